@@ -1,158 +1,169 @@
-// The floors of the house: who may import whom. `npm run check` holds the code to it (scripts/check-floors.mjs).
-// What a room needs from one that is not in its row is an interface in its own folder or in model, handed in by emulator.ts.
+// Which file may import which. `npm run check` applies it (scripts/check-layers.mjs).
+// What a layer needs from a higher one is an interface in its own folder or in model, and is handed in by server/platform.
 
-const rooms = {
-  model: [],
-  machine: [],
-  contract: ['model'],
-  http: ['model', 'contract'],
-  store: ['model', 'machine'],
-  seed: ['model', 'contract', 'http', 'store', 'security', 'resources', 'standins'],
-  lambdas: ['model', 'machine'],
-  containers: ['model', 'machine'],
-  pipelines: ['model', 'machine', 'contract'],
-  gateway: ['model', 'contract', 'http'],
-  standins: ['model', 'machine', 'contract', 'http'],
-  security: ['model', 'contract', 'http', 'store'],
-  history: ['model', 'contract', 'http', 'store'],
-  traffic: ['model', 'contract', 'http', 'store', 'history'],
-  logs: ['model', 'contract', 'http', 'store', 'traffic'],
-  access: ['model', 'contract', 'http', 'security'],
-  workbench: ['model', 'contract', 'http', 'store', 'containers', 'resources'],
-  delivery: ['model', 'contract', 'http', 'store', 'pipelines', 'standins'],
-  window: ['model', 'contract', 'http', 'access'],
-  publishing: ['model', 'contract', 'http'],
-  resources: ['model', 'contract', 'http', 'store', 'security'],
-  openapi: ['model', 'contract'],
+/** The folders of server/, lowest first: each imports itself and what is before it. */
+const layers = [
+  'system',
+  'model',
+  'storage',
+  'api',
+  'plugin',
+  'mocks',
+  'gateway',
+  'services',
+  'runtimes',
+  'inspector',
+  'platform',
+  'library',
+  'cli',
+];
+/** The order inside a layer that has folders; folders of one row do not import each other. */
+const insideOf = {
+  storage: [['files'], ['records', 'world']],
+  api: [['schemas'], ['routes'], ['client', 'server', 'openapi']],
+  mocks: [['crm', 'scm']],
+  services: [['security'], ['resources'], ['history', 'seeds', 'publish']],
+  runtimes: [['lambdas', 'containers', 'pipelines']],
+  inspector: [['recorder', 'live', 'devtools']],
 };
 
-/** Paths of rooms below server/, or of the files at its top that begin with these words. */
-const paths = (names) => names.map((name) => `^server/${name}(/|[-.][^/]*$)`);
-/** Tests, and what tests share. */
-const TEST = '([.](test|spec)|-for-tests)[.]ts$';
-/** The running platform, and what tests speak to it with. */
-const WHOLE_HOUSE = ['^server/emulator[.]ts$', '^e2e/'];
+const below = (folder, names) => names.map((name) => `^server/${folder}${name}/`);
+const TEST = '([.](test|spec)[.]tsx?$|^(server|electron|renderer)/testing/)';
+/** What tests may start: the whole platform, whatever layer they are of. */
+const WHOLE_PLATFORM = '^server/platform/emulator[.]ts$';
+const OUTSIDE = '^(server|renderer|electron|e2e|bench)/';
+
+function layerRules() {
+  return layers.map((layer, index) => ({
+    name: `layer-${layer}`,
+    comment: `server/${layer} imports ${layers.slice(0, index).join(', ') || 'no other layer'}; move the file to the layer that it needs, or take an interface from model and let server/platform hand it in`,
+    severity: 'error',
+    from: { path: `^server/${layer}/` },
+    to: {
+      path: OUTSIDE,
+      pathNot: [...below('', layers.slice(0, index + 1)), WHOLE_PLATFORM, '^server/testing/'],
+    },
+  }));
+}
+
+function insideRules() {
+  return Object.entries(insideOf).flatMap(([layer, rows]) =>
+    rows.flatMap((row, index) =>
+      row.map((folder) => ({
+        name: `layer-${layer}-${folder}`,
+        comment: `inside server/${layer} the order is ${rows.map((names) => names.join(', ')).join(' < ')}; use an event, a slot or an interface in model`,
+        severity: 'error',
+        from: { path: `^server/${layer}/${folder}/` },
+        to: {
+          path: `^server/${layer}/[^/]+/`,
+          pathNot: below(`${layer}/`, [folder, ...rows.slice(0, index).flat()]),
+        },
+      })),
+    ),
+  );
+}
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
-    ...Object.entries(rooms).map(([room, below]) => ({
-      name: `floor-of-${room}`,
-      comment: `server/${room} stands on ${below.join(', ') || 'nothing of ours'}`,
-      severity: 'error',
-      from: { path: paths([room]) },
-      to: { path: '^(server|renderer|electron|e2e|bench)/', pathNot: [...paths([room, ...below]), ...WHOLE_HOUSE] },
-    })),
+    ...layerRules(),
+    ...insideRules(),
     {
-      name: 'house-in-tests-only',
-      comment: 'a test of a promise that takes the whole platform may start it; the room itself does not know it',
+      name: 'every-file-has-a-layer',
+      comment: 'put the file into the folder of a layer; a new layer needs its place in .dependency-cruiser.mjs',
       severity: 'error',
-      from: { path: paths(Object.keys(rooms)), pathNot: TEST },
-      to: { path: WHOLE_HOUSE },
-    },
-    {
-      name: 'a-floor-for-each-room',
-      comment: 'a new room needs a row in .dependency-cruiser.mjs',
-      severity: 'error',
-      from: { path: '^server/[^/]+/', pathNot: paths([...Object.keys(rooms), 'cli', 'emulator', 'library']) },
+      from: { path: '^server/', pathNot: [...below('', layers), '^server/testing/'] },
       to: {},
     },
     {
-      name: 'floor-of-config',
-      comment: 'the configuration knows none of the rooms; only emulator and cli know it',
+      name: 'tests-are-leaves',
+      comment: 'move what two tests share to server/testing; production code does not import it',
       severity: 'error',
-      from: { path: paths(['config']) },
-      to: { path: '^server/', pathNot: paths(['config']) },
+      from: { pathNot: [TEST, '^(bench|e2e)/', '^(vitest|playwright)[.]config[.]ts$'] },
+      to: { path: TEST },
     },
     {
-      name: 'floor-of-cli',
-      comment:
-        'the command line is thin: it stands on the emulator, its configuration, pipelines, the contract and the model; it finds files of the package',
+      name: 'platform-in-tests-only',
+      comment: 'only a test, the library and the command line start the whole platform; take an interface instead',
       severity: 'error',
-      from: { path: paths(['cli']) },
+      from: { path: '^server/', pathNot: [TEST, '^server/(platform|library|cli)/'] },
+      to: { path: WHOLE_PLATFORM },
+    },
+    {
+      name: 'configuration-alone',
+      comment:
+        'the configuration is read before anything starts: it imports itself, the declarations and packages only',
+      severity: 'error',
+      from: { path: '^server/platform/config[-.]', pathNot: TEST },
+      to: { path: '^server/', pathNot: '^server/(platform/(config[-.]|declarations[.])|plugin/)' },
+    },
+    {
+      name: 'declarations-are-data',
+      comment:
+        'declarations are read before anything starts: besides types they import plugin and zod only, and load the rest on first use',
+      severity: 'error',
+      from: { path: '(/declaration|^server/platform/declarations|^server/plugin/[^/]+)[.]ts$', pathNot: TEST },
       to: {
-        path: '^(server|renderer|electron|e2e|bench)/',
-        pathNot: paths(['cli', 'emulator', 'config', 'pipelines', 'model', 'machine', 'contract', 'package-file']),
+        path: '^server/',
+        pathNot: '^server/plugin/|/declaration[.]ts$',
+        dependencyTypesNot: ['type-only', 'dynamic-import'],
       },
     },
     {
-      name: 'floor-of-library',
-      comment:
-        'the library is thin, too: what it asks of the platform it asks over HTTP, and it names the errors of the rooms',
+      name: 'clients-ask-over-http',
+      comment: 'the command line and the library ask the platform over HTTP; they import its routes, not its parts',
       severity: 'error',
-      from: { path: paths(['library']), pathNot: TEST },
+      from: { path: '^server/(cli|library)/', pathNot: TEST },
       to: {
-        path: '^(server|renderer|electron|e2e|bench)/',
-        pathNot: [
-          ...paths(['library', 'emulator', 'config', 'model', 'contract']),
-          '^server/seed/seed-error[.]ts$',
-          '^server/store/store-error[.]ts$',
-        ],
+        path: '^server/(storage|api/server|mocks|gateway|services|runtimes/(lambdas|containers)|inspector)/',
+        pathNot: '-error[.]ts$',
       },
     },
     {
-      name: 'floor-of-emulator',
-      comment:
-        'emulator.ts and its folder wire the rooms; nothing above them is theirs to know but what the library promises, which they keep',
-      severity: 'error',
-      from: { path: ['^server/[^/]+$', '^server/emulator/'], pathNot: [...paths(['cli', 'config', 'library']), TEST] },
-      to: {
-        path: ['^(renderer|electron|e2e|bench)/', ...paths(['cli', 'library'])],
-        pathNot: '^server/library/api[.]ts$',
-      },
-    },
-    {
-      name: 'floor-of-electron',
-      comment: 'the desktop shell starts the command line and knows nothing of the platform',
+      name: 'shell-starts-the-command-line',
+      comment: 'the desktop shell starts the command line, and asks the system; it imports nothing else of the server',
       severity: 'error',
       from: { path: '^electron/' },
-      to: { path: '^(server|renderer)/', pathNot: paths(['cli']) },
+      to: { path: '^(server|renderer)/', pathNot: '^server/(cli|system|testing)/' },
     },
     {
-      name: 'floor-of-renderer',
-      comment: 'the window shares the words of the model and the rows of the contract with the server, nothing else',
+      name: 'window-shares-the-contract',
+      comment: 'the window imports model, api/routes and api/schemas of the server; ask for the rest over HTTP',
       severity: 'error',
-      from: { path: '^renderer/' },
-      to: { path: '^(server|electron)/', pathNot: paths(['model', 'contract']) },
+      from: { path: '^renderer/', pathNot: TEST },
+      to: { path: '^(server|electron)/', pathNot: '^server/(model|api/(routes|schemas))/' },
     },
     {
       name: 'model-is-pure',
-      comment: 'no HTTP, no disk, no process, no clock of its own',
+      comment: 'no HTTP, disk, process or clock in model; take what you need as an argument',
       severity: 'error',
-      from: { path: paths(['model']), pathNot: TEST },
+      from: { path: '^server/model/', pathNot: TEST },
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?util$' },
     },
     {
-      name: 'no-circles',
-      comment: 'two files that need each other are one, or need a third',
+      name: 'no-cycles',
+      comment: 'two files that need each other are one file, or need a third',
       severity: 'error',
       from: {},
       to: { circular: true },
     },
     {
       name: 'no-orphans',
-      comment: 'nobody imports it and it imports nobody',
+      comment: 'no file imports it and it imports none; remove it',
       severity: 'error',
       from: { orphan: true, path: '^(server|electron|renderer)/', pathNot: TEST },
       to: {},
     },
     {
-      name: 'tests-are-leaves',
-      comment: 'what two tests share, or a test and a benchmark, stands in a file of its own',
-      severity: 'error',
-      from: { pathNot: [TEST, '^bench/'] },
-      to: { path: TEST },
-    },
-    {
       name: 'resolvable',
-      comment: 'the file or package does not exist',
+      comment: 'the file or package does not exist; correct the path or install the package',
       severity: 'error',
       from: {},
       to: { couldNotResolve: true },
     },
   ],
   options: {
-    // Types count: a room that knows another's types stands on it.
+    // Types count: a layer that knows another's types depends on it.
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['types', 'import', 'node', 'default'] },

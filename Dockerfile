@@ -1,10 +1,10 @@
 # Terrarium, headless, of the package that `npm pack` has made: npm pack && docker build --tag terrarium .
-# What it takes and needs: docs/ci.md.
+# What it takes and needs: docs/guides/ci.md.
 ARG BASE=node:22-slim
 
 FROM ${BASE} AS unpacked
 # Unpacks by being added.
-ADD terrarium-*.tgz /opt/
+ADD terrarium-emulator-*.tgz /opt/
 RUN rm -r /opt/package/dist/electron && mv /opt/package /opt/terrarium
 
 FROM ${BASE}

@@ -1,24 +1,67 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { typeKinds } from './server/contract/type-naming.ts';
+import { typeKinds } from './server/api/routes/type-naming.ts';
+import { isMissingHere } from './server/testing/missing-here.ts';
 
-/** What asks a container engine for something; most of it is waiting. Whoever makes containers is here: scripts/test.mjs relies on it. */
+/** What asks a container engine for something; most of it is waiting. Every test that creates containers is here: scripts/test.mjs relies on it. */
 const ENGINES = [
-  'server/containers/**/*.test.ts',
+  'server/runtimes/containers/**/*.test.ts',
   'e2e/container*.test.ts',
   'e2e/engine-*.test.ts',
   'e2e/swarm.test.ts',
   'e2e/image.test.ts',
   'e2e/pipeline.test.ts',
+  'e2e/pipeline-deployments.test.ts',
+  'e2e/pipeline-docker.test.ts',
+  'e2e/pipeline-isolation.test.ts',
+  'e2e/pipeline-machine.test.ts',
+  'e2e/pipeline-registry.test.ts',
+  'e2e/pipeline-reuse.test.ts',
   'e2e/pipeline-shape.test.ts',
+];
+/** Those of them that take longest, because they wait for an engine or run many pipelines: scripts/test-all.mjs runs them. */
+const SLOW_ENGINES = [
+  'e2e/container-faults.test.ts',
+  'e2e/engine-hangs.test.ts',
+  'e2e/engine-leftovers.test.ts',
+  'e2e/image.test.ts',
+  'e2e/pipeline.test.ts',
+  'e2e/pipeline-deployments.test.ts',
+  'e2e/pipeline-isolation.test.ts',
+  'e2e/pipeline-reuse.test.ts',
+  'e2e/pipeline-shape.test.ts',
+  'e2e/swarm.test.ts',
 ];
 /**
  * Podman tells the system's firewall where a port leads, and sometimes leaves that behind: whoever gets the port next is cut off.
- * So it comes alone, when all others have ended, or in a network of its own, as scripts/test.mjs runs it where it can.
+ * So it comes alone, when all others have ended, or in a network of its own, as scripts/test-all.mjs runs it where it can.
  */
 const PODMAN = 'e2e/podman.test.ts';
+/** What is slow by nature: scripts/test-all.mjs runs it. */
+const SLOW = [
+  'e2e/api-clients.test.ts',
+  'e2e/docs-commands.test.ts',
+  'e2e/floods.test.ts',
+  'e2e/large-requests.test.ts',
+  'e2e/package-managers.test.ts',
+  'e2e/package.test.ts',
+  'e2e/pipeline-plan.test.ts',
+  'e2e/pipeline-rules.test.ts',
+  'e2e/pipeline-trouble.test.ts',
+  'e2e/search.test.ts',
+  'e2e/power-cut.test.ts',
+  'server/platform/folder-damage.test.ts',
+  'server/platform/kept-folders.test.ts',
+  'server/storage/records/record-damage.test.ts',
+];
+/** What needs Git; some of them are among the engine's tests. */
+const PIPELINES = ['e2e/pipeline*.test.ts', 'server/mocks/scm/mock-scm.test.ts'];
+const notHere = isMissingHere('pipelines') ? PIPELINES : [];
 /** What starts processes of lambdas by itself, and so needs their bootstrap built from the present sources. */
-const LAMBDAS = 'server/lambdas/**/*.test.ts';
+const LAMBDAS = 'server/runtimes/lambdas/**/*.test.ts';
+
+/** Fails tests that hold the event loop of a platform. */
+const TURNS = 'server/testing/long-turns.ts';
 
 // Tests run the TypeScript sources; only the lambda child's bootstrap is a built file (scripts/build.mjs makes it).
 export default defineConfig({
@@ -28,6 +71,8 @@ export default defineConfig({
     // A worker loads the sources once for all files it is given: several platforms can live in one process, so no module of
     // ours keeps anything that a test could leave to the next.
     isolate: false,
+    // The projects share what was made of the sources.
+    experimental: { fsModuleCache: true },
     // Twice the processors: much of what the tests do is waiting, for processes that end and engines that start.
     maxWorkers: 2 * Math.max(2, availableParallelism()),
     // These limits end what hangs. A machine may be as busy as it likes: what comes to be is waited for, and then nobody waits on.
@@ -36,20 +81,35 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     // They are taken in the order of their names: what takes longest and computes least begins, and the others fill the gaps.
     projects: [
-      { extends: true, test: { name: '1-engines', include: ENGINES } },
       {
         extends: true,
-        test: { name: '2-lambdas', include: [LAMBDAS], globalSetup: 'server/lambdas/build-child-for-tests.ts' },
+        test: { name: '1-engines', include: ENGINES, exclude: [...SLOW_ENGINES, ...notHere], setupFiles: TURNS },
+      },
+      {
+        extends: true,
+        test: {
+          name: '2-lambdas',
+          include: [LAMBDAS],
+          globalSetup: 'server/testing/build-child.ts',
+          setupFiles: TURNS,
+        },
       },
       {
         extends: true,
         test: {
           name: '3-platform',
           include: ['{server,electron,renderer,e2e,scripts,fixtures}/**/*.test.ts'],
-          exclude: [...ENGINES, LAMBDAS, PODMAN],
+          setupFiles: TURNS,
+          exclude: [...ENGINES, LAMBDAS, PODMAN, ...SLOW, ...notHere],
         },
       },
+      {
+        extends: true,
+        test: { name: '3-window', include: ['renderer/**/*.test.tsx'], setupFiles: 'renderer/testing/dom.ts' },
+      },
       { extends: true, test: { name: '4-podman', include: [PODMAN], sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: '5-slow', include: SLOW, exclude: notHere, setupFiles: TURNS } },
+      { extends: true, test: { name: '5-slow-engines', include: SLOW_ENGINES, exclude: notHere, setupFiles: TURNS } },
     ],
   },
 });

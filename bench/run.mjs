@@ -1,41 +1,72 @@
-// Runs a benchmark: node bench/run.mjs NAME [arguments]. It bundles bench/NAME.ts to dist/bench first, so that what is measured
-// is the code as it ships.
+// Runs a benchmark: node bench/run.mjs NAME [arguments]. It bundles bench/NAME.ts to dist/bench first, so that what is measured is the
+// code as it ships. `whole` runs all that have goals, one after another because each needs the whole machine, and prints one table;
+// `baselines` as an argument leaves out what other emulators are needed for, and only reports.
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'vite';
 
-/** Longest that figures may take which only end a log. */
-const TOLD_LIMIT_MS = 60_000;
+/** Time limit for a run that only reports. */
+const REPORT_LIMIT_MS = 60_000;
+const WHOLE = ['speed', 'speed memory', 'control-plane', 'store', 'records'];
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const outDir = join(root, 'dist', 'bench');
 const [name = '', ...args] = process.argv.slice(2);
-const source = join(root, 'bench', `${name}.ts`);
-if (!/^[a-z-]+$/.test(name) || !existsSync(source)) {
-  console.error(`There is no benchmark '${name}'. Usage: node bench/run.mjs NAME, where NAME is a file bench/NAME.ts.`);
-  process.exit(2);
+// At the end of the tests it only reports; it cannot fail them.
+const isReportOnly = args.includes('baselines');
+
+async function bundle(name, source = join(root, 'bench', `${name}.ts`)) {
+  await build({
+    root,
+    configFile: false,
+    logLevel: 'warn',
+    ssr: { noExternal: true, target: 'node' },
+    build: {
+      ssr: true,
+      outDir,
+      emptyOutDir: false,
+      copyPublicDir: false,
+      target: 'node20',
+      rolldownOptions: { input: { [name]: source }, output: { format: 'es', entryFileNames: '[name].js' } },
+    },
+  });
+  return join(outDir, `${name}.js`);
 }
 
-const outDir = join(root, 'dist', 'bench');
-await build({
-  root,
-  configFile: false,
-  logLevel: 'warn',
-  ssr: { noExternal: true, external: ['autocannon', 'dockerode', '@playwright/test'], target: 'node' }, // autocannon measures; it is not measured
-  build: {
-    ssr: true,
-    outDir,
-    emptyOutDir: false,
-    copyPublicDir: false,
-    target: 'node20',
-    rolldownOptions: { input: { [name]: source }, output: { format: 'es', entryFileNames: '[name].js' } },
-  },
-});
-// What ends the tests only tells; it is no test.
-const isTold = args.includes('floors');
-const { status } = spawnSync(process.execPath, [join(outDir, `${name}.js`), ...args], {
-  stdio: 'inherit',
-  ...(isTold && { timeout: TOLD_LIMIT_MS }),
-});
-process.exitCode = isTold ? 0 : (status ?? 1);
+async function run(name, args, env = process.env) {
+  const limit = isReportOnly && { timeout: REPORT_LIMIT_MS };
+  return spawnSync(process.execPath, [await bundle(name), ...args], { stdio: 'inherit', env, ...limit }).status ?? 1;
+}
+
+async function whole() {
+  const { printLines } = await import(
+    pathToFileURL(await bundle('goals', join(root, 'bench', 'speed', 'goals.ts'))).href
+  );
+  const [lines, failed] = [[], []];
+  const file = join(outDir, 'lines.json');
+  mkdirSync(outDir, { recursive: true });
+  for (const all of args.length > 0 ? args : WHOLE) {
+    console.log(`\n== ${all}\n`);
+    rmSync(file, { force: true });
+    const [name, ...more] = all.split(' ');
+    if ((await run(name, more, { ...process.env, BENCH_LINES: file })) !== 0) failed.push(all);
+    if (existsSync(file)) lines.push(...JSON.parse(readFileSync(file, 'utf8')));
+  }
+  console.log('\n== all rows\n');
+  printLines(lines);
+  if (failed.length > 0) console.log(`without ${failed.join(', ')}, which failed (see above)`);
+}
+
+if (name === 'whole' && !isReportOnly) await whole();
+else if (name === 'whole') await run('speed', args);
+else if (/^[a-z-]+$/.test(name) && existsSync(join(root, 'bench', `${name}.ts`))) {
+  const status = await run(name, args);
+  process.exitCode = isReportOnly ? 0 : status;
+} else {
+  console.error(
+    `There is no benchmark '${name}'. Usage: node bench/run.mjs NAME, where NAME is whole or a file bench/NAME.ts.`,
+  );
+  process.exitCode = 2;
+}

@@ -1,79 +1,66 @@
-// Terrarium beside what a developer might take instead, and beside floors: servers that do a part of the work and nothing else.
+// Terrarium beside what a developer might take instead, and beside baselines: servers that do a part of the work and nothing else.
 // All of them serve the same two requests, in short turns, so that a busy moment of the machine meets them alike.
-// `node bench/run.mjs speed` installs the others on demand; `floors` as argument measures beside the floors alone, in less than
+// `node bench/run.mjs speed` installs the others on demand; `baselines` as argument measures beside the baselines alone, in less than
 // half a minute, and never fails. See bench/README.md for how to read the tables.
-import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+//
+//   node bench/run.mjs speed [baselines] [load]    `load` leaves out all but the requests
+//   node bench/run.mjs speed memory                memory after 13,000 to 200,000 calls of 10 KB
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { coldCalls, edits, load, median } from './speed/calls.ts';
-import { type Floor, runFloor, runPoolChild, startFloor } from './speed/floors.ts';
-import { type Line, printLines, printTable } from './speed/goals.ts';
+import { coldCalls, edits } from './speed/calls.ts';
+import { type Line, printTable } from './speed/goals.ts';
 import { ORDER } from './speed/handler.ts';
-import { type Load, type Loaded, putLoad } from './speed/load.ts';
-import { memoryMb, ownProcessorMs, processorMs } from './speed/memory.ts';
+import {
+  type Asked,
+  type Bench,
+  CLI_BEFORE,
+  median,
+  medianOf,
+  type Round,
+  runBench,
+  type Subject,
+} from './speed/harness.ts';
+import { memoryMb, ownProcessorMs } from './speed/memory.ts';
 import { endPeer, FUNCTION_PEERS, startPeer } from './speed/peers.ts';
 import { storeLines } from './speed/stores.ts';
-import { Terrarium } from './speed/terrarium.ts';
+import type { Terrarium } from './speed/terrarium.ts';
 
-const SELF = fileURLToPath(import.meta.url);
-const CLI = join(dirname(SELF), '..', 'server', 'cli.js');
-/** The command line of another build, to be measured beside this one. */
-const CLI_BEFORE = process.env.BENCH_BEFORE;
 const ROUND_MS = 400;
-const WARM_UP_ANSWERS = 1_500;
+const WARM_UP_MS = 1_000;
 const SETTLE_MS = 3_000;
+const REST_MS = 10_000;
+const CALLS = [13_000, 50_000, 100_000, 150_000, 200_000];
 const OURS = 'Terrarium';
 /** The same with nothing recorded. */
 const UNRECORDED = 'unrecorded';
 
-/** What is sent, and over how many connections. */
+/** The request body and the number of connections. */
 const KINDS = [
   { name: 'GET', method: 'GET', connections: [1, 10, 50] },
   { name: 'POST 10 KB', method: 'POST', body: ORDER, connections: [1, 10, 50] },
 ] as const;
 
-/**
- * `cpuUs`: what the server and all below it took of the processors for one request, the steadiest figure on a busy machine; `ownUs`:
- * what of it the server's own process took.
- */
-type Round = Loaded & { cpuUs: number; ownUs: number };
-
-interface Server {
-  name: string;
-  child: ChildProcess;
+/** A server with what each kind of request and number of connections measured. */
+interface Server extends Pick<Subject, 'name' | 'child'> {
   port: number;
   path: string;
-  /** By what was sent and the number of connections. */
-  rounds: Map<string, Round[]>;
+  measured: Map<string, Subject>;
 }
 
-async function measure(servers: readonly Server[], loader: ChildProcess, rounds: number, most: number): Promise<void> {
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const { name, connections, ...request } of KINDS) {
-      for (const count of connections.slice(-most)) {
-        for (const { child, port, path, rounds: kept } of servers) {
-          // The first round warms up: what is measured is code that has run often, however slow the machine is just now.
-          const warmUp = round === 0 && { leastAnswers: WARM_UP_ANSWERS };
-          const asked: Load = { port, path, ...request, connections: count, durationMs: ROUND_MS, ...warmUp };
-          const [beforeMs, ownBeforeMs] = [processorMs(child.pid) ?? Number.NaN, ownProcessorMs(child.pid)];
-          const loaded = await load(loader, asked);
-          const tookMs = (processorMs(child.pid) ?? Number.NaN) - beforeMs;
-          const ownMs = ownProcessorMs(child.pid) - ownBeforeMs;
-          const requests = loaded.perSecond * (ROUND_MS / 1000);
-          const [cpuUs, ownUs] = [(tookMs * 1000) / requests, (ownMs * 1000) / requests];
-          const key = `${name} ${count}`;
-          if (round > 0) kept.set(key, [...(kept.get(key) ?? []), { ...loaded, cpuUs, ownUs }]);
-        }
-      }
+async function measure(bench: Bench, servers: readonly Server[], rounds: number, most: number): Promise<void> {
+  for (const { name, connections: counts, ...request } of KINDS) {
+    for (const connections of counts.slice(-most)) {
+      for (const { name: server, child, port, path, measured } of servers)
+        measured.set(`${name} ${connections}`, { name: server, child, asked: { port, path, ...request }, rounds: [] });
+      const subjects = servers.flatMap(({ measured }) => measured.get(`${name} ${connections}`) ?? []);
+      await bench.measure(subjects, { rounds, roundMs: ROUND_MS, connections, warmUpMs: WARM_UP_MS });
     }
   }
 }
 
-const of = ({ rounds }: Server, key: string, figure: keyof Round): number =>
-  median((rounds.get(key) ?? []).map((round) => round[figure]));
+function of({ measured }: Server, key: string, figure: keyof Round): number {
+  const subject = measured.get(key);
+  return subject ? medianOf(subject, figure) : Number.NaN;
+}
 
 function printServers(servers: readonly Server[]): void {
   const whole = (value: number) => Math.round(value).toLocaleString('en');
@@ -84,14 +71,13 @@ function printServers(servers: readonly Server[]): void {
       of(server, `${name} 50`, 'p99Ms').toFixed(1),
       `${whole(of(server, `${name} 10`, 'cpuUs'))} (${whole(of(server, `${name} 10`, 'ownUs'))})`,
     ]),
-    memoryMb(server.child.pid)?.toFixed(0) ?? 'not told here',
-    String([...server.rounds.values()].flat().reduce((sum, { refused }) => sum + refused, 0)),
+    memoryMb(server.child.pid)?.toFixed(0) ?? 'not available here',
   ]);
   console.log(
     'requests/s at 1 / 10 / 50 connections, p99 at 50 in ms, processor time for a request at 10 in us (in brackets that of the ' +
       "server's own process), memory after the load in MB\n",
   );
-  printTable(['', 'GET', 'p99', 'CPU', 'POST 10 KB', 'p99', 'CPU', 'memory', 'refused'], rows);
+  printTable(['', 'GET', 'p99', 'CPU', 'POST 10 KB', 'p99', 'CPU', 'memory'], rows);
   console.log('');
 }
 
@@ -141,109 +127,106 @@ function loadLines(servers: readonly Server[]): Line[] {
 }
 
 /** From the start of a process to the first answer of what it serves. */
-async function startLines(folder: string, rounds: number): Promise<Line[]> {
-  const [ours, express]: [number[], number[]] = [[], []];
-  const [oursCpu, expressCpu]: [number[], number[]] = [[], []];
+async function startLines(bench: Bench, rounds: number): Promise<Line[]> {
+  const took = { ours: [] as number[], express: [] as number[], oursCpu: [] as number[], expressCpu: [] as number[] };
   let idleMb: number | undefined;
   for (let round = 0; round < rounds; round += 1) {
     const otherMs = performance.now();
-    const other = await startFloor('express', SELF, folder);
+    const other = await bench.baseline('express');
     await (await fetch(`http://127.0.0.1:${other.port}/`)).text();
-    express.push(performance.now() - otherMs);
-    expressCpu.push(ownProcessorMs(other.child.pid));
+    took.express.push(performance.now() - otherMs);
+    took.expressCpu.push(ownProcessorMs(other.child.pid));
     other.child.disconnect();
     const beganMs = performance.now();
-    const platform = await Terrarium.start(CLI, folder, { seed: 'demo' });
+    const platform = await bench.platform({ seed: 'demo' });
     await platform.ask('GET', '/meta/root');
-    ours.push(performance.now() - beganMs);
-    oursCpu.push(ownProcessorMs(platform.child.pid));
+    took.ours.push(performance.now() - beganMs);
+    took.oursCpu.push(ownProcessorMs(platform.child.pid));
     if (round === rounds - 1) {
       await wait(SETTLE_MS);
       idleMb = memoryMb(platform.child.pid);
     }
     await platform.end();
   }
-  const beside = { name: 'express', measured: median(express) };
+  const line = (what: string, ours: readonly number[], express: readonly number[]): Line => ({
+    what: `start to first answer, ${what}`,
+    measured: median(ours),
+    unit: 'ms',
+    beside: { name: 'express', measured: median(express) },
+  });
   const lines: Line[] = [
-    { what: 'start to first answer, demo world', measured: median(ours), unit: 'ms', beside, goal: { atMost: 1.5 } },
-    {
-      what: 'start to first answer, processor time',
-      measured: median(oursCpu),
-      unit: 'ms',
-      beside: { name: 'express', measured: median(expressCpu) },
-    },
+    { ...line('demo world', took.ours, took.express), goal: { atMost: 1.5 } },
+    line('processor time', took.oursCpu, took.expressCpu),
   ];
   if (idleMb !== undefined) lines.push({ what: 'memory, idle', measured: idleMb, unit: 'MB', goal: { atMost: 64 } });
   return lines;
 }
 
 async function callLines(platform: Terrarium, folder: string, rounds: number): Promise<Line[]> {
-  const cold = await coldCalls(platform, rounds);
-  const edit = await edits(platform, folder, rounds);
-  const line = (what: string, measured: number, atMost: number): Line => ({
-    what,
-    measured,
-    unit: 'ms',
-    goal: { atMost },
-  });
-  return [
-    line('cold call, 128 MB, a spare is ready', cold.spare, 12),
-    line('cold call, 128 MB, none is', cold.none, 45),
-    line('slowest of 20 cold calls at once', cold.atOnce, 120),
-    line('edit by API to served', edit.byApi, 15),
-    line('edit of a linked file to served', edit.byFile, 40),
-  ];
+  const took = { ...(await coldCalls(platform, rounds)), ...(await edits(platform, folder, rounds)) };
+  const goals = [
+    ['cold call, 128 MB, a spare is ready', took.spare, 12],
+    ['cold call, 128 MB, none is', took.none, 45],
+    ['slowest of 20 cold calls at once', took.atOnce, 120],
+    ['edit by API to served', took.byApi, 15],
+    ['edit of a linked file to served', took.byFile, 40],
+  ] as const;
+  return goals.map(([what, measured, atMost]) => ({ what, measured, unit: 'ms', goal: { atMost } }));
 }
 
-async function main(args: readonly string[]): Promise<void> {
-  const isShort = args.includes('floors');
-  const rounds = isShort ? 2 : 5;
-  const folder = mkdtempSync(join(tmpdir(), 'terrarium-bench-'));
-  const loader = fork(SELF, ['load']);
-  const ends: (() => unknown)[] = [() => loader.disconnect()];
-  try {
-    const servers: Server[] = [];
-    for (const kind of ['bare', 'pool'] as const) {
-      const { child, port } = await startFloor(kind, SELF, folder);
-      ends.push(() => child.disconnect());
-      servers.push({ name: kind, child, port, path: '/', rounds: new Map() });
+/** Memory ten seconds after so many calls: what grew with the first thousands of calls must not go on growing. */
+async function memoryLines(bench: Bench): Promise<Line[]> {
+  const platform = await bench.platform();
+  const { path } = await platform.publish();
+  const asked: Asked = { port: platform.gatewayPort, path, method: 'POST', body: ORDER };
+  const rested: number[] = [];
+  let made = 0;
+  for (const until of CALLS) {
+    while (made < until) {
+      const beganMs = performance.now();
+      const { perSecond } = await bench.load({ ...asked, connections: 50, durationMs: ROUND_MS });
+      made += Math.round((perSecond * (performance.now() - beganMs)) / 1000);
     }
-    for (const peer of isShort ? [] : FUNCTION_PEERS) {
-      const serving = await startPeer(peer).catch((thrown: Error) => void console.error(thrown.message));
-      if (!serving) continue;
-      ends.push(() => endPeer(serving));
-      servers.push({ ...serving, path: '/', rounds: new Map() });
-    }
-    const serve = async (name: string, cli: string, more: readonly string[] = []): Promise<Terrarium> => {
-      const platform = await Terrarium.start(cli, folder, { more });
-      ends.push(() => platform.end());
-      const { path } = await platform.publish();
-      servers.push({ name, child: platform.child, port: platform.gatewayPort, path, rounds: new Map() });
-      return platform;
-    };
-    if (CLI_BEFORE) await serve('before', CLI_BEFORE);
-    if (!isShort || args.includes('load')) await serve(UNRECORDED, CLI, ['--records-keep', 'nothing']);
-    const platform = await serve(OURS, CLI);
-    await measure(servers, loader, rounds, isShort ? 2 : 3);
-    printServers(servers);
-    const lines = loadLines(servers);
-    if (args.includes('load')) return printLines(lines);
-    lines.push(...(await callLines(platform, folder, isShort ? 1 : 7)));
-    lines.push(...(await storeLines({ platform, loader, self: SELF, folder, rounds, withPeers: !isShort })));
-    if (!isShort) lines.push(...(await startLines(folder, 5)));
-    printLines(lines);
-  } finally {
-    for (const end of ends.reverse()) await end();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    // Processes that a queue has called for end soon; only what remains counts.
+    await wait(REST_MS);
+    rested.push(memoryMb(platform.child.pid) ?? Number.NaN);
+    console.log(`after ${made.toLocaleString('en')} calls of 10 KB: ${rested.at(-1)?.toFixed(0)} MB`);
   }
+  const beside = { name: 'after the first 13,000', measured: rested[0] ?? Number.NaN };
+  const what = `memory ten seconds after ${made.toLocaleString('en')} calls of 10 KB`;
+  return [{ what, measured: rested.at(-1) ?? Number.NaN, unit: 'MB', beside, goal: { atMost: 1.2 } }];
 }
 
-const [role = '', ...args] = process.argv.slice(2);
-if (role === 'load') {
-  process.on('message', (asked) => void putLoad(asked as Load).then((loaded) => process.send?.(loaded))); // our own requests
-  process.on('disconnect', () => process.exit());
-} else if (role === 'floor') {
-  await runFloor(args[0] as Floor, SELF, args[1] ?? ''); // startFloor gives one of them
-} else if (role === 'pool-child') {
-  runPoolChild();
-} else await main([role, ...args]);
+async function main(bench: Bench, args: readonly string[]): Promise<Line[]> {
+  if (args.includes('memory')) return memoryLines(bench);
+  const isShort = args.includes('baselines');
+  const rounds = isShort ? 2 : 5;
+  const servers: Server[] = [];
+  for (const kind of ['bare', 'pool'] as const)
+    servers.push({ name: kind, ...(await bench.baseline(kind)), path: '/', measured: new Map() });
+  for (const peer of isShort ? [] : FUNCTION_PEERS) {
+    const serving = await startPeer(peer).catch((thrown: Error) => void console.error(thrown.message));
+    if (!serving) continue;
+    bench.atEnd(() => endPeer(serving));
+    servers.push({ ...serving, path: '/', measured: new Map() });
+  }
+  const serve = async (name: string, cli?: string, more: readonly string[] = []): Promise<Terrarium> => {
+    const platform = await bench.platform({ more }, cli);
+    const { path } = await platform.publish();
+    servers.push({ name, child: platform.child, port: platform.gatewayPort, path, measured: new Map() });
+    return platform;
+  };
+  if (CLI_BEFORE) await serve('before', CLI_BEFORE);
+  if (!isShort || args.includes('load')) await serve(UNRECORDED, undefined, ['--records-keep', 'nothing']);
+  const platform = await serve(OURS);
+  await measure(bench, servers, rounds, isShort ? 2 : 3);
+  printServers(servers);
+  const lines = loadLines(servers);
+  if (args.includes('load')) return lines;
+  lines.push(...(await callLines(platform, bench.folder, isShort ? 1 : 7)));
+  lines.push(...(await storeLines(bench, platform, { rounds, withPeers: !isShort })));
+  if (!isShort) lines.push(...(await startLines(bench, 5)));
+  return lines;
+}
+
+await runBench(main);

@@ -2,41 +2,41 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { logIn, rootPairOf } from './account.ts';
-import { bearer, send } from './checked-client.ts';
-import { type Maker, makerFor } from './maker.ts';
-import { type Body, grant, makePlace, type Place } from './place.ts';
-import { type Platform, refusal, startPlatform, type Voice } from './platform.ts';
-import { startWitness, type Witness } from './witness.ts';
+import { logIn, rootPairOf } from '../server/testing/account.ts';
+import { bearer, send } from '../server/testing/checked-client.ts';
+import { type Body, grant, makePlace, type Place } from '../server/testing/place.ts';
+import { type ApiClient, type Platform, refusal, startPlatform } from '../server/testing/platform.ts';
+import { type RequestRecorder, startRequestRecorder } from '../server/testing/request-recorder.ts';
+import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const NOBODY = '00000000-0000-4000-8000-000000000000';
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const TEXT = 'text/plain; charset=utf-8';
 
 let platform: Platform;
-let root: Voice;
+let root: ApiClient;
 let acme: Place;
-let make: Maker;
-let witness: Witness;
+let make: ResourceFactory;
+let recorder: RequestRecorder;
 let rootToken: string;
 let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'terrarium-async-'));
-  witness = await startWitness();
+  recorder = await startRequestRecorder();
   platform = await startPlatform({
     data: path.join(folder, 'data'),
     fsync: 'always',
     limits: { lambdaProcesses: 1, lambdaQueue: 1 },
   });
   root = platform.root;
-  make = makerFor(root);
+  make = resourceFactoryFor(root);
   acme = await makePlace(root, 'acme');
-  rootToken = await tokenOf('root', 'terrarium');
+  rootToken = await tokenOf('root');
 });
 afterAll(async () => {
   await platform?.stop();
-  await witness?.stop();
+  await recorder?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -61,16 +61,16 @@ async function finished(id: string): Promise<Body> {
 }
 
 describe('an asynchronous endpoint (D-164, D-166, D-168)', () => {
-  it('answers at once with the id of the result, which is there when the lambda has ended', async () => {
-    const { lambda, path } = await publish(witness.code);
-    const release = witness.hold();
+  it('responds immediately with the id of the result, which is available when the lambda has ended', async () => {
+    const { lambda, path } = await publish(recorder.code);
+    const release = recorder.hold();
     const accepted = await call(path, { body: { n: 1 } });
     const { lambdaId: id } = accepted.body;
     expect(accepted).toMatchObject({ status: 200, body: { lambdaId: expect.stringMatching(UUID) } });
     expect(id).not.toBe(lambda.id);
     expect(accepted.headers.get('location')).toBe(`/results/${id}`);
     expect(accepted.headers.get('x-terrarium-execution-id')).toBe(id);
-    expect(await witness.take(1)).toEqual([{ n: 1 }]);
+    expect(await recorder.take(1)).toEqual([{ n: 1 }]);
     const pending = await result(id);
     expect(pending.body).toEqual({ code: 404, message: 'result not available yet' });
     expect(pending.headers.get('retry-after')).toBe('1');
@@ -82,7 +82,7 @@ describe('an asynchronous endpoint (D-164, D-166, D-168)', () => {
       executionId: id,
       executionTime: expect.any(Number),
       lambdaId: lambda.id,
-      result: 'told',
+      result: 'reported',
     });
     expect(body.executionTime).toBeGreaterThanOrEqual(releasedAtMs);
   });
@@ -90,6 +90,11 @@ describe('an asynchronous endpoint (D-164, D-166, D-168)', () => {
   it.each([
     ['() => ({ a: 1 })', {}, { contentType: 'application/json', result: '{"a":1}' }],
     ['() => undefined', {}, { contentType: TEXT, result: '' }],
+    [
+      '() => Buffer.from([0, 255])',
+      {},
+      { contentType: 'application/octet-stream', result: 'AP8=', isBase64Encoded: true },
+    ],
     ["() => 'a,b'", { headers: { Accept: 'text/csv' } }, { contentType: 'text/csv', result: 'a,b' }],
     ["(event, context, callback) => callback('wrong', 'ERROR')", {}, { result: 'ERROR', error: 'wrong' }],
     ["() => { throw new Error('wrong'); }", {}, { result: 'wrong', error: 'wrong' }],
@@ -100,18 +105,18 @@ describe('an asynchronous endpoint (D-164, D-166, D-168)', () => {
     ],
     ['() => process.exit(1)', {}, { error: expect.stringContaining('exit') }],
     ['() =>', {}, { error: expect.stringContaining('syntax error') }],
-  ])('keeps what %s comes to (D-167)', async (handler, properties, expected) => {
+  ])('keeps the result of %s (D-167)', async (handler, properties, expected) => {
     const { path } = await publish(`exports.run = ${handler}`, properties);
     const body = await finished((await call(path)).body.lambdaId);
     expect(body).toMatchObject(expected);
-    expect(Object.keys(body)).toHaveLength('error' in expected ? 6 : 5);
+    expect(Object.keys(body)).toHaveLength('error' in expected || 'isBase64Encoded' in expected ? 6 : 5);
     if (body.error && body.result !== 'ERROR') expect(body.result).toBe(body.error);
   });
 
-  it('refuses like a synchronous one: a runtime that is not run here, a deleted lambda, a full queue', async () => {
+  it('refuses like a synchronous one: an unsupported runtime, a deleted lambda, a full queue', async () => {
     expect((await call((await publish('pass', { runtime: 'python' })).path)).status).toBe(501);
-    const { lambda, path } = await publish(witness.code);
-    const release = witness.hold();
+    const { lambda, path } = await publish(recorder.code);
+    const release = recorder.hold();
     const [running, waiting] = [await call(path, { body: 1 }), await call(path, { body: 2 })];
     const full = await call(path, { body: 3 });
     expect(full).toMatchObject(refusal(503));
@@ -122,40 +127,40 @@ describe('an asynchronous endpoint (D-164, D-166, D-168)', () => {
     expect(alsoFull.headers.get('retry-after')).toBe('1');
     release();
     for (const { body } of [running, waiting]) expect(await finished(body.lambdaId)).not.toHaveProperty('error');
-    await witness.take(2);
+    await recorder.take(2);
 
-    const releaseNext = witness.hold();
+    const releaseNext = recorder.hold();
     const interrupted = await call(path, { body: 4 });
-    await witness.take(1);
+    await recorder.take(1);
     await root.delete(`/acme/lambdas/${lambda.id}`);
     expect(await finished(interrupted.body.lambdaId)).toMatchObject({ lambdaId: lambda.id, error: expect.any(String) });
     releaseNext();
     expect(await call(path)).toMatchObject(refusal(503));
-    expect((await finished(running.body.lambdaId)).result).toBe('told');
+    expect((await finished(running.body.lambdaId)).result).toBe('reported');
     expect((await result(lambda.id)).status).toBe(404);
   });
 });
 
 describe('GET /results/{id} (D-166, D-168, D-169)', () => {
-  it('takes any valid Bearer token and nothing else', async () => {
+  it('accepts any valid Bearer token and nothing else', async () => {
     const { path } = await publish('exports.run = () => 1;');
     const { lambdaId: id } = (await call(path)).body;
     await finished(id);
     await root.create('/root/users', { name: 'reader', properties: { password: 'secret' } });
     expect((await result(id, await tokenOf('reader'))).status).toBe(200);
-    for (const auth of ['', rootPairOf(platform), 'Bearer nobody']) {
+    for (const auth of ['', rootPairOf(platform), 'Bearer unknown']) {
       const refused = await result(id, auth);
       expect(refused).toMatchObject(refusal(401));
       expect(refused.headers.get('www-authenticate')).toMatch(/^Bearer realm=/);
       expect(refused.headers.get('access-control-allow-origin')).toBe('*');
     }
-    const unknown = await result(NOBODY);
+    const unknown = await result(UNKNOWN_ID);
     expect(unknown).toMatchObject(refusal(404));
     expect(unknown.headers.get('retry-after')).toBeNull();
     expect(await result('no-id')).toMatchObject(refusal(400));
   });
 
-  it('gives the latest result of a lambda by its own id, to those who may view it', async () => {
+  it('returns the latest result of a lambda by its id, to users who can view it', async () => {
     const { lambda, path } = await publish('exports.run = (event) => event;');
     expect(await result(lambda.id)).toMatchObject(refusal(404));
     for (const text of ['one', 'two']) await finished((await call(path, { body: text })).body.lambdaId);
@@ -180,12 +185,12 @@ describe('POST /api/async (D-165)', () => {
     [400, 'no JSON'],
     [400, '[]'],
     [400, '{"lambdaId":7}'],
-    [404, `{"lambdaId":"${NOBODY}"}`],
+    [404, `{"lambdaId":"${UNKNOWN_ID}"}`],
   ])('is %i for %s', async (status, body) => {
     expect(await call('/api/async', { body })).toMatchObject(refusal(status));
   });
 
-  it('belongs to the endpoint /async of an API api as long as there is one, and to no other', async () => {
+  it('belongs to the endpoint /async of an API api if one exists, and to no other', async () => {
     expect(await call('/api/async', {}, 'GET')).toMatchObject(refusal(405));
     const api = await root.create(`${acme.environment}/apis`, { name: 'api' });
     const lambda = await make.lambda(acme, { code: 'exports.run = (event) => event;' });
@@ -207,16 +212,16 @@ describe('POST /api/async (D-165)', () => {
   });
 });
 
-describe('after the emulator was cut off in the midst of a call (D-168)', () => {
-  it('what had ended is there, and what had not is a failed result', async () => {
+describe('after the platform was killed during an invocation (D-168)', () => {
+  it('a finished result is available, and an unfinished one is a failed result', async () => {
     const ended = await publish('exports.run = () => 1;');
     const { lambdaId: endedId } = (await call(ended.path)).body;
     await finished(endedId);
-    const { lambda, path: cut } = await publish(witness.code);
-    const release = witness.hold();
+    const { lambda, path: cut } = await publish(recorder.code);
+    const release = recorder.hold();
     const { lambdaId: cutId } = (await call(cut, { body: 1 })).body;
-    await witness.take(1);
-    // What a power cut would leave behind.
+    await recorder.take(1);
+    // As after a power failure.
     await cp(path.join(folder, 'data'), path.join(folder, 'copy'), { recursive: true });
     const after = await startPlatform({ data: path.join(folder, 'copy') });
     try {
@@ -229,6 +234,6 @@ describe('after the emulator was cut off in the midst of a call (D-168)', () => 
       await after.stop();
       release();
     }
-    expect(await finished(cutId)).toMatchObject({ result: 'told' });
+    expect(await finished(cutId)).toMatchObject({ result: 'reported' });
   });
 });

@@ -1,24 +1,28 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { actionsOf } from '../server/model/actions.ts';
 import { typeOfWord } from '../server/model/registry.ts';
+import { actionsOf } from '../server/model/rules/actions.ts';
 import { typeIdOf } from '../server/model/type-names.ts';
 import { LAMBDA } from '../server/model/types/lambda.ts';
-import { type Account, logIn, makeAccount, rootPairOf } from './account.ts';
-import { basic, bearer, type Reply, send } from './checked-client.ts';
+import { type Account, logIn, makeAccount, rootPairOf } from '../server/testing/account.ts';
+import { basic, bearer, type Reply, send } from '../server/testing/checked-client.ts';
+import { fetchInProcess } from '../server/testing/in-process-request.ts';
+import { entitlementOf, grant } from '../server/testing/place.ts';
+import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { neededBy, type Operation, operations, requestOf, type Values, valuesOf } from './matrix-operation.ts';
 import { type MatrixWorld, makeMatrixWorld } from './matrix-world.ts';
-import { entitlementOf, grant } from './place.ts';
-import { type Platform, startPlatform } from './platform.ts';
 
 /**
- * Every route of the API document against every kind of caller. What each cell has to be follows from the right that the
- * route's row says (`x-terrarium-right`); a route that says none, or a parameter that the matrix has no value for, fails.
+ * Every route of the API document with every kind of caller. The expected result of each cell follows from the permission that the route
+ * declares (`x-terrarium-right`). A route without one, or a parameter without a value in the matrix, fails.
  */
 
-/** What a caller is told: who are you; no; or whatever comes of it. */
+/** The expected response: 401, 403, or anything else. */
 type Outcome = 'unknown' | 'refused' | 'admitted';
 
-/** Those who ask. */
+/** The callers. */
 const COLUMNS = [
   'no credentials',
   'bad credentials',
@@ -34,20 +38,19 @@ const COLUMNS = [
   'a window session',
 ] as const;
 type Column = (typeof COLUMNS)[number];
-/** From here on they may change something and ask one after the other; before it nearly everything is refused. */
+/** From here on they can make changes, one after the other; before, nearly everything is refused. */
 const ACTING = COLUMNS.indexOf('a member with just this right');
 
 const NINE_HOURS_MS = 9 * 60 * 60 * 1000;
 const realNowMs = Date.now;
-let offsetMs = 0;
-const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNowMs() + offsetMs);
+const data = mkdtempSync(join(tmpdir(), 'terrarium matrix '));
 
 let platform: Platform;
 let world: MatrixWorld;
 let owner: Account;
-/** The headers that each caller identifies itself by. */
+/** The headers that identify each caller. */
 let callers: Record<Column, (operation: Operation) => Record<string, string>>;
-/** Members whose rights are made for each operation. */
+/** Members whose permissions are set for each operation. */
 let just: Account;
 let most: Account;
 let values: Values;
@@ -56,11 +59,15 @@ let cookie: string;
 let wrong = 0;
 
 beforeAll(async () => {
-  offsetMs = -NINE_HOURS_MS;
-  platform = await startPlatform({ limits: { tokenRequestsPerMinute: 1000 } });
+  // A token of nine hours ago, in the data folder of a platform that ended then: while one runs, its clock does not follow the machine's.
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNowMs() - NINE_HOURS_MS);
+  const ended = await startPlatform({ data });
+  const early = await makeAccount(ended, 'early');
+  await ended.stop();
+  clock.mockRestore();
+
+  platform = await startPlatform({ data, limits: { tokenRequestsPerMinute: 1000 } });
   const { root, emulator } = platform;
-  const early = await makeAccount(platform, 'early');
-  offsetMs = 0;
 
   owner = await makeAccount(platform, 'owner');
   await grant(root, '/root', 'org.create', owner.id);
@@ -69,13 +76,13 @@ beforeAll(async () => {
 
   await root.create('/root', { name: 'other' });
   const stranger = await makeAccount(platform, 'stranger', '/other');
-  const nobody = await makeAccount(platform, 'nobody', '/acme');
+  const anonymous = await makeAccount(platform, 'anonymous', '/acme');
   just = await makeAccount(platform, 'just', '/acme');
   most = await makeAccount(platform, 'most', '/acme');
   for (const action of actionsOf({ type: typeOfWord('orgs').name })) await grant(root, '/root', action, most.id);
   const left = await makeAccount(platform, 'left', '/acme');
   await send('DELETE', `${emulator.securityUrl}/accessTokens/${left.token}`, { auth: left.bearer });
-  const rootToken = bearer((await logIn(platform, 'root', 'root', 'terrarium')).body.access_token);
+  const rootToken = bearer((await logIn(platform, 'root', 'root')).body.access_token);
   cookie = await signIn();
 
   const by =
@@ -85,11 +92,11 @@ beforeAll(async () => {
     });
   callers = {
     'no credentials': () => ({}),
-    'bad credentials': ({ takes }) => ({ authorization: takes.bearer ? bearer('nobody') : basic('a', 'b') }),
+    'bad credentials': ({ takes }) => ({ authorization: takes.bearer ? bearer('unknown') : basic('a', 'b') }),
     'an expired token': () => ({ authorization: early.bearer }),
     'a revoked token': () => ({ authorization: left.bearer }),
     'a stranger': by(stranger),
-    'a member without rights': by(nobody),
+    'a member without rights': by(anonymous),
     'a member with every right but this': by(most),
     'a window session from a foreign page': () => ({ cookie, origin: 'http://foreign.example' }),
     'a member with just this right': by(just),
@@ -103,36 +110,39 @@ afterAll(async () => {
   const size = `${operations.length} routes x ${COLUMNS.length} callers = ${operations.length * COLUMNS.length} cells`;
   console.log(`authorization: ${size}, ${wrong} wrong`);
   await platform?.stop();
-  clock.mockRestore();
+  rmSync(data, { recursive: true });
 });
 
 describe('a route', () => {
-  it.each(operations.map((one) => [one.name, one] as const))('%s asks for the right that it says', async (_, route) => {
-    const request = requestOf(route, values);
-    const needed = neededBy(route, world, values);
-    for (const { action, id } of needed) await grant(platform.root, `/root/resources/${id}`, action, just.id);
-    const withheld = needed.at(-1);
-    if (withheld) await withhold(`/root/resources/${withheld.id}`, withheld.action, most.id);
-    const { newest: at } = (await asRoot('GET', '/inspect/history?limit=1&brief=true')).body;
+  it.each(operations.map((one) => [one.name, one] as const))(
+    '%s requires the permission that it declares',
+    async (_, route) => {
+      const request = requestOf(route, values);
+      const needed = neededBy(route, world, values);
+      for (const { action, id } of needed) await grant(platform.root, `/root/resources/${id}`, action, just.id);
+      const withheld = needed.at(-1);
+      if (withheld) await withhold(`/root/resources/${withheld.id}`, withheld.action, most.id);
+      const { newest: at } = (await asRoot('GET', '/inspect/history?limit=1&brief=true')).body;
 
-    const seen = new Map<Column, string>();
-    const ask = async (column: Column) => {
-      const { outcome, isDone } = await outcomeOf(route, request, column);
-      seen.set(column, outcome);
-      if (isDone && route.verb !== 'GET') await asRoot('POST', '/inspect/restore', { at });
-      if (isDone && route.path === '/inspect/session') cookie = await signIn();
-    };
-    await Promise.all(COLUMNS.slice(0, ACTING).map(ask));
-    for (const column of COLUMNS.slice(ACTING)) await ask(column);
+      const seen = new Map<Column, string>();
+      const ask = async (column: Column) => {
+        const { outcome, isDone } = await outcomeOf(route, request, column);
+        seen.set(column, outcome);
+        if (isDone && route.verb !== 'GET') await asRoot('POST', '/inspect/restore', { at });
+        if (isDone && route.path === '/inspect/session') cookie = await signIn();
+      };
+      await Promise.all(COLUMNS.slice(0, ACTING).map(ask));
+      for (const column of COLUMNS.slice(ACTING)) await ask(column);
 
-    const isOfRoot = needed.some(({ id }) => id === world.rootId);
-    const wanted = new Map(COLUMNS.map((column) => [column, expectedOf(route, column, isOfRoot)]));
-    wrong += COLUMNS.filter((column) => seen.get(column) !== wanted.get(column)).length;
-    expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(wanted));
-  });
+      const isOfRoot = needed.some(({ id }) => id === world.rootId);
+      const wanted = new Map(COLUMNS.map((column) => [column, expectedOf(route, column, isOfRoot)]));
+      wrong += COLUMNS.filter((column) => seen.get(column) !== wanted.get(column)).length;
+      expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(wanted));
+    },
+  );
 });
 
-/** What a cell has to be. */
+/** The expected result of a cell. */
 function expectedOf({ right, verb, takes, isAtGateway }: Operation, column: Column, isOfRoot: boolean): Outcome {
   const isSession = column.startsWith('a window session');
   // Of no use to the gateway; at the control plane a change with it has to come from the window's own pages.
@@ -157,25 +167,24 @@ function expectedOf({ right, verb, takes, isAtGateway }: Operation, column: Colu
   }
 }
 
-/** What comes of a request, and whether it did what it does; what is none of the outcomes is told as it was answered. */
+/** The result of a request, and whether it had an effect; an unexpected response is returned as it is. */
 async function outcomeOf(
   route: Operation,
   { url, init }: ReturnType<typeof requestOf>,
   column: Column,
 ): Promise<{ outcome: string; isDone: boolean }> {
   const { baseUrl, gatewayUrl } = platform.emulator;
-  const reply = await fetch((route.isAtGateway ? gatewayUrl : baseUrl) + url, {
+  const reply = await fetchInProcess((route.isAtGateway ? gatewayUrl : baseUrl) + url, {
     ...init,
     method: route.verb,
-    redirect: 'manual',
     headers: { ...init.headers, ...callers[column](route) },
   });
-  // A stream has no end that could be waited for.
+  // A stream has no end to wait for.
   const isStream = reply.headers.get('content-type')?.startsWith('text/event-stream');
   const text = isStream ? await reply.body?.cancel() : await reply.text();
   const isFault = reply.status === 500 || /no route|unknown resource type/.test(text ?? '');
-  const told = isFault ? `${reply.status} ${text}` : 'admitted';
-  const outcome = reply.status === 401 ? 'unknown' : reply.status === 403 ? 'refused' : told;
+  const reported = isFault ? `${reply.status} ${text}` : 'admitted';
+  const outcome = reply.status === 401 ? 'unknown' : reply.status === 403 ? 'refused' : reported;
   return { outcome, isDone: reply.ok };
 }
 
@@ -187,7 +196,7 @@ async function signIn(): Promise<string> {
   return headers.getSetCookie()[0]?.split(';')[0] ?? '';
 }
 
-/** Takes an identity out of an entitlement, so that what it inherits is nothing to it there. */
+/** Removes an identity from an entitlement, so that the caller does not inherit it there. */
 async function withhold(node: string, action: string, identity: string): Promise<void> {
   const { id, properties } = await entitlementOf(platform.root, node, action);
   const identities = properties.identities.filter((one: { id: string }) => one.id !== identity);
@@ -225,6 +234,7 @@ async function valuesFor({ idOf, rootId, target, place }: MatrixWorld): Promise<
     job_name: 'none',
     lead_id: rootId,
     snapshot_name: 'kept',
+    request_name: 'kept',
     result_id: lambda,
     api_name: 'shop',
     endpoint: 'e',
@@ -236,7 +246,8 @@ async function valuesFor({ idOf, rootId, target, place }: MatrixWorld): Promise<
     '?id': idOf('users'),
     '?name': 'a',
     '?from': '1',
-    // Of bodies, and what stands for a resource elsewhere.
+    '?of': 'invocations',
+    // Of bodies, and what represents a resource elsewhere.
     lambdaId: lambda,
     userId: idOf('users'),
     unlucky: unlucky.id,

@@ -24,6 +24,8 @@ const asked = new Set<string>();
  * @param within a selector of what it looks at, where all else has been looked at before
  */
 export async function expectNoFaults(page: Page, state = page.url(), within = ':root'): Promise<void> {
+  // What has just been opened may be loading.
+  await expect(page.locator(within).first(), state).toBeVisible();
   const { isDark, isStill, hasAxe } = await page.evaluate<{ isDark: boolean; isStill: boolean; hasAxe: boolean }>(
     STATE,
   );

@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Emulator, startEmulator } from '../server/emulator.ts';
-import { basic, type Reply, send } from './checked-client.ts';
+import { type Emulator, startEmulator } from '../server/platform/emulator.ts';
+import { basic, type Reply, send } from '../server/testing/checked-client.ts';
 
-/** Whatever is sent, the answer is a 4xx with the decided body, nothing is half written, and the platform goes on. */
+/** Any input gets a 4xx with the specified body, nothing is half written, and the platform continues. */
 let platform: Emulator;
 let auth: string;
 const faults: unknown[] = [];
@@ -43,7 +43,7 @@ describe('bodies', () => {
     ['an unknown property', '{"name":"a","properties":{"colour":"green"}}', 400],
     ['a wrong type in env', '{"name":"a","properties":{"env":{"A":1}}}', 400],
     ['an env name that is none', '{"name":"a","properties":{"env":{"1A":"x"}}}', 400],
-    ['an id that is no UUID', '{"name":"a","id":"42"}', 400],
+    ['an id that is not a UUID', '{"name":"a","id":"42"}', 400],
     ['another type', '{"name":"a","resource_type":"Platform::Resource::User"}', 400],
     ['a reserved name', '{"name":"users"}', 400],
     ['a name with capitals', '{"name":"Acme"}', 400],
@@ -75,12 +75,12 @@ describe('bodies', () => {
     expectRefusal(await call('POST', '/root', Buffer.from('{"name":"untyped"}')), 415);
   });
 
-  it('a taken name is 409, in either letter of the law: once there, once not', async () => {
+  it('a name that is taken is 409, in either letter case: once with the name, once without', async () => {
     expect((await call('POST', '/root', { name: 'twice' })).status).toBe(201);
     expectRefusal(await call('POST', '/root', { name: 'twice' }), 409);
   });
 
-  it('of two creates of one name at the same moment exactly one wins', async () => {
+  it('of two simultaneous creates with one name exactly one succeeds', async () => {
     const both = await Promise.all([1, 2, 3, 4].map(() => call('POST', '/root', { name: 'race' })));
     expect(both.map((reply) => reply.status).sort()).toEqual([201, 409, 409, 409]);
   });
@@ -113,7 +113,7 @@ describe('paths', () => {
     expectRefusal(await call('GET', path), status);
   });
 
-  it('is not lost by doubled and trailing slashes', async () => {
+  it('ignores double and trailing slashes', async () => {
     expect((await call('GET', '//root//workspaces/')).status).toBe(200);
   });
 
@@ -176,7 +176,7 @@ describe('hidden values', () => {
     const path = `/root/users/${user.id}`;
     expectRefusal(await call('PATCH', path, [{ op: 'copy', from: '/properties/password', path: '/description' }]), 422);
     expect(JSON.stringify((await call('GET', path)).body)).not.toMatch(/scrypt|hush/);
-    expect((await call('GET', '/root/users?password=hush')).body).toEqual([]);
+    expectRefusal(await call('GET', '/root/users?password=hush'), 400);
   });
 });
 
@@ -220,7 +220,7 @@ describe('the listener', () => {
     },
   );
 
-  it('goes on after all of this', async () => {
+  it('continues after all of this', async () => {
     expect(await send('GET', `${platform.metaUrl}/health`)).toMatchObject({ status: 200, body: { status: 'healthy' } });
   });
 });

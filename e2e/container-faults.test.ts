@@ -1,32 +1,32 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type EngineDoor, makeEngineDoor } from '../server/containers/docker/engine-door-for-tests.ts';
-import { demandEngine, expectNothingLeft, testImage } from '../server/containers/docker/engine-for-tests.ts';
-import { type Maker, makerFor } from './maker.ts';
-import { type Body, makePlace, type Place } from './place.ts';
-import { type Platform, startPlatform, type Voice } from './platform.ts';
+import { expectNothingLeft, requireEngine, testImage } from '../server/testing/engine.ts';
+import { type EngineProxy, makeEngineProxy } from '../server/testing/engine-proxy.ts';
+import { type Body, makePlace, type Place } from '../server/testing/place.ts';
+import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
+import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
 const LIMIT_MS = 120_000;
 const POLL = { timeout: 60_000, interval: 50 };
-/** Several times what an engine is asked for at once. */
+/** Several times what an engine handles at once. */
 const MANY = 20;
-/** Ends at once when it is asked to. */
+/** Ends immediately when it is stopped. */
 const IDLE = 'trap "exit 0" TERM; sleep 3600 & wait';
 const SERVE = 'echo "$VERSION" > /www/index.html; exec httpd -f -p 8080 -h /www';
 const web = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 };
 
 let platform: Platform;
-let root: Voice;
-let make: Maker;
+let root: ApiClient;
+let make: ResourceFactory;
 let place: Place;
 let image: string;
-let docker: Awaited<ReturnType<typeof demandEngine>>;
+let docker: Awaited<ReturnType<typeof requireEngine>>;
 
 beforeAll(async () => {
-  docker = await demandEngine();
+  docker = await requireEngine();
   image = await testImage();
   platform = await startPlatform({ containers: { engine: 'auto' } });
   root = platform.root;
-  make = makerFor(root);
+  make = resourceFactoryFor(root);
   place = await makePlace(root, 'acme');
 }, LIMIT_MS);
 afterEach(async () => {
@@ -46,7 +46,7 @@ const engineOf = async ({ id }: Body) =>
   docker.listContainers({ all: true, filters: { label: [`terrarium.record=${id}`] } });
 
 describe('a container that cannot run as it is defined', () => {
-  it('FAILED names an image that there is none of; another image mends it (D-051)', { timeout: LIMIT_MS }, async () => {
+  it('FAILED names an image that does not exist; another image fixes it (D-051)', { timeout: LIMIT_MS }, async () => {
     const container = await make.container(place, idle({ image: 'terrarium-test/nothing:1' }));
     await expect.poll(() => statusOf(container), POLL).toBe('FAILED');
     expect((await read(container)).properties.status_detail).toEqual({
@@ -58,7 +58,9 @@ describe('a container that cannot run as it is defined', () => {
     await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
   });
 
-  it('an image that exits at once is told with its exit code, and started again', { timeout: LIMIT_MS }, async () => {
+  it('an image that exits immediately is reported with its exit code, and started again', {
+    timeout: LIMIT_MS,
+  }, async () => {
     const container = await make.container(place, idle({ cmd: 'echo no config >&2; exit 3' }));
     await expect.poll(() => reasonOf(container), POLL).toMatch(/ended with exit code 3/);
     expect(['LAUNCHED', 'SCALING']).toContain(await statusOf(container));
@@ -67,12 +69,12 @@ describe('a container that cannot run as it is defined', () => {
       .toEqual(expect.arrayContaining(['die (exit code 3)', 'start']));
   });
 
-  it('one that takes more memory than it may is told so', { timeout: LIMIT_MS }, async () => {
-    const container = await make.container(place, idle({ memory: 8, cmd: 'sleep 1; tail /dev/zero' }));
-    await expect.poll(() => reasonOf(container), POLL).toMatch(/killed for using more memory/);
+  it('an instance that exceeds its memory limit is reported', { timeout: LIMIT_MS }, async () => {
+    const container = await make.container(place, idle({ memory: 32, cmd: 'sleep 1; tail /dev/zero' }));
+    await expect.poll(() => reasonOf(container), POLL).toMatch(/killed because it exceeded its memory limit/);
   });
 
-  it('a health check that never passes leaves it UNHEALTHY, and no request gets there', {
+  it('a health check that never passes makes it UNHEALTHY, and it gets no requests', {
     timeout: LIMIT_MS,
   }, async () => {
     const check = {
@@ -93,25 +95,48 @@ describe('a container that cannot run as it is defined', () => {
     expect((await read(well)).properties).toMatchObject({ tasks_healthy: 1, tasks_unhealthy: 0 });
   });
 
-  it('a command that there is none of, a mount that is refused', { timeout: LIMIT_MS }, async () => {
+  it('an instance counts as unhealthy at its first failed check, before the status changes (D-048)', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    for (const check of [
+      { protocol: 'HTTP', path: '/', port: 8080 },
+      { protocol: 'COMMAND', command: 'test ! -e /tmp/ill' },
+    ]) {
+      const health_checks = [{ ...check, interval_seconds: 1, timeout_seconds: 1, max_consecutive_failures: 1_000 }];
+      const cmd = `touch /tmp/ill; ${IDLE}`;
+      const container = await make.container(place, idle({ cmd, port_mappings: [web], health_checks }));
+      const counts = async () => {
+        const { tasks_unhealthy, tasks_healthy, status } = (await read(container)).properties;
+        return { tasks_unhealthy, tasks_healthy, status };
+      };
+      await expect.poll(counts, POLL).toEqual({ tasks_unhealthy: 1, tasks_healthy: 0, status: 'RUNNING' });
+      if (check.protocol !== 'COMMAND') continue;
+      const [{ Id = '' } = {}] = await engineOf(container);
+      const exec = await docker.getContainer(Id).exec({ Cmd: ['rm', '/tmp/ill'] });
+      await exec.start({ Detach: true });
+      await expect.poll(counts, POLL).toEqual({ tasks_unhealthy: 0, tasks_healthy: 1, status: 'HEALTHY' });
+    }
+  });
+
+  it('a command that does not exist, a mount that is refused', { timeout: LIMIT_MS }, async () => {
     const container = await make.container(place, idle({ cmd: undefined, args: ['/no/such/program'] }));
     await expect.poll(() => statusOf(container), POLL).toBe('FAILED');
     expect(await reasonOf(container)).toContain('no such file or directory');
     expect(await engineOf(container)).toEqual([]);
   });
 
-  it('an update that does not run leaves the old instances serving', { timeout: LIMIT_MS }, async () => {
+  it('an update that cannot run leaves the old instances serving', { timeout: LIMIT_MS }, async () => {
     const container = await make.container(place, idle());
     await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
     const [before] = (await read(container)).properties.instances;
     await root.patch(`/root/containers/${container.id}`, [{ op: 'replace', path: '/properties/cmd', value: 'exit 5' }]);
-    await expect.poll(() => reasonOf(container), POLL).toMatch(/the old one goes on: .*exit code 5/);
+    await expect.poll(() => reasonOf(container), POLL).toMatch(/the old one stays in use: .*exit code 5/);
     expect((await read(container)).properties.instances.map(({ id }: { id: string }) => id)).toContain(before.id);
   });
 });
 
 describe('what happens around it', () => {
-  it('an instance that somebody removed is made again; a foreign container is never touched', {
+  it('a removed instance is created again; a foreign container is never changed', {
     timeout: LIMIT_MS,
   }, async () => {
     const foreign = await docker.createContainer({
@@ -131,14 +156,14 @@ describe('what happens around it', () => {
     await foreign.remove({ force: true });
   });
 
-  it('many actions one upon another end in what was asked last', { timeout: LIMIT_MS }, async () => {
+  it('many concurrent actions end in the state of the last one', { timeout: LIMIT_MS }, async () => {
     const container = await make.container(place, idle({ env: { N: 'first' } }));
     const scale = (count: number) => () => root.post(`/root/containers/${container.id}/scale?numInstances=${count}`);
     const env = (N: string) => () =>
       root.patch(`/root/containers/${container.id}`, [{ op: 'replace', path: '/properties/env', value: { N } }]);
-    // Each is answered long before it is done; sent at once they might come in any order.
+    // Each gets its response long before it is done; sent at once they could arrive in any order.
     for (const act of [scale(3), env('a'), scale(0), env('b'), scale(4), env('last'), scale(2)]) await act();
-    // Until all is done those of before serve, and as many as are asked for now may be there by chance.
+    // Until all is done the previous ones serve, and the number of instances can match by chance.
     const there = async () => {
       const found = await Promise.all(
         (await engineOf(container)).map(({ Id }) =>
@@ -155,7 +180,7 @@ describe('what happens around it', () => {
       .toEqual(['RUNNING', ['N=last', 'N=last']]);
   });
 
-  it(`${MANY} containers created at once all come to run, and go`, { timeout: 2 * LIMIT_MS }, async () => {
+  it(`${MANY} containers created at once all run, and are removed`, { timeout: 2 * LIMIT_MS }, async () => {
     const all = await Promise.all(
       Array.from({ length: MANY }, () => make.container(place, idle({ cpus: 0.05, memory: 6 }))),
     );
@@ -171,7 +196,7 @@ describe('what happens around it', () => {
     await expect.poll(left, { timeout: LIMIT_MS, interval: 200 }).toBe(0);
   });
 
-  it('a job runs once and tells how it ended (D-213)', { timeout: LIMIT_MS }, async () => {
+  it('a job runs once and reports how it ended (D-213)', { timeout: LIMIT_MS }, async () => {
     const job = async (name: string, cmd: string): Promise<Body> =>
       root.create(`${place.environment}/jobs`, {
         name,
@@ -185,33 +210,33 @@ describe('what happens around it', () => {
   });
 });
 
-describe('an engine that goes away', () => {
-  let door: EngineDoor;
+describe('an engine that disappears', () => {
+  let proxy: EngineProxy;
   let there: Platform;
   beforeAll(async () => {
-    door = await makeEngineDoor();
-    await door.open();
-    there = await startPlatform({ containers: { engine: door.url } });
+    proxy = await makeEngineProxy();
+    await proxy.open();
+    there = await startPlatform({ containers: { engine: proxy.url } });
   }, LIMIT_MS);
   afterAll(async () => {
     const worldId = there?.emulator.worldId;
     await there?.stop();
-    await door?.remove();
+    await proxy?.remove();
     if (worldId) await expectNothingLeft(worldId);
   }, LIMIT_MS);
 
-  it('LOST meanwhile; what was asked and deleted then is done when it is back (D-050, D-183)', {
+  it('LOST meanwhile; changes made then are applied when it is back (D-050, D-183)', {
     timeout: LIMIT_MS,
   }, async () => {
     const voice = there.root;
     const elsewhere = await makePlace(voice, 'acme');
-    const maker = makerFor(voice);
-    const one: Body = await maker.container(
+    const factory = resourceFactoryFor(voice);
+    const one: Body = await factory.container(
       elsewhere,
       idle({ cmd: SERVE, env: { VERSION: 'back' }, port_mappings: [web] }),
     );
-    const doomed: Body = await maker.container(elsewhere, idle());
-    const api = await maker.api(elsewhere);
+    const doomed: Body = await factory.container(elsewhere, idle());
+    const api = await factory.api(elsewhere);
     const endpoint = await voice.create(`/root/apis/${api.id}/apiendpoints`, {
       name: 'app',
       properties: {
@@ -229,23 +254,23 @@ describe('an engine that goes away', () => {
     for (const container of [one, doomed]) await expect.poll(() => status(container), POLL).toBe('RUNNING');
     expect(await page()).toBe('200 back');
 
-    await door.shut();
+    await proxy.shut();
     await expect.poll(() => status(one), POLL).toBe('LOST');
     const lost = (await voice.get(`/root/containers/${one.id}`)).body.properties;
     expect(lost).toMatchObject({
       tasks_running: 0,
       instances: [],
-      status_detail: { reason: expect.stringContaining(door.url) },
+      status_detail: { reason: expect.stringContaining(proxy.url) },
     });
-    // What runs goes on without the engine's being asked.
+    // Running instances continue without the engine being asked.
     expect(await page()).toBe('200 back');
     const log = await voice.send('GET', `/../log/container/${one.id}`);
     expect([log.status, log.headers.get('retry-after')]).toEqual([503, '5']);
-    const late: Body = await maker.container(elsewhere, idle());
+    const late: Body = await factory.container(elsewhere, idle());
     expect(late.properties.status).toBe('LOST');
     expect((await voice.delete(`/root/containers/${doomed.id}`)).status).toBe(204);
 
-    await door.open();
+    await proxy.open();
     for (const container of [one, late]) await expect.poll(() => status(container), POLL).toBe('RUNNING');
     await expect.poll(page, POLL).toBe('200 back');
     const left = () => docker.listContainers({ all: true, filters: { label: [`terrarium.record=${doomed.id}`] } });

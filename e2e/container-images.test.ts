@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { demandEngine, expectNothingLeft, testImage } from '../server/containers/docker/engine-for-tests.ts';
-import { type Maker, makerFor } from './maker.ts';
-import { type Body, makePlace, type Place } from './place.ts';
-import { type Platform, startPlatform, type Voice } from './platform.ts';
+import { expectNothingLeft, requireEngine, testImage } from '../server/testing/engine.ts';
+import { type Body, makePlace, type Place } from '../server/testing/place.ts';
+import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
+import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
 const LIMIT_MS = 120_000;
 const POLL = { timeout: 60_000, interval: 50 };
@@ -11,19 +11,19 @@ const SERVE = 'cp /etc/version /www/index.html; exec httpd -f -p 8080 -h /www';
 const web = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 };
 
 let platform: Platform;
-let root: Voice;
-let make: Maker;
+let root: ApiClient;
+let make: ResourceFactory;
 let place: Place;
 let base: string;
-let docker: Awaited<ReturnType<typeof demandEngine>>;
+let docker: Awaited<ReturnType<typeof requireEngine>>;
 const repository = `terrarium-test/tagged-${randomUUID().slice(0, 8)}`;
 
 beforeAll(async () => {
-  docker = await demandEngine();
+  docker = await requireEngine();
   base = await testImage();
   platform = await startPlatform({ containers: { engine: 'auto' } });
   root = platform.root;
-  make = makerFor(root);
+  make = resourceFactoryFor(root);
   place = await makePlace(root, 'acme');
 }, LIMIT_MS);
 afterEach(async () => {

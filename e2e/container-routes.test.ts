@@ -1,31 +1,31 @@
 import { request } from 'node:http';
 import Docker from 'dockerode';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { makeEngineDoor } from '../server/containers/docker/engine-door-for-tests.ts';
-import { demandEngine, expectNothingLeft, testImage } from '../server/containers/docker/engine-for-tests.ts';
-import { startSlowRegistry } from '../server/containers/docker/registry-for-tests.ts';
-import { basic, send } from './checked-client.ts';
-import { type Maker, makerFor } from './maker.ts';
-import { type Body, containerBody, grant, makePlace, makeUser, type Place } from './place.ts';
-import { type Platform, refusal, startPlatform } from './platform.ts';
+import { basic, send } from '../server/testing/checked-client.ts';
+import { expectNothingLeft, requireEngine, testImage } from '../server/testing/engine.ts';
+import { makeEngineProxy } from '../server/testing/engine-proxy.ts';
+import { startSlowRegistry } from '../server/testing/image-registry.ts';
+import { type Body, containerBody, grant, makePlace, makeUser, type Place } from '../server/testing/place.ts';
+import { type Platform, refusal, startPlatform } from '../server/testing/platform.ts';
+import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
 const LIMIT_MS = 60_000;
 const POLL = { timeout: LIMIT_MS, interval: 50 };
-const NOBODY = '00000000-0000-4000-8000-000000000000';
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 let platform: Platform;
-let make: Maker;
+let make: ResourceFactory;
 let place: Place;
 let image: string;
 let rootKey: string;
 
 beforeAll(async () => {
-  await demandEngine();
+  await requireEngine();
   image = await testImage();
   platform = await startPlatform({ containers: { engine: 'auto', onStop: 'remove' } });
   const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
   rootKey = basic(apiKey, apiSecret);
-  make = makerFor(platform.root);
+  make = resourceFactoryFor(platform.root);
   place = await makePlace(platform.root, 'acme');
 }, LIMIT_MS);
 afterEach(async () => {
@@ -56,7 +56,7 @@ const startJob = (cmd: string) =>
 const instancesOf = async ({ id }: Body): Promise<Body[]> => (await inspect('GET', `/containers/${id}/instances`)).body;
 
 describe('the instances of a container', { timeout: LIMIT_MS }, () => {
-  it('are told with state, health, address and the time of their start', async () => {
+  it('have state, health, address and start time', async () => {
     const web = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 };
     const container = await start({ num_instances: 2, cmd: 'exec httpd -f -p 8080', port_mappings: [web] });
     const reply = await inspect('GET', `/containers/${container.id}/instances`);
@@ -76,13 +76,13 @@ describe('the instances of a container', { timeout: LIMIT_MS }, () => {
     }
   });
 
-  it('of a job keep the exit code that they ended with', async () => {
+  it('of a job keep their exit code', async () => {
     const job = await startJob('exit 3');
     await expect.poll(() => statusOf(job), POLL).toBe('FAILED');
     expect(await instancesOf(job)).toMatchObject([{ state: 'exited', exitCode: 3 }]);
   });
 
-  it('are others after a restart; a job runs again', async () => {
+  it('are new after a restart; a job runs again', async () => {
     const container = await start();
     const [before] = await instancesOf(container);
     expect((await inspect('POST', `/containers/${container.id}/restart`)).status).toBe(202);
@@ -101,7 +101,7 @@ describe('the instances of a container', { timeout: LIMIT_MS }, () => {
   });
 });
 
-describe('what a container uses', { timeout: LIMIT_MS }, () => {
+describe('Use of a container', { timeout: LIMIT_MS }, () => {
   it('is measured per instance', async () => {
     const container = await start();
     const { status, body } = await inspect('GET', `/containers/${container.id}/stats`);
@@ -114,7 +114,7 @@ describe('what a container uses', { timeout: LIMIT_MS }, () => {
     expect(used.cpus).toBeGreaterThanOrEqual(0);
   });
 
-  it('is measured for several at once; what does not run uses nothing', async () => {
+  it('is measured for several at once; a stopped one uses nothing', async () => {
     const busy = await start();
     const stopped = await start({ num_instances: 0 }, 'SUSPENDED');
     const { body } = await inspect('GET', `/containers/stats?ids=${busy.id},${stopped.id}`);
@@ -123,8 +123,8 @@ describe('what a container uses', { timeout: LIMIT_MS }, () => {
       { containerId: stopped.id, instances: [] },
     ]);
     expect((await inspect('GET', '/containers/stats')).body).toEqual([]);
-    expect(await inspect('GET', `/containers/stats?ids=${NOBODY}`)).toMatchObject(refusal(404));
-    expect(await inspect('GET', `/containers/stats?ids=${Array(51).fill(NOBODY)}`)).toMatchObject(refusal(400));
+    expect(await inspect('GET', `/containers/stats?ids=${UNKNOWN_ID}`)).toMatchObject(refusal(404));
+    expect(await inspect('GET', `/containers/stats?ids=${Array(51).fill(UNKNOWN_ID)}`)).toMatchObject(refusal(400));
   });
 });
 
@@ -147,7 +147,7 @@ describe('a command in a container', { timeout: LIMIT_MS }, () => {
     expect(await exec('ls')).toMatchObject(refusal(400, '/command'));
   });
 
-  it('is cut when it says too much', async () => {
+  it('is cut when its output is too large', async () => {
     const { id } = await start();
     const command = ['sh', '-c', 'dd if=/dev/zero bs=1024 count=1500; echo end >&2'];
     const { body } = await inspect('POST', `/containers/${id}/exec`, { command });
@@ -155,7 +155,7 @@ describe('a command in a container', { timeout: LIMIT_MS }, () => {
     expect(body.stdout).toHaveLength(1024 * 1024);
   });
 
-  it('takes the right to update, looking takes the right to view (D-116, D-118)', async () => {
+  it('requires the permission to update; reading requires the permission to view (D-116, D-118)', async () => {
     const container = await start();
     const { id: userId } = await makeUser(platform, 'vera');
     const issued = await send('POST', `${platform.emulator.securityUrl}/root/oauth/issue`, {
@@ -180,12 +180,12 @@ describe('a command in a container', { timeout: LIMIT_MS }, () => {
     await grant(platform.root, '/acme', 'container.update', userId);
     expect(await inspect('POST', `${path}/exec`, asked, token)).toMatchObject({ status: 200 });
     expect(await inspect('POST', `${path}/exec`, asked, 'Basic bm9ib2R5OnB3')).toMatchObject(refusal(401));
-    expect(await inspect('GET', `/containers/${NOBODY}/instances`)).toMatchObject(refusal(404));
+    expect(await inspect('GET', `/containers/${UNKNOWN_ID}/instances`)).toMatchObject(refusal(404));
   });
 });
 
 describe('a pull', { timeout: LIMIT_MS }, () => {
-  it('is seen by who looks in the middle of it, and is gone when it is over', async () => {
+  it('is listed while it runs, and removed when it is over', async () => {
     const registry = await startSlowRegistry();
     try {
       const container = await make.container(place, { image: registry.image, memory: 32 });
@@ -217,7 +217,7 @@ describe('a pull', { timeout: LIMIT_MS }, () => {
 });
 
 describe('without an engine', () => {
-  it('all that needs its answer is 503, and it can be asked again', async () => {
+  it('everything that needs it is 503, and it can be reconnected', async () => {
     const alone = await startPlatform();
     const { apiKey, apiSecret = '' } = alone.emulator.rootCredentials;
     const auth = basic(apiKey, apiSecret);
@@ -240,7 +240,7 @@ describe('without an engine', () => {
   });
 });
 
-/** Reads a stream of events until told to end; gives what it has heard. */
+/** Reads a stream of events until it is stopped; returns the events. */
 function listen(
   path: string,
   headers: Record<string, string> = {},
@@ -275,7 +275,7 @@ describe('GET /inspect/logs/{id}/stream', { timeout: LIMIT_MS }, () => {
   const SAY =
     'i=0; while [ $i -lt 3 ]; do echo "line $i"; i=$((i+1)); done; echo oops >&2; while true; do sleep 0.2; cat /tmp/more 2>/dev/null && rm /tmp/more; done';
 
-  it('tells what a container has printed, then what it prints, and goes on where a reader was cut off', async () => {
+  it('sends earlier and new log lines, and continues where a reader was cut off', async () => {
     const { id } = await start({ cmd: SAY });
     const say = (text: string) =>
       inspect('POST', `/containers/${id}/exec`, {
@@ -296,25 +296,25 @@ describe('GET /inspect/logs/{id}/stream', { timeout: LIMIT_MS }, () => {
     second.end();
   });
 
-  it('goes on, with nothing missed, when the engine was away and is back', async () => {
-    const door = await makeEngineDoor();
-    await door.open();
-    const behind = await startPlatform({ containers: { engine: door.url, onStop: 'remove' } });
+  it('continues without gaps when the engine was unavailable and is back', async () => {
+    const proxy = await makeEngineProxy();
+    await proxy.open();
+    const behind = await startPlatform({ containers: { engine: proxy.url, onStop: 'remove' } });
     const { apiKey, apiSecret = '' } = behind.emulator.rootCredentials;
     const here = await makePlace(behind.root, 'acme');
     const cmd = 'i=0; while true; do echo "tick $i"; i=$((i+1)); sleep 0.2; done';
-    const { id } = await makerFor(behind.root).container(here, { image, memory: 32, cmd });
+    const { id } = await resourceFactoryFor(behind.root).container(here, { image, memory: 32, cmd });
     const status = async () => (await behind.root.get(`/root/resources/${id}`)).body.properties.status;
     await expect.poll(status, POLL).toBe('RUNNING');
     const at = { baseUrl: behind.emulator.baseUrl, auth: basic(apiKey, apiSecret) };
     const stream = listen(`/logs/${id}/stream`, {}, at);
     await expect.poll(() => stream.lines().length, POLL).toBeGreaterThan(2);
 
-    await door.shut();
+    await proxy.shut();
     await expect.poll(status, POLL).toBe('LOST');
-    await door.open();
+    await proxy.open();
     await expect.poll(status, POLL).toBe('RUNNING');
-    // Each line comes when it is written, and not many of them with the next sign of life.
+    // Each line arrives when it is written, not together with the next keep-alive.
     const before = stream.pieces();
     await expect.poll(() => stream.pieces(), POLL).toBeGreaterThan(before + 8);
     const lines = stream.lines();
@@ -322,10 +322,10 @@ describe('GET /inspect/logs/{id}/stream', { timeout: LIMIT_MS }, () => {
     stream.end();
     await behind.stop();
     await expectNothingLeft(behind.emulator.worldId);
-    await door.remove();
+    await proxy.remove();
   });
 
-  it('tells what a lambda prints, and takes no nonsense for a cursor', async () => {
+  it('sends the output of a lambda, and rejects an invalid cursor', async () => {
     const { id } = await make.lambda(place, {
       code: 'exports.run = (event, context, callback) => { console.log("ran " + event); callback(null, "ok"); };',
     });
@@ -339,6 +339,6 @@ describe('GET /inspect/logs/{id}/stream', { timeout: LIMIT_MS }, () => {
     await expect.poll(() => later.lines(), POLL).toEqual(['stdout ran 2']);
     later.end();
     expect(await inspect('GET', `/logs/${id}/stream?after=x`)).toMatchObject(refusal(400));
-    expect(await inspect('GET', `/logs/${NOBODY}/stream`)).toMatchObject(refusal(404));
+    expect(await inspect('GET', `/logs/${UNKNOWN_ID}/stream`)).toMatchObject(refusal(404));
   });
 });

@@ -3,35 +3,35 @@ import type { IncomingMessage } from 'node:http';
 import Docker from 'dockerode';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { demandEngine, expectNothingLeft, testImage } from '../server/containers/docker/engine-for-tests.ts';
 import { sessionKeyProtocol } from '../server/model/session-key.ts';
-import { type Account, makeAccount, rootPairOf } from './account.ts';
-import { send } from './client.ts';
-import { type Maker, makerFor } from './maker.ts';
-import { type Body, entitlementOf, grant, makePlace, type Place } from './place.ts';
-import { type Platform, startPlatform } from './platform.ts';
+import { type Account, makeAccount, rootPairOf } from '../server/testing/account.ts';
+import { send } from '../server/testing/client.ts';
+import { expectNothingLeft, requireEngine, testImage } from '../server/testing/engine.ts';
+import { type Body, entitlementOf, grant, makePlace, type Place } from '../server/testing/place.ts';
+import { type Platform, startPlatform } from '../server/testing/platform.ts';
+import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const POLL = { timeout: START_TIMEOUT_MS, interval: 50 };
 const PROTOCOL = 'terrarium.terminal';
 
-/** Ends at once when it is asked to. */
+/** Ends immediately when it is stopped. */
 const IDLE = 'trap "exit 0" TERM; sleep 3600 & wait';
-/** What runs in the container without any terminal. */
+/** Processes in the container without a terminal. */
 let idle: string[];
 
 const docker = new Docker();
 let platform: Platform;
 let place: Place;
-let make: Maker;
+let make: ResourceFactory;
 let container: Body;
 let colleague: Account;
 
 beforeAll(async () => {
-  await demandEngine();
+  await requireEngine();
   const image = await testImage();
   platform = await startPlatform({ containers: { engine: 'auto', onStop: 'remove' } });
-  make = makerFor(platform.root);
+  make = resourceFactoryFor(platform.root);
   place = await makePlace(platform.root, 'acme');
   container = await running({ image, cmd: IDLE });
   idle = await commandsIn(container);
@@ -61,7 +61,7 @@ afterEach(() => {
   for (const { socket } of viewers.splice(0)) socket.terminate();
 });
 
-/** A viewer that keeps what it is told; it says what it has shown only when it is told to. */
+/** A viewer that records its messages; it acknowledges output only on request. */
 class Viewer {
   readonly socket: WebSocket;
   text = '';
@@ -97,7 +97,7 @@ class Viewer {
     return expect.poll(() => this.text, POLL).toMatch(wanted);
   }
 
-  /** Code of its close, and what was said before. */
+  /** Close code, and the messages before. */
   async closed(): Promise<[code: number, end: Body]> {
     const [code] = this.socket.readyState === WebSocket.CLOSED ? [0] : await once(this.socket, 'close');
     return [code, this.end];
@@ -125,12 +125,12 @@ const commandsIn = async ({ id }: Body) => {
 };
 
 describe('who may open a terminal', { timeout: START_TIMEOUT_MS }, () => {
-  it('is told by an HTTP answer before there is a WebSocket', async () => {
+  it('gets an HTTP response before there is a WebSocket', async () => {
     const address = addressOf(container);
     expect(await refusalOf(address, {})).toEqual([401, 'Authentication required']);
-    const wrong = { headers: { authorization: 'Bearer nobody' } };
+    const wrong = { headers: { authorization: 'Bearer unknown' } };
     expect(await refusalOf(address, wrong)).toEqual([401, 'Authentication required']);
-    // To look is not enough.
+    // The permission to view is not sufficient.
     await grant(platform.root, `/root/containers/${container.id}`, 'container.view', colleague.id);
     const seeing = { headers: { authorization: colleague.bearer } };
     expect(await refusalOf(address, seeing)).toEqual([403, expect.stringContaining('container.update')]);
@@ -138,7 +138,7 @@ describe('who may open a terminal', { timeout: START_TIMEOUT_MS }, () => {
     expect(await refusalOf(addressOf(container, '?columns=0'), asRoot())).toMatchObject([400, expect.any(String)]);
     expect(await refusalOf(addressOf(container, '?instance=none'), asRoot())).toEqual([
       409,
-      'no such instance of this container is running',
+      'this instance of the container is not running',
     ]);
     const plain = await send('GET', address.replace('ws', 'http'), { auth: rootPairOf(platform) });
     expect(plain).toMatchObject({ status: 426, body: { message: expect.stringContaining('WebSocket') } });
@@ -168,14 +168,14 @@ describe('who may open a terminal', { timeout: START_TIMEOUT_MS }, () => {
     expect(viewer.socket.protocol).toBe(PROTOCOL);
     viewer.type('echo "I am $((40 + 2))"\n');
     await viewer.until(/I am 42/);
-    // Whoever signs out has no terminal either.
+    // After sign-out, the terminal is closed.
     const own = { cookie: String(cookie), origin: baseUrl, 'x-terrarium-session-key': key };
     await fetch(`${baseUrl}/inspect/session`, { method: 'DELETE', headers: own });
     viewer.type('echo gone\n');
     expect(await viewer.closed()).toEqual([1008, { ended: 'refused', message: 'Authentication required' }]);
   });
 
-  it('is whoever has the right, for as long as he has it', async () => {
+  it('needs the permission, as long as it is open', async () => {
     const node = `/root/containers/${container.id}`;
     await grant(platform.root, node, 'container.update', colleague.id);
     const viewer = await openAt(addressOf(container), { headers: { authorization: colleague.bearer } });
@@ -193,12 +193,12 @@ describe('who may open a terminal', { timeout: START_TIMEOUT_MS }, () => {
 });
 
 describe('a terminal', { timeout: START_TIMEOUT_MS }, () => {
-  it('is as wide and as high as its viewer says, and tells how its shell ended', async () => {
+  it('has the width and height of its viewer, and reports how its shell ended', async () => {
     const viewer = await openAt(addressOf(container, '?columns=91&rows=17'));
     viewer.type('busybox stty size\n');
     await viewer.until(/\r\n17 91\r\n/);
     viewer.say({ columns: 120, rows: 40 });
-    // An engine is told the size by another way than what is typed. An arrow, which begins with Esc, is the line before.
+    // The size reaches the engine on another way than input. An arrow key, which begins with Esc, is the previous line.
     const again = () => {
       viewer.type('\u001b[A\n');
       return viewer.text;
@@ -219,7 +219,7 @@ describe('a terminal', { timeout: START_TIMEOUT_MS }, () => {
     await expect.poll(() => commandsIn(container), POLL).toEqual(idle);
   });
 
-  it('kills a shell that does not hang up', async () => {
+  it('kills a shell that does not end on hangup', async () => {
     const viewer = await openAt(addressOf(container));
     viewer.type('trap \'\' HUP; echo dea"f"\n');
     await viewer.until(/\r\ndeaf/);
@@ -227,7 +227,7 @@ describe('a terminal', { timeout: START_TIMEOUT_MS }, () => {
     await expect.poll(() => commandsIn(container), POLL).toEqual(idle);
   });
 
-  it('waits for a viewer that shows slowly', async () => {
+  it('waits for a viewer that is slow', async () => {
     const viewer = await openAt(addressOf(container));
     viewer.type(
       'awk \'BEGIN { while (n++ < 30000) print "a line of thirty-two bytes, or so"; print "the e" "nd" }\'\n',
@@ -247,7 +247,7 @@ describe('a terminal', { timeout: START_TIMEOUT_MS }, () => {
     expect(await viewer.closed()).toMatchObject([1008, { ended: 'refused' }]);
   });
 
-  it('says that the container has stopped', async () => {
+  it('reports that the container was stopped', async () => {
     const short = await running({ image: await testImage(), cmd: 'while ! test -e /tmp/enough; do sleep 0.1; done' });
     const viewer = await openAt(addressOf(short));
     viewer.type('touch /tmp/enough\n');
@@ -256,17 +256,17 @@ describe('a terminal', { timeout: START_TIMEOUT_MS }, () => {
     await platform.root.delete(`/root/containers/${short.id}`);
   });
 
-  it('says what to do about an image without a shell', async () => {
+  it('says what to do if an image has no shell', async () => {
     const bare = await running({ image: await testImage('terrarium-test/no-shell:1', docker, ['sleep']) });
     const [code, end] = await (await openAt(addressOf(bare))).closed();
     expect(code).toBe(1008);
-    expect(end).toMatchObject({ ended: 'refused', message: expect.stringMatching(/no \/bin\/sh.*build it on/) });
+    expect(end).toMatchObject({ ended: 'refused', message: expect.stringMatching(/no \/bin\/sh.*Build it from/) });
     await platform.root.delete(`/root/containers/${bare.id}`);
   });
 
-  it('is refused when ten are open, and all end with the platform', async () => {
+  it('is refused when four of its user are open, and all end with the platform', async () => {
     await expect.poll(() => commandsIn(container), POLL).toEqual(idle);
-    const open = await Promise.all(Array.from({ length: 10 }, () => openAt(addressOf(container))));
+    const open = await Promise.all(Array.from({ length: 4 }, () => openAt(addressOf(container))));
     expect(await refusalOf(addressOf(container), asRoot())).toMatchObject([429, expect.any(String)]);
     const closed = Promise.all(open.map((viewer) => viewer.closed()));
     await platform.stop();

@@ -1,6 +1,6 @@
 import Docker from 'dockerode';
-import { demandEngine, testImage } from '../server/containers/docker/engine-for-tests.ts';
-import { startSlowRegistry } from '../server/containers/docker/registry-for-tests.ts';
+import { requireEngine, testImage } from '../server/testing/engine.ts';
+import { startSlowRegistry } from '../server/testing/image-registry.ts';
 import { expectNoFaults } from './axe.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
@@ -85,11 +85,11 @@ test.describe('with an engine', { tag: '@engine' }, () => {
   test.use({ startOptions: { containers: { engine: 'auto', onStop: 'remove' } } });
   test.setTimeout(120_000);
   test.beforeAll(async () => {
-    await demandEngine();
+    await requireEngine();
     image = await testImage();
   });
 
-  test('a container is found, read, measured and spoken to', async ({ page, platform }) => {
+  test('a container can be found, inspected, measured and entered', async ({ page, platform }) => {
     const workshop = await workshopIn(platform, page);
     const shop = await workshop.run(
       'containers',
@@ -140,7 +140,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await expect(log.getByText('GET /orders/1 200')).toBeVisible();
     expect(page.url()).toContain('regex=1');
     await page.getByLabel('Search the log').fill('(');
-    await expect(page.getByRole('alert')).toContainText('Unterminated group');
+    await expect(page.getByRole('alert')).toContainText('Invalid regular expression: missing closing )');
     await page.getByLabel('Search the log').fill('');
 
     // It follows until one scrolls up.
@@ -175,7 +175,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await page.getByRole('tab', { name: 'Environment' }).click();
     await expect(page.getByText('debug', { exact: true })).toBeVisible();
     await expect(page.getByText('top-s3cret')).toBeHidden();
-    await page.getByText('Show what looks secret').click();
+    await page.getByText('Show secret values').click();
     await expect(page.getByText('top-s3cret')).toBeVisible();
 
     await page.getByRole('tab', { name: 'Instances' }).click();
@@ -187,7 +187,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await expect(log.getByText('migrated 12 tables')).toBeVisible();
   });
 
-  test('a terminal takes every key, follows its size, and can be had again when its shell has ended', async ({
+  test('a terminal passes on every key, follows its size, and reopens after its shell has ended', async ({
     page,
     platform,
   }) => {
@@ -223,7 +223,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await page.keyboard.press('Space');
     await expect(terminal.getByRole('list')).toBeAttached();
     await expectNoFaults(page);
-    // Whoever looks at something else finds it as it was.
+    // The tab is unchanged after a look at another one.
     await page.getByRole('tab', { name: 'Logs' }).click();
     await page.getByRole('tab', { name: 'Terminal' }).click();
     await terminal.click();
@@ -264,13 +264,16 @@ test.describe('with an engine', { tag: '@engine' }, () => {
       return (body as { id: string }[]).map(({ id }) => id); // as the API document says
     };
     const before = await ids();
+    await page.getByRole('tab', { name: 'Logs' }).click();
+    for (const id of before) await expect(page.getByTitle(`Replica ${id}`).first()).toBeVisible(SLOWLY);
+    await page.getByRole('tab', { name: 'Instances' }).click();
     await page.getByRole('region', { name: 'Container' }).getByRole('button', { name: 'Restart' }).click();
     await expect.poll(async () => (await ids()).filter((id) => !before.includes(id)).length, SLOWLY).toBe(2);
     for (const id of await ids()) await expect(page.getByText(id.slice(0, 12))).toBeVisible(SLOWLY);
 
     await act(page, 'shop', /Delete/);
     const dialog = page.getByRole('alertdialog', { name: 'Delete container shop' });
-    await expect(dialog).toContainText('1 endpoint leads to it: front');
+    await expect(dialog).toContainText('1 endpoint points to it: front');
     await dialog.getByRole('button', { name: 'Delete all 2' }).click();
     await expect(page.getByText('shop was deleted')).toBeVisible(SLOWLY);
     await expect(page.getByRole('heading', { name: 'No containers yet' })).toBeVisible();
@@ -280,7 +283,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
       .toEqual([]);
   });
 
-  test('a window opened in the middle of a pull shows how far it is', async ({ page, platform }) => {
+  test('a window opened during an image pull shows its progress', async ({ page, platform }) => {
     const registry = await startSlowRegistry();
     const workshop = await workshopIn(platform, page);
     // Its network is there before anybody looks.
@@ -300,7 +303,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await new Docker().getImage(registry.image).remove({ force: true });
   });
 
-  test('is free of what axe finds, in detail too, in either theme', async ({ page, platform }) => {
+  test('axe finds no violation on the list and the detail, light and dark', async ({ page, platform }) => {
     const workshop = await workshopIn(platform, page);
     await workshop.run('containers', 'shop', { cmd: SHOP, port_mappings: [WEB], env: { LEVEL: 'debug' } }, 'RUNNING');
     await platform.load(page, 'containers');
@@ -324,13 +327,13 @@ test.describe('with an engine', { tag: '@engine' }, () => {
 });
 
 test.describe('without an engine', () => {
-  test('the screen says why, what works all the same, and asks again', async ({ page, platform }) => {
+  test('the screen gives the reason, names what still works, and tries again', async ({ page, platform }) => {
     image = 'nginx:1';
     const workshop = await workshopIn(platform, page);
     await platform.open(page, 'containers');
     await expect(page.getByRole('heading', { name: 'No container engine' })).toBeVisible();
     await expect(page.getByText('the setting containers.engine is none')).toBeVisible();
-    await expect(page.getByText(/lambdas, the gateway, leads and pipelines work/)).toBeVisible();
+    await expect(page.getByText(/Lambdas, the gateway and leads work without an engine/)).toBeVisible();
     await expectNoFaults(page);
     const asked = page.waitForResponse((answer) => answer.url().endsWith('/inspect/engines/retry'));
     await page.getByRole('button', { name: 'Try again' }).click();
@@ -338,7 +341,7 @@ test.describe('without an engine', () => {
 
     await workshop.create('containers', 'shop');
     await expect(rowOf(page, 'shop')).toContainText('lost');
-    await expect(page.getByRole('status').filter({ hasText: 'No container engine answers' })).toBeVisible();
+    await expect(page.getByRole('status').filter({ hasText: 'No container engine responds' })).toBeVisible();
     await choose(page, 'shop');
     await expect(page.getByText('not live')).toBeVisible();
     await expectNoFaults(page);

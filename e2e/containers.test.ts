@@ -2,33 +2,33 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { demandEngine, expectNothingLeft, testImage } from '../server/containers/docker/engine-for-tests.ts';
-import { type Maker, makerFor } from './maker.ts';
-import { type Body, makePlace, otherEnvironment, type Place } from './place.ts';
-import { type Platform, startPlatform, type Voice } from './platform.ts';
+import { expectNothingLeft, requireEngine, testImage } from '../server/testing/engine.ts';
+import { type Body, makePlace, otherEnvironment, type Place } from '../server/testing/place.ts';
+import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
+import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
 const START_TIMEOUT_MS = 60_000;
 /** As short as Vitest's polling allows without being a load of its own. */
 const POLL = { timeout: START_TIMEOUT_MS, interval: 50 };
 
-/** Serves one page that tells VERSION; ends at once when it is asked to. */
+/** Serves one page with VERSION; ends immediately when it is stopped. */
 const SERVE = 'mkdir -p /www && echo "$VERSION" > /www/index.html && exec httpd -f -p 8080 -h /www';
 
 let dataDir: string;
 let platform: Platform;
-let root: Voice;
-let make: Maker;
+let root: ApiClient;
+let make: ResourceFactory;
 let place: Place;
 let image: string;
 
 const startHere = async (onStop: 'keep' | 'remove' = 'remove') => {
   platform = await startPlatform({ data: dataDir, containers: { engine: 'auto', onStop } });
   root = platform.root;
-  make = makerFor(root);
+  make = resourceFactoryFor(root);
 };
 
 beforeAll(async () => {
-  await demandEngine();
+  await requireEngine();
   image = await testImage();
   dataDir = await mkdtemp(join(tmpdir(), 'terrarium-containers-'));
   await startHere();
@@ -77,7 +77,7 @@ const ask = async (url: string) => {
   return `${response.status} ${(await response.text()).trim()}`;
 };
 
-/** Calls a URL again and again until told to end; gives every answer that was not 200, and how many there were. */
+/** Calls a URL repeatedly until it is stopped; returns all responses other than 200, and the number of responses. */
 function underLoad(url: string) {
   const failures: string[] = [];
   const seen = new Set<string>();
@@ -100,7 +100,7 @@ function underLoad(url: string) {
 }
 
 describe('a container behind the gateway', () => {
-  it('runs, is published with its prefix stripped, and answers 503 when it is scaled to nothing (D-048, D-153, D-159)', async () => {
+  it('runs, is published with its prefix stripped, and returns 503 when it is scaled to zero (D-048, D-153, D-159)', async () => {
     const container = await make.container(place, app('one'));
     expect(container.properties).toMatchObject({ status: 'LAUNCHED', tasks_running: 0, instances: [] });
     const url = await publish(container);
@@ -161,7 +161,7 @@ describe('a container behind the gateway', () => {
     expect(await ask(url)).toBe('200 promoted');
   });
 
-  it('a move to an image that cannot run takes the copy back and tells why (D-134)', async () => {
+  it('a move to an image that cannot run removes the copy and reports why (D-134)', async () => {
     const container = await make.container(place, app('stuck'));
     await whenStatus(container, 'RUNNING');
     await root.patch(`/root/containers/${container.id}`, [
@@ -193,8 +193,8 @@ describe('what an engine is asked for now', () => {
   });
 });
 
-describe('a restart of the emulator', () => {
-  it('adopts what goes on running: the same instances, the same answers', async () => {
+describe('a restart of the platform', () => {
+  it('adopts running instances', async () => {
     const container = await make.container(place, app('kept'));
     const url = await publish(container);
     const before = await whenStatus(container, 'RUNNING');

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { workshopIn } from './lambda-workshop.ts';
 import { expect, type Page, test } from './window.ts';
 
-/* What a browser makes of the gateway's CORS headers: a page of another origin that sends cookies and credentials along (D-158). */
+/* The gateway's CORS headers in a browser: a page of another origin sends cookies and credentials (D-158). */
 
 const LAMBDA = `exports.run = async (event, context) => {
   const { headers } = JSON.parse(context);
@@ -50,10 +50,9 @@ const ask: RequestInit = {
   body: '{"a":1}',
 };
 
-test('a page may send cookies to an endpoint that names its origin and allows credentials, and to no other', async ({
-  page,
-  platform,
-}) => {
+test('a page can send cookies only to an endpoint that names its origin and allows credentials', {
+  tag: '@slow',
+}, async ({ page, platform }) => {
   const [allowed, other] = [await servePage(), await servePage()];
   const workshop = await workshopIn(platform, page);
   const lambda = await workshop.make('who', LAMBDA);
@@ -77,7 +76,7 @@ test('a page may send cookies to an endpoint that names its origin and allows cr
   await publish('/credentials', { origins: [allowed.origin], credentials: true });
   await publish('/origins', { origins: [allowed.origin] });
   await publish('/any', {});
-  await expect(publish('/refused', { credentials: true })).rejects.toThrow(/400 .*must name the origins/);
+  await expect(publish('/refused', { credentials: true })).rejects.toThrow(/400 .*must list the origins/);
   const at = (resource: string) => `${platform.ready.gatewayUrl}/cors${resource}`;
 
   const form = await page.context().newPage();
@@ -87,7 +86,7 @@ test('a page may send cookies to an endpoint that names its origin and allows cr
   expect(await callFrom(form, at('/credentials'), ask)).toEqual({ cookie: 'session=ada', authorization: '', event });
   const withPassword = { ...ask, headers: { ...ask.headers, authorization: 'Bearer nobody' } };
   expect(await callFrom(form, at('/credentials'), withPassword)).toMatchObject({ authorization: 'Bearer nobody' });
-  // The browser keeps an answer from the page that does not allow what the page has sent.
+  // The browser hides a response that does not allow the request of the page.
   for (const refused of ['/origins', '/any']) {
     expect(await callFrom(form, at(refused), ask)).toMatch(/^TypeError/);
     expect(await callFrom(form, at(refused), { ...ask, credentials: 'omit' })).toEqual({
@@ -104,4 +103,50 @@ test('a page may send cookies to an endpoint that names its origin and allows cr
   await form.close();
   allowed.close();
   other.close();
+});
+
+test('a page can read the 404 of the gateway, and the log explains why a beacon with JSON did not arrive', {
+  tag: '@slow',
+}, async ({ page, platform }) => {
+  const { origin, close } = await servePage();
+  const workshop = await workshopIn(platform, page);
+  const lambda = await workshop.make('beacon', LAMBDA);
+  // As: what the API document says of a record.
+  const { parent } = lambda.properties;
+  const api = (await workshop.ask('POST', `/meta/demo/environments/${parent?.id}/apis`, { name: 'beacons' })) as {
+    id: string;
+  };
+  for (const [name, cors] of [
+    ['any', {}],
+    ['named', { origins: [origin], credentials: true }],
+  ] as const) {
+    const target = { implementation_type: 'lambda', implementation_id: lambda.id };
+    const properties = { ...target, resource: `/${name}`, is_http_aware: true, methods: ['POST'], plugins: { cors } };
+    await workshop.ask('POST', `/meta/demo/apis/${api.id}/apiendpoints`, { name, properties });
+  }
+  const at = (path: string) => `${platform.ready.gatewayUrl}/beacons/${path}`;
+  const log = () => workshop.ask('GET', `/log/lambda/${lambda.id}?time=all`);
+  const count = async () => {
+    // As: what the API document says of the list.
+    const page = (await workshop.ask('GET', `/inspect/invocations?lambda=${lambda.id}`)) as { invocations: unknown[] };
+    return page.invocations.length;
+  };
+
+  const form = await page.context().newPage();
+  await form.goto(origin);
+  expect(await callFrom(form, at('none'), { ...ask, credentials: 'omit' })).toMatchObject({ code: 404 });
+  expect(await callFrom(form, at('any'), { ...ask, method: 'DELETE', credentials: 'omit' })).toMatchObject({
+    code: 405,
+  });
+  const beacon = (path: string) =>
+    form.evaluate(
+      `navigator.sendBeacon(${JSON.stringify(at(path))}, new Blob(['{"a":1}'], { type: 'application/json' }))`,
+    );
+  expect(await beacon('named')).toBe(true);
+  await expect.poll(count).toBe(1);
+  expect(await beacon('any')).toBe(true);
+  await expect.poll(log, { timeout: 20_000 }).toEqual([expect.stringContaining('navigator.sendBeacon(url, JSON')]);
+  expect(await count()).toBe(1);
+  await form.close();
+  close();
 });

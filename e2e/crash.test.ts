@@ -9,11 +9,11 @@ import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { basic, send } from './checked-client.ts';
+import { basic, send } from '../server/testing/checked-client.ts';
 
 /**
- * Kills the shipped server (-9) again and again while several clients write, and looks after each new start whether every
- * acknowledged write is there and none is half there. How often: TERRARIUM_CRASH_KILLS.
+ * Kills the shipped server (-9) repeatedly while several clients write, and checks after each start that every acknowledged write exists
+ * and none is partial. Number of kills: TERRARIUM_CRASH_KILLS.
  */
 const KILLS = Number(process.env.TERRARIUM_CRASH_KILLS || 12);
 const WRITERS = 6;
@@ -41,11 +41,11 @@ afterAll(async () => {
 /** One writer's organization: absent, or with what its last change has set in two places, and its workspaces. */
 type State = { description: string; env: string; workspaces: string[] } | undefined;
 
-/** A client that makes, changes and deletes one organization, and knows what it was told and what it was about to be told. */
+/** A client that creates, changes and deletes one organization, and knows the acknowledged state and the pending change. */
 class Writer {
   readonly name: string;
   acknowledged: State;
-  /** Where the change that is under way would lead. */
+  /** The state after the pending change. */
   next: State;
   count = 0;
 
@@ -117,7 +117,7 @@ function stateIn({ resources }: z.infer<typeof worldSchema>, name: string): Stat
   return { description, env: organization.properties.env?.VALUE ?? '', workspaces: below.sort() };
 }
 
-/** Starts the server on the same data as ever. `ready` gives its address, or nothing when it ended before. */
+/** Starts the server on the same data. `ready` resolves to its address, or nothing if it ended before. */
 function start() {
   const readyFile = join(folder, 'ready.json');
   const args = ['start', '--headless', '--data', join(folder, 'data'), '--seed', 'empty', '--ready-file', readyFile];
@@ -153,7 +153,7 @@ function start() {
   return { ready, kill, output };
 }
 
-/** Holds the world against what each writer knows, and the history against the world. */
+/** Compares the world with the expectations of each writer, and the history with the world. */
 async function check(baseUrl: string, writers: readonly Writer[]): Promise<number> {
   const world = worldSchema.parse((await send('GET', `${baseUrl}/inspect/world`, { auth })).body);
   for (const record of Object.values(world.resources)) {

@@ -1,27 +1,24 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeAccount, rootPairOf } from './account.ts';
-import { basic, send } from './checked-client.ts';
-import { type Maker, makerFor } from './maker.ts';
-import { type Body, entitlementOf, grant, makePlace, otherEnvironment, type Place } from './place.ts';
-import { type Platform, refusal, startPlatform, type Voice } from './platform.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { makeAccount, rootPairOf } from '../server/testing/account.ts';
+import { basic, send } from '../server/testing/checked-client.ts';
+import { type Body, entitlementOf, grant, makePlace, otherEnvironment, type Place } from '../server/testing/place.ts';
+import { refusal, sharedPlatform } from '../server/testing/platform.ts';
+import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
-let platform: Platform;
-let root: Voice;
+const platform = sharedPlatform();
+const { root } = platform;
 let acme: Place;
-let make: Maker;
+let make: ResourceFactory;
 let first: Body;
 let second: Body;
 let rootPair: string;
 
 beforeAll(async () => {
-  platform = await startPlatform();
-  root = platform.root;
-  make = makerFor(root);
+  make = resourceFactoryFor(root);
   acme = await makePlace(root, 'acme');
   [first, second] = [await make.lambda(acme), await make.lambda(acme)];
   rootPair = rootPairOf(platform);
 });
-afterAll(() => platform?.stop());
 
 const call = (path: string, options?: Parameters<typeof send>[2], method = 'GET') =>
   send(method, platform.emulator.gatewayUrl + path, options);
@@ -75,7 +72,7 @@ describe('routes follow the world at once (D-098, D-151, D-152)', () => {
     expect(body[0].properties.public_url).toBe(`${platform.emulator.gatewayUrl}/${renamed}/e`);
   });
 
-  it('what is deleted is withdrawn: an endpoint, and with force an API and an environment', async () => {
+  it('a deleted endpoint is withdrawn, and with force those of an API and an environment', async () => {
     const single = await publish();
     await root.delete(`/acme/apiendpoints/${single.endpoint.id}`);
     expect((await call(single.path)).status).toBe(404);
@@ -139,7 +136,7 @@ describe('the rate limit (D-155, D-156)', () => {
     return [status, headers.get('x-ratelimit-limit-minute'), headers.get('x-ratelimit-remaining-minute')];
   };
 
-  it('lets so many calls through, and starts anew only when it is changed or enabled again', async () => {
+  it('lets so many calls through, and starts again only when it is changed or enabled again', async () => {
     const { path, set } = await publish({ plugins: { rateLimit: { enabled: true, perMinute: 2 } } });
     expect(await left(path)).toEqual([200, '2', '1']);
     expect(await left(path)).toEqual([200, '2', '0']);
@@ -157,7 +154,7 @@ describe('the rate limit (D-155, D-156)', () => {
     expect(await left(path)).toEqual([200, '3', '2']);
   });
 
-  it('counts neither preflights nor what is refused before it', async () => {
+  it('counts neither preflights nor requests that were rejected earlier', async () => {
     const rateLimit = { enabled: true, perMinute: 1 };
     const { path } = await publish({ methods: ['GET'], plugins: { rateLimit, platformSecurity: { enabled: true } } });
     const { bearer } = await account('stranger');

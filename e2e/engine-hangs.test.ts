@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type EngineDoor, makeEngineDoor } from '../server/containers/docker/engine-door-for-tests.ts';
-import { demandEngine, expectNothingLeft, testImage } from '../server/containers/docker/engine-for-tests.ts';
-import { clearWorldForTests } from '../server/containers/docker/leftovers-for-tests.ts';
-import { type Maker, makerFor } from './maker.ts';
-import { type Body, makePlace, type Place } from './place.ts';
-import { type Platform, startPlatform } from './platform.ts';
+import { expectNothingLeft, requireEngine, testImage } from '../server/testing/engine.ts';
+import { clearWorldForTests } from '../server/testing/engine-leftovers.ts';
+import { type EngineProxy, makeEngineProxy } from '../server/testing/engine-proxy.ts';
+import { type Body, makePlace, type Place } from '../server/testing/place.ts';
+import { type Platform, startPlatform } from '../server/testing/platform.ts';
+import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
 const LIMIT_MS = 120_000;
 const POLL = { timeout: 60_000, interval: 50 };
@@ -12,26 +12,26 @@ const POLL = { timeout: 60_000, interval: 50 };
 const OTHER_LIMITS_MS = 30_000;
 const IDLE = 'trap "exit 0" TERM; sleep 3600 & wait';
 
-let door: EngineDoor;
+let proxy: EngineProxy;
 let image: string;
 let platform: Platform;
 let place: Place;
-let make: Maker;
+let make: ResourceFactory;
 
 beforeAll(async () => {
-  await demandEngine();
+  await requireEngine();
   image = await testImage();
 }, LIMIT_MS);
 afterAll(async () => {
-  await door?.remove();
+  await proxy?.remove();
 });
 
 async function start(): Promise<void> {
-  door = await makeEngineDoor();
-  await door.open();
-  platform = await startPlatform({ containers: { engine: door.url } });
+  proxy = await makeEngineProxy();
+  await proxy.open();
+  platform = await startPlatform({ containers: { engine: proxy.url } });
   place = await makePlace(platform.root, 'acme');
-  make = makerFor(platform.root);
+  make = resourceFactoryFor(platform.root);
 }
 const idle = async (): Promise<Body> => make.container(place, { image, cmd: IDLE, memory: 16 });
 const statusOf = async ({ id }: Body) => (await platform.root.get(`/root/containers/${id}`)).body.properties.status;
@@ -50,13 +50,13 @@ const waysToAsk = ({ id }: Body) => [
 describe('an engine that accepts connections and says nothing', () => {
   afterEach(() => clearWorldForTests(platform.emulator.worldId), LIMIT_MS);
 
-  it('is noticed: LOST and 503 with Retry-After before any call has waited its time, and all well when it goes on (D-050, D-183)', {
+  it('is noticed: LOST and 503 with Retry-After before any call has timed out, and normal operation when it continues (D-050, D-183)', {
     timeout: LIMIT_MS,
   }, async () => {
     await start();
     const container = await idle();
     await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
-    door.hang();
+    proxy.hang();
     const hungAtMs = performance.now();
     const asked = waysToAsk(container);
     await expect.poll(() => statusOf(container), POLL).toBe('LOST');
@@ -67,7 +67,7 @@ describe('an engine that accepts connections and says nothing', () => {
     expect(late.properties.status).toBe('LOST');
     expect((await platform.root.get('/health')).status).not.toBe(500);
 
-    await door.open();
+    await proxy.open();
     for (const one of [container, late]) await expect.poll(() => statusOf(one), POLL).toBe('RUNNING');
     const worldId = platform.emulator.worldId;
     await platform.stop();
@@ -76,7 +76,7 @@ describe('an engine that accepts connections and says nothing', () => {
 
   it.each([
     ['that is known', true],
-    ['nobody knows yet', false],
+    ['its state is unknown', false],
   ])(
     'does not keep a stop waiting when %s, which names what stays behind',
     {
@@ -87,7 +87,7 @@ describe('an engine that accepts connections and says nothing', () => {
       const container = await idle();
       await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
       const [{ id = '' }] = (await platform.root.get(`/root/containers/${container.id}`)).body.properties.instances;
-      door.hang();
+      proxy.hang();
       if (isNoticed) await expect.poll(() => statusOf(container), POLL).toBe('LOST');
       const stoppedAtMs = performance.now();
       const failure = await platform.stop().then(
@@ -96,7 +96,7 @@ describe('an engine that accepts connections and says nothing', () => {
       );
       expect(performance.now() - stoppedAtMs).toBeLessThan(OTHER_LIMITS_MS);
       expect(failure).toMatchObject({ name: 'EngineLeftovers' });
-      for (const part of [door.url, '1 container', id.slice(0, 12), 'terrarium clean'])
+      for (const part of [proxy.url, '1 container', id.slice(0, 12), 'terrarium clean'])
         expect(failure?.message).toContain(part);
     },
   );

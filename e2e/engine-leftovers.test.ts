@@ -5,30 +5,30 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/cli/command-for-tests.ts';
-import { demandEngine, expectNothingLeft, leftOf, testImage } from '../server/containers/docker/engine-for-tests.ts';
-import { clearWorldForTests } from '../server/containers/docker/leftovers-for-tests.ts';
-import { type Owner, ownerHere } from '../server/machine/owner.ts';
-import { makerFor } from './maker.ts';
-import { type Body, makePlace } from './place.ts';
-import { startPlatform } from './platform.ts';
+import { type Owner, ownerHere } from '../server/system/owner.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/testing/command.ts';
+import { expectNothingLeft, leftOf, requireEngine, testImage } from '../server/testing/engine.ts';
+import { clearWorldForTests } from '../server/testing/engine-leftovers.ts';
+import { type Body, makePlace } from '../server/testing/place.ts';
+import { startPlatform } from '../server/testing/platform.ts';
+import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
 const LIMIT_MS = 180_000;
 const POLL = { timeout: 60_000, interval: 100 };
 /** More than are removed at a time. */
 const MANY = 20;
-/** So many of them run, and do not end when they are asked to. */
+/** Number of running containers that ignore a stop request. */
 const STUBBORN = 4;
 
-let docker: Awaited<ReturnType<typeof demandEngine>>;
+let docker: Awaited<ReturnType<typeof requireEngine>>;
 let image: string;
 let command: Workplace;
 let folder: string;
-/** Worlds that this file made up: nothing of anybody else's is ever removed here. */
+/** Worlds of this file: the tests remove nothing else. */
 const worlds: string[] = [];
 
 beforeAll(async () => {
-  docker = await demandEngine();
+  docker = await requireEngine();
   image = await testImage();
   await buildCommand();
   command = new Workplace();
@@ -60,7 +60,7 @@ async function leave(owner: Owner | undefined): Promise<string> {
   return world;
 }
 
-/** One that has just ended: its number belongs to nobody. */
+/** A process that has just ended: its id is not in use. */
 async function endedOwner(dataDir?: string): Promise<Owner> {
   const child = spawn('true');
   await once(child, 'exit');
@@ -75,7 +75,7 @@ describe('a stop', () => {
     const { worldId } = platform.emulator;
     worlds.push(worldId);
     const place = await makePlace(platform.root, 'acme');
-    const make = makerFor(platform.root);
+    const make = resourceFactoryFor(platform.root);
     const stubborn = { image, args: ['sleep', '3600'], memory: 6, cpus: 0.05 };
     await Promise.all(Array.from({ length: STUBBORN }, () => make.container(place, stubborn)));
     const running = async () =>
@@ -88,27 +88,27 @@ describe('a stop', () => {
     const idle = { Image: image, Cmd: ['sleep', '3600'], Labels };
     await Promise.all(Array.from({ length: MANY - STUBBORN }, () => docker.createContainer(idle)));
     expect((await leftOf(worldId)).length).toBeGreaterThan(MANY);
-    // It ends with EngineLeftovers when its limit is over.
+    // It rejects with EngineLeftovers when its limit is reached.
     await platform.stop();
     await expectNothingLeft(worldId);
   });
 
-  it('leaves nothing of what was being made when it began', { timeout: LIMIT_MS }, async () => {
+  it('leaves nothing of an operation that was in progress', { timeout: LIMIT_MS }, async () => {
     const platform = await startPlatform({ containers: { engine: 'auto' } });
     const place = await makePlace(platform.root, 'acme');
-    const make = makerFor(platform.root);
+    const make = resourceFactoryFor(platform.root);
     await Promise.all(Array.from({ length: 6 }, () => make.container(place, { image, memory: 6, num_instances: 2 })));
     await platform.stop();
     await expectNothingLeft(platform.emulator.worldId);
   });
 
-  it('takes volumes of a world in memory along, which nobody would find again', { timeout: LIMIT_MS }, async () => {
+  it('removes volumes of a world in memory, which would be orphaned otherwise', { timeout: LIMIT_MS }, async () => {
     const platform = await startPlatform({ containers: { engine: 'auto' } });
     const place = await makePlace(platform.root, 'acme');
     const volumes = [
       { mount_path: '/data', volume_resource: { name: 'data', properties: { type: 'persistent', size: 1 } } },
     ];
-    const container: Body = await makerFor(platform.root).container(place, { image, memory: 6, volumes });
+    const container: Body = await resourceFactoryFor(platform.root).container(place, { image, memory: 6, volumes });
     const status = async () => (await platform.root.get(`/root/containers/${container.id}`)).body.properties.status;
     await expect.poll(status, POLL).toBe('RUNNING');
     expect(await leftOf(platform.emulator.worldId)).toHaveLength(3);
@@ -148,7 +148,7 @@ describe('what worlds in memory left whose process was killed', () => {
       expect(await leftOf(world), world).toHaveLength(3);
   });
 
-  it('is what a killed `terrarium exec` leaves', { timeout: LIMIT_MS }, async () => {
+  it('is left behind by a killed `terrarium exec`', { timeout: LIMIT_MS }, async () => {
     const script = join(folder, 'create.mjs');
     await writeFile(script, CREATE);
     const run = command.start(['exec', '--seed', 'empty', '--', process.execPath, script, image]);
@@ -166,16 +166,18 @@ describe('what worlds in memory left whose process was killed', () => {
 });
 
 describe('terrarium clean', () => {
-  it('lists what is left, says why it may go or not, and removes with --yes what is gone', {
+  it('lists leftovers, says why each can be removed or not, and removes them with --yes', {
     timeout: LIMIT_MS,
   }, async () => {
     const data = join(folder, 'data');
     const kept = await leave(await endedOwner(data));
     await mkdir(data);
     await writeFile(join(data, 'world.json'), JSON.stringify({ format: 1, id: kept }));
-    const [gone, lives, unknown] = [
+    const [gone, lives, mayLive, unknown] = [
       await leave(await endedOwner(join(folder, 'deleted'))),
       await leave(await ownerHere(undefined)),
+      // The system did not say when its process began.
+      await leave({ ...(await ownerHere(join(folder, 'moved'))), began: '' }),
       await leave(undefined),
     ];
     const listed = await command.json('clean');
@@ -183,9 +185,10 @@ describe('terrarium clean', () => {
       answer.worlds.find(({ worldId }: { worldId: string }) => worldId === world);
     for (const [world, state, why] of [
       [kept, 'kept', data],
-      [gone, 'gone', 'does not hold it any more'],
+      [gone, 'gone', 'no longer contains it'],
       [lives, 'runs', String(process.pid)],
-      [unknown, 'unknown', 'does not say who made it'],
+      [mayLive, 'unknown', `process ${process.pid} may run it`],
+      [unknown, 'unknown', 'creator is unknown'],
     ] as const) {
       expect(stateOf(listed, world)).toMatchObject({ state, why: expect.stringContaining(why), removed: false });
       expect(stateOf(listed, world).left).toMatchObject({
@@ -202,7 +205,7 @@ describe('terrarium clean', () => {
     expect(await leftOf(gone)).toEqual([]);
     for (const world of [kept, lives]) {
       const refused = await command.run(['clean', '--yes', '--world', world]);
-      expect([refused.exitCode, refused.err]).toEqual([2, expect.stringContaining(`world ${world} is not removed`)]);
+      expect([refused.exitCode, refused.err]).toEqual([2, expect.stringContaining(`world ${world} was not removed`)]);
       expect(await leftOf(world)).toHaveLength(3);
     }
     expect((await command.run(['clean', '--yes', '--world', unknown])).exitCode).toBe(0);
@@ -211,7 +214,7 @@ describe('terrarium clean', () => {
 
   it('says where no engine answers, with exit code 2', async () => {
     const refused = await command.run(['clean', '--engine', `unix://${join(folder, 'none.sock')}`]);
-    expect([refused.exitCode, refused.err]).toEqual([2, expect.stringContaining('there is no such socket')]);
+    expect([refused.exitCode, refused.err]).toEqual([2, expect.stringContaining('the socket does not exist')]);
   });
 });
 

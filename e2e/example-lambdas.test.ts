@@ -2,15 +2,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rootPairOf } from './account.ts';
-import { send } from './checked-client.ts';
-import { type Maker, makerFor } from './maker.ts';
-import { makePlace, type Place } from './place.ts';
-import { type Platform, startPlatform } from './platform.ts';
+import { rootPairOf } from '../server/testing/account.ts';
+import { send } from '../server/testing/checked-client.ts';
+import { makePlace, type Place } from '../server/testing/place.ts';
+import { type Platform, startPlatform } from '../server/testing/platform.ts';
+import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
 /*
  * Lambdas in the styles in which people publish them, for this platform and for others. Those of this platform's contract run as they
- * are; of the others what the contract has room for (D-135 to D-140) runs, and of the rest one line of the log says what to change.
+ * are; of the others what the contract has space for (D-135 to D-140) runs, and of the rest one line of the log says what to change.
  */
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -48,13 +48,13 @@ const senders: Record<string, string> = {
 
 let platform: Platform;
 let acme: Place;
-let make: Maker;
-const told: { type: string | undefined; body: string }[] = [];
+let make: ResourceFactory;
+const reported: { type: string | undefined; body: string }[] = [];
 /** A chat's webhook. */
 const hook = createServer(async (request, response) => {
   let body = '';
   for await (const part of request) body += part;
-  told.push({ type: request.headers['content-type'], body });
+  reported.push({ type: request.headers['content-type'], body });
   response.end('ok');
 });
 
@@ -62,7 +62,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
   // What they require was installed there.
   platform = await startPlatform({ lambdas: { modules: fileURLToPath(new URL('..', import.meta.url)) } });
-  make = makerFor(platform.root);
+  make = resourceFactoryFor(platform.root);
   acme = await makePlace(platform.root, 'acme');
 });
 afterAll(async () => {
@@ -104,7 +104,7 @@ describe('a contact form that becomes a lead, by', () => {
   });
 });
 
-it('a form is told to a chat by its webhook', async () => {
+it('a form is sent to a chat by its webhook', async () => {
   const { call } = await publish(
     `const https = require('http'), { parse } = require('querystring');
     module.exports.handler = (event, context, callback) => {
@@ -118,7 +118,7 @@ it('a form is told to a chat by its webhook', async () => {
   );
   const { status, headers } = await call({ body: 'name=Ada&message=Hello+there', headers: FORM });
   expect([status, headers.get('location')]).toEqual([302, '/thanks']);
-  expect(told).toEqual([{ type: 'application/json', body: '{"text":"Ada: Hello there"}' }]);
+  expect(reported).toEqual([{ type: 'application/json', body: '{"text":"Ada: Hello there"}' }]);
 });
 
 describe('a function of an HTTP proxy (Netlify, AWS)', () => {
@@ -144,18 +144,22 @@ describe('a function of an HTTP proxy (Netlify, AWS)', () => {
     const { call, log } = await publish(`exports.handler = async () => (${ANSWER})`, { handler: 'handler' });
     expect(await call()).toMatchObject({ status: 200, body: { statusCode: 201 } });
     await call();
-    expect((await log()).match(/set is_http_aware at the endpoint/g)).toHaveLength(1);
+    expect((await log()).match(/set is_http_aware on the endpoint/g)).toHaveLength(1);
   });
 
   it.each([
-    ['multiValueHeaders', `async () => ({ statusCode: 200, multiValueHeaders: { 'Set-Cookie': ['a=1'] }, body: 'x' })`],
-    ['cookies', `async () => ({ statusCode: 200, cookies: ['a=1'], body: 'x' })`],
-  ])('gives several values of a header as a list; the log says so of %s', async (name, code) => {
-    const { call, log } = await publish(`exports.run = ${code}`, {}, { is_http_aware: true });
+    ['multiValueHeaders', `async () => ({ statusCode: '200', multiValueHeaders: { 'X-A': ['1', '2'] }, body: 'x' })`],
+    ['a body of bytes', `async () => ({ status: 200, body: Buffer.from('x') })`],
+  ])('answers with %s', async (_what, code) => {
+    const { call } = await publish(`exports.run = ${code}`, {}, { is_http_aware: true });
     expect(await call()).toMatchObject({ status: 200, body: 'x' });
-    expect(await log()).toContain(
-      `nobody looks at '${name}' of an answer: several values of a header are a list in 'headers'`,
-    );
+  });
+
+  it('is answered as JSON when its status is none, and the log says so', async () => {
+    const code = `exports.run = async () => ({ statusCode: '20x', body: 'x' })`;
+    const { call, log } = await publish(code, {}, { is_http_aware: true });
+    expect(await call()).toMatchObject({ status: 200, body: { statusCode: '20x' } });
+    expect(await log()).toContain(`the result has 'statusCode' "20x", which is not a status from 200 to 599`);
   });
 
   it('finds the body in event, not in event.body; the log says so, and three lines make it run', async () => {
@@ -163,7 +167,7 @@ describe('a function of an HTTP proxy (Netlify, AWS)', () => {
       'exports.handler = async (event) => ({ statusCode: 200, body: "Hello " + JSON.parse(event.body).name + event.queryStringParameters.mark })';
     const { call, log } = await publish(code, { handler: 'handler' }, { is_http_aware: true });
     expect((await call({ body: { name: 'Ada' } })).status).toBe(500);
-    expect(await log()).toContain("event is the request's body itself, as text: JSON.parse(event), not event.body");
+    expect(await log()).toContain('event is the request body, as a string; write: JSON.parse(event)');
     const adapted = `${code};
       const single = (params) => Object.fromEntries(Object.entries(params).map(([name, values]) => [name, values.at(-1)]));
       exports.run = (event, context) => { const { method, path, params, headers } = JSON.parse(context);
@@ -178,16 +182,28 @@ describe('a function of an HTTP proxy (Netlify, AWS)', () => {
 
 describe('a handler that is called otherwise elsewhere says so in its log', () => {
   it.each([
-    ['request and response (Google, Express)', 'exports.run = (req, res) => { res.status(200).send("hello") }'],
-    ['a context that is called (old AWS)', 'exports.run = (event, context) => { context.succeed("hello") }'],
-    ['a context that is called, old', 'exports.run = function (event, context) { context.done(null, "hello") }'],
-  ])('%s', async (_style, code) => {
+    [
+      'request and response (Google, Express)',
+      'exports.run = (req, res) => { res.status(200).send("hello") }',
+      'res.status',
+    ],
+    [
+      'a context that is called (old AWS)',
+      'exports.run = (event, context) => { context.succeed("hello") }',
+      'context.succeed',
+    ],
+    [
+      'a context that is called, old',
+      'exports.run = function (event, context) { context.done(null, "hello") }',
+      'context.done',
+    ],
+  ])('%s', async (_style, code, name) => {
     const { call, log } = await publish(code);
     expect(await call()).toMatchObject({
       status: 500,
       body: { message: expect.stringMatching(/ is not a function$/) },
     });
-    expect(await log()).toContain('a handler is called as (event, context, callback), and context is text in JSON');
+    expect(await log()).toContain(`index.js, line 1 has ${name} in: ${code} - `);
   });
 
   it('(context, event, callback) of Twilio runs when it is handed on in that order', async () => {

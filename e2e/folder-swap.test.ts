@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile, rename, rm, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, type Run, Workplace } from '../server/cli/command-for-tests.ts';
-import { basic, type Reply, send } from './checked-client.ts';
-import { refusal } from './platform.ts';
+import { basic, type Reply, send } from '../server/testing/checked-client.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, type Run, Workplace } from '../server/testing/command.ts';
+import { refusal } from '../server/testing/platform.ts';
 
-/** What becomes of a data folder that somebody takes from under a running platform: `rm -rf`, `mv`, another one in its place. */
+/** What happens when the data folder of a running platform is removed or replaced: `rm -rf`, `mv`, another folder in its place. */
 const KEY = { TERRARIUM_ROOT_API_KEY: 'swap', TERRARIUM_ROOT_API_SECRET: 'test' };
 const auth = basic('swap', 'test');
-const LOST = /is no longer as this platform has it open: its file lock is (gone|another one now)/;
+const LOST = /has changed outside this platform: its file \S+ was (removed|replaced)/;
 const WRITERS = 4;
 
 const workplace = new Workplace();
@@ -41,7 +41,7 @@ const create = ({ metaUrl }: Server, name: string) => send('POST', `${metaUrl}/r
 const names = async ({ metaUrl }: Server): Promise<string[]> =>
   (await send('GET', `${metaUrl}/orgs`, { auth })).body.map(({ name }: { name: string }) => name);
 
-/** Writes until it is refused, and remembers what was acknowledged. */
+/** Writes until it is refused, and records what was acknowledged. */
 async function writeUntilRefused(server: Server, name: string, acknowledged: string[]): Promise<Reply> {
   for (let count = 0; ; count++) {
     const answer = await create(server, `${name}-${count}`);
@@ -51,7 +51,9 @@ async function writeUntilRefused(server: Server, name: string, acknowledged: str
 }
 
 describe('a platform whose data folder is taken away', () => {
-  it('loses nothing it acknowledged, and leaves whoever starts in its place alone', { timeout: 120_000 }, async () => {
+  it('loses nothing it acknowledged, and does not affect a platform that starts in its place', {
+    timeout: 120_000,
+  }, async () => {
     const elsewhere = join(workplace.folder, 'elsewhere');
     const a = await start();
     const ofA: string[] = [];
@@ -64,7 +66,7 @@ describe('a platform whose data folder is taken away', () => {
     }
     expect(await send('GET', `${a.metaUrl}/health`)).toMatchObject({
       status: 503,
-      body: { status: 'unhealthy', failed: [expect.stringMatching(LOST)] },
+      body: { status: 'unhealthy', failed: expect.arrayContaining([expect.stringMatching(LOST)]) },
     });
 
     const b = await start();
@@ -75,7 +77,7 @@ describe('a platform whose data folder is taken away', () => {
     expect(err).toMatch(LOST);
     const kept = JSON.parse(await readFile(join(data, 'instance.json'), 'utf8'));
     expect(kept.pid).toBe(b.run.child.pid);
-    expect(Number(await readFile(join(data, 'lock'), 'utf8'))).toBe(b.run.child.pid);
+    expect(Number.parseInt(await readFile(join(data, 'lock'), 'utf8'), 10)).toBe(b.run.child.pid);
     expect(await send('GET', `${b.metaUrl}/health`)).toMatchObject({ status: 200 });
     expect((await create(b, 'b3')).status).toBe(201);
     expect(await b.stop()).toMatchObject({ exitCode: 0, err: '' });
@@ -90,7 +92,7 @@ describe('a platform whose data folder is taken away', () => {
     await rm(elsewhere, { recursive: true });
   });
 
-  it('says so when the folder is deleted, is unhealthy, stops all the same, and makes no folder anew', {
+  it('reports the deleted folder, is unhealthy, stops properly, and does not create the folder again', {
     timeout: 60_000,
   }, async () => {
     const server = await start();
@@ -109,7 +111,7 @@ describe('a platform whose data folder is taken away', () => {
       handler: 'index.index',
     };
     await create(`/environments/${environment.id}/lambdas`, { name: 'one', properties: lambda });
-    // Out of the way first: what the platform writes by itself a moment after the start, or the change, cannot get between.
+    // Removed first, so that writes of the platform shortly after the start or a change do not interfere.
     const gone = join(workplace.folder, 'gone');
     await rename(data, gone);
     await rm(gone, { recursive: true });
@@ -123,7 +125,7 @@ describe('a platform whose data folder is taken away', () => {
     expect(existsSync(data)).toBe(false);
   });
 
-  it('goes on in the folder that it opened when the link that led there leads elsewhere', {
+  it('continues in its folder when the link to it is changed', {
     timeout: 90_000,
   }, async () => {
     const link = join(workplace.folder, 'link');
@@ -132,7 +134,7 @@ describe('a platform whose data folder is taken away', () => {
     await symlink(one, link);
     const server = await start(link);
     await unlink(link);
-    await (await start(two)).stop(); // so that nobody but the one that is looked at could write there
+    await (await start(two)).stop(); // so that no other platform can write there
     const before = await readdir(two);
     await symlink(two, link);
     expect((await create(server, 'kept')).status).toBe(201);

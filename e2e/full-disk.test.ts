@@ -1,25 +1,25 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { logIn } from './account.ts';
-import { basic, bearer, send } from './checked-client.ts';
-import { makerFor } from './maker.ts';
-import { makePlace } from './place.ts';
-import { type Platform, refusal, startPlatform } from './platform.ts';
-import { startWitness } from './witness.ts';
+import { logIn } from '../server/testing/account.ts';
+import { basic, bearer, send } from '../server/testing/checked-client.ts';
+import { makePlace } from '../server/testing/place.ts';
+import { type Platform, refusal, startPlatform } from '../server/testing/platform.ts';
+import { startRequestRecorder } from '../server/testing/request-recorder.ts';
+import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
 /** A real file system of a few megabytes: what happens when it is full, or becomes read-only. */
 const SIZE = '4m';
 const CHUNK = Buffer.alloc(64 * 1024);
 const PAGE_BYTES = 4096;
-/** Length of a result that no page's end has room for. */
+/** Length of a result that no page's end has space for. */
 const LONG = 20_000;
 
 const run = promisify(execFile);
@@ -39,7 +39,7 @@ async function mount(): Promise<string | undefined> {
 
 const remount = (option: 'ro' | 'rw') => run('mount', ['-o', `remount,${option}`, folder]);
 
-/** Takes all the room that is left; gives back what frees it again. */
+/** Uses up the free space; returns a function that frees it again. */
 function fillUp(): () => void {
   const path = join(folder, 'filler');
   const file = openSync(path, 'w');
@@ -57,7 +57,7 @@ function fillUp(): () => void {
   return () => rmSync(path);
 }
 
-/** Sends a form as a lambda would; resolves to the status of the answer. The stand-in's certificate is its own. */
+/** Sends a form as a lambda would; resolves to the status of the answer. The mock's certificate is its own. */
 async function sendLead(crmUrl: string, name: string): Promise<number> {
   const sent = request(`${crmUrl}/servlet/servlet.WebToLead`, {
     method: 'POST',
@@ -79,7 +79,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Asks until it is refused: what is begun of a file's last page a full disk still has room for. */
+/** Repeats requests until one is rejected: a full disk still has space in the last page of a file. */
 async function untilRefused<T extends { status: number }>(ask: () => Promise<T>) {
   for (let accepted = 0; accepted < PAGE_BYTES; accepted++) {
     const refused = await ask();
@@ -96,6 +96,7 @@ const start = async () => {
     rootApiKey: 'disk',
     rootApiSecret: 'test',
     gatewayPort, // a gateway at another port each time would be written into the world
+    records: { keep: 'memory' }, // this disk never has the space that recording leaves free (docs/internals/decisions/records.md)
   });
 };
 const auth = basic('disk', 'test');
@@ -114,7 +115,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(obstacle !== undefined)('on a small disk', () => {
-  it('refuses writes with the reason when it is full, keeps what was acknowledged, and goes on when there is room', async () => {
+  it('refuses writes with the reason when it is full, keeps acknowledged ones, and continues when there is space', async () => {
     expect((await meta('POST', '/root', { name: 'before' })).status).toBe(201);
     const free = fillUp();
     const big = { name: 'refused', description: 'x'.repeat(100_000) };
@@ -126,7 +127,7 @@ describe.skipIf(obstacle !== undefined)('on a small disk', () => {
       body: { failed: [expect.stringContaining('full')] },
     });
     const { baseUrl } = platform.emulator;
-    const snapshot = await send('POST', `${baseUrl}/inspect/snapshots`, { auth, body: { name: 'no-room' } });
+    const snapshot = await send('POST', `${baseUrl}/inspect/snapshots`, { auth, body: { name: 'disk-full' } });
     expect(snapshot).toMatchObject(refusal(503));
     expect(snapshot.body.message).toContain('The disk is full');
     expect(await names()).toEqual(['root', 'before']);
@@ -140,20 +141,22 @@ describe.skipIf(obstacle !== undefined)('on a small disk', () => {
     expect((await send('GET', `${platform.emulator.baseUrl}/inspect/snapshots`, { auth })).body).toEqual([]);
   });
 
-  it('tells results of asynchronous calls from memory while it is full, and keeps them once there is room', async () => {
-    const witness = await startWitness();
+  it('returns results of asynchronous calls from memory while it is full, and saves them once there is space', async () => {
+    const recorder = await startRequestRecorder();
     const { emulator } = platform;
-    const root = await platform.as('root', 'terrarium');
-    const [make, place] = [makerFor(root), await makePlace(root, 'async')];
-    const lambda = await make.lambda(place, { code: witness.code.replace("'told')", `'told'.padEnd(${LONG}, '.'))`) });
+    const root = await platform.as('root');
+    const [make, place] = [resourceFactoryFor(root), await makePlace(root, 'async')];
+    const lambda = await make.lambda(place, {
+      code: recorder.code.replace("'reported')", `'reported'.padEnd(${LONG}, '.'))`),
+    });
     const api = await make.api(place);
     const endpoint = await make.endpoint(api, lambda, { synchronous: false });
-    const token = bearer((await logIn(platform, 'root', 'root', 'terrarium')).body.access_token);
+    const token = bearer((await logIn(platform, 'root', 'root')).body.access_token);
     const result = (id: string) => send('GET', `${platform.emulator.gatewayUrl}/results/${id}`, { auth: token });
     const call = () => send('POST', `${emulator.gatewayUrl}/${api.name}/${endpoint.name}`, { body: {} });
-    const release = witness.hold();
+    const release = recorder.hold();
     const { lambdaId: id } = (await call()).body;
-    await witness.take(1);
+    await recorder.take(1);
     expect(await result(id)).toMatchObject({ status: 404, body: { message: 'result not available yet' } });
     const free = fillUp();
     release();
@@ -163,8 +166,8 @@ describe.skipIf(obstacle !== undefined)('on a small disk', () => {
     const { accepted, refused } = await untilRefused(call);
     expect(refused).toMatchObject(refusal(503));
     expect(refused.body.message).toContain('The disk is full');
-    await witness.take(accepted);
-    expect(witness.untaken).toEqual([]);
+    await recorder.take(accepted);
+    expect(recorder.untaken).toEqual([]);
     expect(await meta('GET', '/health')).toMatchObject({
       status: 503,
       body: { failed: [expect.stringContaining('results.jsonl')] },
@@ -175,12 +178,12 @@ describe.skipIf(obstacle !== undefined)('on a small disk', () => {
     await platform.stop();
     await start();
     expect((await result(id)).body.result).toHaveLength(LONG);
-    await witness.stop();
+    await recorder.stop();
   });
 
   it('refuses tokens, keys and leads while it is full, and leaves those that there are as they are', async () => {
     const { securityUrl, baseUrl, crmUrl } = platform.emulator;
-    const issue = () => logIn(platform, 'root', 'root', 'terrarium');
+    const issue = () => logIn(platform, 'root', 'root');
     const token = bearer((await issue()).body.access_token);
     const { body: self } = await send('GET', `${platform.emulator.metaUrl}/users/self`, { auth });
     const make = () => send('POST', `${securityUrl}/accounts/${self.id}/apiKeys`, { auth });
@@ -206,7 +209,7 @@ describe.skipIf(obstacle !== undefined)('on a small disk', () => {
     expect(await leads()).toBe(before + 1);
   });
 
-  it('refuses writes with the reason when it has become read-only, and goes on when it is writable again', async () => {
+  it('rejects writes with the reason when it has become read-only, and continues when it is writable again', async () => {
     await platform.stop();
     await start(); // so that no file is open for writing, which would keep the disk from becoming read-only
     await remount('ro');
@@ -223,5 +226,18 @@ describe.skipIf(obstacle !== undefined)('on a small disk', () => {
     await remount('rw');
     await start();
     expect(await names()).toContain('writable');
+  });
+
+  it('says what to do when it is started after it was killed on a full disk, and starts when there is space', async () => {
+    const before = await names();
+    await platform.stop();
+    const lock = join(folder, 'data', 'lock');
+    await writeFile(lock, '4194304\n1\n'); // of a process that has ended
+    const free = fillUp();
+    for (let times = 0; times < 2; times += 1)
+      await expect(start()).rejects.toThrow(/lock\S*: cannot be written \(ENOSPC\)\. Free some space on the disk/);
+    free();
+    await start();
+    expect(await names()).toEqual(before);
   });
 });

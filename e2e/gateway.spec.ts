@@ -1,5 +1,5 @@
-import { demandEngine, testImage } from '../server/containers/docker/engine-for-tests.ts';
 import { WEB_FORM } from '../server/model/web-form.ts';
+import { requireEngine, testImage } from '../server/testing/engine.ts';
 import { expectNoFaults } from './axe.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
@@ -24,41 +24,46 @@ async function ask<T>(platform: WindowPlatform, page: Page, method: string, path
   return answer.body as T;
 }
 
-test('endpoints show who may call, how much of the limit is used, and lead to their requests and invocations', async ({
+test('endpoints show who can call them and the used part of their limit, and link to their requests and invocations', async ({
   page,
   platform,
 }) => {
   await platform.open(page, 'gateway');
-  await expect(page.getByRole('heading', { name: 'No request yet' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'No requests yet' })).toBeVisible();
   const lead = endpointRow(page, '/website/lead');
   await expect(lead).toContainText('POST');
   await expect(lead.getByRole('link', { name: 'contact-form' })).toBeVisible();
-  await expect(lead).toContainText('everybody');
+  await expect(lead).toContainText('everyone');
   await expect(lead).toContainText('0/60 a minute');
+  // A lower limit is reached with fewer requests.
+  const endpoints = await ask<Named[]>(platform, page, 'GET', '/meta/demo/apiendpoints?name=lead');
+  const limit = [{ op: 'replace', path: '/properties/plugins/rateLimit/perMinute', value: 5 }];
+  await ask(platform, page, 'PATCH', `/meta/demo/apiendpoints/${endpoints[0]?.id}`, limit);
+  await expect(lead).toContainText('0/5 a minute');
   await expect(lead).toContainText('none yet');
   await expect(endpointRow(page, '/ci/deploy')).toContainText('1 user, 1 group');
   await expect(endpointRow(page, '/api/async')).toContainText('asynchronous');
   await expectNoFaults(page, 'endpoints');
 
-  for (let count = 0; count < 37; count++) expect((await platform.call('/website/lead', WEB_FORM)).status).toBe(200);
-  await expect(lead).toContainText('37/60 a minute');
-  await expect(lead.getByRole('meter')).toHaveAttribute('aria-valuenow', '37');
+  for (let count = 0; count < 3; count++) expect((await platform.call('/website/lead', WEB_FORM)).status).toBe(200);
+  await expect(lead).toContainText('3/5 a minute');
+  await expect(lead.getByRole('meter')).toHaveAttribute('aria-valuenow', '3');
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await lead.getByRole('button', { name: 'Copy public address of lead' }).click();
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(`${platform.ready.gatewayUrl}/website/lead`);
 
   // What the limit refuses is not counted, and says why.
-  for (let count = 37; count < 61; count++) await platform.call('/website/lead', WEB_FORM);
-  await expect(lead).toContainText('60/60 a minute');
+  for (let count = 3; count < 6; count++) await platform.call('/website/lead', WEB_FORM);
+  await expect(lead).toContainText('5/5 a minute');
   await expect(lead).toContainText('429');
   await platform.call('/website/orders/1001');
   await platform.call('/nowhere');
-  await lead.getByRole('button', { name: '61 requests to lead: show only these' }).click();
+  await lead.getByRole('button', { name: '6 requests to lead: show only these' }).click();
   expect(page.url()).toContain('endpoint=');
   await expect(traffic(page).first()).toBeVisible();
   await expect(page.getByRole('grid', { name: 'Requests' })).not.toContainText('/website/orders');
   await traffic(page).nth(1).click();
-  const why = detailIn(page).getByRole('region', { name: 'Why it was refused' });
+  const why = detailIn(page).getByRole('region', { name: 'Why it was rejected' });
   await expect(why).toContainText('429: API rate limit exceeded');
   await expect(why).toContainText('raise the limit');
   await expectNoFaults(page, 'a refused request');
@@ -77,7 +82,10 @@ test('endpoints show who may call, how much of the limit is used, and lead to th
   await expect(page.getByRole('heading', { name: 'order-status' })).toBeVisible();
 });
 
-test('the scope narrows endpoints and traffic; a target that is gone is told', async ({ page, platform }) => {
+test('the scope filters endpoints and traffic, and a deleted target is reported', { tag: '@slow' }, async ({
+  page,
+  platform,
+}) => {
   await platform.open(page);
   await platform.call('/website/orders/1001');
   await platform.call('/api/async', {});
@@ -105,8 +113,8 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
   test.use({ startOptions: { containers: { engine: 'auto', onStop: 'remove' } } });
   test.setTimeout(120_000);
 
-  test('a container behind an endpoint is told with how it stands, suspended too', async ({ page, platform }) => {
-    await demandEngine();
+  test('an endpoint shows the state of its container, also when it is suspended', async ({ page, platform }) => {
+    await requireEngine();
     const image = await testImage();
     await platform.load(page);
     const environments = await ask<Named[]>(platform, page, 'GET', '/meta/demo/environments?expand=true');
@@ -141,7 +149,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await platform.load(page, 'gateway');
     const row = endpointRow(page, '/website/shop');
     await expect(row).toContainText('any');
-    await expect(row).toContainText('everybody from 1 address');
+    await expect(row).toContainText('everyone from 1 address');
     await expect(row).toContainText('running');
     await expect.poll(async () => (await platform.call('/website/shop/')).status, SLOWLY).toBe(200);
     await expect(row).toContainText('200');
@@ -158,12 +166,12 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     expect((await platform.call('/website/shop/')).status).toBe(503);
     await expect(row).toContainText('503');
     await traffic(page).filter({ hasText: '503' }).first().click();
-    await expect(detailIn(page).getByRole('region', { name: 'Why it was refused' })).toContainText('is not running');
+    await expect(detailIn(page).getByRole('region', { name: 'Why it was rejected' })).toContainText('is not running');
     await expectNoFaults(page, 'a suspended container');
   });
 });
 
-test('at 200 % nobody scrolls sideways to see the endpoints', async ({ page, platform }) => {
+test('at 200 % the endpoints fit without horizontal scrolling', { tag: '@slow' }, async ({ page, platform }) => {
   await page.setViewportSize({ width: 720, height: 450 });
   await platform.open(page, 'gateway');
   const endpoints = endpointsIn(page);

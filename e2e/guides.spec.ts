@@ -1,9 +1,9 @@
-import { demandEngine, testImage } from '../server/containers/docker/engine-for-tests.ts';
+import { requireEngine, testImage } from '../server/testing/engine.ts';
 import { expect, test } from './window.ts';
 
 const PIPELINE_LIMIT_MS = 90_000;
 
-test('the first guide leads through the demo world', async ({ page, platform }) => {
+test('the first guide leads through the demo world', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page);
   await page.getByRole('link', { name: 'Open the tree' }).click();
   await expect(page.getByRole('treegrid').or(page.getByRole('tree'))).toContainText('demo');
@@ -23,14 +23,14 @@ test('the second guide ends with a lead in the inbox', async ({ page, platform }
 test.describe('with a container engine', { tag: '@engine' }, () => {
   test.use({ startOptions: { containers: { engine: 'auto', onStop: 'remove' } }, ownProcess: true });
 
-  test('the third guide ends with an app behind an address', async ({ page, platform }) => {
+  test('the third guide ends with a running app at a URL', async ({ page, platform }) => {
     test.setTimeout(PIPELINE_LIMIT_MS + 60_000);
-    const docker = await demandEngine();
+    const docker = await requireEngine();
     await testImage('busybox:1.36');
     const before = new Set((await docker.listImages()).map(({ Id }) => Id));
     await platform.load(page);
     await page.getByRole('button', { name: 'Run the pipeline' }).click();
-    await expect(page.getByRole('button', { name: 'It runs' })).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Running ...' })).toBeVisible();
     const link = page.getByRole('link', { name: platform.ready.gatewayUrl });
     await expect(link).toBeVisible({ timeout: PIPELINE_LIMIT_MS });
     const address = (await link.getAttribute('href')) ?? '';

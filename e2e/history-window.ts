@@ -23,7 +23,7 @@ export async function ask<T>(
   return answer.body as T; // as the API document says
 }
 
-/** The demo's first lambda, described anew so many times: commits 3, 4 and so on. */
+/** The demo's first lambda, described again so many times: commits 3, 4 and so on. */
 export async function describeAnew(platform: WindowPlatform, page: Page, count: number): Promise<Named> {
   const [lambda] = await ask<Named[]>(platform, page, 'GET', '/meta/demo/lambdas?expand=true');
   if (!lambda) throw new Error('the demo has no lambda');

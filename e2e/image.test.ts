@@ -6,9 +6,9 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { buildCommand } from '../server/cli/command-for-tests.ts';
-import { packageFile } from '../server/package-file.ts';
-import { PipelineBench } from './pipeline-for-tests.ts';
+import { packageFile } from '../server/system/package-file.ts';
+import { buildCommand } from '../server/testing/command.ts';
+import { PipelineBench } from '../server/testing/pipeline-bench.ts';
 
 const SET_UP_TIMEOUT_MS = 180_000;
 const PIPELINE_TIMEOUT_MS = 120_000;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], {
     cwd: packageFile('.'),
   });
-  [tarball = ''] = /^terrarium-.*[.]tgz$/m.exec(stdout) ?? [];
+  [tarball = ''] = /^terrarium-emulator-.*[.]tgz$/m.exec(stdout) ?? [];
   expect(tarball).not.toBe('');
   await copyFile(packageFile('Dockerfile'), join(folder, 'Dockerfile'));
   await docker('build', '--build-arg', `BASE=${mark}-base`, '--tag', mark, folder);
@@ -70,13 +70,13 @@ describe('the image', { timeout: 90_000 }, () => {
     expect(ownMb).toBeLessThan(MAX_OWN_MB);
   });
 
-  it('wants a password for root, since it listens to more than loopback', async () => {
+  it('requires a password for root, because it listens on more than loopback', async () => {
     const failure = await docker('run', '--rm', mark).catch((thrown) => thrown);
-    expect(failure.stderr).toMatch(/give root a password of its own with --root-password or TERRARIUM_ROOT_PASSWORD/);
+    expect(failure.stderr).toMatch(/Set a password with --root-password or TERRARIUM_ROOT_PASSWORD/);
     expect(failure.code).toBe(2);
   });
 
-  it('runs as somebody, is healthy, answers, keeps its world, and stops when it is told to', async () => {
+  it('runs without root, is healthy, responds, keeps its world, and stops on a signal', async () => {
     const settings = [
       '--env',
       'TERRARIUM_ROOT_PASSWORD=a-word-of-our-own',
@@ -86,7 +86,7 @@ describe('the image', { timeout: 90_000 }, () => {
     await docker('run', '--detach', '--name', mark, '--publish', '127.0.0.1::4700', ...settings, mark);
     await until(async () => (await docker('inspect', '--format', '{{.State.Health.Status}}', mark)) === 'healthy');
     expect(await docker('exec', mark, 'node', '-p', 'process.getuid()')).toBe('1000');
-    // Nothing of the machine but its own volume, and no engine: a socket is handed to it by whoever trusts it with that machine.
+    // Nothing of the machine but its volume, and no engine: users mount a socket if they trust the platform with the machine.
     expect(await docker('inspect', '--format', '{{range .Mounts}}{{.Type}} {{.Destination}}{{end}}', mark)).toBe(
       'volume /data',
     );
@@ -127,7 +127,7 @@ describe('the examples of the documentation', () => {
     await expect(run(process.execPath, [validator, file])).rejects.toThrow();
   });
 
-  it('jobs of GitLab CI that do what they say, in the job and as a service by its alias', {
+  it('jobs of GitLab CI succeed, in the job and as a service by its alias', {
     timeout: PIPELINE_TIMEOUT_MS,
   }, async () => {
     // A project's test, with the platform that the job gives it.

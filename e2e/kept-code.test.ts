@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'acorn';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { packageFile } from '../server/package-file.ts';
+import { packageFile } from '../server/system/package-file.ts';
 
 const MAIN = 'library-aaaaaaaa.cjs';
 const PART = 'emulator-bbbbbbbb.cjs';
@@ -21,7 +21,10 @@ beforeEach(async () => {
   const asks = 'require("./library-aaaaaaaa.cjs") === main && require("node:os").EOL';
   await writeFile(join(folder, PART), `exports.say = async (main) => [__filename, ${asks}];`);
 });
-afterEach(() => rm(folder, { recursive: true }));
+afterEach(async () => {
+  await chmod(folder, 0o755);
+  await rm(folder, { recursive: true });
+});
 
 async function say(env: Record<string, string> = {}): Promise<string> {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['-e', SAYS, join(folder, MAIN)], {
@@ -44,12 +47,12 @@ it.runIf(!('enableCompileCache' in nodeModule))('V8 takes the code that a start 
   const code = await readFile(place);
 
   expect(await say()).toBe(first);
-  // As a power cut may leave it: V8 ends the process that takes such code.
+  // The state that a power failure can leave: V8 ends a process that uses such code.
   const damaged = Buffer.from(code).fill(0, code.length / 2, code.length / 2 + 64);
   for (const broken of [Buffer.alloc(0), Buffer.alloc(3), code.subarray(0, 200), Buffer.alloc(code.length), damaged]) {
     await writeFile(place, broken);
     expect(await say()).toBe(first);
-    // What V8 refused is kept anew.
+    // What V8 refused is kept again.
     expect((await readFile(place)).equals(broken)).toBe(false);
     expect(await kept()).toEqual(names);
   }
@@ -82,15 +85,15 @@ it('keeps none where it may not, and runs all the same', async () => {
   expect(await say()).toBe(first);
 });
 
-// Node lets no code that it was handed with its compiled form import: it would be an experiment, and say so.
-it('nothing in the bundle needs import(), and all that it loads is there', async () => {
+// Node does not allow code that was passed with its compiled form to import modules without an experimental option.
+it('nothing in the bundle needs import(), and every file that it loads exists', async () => {
   const server = packageFile('dist/server');
   const reached = new Set(['cli.js', 'library.js']);
   const tables = new Set<string>();
   for (const name of reached) {
     const code = await readFile(join(server, name), 'utf8');
     for (const [found] of code.matchAll(/[\w-]+-[\w-]{8}[.]cjs(?=['"])/g)) reached.add(found);
-    // Tables that are loaded when somebody needs one lie beside it, and nothing doubles a text in memory.
+    // Tables that are needed rarely are separate files, and no text is in memory twice.
     for (const [, table = ''] of code.matchAll(/require\("[.][/]([\w-]+[.]json)"\)/g)) tables.add(table);
     expect([name, /[^\0-\x7f]/.test(code)]).toEqual([name, false]);
     if (name.endsWith('.js')) continue;

@@ -2,7 +2,7 @@ import { beginTask } from './clicks.ts';
 import { codeOf, consoleOf, openLambda, workshopIn } from './lambda-workshop.ts';
 import { expect, test } from './window.ts';
 
-test('code is saved without the mouse: Ctrl S shows what changes, Ctrl S once more saves it', async ({
+test('the code editor saves with Ctrl S, offers Undo, finds text with Ctrl F and indents with Tab', async ({
   page,
   platform,
 }) => {
@@ -15,22 +15,36 @@ test('code is saved without the mouse: Ctrl S shows what changes, Ctrl S once mo
   await page.keyboard.insertText('// by hand');
   await expect(page.getByRole('tab', { name: 'Code (changed)' })).toBeVisible();
   await page.keyboard.press('ControlOrMeta+s');
-  const dialog = page.getByRole('dialog', { name: 'Save the code of contact-form' });
-  await expect(dialog.getByRole('button', { name: 'Save' })).toBeFocused();
-  expect((await workshop.find('contact-form')).properties.code).toBe(lambda.properties.code);
-  await page.keyboard.press('ControlOrMeta+s');
-  await expect(dialog).toBeHidden();
+  await expect(page.getByText('contact-form was saved.')).toBeVisible();
   await expect(page.getByRole('tab', { name: 'Code', exact: true })).toBeVisible();
   expect((await workshop.find('contact-form')).properties.code).not.toBe(lambda.properties.code);
   await page.keyboard.press('ControlOrMeta+Enter');
   await expect(consoleOf(page).getByRole('region', { name: 'Result' })).toContainText('SUCCESS');
   await byKeys();
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await expect(codeOf(page)).not.toContainText('// by hand');
+  expect((await workshop.find('contact-form')).properties.code).toBe(lambda.properties.code);
+
+  const finder = await workshop.make('finder', 'exports.run = () => {\nconst needle = 1;\n};\n// needle');
+  await openLambda(platform, page, finder);
+  await codeOf(page).focus();
+  await page.keyboard.press('ControlOrMeta+f');
+  const find = page.getByRole('textbox', { name: 'Find', exact: true });
+  await expect(find).toBeFocused();
+  await page.keyboard.type('needle');
+  await expect(page.locator('.cm-searchMatch')).toHaveCount(2);
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Escape');
+  await expect(find).toBeHidden();
+  await expect(codeOf(page)).toBeFocused();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Tab');
+  await expect(codeOf(page)).toContainText('  const needle = 1;');
 });
 
-test('a resource is made without the mouse: its name has the focus, Enter creates it, Esc closes', async ({
-  page,
-  platform,
-}) => {
+test('a resource is created by keyboard: its name has the focus, Enter creates it, Esc closes', {
+  tag: '@slow',
+}, async ({ page, platform }) => {
   await platform.open(page);
   const found = await platform.ask(page, 'GET', '/meta/demo');
   const { id } = found.body as { id: string }; // as the API document says

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Inspection } from '../server/lambdas/inspection-for-tests.ts';
+import { Inspection } from '../server/testing/debugger-session.ts';
 import { expectNoFaults } from './axe.ts';
-import { codeOf, consoleOf, openLambda, workshopIn, write } from './lambda-workshop.ts';
+import { codeOf, consoleOf, openLambda, reviewSaves, workshopIn, write } from './lambda-workshop.ts';
 import { expect, test } from './window.ts';
 
 const HELLO = 'exports.run = (event, context, callback) => {\n  callback(null, "hello");\n};\n';
 
-test('a debugger attaches to the address that is shown, and stops in the code', async ({ page, platform }) => {
+test('a debugger attaches to the shown address, and stops in the code', async ({ page, platform }) => {
   const workshop = await workshopIn(platform, page);
   const lambda = await workshop.make('debugged', HELLO, { timeout: 1 });
   await openLambda(platform, page, lambda);
@@ -18,18 +18,18 @@ test('a debugger attaches to the address that is shown, and stops in the code', 
   const url = /ws:\/\/127\.0\.0\.1:\d+\/[0-9a-f-]+/.exec(await panel.innerText())?.[0] ?? '';
   const file = /\S+index\.js/.exec(await panel.innerText())?.[0] ?? '';
   const snippet = JSON.parse(await panel.locator('pre').innerText());
-  expect(snippet.configurations[0]).toMatchObject({ request: 'attach', port: Number(new URL(url).port) });
+  expect(snippet.configurations[0]).toMatchObject({ request: 'attach', websocketAddress: url });
 
   const inspection = await Inspection.attach(url);
   await inspection.breakAt(file, 1);
   const paused = inspection.paused();
   await page.keyboard.press('ControlOrMeta+Enter');
   await paused;
-  await expect(consoleOf(page)).toContainText('it may stand at a breakpoint');
+  await expect(consoleOf(page)).toContainText('it may be paused at a breakpoint');
   await inspection.close();
   await expect(consoleOf(page).getByRole('region', { name: 'Result' })).toContainText('hello');
 
-  // Another one beside it has an address of its own.
+  // A second platform has its own address.
   const other = await workshop.make('other', HELLO);
   await openLambda(platform, page, other, 'debug');
   await page.getByRole('button', { name: 'Start debugging' }).click();
@@ -43,19 +43,10 @@ test('a debugger attaches to the address that is shown, and stops in the code', 
 
 const YEARLY = { periodic_info: { cron: '0 12 1 1 *', timezone: 'UTC' } };
 
-test('a lambda with a period says that nothing runs it while that is off', async ({ page, platform }) => {
-  const workshop = await workshopIn(platform, page);
-  await openLambda(platform, page, await workshop.make('new-year', HELLO, YEARLY));
-  const workbench = page.getByRole('region', { name: 'Workbench' });
-  await expect(workbench).toContainText('not run by the clock: lambdas.periodic is off');
-  await openLambda(platform, page, await workshop.make('plain', HELLO));
-  await expect(workbench).not.toContainText('by the clock');
-});
-
-test.describe('where lambdas run by the clock', () => {
+test.describe('with schedules on', () => {
   test.use({ startOptions: { lambdas: { periodic: true } } });
 
-  test('a lambda with a period says when it runs next', async ({ page, platform }) => {
+  test('a scheduled lambda shows its next run', { tag: '@slow' }, async ({ page, platform }) => {
     const workshop = await workshopIn(platform, page);
     const { nextAt } = await workshop.scheduleOf(await workshop.make('new-year', HELLO, YEARLY));
     expect(nextAt).toMatch(/-01-01T12:00:00\.000Z$/);
@@ -66,11 +57,9 @@ test.describe('where lambdas run by the clock', () => {
   });
 });
 
-test('an endpoint shows its public address and its limit, and the address can be called', async ({
-  page,
-  context,
-  platform,
-}) => {
+test('an endpoint shows its limit and a public address that responds, and a scheduled lambda that the schedule is off', {
+  tag: '@slow',
+}, async ({ page, context, platform }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const workshop = await workshopIn(platform, page);
   await openLambda(platform, page, await workshop.find('contact-form'), 'endpoints');
@@ -85,10 +74,16 @@ test('an endpoint shows its public address and its limit, and the address can be
   expect(curl).toContain(address);
   expect(curl).toContain('"firstName"');
   await openLambda(platform, page, await workshop.make('inner', HELLO), 'endpoints');
-  await expect(page.getByRole('heading', { name: 'Nobody can call it from outside' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'No public endpoint' })).toBeVisible();
+
+  await openLambda(platform, page, await workshop.make('new-year', HELLO, YEARLY));
+  const workbench = page.getByRole('region', { name: 'Workbench' });
+  await expect(workbench).toContainText('not run on schedule: lambdas.periodic is off');
+  await openLambda(platform, page, await workshop.make('plain', HELLO));
+  await expect(workbench).not.toContainText('by the clock');
 });
 
-test('a lambda is made, found, run and read with the keyboard alone', async ({ page, platform }) => {
+test('a lambda is created, found, run and read by keyboard', async ({ page, platform }) => {
   await platform.open(page, 'lambdas');
   const grid = page.getByRole('grid', { name: 'Lambdas' });
   await expect(grid.getByRole('row')).toHaveCount(5);
@@ -109,7 +104,7 @@ test('a lambda is made, found, run and read with the keyboard alone', async ({ p
   await expect(page.getByRole('heading', { name: 'by-keyboard' })).toBeVisible();
   await expect(codeOf(page)).toContainText("'Hello from '");
 
-  // Found by a part of its name; the address holds what was typed.
+  // Found by a part of its name; the address contains the search text.
   await page.keyboard.press('/');
   await page.keyboard.type('KEYB');
   await expect(grid.getByRole('row')).toHaveCount(2);
@@ -128,8 +123,9 @@ test('a lambda is made, found, run and read with the keyboard alone', async ({ p
   await page.keyboard.press('ControlOrMeta+Enter');
   const console = consoleOf(page);
   await expect(console.getByRole('region', { name: 'Result' })).toContainText('Hello from by-keyboard');
-  // Tab leaves the editor, and comes to what the run gave.
+  // Tab indents the code; after Escape it leaves the editor, and comes to what the run gave.
   await codeOf(page).focus();
+  await page.keyboard.press('Escape');
   const link = console.getByRole('link', { name: 'Detail' });
   for (
     let count = 0;
@@ -146,11 +142,11 @@ test('a lambda is made, found, run and read with the keyboard alone', async ({ p
   await expect(page.getByRole('tabpanel')).toContainText('Hello from by-keyboard');
 });
 
-test('a name that is taken is refused where it is typed', async ({ page, platform }) => {
+test('a name in use is rejected in its field', { tag: '@slow' }, async ({ page, platform }) => {
   const workshop = await workshopIn(platform, page);
   const lambda = await workshop.make('taken', HELLO);
   await openLambda(platform, page, lambda);
-  // Whoever types and sends in one breath is not made to wait for what the dialog has yet to hear.
+  // A user who types and sends at once does not wait for the dialog's requests.
   await page.route(/\/providers/, async (route) => {
     await pause(1_000);
     await route.continue();
@@ -161,7 +157,7 @@ test('a name that is taken is refused where it is typed', async ({ page, platfor
   await page.keyboard.press('Enter');
   await expect(dialog.getByRole('alert')).toContainText('taken');
   await dialog.getByLabel('Name').fill('web');
-  await dialog.getByRole('button', { name: /Begin with/ }).click();
+  await dialog.getByRole('button', { name: /Code template/ }).click();
   await page.getByRole('option', { name: 'Web form to CRM' }).click();
   await dialog.getByRole('button', { name: 'Create lambda' }).click();
   await expect(page.getByRole('heading', { name: 'web', exact: true })).toBeVisible();
@@ -170,16 +166,23 @@ test('a name that is taken is refused where it is typed', async ({ page, platfor
   await expect(consoleOf(page).getByRole('region', { name: 'Result' })).toContainText('SUCCESS');
   await consoleOf(page).getByRole('link', { name: 'See the lead' }).click();
   await page.getByRole('grid', { name: 'Leads' }).getByRole('row').nth(1).click();
-  await expect(page.getByText('10 of 10 fields are as the CRM integration wants them')).toBeVisible();
+  await expect(page.getByText('10 of 10 fields match the CRM integration')).toBeVisible();
 });
 
-test('every tab and dialog is free of what axe finds, in either theme', async ({ page, platform }) => {
+test('axe finds no violation on any tab and dialog of a lambda, light and dark', { tag: '@slow' }, async ({
+  page,
+  platform,
+}) => {
   test.setTimeout(120_000);
   const workshop = await workshopIn(platform, page);
   const lambda = await workshop.make('looked-at', 'exports.run = () => {\n  nothing();\n};\n', { env: { A: '1' } });
+  await reviewSaves(platform, page);
   await openLambda(platform, page, lambda);
   await page.keyboard.press('ControlOrMeta+Enter');
   await expect(page.locator('.cm-lintRange-error')).toBeVisible();
+  await expectNoFaults(page);
+  await codeOf(page).press('ControlOrMeta+f');
+  await expect(page.getByRole('textbox', { name: 'Find', exact: true })).toBeFocused();
   await expectNoFaults(page);
   await write(page, codeOf(page), HELLO);
   await page.keyboard.press('ControlOrMeta+s');
@@ -210,7 +213,7 @@ test('every tab and dialog is free of what axe finds, in either theme', async ({
   await expectNoFaults(page);
   await page.keyboard.press('Escape');
   await workshop.remove(lambda.id);
-  await expect(page.getByRole('heading', { name: 'looked-at is not there any more' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'looked-at was deleted or moved' })).toBeVisible();
   await expectNoFaults(page);
   await openLambda(platform, page, await workshop.find('contact-form'), 'endpoints');
   await expect(page.getByText('60 a minute')).toBeVisible();

@@ -1,12 +1,12 @@
-import { codeOf, consoleOf, openLambda, workshopIn, write } from './lambda-workshop.ts';
+import { codeOf, consoleOf, openLambda, reviewSaves, workshopIn, write } from './lambda-workshop.ts';
 import { expect, type Page, test } from './window.ts';
 
 const HELLO = 'exports.run = (event, context, callback) => callback(null, "hello");\n';
 
-/** Runs what is open, as it is stored. */
+/** Runs the open lambda with its stored code. */
 const run = (page: Page) => page.keyboard.press('ControlOrMeta+Enter');
 
-test('a run that fails says how, and the editor marks where', async ({ page, platform }) => {
+test('a failed run shows its error, and the editor marks the line', async ({ page, platform }) => {
   const workshop = await workshopIn(platform, page);
   const lambda = await workshop.make('fails', 'exports.run = () => {\n  const a = ;\n};\n', { timeout: 1 });
   await openLambda(platform, page, lambda);
@@ -15,7 +15,6 @@ test('a run that fails says how, and the editor marks where', async ({ page, pla
   const save = async (source: string) => {
     await write(page, codeOf(page), source);
     await run(page);
-    await page.getByRole('dialog').getByRole('button', { name: 'Save and run' }).click();
   };
   await run(page);
   await expect(console).toContainText('load');
@@ -25,15 +24,17 @@ test('a run that fails says how, and the editor marks where', async ({ page, pla
   await save('exports.run = async () => {\n\n  throw new TypeError("<b>no</b> such thing");\n};\n');
   await expect(console).toContainText('<b>no</b> such thing');
   await expect(console).toContainText('In line 3, column 9 of the code.');
+  const source = console.getByRole('region', { name: 'Source of the failure' });
+  await expect(source.getByRole('listitem')).toHaveText([/^1exports/, /^2/, /^3.*throw new TypeError/, /^4/, /^5/]);
   await expect(mark).toHaveText('throw new TypeError("<b>no</b> such thing");');
-  // What is stored by somebody else is another code: nothing is marked in it.
+  // Code that another user stored is different: no line is marked.
   await workshop.patch(lambda.id, { op: 'replace', path: '/properties/code', value: HELLO });
   await expect(mark).toHaveCount(0);
   await expect(console).toContainText('The code has changed since.');
 
   await save('exports.run = () => new Promise(() => {});\n');
   await expect(console).toContainText('timeout');
-  await expect(console).toContainText("the handler gave no result within 1 s (the lambda's 'timeout')");
+  await expect(console).toContainText("the handler returned no result within 1 s (the lambda's 'timeout')");
   await save('exports.run = () => process.exit(3);\n');
   await expect(console).toContainText("the lambda's process ended with exit code 3");
   await save('exports.other = 1;\n');
@@ -48,7 +49,7 @@ test('a run that fails says how, and the editor marks where', async ({ page, pla
   await expect(console.locator('.cm-deletedLine, .cm-deletedChunk').first()).toContainText('exit code 3');
 });
 
-test('a megabyte of log is shown in part, and all of it on demand', async ({ page, platform }) => {
+test('a log of 1 MB is shown in part, and as a whole on request', { tag: '@slow' }, async ({ page, platform }) => {
   const workshop = await workshopIn(platform, page);
   const code = `exports.run = (event, context, callback) => {
   for (let i = 0; i < 8_000; i += 1) console.log(i + ' ' + 'x'.repeat(115));
@@ -66,11 +67,12 @@ test('a megabyte of log is shown in part, and all of it on demand', async ({ pag
   await expect(log.getByRole('listitem').last()).toContainText('7999 x');
 });
 
-test('five megabytes of code can be opened, edited, saved and run', async ({ page, platform }) => {
+test('five megabytes of code can be opened, edited, saved and run', { tag: '@slow' }, async ({ page, platform }) => {
   test.setTimeout(120_000);
   const workshop = await workshopIn(platform, page);
   const line = `// ${'x'.repeat(96)}\n`;
   const lambda = await workshop.make('large', `${HELLO}${line.repeat(52_000)}`);
+  await reviewSaves(platform, page);
   await openLambda(platform, page, lambda);
   await expect(codeOf(page)).toContainText('callback(null, "hello")', { timeout: 30_000 });
   await codeOf(page).click();
@@ -86,12 +88,13 @@ test('five megabytes of code can be opened, edited, saved and run', async ({ pag
   await expect(consoleOf(page).getByRole('region', { name: 'Result' })).toContainText('hello', { timeout: 30_000 });
 });
 
-test('two windows edit one code: the second is told, sees both, and overwrites nothing unseen', async ({
+test('of two windows that edit the same code, the second sees both versions and overwrites nothing unseen', async ({
   page,
   platform,
 }) => {
   const workshop = await workshopIn(platform, page);
   const lambda = await workshop.make('shared', HELLO);
+  await reviewSaves(platform, page);
   const other = await page.context().newPage();
   await openLambda(platform, page, lambda);
   await openLambda(platform, other, lambda);
@@ -101,7 +104,7 @@ test('two windows edit one code: the second is told, sees both, and overwrites n
   await other.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
   await expect(other.getByRole('tab', { name: 'Code', exact: true })).toBeVisible();
 
-  await expect(page.getByRole('alert')).toContainText('Somebody else has saved other code meanwhile');
+  await expect(page.getByRole('alert')).toContainText('Someone else saved other code');
   await expect(codeOf(page)).toContainText('mine');
   await page.keyboard.press('ControlOrMeta+s');
   // Saving leads to the comparison first.
@@ -129,10 +132,9 @@ test('two windows edit one code: the second is told, sees both, and overwrites n
   await other.close();
 });
 
-test('what is not saved outlasts other screens and the deletion of the lambda, and the browser asks before it is lost', async ({
-  page,
-  platform,
-}) => {
+test('unsaved code survives other screens and the deletion of its lambda, and the browser asks before it is lost', {
+  tag: '@slow',
+}, async ({ page, platform }) => {
   const workshop = await workshopIn(platform, page);
   const lambda = await workshop.make('short-lived', HELLO);
   await openLambda(platform, page, lambda);
@@ -153,13 +155,13 @@ test('what is not saved outlasts other screens and the deletion of the lambda, a
 
   await workshop.remove(lambda.id);
   const workbench = page.getByRole('region', { name: 'Workbench' });
-  await expect(workbench.getByRole('heading', { name: 'short-lived is not there any more' })).toBeVisible();
-  await expect(workbench.getByRole('textbox', { name: 'Code that was not saved' })).toContainText('an hour of work');
+  await expect(workbench.getByRole('heading', { name: 'short-lived was deleted or moved' })).toBeVisible();
+  await expect(workbench.getByRole('textbox', { name: 'Unsaved code' })).toContainText('an hour of work');
   await workbench.getByRole('button', { name: 'Discard it' }).click();
   await expect(workbench.getByRole('textbox')).toHaveCount(0);
 });
 
-test('a package is shown as what it is, and a package that cannot be had says so', async ({ page, platform }) => {
+test('a package shows its kind, and an unavailable package its error', { tag: '@slow' }, async ({ page, platform }) => {
   const workshop = await workshopIn(platform, page);
   const lambda = await workshop.make('packed', '', {
     code_type: 'package',

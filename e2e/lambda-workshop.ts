@@ -7,7 +7,7 @@ export interface LambdaRecord {
   properties: { code?: string; env?: Record<string, string>; parent?: { id: string } };
 }
 
-/** Makes, reads and changes lambdas of the demo world through the window's session, as somebody else would. */
+/** Creates, reads and changes lambdas of the demo world through the window's session, like another user. */
 export async function workshopIn(platform: WindowPlatform, page: Page) {
   await platform.open(page);
   const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
@@ -61,4 +61,12 @@ export async function openLambda(
 ): Promise<void> {
   await platform.open(page, `lambdas/${id}${tab && `?tab=${tab}`}`);
   await expect(page.getByRole('region', { name: 'Workbench' }).getByRole('heading', { name, level: 2 })).toBeVisible();
+}
+
+/** Has code shown before it is saved, though root could undo that. */
+export async function reviewSaves(platform: WindowPlatform, page: Page): Promise<void> {
+  await platform.open(page, 'settings?tab=window');
+  const review = page.getByRole('switch', { name: 'Review the code of a lambda before saving' });
+  await page.getByText('Review the code of a lambda before saving').click();
+  await expect(review).toBeChecked();
 }

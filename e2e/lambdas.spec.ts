@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { codeOf, consoleOf, openLambda, workshopIn, write } from './lambda-workshop.ts';
+import { codeOf, consoleOf, openLambda, reviewSaves, workshopIn, write } from './lambda-workshop.ts';
 import { expect, test } from './window.ts';
 
 const answering = (text: string) =>
@@ -12,12 +12,13 @@ exports.run = (event, context, callback) => {
   inner(event, context, callback);
 };`;
 
-test('code is edited, seen as a patch, saved and run with one key; result, calls and log are there', async ({
+test('code is edited, reviewed as a patch, saved and run with one key, and result, calls and log appear', async ({
   page,
   platform,
 }) => {
   const workshop = await workshopIn(platform, page);
   const lambda = await workshop.find('contact-form');
+  await reviewSaves(platform, page);
   await openLambda(platform, page, lambda);
   const code = codeOf(page);
   await expect(code).toContainText("var https = require('https')");
@@ -65,11 +66,9 @@ test('code is edited, seen as a patch, saved and run with one key; result, calls
   await expect(page.getByRole('grid', { name: 'Leads' })).toContainText('Grace');
 });
 
-test('test events are kept by the platform under names, also for another browser, and deleted', async ({
-  page,
-  browser,
-  platform,
-}) => {
+test('test events are saved on the platform under names, shown in another browser, and deleted', {
+  tag: '@slow',
+}, async ({ page, browser, platform }) => {
   const workshop = await workshopIn(platform, page);
   const lambda = await workshop.make('echo', 'exports.run = (event) => JSON.parse(event);');
   await openLambda(platform, page, lambda);
@@ -104,7 +103,7 @@ test('test events are kept by the platform under names, also for another browser
   await expect(consoleOf(page).getByRole('alert')).toContainText(/JSON/);
 });
 
-test('variables are hidden, shown on demand, added, changed, removed, and saved as a patch', async ({
+test('variables are hidden, shown on request, added, changed, removed, and saved as a patch', async ({
   page,
   platform,
 }) => {
@@ -123,7 +122,7 @@ test('variables are hidden, shown on demand, added, changed, removed, and saved 
   await expect(page.getByText('top-s3cret')).toBeHidden();
 
   await page.getByLabel('Name of a new variable').fill('2nd');
-  await expect(page.getByText('is no name for a variable')).toBeVisible();
+  await expect(page.getByText('is not a valid name')).toBeVisible();
   await page.getByLabel('Name of a new variable').fill('SECOND');
   await page.getByLabel('Value of the new variable').fill('two');
   await page.keyboard.press('Enter');
@@ -139,7 +138,7 @@ test('variables are hidden, shown on demand, added, changed, removed, and saved 
   await expect(operations).toContainText('add/properties/env/SECOND"two"');
   await expect(operations).toContainText('replace/properties/env/GREETING"good evening"');
   await expect(operations).toContainText('remove/properties/env/OLD');
-  // Once more it saves what is shown, not the code behind it.
+  // A second time saves the visible variables, not the code in the other tab.
   await page.keyboard.press('ControlOrMeta+s');
   await expect(page.getByRole('tab', { name: 'Environment', exact: true })).toBeVisible();
   await expect(row('SHOP_NAME')).toContainText('the lambda itself, overrides website');
@@ -152,18 +151,49 @@ test('variables are hidden, shown on demand, added, changed, removed, and saved 
   await page.keyboard.press('ControlOrMeta+Enter');
   await expect(consoleOf(page).getByRole('region', { name: 'Result' })).toContainText('"SECOND": "two"');
 
-  // Somebody else changes the variable that is being changed: nothing is overwritten.
+  // Another user changes the variable that is being edited: nothing is overwritten.
   await page.getByRole('button', { name: 'Change TOKEN' }).click();
   await page.getByLabel('Value of TOKEN').fill('mine');
   await workshop.patch(lambda.id, { op: 'replace', path: '/properties/env/TOKEN', value: 'theirs' });
-  await expect(row('TOKEN').getByRole('alert')).toContainText('Somebody else has set it to theirs');
+  await expect(row('TOKEN').getByRole('alert')).toContainText('Someone else has set it to theirs');
   await expect(page.getByRole('button', { name: 'Save variables' })).toBeDisabled();
   await row('TOKEN').getByRole('button', { name: 'Take theirs' }).click();
   await page.getByRole('button', { name: 'Show TOKEN' }).click();
   await expect(row('TOKEN')).toContainText('theirs');
 });
 
-test('the code follows a file: what is saved there is what runs next', async ({ page, platform }) => {
+test('a user who cannot view the workspace sees the variables, and the permission that would show the inherited ones', {
+  tag: '@slow',
+}, async ({ page, browser, platform }) => {
+  const workshop = await workshopIn(platform, page);
+  const code = 'exports.run = () => [process.env.SHOP_NAME, process.env.NOT_SET];';
+  const lambda = await workshop.make('shared', code, { env: { TOKEN: 'one' } });
+  const environmentId = lambda.properties.parent?.id ?? '';
+  await workshop.patch(environmentId, { op: 'add', path: '/properties/env', value: { REGION: 'eu' } });
+  const visitor = { name: 'visitor', properties: { password: 'a-visitor-comes' } };
+  // As: what the API document says of a user.
+  const { id } = (await workshop.ask('POST', '/meta/demo/users', visitor)) as { id: string };
+  await workshop.ask('PUT', `/inspect/roles/${environmentId}`, { identities: [id], role: 'developer' });
+
+  const theirs = await (await browser.newContext()).newPage();
+  await theirs.goto(`${platform.windowOrigin}/ui/lambdas/${lambda.id}?tab=env`);
+  await theirs.getByLabel(/user name/i).fill('visitor');
+  await theirs.getByLabel(/password/i).fill('a-visitor-comes');
+  await theirs.keyboard.press('Enter');
+  const row = (name: string) => theirs.getByRole('table', { name: 'Environment variables' }).getByRole('row', { name });
+  await expect(row('TOKEN')).toContainText('the lambda itself');
+  await expect(row('REGION')).toContainText('environment development');
+  await expect(row('SHOP_NAME')).toContainText('a resource you cannot view');
+  await expect(theirs.getByRole('note')).toContainText(/workspace\.view.*Ask root or an owner/);
+  await theirs.getByRole('button', { name: 'Override SHOP_NAME' }).click();
+  await expect(theirs.getByLabel('Value of SHOP_NAME')).not.toHaveValue('');
+  // Unset variables look different from hidden ones.
+  await theirs.getByRole('tab', { name: 'Code' }).click();
+  await expect(theirs.getByRole('status').filter({ hasText: 'not set' })).toContainText(/not set:\s*NOT_SET/);
+  await theirs.context().close();
+});
+
+test('the code follows a linked file, whose saved content runs next', { tag: '@slow' }, async ({ page, platform }) => {
   const folder = await mkdtemp(join(tmpdir(), 'terrarium-linked-'));
   const file = join(folder, 'linked.js');
   await writeFile(file, answering('from the file'));

@@ -2,12 +2,12 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Emulator, startEmulator } from '../server/emulator.ts';
-import { basic, bearer, send } from './checked-client.ts';
-import { makerFor } from './maker.ts';
-import { makePlace } from './place.ts';
-import { startPlatform } from './platform.ts';
-import { startWitness } from './witness.ts';
+import { type Emulator, startEmulator } from '../server/platform/emulator.ts';
+import { basic, bearer, send } from '../server/testing/checked-client.ts';
+import { makePlace } from '../server/testing/place.ts';
+import { startPlatform } from '../server/testing/platform.ts';
+import { startRequestRecorder } from '../server/testing/request-recorder.ts';
+import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
 /** What a test suite that uses the emulator as a library relies on. */
 const started: Emulator[] = [];
@@ -22,7 +22,7 @@ afterEach(async () => {
 
 const rootOf = ({ rootCredentials: { apiKey, apiSecret = '' } }: Emulator) => basic(apiKey, apiSecret);
 
-async function tokenOf(platform: Emulator, password = 'terrarium'): Promise<string> {
+async function tokenOf(platform: Emulator, password = platform.rootCredentials.password ?? ''): Promise<string> {
   const form = new URLSearchParams({ grant_type: 'password', username: 'root', password });
   return (await send('POST', `${platform.securityUrl}/root/oauth/issue`, { body: form })).body.access_token;
 }
@@ -44,23 +44,23 @@ describe('startEmulator', () => {
     await expect(fetch(platform.gatewayUrl)).rejects.toThrow();
   });
 
-  it('lets a lambda end its work before it stops, and answer for it: the platform is there for it until then', async () => {
+  it('lets a lambda finish and respond before it stops, and serves it until then', async () => {
     const { emulator, root } = await startPlatform();
     started.push(emulator);
-    const witness = await startWitness();
+    const recorder = await startRequestRecorder();
     const acme = await makePlace(root, 'acme');
-    const make = makerFor(root);
-    const code = `${witness.code}
+    const make = resourceFactoryFor(root);
+    const code = `${recorder.code}
       exports.slow = (event, context, callback) => exports.run('1', context, async () =>
         callback(null, (await fetch(process.env.META_URL + '/health')).status));`;
     const endpoint = await make.endpoint(await make.api(acme), await make.lambda(acme, { code, handler: 'slow' }));
-    const release = witness.hold();
+    const release = recorder.hold();
     const reply = send('POST', endpoint.properties.public_url);
-    await witness.take(1);
+    await recorder.take(1);
     const stopped = emulator.stop();
     release();
     expect(await reply).toMatchObject({ status: 200, body: 200 });
-    await Promise.all([stopped, witness.stop()]);
+    await Promise.all([stopped, recorder.stop()]);
   });
 
   it('says in one sentence which port is taken, and leaves nothing open', async () => {
@@ -72,13 +72,15 @@ describe('startEmulator', () => {
     });
   });
 
-  it('refuses to listen beyond loopback with the password that everybody knows', async () => {
+  it('refuses to listen beyond loopback without a password of root', async () => {
     await expect(startEmulator({ host: '0.0.0.0' })).rejects.toThrow(/root/);
   });
 
   it('seeds a demo world whose accounts sign in and hold the rights the seed gives them', async () => {
     const platform = await start({ seed: 'demo' });
-    const form = new URLSearchParams({ grant_type: 'password', username: 'milo.tanaka', password: 'milo-demo' });
+    const known = await send('GET', `${platform.baseUrl}/inspect/access/passwords`, { auth: rootOf(platform) });
+    const { password } = known.body.find((one: { user: { name: string } }) => one.user.name === 'milo.tanaka');
+    const form = new URLSearchParams({ grant_type: 'password', username: 'milo.tanaka', password });
     const { body } = await send('POST', `${platform.securityUrl}/demo/oauth/issue`, { body: form });
     const auth = bearer(body.access_token);
     const lambdas = await send('GET', `${platform.metaUrl}/demo/lambdas`, { auth });
@@ -126,7 +128,7 @@ describe('a data folder', () => {
     expect(endpoint.properties.public_url).toBe(`${after.gatewayUrl}/website/lead`);
   });
 
-  it('shows the addresses of now in a world of another run that is brought back', async () => {
+  it('shows the present addresses in a restored world of another run', async () => {
     const before = await start({ seed: 'demo', data });
     await send('POST', `${before.baseUrl}/inspect/snapshots`, { auth: rootOf(before), body: { name: 'then' } });
     await before.stop();
@@ -152,9 +154,11 @@ describe('a data folder', () => {
   it('takes a password configured later, and no longer the old one', async () => {
     const first = await start({ data, seed: 'empty' });
     await first.stop();
+    const old = first.rootCredentials.password;
+    expect(old).toEqual(expect.any(String));
     const second = await start({ data, seed: 'empty', rootPassword: 'a better one' });
     expect(second.rootCredentials).not.toHaveProperty('password');
     expect(await tokenOf(second, 'a better one')).toEqual(expect.any(String));
-    expect(await tokenOf(second)).toBeUndefined();
+    expect(await tokenOf(second, old)).toBeUndefined();
   });
 });

@@ -1,17 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { completeOptions } from '../server/config.ts';
-import { type Data, openData } from '../server/emulator/data.ts';
-import { Unwind } from '../server/emulator/unwind.ts';
-import type { Invocation, LambdaCall, Outcome } from '../server/model/invocation.ts';
+import { KeptLines } from '../server/inspector/recorder/kept-lines.ts';
+import { Recorder } from '../server/inspector/recorder/recorder.ts';
+import { mapLead } from '../server/mocks/crm/lead.ts';
+import { captured } from '../server/model/exchange-record.ts';
+import type { Invocation, LambdaCall, LogLine, Outcome } from '../server/model/invocation.ts';
 import type { StoredResource } from '../server/model/record.ts';
-import { mapLead } from '../server/standins/lead.ts';
+import { CleanupStack } from '../server/platform/cleanup-stack.ts';
+import { completeOptions } from '../server/platform/config.ts';
+import { type Data, openData } from '../server/platform/data.ts';
+import { RecordLogs } from '../server/storage/records/record-logs.ts';
 
 /** How much is added before it is written. */
 const BATCH = 1_000;
 
 /** Opens what a platform that is not running keeps, lets it be added to as the platform itself would, and closes it. */
 async function addTo(dataDir: string, add: (data: Data) => Promise<void>): Promise<void> {
-  const unwind = new Unwind();
+  const unwind = new CleanupStack();
   const options = {
     config: completeOptions({ data: dataDir, fsync: 'never' }),
     createWorld: () => Promise.reject(new Error(`${dataDir} holds no world`)),
@@ -34,7 +38,7 @@ function lambdaOf({ store }: Data, name: string): StoredResource {
   return found;
 }
 
-/** Commits, each of which describes a lambda anew: `text 1` and so on. */
+/** Commits, each of which describes a lambda again: `text 1` and so on. */
 export async function growHistory(dataDir: string, lambdaName: string, count: number): Promise<void> {
   await addTo(dataDir, async (data) => {
     const { store } = data;
@@ -50,6 +54,54 @@ export async function growHistory(dataDir: string, lambdaName: string, count: nu
   });
 }
 
+/** Calls of a lambda through the gateway, each with its request, a form for the CRM and a log line; the visitor is `visitor-0@example.com` and so on. */
+export async function growForms(dataDir: string, lambdaName: string, count: number, maxItems: number): Promise<void> {
+  await addTo(dataDir, async (data) => {
+    const { id: lambdaId } = lambdaOf(data, lambdaName);
+    const { keep: _, ...bounds } = completeOptions({}).records;
+    const options = { ...bounds, maxItems, files: data.store.files, nowMs: Date.now, onWarning: console.error };
+    const records = new RecordLogs(options);
+    const recorder = new Recorder(records);
+    const lines = new KeptLines(records);
+    await records.open();
+    for (let done = 0; done < count; done += 1) {
+      const executionId = randomUUID();
+      const atMs = Date.now();
+      const email = `visitor-${done}@example.com`;
+      const requestBody = captured(
+        Buffer.from(JSON.stringify({ payload: { firstName: 'Number', lastName: `${done}`, email } })),
+      );
+      const responseBody = captured(Buffer.from('{"status":"SUCCESS"}'));
+      const json = ['content-type', 'application/json'];
+      const path = '/website/lead';
+      recorder.addExchange({
+        ...{ plane: 'gateway', atMs, durationMs: 4, upstreamMs: 3, method: 'POST', target: path, peer: '127.0.0.1' },
+        ...{ status: 200, isComplete: true, executionId, steps: [], requestHeaders: json, responseHeaders: json },
+        ...{ requestBody, responseBody, endpointId: undefined, traceId: undefined, userId: undefined },
+      });
+      const form = new URLSearchParams({ oid: '00D000000000000', email, first_name: 'Number', last_name: `${done}` });
+      const contentType = 'application/x-www-form-urlencoded';
+      const headers = { 'content-type': 'application/json' };
+      const context = { method: 'POST', path, params: {}, headers, creds: '', user: null, httpAware: false };
+      const times = { acceptedAtMs: atMs, startedAtMs: atMs, finishedAtMs: atMs + 1 };
+      const line: LogLine = { atMs, stream: 'stdout', text: `lead ${done} was sent`, executionId };
+      const url = 'https://crm.example.com/servlet/servlet.WebToLead';
+      const request = { ...captured(Buffer.from(form.toString())), contentType };
+      const outbound = [{ method: 'POST', url, startedAtMs: atMs, durationMs: 2, status: 200, request }];
+      recorder.addInvocation(
+        {
+          ...{ executionId, lambdaId, lambdaName, trigger: 'gateway', cold: false, ...times, outbound, logs: [line] },
+          outcome: { ok: true, value: { kind: 'json', bytes: responseBody.bytes } },
+        },
+        { executionId, trigger: 'gateway', body: Buffer.from(requestBody.bytes), context },
+      );
+      lines.add(lambdaId, line);
+      if (done % BATCH === 0) await records.save();
+    }
+    await records.stop();
+  });
+}
+
 const SHIPPED: Outcome = { ok: true, value: { kind: 'json', bytes: Buffer.from('{"status":"shipped"}') } };
 
 /** Calls of a lambda through the gateway, with one event and what came of each. */
@@ -62,6 +114,10 @@ export async function growInvocations(
 ): Promise<void> {
   await addTo(dataDir, async (data) => {
     const { id: lambdaId } = lambdaOf(data, lambdaName);
+    const { keep: _, ...bounds } = completeOptions({}).records;
+    const records = new RecordLogs({ ...bounds, files: data.store.files, nowMs: Date.now, onWarning: console.error });
+    const recorder = new Recorder(records);
+    await records.open();
     for (let done = 0; done < count; done += 1) {
       const executionId = randomUUID();
       const atMs = Date.now();
@@ -80,15 +136,16 @@ export async function growInvocations(
         logs: [],
         outbound: [],
       };
-      data.recorder.addInvocation(invocation, call);
-      if (done % BATCH === 0) await data.records.save();
+      recorder.addInvocation(invocation, call);
+      if (done % BATCH === 0) await records.save();
     }
+    await records.stop();
   });
 }
 
 /** Leads as the CRM's own forms send them, by a person called `Number 0` and so on. */
 export async function growLeads(dataDir: string, count: number): Promise<void> {
-  await addTo(dataDir, async ({ leads }) => {
+  await addTo(dataDir, async ({ logs: { leads } }) => {
     const put = (number: number) => {
       const sent = { oid: '1', first_name: 'Number', last_name: String(number), email: 'n@example.com' };
       const fields = Object.entries(sent).map(([name, value]) => ({ name, value }));

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 /** A registry of npm packages on loopback that has one package, and says of every other that there is none. */
 export interface LoopbackRegistry {
   url: string;
-  /** What it was asked for, such as `/terrarium`. */
+  /** What it was asked for, such as `/terrarium-emulator`. */
   asked: string[];
   stop(): Promise<void>;
 }

@@ -5,7 +5,7 @@ const INVOCATIONS = 50_000;
 /** More rows than the screen holds, far fewer than there are. */
 const MOST_DRAWN = 120;
 
-test(`${INVOCATIONS} invocations are a list like any other, to its very end`, async ({ page, platform }) => {
+test(`${INVOCATIONS} invocations scroll to the end of the list`, { tag: '@slow' }, async ({ page, platform }) => {
   await platform.call('/website/orders/oldest-one');
   await platform.end('SIGTERM');
   await growInvocations(platform.dataDir, 'order-status', '/1001', INVOCATIONS - 1);
@@ -23,7 +23,7 @@ test(`${INVOCATIONS} invocations are a list like any other, to its very end`, as
   expect(oldest).toBe('2');
   await page.getByRole('button', { name: 'Clear the query' }).click();
 
-  // And it is there where the list ends, for whoever goes all the way.
+  // It is also at the end of the list, for users who scroll that far.
   await grid.focus();
   await expect(async () => {
     await page.keyboard.press('End');
@@ -33,7 +33,7 @@ test(`${INVOCATIONS} invocations are a list like any other, to its very end`, as
   await expect(page.getByText('oldest-one').first()).toBeVisible();
   expect(await grid.getByRole('row').count()).toBeLessThan(MOST_DRAWN);
 
-  // What is new comes on top meanwhile, without moving what one reads.
+  // New entries are added at the top without moving the visible ones.
   await platform.call('/website/orders/newest-one');
   await expect(page.getByText('oldest-one').first()).toBeVisible();
   await page.keyboard.press('Home');

@@ -1,6 +1,7 @@
 import { resourceTypes, typeOfWord } from '../server/model/registry.ts';
 import { isTypeWord, type TypeWord } from '../server/model/type-words.ts';
-import { type DocumentedOperation, documentedOperations, parameterOf } from './api-document.ts';
+import { type DocumentedOperation, documentedOperations, parameterOf } from '../server/testing/api-document.ts';
+import type { Init } from '../server/testing/in-process-request.ts';
 import type { MatrixWorld } from './matrix-world.ts';
 
 /** One operation of the API document. */
@@ -35,14 +36,14 @@ export const operations: readonly Operation[] = documentedOperations.map((operat
   };
 });
 
-/** What the name of a parameter stands for, in a path where that matters; those of a query begin with `?`. */
+/** Meaning of a parameter's name in certain paths; names of query parameters begin with `?`. */
 export type Values = (name: string, path?: string) => string;
 
-const wordsOfParameters = new Map(resourceTypes.map(({ noun, word }) => [`${noun}_id`, word]));
-/** The parameter at the end of a text, and the word of the type that stands above it. */
+const wordsOfParameters = new Map(resourceTypes.map(({ singular, word }) => [`${singular}_id`, word]));
+/** The parameter at the end of a text, and the word of the type that is above it. */
 const LAST_ABOVE = /\/([a-z]+)\/\{[a-z_]+\}\/[a-z]+\/$/;
 
-/** A value for each parameter: resources are those of the world, and what a path has below another is below it. */
+/** A value for each parameter: resources of the world, and for child resources a child of the parent in the path. */
 export function valuesOf(world: MatrixWorld, others: Readonly<Record<string, string>>): Values {
   return (name, path = '') => {
     const word = wordsOfParameters.get(name.replace(/^sub_/, ''));
@@ -69,7 +70,7 @@ const BODY_NAMES: Readonly<Record<string, readonly string[]>> = {
 export function requestOf(
   { path, query, mediaTypes, verb }: Operation,
   values: Values,
-): { url: string; init: RequestInit } {
+): { url: string; init: Omit<Init, 'method'> } {
   const filled = path.replace(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(values(name, path)));
   const parameters = new URLSearchParams(Object.fromEntries(query.map((name) => [name, values(`?${name}`)])));
   const url = query.length > 0 ? `${filled}?${parameters}` : filled;
@@ -90,7 +91,7 @@ export function neededBy(
   if (typeof right === 'string') return [];
   return right.map(({ action, on }) => {
     const id = resourceOf(on);
-    return { action: action.replace('*', typeOfWord(world.wordOf(id)).noun), id };
+    return { action: action.replace('*', typeOfWord(world.wordOf(id)).singular), id };
   });
 
   function resourceOf(on: string): string {

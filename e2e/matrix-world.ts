@@ -1,13 +1,13 @@
 import { resourceTypes, typeOfWord } from '../server/model/registry.ts';
 import { isTypeWord, type TypeWord } from '../server/model/type-words.ts';
-import { containerBody, lambdaBody, makePlace, type Place } from './place.ts';
-import type { Platform, Voice } from './platform.ts';
+import { containerBody, lambdaBody, makePlace, type Place } from '../server/testing/place.ts';
+import type { ApiClient, Platform } from '../server/testing/platform.ts';
 
 /** A world in which there is something for each parameter of each path of the API, all of it made by one user. */
 export interface MatrixWorld {
   fqon: string;
   place: Place;
-  /** The id of one resource of a type, in the place; of what stands below the other where a path says so. */
+  /** The id of one resource of a type in the environment; for child resources in a path, a child of the other one. */
   idOf(word: TypeWord, below?: TypeWord): string;
   /** The word of a resource by its id. */
   wordOf(id: string): TypeWord;
@@ -16,7 +16,7 @@ export interface MatrixWorld {
   rootId: string;
 }
 
-/** Lists that hold what names a resource rather than what stands below it (D-055, D-062, D-072, D-073). */
+/** Lists of resources that refer to a resource instead of being its children (D-055, D-062, D-072, D-073). */
 const NAMING: readonly (readonly [TypeWord, TypeWord])[] = [
   ['providers', 'containers'],
   ['lambdas', 'apiendpoints'],
@@ -25,7 +25,7 @@ const NAMING: readonly (readonly [TypeWord, TypeWord])[] = [
 ];
 
 /** Makes the world; `owner` may create organizations below root. */
-export async function makeMatrixWorld({ root }: Platform, owner: Voice): Promise<MatrixWorld> {
+export async function makeMatrixWorld({ root }: Platform, owner: ApiClient): Promise<MatrixWorld> {
   await root.post('/root/providers/initialize');
   const providers: { id: string; name: string }[] = (await root.get('/root/providers')).body;
   const provider = (name: string) => providers.find((one) => one.name === name)?.id ?? '';

@@ -1,26 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import type { Router } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { refusingTables } from '../server/contract/tables.ts';
-import { createInspector } from '../server/emulator/inspector.ts';
-import type { RoutersByLength } from '../server/http/serve.ts';
+import { controlPlaneTables, refusingTables } from '../server/api/routes/tables.ts';
+import { routesOf as mountedIn } from '../server/api/server/mount-routes.ts';
 import { typeIdOf } from '../server/model/type-names.ts';
-import { accountChanges } from '../server/resources/account-routes.ts';
-import { resourceRoutes } from '../server/resources/routes.ts';
-import { securityRoutes } from '../server/security/routes.ts';
-import { type DocumentedOperation, documentedOperations, GATEWAY, wordsFor } from './api-document.ts';
-import { send } from './checked-client.ts';
-import { basic } from './client.ts';
-import { type Platform, startPlatform } from './platform.ts';
+import { startEmulator } from '../server/platform/emulator.ts';
+import { accountChanges } from '../server/services/resources/account-routes.ts';
+import { resourceRouter } from '../server/services/resources/routes.ts';
+import { securityRouter } from '../server/services/security/routes.ts';
+import { securityParts } from '../server/services/security/security-parts.ts';
+import { type DocumentedOperation, documentedOperations, GATEWAY, wordsFor } from '../server/testing/api-document.ts';
+import { send } from '../server/testing/checked-client.ts';
+import { basic } from '../server/testing/client.ts';
+import { type Platform, startPlatform } from '../server/testing/platform.ts';
 
-/** The API document against the platform: it tells of every route that there is, of no other, and of what they really answer. */
+/** The API document compared with the platform: it lists all routes and no others, with their real responses. */
 
-describe('of the routes of the services', () => {
-  /** They can't but refuse. */
+describe('of the routes of the services', async () => {
+  /** Routes that always fail are not in the document. */
   const refusing = new Set(
-    refusingTables
+    [...refusingTables, ...controlPlaneTables]
       .flatMap((table) => Object.values(table))
-      .map(({ route }) => route.replace(/^\w+/, (verb) => verb.toUpperCase()).replace(/\{(\w+)\}/g, ':$1')),
+      .filter(({ answer }) => !answer)
+      .map(({ route }) => expressed(route)),
   );
 
   // Tables are made without a look at what their handlers will use.
@@ -28,15 +30,16 @@ describe('of the routes of the services', () => {
     get: (_, name) => (name === Symbol.toPrimitive ? () => 'http://localhost' : anything),
     apply: () => anything,
   });
-  const resources = resourceRoutes(anything as never);
-  const security = securityRoutes(anything as never);
-  const { inspect, log } = createInspector(anything as never);
+  const resources = resourceRouter(anything as never);
+  const security = securityRouter(anything as never);
+  const platform = await startEmulator({ seed: 'empty', containers: { engine: 'none' } });
+  const ofPlugins = (await platform.testService.routes()).map(expressed);
+  await platform.stop();
   const routes = [
     ...routesOf(resources, '/meta'),
     ...routesOf(security, '/security'),
-    ...routesOf(accountChanges(anything as never, anything as never), '/security'),
-    ...routesOf(inspect, '/inspect'),
-    ...routesOf(log, '/log'),
+    ...routesOf(accountChanges(anything as never, securityParts(anything as never)), '/security'),
+    ...ofPlugins,
   ];
 
   it.each(routes.filter((route) => !refusing.has(route)))('%s is in the document', (route) => {
@@ -45,9 +48,12 @@ describe('of the routes of the services', () => {
   });
 });
 
+/** `GET /meta/:fqon` for `get /meta/{fqon}`. */
+const expressed = (route: string) => route.replace(/^\w+/, (verb) => verb.toUpperCase()).replace(/\{(\w+)\}/g, ':$1');
+
 /** The routes of an Express router and of the routers in it, such as `GET /meta/:fqon`. */
-function routesOf(router: Router & Partial<RoutersByLength>, base: string): string[] {
-  if (router.byLength) return [...router.byLength().values()].flatMap((one) => routesOf(one, base));
+function routesOf(router: Router, base: string): string[] {
+  if (mountedIn(router).length > 0) return mountedIn(router).map(expressed);
   return router.stack.flatMap(({ route, handle }) => {
     const paths = [route?.path ?? []].flat();
     if (route)
@@ -87,7 +93,7 @@ describe('of the operations of the document', () => {
     const filled = path.replace(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(of(name)));
     return (servers?.[0]?.url === GATEWAY ? gatewayUrl : baseUrl) + filled;
   };
-  /** The client holds the answer against its row. */
+  /** The client checks the response against its route. */
   const expectAsDocumented = async ({ verb }: DocumentedOperation, url: string, sent: { body?: unknown } = {}) => {
     const reply = await send(verb, url, { auth, ...sent });
     expect(JSON.stringify(reply.body)).not.toMatch(/no route|unknown resource type/);

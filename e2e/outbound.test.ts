@@ -2,14 +2,17 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rootPairOf } from './account.ts';
-import { send } from './checked-client.ts';
-import { makerFor } from './maker.ts';
-import { type Body, makePlace, type Place } from './place.ts';
-import { type Platform, startPlatform } from './platform.ts';
+import { rootPairOf } from '../server/testing/account.ts';
+import { send } from '../server/testing/checked-client.ts';
+import { type Body, makePlace, type Place } from '../server/testing/place.ts';
+import { type Platform, startPlatform } from '../server/testing/platform.ts';
+import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
-/** A web form's lambda, the shortest there can be. */
-const code = `exports.run = async (event) => {
+/** A web form's lambda, the shortest there can be; for it every name is this machine's. */
+const code = `const dns = require('dns');
+const { lookup } = dns;
+dns.lookup = (name, ...rest) => lookup('127.0.0.1', ...rest);
+exports.run = async (event) => {
   const { CRM_API_BASEPATH, CRM_OID, OTHER } = process.env;
   const form = new URLSearchParams({ oid: CRM_OID, last_name: JSON.parse(event).name });
   const answer = await fetch('http://' + (OTHER || CRM_API_BASEPATH) + '/servlet/servlet.WebToLead', { method: 'POST', body: form });
@@ -25,11 +28,13 @@ const crm = createServer(async (request, response) => {
   response.writeHead(202).end();
 });
 let crmHost: string;
+let crmPort: number;
 
 beforeAll(async () => {
   crm.listen(0, '127.0.0.1');
   await once(crm, 'listening');
-  crmHost = `127.0.0.1:${(crm.address() as AddressInfo).port}`; // a listening TCP server has one
+  crmPort = (crm.address() as AddressInfo).port; // a listening TCP server has one
+  crmHost = `crm.example:${crmPort}`;
 });
 afterAll(() => {
   crm.close();
@@ -39,7 +44,7 @@ afterAll(() => {
 /** A platform of those settings with the form's lambda. */
 async function startWithForm(settings: Parameters<typeof startPlatform>[0]) {
   const platform = await startPlatform(settings);
-  const make = makerFor(platform.root);
+  const make = resourceFactoryFor(platform.root);
   const acme = await makePlace(platform.root, 'acme');
   const env = { CRM_API_BASEPATH: crmHost, CRM_OID: '00D000000000001' };
   const lambda = await make.lambda(acme, { code, env });
@@ -68,14 +73,14 @@ describe('a call to the CRM that a lambda names (D-200)', () => {
     });
     afterAll(() => platform?.stop());
 
-    it('and becomes a lead that nobody outside sees', async () => {
+    it('and becomes a lead in the mock CRM only', async () => {
       expect(await form.submit('Hopper')).toBe(200);
       expect(await form.leads()).toEqual(['Hopper']);
       expect(reached).toEqual([]);
     });
 
     it('while every other call passes, from the invocation on at which the lambda names another CRM', async () => {
-      const env = { CRM_API_BASEPATH: 'crm.example', CRM_OID: '1', OTHER: crmHost };
+      const env = { CRM_API_BASEPATH: 'other.example', CRM_OID: '1', OTHER: `127.0.0.1:${crmPort}` };
       const { id } = form.lambda;
       await platform.root.patch(`/acme/lambdas/${id}`, [{ op: 'add', path: '/properties/env', value: env }]);
       expect(await form.submit('Lovelace')).toBe(202);
@@ -91,6 +96,54 @@ describe('a call to the CRM that a lambda names (D-200)', () => {
       expect(await form.submit('Hamilton')).toBe(200);
       expect(await form.leads()).toEqual(expect.arrayContaining(['Hopper', 'Hamilton']));
       expect(reached).toEqual([]);
+    });
+  });
+
+  describe('and its form is at every path that one of the variables of the lambda names', () => {
+    let platform: Platform;
+    let acme: Place;
+    let make: ReturnType<typeof resourceFactoryFor>;
+    beforeAll(async () => {
+      platform = await startPlatform();
+      make = resourceFactoryFor(platform.root);
+      acme = await makePlace(platform.root, 'acme');
+    });
+    afterAll(() => platform?.stop());
+
+    /** Response to a lambda that posts a form to the path in its variable, and the number of leads afterwards. */
+    async function post(variables: object, path = 'process.env.CRM_PATH'): Promise<[number, string, number]> {
+      const code = `exports.run = async () => {
+        const form = new URLSearchParams({ oid: '1', last_name: 'Hopper' });
+        const answer = await fetch('https://crm.example' + ${path}, { method: 'POST', body: form });
+        return [answer.status, await answer.text()];
+      };`;
+      const lambda = await make.lambda(acme, { code, env: { CRM_API_BASEPATH: 'crm.example', ...variables } });
+      const [status, text] = JSON.parse(
+        JSON.stringify(await submit(await make.endpoint(await make.api(acme), lambda), 'Hopper')),
+      );
+      return [status, text, (await leads(platform)).length];
+    }
+
+    it('whatever it says, with a query, and without its first slash', async () => {
+      expect(await post({ CRM_PATH: '/forms/lead' })).toMatchObject([200, expect.any(String), 1]);
+      expect(await post({ CRM_PATH: '/forms/lead?encoding=UTF-8' })).toMatchObject([200, expect.any(String), 2]);
+      expect(await post({ CRM_PATH: 'forms' }, "'/' + process.env.CRM_PATH")).toMatchObject([
+        200,
+        expect.any(String),
+        3,
+      ]);
+    });
+
+    it('and not at one that only another lambda names, nor at none', async () => {
+      const before = (await leads(platform)).length;
+      await post({ CRM_PATH: '/of-another' });
+      const refused = await post({ CRM_PATH: '/forms/lead' }, "'/of-another'");
+      expect(refused).toMatchObject([
+        404,
+        expect.stringContaining('no variable of the lambda names that path'),
+        before + 1,
+      ]);
+      expect(await post({ CRM_PATH: '' })).toMatchObject([404, expect.stringContaining('no form at /'), before + 1]);
     });
   });
 
@@ -117,7 +170,7 @@ describe('rules about outbound calls', () => {
   });
   afterAll(() => form?.platform.stop());
 
-  it('hold at once, for a lambda whose process is there already, and are in the record of the call', async () => {
+  it('apply immediately, for a lambda with a running process, and are in the record of the call', async () => {
     expect((await send('GET', url, { auth })).body).toEqual({ revision: 0, rules: [], crm: 'catch' });
     expect(await form.submit('Hopper')).toBe(200);
     const put = await send('PUT', url, { auth, body: { rules: [{ host: '{crm}', action: 'fail', status: 500 }] } });
@@ -141,7 +194,7 @@ describe('rules about outbound calls', () => {
     expect(await form.submit('Hamilton')).toBe(200);
   });
 
-  it("are nobody's but root's, and refused with a pointer when they say nothing sensible", async () => {
+  it('can only be changed by root, and are refused with a pointer when they are invalid', async () => {
     expect((await send('PUT', url, { body: { rules: [] } })).status).toBe(401);
     const bad = await send('PUT', url, { auth, body: { rules: [{ host: '{crm}', action: 'delay' }] } });
     expect(bad.status).toBe(400);
@@ -149,7 +202,7 @@ describe('rules about outbound calls', () => {
   });
 });
 
-it('a lead knows the invocation that sent it, and with what', async () => {
+it('a lead has the invocation that sent it, and its event', async () => {
   const { platform, lambda, submit } = await startWithForm({});
   try {
     await submit('Hopper');

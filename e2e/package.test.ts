@@ -2,23 +2,21 @@
 // of this repository, and used there in each way that the README names.
 import { type ExecFileException, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'acorn';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { makeElectronPackage, startElectronMirror } from '../server/cli/electron-mirror-for-tests.ts';
-import { packageFile } from '../server/package-file.ts';
+import { packageFile } from '../server/system/package-file.ts';
+import { makeElectronPackage, startElectronMirror } from '../server/testing/electron-mirror.ts';
 import { type LoopbackRegistry, startLoopbackRegistry } from './loopback-registry.ts';
+import { packPackage } from './packed-package.ts';
 
 const SET_UP_TIMEOUT_MS = 240_000;
 const RUN_TIMEOUT_MS = 120_000;
 const MAX_PACKAGES = 20;
 const MAX_MB = 30;
-/** What the build reads. */
-const SOURCES = ['package.json', 'package-lock.json', 'tsconfig.json', 'README.md', 'LICENSE'];
-const SOURCE_FOLDERS = ['docs', 'electron', 'entries', 'fixtures', 'renderer', 'scripts', 'server'];
 /** Tools that the project brings itself; they are this repository's. */
 const TOOLS = ['vitest', '@playwright/test', 'typescript', '@types/node', 'undici-types'];
 
@@ -52,22 +50,13 @@ async function write(file: string, text: string): Promise<string> {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'terrarium package '));
   project = join(folder, 'project');
-  const clone = join(folder, 'clone');
   await mkdir(project);
-  await mkdir(clone);
-  for (const name of [...SOURCES, ...SOURCE_FOLDERS]) {
-    await cp(packageFile(name), join(clone, name), { recursive: true });
-  }
-  await symlink(packageFile('node_modules'), join(clone, 'node_modules'));
-  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], {}, clone);
-  // Its script prints, too, before the list.
-  const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')));
-  packed = files.map(({ path }: { path: string }) => path);
-  const manifest = JSON.parse(await readFile(packageFile('package.json'), 'utf8'));
-  registry = await startLoopbackRegistry(join(folder, filename), manifest);
+  const { tarball, files, manifest, clone } = await packPackage(folder);
+  packed = files;
+  registry = await startLoopbackRegistry(tarball, manifest);
   await write('.npmrc', `registry=${registry.url}\ncache=${join(folder, 'cache')}\naudit=false\nfund=false\n`);
   await write('package.json', '{"name": "consumer", "private": true}');
-  await run('npm', ['install', '--save-dev', 'terrarium']);
+  await run('npm', ['install', '--save-dev', manifest.name]);
   mapped = await packagesIn(join(clone, 'dist'));
   await rm(clone, { recursive: true });
   for (const tool of TOOLS) {
@@ -81,15 +70,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true, maxRetries: 3 });
 });
 
-describe('what is installed', () => {
+describe('the installed package', () => {
   it('is few and small, and came from nowhere else', async () => {
     const lock = JSON.parse(await readFile(join(project, 'package-lock.json'), 'utf8'));
     const names = Object.keys(lock.packages).filter((path) => path !== '');
-    const sizeMb = (await sizeOf(join(project, 'node_modules', 'terrarium'))) / 1024 ** 2;
+    const sizeMb = (await sizeOf(join(project, 'node_modules', 'terrarium-emulator'))) / 1024 ** 2;
     console.log(`installed: ${names.length} package, ${sizeMb.toFixed(1)} MB, ${packed.length} files`);
     expect(names.length).toBeLessThanOrEqual(MAX_PACKAGES);
     expect(sizeMb).toBeLessThan(MAX_MB);
-    expect(registry.asked).toContain('/terrarium');
+    expect(registry.asked).toContain('/terrarium-emulator');
   });
 
   it('has no tests, sources or maps', () => {
@@ -100,7 +89,7 @@ describe('what is installed', () => {
   });
 
   it('has the terms of all that is bundled, and of nothing else', async () => {
-    const text = await readFile(join(project, 'node_modules/terrarium/dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
+    const text = await readFile(join(project, 'node_modules/terrarium-emulator/dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
     const heads = Array.from(
       text.matchAll(/^-{100}\n(\S+) \d+[.]\d+[.]\S+ \([^)]+\)\n\n\S/gm),
       ([, name = '']) => name,
@@ -115,8 +104,15 @@ describe('what is installed', () => {
     expect(text).toMatch(/^express .*\n\n\(The MIT License\)\n\nCopyright \(c\) /m);
   });
 
+  it('exports the JSON Schemas that its pages name', async () => {
+    const script = `for (const name of ['terrarium', 'world'])
+      console.log(require('terrarium-emulator/schemas/' + name + '.schema.json').title);`;
+    const { stdout } = await node([await write('schemas.cjs', script)]);
+    expect(stdout).toBe('terrarium.json\nWorld file of Terrarium\n');
+  });
+
   it('has what its pages lead to', async () => {
-    const inPackage = join(project, 'node_modules', 'terrarium');
+    const inPackage = join(project, 'node_modules', 'terrarium-emulator');
     const pages = packed.filter((path) => path.endsWith('.md'));
     const dead: string[] = [];
     for (const page of pages) {
@@ -138,21 +134,21 @@ const TRIAL = `
   const lead = await platform.leads.waitFor({ email: 'ada@example.com' });
   await platform.stop();`;
 
-describe('the library is there', { timeout: RUN_TIMEOUT_MS }, () => {
+describe('the library exists', { timeout: RUN_TIMEOUT_MS }, () => {
   it('for import', async () => {
-    const script = `import { startEmulator } from 'terrarium'; ${TRIAL} console.log(outcome.result, lead.oid);`;
+    const script = `import { startEmulator } from 'terrarium-emulator'; ${TRIAL} console.log(outcome.result, lead.oid);`;
     const { stdout, stderr } = await node([await write('import.mjs', script)]);
     expect({ stdout, stderr }).toEqual({ stdout: 'SUCCESS 00D5g00000DEMO1\n', stderr: '' });
   });
 
   it('for require', async () => {
-    const script = `const { startEmulator } = require('terrarium'); (async () => { ${TRIAL} console.log(outcome.result, lead.oid); })();`;
+    const script = `const { startEmulator } = require('terrarium-emulator'); (async () => { ${TRIAL} console.log(outcome.result, lead.oid); })();`;
     const { stdout, stderr } = await node([await write('require.cjs', script)]);
     expect({ stdout, stderr }).toEqual({ stdout: 'SUCCESS 00D5g00000DEMO1\n', stderr: '' });
   });
 
   it('for strict TypeScript in modules and CommonJS, without the types of Node, and with all that is in the declarations checked', async () => {
-    const script = `import { startEmulator, type Lead, type Terrarium, type TerrariumOptions } from 'terrarium';
+    const script = `import { startEmulator, type Lead, type Terrarium, type TerrariumOptions } from 'terrarium-emulator';
       export async function trial(): Promise<Lead> {
         const options: TerrariumOptions = { seed: { format: 1 }, limits: { logLines: 5 }, containers: { engine: 'none', onStop: 'keep' } };
         // @ts-expect-error there is no such setting
@@ -186,9 +182,9 @@ describe('the library is there', { timeout: RUN_TIMEOUT_MS }, () => {
     for (const built of ['typed.mjs', 'typed.cjs']) expect((await node([built])).stdout).toBe('00D5g00000DEMO1');
   });
 
-  /** What stands on the page under a heading, each piece of TypeScript by itself. */
+  /** The TypeScript code blocks on the page under a heading. */
   const documented = async (heading: string) => {
-    const page = await readFile(join(project, 'node_modules/terrarium/docs/test-suites.md'), 'utf8');
+    const page = await readFile(join(project, 'node_modules/terrarium-emulator/docs/guides/test-suites.md'), 'utf8');
     const section = page.split(/^## /m).find((one) => one.startsWith(`${heading}\n`)) ?? '';
     return Array.from(section.matchAll(/^```ts\n(.*?)^```$/gms), ([, code = '']) => code);
   };
@@ -222,8 +218,8 @@ describe('the library is there', { timeout: RUN_TIMEOUT_MS }, () => {
 
   it('for Jest, required at once or on the way', async () => {
     const heads = [
-      "const { startEmulator } = require('terrarium');",
-      "const startEmulator = (...args) => require('terrarium').startEmulator(...args);",
+      "const { startEmulator } = require('terrarium-emulator');",
+      "const startEmulator = (...args) => require('terrarium-emulator').startEmulator(...args);",
     ];
     for (const [at, head] of heads.entries()) {
       const script = `${head}
@@ -235,18 +231,30 @@ describe('the library is there', { timeout: RUN_TIMEOUT_MS }, () => {
     expect(stderr).toMatch(/2 passed/);
   });
 
+  it('for modules in Jest, beside fake timers', async () => {
+    const script = `import { jest } from '@jest/globals';
+      import { startEmulator } from 'terrarium-emulator';
+      it('catches a lead', async () => { jest.useFakeTimers(); ${TRIAL} expect(outcome.result).toBe('SUCCESS'); });`;
+    await write('jest-modules/lead.test.mjs', script);
+    const args = ['--testTimeout', '60000', '--rootDir', join(project, 'jest-modules'), '--testMatch', '**/*.mjs'];
+    const program = ['--experimental-vm-modules', packageFile('node_modules/jest/bin/jest.js')];
+    // Without the cache, Node.js 20 loads the platform as later versions do.
+    const { stderr } = await node([...program, ...args], { NODE_DISABLE_COMPILE_CACHE: '1' });
+    expect(stderr).toMatch(/1 passed/);
+  });
+
   it("for Node's own test runner", async () => {
-    const script = `import { startEmulator } from 'terrarium'; import test from 'node:test'; import assert from 'node:assert/strict';
+    const script = `import { startEmulator } from 'terrarium-emulator'; import test from 'node:test'; import assert from 'node:assert/strict';
       test('catches a lead', async () => { ${TRIAL} assert.deepEqual([outcome.result, lead.oid], ['SUCCESS', '00D5g00000DEMO1']); });`;
     const { stdout } = await node(['--test', await write('node/lead.test.mjs', script)]);
     expect(stdout).toMatch(/^. pass 1$/m);
   });
 });
 
-describe('the command is there', { timeout: RUN_TIMEOUT_MS }, () => {
-  const terrarium = (...args: string[]) => run('npx', ['--no-install', 'terrarium', ...args]);
+describe('the command exists', { timeout: RUN_TIMEOUT_MS }, () => {
+  const terrarium = (...args: string[]) => run('npx', ['terrarium-emulator', ...args]);
 
-  it('and runs a command against a platform of its own', async () => {
+  it('and runs a command against its own platform', async () => {
     const script = "fetch(process.env.TERRARIUM_META_URL + '/status').then(({ status }) => console.log(status))";
     expect((await terrarium('exec', '--', 'node', '-e', script)).stdout).toMatch(/^\d{3}\n$/);
   });
@@ -264,6 +272,15 @@ describe('the command is there', { timeout: RUN_TIMEOUT_MS }, () => {
   });
 });
 
+/** Keeps what it was started with, opens that page as a browser does, and keeps where the page led. */
+const BROWSER = `#!${process.execPath}
+  const { appendFileSync, readFileSync } = require('node:fs');
+  const page = process.argv[2];
+  const [, action] = /action="([^"]+)"/.exec(readFileSync(new URL(page.replace('--app=', '')), 'utf8'));
+  fetch(action, { method: 'POST', redirect: 'manual' }).then(({ headers }) =>
+    appendFileSync(process.env.HOME + '/opened', page + ' ' + headers.get('location') + '\\n'));
+`;
+
 // Root's window would have no sandbox: as root there is none, and nothing is fetched for one.
 describe.runIf(process.platform === 'linux')('the window', { timeout: RUN_TIMEOUT_MS }, () => {
   it('opens in the browser at first, and from then on in Electron, which has come in the meantime', async () => {
@@ -275,7 +292,7 @@ describe.runIf(process.platform === 'linux')('the window', { timeout: RUN_TIMEOU
         'new-node.cjs',
         `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.12.0' } });`,
       );
-      await writeFile(join(home, 'xdg-open'), '#!/bin/sh\nprintf "%s" "$1" > "$HOME/page"\n', { mode: 0o755 });
+      await writeFile(join(home, 'chromium'), BROWSER, { mode: 0o755 });
       // Somebody who is not root, with a desktop.
       const who = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
       if ('uid' in who)
@@ -288,7 +305,7 @@ describe.runIf(process.platform === 'linux')('the window', { timeout: RUN_TIMEOU
           [
             '--require',
             './new-node.cjs',
-            'node_modules/terrarium/entries/terrarium.cjs',
+            'node_modules/terrarium-emulator/entries/terrarium.cjs',
             'start',
             '--window',
             'electron',
@@ -305,14 +322,29 @@ describe.runIf(process.platform === 'linux')('the window', { timeout: RUN_TIMEOU
         return { child, ended: once(child, 'close'), said: () => said };
       };
       const first = start();
-      await vi.waitUntil(() => /Electron's binary (is here|could not)/.test(first.said()), { timeout: 60_000 });
+      await vi.waitUntil(() => /Electron (is downloaded|could not)/.test(first.said()), { timeout: 60_000 });
+      const opened = async () => (await readFile(join(home, 'opened'), 'utf8')).trim().split('\n');
+      await vi.waitUntil(async () => (await opened().catch(() => [])).length === 1, { timeout: 20_000 });
+      const printed = (name: string) => new RegExp(`^  ${name} +(\\S+)`, 'm').exec(first.said())?.[1] ?? '';
+      const [port, key, secret] = [new URL(printed('API docs')).port, printed('API key'), printed('secret')];
+      const ui = ['ui', '--base-url', `http://127.0.0.1:${port}`, '--key', key, '--secret', secret];
+      const said = await promisify(execFile)(
+        process.execPath,
+        ['node_modules/terrarium-emulator/entries/terrarium.cjs', ...ui],
+        { cwd: project, env: { PATH: home, HOME: home, DISPLAY: ':99', TERRARIUM_HEADLESS: 'false' }, ...who },
+      );
+      expect(said.stdout).toMatch(/code=[\w-]+\nOpening the window in Chromium, because /);
       first.child.kill('SIGTERM');
       expect(await first.ended).toEqual([0, null]);
-      expect(first.said()).toMatch(
-        /^Opening (the default browser|the window in \w+), because Electron's binary is not installed yet/m,
-      );
-      expect(first.said()).toMatch(/^Fetching Electron's binary \(1 MB\) in the background/m);
-      expect(first.said()).toMatch(/^Electron's binary is here/m);
+      expect(first.said()).toMatch(/^Opening the window in Chromium, because Electron's binary is not installed yet/m);
+      for (const line of await opened()) {
+        expect(line).toMatch(/^--app=file:\S+ http:\S+\/ui\/[?]code=[\w-]+$/);
+        expect(line.split(' ', 1)[0]).not.toContain('code=');
+      }
+      expect(await opened()).toHaveLength(2);
+      expect((await readdir(home)).filter((name) => name.startsWith('terrarium-'))).toEqual([]);
+      expect(first.said()).toMatch(/^Downloading Electron \(1 MB\) in the background/m);
+      expect(first.said()).toMatch(/^Electron is downloaded\./m);
       const second = start();
       expect(await second.ended, second.said()).toEqual([0, null]);
       expect(second.said()).toBe('Opening the window in Electron.\n');
@@ -331,19 +363,19 @@ describe('an old Node', () => {
   const PRETEND = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } });`;
   const old = async (...args: string[]) => node(['--require', `./${await write('old.cjs', PRETEND)}`, ...args]);
 
-  it('is told so by the command, by import and by require', async () => {
-    const { code, stderr } = await failing(old('node_modules/terrarium/entries/terrarium.cjs', 'start'));
+  it('is refused with a message by the command, by import and by require', async () => {
+    const { code, stderr } = await failing(old('node_modules/terrarium-emulator/entries/terrarium.cjs', 'start'));
     expect({ code, stderr }).toEqual({ code: 2, stderr: `terrarium: ${SENTENCE} and try again.\n` });
     const say = '({ code, message }) => console.log(code, message)';
     const ways = [
-      await write('old.mjs', `import('terrarium').catch(${say})`),
-      await write('old-require.cjs', `try { require('terrarium') } catch (error) { (${say})(error) }`),
+      await write('old.mjs', `import('terrarium-emulator').catch(${say})`),
+      await write('old-require.cjs', `try { require('terrarium-emulator') } catch (error) { (${say})(error) }`),
     ];
     for (const way of ways) expect((await old(way)).stdout).toContain(`TERRARIUM_OLD_NODE ${SENTENCE}`);
   });
 
-  it('can read what tells it so', async () => {
-    const entry = (name: string) => readFile(join(project, 'node_modules/terrarium/entries', name), 'utf8');
+  it('can parse the code that prints the message', async () => {
+    const entry = (name: string) => readFile(join(project, 'node_modules/terrarium-emulator/entries', name), 'utf8');
     for (const name of ['check-node.cjs', 'terrarium.cjs', 'library.cjs']) {
       parse(await entry(name), { ecmaVersion: 5, allowHashBang: true });
     }

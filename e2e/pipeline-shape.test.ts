@@ -4,11 +4,11 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand } from '../server/cli/command-for-tests.ts';
-import { makeEngineDoor } from '../server/containers/docker/engine-door-for-tests.ts';
-import { demandEngine, testImage } from '../server/containers/docker/engine-for-tests.ts';
-import { PipelineBench } from './pipeline-for-tests.ts';
-import type { Body } from './place.ts';
+import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
+import { requireEngine, testImage } from '../server/testing/engine.ts';
+import { makeEngineProxy } from '../server/testing/engine-proxy.ts';
+import { PipelineBench } from '../server/testing/pipeline-bench.ts';
+import type { Body } from '../server/testing/place.ts';
 
 const LIMIT_MS = 120_000;
 const SERVICE = 'terrarium-test/pipeline-service:1';
@@ -58,14 +58,14 @@ unit:
     - cat out/data.txt out/after.txt; test ! -e not-kept
     - wget -qO- http://web:8000/
     - 'wget -qO- --header "JOB-TOKEN: $CI_JOB_TOKEN" "$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests"'
-    - touch for-nobody
+    - touch not-an-artifact
 
 alone:
   extends: .everywhere
   stage: test
   dependencies: []
   script:
-    - test ! -e out; test ! -e for-nobody
+    - test ! -e out; test ! -e not-an-artifact
     - echo "$GREETING, $KIND, $CI_PROJECT_TITLE"; git log -1 --format='at %h'
 
 optional:
@@ -89,6 +89,7 @@ of-merge-requests:
 
 of-branches:
   stage: review
+  only: [branches]
   script:
     - echo "branch [$CI_COMMIT_BRANCH] token open"
 `,
@@ -107,13 +108,14 @@ let bench: PipelineBench;
 let short: string;
 
 const docker = async (...args: string[]) => (await promisify(execFile)('docker', args)).stdout.trim();
-const leftInEngine = async () => {
-  const filter = ['--quiet', '--filter', 'label=terrarium.pipeline'];
+/** @param run the name of its folder; other tests run pipelines in the same engine */
+const leftInEngine = async (mark: string) => {
+  const filter = ['--quiet', '--filter', `label=terrarium.pipeline=${mark}`];
   return [await docker('ps', '--all', ...filter), await docker('network', 'ls', ...filter)].join('');
 };
 
 beforeAll(async () => {
-  await demandEngine();
+  await requireEngine();
   await testImage();
   const build = spawn('docker', ['build', '--quiet', '--tag', SERVICE, '-'], {
     env: { ...process.env, DOCKER_BUILDKIT: '0' },
@@ -134,7 +136,10 @@ afterAll(async () => {
 
 describe("a team's own definition", () => {
   it('runs as on the server: matrix, services, reports, rules of merge requests', { timeout: LIMIT_MS }, async () => {
-    const { exitCode, out, err } = await bench.run();
+    const running = bench.run();
+    await expect.poll(() => bench.runFolders(), { timeout: LIMIT_MS }).toHaveLength(1);
+    const [mark = ''] = await bench.runFolders();
+    const { exitCode, out, err } = await running;
     expect(exitCode, `${out}${err}`).toBe(0);
     for (const [shape, index] of [
       ['round', 1],
@@ -169,7 +174,7 @@ describe("a team's own definition", () => {
       merge_requests: [{ notes: [{ body: `1.2.${short} of Turn x into y` }] }],
       environments: [{ name: 'review/feature-a', external_url: expect.stringContaining(`.example/1.2.${short}`) }],
     });
-    expect(await leftInEngine()).toBe('');
+    expect(await leftInEngine(mark)).toBe('');
     expect(await bench.git('status', '--porcelain')).toBe('');
   });
 
@@ -187,18 +192,18 @@ describe("a team's own definition", () => {
     expect(out).toContain('> hello app, branch, overridden');
     expect(out).toContain('> branch [feature/a] token open');
     const inImage = await bench.run('--source', 'push', '--shell', '--job', 'optional');
-    expect(inImage.out).toContain('runs on this machine instead of in no-such.invalid/image:1: --shell was given');
+    expect(inImage.out).toContain('runs on this machine instead of in no-such.invalid/image:1: --shell is set');
     expect(inImage.exitCode).toBe(0);
     const unknown = await bench.run('--source', 'push', '--job', 'of-merge-requests');
     expect(unknown).toMatchObject({ exitCode: 2, err: expect.stringContaining('by its rules') });
     const never = await bench.run('--source', 'schedule');
     expect(never).toMatchObject({
       exitCode: 2,
-      err: expect.stringContaining("no job joins a pipeline of 'feature/a'"),
+      err: expect.stringContaining("a pipeline of 'feature/a' for"),
     });
   });
 
-  it('has its own variables overridden by what is typed, and JSON alone on standard output', {
+  it('has its variables overridden by options, and prints only JSON on standard output', {
     timeout: LIMIT_MS,
   }, async () => {
     const more = ['--variable', 'CI_PROJECT_NAME=mine', '--variable', 'CI_API_V4_URL=http://x.invalid'];
@@ -223,7 +228,7 @@ describe("a team's own definition", () => {
     expect(wrong).toMatchObject({ exitCode: 2, err: expect.stringContaining("has no job 'none'") });
   });
 
-  it('takes along what is not committed only when it is asked to', { timeout: LIMIT_MS }, async () => {
+  it('includes uncommitted changes only on request', { timeout: LIMIT_MS }, async () => {
     await bench.write({ 'src/main.txt': 'z\n', 'src/new.txt': 'new\n' });
     await bench.commit({ '.gitlab-ci.yml': 'look: {script: [cat src/*.txt, "git log -1 --format=%s"]}\n' }, 'Look');
     await bench.git('reset', '-q', '--soft', 'HEAD~1');
@@ -248,29 +253,29 @@ describe("a team's own definition", () => {
   }, async () => {
     const job = 'long: {image: "terrarium-test/busybox:1", script: [echo begun, sleep 600]}\n';
     await bench.commit({ '.gitlab-ci.yml': job }, 'Take long');
-    const door = await makeEngineDoor();
+    const proxy = await makeEngineProxy();
     try {
-      await door.open();
+      await proxy.open();
       const words = ['run', bench.dir, '--project', 'fern-moss/app'];
-      const pipeline = bench.start(words, { DOCKER_HOST: door.url, CONTAINER_HOST: door.url });
+      const pipeline = bench.start(words, { DOCKER_HOST: proxy.url, CONTAINER_HOST: proxy.url });
       await pipeline.said('> begun');
-      await door.shut();
+      await proxy.shut();
       const { exitCode, out } = await pipeline.ended;
       expect(exitCode).toBe(1);
       expect(out).toMatch(
-        /> the container engine was lost while the job ran \(.*\): start it, and run the job again$/m,
+        /> the container engine stopped while the job was running \(.*\)\. Start the engine, and run the job again\.$/m,
       );
       expect((await bench.inspect('pipelines'))[0]).toMatchObject({ state: 'failed', jobs: [{ state: 'failed' }] });
-      // What the engine still has is noted, and nothing else: no copy of the repository, no secret.
+      // The note contains only what is left in the engine: no copy of the repository, no secret.
       const [left = ''] = await bench.runFolders();
       expect(await readdir(join(bench.runs, left))).toEqual(['owner.json']);
-      expect(await leftInEngine()).not.toBe('');
+      expect(await leftInEngine(left)).not.toBe('');
       await bench.commit({ '.gitlab-ci.yml': 'short: {script: [echo hi]}\n' }, 'Take short');
       expect((await bench.run()).exitCode).toBe(0);
-      expect(await leftInEngine()).toBe('');
+      expect(await leftInEngine(left)).toBe('');
       expect(await bench.runFolders()).toEqual([]);
     } finally {
-      await door.remove();
+      await proxy.remove();
     }
   });
 });

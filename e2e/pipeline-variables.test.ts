@@ -4,19 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/cli/command-for-tests.ts';
-import { rootPairOf } from './account.ts';
-import { send } from './checked-client.ts';
-import type { Body } from './place.ts';
-import { type Platform, startPlatform } from './platform.ts';
+import { rootPairOf } from '../server/testing/account.ts';
+import { send } from '../server/testing/checked-client.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/testing/command.ts';
+import type { Body } from '../server/testing/place.ts';
+import { type Platform, startPlatform } from '../server/testing/platform.ts';
 
 const LIMIT_MS = 60_000;
 const SECRET = 'fern-Secret-4711';
-/** Says what it was given, and what whoever reads its definition was given. */
+/** Prints the variables of its job and of its definition. */
 const DEFINITION = `look:
   script:
     - echo "key $CRM_KEY of $RAW"
     - cat "$CA"
+    - echo "tier $TIER, org $PLATFORM_TARGET_ORG_NAME, plan $PLAN"
     - test -z "$FOR_MAIN" || echo "unprotected"
     - env | sed 's/=.*//' | sed 's/^/job has /'
 `;
@@ -43,9 +44,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const pipeline = () => {
+const pipeline = (...more: string[]) => {
   const { baseUrl, rootCredentials } = platform.emulator;
-  const where = ['--branch', 'feature/a', '--project', 'fern-moss/shop', '--base-url', baseUrl];
+  const where = ['--branch', 'feature/a', '--project', 'fern-moss/shop', '--base-url', baseUrl, ...more];
   const { apiKey, apiSecret = '' } = rootCredentials;
   const env = { TERRARIUM_API_KEY: apiKey, TERRARIUM_API_SECRET: apiSecret, HOME: folder };
   return workplace.run(['pipeline', 'run', join(folder, 'app'), ...where], { env });
@@ -53,7 +54,7 @@ const pipeline = () => {
 const inspect = async (path: string): Promise<Body> =>
   (await send('GET', `${platform.emulator.baseUrl}/inspect/${path}`, { auth: rootPairOf(platform) })).body;
 
-it("a project's variables reach jobs as they are meant, and nobody else", { timeout: LIMIT_MS }, async () => {
+it("a project's variables reach jobs unchanged, and no other process", { timeout: LIMIT_MS }, async () => {
   const { scmUrl, scmToken } = platform.emulator;
   for (const body of [
     { key: 'CRM_KEY', value: SECRET, masked: true },
@@ -66,11 +67,22 @@ it("a project's variables reach jobs as they are meant, and nobody else", { time
       status: 201,
     });
   }
-  const { exitCode, out, err } = await pipeline();
+  for (const body of [
+    { key: 'TIER', value: 'of the group' },
+    { key: 'PLATFORM_TARGET_ORG_NAME', value: 'of-the-group', masked: true },
+    { key: 'CRM_KEY', value: 'never' },
+    { key: 'PLAN', value: 'for all projects' },
+  ]) {
+    const headers = { 'PRIVATE-TOKEN': scmToken };
+    await send('POST', `${scmUrl}/api/v4/groups/fern-moss/variables`, { body, headers });
+  }
+  const { exitCode, out, err } = await pipeline('--variable', 'TIER=typed');
   expect(exitCode, `${out}${err}`).toBe(0);
   expect(out).toContain('key [masked] of $HOME');
   expect(out).toContain('in a file: [masked]');
-  expect(out).toContain("kept for 'main', which is protected: FOR_MAIN");
+  // Typed with the command, then of the project, then of its groups, then of the platform.
+  expect(out).toContain('tier typed, org [masked], plan for all projects');
+  expect(out).toContain("only the protected branch 'main' gets them: FOR_MAIN");
   expect(out).not.toContain('> unprotected');
   expect(out).toContain('job has PATH');
   expect(out).not.toMatch(/job has TERRARIUM_\w+/);

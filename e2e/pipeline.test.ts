@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Gitlab } from '@gitbeaker/rest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/cli/command-for-tests.ts';
-import { demandEngine, expectNothingLeft, testImage } from '../server/containers/docker/engine-for-tests.ts';
-import { sampleBase } from '../server/pipelines/sample-base.ts';
-import { readerSettings } from './pipeline-for-tests.ts';
-import type { Body } from './place.ts';
-import { type Platform, startPlatform } from './platform.ts';
+import { sampleBase } from '../server/runtimes/pipelines/sample-base.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/testing/command.ts';
+import { expectNothingLeft, requireEngine, testImage } from '../server/testing/engine.ts';
+import { readerSettings } from '../server/testing/pipeline-bench.ts';
+import type { Body } from '../server/testing/place.ts';
+import { type Platform, startPlatform } from '../server/testing/platform.ts';
 
 const LIMIT_MS = 120_000;
 const SAMPLE = fileURLToPath(new URL('../fixtures/sample-app', import.meta.url));
@@ -23,7 +23,7 @@ const folder = await mkdtemp(join(tmpdir(), 'terrarium pipeline '));
 const shop = join(folder, 'shop');
 let platform: Platform;
 let workplace: Workplace;
-let docker: Awaited<ReturnType<typeof demandEngine>>;
+let docker: Awaited<ReturnType<typeof requireEngine>>;
 const images: string[] = [];
 
 const git = async (...args: string[]) => (await run('git', ['-C', shop, ...args])).stdout.trim();
@@ -53,7 +53,7 @@ const containers = async (): Promise<Body[]> => (await platform.root.get('/demo/
 const inspect = async (path: string): Promise<Body> => (await platform.root.send('GET', `/../inspect/${path}`)).body;
 
 beforeAll(async () => {
-  docker = await demandEngine();
+  docker = await requireEngine();
   await testImage('busybox:1.36');
   await buildCommand();
   workplace = new Workplace();
@@ -75,7 +75,7 @@ afterAll(async () => {
 }, LIMIT_MS);
 
 describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', () => {
-  it('ends with the app behind a URL that stands on the merge request', { timeout: LIMIT_MS }, async () => {
+  it('ends with the app behind a URL that is posted on the merge request', { timeout: LIMIT_MS }, async () => {
     const short = await commit('Sell ferns');
     const { exitCode, out, err } = await pipeline();
     expect(`${out}${err}`).toContain('merge request !1');
@@ -93,7 +93,7 @@ describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', 
     });
     const [, url = ''] = / is at (\S+)/.exec(out) ?? [];
     expect(url).toBe(`${platform.emulator.gatewayUrl}/website/shop-feature-ferns-and-more`);
-    // Green means that it answers: nobody has to wait any more.
+    // The pipeline is green only when the app responds, so waiting is not needed.
     const page = async () => (await fetch(`${url}/`)).text();
     expect(await page()).toContain(`commit ${short}`);
     expect(out.trimEnd().split('\n').at(-1)).toBe(`the app of '${BRANCH}' is at ${url}`);
@@ -105,10 +105,14 @@ describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', 
     const [mergeRequest] = await gitlab.MergeRequests.all({ projectId: PROJECT, sourceBranch: BRANCH });
     expect(mergeRequest).toMatchObject({ iid: 1, title: 'Sell ferns', state: 'opened' });
     const notes = await gitlab.MergeRequestNotes.all(PROJECT, 1);
-    expect(notes).toMatchObject([{ body: `Deployed ${BRANCH} to ${url}` }]);
+    const ran = `runs shop:${short} with 1 instance, ${url} responded with 200`;
+    expect(notes.map(({ body }) => body).sort()).toEqual([
+      `Deployed ${BRANCH} to ${url}`,
+      expect.stringContaining(ran),
+    ]);
     const environments = await gitlab.Environments.all(PROJECT);
     expect(environments).toMatchObject([{ name: `review/${slug}`, external_url: url }]);
-    expect(projects).toMatchObject([{ path_with_namespace: PROJECT, merge_requests: [{ notes: [{}] }] }]);
+    expect(projects).toMatchObject([{ path_with_namespace: PROJECT, merge_requests: [{ notes: [{}, {}] }] }]);
 
     const [recorded] = await inspect('pipelines');
     expect(recorded).toMatchObject({
@@ -161,10 +165,10 @@ describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', 
 describe('green means that the app answers', () => {
   const deploy = (...more: string[]) => pipeline('--job', 'deploy', ...more);
 
-  it('an image that is not there fails the run with the reason', { timeout: LIMIT_MS }, async () => {
+  it('an image that does not exist fails the run with the reason', { timeout: LIMIT_MS }, async () => {
     const { exitCode, out, err } = await deploy('--variable', 'IMAGE=no-such.invalid/shop:1');
     expect(exitCode).toBe(1);
-    expect(out).toMatch(/is not up: its container is FAILED: image 'no-such\.invalid\/shop:1' cannot be pulled/);
+    expect(out).toMatch(/is not available: its container is FAILED: image 'no-such\.invalid\/shop:1' cannot be pulled/);
     expect(out).not.toContain(' is at ');
     expect(err).toContain('failed');
     expect((await inspect('pipelines'))[0]).toMatchObject({ state: 'failed', jobs: [{ state: 'success' }] });
@@ -210,7 +214,7 @@ describe('green means that the app answers', () => {
   });
 });
 
-describe('what goes wrong in a pipeline', () => {
+describe('failures in a pipeline', () => {
   it('a wrong key fails the job, and the log says why', { timeout: LIMIT_MS }, async () => {
     const { exitCode, out, err } = await pipeline('--variable', 'PLATFORM_API_KEY=wrong', '--job', 'deploy');
     expect(exitCode).toBe(1);
@@ -223,18 +227,18 @@ describe('what goes wrong in a pipeline', () => {
     expect(await containers()).toEqual([]);
   });
 
-  it('a variable that nothing gives is told before anything runs', { timeout: LIMIT_MS }, async () => {
+  it('a missing variable is reported before anything runs', { timeout: LIMIT_MS }, async () => {
     const runs = (await inspect('pipelines')).length;
     const { exitCode, err } = await pipeline('--variable', 'PLATFORM_DEPLOY_URL=');
     expect(exitCode).toBe(2);
-    expect(err).toContain('the pipeline asks for PLATFORM_DEPLOY_URL, and nothing gives a value');
+    expect(err).toContain('the pipeline requires PLATFORM_DEPLOY_URL, but no value is set');
     expect(await inspect('pipelines')).toHaveLength(runs);
   });
 
   it('a branch that is not there, a folder that is no repository', { timeout: LIMIT_MS }, async () => {
     const { exitCode, err } = await pipeline('--branch', 'none');
     expect(exitCode).toBe(2);
-    expect(err).toContain("has no branch 'none'");
+    expect(err).toContain("has no branch or tag 'none'");
     expect(err).toContain('git switch none');
     const other = await workplace.run(
       ['pipeline', 'run', folder, '--branch', 'x', '--base-url', platform.emulator.baseUrl],
@@ -242,7 +246,7 @@ describe('what goes wrong in a pipeline', () => {
         env: { HOME: folder },
       },
     );
-    expect(other).toMatchObject({ exitCode: 2, err: expect.stringContaining('is no git repository') });
+    expect(other).toMatchObject({ exitCode: 2, err: expect.stringContaining('is not a git repository') });
   });
 
   it('a job that fails stops the ones after it', { timeout: LIMIT_MS }, async () => {

@@ -1,4 +1,4 @@
-import { demandEngine, testImage } from '../server/containers/docker/engine-for-tests.ts';
+import { requireEngine, testImage } from '../server/testing/engine.ts';
 import { expectNoFaults } from './axe.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
@@ -15,7 +15,7 @@ interface Named {
 
 const projectsIn = (page: Page) => page.getByRole('region', { name: 'Projects' });
 const detailIn = (page: Page) => page.getByRole('region', { name: 'Run', exact: true });
-const storyIn = (page: Page) => page.getByRole('complementary', { name: 'What it caused' });
+const storyIn = (page: Page) => page.getByRole('complementary', { name: 'What it deployed' });
 
 /** As the API document says of these paths. */
 async function ask<T>(platform: WindowPlatform, page: Page, method: string, path: string, body?: unknown): Promise<T> {
@@ -32,24 +32,24 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
   test.setTimeout(PIPELINE_LIMIT_MS + 90_000);
   const before = new Set<string>();
   test.beforeAll(async () => {
-    const docker = await demandEngine();
+    const docker = await requireEngine();
     await testImage('busybox:1.36');
     for (const { Id } of await docker.listImages()) before.add(Id);
   });
   test.afterAll(async () => {
-    const docker = await demandEngine();
+    const docker = await requireEngine();
     for (const { Id, RepoTags } of await docker.listImages()) {
       if (!before.has(Id) && RepoTags?.some((tag) => tag.startsWith('shop:')))
         await docker.getImage(Id).remove({ force: true });
     }
   });
 
-  test('a run leads from the branch to the app, a refused one says why, and all of it outlives a restart', async ({
+  test('a run leads from the branch to the app, a rejected one shows the reason, and both survive a restart', async ({
     page,
     platform,
   }) => {
     await platform.load(page, 'pipelines');
-    await expect(page.getByRole('heading', { name: 'No pipeline has run yet' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'No pipeline runs yet' })).toBeVisible();
     await expect(projectsIn(page)).toContainText('all 9 present');
     await expect(projectsIn(page)).toContainText('never');
     await expectNoFaults(page);
@@ -61,7 +61,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await expect(projectsIn(page).getByRole('button', { name: 'Running' })).toBeDisabled();
     await expect(detail.getByRole('progressbar')).toBeVisible();
     const log = detail.getByRole('log');
-    // It follows the newest line; a search finds those that have gone out of sight, too.
+    // It follows the newest line; a search also finds lines that are no longer visible.
     await detail.getByLabel('Search the log').fill('docker build');
     await expect(detail.getByText(/^[1-9]\d* match(es)?$/)).toBeVisible(SLOWLY);
     await detail.getByLabel('Search the log').fill('');
@@ -70,7 +70,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
       stages.getByRole('button', { name: 'success deploy' }).or(stages.getByRole('button', { name: /^deploy exit 0/ })),
     ).toBeVisible(SLOWLY);
 
-    // Beside the log: what it caused.
+    // Effects of the run, next to the log.
     const story = storyIn(page);
     await expect(story).toContainText('POST /ci/deploy');
     await expect(story.getByRole('link', { name: 'shop-feature-ferns', exact: true })).toBeVisible();
@@ -112,15 +112,15 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await expect.poll(() => new URL(page.url()).searchParams.get('sel'), SLOWLY).not.toBe(first);
     const why = detail.getByRole('region', { name: 'Why it failed' });
     await expect(why).toContainText('Job deploy failed with exit code 1', SLOWLY);
-    await expect(why).toContainText(`400: TARGET_PROVIDER '${SCRIPT}' is no container engine`);
+    await expect(why).toContainText(`400: TARGET_PROVIDER '${SCRIPT}' is not a container engine`);
     await expect(story).toContainText('400');
     await expect(detail.getByRole('link', { name: 'Open app' })).toBeHidden();
     await expectNoFaults(page, 'a failed run');
     await why.getByRole('link', { name: 'Open the invocation' }).click();
-    await expect(page.getByText('is no container engine').first()).toBeVisible();
+    await expect(page.getByText('is not a container engine').first()).toBeVisible();
     await page.goBack();
 
-    // One job of it is run again, alone, and fails again as long as nothing was mended.
+    // One job of it is run again, alone, and fails again as long as nothing was fixed.
     const refused = new URL(page.url()).searchParams.get('sel');
     await stages.getByRole('button', { name: 'Retry deploy' }).click();
     await expect.poll(() => new URL(page.url()).searchParams.get('sel'), SLOWLY).not.toBe(refused);
@@ -149,7 +149,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await platform.load(page, `pipelines?scope=${scopeOf('reporting')}`);
     await expect(page.getByRole('heading', { name: 'No runs match' })).toBeVisible();
 
-    // One that goes on is stopped: its deployment takes longer than anybody waits.
+    // Stops a running one, whose deployment would take longer than the test.
     const slow = 'export function run() { return new Promise((resolve) => setTimeout(resolve, 60_000)); }';
     await ask(platform, page, 'PATCH', `/meta/demo/lambdas/${deploy?.id}`, [
       { op: 'replace', path: '/properties/code', value: Buffer.from(slow).toString('base64') },
@@ -158,7 +158,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await projectsIn(page).getByRole('button', { name: 'Run', exact: true }).click();
     await detail.getByRole('button', { name: 'Stop' }).click(SLOWLY);
     await expect(detail.getByText('canceled').first()).toBeVisible(SLOWLY);
-    await expect(why).toContainText('It was stopped before its end.');
+    await expect(why).toContainText('The run was stopped.');
     await expect(projectsIn(page).getByRole('button', { name: 'Run', exact: true })).toBeEnabled();
 
     // What ran is still told after a restart; the invocations of then are not, and the container is gone.
@@ -171,7 +171,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
   });
 });
 
-test('what a project lacks is said, and can be set', async ({ page, platform }) => {
+test('missing variables of a project are listed, and can be set', async ({ page, platform }) => {
   await platform.open(page);
   const endpoints = await ask<Named[]>(platform, page, 'GET', '/meta/demo/apiendpoints?expand=true');
   const deploy = endpoints.find(({ properties }) => properties.resource === '/deploy');
@@ -197,18 +197,21 @@ test('what a project lacks is said, and can be set', async ({ page, platform }) 
   await expect(projectsIn(page)).toContainText('all 9 present');
 });
 
-test('a pipeline that cannot begin says why', async ({ page, platform }) => {
+test('a pipeline that cannot start shows the reason', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page);
   const users = await ask<Named[]>(platform, page, 'GET', '/meta/root/users?expand=true');
   await ask(platform, page, 'DELETE', `/meta/root/users/${users.find(({ name }) => name === 'ci-service')?.id}`);
   await platform.open(page, 'pipelines');
   await expect(projectsIn(page)).toContainText('2 of 9 missing');
   await projectsIn(page).getByRole('button', { name: 'Run', exact: true }).click();
-  await expect(page.getByRole('alert')).toContainText("there is no user 'ci-service' for pipelines to act as", SLOWLY);
+  await expect(page.getByRole('alert')).toContainText("user 'ci-service' does not exist", SLOWLY);
   await expect(projectsIn(page).getByRole('button', { name: 'Run', exact: true })).toBeEnabled();
 });
 
-test('a run whose platform was killed is told as stopped, and nothing waits for it', async ({ page, platform }) => {
+test('a run whose platform was killed is shown as stopped, and nothing waits for it', { tag: '@slow' }, async ({
+  page,
+  platform,
+}) => {
   await platform.open(page, 'pipelines');
   const start = {
     project: { id: 101, path: 'fern-moss/shop' },
@@ -226,12 +229,10 @@ test('a run whose platform was killed is told as stopped, and nothing waits for 
   await platform.start();
   await page.context().clearCookies();
   await platform.open(page, `pipelines?sel=${id}`);
-  await expect(detailIn(page).getByRole('region', { name: 'Why it failed' })).toContainText(
-    'It was stopped before its end.',
-  );
+  await expect(detailIn(page).getByRole('region', { name: 'Why it failed' })).toContainText('The run was stopped.');
   await expect(projectsIn(page).getByRole('button', { name: 'Run', exact: true })).toBeEnabled();
 
-  // One that is not there says so.
+  // An unknown run has a message.
   await page.goto(`${platform.windowOrigin}/ui/pipelines?sel=nothing`);
   await expect(detailIn(page).getByRole('alert')).toContainText('pipeline run nothing not found');
   await expectNoFaults(page);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { StartEmulator, Terrarium, TerrariumOptions } from '../server/library/api.ts';
-import { packageFile } from '../server/package-file.ts';
+import { packageFile } from '../server/system/package-file.ts';
 import { WindowPlatform } from './window-platform.ts';
 
 const LIBRARY = pathToFileURL(packageFile('dist/server/library.js')).href;

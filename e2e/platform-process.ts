@@ -2,14 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { packageFile } from '../server/package-file.ts';
+import { packageFile } from '../server/system/package-file.ts';
 import { WindowPlatform } from './window-platform.ts';
 
 const CLI = packageFile('dist/server/cli.js');
 const READY_LIMIT_MS = 60_000;
 
 /** What else a command finds where it is started. */
-interface Surroundings {
+interface ProcessContext {
   /** The working folder. */
   cwd?: string;
   /** Variables besides those of this process. */
@@ -21,16 +21,16 @@ export class PlatformProcess extends WindowPlatform {
   readonly dataDir: string;
   readonly #folder: string;
   readonly #args: readonly string[];
-  readonly #surroundings: Surroundings;
+  readonly #context: ProcessContext;
   #server: ChildProcess | undefined;
 
   /** @param folder for its world, and for what it says when it is ready */
-  constructor(folder: string, args: readonly string[], surroundings: Surroundings = {}) {
+  constructor(folder: string, args: readonly string[], context: ProcessContext = {}) {
     super();
     this.dataDir = join(folder, 'data');
     this.#folder = folder;
     this.#args = args;
-    this.#surroundings = surroundings;
+    this.#context = context;
   }
 
   override async start(): Promise<void> {
@@ -41,8 +41,8 @@ export class PlatformProcess extends WindowPlatform {
     const args = [...ports, '--ready-file', file, '--data', this.dataDir, ...this.#args];
     const server = spawn(process.execPath, [CLI, 'start', '--headless', ...args], {
       stdio: ['ignore', 'ignore', 'pipe'],
-      cwd: this.#surroundings.cwd,
-      env: { ...process.env, ...this.#surroundings.env },
+      cwd: this.#context.cwd,
+      env: { ...process.env, ...this.#context.env },
     });
     this.#server = server;
     let said = '';

@@ -7,9 +7,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import Docker from 'dockerode';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { testImage } from '../server/containers/docker/engine-for-tests.ts';
-import type { Body } from './place.ts';
-import { type Platform, startPlatform } from './platform.ts';
+import { testImage } from '../server/testing/engine.ts';
+import type { Body } from '../server/testing/place.ts';
+import { type Platform, startPlatform } from '../server/testing/platform.ts';
 
 const run = promisify(execFile);
 
@@ -88,14 +88,14 @@ async function forgetPorts(): Promise<void> {
 
 const status = async (id: string): Promise<Body> => (await platform.root.get(`/demo/containers/${id}`)).body.properties;
 
-it('is named as what it is', async () => {
+it('is named correctly', async () => {
   await expect
     .poll(async () => (await platform.root.send('GET', '/../inspect/status')).body.engines?.[0]?.version, POLL)
     .toMatch(/^Podman \d/);
 });
 
 it.concurrent.for(Array.from({ length: TRIALS }, (_, index) => index + 1))(
-  'creates, scales, mends what crashes, and cleans up: trial %i',
+  'creates, scales, restarts what crashes, and cleans up: trial %i',
   { timeout: LIMIT_MS },
   // Tests that run beside each other have an `expect` each.
   async (trial, { expect }) => {

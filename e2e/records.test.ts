@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { packageFile } from '../server/package-file.ts';
-import { basic, type Reply, send } from './checked-client.ts';
-import { lambdaBody, makePlace } from './place.ts';
-import { startPlatform } from './platform.ts';
+import { packageFile } from '../server/system/package-file.ts';
+import { basic, type Reply, send } from '../server/testing/checked-client.ts';
+import { lambdaBody, makePlace } from '../server/testing/place.ts';
+import { startPlatform } from '../server/testing/platform.ts';
 
 const CLI = packageFile('dist/server/cli.js');
 const KEY = { TERRARIUM_ROOT_API_KEY: 'records', TERRARIUM_ROOT_API_SECRET: 'test' };
@@ -36,6 +36,8 @@ async function start(data: string) {
     readyFile,
     '--containers-engine',
     'none',
+    '--root-password',
+    'root-secret-1234',
   ];
   const child = spawn(process.execPath, [CLI, 'start', ...args, '--base-port', '0', '--gateway-port', '0'], {
     stdio: 'ignore',
@@ -78,7 +80,7 @@ async function publish(metaUrl: string): Promise<string> {
 const bodyOf = async (url: string): Promise<Reply['body']> => (await send('GET', url, { auth })).body;
 const idOf = ({ headers }: Reply) => headers.get('x-terrarium-execution-id') ?? '';
 
-describe('What was recorded', () => {
+describe('Recorded events', () => {
   it.skipIf(process.platform === 'win32')(
     'is there after a crash, whole, in pages that go on into the past, and can be replayed',
     { timeout },
@@ -91,7 +93,7 @@ describe('What was recorded', () => {
         const headers = { authorization: 'Bearer t-secret-1234', cookie: 'sid=c-secret-1234' };
         ids.push(idOf(await send('POST', `${first.gatewayUrl}/web/echo?token=q-secret`, { body: { n }, headers })));
       }
-      const form = new URLSearchParams({ grant_type: 'password', username: 'root', password: 'terrarium' });
+      const form = new URLSearchParams({ grant_type: 'password', username: 'root', password: 'root-secret-1234' });
       const { access_token: token } = (await send('POST', `${first.securityUrl}/root/oauth/issue`, { body: form }))
         .body;
       const ada = {

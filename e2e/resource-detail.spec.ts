@@ -1,9 +1,11 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beginTask } from './clicks.ts';
 import { PlatformHere } from './platform-here.ts';
 import { askerOf, lineOf, paneOf, pick, pickResource, tabOf, writeJson } from './resources-window.ts';
 import { expect, test } from './window.ts';
 
-test('an edit in the form is seen as a patch and a difference before it is applied', async ({ page, platform }) => {
+test('an edit in the form is shown as a patch and a diff before it is applied', async ({ page, platform }) => {
   await platform.open(page);
   const { find, read } = askerOf(platform, page);
   const { id } = await find('lambdas', 'contact-form');
@@ -21,7 +23,7 @@ test('an edit in the form is seen as a patch and a difference before it is appli
   await pane.getByRole('button', { name: 'Review 2 changes' }).click();
   const dialog = page.getByRole('dialog');
   await expect(dialog.getByRole('list', { name: 'Operations' })).toContainText('/properties/env/LOG_LEVEL');
-  await expect(dialog.getByRole('list', { name: 'Operations' })).toContainText('/description');
+  await expect(dialog.getByRole('list', { name: 'Operations' })).toContainText('description');
   await expect(dialog.getByLabel('What changes', { exact: true })).toContainText('Sends the form on');
   expect((await read(id)).description).not.toBe('Sends the form on');
   await dialog.getByRole('button', { name: 'Apply 2 changes' }).click();
@@ -47,7 +49,7 @@ test("a lambda's code is edited as the source that it is, and runs", async ({ pa
   expect(await (await platform.call('/website/orders/1001')).text()).toContain('changed by hand');
 });
 
-test('JSON that the schema forbids is marked in its line; what the server refuses is marked there, too', async ({
+test('JSON that the schema or the server rejects is marked in its line', { tag: '@slow' }, async ({
   page,
   platform,
 }) => {
@@ -68,7 +70,7 @@ test('JSON that the schema forbids is marked in its line; what the server refuse
   const written = { resource, implementation_type, implementation_id, methods };
 
   await writeJson(page, '{ "name": "lead", ');
-  await expect(pane.getByText('This is no JSON yet: see the marked line.')).toBeVisible();
+  await expect(pane.getByText('This is not valid JSON: see the marked line.')).toBeVisible();
   await expect(pane.getByRole('button', { name: 'Review changes' })).toBeDisabled();
 
   await writeJson(page, JSON.stringify({ name: 'lead', properties: { ...written, colour: 'red' } }, null, 2));
@@ -79,22 +81,22 @@ test('JSON that the schema forbids is marked in its line; what the server refuse
   );
   await expect.poll(markedLine).toContain('tea');
   // Only the server knows which lambdas there are.
-  const nobody = '11111111-2222-4333-8444-555555555555';
+  const anonymous = '11111111-2222-4333-8444-555555555555';
   await writeJson(
     page,
-    JSON.stringify({ name: 'lead', properties: { ...written, implementation_id: nobody } }, null, 2),
+    JSON.stringify({ name: 'lead', properties: { ...written, implementation_id: anonymous } }, null, 2),
   );
   await pane.getByRole('button', { name: /^Review/ }).click();
   await page
     .getByRole('dialog')
     .getByRole('button', { name: /^Apply/ })
     .click();
-  await expect(page.getByRole('dialog').getByRole('alert')).toContainText('names no lambda');
+  await expect(page.getByRole('dialog').getByRole('alert')).toContainText('is not the id of an existing lambda');
   await page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();
-  await expect.poll(markedLine).toContain(nobody);
+  await expect.poll(markedLine).toContain(anonymous);
   // The form has it at its field.
   await tabOf(page, /^Form/).click();
-  await expect(pane.getByText(/names no lambda/)).toBeVisible();
+  await expect(pane.getByText(/is not the id of an existing lambda/)).toBeVisible();
   await pane.getByRole('button', { name: 'Discard' }).click();
   await expect(pane.getByText('No changes')).toBeVisible();
 
@@ -112,7 +114,10 @@ test('JSON that the schema forbids is marked in its line; what the server refuse
   expect((await read(id)).properties.methods).toEqual(['POST', 'PUT']);
 });
 
-test('the history of a resource: two moments compared, one change taken back', async ({ page, platform }) => {
+test('the history of a resource compares two versions and undoes one change', { tag: '@slow' }, async ({
+  page,
+  platform,
+}) => {
   await platform.open(page);
   const { ask, find, read } = askerOf(platform, page);
   const { id } = await find('lambdas', 'contact-form');
@@ -122,7 +127,7 @@ test('the history of a resource: two moments compared, one change taken back', a
   await platform.open(page, `resources/${id}?tab=history`);
   const pane = paneOf(page);
   const commits = pane.getByRole('list', { name: 'Commits' }).getByRole('listitem');
-  await expect(commits.first()).toContainText('/description');
+  await expect(commits.first()).toContainText('description');
   await expect(commits.first()).toContainText('root');
   await commits.nth(0).getByRole('checkbox').check();
   await commits.nth(1).getByRole('checkbox').check();
@@ -140,7 +145,7 @@ test('the history of a resource: two moments compared, one change taken back', a
   await expect(commits.first()).toContainText('revert');
 });
 
-test('calls, relations and rights of a resource are live', async ({ page, platform }) => {
+test('calls, relations and permissions of a resource update live', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page);
   const { find } = askerOf(platform, page);
   const { id } = await find('lambdas', 'order-status');
@@ -161,51 +166,60 @@ test('calls, relations and rights of a resource are live', async ({ page, platfo
   await tabOf(page, 'Calls').click();
   await expect(pane.getByRole('grid', { name: 'Requests' }).getByRole('row')).toHaveCount(3);
 
-  await tabOf(page, 'Rights').click();
+  await tabOf(page, 'Permissions').click();
   await pane.getByRole('button', { name: /Grant/ }).click();
   await pick(page, /Action$/, 'apiendpoint.update');
   await pickResource(page, 'To a user or group', 'milo.tanaka');
-  await page.getByRole('dialog').getByRole('button', { name: 'Grant it' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Grant permission' }).click();
   await expect(page.getByRole('dialog')).toBeHidden();
   const right = pane
-    .getByRole('list', { name: 'Rights' })
+    .getByRole('list', { name: 'Permissions' })
     .getByRole('listitem')
     .filter({ hasText: 'apiendpoint.update' });
   await expect(right).toContainText('milo.tanaka');
-  await pane.getByRole('searchbox', { name: 'Filter the rights' }).fill('update');
+  await pane.getByRole('searchbox', { name: 'Filter permissions' }).fill('update');
   await expect(page).toHaveURL(/right=update/);
-  await expect(pane.getByRole('list', { name: 'Rights' })).not.toContainText('apiendpoint.view');
+  await expect(pane.getByRole('list', { name: 'Permissions' })).not.toContainText('apiendpoint.view');
   await right.getByRole('button', { name: 'Take apiendpoint.update from milo.tanaka' }).click();
   await expect(right).not.toContainText('milo.tanaka');
 });
 
-test('a key is made, shown once, opens the API, and is ended', async ({ page, platform }) => {
+test('root sees a random password; a key is created, shown once, accepted by the API, and revoked', async ({
+  page,
+  platform,
+}) => {
   await platform.open(page);
   const { ask } = askerOf(platform, page);
   const users = (await ask('GET', '/meta/root/users?expand=true')) as { id: string; name: string }[]; // as the document says
   const ada = users.find(({ name }) => name === 'ada.byrne');
   await platform.open(page, `resources/${ada?.id}?tab=keys`);
   const pane = paneOf(page);
+  await pane.getByRole('button', { name: 'Show the password' }).click();
+  const passwords = JSON.parse(await readFile(join(platform.dataDir, 'passwords.json'), 'utf8'));
+  await expect(pane.getByText(passwords['ada.byrne'], { exact: true })).toBeVisible();
   await pane.getByRole('button', { name: 'New API key' }).click();
-  await page.getByRole('button', { name: 'Make it' }).click();
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
   const dialog = page.getByRole('alertdialog');
-  await expect(dialog).toContainText('shown this once');
+  await expect(dialog).toContainText('The secret is shown only once');
   const [key = '', secret = ''] = await dialog.getByRole('definition').allInnerTexts();
   const authorization = `Basic ${Buffer.from(`${key.trim()}:${secret.trim()}`).toString('base64')}`;
   const status = async () =>
     (await fetch(`${platform.ready.baseUrl}/meta/orgs`, { headers: { Authorization: authorization } })).status;
   expect(await status()).toBe(200);
-  await dialog.getByRole('button', { name: 'I have kept it' }).click();
+  await dialog.getByRole('button', { name: 'Done, I copied it' }).click();
   await expect(dialog).toBeHidden();
   await expect(pane.getByRole('table', { name: 'API keys' })).toContainText(key.trim());
   expect(await page.content()).not.toContain(secret.trim());
-  await pane.getByRole('button', { name: `End key ${key.trim()}` }).click();
-  await page.getByRole('button', { name: 'End it' }).click();
+  await pane.getByRole('button', { name: `Revoke key ${key.trim()}` }).click();
+  await page
+    .getByRole('alertdialog')
+    .getByRole('button', { name: /^Revoke/ })
+    .click();
   await expect(pane.getByText('No keys yet')).toBeVisible();
   expect(await status()).toBe(401);
 });
 
-test('a deletion says what goes with it, and the history brings all of it back', async ({ page, platform }) => {
+test('a deletion lists everything that it deletes, and the history restores all of it', async ({ page, platform }) => {
   await platform.open(page);
   const { ask, find } = askerOf(platform, page);
   const { id } = await find('workspaces', 'website');
@@ -214,7 +228,7 @@ test('a deletion says what goes with it, and the history brings all of it back',
   await pane.getByRole('button', { name: 'Delete' }).click();
   const dialog = page.getByRole('alertdialog', { name: 'Delete workspace website' });
   await expect(dialog).toContainText('3 environments, 2 lambdas, 1 API, 2 endpoints');
-  await expect(dialog.getByRole('region', { name: 'What goes with it' })).toContainText('contact-form');
+  await expect(dialog.getByRole('region', { name: 'Also deleted' })).toContainText('contact-form');
   await page.keyboard.press('Escape');
   await expect(dialog).toBeHidden();
   await pane.getByRole('button', { name: 'Delete' }).click();
@@ -224,17 +238,16 @@ test('a deletion says what goes with it, and the history brings all of it back',
   expect((await platform.ask(page, 'GET', `/meta/root/resources/${id}`)).status).toBe(404);
 
   await platform.load(page, `resources/${id}`);
-  await expect(pane).toContainText('This resource is not there');
+  await expect(pane).toContainText('Resource not found');
   await pane.getByRole('button', { name: 'Revert' }).first().click();
   await expect(pane.getByRole('heading', { name: 'website', exact: true })).toBeVisible();
   await expect(lineOf(page, 'contact-form lambda')).toBeVisible();
   expect(((await ask('GET', '/meta/demo/lambdas')) as unknown[]).length).toBe(4);
 });
 
-test('an account is disabled and enabled again; a lambda is promoted: the actions of the API are in its menu', async ({
-  page,
-  platform,
-}) => {
+test('the menu has the actions of the API: an account is disabled and enabled, a lambda is promoted', {
+  tag: '@slow',
+}, async ({ page, platform }) => {
   await platform.open(page);
   const { ask, find } = askerOf(platform, page);
   const users = (await ask('GET', '/meta/root/users?expand=true')) as { id: string; name: string }[]; // as the document says
@@ -266,46 +279,67 @@ test('an account is disabled and enabled again; a lambda is promoted: the action
   expect(copies.filter(({ name }) => name === 'order-status')).toHaveLength(2);
 });
 
-test('a lambda is pushed to a real platform: the plan, the check list and what would be overwritten come first', async ({
-  page,
-  platform,
-}, info) => {
-  const real = new PlatformHere(info.outputPath('real'), { containers: { engine: 'none' } });
-  await real.start();
-  try {
-    await platform.open(page);
-    const { ask, find } = askerOf(platform, page);
-    const { id } = await find('lambdas', 'contact-form');
-    await ask('PATCH', `/meta/demo/lambdas/${id}`, [{ op: 'replace', path: '/properties/env/CRM_OID', value: 'live' }]);
-    const push = await beginTask(page, 'a lambda is pushed to another platform');
-    await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Lambdas' }).click();
-    await page
-      .getByRole('grid', { name: 'Lambdas' })
-      .getByRole('row', { name: /contact-form/ })
-      .click();
-    await page.getByRole('link', { name: 'Resource', exact: true }).click();
-    await paneOf(page).getByRole('button', { name: 'Actions on contact-form' }).click();
-    await page.getByRole('menuitem', { name: 'Push to a real platform…' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByRole('textbox', { name: 'Address' }).fill(`${real.ready.baseUrl}/meta`);
-    await expect(dialog.getByRole('textbox', { name: 'There' })).toHaveValue(
-      'demo/website/development/lambdas/contact-form',
-    );
-    await dialog.getByRole('textbox', { name: 'API key, or user name' }).fill('root');
-    await dialog.getByLabel('Its secret, or password').fill('terrarium');
-    await page.keyboard.press('Enter');
-    await expect(dialog.getByRole('list', { name: 'Steps' })).toContainText('+    CRM_OID: live');
-    await expect(dialog.getByRole('list', { name: 'Check list' })).toContainText(
-      'was not called since its last change',
-    );
-    await expect(dialog.getByRole('button', { name: 'Push 1' })).toBeDisabled();
-    await dialog.getByText('Push it all the same').click();
-    await dialog.getByText('Overwrite it').click();
-    await dialog.getByRole('button', { name: 'Push 1' }).click();
-    await expect(page.getByText('1 pushed: lambda contact-form.')).toBeVisible();
-    await push();
-    await expect(dialog).toBeHidden();
-  } finally {
-    await real.end('SIGTERM');
-  }
-});
+test(
+  'a lambda is pushed to a real platform after the plan, the checks and the overwritten parts were shown',
+  { tag: '@slow' },
+  async ({ page, platform }, info) => {
+    const real = new PlatformHere(info.outputPath('real'), {
+      rootPassword: 'terrarium',
+      containers: { engine: 'none' },
+    });
+    await real.start();
+    try {
+      await platform.open(page);
+      const { ask, find } = askerOf(platform, page);
+      const { id } = await find('lambdas', 'contact-form');
+      await ask('PATCH', `/meta/demo/lambdas/${id}`, [
+        { op: 'replace', path: '/properties/env/CRM_OID', value: 'live' },
+      ]);
+      const push = await beginTask(page, 'a lambda is pushed to another platform');
+      await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Lambdas' }).click();
+      await page
+        .getByRole('grid', { name: 'Lambdas' })
+        .getByRole('row', { name: /contact-form/ })
+        .click();
+      await page.getByRole('link', { name: 'Resource', exact: true }).click();
+      await paneOf(page).getByRole('button', { name: 'Actions on contact-form' }).click();
+      await page.getByRole('menuitem', { name: 'Push to a real platform…' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('textbox', { name: 'Address' }).fill(`${real.ready.baseUrl}/meta`);
+      await expect(dialog.getByRole('textbox', { name: 'There' })).toHaveValue(
+        'demo/website/development/lambdas/contact-form',
+      );
+      await dialog.getByRole('textbox', { name: 'API key, or user name' }).fill('root');
+      await dialog.getByLabel('Its secret, or password').fill('terrarium');
+      await page.keyboard.press('Enter');
+      await expect(dialog.getByRole('list', { name: 'Steps' })).toContainText('+    CRM_OID: live');
+      await expect(dialog.getByRole('list', { name: 'Check list' })).toContainText(
+        'was not invoked since its last change',
+      );
+      await expect(dialog.getByRole('button', { name: 'Push 1' })).toBeDisabled();
+      await dialog.getByText('Push anyway').click();
+      await dialog.getByText('Overwrite it').click();
+      await dialog.getByRole('button', { name: 'Push 1' }).click();
+      await expect(page.getByText('1 pushed: lambda contact-form.')).toBeVisible();
+      await push();
+      await expect(dialog).toBeHidden();
+
+      const value = [{ op: 'replace', path: '/properties/env/CRM_OID', value: 'here' }];
+      await ask('PATCH', `/meta/demo/lambdas/${id}`, value);
+      await paneOf(page).getByRole('button', { name: 'Actions on contact-form' }).click();
+      await page.getByRole('menuitem', { name: 'Pull from a real platform…' }).click();
+      await dialog.getByRole('textbox', { name: 'API key, or user name' }).fill('root');
+      await dialog.getByLabel('Its secret, or password').fill('terrarium');
+      await page.keyboard.press('Enter');
+      await dialog.getByText('Overwrite it').click();
+      await dialog.getByRole('button', { name: 'Pull 1' }).click();
+      await expect(page.getByText('1 pulled: lambda contact-form.')).toBeVisible();
+      expect((await find('lambdas', 'contact-form')).properties).toMatchObject({ env: { CRM_OID: 'live' } });
+      await page.getByRole('button', { name: 'Undo', exact: true }).click();
+      await expect(page.getByText(/^Commit \d+ was undone\.$/)).toBeVisible();
+      expect((await find('lambdas', 'contact-form')).properties).toMatchObject({ env: { CRM_OID: 'here' } });
+    } finally {
+      await real.end('SIGTERM');
+    }
+  },
+);

@@ -14,7 +14,7 @@ async function openLambda(platform: WindowPlatform, page: Page) {
   return { ...asker, id };
 }
 
-/** Presses what needs the session that has ended; the page may have noticed that by itself, and the button is gone. */
+/** Clicks a button that needs the expired session; if the page has noticed the expiry, the button is gone. */
 async function notice(button: Locator) {
   await button.click({ timeout: 3_000 }).catch(() => undefined);
 }
@@ -25,7 +25,7 @@ async function signInAgain(page: Page) {
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-test('two windows edit one resource: what only one changed is kept, what both changed is asked, nothing is overwritten', async ({
+test('of two windows that edit one resource, changes of one are kept, conflicts are asked about, nothing is overwritten', async ({
   page,
   context,
   platform,
@@ -48,14 +48,14 @@ test('two windows edit one resource: what only one changed is kept, what both ch
   await other.getByRole('dialog').getByRole('button', { name: 'Apply 2 changes' }).click();
   await expect(other.getByRole('dialog')).toBeHidden();
 
-  await expect(paneOf(page).getByText('Somebody else has changed the same place meanwhile')).toBeVisible();
+  await expect(paneOf(page).getByText('Someone else changed the same property')).toBeVisible();
   await expect(description(page)).toHaveValue('Mine');
   await paneOf(page).getByRole('button', { name: 'Settle the conflict' }).click();
   const dialog = page.getByRole('dialog', { name: 'contact-form was changed twice' });
   await expect(dialog.getByRole('group', { name: '/description' })).toContainText('Theirs');
-  await expect(dialog.getByRole('button', { name: 'Go on to the review' })).toBeDisabled();
+  await expect(dialog.getByRole('button', { name: 'Continue to review' })).toBeDisabled();
   await dialog.getByRole('radio', { name: 'Mine' }).check();
-  await dialog.getByRole('button', { name: 'Go on to the review' }).click();
+  await dialog.getByRole('button', { name: 'Continue to review' }).click();
   await expect(page.getByRole('list', { name: 'Operations' })).not.toContainText('timeout');
   expect((await read(id)).description).toBe('Theirs');
   await page.getByRole('button', { name: 'Apply 2 changes' }).click();
@@ -65,7 +65,7 @@ test('two windows edit one resource: what only one changed is kept, what both ch
   await other.close();
 });
 
-test('a change that comes between review and apply is not overwritten either', async ({ page, platform }) => {
+test('a change between review and apply is not overwritten', { tag: '@slow' }, async ({ page, platform }) => {
   const { id, ask, read } = await openLambda(platform, page);
   await description(page).fill('Mine');
   await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
@@ -76,31 +76,29 @@ test('a change that comes between review and apply is not overwritten either', a
   await expect(
     page
       .getByText('contact-form was changed twice')
-      .or(page.getByText(/Somebody else has changed/))
+      .or(page.getByText(/Someone else changed/))
       .first(),
   ).toBeVisible();
   expect((await read(id)).description).toBe('Theirs');
 });
 
-test('a resource that is deleted while it is edited says so; the draft is there when it comes back', async ({
-  page,
-  platform,
-}) => {
+test('a resource deleted during an edit is reported, and the draft returns when the resource is restored', {
+  tag: '@slow',
+}, async ({ page, platform }) => {
   const { id, ask } = await openLambda(platform, page);
   await description(page).fill('Never sent');
   await ask('DELETE', `/meta/demo/lambdas/${id}?force=true`);
   await expect(paneOf(page).getByText('contact-form was deleted')).toBeVisible();
-  await expect(paneOf(page).getByText(/Your changes .* kept/)).toBeVisible();
+  await expect(paneOf(page).getByText(/Your unsaved changes are kept/)).toBeVisible();
   await expect(lineOf(page, 'contact-form lambda')).toBeHidden();
   await paneOf(page).getByRole('button', { name: 'Revert' }).first().click();
   await expect(description(page)).toHaveValue('Never sent');
   await expect(paneOf(page).getByRole('button', { name: 'Review 1 change' })).toBeEnabled();
 });
 
-test('5 MB of JSON are pasted, applied and shown, and the window stays usable; what the server refuses is said', async ({
-  page,
-  platform,
-}) => {
+test('5 MB of JSON are pasted, applied and shown, the window stays usable, and errors of the server appear', {
+  tag: '@slow',
+}, async ({ page, platform }) => {
   test.setTimeout(120_000);
   await platform.open(page);
   const { find, read } = askerOf(platform, page);
@@ -120,7 +118,9 @@ test('5 MB of JSON are pasted, applied and shown, and the window stays usable; w
   await expect(pane.getByText(/too much to edit here/)).toBeVisible({ timeout: 20_000 });
   await pane.getByRole('button', { name: /^Review/ }).click();
   await page.getByRole('button', { name: /^Apply/ }).click();
-  await expect(page.getByRole('dialog').getByRole('alert')).toContainText(/request body is over/, { timeout: 20_000 });
+  await expect(page.getByRole('dialog').getByRole('alert')).toContainText(/request body is larger than/, {
+    timeout: 20_000,
+  });
   await page.getByRole('button', { name: 'Back' }).click();
   expect(await longestFrameMs()).toBeLessThan(FRAME_LIMIT_MS);
   await pane.getByRole('button', { name: 'Discard' }).click();
@@ -129,7 +129,7 @@ test('5 MB of JSON are pasted, applied and shown, and the window stays usable; w
   await pasteJson(page, written(5000));
   await expect(pane.getByText(/5\.\d MB of JSON are too much to edit here/)).toBeVisible({ timeout: 20_000 });
   await pane.getByRole('button', { name: /^Review/ }).click();
-  await expect(page.getByRole('dialog')).toContainText('Too large to be compared here');
+  await expect(page.getByRole('dialog')).toContainText('Too large to compare here');
   await expect(page.getByRole('dialog').getByRole('list', { name: 'Operations' })).toContainText(/and 4,5\d\d more/);
   await page.getByRole('button', { name: /^Apply/ }).click();
   await expect(page.getByRole('dialog')).toBeHidden({ timeout: 20_000 });
@@ -154,7 +154,7 @@ const LONGEST_FRAME = `(async () => {
   return longest;
 })()`;
 
-test('script is text in every field of every kind of resource', async ({ page, platform }) => {
+test('a script in any field of any resource is shown as text', { tag: '@slow' }, async ({ page, platform }) => {
   test.setTimeout(120_000);
   await platform.open(page);
   const { ask, find } = askerOf(platform, page);
@@ -229,7 +229,7 @@ test('script is text in every field of every kind of resource', async ({ page, p
   expect(await page.evaluate(() => 'hasRun' in globalThis)).toBe(false);
 });
 
-test('a session that ends during an edit keeps the draft, in the form and in a new resource', async ({
+test('a session that ends during an edit keeps the draft, in the form and in a new resource', { tag: '@slow' }, async ({
   page,
   platform,
 }) => {
@@ -254,20 +254,19 @@ test('a session that ends during an edit keeps the draft, in the form and in a n
   await expect(paneOf(page).getByRole('heading', { name: 'half-written' })).toBeVisible();
 });
 
-test.describe('a server that crashes', () => {
+test.describe('after a crash of the server', () => {
   test.use({ ownProcess: true });
 
-  test('a server that is gone during a save says so; the same change is applied when it is back', async ({
-    page,
-    platform,
-  }) => {
+  test('a save without a server is reported, and the same change is applied when the server has returned', {
+    tag: '@slow',
+  }, async ({ page, platform }) => {
     const { id, read } = await openLambda(platform, page);
     await description(page).fill('Written before the crash');
     await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
     await expect(page.getByRole('button', { name: 'Apply 1 change' })).toBeVisible();
     await platform.end('SIGKILL');
     await page.getByRole('button', { name: 'Apply 1 change' }).click();
-    await expect(page.getByRole('dialog').getByRole('alert')).toContainText(/does not answer/);
+    await expect(page.getByRole('dialog').getByRole('alert')).toContainText(/does not respond/);
     await platform.start();
     // The session outlives the crash: the review is open still, and is applied.
     await expect(page.getByText('Disconnected.')).toBeHidden({ timeout: 20_000 });
@@ -276,7 +275,10 @@ test.describe('a server that crashes', () => {
   });
 });
 
-test('a comparison that cannot be loaded takes neither the review nor the page along', async ({ page, platform }) => {
+test('a diff that cannot be loaded affects neither the review nor the screen', { tag: '@slow' }, async ({
+  page,
+  platform,
+}) => {
   const { id, read } = await openLambda(platform, page);
   await page.route('**/assets/*.js', (route) => route.abort());
   await description(page).fill('Applied without a comparison');
@@ -286,10 +288,10 @@ test('a comparison that cannot be loaded takes neither the review nor the page a
   await expect.poll(async () => (await read(id)).description).toBe('Applied without a comparison');
 });
 
-test.describe('in a world of next to nothing', () => {
+test.describe('in an almost empty world', () => {
   test.use({ startOptions: { seed: 'empty' } });
 
-  test('the tree of an empty world is one that one can begin with', async ({ page, platform }) => {
+  test('the tree of an empty world offers a start', { tag: '@slow' }, async ({ page, platform }) => {
     await platform.open(page, 'resources');
     await expect(treeOf(page).getByRole('treeitem', { name: /^root organization/ })).toBeVisible();
     await expect(paneOf(page).getByRole('heading', { name: 'root', exact: true })).toBeVisible();

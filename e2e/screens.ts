@@ -9,5 +9,6 @@ export const SCREENS = [
   'leads',
   'pipelines',
   'history',
+  'help',
   'settings',
 ];

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { logIn, makeAccount, rootPairOf } from './account.ts';
-import { type Authorization, basic, bearer, send } from './checked-client.ts';
-import { type Maker, makerFor } from './maker.ts';
-import { type Body, grant, makePlace, type Place } from './place.ts';
-import { type Platform, startPlatform, type Voice } from './platform.ts';
+import { logIn, makeAccount, rootPairOf } from '../server/testing/account.ts';
+import { type Authorization, basic, bearer, send } from '../server/testing/checked-client.ts';
+import { canBeOtherUser, runAsOtherUser } from '../server/testing/other-user.ts';
+import { type Body, grant, makePlace, type Place } from '../server/testing/place.ts';
+import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
+import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -11,9 +12,9 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const ATTEMPTS = 12;
 
 let platform: Platform;
-let root: Voice;
+let root: ApiClient;
 let acme: Place;
-let make: Maker;
+let make: ResourceFactory;
 let rootPair: string;
 let rootId: string;
 /** An endpoint for the accounts that may invoke it. */
@@ -22,7 +23,7 @@ let guarded: Body;
 beforeAll(async () => {
   platform = await startPlatform({ limits: { tokenRequestsPerMinute: ATTEMPTS } });
   root = platform.root;
-  make = makerFor(root);
+  make = resourceFactoryFor(root);
   acme = await makePlace(root, 'acme');
   rootPair = rootPairOf(platform);
   rootId = (await root.get('/root')).body.id;
@@ -84,7 +85,7 @@ describe('tokens and key pairs (D-170, D-172)', () => {
       expect(headers.get('cache-control')).toBe('no-store');
     }
     expect((await login('root', 'middle')).body).toMatchObject({ error: 'invalid_grant', code: 400 });
-    expect((await login('acme.dev.web', 'root', 'terrarium')).status).toBe(200);
+    expect((await login('acme.dev.web', 'root')).status).toBe(200);
     expect((await login('acme.nowhere', 'middle')).status).toBe(404);
     const { id } = (await root.get('/acme.dev')).body;
     await root.patch(`/root/orgs/${id}`, [{ op: 'replace', path: '/name', value: 'lab' }]);
@@ -111,7 +112,75 @@ describe('tokens and key pairs (D-170, D-172)', () => {
   });
 });
 
+describe.runIf(canBeOtherUser && process.platform === 'linux')('another user of the machine', () => {
+  it('cannot sign in with a password that everyone knows', async () => {
+    const statuses = await runAsOtherUser(
+      `(async () => {
+        const sent = (username, password) => fetch(process.argv[1], {
+          method: 'POST', body: new URLSearchParams({ grant_type: 'password', username, password }),
+        });
+        const known = [['root', 'terrarium'], ['root', 'root'], ['root', '']];
+        console.log(JSON.stringify(await Promise.all(known.map(async (one) => (await sent(...one)).status))));
+      })()`,
+      `${platform.emulator.securityUrl}/root/oauth/issue`,
+    );
+    expect(JSON.parse(statuses)).toEqual([400, 400, 400]);
+  });
+
+  it('cannot attach to the debugger of a lambda', async () => {
+    const { id } = await make.lambda(acme);
+    const path = `${platform.emulator.baseUrl}/inspect/lambdas/${id}`;
+    expect((await send('POST', `${path}/debug`, { auth: rootPair })).status).toBe(200);
+    const state = async () => (await send('GET', `${path}/workbench`, { auth: rootPair })).body.debug;
+    await expect.poll(async () => (await state()).url).toBeDefined();
+    const { host, pathname } = new URL((await state()).url);
+    const seen = await runAsOtherUser(
+      `(async () => {
+        const [, host] = process.argv;
+        const paths = ['/json', '/json/list', '/json/version', '/'];
+        const texts = await Promise.all(paths.map(async (path) => (await fetch('http://' + host + path)).text()));
+        const upgrade = await new Promise((resolve, reject) => require('http').get('http://' + host + '/', {
+          headers: { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': 13, 'Sec-WebSocket-Key': 'AAAAAAAAAAAAAAAAAAAAAA==' },
+        }).on('response', ({ statusCode }) => resolve(statusCode)).on('upgrade', () => resolve(101)).on('error', () => resolve(0)));
+        console.log(JSON.stringify({ texts, upgrade }));
+      })()`,
+      host,
+    );
+    expect(seen).not.toContain(pathname.slice(1));
+    expect(JSON.parse(seen).upgrade).not.toBe(101);
+    await send('DELETE', `${path}/debug`, { auth: rootPair });
+  });
+});
+
 describe('guessing a password (D-171, D-185)', () => {
+  it.runIf(canBeOtherUser && process.platform === 'linux')(
+    'from many addresses, by another user of the machine, becomes slower, and the correct password is still accepted',
+    async () => {
+      await root.create('/root/users', { name: 'guessed', properties: { password: 'secret' } });
+      const { port } = new URL(platform.emulator.baseUrl);
+      const script = `
+        const [, port] = process.argv;
+        const guess = (localAddress, password) => new Promise((resolve, reject) => {
+          const startedMs = performance.now();
+          const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+          const request = require('http').request(
+            { port, host: '127.0.0.1', localAddress, method: 'POST', path: '/security/root/oauth/issue', headers },
+            (response) => response.resume().on('end', () => resolve([response.statusCode, performance.now() - startedMs])),
+          );
+          request.on('error', reject).end('grant_type=password&username=guessed&password=' + password);
+        });
+        (async () => {
+          const answers = [];
+          for (let at = 1; at <= 8; at++) answers.push(await guess('127.0.1.' + at, 'guess'));
+          answers.push(await guess('127.0.2.1', 'secret'));
+          console.log(JSON.stringify(answers));
+        })();`;
+      const answers: [number, number][] = JSON.parse(await runAsOtherUser(script, port));
+      expect(answers.map(([status]) => status)).toEqual([...Array(8).fill(400), 200]);
+      for (const [at, [, elapsedMs]] of answers.slice(0, 8).entries()) expect(elapsedMs).toBeGreaterThan(at * 50 - 5);
+    },
+  );
+
   it('ends with the attempts of the minute, also for who knows it then, and is nothing to others', async () => {
     await root.create('/root/users', { name: 'target', properties: { password: 'secret' } });
     const guesses = await Promise.all(Array.from({ length: ATTEMPTS }, () => login('root', 'target', 'guess')));
@@ -123,8 +192,8 @@ describe('guessing a password (D-171, D-185)', () => {
       status: 429,
       body: { error: 'invalid_grant', error_description: `too many failed attempts, wait ${waitS} seconds`, code: 429 },
     });
-    expect((await login('root', 'root', 'terrarium')).status).toBe(200);
-    // The window's sign-in is the same door.
+    expect((await login('root', 'root')).status).toBe(200);
+    // The window's sign-in uses the same limit.
     const atWindow = await send('POST', `${platform.emulator.baseUrl}/inspect/session`, {
       body: { username: 'target', password: 'secret' },
     });
@@ -164,6 +233,23 @@ describe('the end of an account (D-072, D-174, D-179)', () => {
     expect((await login('root', 'paused')).status).toBe(400);
     await security('POST', `/accounts/${id}/enable`, rootPair);
     for (const auth of [bearer, basic]) expect(await everywhere(auth)).toEqual([200, 200, 403, 200]);
+  });
+
+  it('ends what it is following, before anything more is shown', async () => {
+    const { id, bearer: authorization } = await account('watching');
+    const { baseUrl } = platform.emulator;
+    const code = 'exports.run = (event, context, callback) => { console.log("secret line"); callback(null, "done"); };';
+    const lambda = await make.lambda(acme, { code });
+    await grant(root, `/acme/lambdas/${lambda.id}`, 'lambda.view', id);
+    const log = `${baseUrl}/inspect/logs/${lambda.id}`;
+    const follow = (url: string) => fetch(url, { headers: { authorization } });
+    const streams = await Promise.all([follow(`${baseUrl}/inspect/events`), follow(`${log}/stream`)]);
+    await security('POST', `/accounts/${id}/disable`, rootPair);
+    await send('POST', `${baseUrl}/inspect/lambdas/${lambda.id}/invoke`, { auth: rootPair });
+    const [events, lines] = await Promise.all(streams.map((stream) => stream.text()));
+    // Requests before the end of the account are traffic, too; only this invocation is one.
+    expect(events).not.toContain('event: invocations');
+    expect(lines).not.toContain('secret line');
   });
 
   it('need not be the end of one to end a single token or key', async () => {
@@ -212,8 +298,8 @@ describe('POST /accounts/{id}/apiKeys (D-173)', () => {
   });
 });
 
-describe('what a token or caller amounts to (D-176, D-177)', () => {
-  it('is told with groups and with rights as they are on the resource service', async () => {
+describe('the permissions of a token or caller (D-176, D-177)', () => {
+  it('lists groups and permissions as on the resource service', async () => {
     const { id, token, bearer } = await account('inspected');
     const group = await make.group('/root', [id]);
     await grant(root, '/root', 'workspace.create', group.id);

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { basic, bearer, send } from '../server/testing/client.ts';
 import { expectNoFaults } from './axe.ts';
-import { basic, bearer, send } from './client.ts';
 import { PlatformProcess } from './platform-process.ts';
 import { SCREENS } from './screens.ts';
 import { expect, type Page, test } from './window.ts';
@@ -11,7 +11,7 @@ const openTab = (page: Page, name: string) => page.getByRole('tab', { name, exac
 
 const GROUNDS = { light: 'rgb(250, 250, 247)', dark: 'rgb(13, 19, 16)' };
 
-test('a theme is kept, and the one of the system is followed', async ({ page, platform }) => {
+test('a chosen theme is saved, and the system theme is followed', async ({ page, platform }) => {
   await page.emulateMedia({ colorScheme: 'light' });
   await platform.open(page, 'settings');
   const themes = page.getByRole('radiogroup', { name: 'Theme' });
@@ -33,9 +33,12 @@ test('a theme is kept, and the one of the system is followed', async ({ page, pl
   await expectTheme('light');
 });
 
-test('single letters that are off do nothing, and everything else goes on', async ({ page, platform }) => {
+test('disabled single-letter shortcuts do nothing, and all others work', { tag: '@slow' }, async ({
+  page,
+  platform,
+}) => {
   await platform.open(page, 'settings');
-  const letters = page.getByRole('switch', { name: /Single letters/ });
+  const letters = page.getByRole('switch', { name: /single-key shortcuts/ });
   await expect(letters).toBeChecked();
   await letters.focus();
   await page.keyboard.press('Space');
@@ -58,7 +61,7 @@ test('single letters that are off do nothing, and everything else goes on', asyn
   await expect(page.getByRole('heading', { name: 'Home', exact: true })).toBeVisible();
 });
 
-test('each setting says who said so: a file, a variable or a flag', async ({ page }) => {
+test('each setting shows its source: a file, a variable or a flag', { tag: '@slow' }, async ({ page }) => {
   const folder = await mkdtemp(join(tmpdir(), 'terrarium-origins-'));
   await writeFile(
     join(folder, 'terrarium.json'),
@@ -82,7 +85,7 @@ test('each setting says who said so: a file, a variable or a flag', async ({ pag
     await expect(row('scmToken')).toContainText('****');
     await expect(page.getByText('for-nobody-to-see')).toHaveCount(0);
 
-    await page.getByText('Only what is not as it comes').click();
+    await page.getByText('Show changed settings only').click();
     await expect(row('history.maxBytes')).toBeHidden();
     await expect(row('fsync')).toBeVisible();
     await page.getByRole('searchbox', { name: 'Filter the settings' }).fill('log lines');
@@ -93,7 +96,7 @@ test('each setting says who said so: a file, a variable or a flag', async ({ pag
     await page.getByRole('button', { name: 'Clear the query' }).click();
     await expect(row('seed')).toBeVisible();
 
-    // Sizes are those of the files, and caps those of the configuration.
+    // Sizes are those of the files, and limits those of the configuration.
     const onDisk = page.getByRole('table', { name: 'On disk' });
     await expect(onDisk.getByRole('row', { name: /^History/ })).toContainText(/of 100,000.*of 268 MB/s);
     await expect(onDisk.getByRole('row', { name: /^World/ })).toContainText(/\d (k)?B/);
@@ -106,59 +109,83 @@ test('each setting says who said so: a file, a variable or a flag', async ({ pag
   }
 });
 
-test('a key that is made opens the platform, and one that is ended does not', async ({ page, platform }) => {
+test('a platform that cannot record in files shows the reason', { tag: '@slow' }, async ({ page }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'terrarium-no-records-'));
+  const platform = new PlatformProcess(folder, ['--seed', 'empty', '--containers-engine', 'none']);
+  await mkdir(platform.dataDir, { recursive: true });
+  await writeFile(join(platform.dataDir, 'records'), '');
+  await platform.start();
+  try {
+    await platform.open(page, 'settings?tab=platform');
+    await expect(page.getByRole('contentinfo')).toContainText('some data is not saved');
+    await expect(page.getByRole('region', { name: 'Store' })).toContainText(/recorded in memory only.*not a directory/);
+  } finally {
+    await platform.end('SIGTERM');
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test('a created key is accepted, and a revoked one is not', async ({ page, platform }) => {
   await platform.open(page, 'settings');
   await openTab(page, 'Access');
   await page.getByRole('button', { name: 'New API key' }).click();
   const dialog = page.getByRole('alertdialog');
   await dialog.getByRole('button', { name: /User/ }).click();
   await page.getByRole('option', { name: 'ada.byrne' }).click();
-  await dialog.getByRole('button', { name: 'Make it' }).click();
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
   const value = async (name: string) =>
     (await dialog.locator(`dt:has-text("${name}") + dd span`).first().innerText()).trim();
   const [key, secret] = [await value('Key'), await value('Secret')];
   const whoAmI = () => send('GET', `${platform.ready.baseUrl}/meta/users/self`, { auth: basic(key, secret) });
   expect(await whoAmI()).toMatchObject({ status: 200, body: { name: 'ada.byrne' } });
-  await dialog.getByRole('button', { name: 'I have kept it' }).click();
+  await dialog.getByRole('button', { name: 'Done, I copied it' }).click();
 
   const row = page.getByRole('table', { name: 'API keys' }).getByRole('row', { name: new RegExp(key) });
   await expect(row).toContainText('ada.byrne');
   await expect(page.getByText(secret)).toHaveCount(0);
-  await row.getByRole('button', { name: /End key/ }).click();
-  await page.getByRole('alertdialog').getByRole('button', { name: 'End it' }).click();
+  await row.getByRole('button', { name: /Revoke key/ }).click();
+  await page
+    .getByRole('alertdialog')
+    .getByRole('button', { name: /^Revoke/ })
+    .click();
   await expect(row).toBeHidden();
   expect((await whoAmI()).status).toBe(401);
 });
 
-test('a token that is made opens the platform, one that is ended does not, and the own one ends the session', async ({
-  page,
-  platform,
-}) => {
+test('a created token is accepted, a revoked one is not, and revoking your own ends the session', {
+  tag: '@slow',
+}, async ({ page, platform }) => {
   await platform.open(page, 'settings?tab=access');
   await page.getByRole('button', { name: 'New access token' }).click();
   const dialog = page.getByRole('alertdialog');
-  await dialog.getByRole('button', { name: 'Make it' }).click();
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
   const token = (await dialog.locator('dt:has-text("Token") + dd span').first().innerText()).trim();
   const whoAmI = () => send('GET', `${platform.ready.baseUrl}/meta/users/self`, { auth: bearer(token) });
   expect(await whoAmI()).toMatchObject({ status: 200, body: { name: 'root' } });
   await page.keyboard.press('Escape');
   const tokens = page.getByRole('table', { name: 'Access tokens' });
   const others = tokens.getByRole('row').filter({ hasNotText: 'this window' });
-  await others.getByRole('button', { name: /End token/ }).click();
-  await page.getByRole('alertdialog').getByRole('button', { name: 'End it' }).click();
+  await others.getByRole('button', { name: /Revoke token/ }).click();
+  await page
+    .getByRole('alertdialog')
+    .getByRole('button', { name: /^Revoke/ })
+    .click();
   await expect(others.getByRole('button')).toHaveCount(0);
   expect((await whoAmI()).status).toBe(401);
 
   await tokens
     .getByRole('row', { name: /this window/ })
-    .getByRole('button', { name: /End token/ })
+    .getByRole('button', { name: /Revoke token/ })
     .click();
-  await expect(page.getByRole('alertdialog')).toContainText('asked to sign in again');
-  await page.getByRole('alertdialog').getByRole('button', { name: 'End it' }).click();
+  await expect(page.getByRole('alertdialog')).toContainText('have to sign in again');
+  await page
+    .getByRole('alertdialog')
+    .getByRole('button', { name: /^Revoke/ })
+    .click();
   await expect(page.getByRole('heading', { name: 'Sign in to Terrarium' })).toBeVisible();
 });
 
-test('signing out ends the session for good', async ({ page, platform }) => {
+test('signing out ends the session', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page, 'settings');
   const cookies = await page.context().cookies();
   await page.getByRole('button', { name: 'Sign out' }).click();
@@ -173,7 +200,10 @@ test('signing out ends the session for good', async ({ page, platform }) => {
   await expect(page.getByRole('table', { name: 'Access tokens' }).getByRole('row')).toHaveCount(2);
 });
 
-test('somebody who is not root sees their own keys, and why not the rest', async ({ page, platform }) => {
+test('other users see their own keys, and the reason why no others appear', { tag: '@slow' }, async ({
+  page,
+  platform,
+}) => {
   await platform.open(page);
   const made = await platform.ask(page, 'POST', '/meta/demo/users', {
     name: 'visitor',
@@ -186,77 +216,50 @@ test('somebody who is not root sees their own keys, and why not the rest', async
   await page.getByLabel(/password/i).fill('a-visitor-comes');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await openTab(page, 'Access');
-  await expect(page.getByText('There are none: programs sign in with tokens only.')).toBeVisible();
+  await expect(page.getByText('No keys: programs sign in with tokens only.')).toBeVisible();
   await expect(page.getByRole('table', { name: 'Access tokens' }).getByRole('row')).toHaveCount(2);
   await page.getByRole('button', { name: 'New API key' }).click();
-  await page.getByRole('button', { name: 'Make it' }).click();
-  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByRole('button', { name: 'Done, I copied it' }).click();
   await expect(page.getByRole('table', { name: 'API keys' }).getByRole('row')).toHaveCount(2);
   await openTab(page, 'Platform');
-  await expect(page.getByRole('alert')).toContainText('only the root user may do this');
+  await expect(page.getByRole('tabpanel')).toContainText('Only root can do this.');
 });
 
-test('decisions are found by id, by words and by link', async ({ page, platform }) => {
+test('axe finds no violation on any tab of the settings, light and dark', { tag: '@slow' }, async ({
+  page,
+  platform,
+}) => {
   await platform.open(page, 'settings');
-  await openTab(page, 'Decisions');
-  const search = page.getByRole('searchbox', { name: 'Search the decisions' });
-  await search.fill('rate limit counted');
-  await expect(page.getByRole('link', { name: 'D-155' })).toBeVisible();
-  await expect(page.getByRole('link', { name: 'D-001' })).toBeHidden();
-  await search.fill('d-213');
-  await page.getByRole('link', { name: 'D-213' }).click();
-  await expect(page).toHaveURL(/tab=decisions/);
-  await platform.open(page, 'settings?tab=decisions&id=D-213');
-  const shown = page.locator('[aria-current=true]').filter({ hasText: 'A job is a container that runs once.' });
-  await expect(shown).toBeInViewport();
-
-  await platform.open(page, 'settings?tab=decisions&id=walking-back');
-  await expect(page.getByRole('button', { name: /A past world is made by walking back/ })).toBeInViewport();
-  await expect(page.getByText('undo commits, the newest first')).toBeVisible();
-  // What is not emulated is listed there (D-212).
-  await platform.open(page, 'settings?tab=decisions&id=what-is-not-emulated');
-  await expect(page.getByRole('button', { name: 'What is not emulated' })).toBeInViewport();
-  await expect(page.getByText(/whose runtime is no Node\.js \(Python, Java/)).toBeVisible();
-  await platform.open(page, 'settings?tab=decisions&id=D-9');
-  await expect(page.getByRole('heading', { name: 'There is no decision D-9' })).toBeVisible();
-  await search.fill('xylophone');
-  await page.getByRole('button', { name: 'Clear the query' }).click();
-  await expect(page.getByRole('link', { name: 'D-001' })).toBeVisible();
-});
-
-test('every tab is free of what axe finds, in either theme', async ({ page, platform }) => {
-  await platform.open(page, 'settings');
-  for (const tab of ['Window', 'Platform', 'Access', 'Decisions']) {
+  for (const tab of ['Window', 'Platform', 'Access']) {
     await openTab(page, tab);
     await expect(page.getByRole('tabpanel').getByRole('heading').first()).toBeVisible();
     await expectNoFaults(page, tab);
   }
-  await platform.open(page, 'settings?tab=decisions&id=the-window');
-  await expectNoFaults(page, 'a choice');
   await platform.open(page, 'settings?tab=access');
   await page.getByRole('button', { name: 'New access token' }).click();
-  await page.getByRole('button', { name: 'Make it' }).click();
-  await expect(page.getByText('The token is shown this once')).toBeVisible();
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await expect(page.getByText('The token is shown only once')).toBeVisible();
   await expectNoFaults(page, 'a new token');
 });
 
-test("root looks with a colleague's eyes: every screen says what it withholds, nothing is blank, and it ends", async ({
+test('root views as another user: every screen names what it withholds, none is blank, and the view ends', async ({
   page,
   platform,
 }) => {
   await platform.open(page);
   await page.getByRole('button', { name: 'Signed in as root' }).click();
-  await page.getByRole('menuitem', { name: 'See it as…' }).click();
+  await page.getByRole('menuitem', { name: 'View as…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: /User/ }).click();
   await page.getByRole('option', { name: /^ada\.byrne/ }).click();
-  await dialog.getByRole('button', { name: 'See it', exact: true }).click();
-  await expect(page.getByText('as ada.byrne, changing nothing')).toBeVisible();
+  await dialog.getByRole('button', { name: 'View as user', exact: true }).click();
+  await expect(page.getByText('Viewing as ada.byrne (read-only)')).toBeVisible();
   for (const screen of SCREENS) {
     await platform.open(page, screen);
     await expect(page.getByRole('main').getByRole('heading').first()).toBeVisible();
     await expect(page.getByRole('main'), screen).not.toContainText("Failed: 'org.view'");
   }
-  await page.getByRole('button', { name: 'End', exact: true }).click();
-  await expect(page.getByText('changing nothing')).toBeHidden();
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await expect(page.getByText('(read-only)')).toBeHidden();
 });

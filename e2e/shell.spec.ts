@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { _electron, expect, test } from '@playwright/test';
 import { SHELL_ARGUMENTS } from '../server/cli/run-shell.ts';
-import { findShellFile, windowSurroundings } from '../server/cli/window-surroundings.ts';
+import { findShellFile, windowContext } from '../server/cli/window-context.ts';
 
 // The desktop shell in the real Electron, wherever its binary is installed. Everything that needs no Electron is tested in
 // electron/*.test.ts.
 
-const { electron, hasDisplay } = windowSurroundings(
+const { electron, hasDisplay } = windowContext(
   { env: process.env, isInteractive: false, nodeVersion: process.versions.node },
   { isHeadless: undefined, window: 'auto' },
 );
@@ -25,7 +25,7 @@ test.beforeEach(async () => {
 });
 test.afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test('the shell opens the window, hardened, on a platform of its own, and quits without a trace', async () => {
+test('the shell opens the hardened window on its own platform, and quits without leaving anything', async () => {
   test.skip(obstacle !== undefined, obstacle);
   const platformArguments = [
     '--data',

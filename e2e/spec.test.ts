@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Emulator, startEmulator } from '../server/emulator.ts';
-import { send } from './checked-client.ts';
-import { basic, bearer } from './client.ts';
+import { type Emulator, startEmulator } from '../server/platform/emulator.ts';
+import { send } from '../server/testing/checked-client.ts';
+import { basic, bearer } from '../server/testing/client.ts';
 
 /**
  * The platform specification, walked row by row over real HTTP: its tables and its two procedures, in its order and in
@@ -19,7 +19,7 @@ const CONTAINER_TYPE = '28cbf0e0-2c48-4589-85d5-df97a3a1f318';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 beforeAll(async () => {
-  platform = await startEmulator({ seed: 'empty' });
+  platform = await startEmulator({ seed: 'empty', rootPassword: 'terrarium' });
   ({ metaUrl: meta, securityUrl: security, gatewayUrl: gateway } = platform);
   rootKey = basic(platform.rootCredentials.apiKey, platform.rootCredentials.apiSecret ?? '');
 });
@@ -295,7 +295,7 @@ describe('Setup procedure: the web-form lambda', () => {
     expect(replies[59]).toMatchObject({ status: 429, body: { code: 429, message: 'API rate limit exceeded' } });
   });
 
-  it('shows what the gateway adds to its answers', async () => {
+  it('shows the headers that the gateway adds to its responses', async () => {
     const reply = await send('GET', `${gateway}/nowhere`);
     expect(reply.status).toBe(404);
     expect(reply.headers.get('x-terrarium-proxy-latency')).toMatch(/^\d+$/);

@@ -1,30 +1,30 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeEngineDoor } from '../server/containers/docker/engine-door-for-tests.ts';
-import { demandEngine, expectNothingLeft, testImage } from '../server/containers/docker/engine-for-tests.ts';
-import { type Maker, makerFor } from './maker.ts';
-import { type Body, makePlace, type Place } from './place.ts';
-import { type Platform, startPlatform, type Voice } from './platform.ts';
+import { expectNothingLeft, requireEngine, testImage } from '../server/testing/engine.ts';
+import { makeEngineProxy } from '../server/testing/engine-proxy.ts';
+import { type Body, makePlace, type Place } from '../server/testing/place.ts';
+import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
+import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
 const LIMIT_MS = 120_000;
 const POLL = { timeout: 60_000, interval: 100 };
 const SERVE = 'echo "$VERSION" > /www/index.html; exec httpd -f -p 8080 -h /www';
 
-let docker: Awaited<ReturnType<typeof demandEngine>>;
+let docker: Awaited<ReturnType<typeof requireEngine>>;
 let image: string;
 let platform: Platform;
-let root: Voice;
-let make: Maker;
+let root: ApiClient;
+let make: ResourceFactory;
 let place: Place;
-/** Was there a swarm before us? Then it stays. */
+/** Did a swarm exist before this test? Then it stays. */
 let wasSwarm: boolean;
 
 beforeAll(async () => {
-  docker = await demandEngine();
+  docker = await requireEngine();
   image = await testImage();
   wasSwarm = (await docker.info()).Swarm?.LocalNodeState === 'active';
   platform = await startPlatform({ containers: { engine: 'auto' } });
   root = platform.root;
-  make = makerFor(root);
+  make = resourceFactoryFor(root);
   place = await makePlace(root, 'acme');
 }, LIMIT_MS);
 afterAll(async () => {
@@ -110,24 +110,24 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
     await root.delete(`/root/containers/${container.id}`);
   });
 
-  it('is LOST when its daemon hangs, and runs again when that goes on', {
+  it('is LOST when its daemon hangs, and runs again when the daemon continues', {
     timeout: LIMIT_MS,
   }, async () => {
-    const door = await makeEngineDoor();
-    await door.open();
-    const provider = await make.provider(place, 'CaaS::Swarm', { config: { url: door.url } });
+    const proxy = await makeEngineProxy();
+    await proxy.open();
+    const provider = await make.provider(place, 'CaaS::Swarm', { config: { url: proxy.url } });
     const container = await make.container(place, { provider: { id: provider.id }, image });
     const status = async () => (await root.get(`/root/containers/${container.id}`)).body.properties.status;
     await expect.poll(status, POLL).toBe('RUNNING');
-    door.hang();
+    proxy.hang();
     await expect.poll(status, POLL).toBe('LOST');
     const log = await root.send('GET', `/../log/container/${container.id}`);
     expect([log.status, log.headers.get('retry-after')]).toEqual([503, '5']);
-    await door.open();
+    await proxy.open();
     await expect.poll(status, POLL).toBe('RUNNING');
     expect((await root.delete(`/root/containers/${container.id}`)).status).toBe(204);
     const services = () => docker.listServices({ filters: { label: [`terrarium.record=${container.id}`] } });
     await expect.poll(services, POLL).toEqual([]);
-    await door.remove();
+    await proxy.remove();
   });
 });

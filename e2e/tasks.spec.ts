@@ -5,7 +5,7 @@ import { expect, type Page, test, type WindowPlatform } from './window.ts';
 const SLOW = 'exports.run = (event, context, callback) => setTimeout(() => callback(null, "slow"), 400);';
 
 const sendForm = (platform: WindowPlatform) => platform.call('/website/lead', WEB_FORM);
-const rail = (page: Page, name: string) =>
+const sidebar = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name });
 
 /** The name of the lambda whose call took longest. */
@@ -15,7 +15,7 @@ async function slowestOf(page: Page, platform: WindowPlatform): Promise<string> 
   return invocations.reduce((one, other) => (other.durationMs > one.durationMs ? other : one)).lambdaName;
 }
 
-test('tasks take few clicks: a first lead, the slowest call of the last minute, a request by hand', async ({
+test('tasks take few clicks: a first lead, the slowest call of the last minute, a manual request', async ({
   page,
   platform,
 }) => {
@@ -42,7 +42,7 @@ test('tasks take few clicks: a first lead, the slowest call of the last minute, 
   await platform.call('/website/orders/1001');
   await sendForm(platform);
 
-  await rail(page, 'Invocations').click();
+  await sidebar(page, 'Invocations').click();
   const rows = page.getByRole('grid', { name: 'Invocations' }).getByRole('row');
   await expect(rows).toHaveCount(4);
   // The one that is made to wait, unless the first process of another took longer on a busy machine.
@@ -60,20 +60,19 @@ test('tasks take few clicks: a first lead, the slowest call of the last minute, 
   await expect(rows.nth(1)).toContainText(slowest);
   await expect(page).toHaveURL(/sort=-duration/);
 
-  await rail(page, 'Gateway').click();
+  await sidebar(page, 'Gateway').click();
   const byHand = await beginTask(page, 'a request by hand');
   await page.getByRole('button', { name: 'Send a request to orders' }).click();
   const dialog = page.getByRole('dialog', { name: 'Send a request' });
   await dialog.getByRole('button', { name: 'Send', exact: true }).click();
-  await expect(dialog.getByRole('region', { name: 'Answer' })).toContainText('slow');
+  await expect(dialog.getByRole('region', { name: 'Response' })).toContainText('slow');
   await byHand();
-  await dialog.getByRole('button', { name: 'Save' }).click();
   await page.keyboard.press('Escape');
   await expect(dialog).toBeHidden();
 
   // Who is among those that may call an endpoint can be tried without his password.
   await page.getByRole('button', { name: 'Send a request to deploy' }).click();
-  const answer = dialog.getByRole('region', { name: 'Answer' });
+  const answer = dialog.getByRole('region', { name: 'Response' });
   await dialog.getByRole('button', { name: 'Send', exact: true }).click();
   await expect(answer).toContainText('401');
   await dialog.getByLabel('or as the user').click();
@@ -82,7 +81,36 @@ test('tasks take few clicks: a first lead, the slowest call of the last minute, 
   await expect(answer).toContainText('missing: org');
 });
 
-test('a list keeps a view, hides a column, and says which words it knows', async ({ page, platform }) => {
+test('an e-mail address is followed from its form to its lead, and invocations are compared, in few clicks', {
+  tag: '@slow',
+}, async ({ page, platform }) => {
+  for (const email of ['ada@example.com', 'grace@example.com']) {
+    await platform.call('/website/lead', { payload: { ...WEB_FORM.payload, email } });
+  }
+  await platform.open(page);
+  const found = await beginTask(page, 'what became of an e-mail address');
+  await page.keyboard.press('Control+K');
+  await page.keyboard.type('grace@example.com');
+  const chain = page.getByRole('menuitem').filter({ hasText: /^(Form|Request|Invocation|CRM call|Lead)/ });
+  await expect(chain).toHaveText([/^Form/, /^Request/, /^Invocation/, /^CRM call/, /^Lead/]);
+  await chain.last().click();
+  await expect(page.getByRole('region', { name: 'Lead', exact: true })).toContainText('grace@example.com');
+  await found();
+
+  await sidebar(page, 'Invocations').click();
+  const compared = await beginTask(page, 'two invocations side by side');
+  await page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1).click();
+  await page.getByRole('tab', { name: 'Compare' }).click();
+  const sides = page.getByRole('tabpanel');
+  await expect(sides).toContainText('grace@example.com');
+  await expect(sides).toContainText('ada@example.com');
+  await compared();
+});
+
+test('a list saves a view, hides a column, and lists the words of its queries', { tag: '@slow' }, async ({
+  page,
+  platform,
+}) => {
   await sendForm(platform);
   await platform.open(page, 'invocations');
   const grid = page.getByRole('grid', { name: 'Invocations' });
@@ -98,7 +126,7 @@ test('a list keeps a view, hides a column, and says which words it knows', async
   await page.getByRole('dialog').getByLabel('Name').fill('Ada');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Views' }).click();
-  await page.getByRole('menuitem', { name: 'Failed' }).click();
+  await page.getByRole('menuitem', { name: 'Failed', exact: true }).click();
   await expect(page.getByRole('heading', { name: 'No invocations match' })).toBeVisible();
   await page.getByRole('button', { name: 'Views' }).click();
   await page.getByRole('menuitem', { name: 'Ada', exact: true }).click();
@@ -109,36 +137,35 @@ test('a list keeps a view, hides a column, and says which words it knows', async
   await page.getByRole('menuitem', { name: /^Trigger/ }).click();
   await expect(grid.getByRole('columnheader', { name: 'Trigger' })).toHaveCount(0);
 
-  // Where there is no room for both, the list gives way to the detail.
+  // Where there is no space for both, the list gives way to the detail.
   await page.setViewportSize({ width: 720, height: 450 });
   await grid.getByRole('row').nth(1).click();
   await page.getByRole('button', { name: 'Back to the list' }).click();
   await expect(grid.getByRole('row').nth(1)).toBeVisible();
 });
 
-test.describe('with nothing fetched ahead', () => {
+test.describe('without prefetching', () => {
   test.use({ usesUpPage: true });
 
-  test('a part whose loading is broken off once is loaded again by itself', async ({ page, platform }) => {
+  test('a part whose loading was interrupted once is loaded again', { tag: '@slow' }, async ({ page, platform }) => {
     await page.clock.install();
     await platform.open(page);
     let brokenOff = 0;
     await page.route('**/assets/*.js', (route) => (brokenOff++ === 0 ? route.abort() : route.continue()));
-    await rail(page, 'Pipelines').click();
+    await sidebar(page, 'Pipelines').click();
     await expect(page.getByRole('heading', { name: 'Pipelines', exact: true })).toBeVisible();
     expect(brokenOff).toBeGreaterThan(1);
     await page.unroute('**/assets/*.js');
   });
 
-  test('what is switched on is in view and ends there; a part that cannot be loaded is an error in its place', async ({
-    page,
-    platform,
-  }) => {
+  test('active modes are visible and can be ended there, and a part that cannot be loaded is an error in its place', {
+    tag: '@slow',
+  }, async ({ page, platform }) => {
     // What is fetched ahead would be there.
     await page.clock.install();
     await platform.open(page);
     await page.route('**/assets/*.js', (route) => route.abort());
-    await rail(page, 'Pipelines').click();
+    await sidebar(page, 'Pipelines').click();
     await expect(page.getByRole('alert')).toContainText('could not be loaded');
     await page.unroute('**/assets/*.js');
     await page.getByRole('button', { name: 'Try again' }).click();
@@ -154,21 +181,21 @@ test.describe('with nothing fetched ahead', () => {
     // A rule that makes a call fail is its cause, and is ended where that is told.
     await platform.ask(page, 'PUT', '/inspect/outbound', { rules });
     await sendForm(platform);
-    await rail(page, 'Home').click();
+    await sidebar(page, 'Home').click();
     const failing = page.getByRole('region', { name: 'Failing' });
     await expect(failing).toContainText('The outbound rule fail with 503 for {crm} decided so.');
-    await failing.getByRole('button', { name: /^Switch it off, and / }).click();
+    await failing.getByRole('button', { name: /^Disable the rule, and / }).click();
     await expect(active).toBeHidden();
     await expect(failing).toBeHidden();
 
     await page.keyboard.press('Shift+P');
     await expect(page.locator('html')).toHaveAttribute('data-presenting', '');
     await sendForm(platform);
-    const anew = await beginTask(page, 'the demonstration begins again');
+    const again = await beginTask(page, 'the demonstration begins again');
     await page.keyboard.press('Shift+R');
     await page.keyboard.press('Enter');
-    await expect(page.getByText('Everything is as in the demo world; the inbox is empty.')).toBeVisible();
-    await anew();
+    await expect(page.getByText('Restored the demo world; the inbox is empty.')).toBeVisible();
+    await again();
     expect((await platform.ask(page, 'GET', '/inspect/leads')).body).toEqual([]);
   });
 });

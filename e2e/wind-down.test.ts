@@ -4,15 +4,15 @@ import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/cli/command-for-tests.ts';
-import { basic, send } from './checked-client.ts';
+import { basic, send } from '../server/testing/checked-client.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/testing/command.ts';
 
 /** Stops the shipped server with SIGTERM while clients write and hold everything open that can be held open. */
 const KEY = { TERRARIUM_ROOT_API_KEY: 'stop', TERRARIUM_ROOT_API_SECRET: 'test' };
 const auth = basic('stop', 'test');
 const WRITERS = 8;
 const STOPS = 3;
-/** Ends what hangs: whatever is held open here would last for longer than the test. */
+/** Ends hanging connections: each of them is kept open longer than the test. */
 const LIMIT_MS = 120_000;
 
 const workplace = new Workplace();
@@ -35,7 +35,7 @@ async function start() {
   return { run, ...addresses };
 }
 
-/** What a writer was told of the organizations that it wanted. */
+/** The responses that a writer got for its organizations. */
 interface Tally {
   tried: number;
   acknowledged: string[];
@@ -60,7 +60,7 @@ async function write(metaUrl: string, name: string, tally: Tally): Promise<void>
     }
     expect(answer.statusCode).toBe(503);
     expect(answer.headers.connection).toBe('close');
-    expect(JSON.parse(text).message).toMatch(/^The (platform|emulator) is stopping[:;] the change was not made/);
+    expect(JSON.parse(text).message).toMatch(/^the platform is stopping, so the change was not made/);
     tally.refused.push(`${name}-${count}`);
     break;
   }
@@ -88,7 +88,7 @@ async function holdOpen({ baseUrl, gatewayUrl }: Addresses, slowPath: string): P
   for (const socket of [silent, half, body]) if (socket.connecting) await once(socket, 'connect');
 }
 
-it('acknowledges every change that it makes, and ends whatever is open', { timeout: LIMIT_MS }, async () => {
+it('acknowledges every change that it makes, and closes all open connections', { timeout: LIMIT_MS }, async () => {
   const kept = new Set(['root', 'slow']);
   const totals = { tried: 0, acknowledged: 0, refused: 0, unacknowledged: 0, lost: 0, slowestStopMs: 0 };
   let slowPath = '';

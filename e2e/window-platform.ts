@@ -6,8 +6,10 @@ import { expect, type Page } from '@playwright/test';
 /** For one attempt to load the window, and for all. */
 const LOAD_LIMIT_MS = 10_000;
 const OPEN_LIMIT_MS = 30_000;
-/** Where the window keeps what goes with its cookie. */
+/** Where the window stores the key of its cookie. */
 const SESSION_KEY_PLACE = 'terrarium.session-key';
+/** The least that can be asked for where the window is. */
+const ITS_PLACE = '/ui/icon.svg';
 
 /** Resolves with true once the window shows the address, gone to as by its own links; with false where there is no window. */
 const WALK = `(to) => new Promise((resolve) => {
@@ -80,7 +82,7 @@ export abstract class WindowPlatform {
 
   /**
    * Opens the window signed in as root; `path` is below `/ui/`. A page where it is open already goes there as links lead, for
-   * a tenth of what it takes to load the window anew.
+   * a tenth of what it takes to load the window again.
    */
   async open(page: Page, path = ''): Promise<void> {
     const isOpen = page.url().startsWith(`${this.windowOrigin}/ui/`) && (await page.context().cookies()).length > 0;
@@ -91,7 +93,7 @@ export abstract class WindowPlatform {
   }
 
   /**
-   * Loads the window anew, signed in as root. Once more if need be: Chromium breaks off what it is loading when the machine's
+   * Loads the window again, signed in as root. Once more if need be: Chromium breaks off what it is loading when the machine's
    * networks change, as they do when somebody makes containers; so journeys with an engine load all that they open.
    */
   async load(page: Page, path = ''): Promise<void> {
@@ -110,16 +112,27 @@ export abstract class WindowPlatform {
     await expect(page.getByRole('contentinfo')).toContainText('live', loaded);
   }
 
+  /** Opens the window for another user, in place of the one who is signed in. */
+  async openAs(page: Page, username: string, password: string): Promise<void> {
+    await page.context().clearCookies();
+    await this.#signIn(page, { username, password });
+    await page.goto(`${this.windowOrigin}/ui/`);
+    await this.#untilShown(page);
+  }
+
   /** Begins a session as the page at the printed address does, whose load is saved. */
-  async #signIn(page: Page): Promise<void> {
-    const { baseUrl, windowUrl } = this.ready;
+  async #signIn(
+    page: Page,
+    credentials: object = { code: new URL(this.ready.windowUrl).searchParams.get('code') },
+  ): Promise<void> {
+    const { baseUrl } = this.ready;
     const key = randomBytes(32).toString('hex');
-    // Before the code is used: what is broken off on the way is gone to once more.
+    // Done before the code is used: an aborted load is repeated.
     await this.#goToItsPlace(page);
     const begun = await fetch(`${baseUrl}/inspect/session`, {
       method: 'POST',
       headers: { Origin: baseUrl, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ code: new URL(windowUrl).searchParams.get('code'), key }),
+      body: JSON.stringify({ ...credentials, key }),
     });
     const [name = '', value = ''] = (begun.headers.get('set-cookie') ?? '').split(';', 1)[0]?.split('=') ?? [];
     if (begun.status !== 200 || value === '') throw new Error(`no session: ${begun.status} ${await begun.text()}`);
@@ -130,7 +143,7 @@ export abstract class WindowPlatform {
     await page.evaluate(`localStorage.setItem('${SESSION_KEY_PLACE}', '${key}')`);
   }
 
-  /** Ends a window and all beside it, which then keep nothing; false where the page cannot be brought there. */
+  /** Closes a window and its context, so that nothing is stored; false if the page cannot be opened there. */
   async leave(page: Page): Promise<boolean> {
     try {
       await Promise.all(
@@ -147,9 +160,10 @@ export abstract class WindowPlatform {
     }
   }
 
-  /** To the least that can be asked for where the window is. */
+  /** Where the window is, without the window; the page of the test before is there already. */
   async #goToItsPlace(page: Page): Promise<void> {
-    await page.goto(`${this.windowOrigin}/ui/icon.svg`, { timeout: LOAD_LIMIT_MS });
+    const url = `${this.windowOrigin}${ITS_PLACE}`;
+    if (page.url() !== url) await page.goto(url, { timeout: LOAD_LIMIT_MS });
   }
 
   /** Asks the platform what the signed-in window may ask. */

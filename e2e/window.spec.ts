@@ -1,9 +1,12 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { openSignInPage } from '../server/cli/sign-in-page.ts';
 import { expectNoFaults, untilStill } from './axe.ts';
 import { SCREENS } from './screens.ts';
 import { expect, test } from './window.ts';
@@ -12,7 +15,11 @@ import { expect, test } from './window.ts';
 const SCRIPT = `<img src=x onerror="globalThis.hasRun=true"><script>globalThis.hasRun=true</script>`;
 const FORM = { payload: { firstName: SCRIPT, lastName: SCRIPT, company: SCRIPT, email: 'a@b.c', message: SCRIPT } };
 
-test('the printed address signs in, once, and the code leaves the address', async ({ page, browser, platform }) => {
+test('the printed address signs in once, and the code disappears from the address', async ({
+  page,
+  browser,
+  platform,
+}) => {
   await page.goto(platform.ready.windowUrl);
   await expect(page.getByRole('heading', { name: 'Home', exact: true })).toBeVisible();
   expect(page.url()).not.toContain('code=');
@@ -21,7 +28,7 @@ test('the printed address signs in, once, and the code leaves the address', asyn
 
   const stranger = await browser.newPage();
   await stranger.goto(platform.ready.windowUrl);
-  await expect(stranger.getByText(/used already|too old/)).toBeVisible();
+  await expect(stranger.getByText(/already been used|expired/)).toBeVisible();
   await stranger.getByLabel(/user/i).fill('root');
   await stranger.getByLabel(/password/i).fill('wrong');
   await stranger.getByRole('button', { name: /sign in/i }).click();
@@ -32,7 +39,22 @@ test('the printed address signs in, once, and the code leaves the address', asyn
   await stranger.close();
 });
 
-test('the first picture takes less than 300 kB of scripts, and no editor', async ({ page, platform }) => {
+test('the sign-in file of a browser signs in, and is removed', async ({ browser, platform }) => {
+  const signIn = await openSignInPage(() => platform.ready.windowUrl, process.env);
+  const page = await browser.newPage();
+  try {
+    await page.goto(signIn.url);
+    await expect(page.getByRole('heading', { name: 'Home', exact: true })).toBeVisible();
+    expect(page.url()).toBe(`${platform.windowOrigin}/ui/`);
+    await signIn.used;
+    expect(existsSync(fileURLToPath(signIn.url))).toBe(false);
+  } finally {
+    await page.close();
+    await signIn.close();
+  }
+});
+
+test('the first view takes less than 300 kB of scripts, and no editor', async ({ page, platform }) => {
   const scripts: Promise<Buffer>[] = [];
   page.on('response', (response) => {
     if (response.request().resourceType() === 'script') scripts.push(response.body());
@@ -45,7 +67,7 @@ test('the first picture takes less than 300 kB of scripts, and no editor', async
   expect(bodies.some((body) => body.includes('cm-editor'))).toBe(false);
 });
 
-test('nobody changes anything without a session, or from elsewhere with one', async ({ page, platform }) => {
+test('changes require a session and the same origin', async ({ page, platform }) => {
   await platform.open(page);
   const { baseUrl } = platform.ready;
   expect((await fetch(`${baseUrl}/meta/root`, { method: 'POST', body: '{}' })).status).toBe(401);
@@ -63,10 +85,7 @@ test('nobody changes anything without a session, or from elsewhere with one', as
   expect(forged.status).toBe(403);
 });
 
-test('who listens at another port of the name gets the cookie, and cannot do a thing with it', async ({
-  page,
-  platform,
-}) => {
+test('a server on another port of the host gets the cookie, and cannot use it', async ({ page, platform }) => {
   await platform.open(page);
   const got: string[] = [];
   const published = createServer(({ headers }, response) => {
@@ -94,14 +113,21 @@ test('who listens at another port of the name gets the cookie, and cannot do a t
   }
 });
 
-test('a second tab has the session of the first', async ({ page, platform }) => {
+test('a second tab has the session of the first, and an unknown address in it says so and links to screens', {
+  tag: '@slow',
+}, async ({ page, platform }) => {
   await platform.open(page);
   const second = await page.context().newPage();
   await second.goto(`${platform.windowOrigin}/ui/leads`);
   await expect(second.getByRole('contentinfo')).toContainText('live');
+
+  await platform.open(second, 'no-such-screen');
+  await expect(second.getByRole('main')).toContainText(/no such|not found|nothing here/i);
+  await platform.open(second, 'resources/00000000-0000-4000-8000-000000000000');
+  await expect(second.getByRole('main')).toContainText(/not found|no longer|deleted/i);
 });
 
-test('a session that has ended asks to sign in, and then goes on where one was', async ({ page, platform }) => {
+test('an expired session asks to sign in, and then continues at the same place', async ({ page, platform }) => {
   await platform.open(page, 'history');
   await page.context().clearCookies();
   await expect(page.getByRole('heading', { name: 'Sign in to Terrarium' })).toBeVisible({ timeout: 20_000 });
@@ -110,7 +136,7 @@ test('a session that has ended asks to sign in, and then goes on where one was',
   await expect(page.getByRole('heading', { name: 'History' })).toBeVisible();
 });
 
-test('from page to page, into a list and to a resource with the keyboard alone', async ({ page, platform }) => {
+test('screens, a list and a resource are reached by keyboard', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.call('/website/orders/1001');
   await platform.call('/website/orders/1001');
   await platform.open(page);
@@ -138,7 +164,7 @@ test('from page to page, into a list and to a resource with the keyboard alone',
   await expect(page).toHaveURL(/\/ui\/(lambdas|resources)\//);
 
   await page.keyboard.press('?');
-  await expect(page.getByRole('dialog')).toContainText('Pause what is live');
+  await expect(page.getByRole('dialog')).toContainText('Pause or resume live updates');
   await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog')).toBeHidden();
   // Letters are text where one writes.
@@ -147,14 +173,15 @@ test('from page to page, into a list and to a resource with the keyboard alone',
   await expect(page.getByRole('heading', { name: 'Lambdas' })).toBeVisible();
 });
 
-test('every screen is free of what axe finds, in either theme', async ({ page, platform }) => {
+test('axe finds no violation on any screen, light and dark', { tag: '@slow' }, async ({ page, platform }) => {
   test.setTimeout(120_000);
   await platform.call('/website/lead', FORM);
   await platform.call('/website/orders/1001');
   await platform.open(page);
   for (const screen of SCREENS) {
     await platform.open(page, screen);
-    await expectNoFaults(page, `/ui/${screen}`);
+    // What is around the screens is the same on all.
+    await expectNoFaults(page, `/ui/${screen}`, screen === SCREENS[0] ? ':root' : 'main');
   }
   await platform.open(page, 'invocations');
   await page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1).click();
@@ -173,7 +200,7 @@ test('every screen is free of what axe finds, in either theme', async ({ page, p
   await expectNoFaults(page, 'the palette');
 });
 
-test('script is text wherever it comes from', async ({ page, platform }) => {
+test('a script from any source is shown as text', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.call('/website/lead', FORM);
   await platform.open(page);
   const name = `x<img onerror="globalThis.hasRun=true" src=x>`.slice(0, 60);
@@ -193,10 +220,13 @@ test('script is text wherever it comes from', async ({ page, platform }) => {
   await expect(page.getByText('<img src=x').first()).toBeVisible();
 });
 
-test.describe('a platform that crashes', () => {
+test.describe('after a crash of the platform', () => {
   test.use({ ownProcess: true });
 
-  test('a platform that crashes and comes back is watched on, without a reload', async ({ page, platform }) => {
+  test('the window continues without a reload after the platform has crashed and restarted', async ({
+    page,
+    platform,
+  }) => {
     await platform.call('/website/orders/1001');
     await platform.open(page, 'invocations');
     const rows = page.getByRole('grid', { name: 'Invocations' }).getByRole('row');
@@ -218,11 +248,4 @@ test.describe('a platform that crashes', () => {
     await platform.call('/website/orders/1001');
     await expect(rows).toHaveCount(3);
   });
-});
-
-test('an address where nothing is says so, and leads on', async ({ page, platform }) => {
-  await platform.open(page, 'no-such-screen');
-  await expect(page.getByRole('main')).toContainText(/no such|not found|nothing here/i);
-  await platform.open(page, 'resources/00000000-0000-4000-8000-000000000000');
-  await expect(page.getByRole('main')).toContainText(/not found|no longer|deleted/i);
 });

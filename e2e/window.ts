@@ -12,7 +12,7 @@ export { expect, type Page, type WindowPlatform };
 interface Fixtures {
   /** How the platform is set; unless `containers` say otherwise there is no container engine. */
   startOptions: TerrariumOptions;
-  /** Does the platform have a process of its own, as on the command line? Only that one can crash. */
+  /** Does the platform run in a separate process, as on the command line? Only that one can crash. */
   ownProcess: boolean;
   platform: WindowPlatform;
   /** Does the test do to its page what cannot be undone, as with its clock? Then no other test gets it. */
@@ -23,7 +23,7 @@ interface Fixtures {
 let usualPort = 0;
 /**
  * The page of the test before, with nothing left of it. It stays where the window is: from any other place, a blank page, too, the
- * browser changes to another process and compiles all scripts anew, which is half of what a load takes.
+ * browser changes to another process and compiles all scripts again, which is half of what a load takes.
  */
 let usualPage: Page | undefined;
 /** What a test may listen to. */
@@ -51,9 +51,9 @@ export const test = base.extend<Fixtures>({
     await page.emulateMedia({ colorScheme: null, ...contextOptions });
     if (viewport) await page.setViewportSize(viewport);
   },
-  platform: async ({ startOptions, ownProcess, page, usesUpPage }, use) => {
+  platform: async ({ startOptions, ownProcess, browser, page, usesUpPage }, use) => {
     const folder = await mkdtemp(join(tmpdir(), 'terrarium-window-'));
-    const options: TerrariumOptions = { containers: { engine: 'none' }, ...startOptions };
+    const options: TerrariumOptions = { rootPassword: 'terrarium', containers: { engine: 'none' }, ...startOptions };
     await writeFile(join(folder, 'terrarium.json'), JSON.stringify(options));
     const platform = ownProcess ? new PlatformProcess(folder, [], { cwd: folder }) : new PlatformHere(folder, options);
     usualPort = await platform.startAt(usualPort);
@@ -65,6 +65,9 @@ export const test = base.extend<Fixtures>({
     });
     page.on('pageerror', ({ message }) => faults.push(message));
     await use(platform);
+    // A window that stays open in another context would ask for its platform until the browser ends.
+    const others = browser.contexts().filter((one) => one !== page.context());
+    await Promise.all(others.map((one) => one.close()));
     if (!usesUpPage && (await platform.leave(page))) usualPage = page;
     await platform.end('SIGTERM');
     await rm(folder, { recursive: true, force: true });

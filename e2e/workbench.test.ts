@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeAccount, rootPairOf } from './account.ts';
-import { send } from './checked-client.ts';
-import { makerFor } from './maker.ts';
-import { type Body, grant, makePlace, type Place } from './place.ts';
-import { type Platform, startPlatform } from './platform.ts';
+import { makeAccount, rootPairOf } from '../server/testing/account.ts';
+import { send } from '../server/testing/checked-client.ts';
+import { type Body, grant, makePlace, type Place } from '../server/testing/place.ts';
+import { type Platform, startPlatform } from '../server/testing/platform.ts';
+import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
 describe('the workbench of a lambda', () => {
   let folder: string;
@@ -27,7 +27,7 @@ describe('the workbench of a lambda', () => {
     platform = await startPlatform({});
     acme = await makePlace(platform.root, 'acme');
     auth = rootPairOf(platform);
-    lambda = await makerFor(platform.root).lambda(acme, { code: code('as it was') });
+    lambda = await resourceFactoryFor(platform.root).lambda(acme, { code: code('as it was') });
   });
   afterAll(async () => {
     await platform?.stop();
@@ -59,7 +59,7 @@ describe('the workbench of a lambda', () => {
     expect((await ask('GET', 'workbench')).body).not.toHaveProperty('link');
   });
 
-  it('runs it for a debugger, which nobody but root sees or may ask for', async () => {
+  it('runs it for a debugger, which only root sees or may ask for', async () => {
     expect((await ask('POST', 'debug')).body).toMatchObject({ startedAt: expect.any(String) });
     await expect
       .poll(async () => (await ask('GET', 'workbench')).body.debug?.url)
@@ -77,7 +77,7 @@ describe('the workbench of a lambda', () => {
     expect(await run()).toBe('saved again');
   });
 
-  it('goes with the lambda', async () => {
+  it('is deleted with the lambda', async () => {
     await platform.root.delete(`/acme/lambdas/${lambda.id}`);
     expect((await ask('GET', 'workbench')).status).toBe(404);
   });

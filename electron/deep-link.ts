@@ -2,12 +2,12 @@ export const PROTOCOL = 'terrarium';
 
 const MAX_LENGTH = 2_048;
 const SEGMENT = /^[\w.~-]+$/;
-/** What a link from elsewhere may never bring: it would sign the window in as somebody else. */
+/** Parameters that an external link must not set: they would sign the window in as another user. */
 const FORBIDDEN_QUERY = ['code'];
 
 /**
- * The place in the window that a link names: `terrarium://resources/ID?tab=log` is `/ui/resources/ID?tab=log`. Undefined for
- * what is no such link; anybody can write one, so nothing but names and a query goes through.
+ * The path in the window for a deep link: `terrarium://resources/ID?tab=log` is `/ui/resources/ID?tab=log`. Undefined for other links.
+ * Links are untrusted, so only names and a query pass.
  */
 export function placeOfLink(link: string): string | undefined {
   if (link.length > MAX_LENGTH || !URL.canParse(link)) return undefined;
@@ -20,7 +20,7 @@ export function placeOfLink(link: string): string | undefined {
   return `/ui/${segments.join('/')}${query && `?${query}`}`;
 }
 
-/** The first link among the words that a start was given. */
+/** The first deep link among the arguments of a start. */
 export function findLink(argv: readonly string[]): string | undefined {
   return argv.find((word) => word.startsWith(`${PROTOCOL}:`));
 }

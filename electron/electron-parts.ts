@@ -1,5 +1,5 @@
-// What the shell uses of Electron, as narrow as it uses it. main.ts hands in the real module, tests hand in a stand-in: both
-// have to fit these types, so the stand-in cannot drift from what Electron has.
+// The part of Electron's API that the shell uses. main.ts passes the real module and tests pass a fake; both must match these types,
+// so that the fake cannot differ from Electron.
 import type {
   BrowserWindowConstructorOptions,
   ForkOptions,
@@ -12,7 +12,6 @@ export interface PreventableEvent {
   preventDefault(): void;
 }
 
-/** A navigation that is about to happen. */
 export interface NavigationEvent extends PreventableEvent {
   url: string;
   isMainFrame: boolean;
@@ -23,8 +22,9 @@ export interface AppPart {
   requestSingleInstanceLock(): boolean;
   setAsDefaultProtocolClient(protocol: string): boolean;
   enableSandbox(): void;
+  setAppUserModelId(id: string): void;
   whenReady(): Promise<void>;
-  getPath(name: 'userData' | 'temp'): string;
+  getPath(name: 'userData'): string;
   quit(): void;
   exit(code: number): void;
   on(event: 'before-quit', listener: (event: PreventableEvent) => void): unknown;
@@ -67,7 +67,7 @@ export interface WindowPart {
 
 export interface TrayPart {
   setToolTip(text: string): void;
-  // biome-ignore lint/suspicious/noExplicitAny: a menu goes from the one to the other unseen
+  // biome-ignore lint/suspicious/noExplicitAny: the shell only passes menus on
   setContextMenu(menu: any): void;
   destroy(): void;
   on(event: 'click', listener: () => void): unknown;
@@ -88,7 +88,6 @@ export interface SessionPart {
   setDevicePermissionHandler(handler: () => boolean): void;
 }
 
-/** A process that runs the server. */
 export interface ServerChild {
   readonly pid: number | undefined;
   readonly stdout: NodeJS.ReadableStream | null;
@@ -105,7 +104,7 @@ export interface ElectronParts {
   Tray: new (icon: string) => TrayPart;
   Menu: {
     buildFromTemplate(template: MenuItemConstructorOptions[]): unknown;
-    // biome-ignore lint/suspicious/noExplicitAny: a menu goes from the one to the other unseen
+    // biome-ignore lint/suspicious/noExplicitAny: the shell only passes menus on
     setApplicationMenu(menu: any): void;
   };
   session: { readonly defaultSession: SessionPart };

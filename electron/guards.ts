@@ -1,18 +1,18 @@
 import type { ContentsPart, NavigationEvent, SessionPart } from './electron-parts.ts';
 import { isExternalLink } from './external-link.ts';
 
-/** What the guards ask the shell. */
+/** What the guards need to know from the shell. */
 export interface GuardPosts {
-  /** Is it a page of the platform, or the shell's own? */
+  /** Is it a page of the platform or of the shell? */
   isOurs(url: string): boolean;
   openExternal(url: string): void;
-  /** An address that means something to the shell itself; true when it was one. */
+  /** Handles an address of the shell itself; returns whether it was one. */
   act(url: string): boolean;
 }
 
 const GRANTED = ['clipboard-sanitized-write'];
 
-/** A page gets no camera, no device, no notification: nothing but writing text to the clipboard, and only ours. */
+/** Denies pages all permissions, except that the platform's own pages may write text to the clipboard. */
 export function guardSession(session: SessionPart, isOurs: GuardPosts['isOurs']): void {
   const isGranted = (permission: string, url: string) => GRANTED.includes(permission) && isOurs(url);
   session.setPermissionRequestHandler((_contents, permission, callback, { requestingUrl }) =>
@@ -22,13 +22,13 @@ export function guardSession(session: SessionPart, isOurs: GuardPosts['isOurs'])
   session.setDevicePermissionHandler(() => false);
 }
 
-/** A page leads nowhere but to ours: other links open outside, and no window or web view comes of it. */
+/** Allows navigation only to the platform's own pages: other links open in the browser. Denies new windows and web views. */
 export function guardContents(contents: ContentsPart, posts: GuardPosts): void {
   const { isOurs, openExternal, act } = posts;
   contents.on('will-frame-navigate', (event) => {
     if (isOurs(event.url)) return;
     event.preventDefault();
-    // A frame within the page goes nowhere else, and opens nothing by itself.
+    // A frame in the page may not navigate elsewhere, and opens no link by itself.
     if (!event.isMainFrame || act(event.url)) return;
     if (isExternalLink(event.url)) openExternal(event.url);
   });

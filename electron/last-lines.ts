@@ -1,9 +1,9 @@
 const MAX_LINE_LENGTH = 2_000;
-/** Colours and the like, which are for a terminal. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is how they begin
+/** Escape sequences for a terminal, such as colors. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
 const ESCAPES = /\u001b\[[0-9;?]*[ -/]*[@-~]/g;
 
-/** Keeps the last lines of what a process prints. */
+/** Keeps the last lines of a process's output. */
 export class LastLines {
   readonly #max: number;
   #lines: string[] = [];

@@ -1,7 +1,7 @@
 import type { MenuItemConstructorOptions } from 'electron';
 import type { ServerState } from './server-supervisor.ts';
 
-/** What the menus and the tray can do. */
+/** Actions of the menus and the tray. */
 export interface ShellActions {
   goTo(place: string): void;
   openInBrowser(): void;
@@ -12,7 +12,7 @@ export interface ShellActions {
   quit(): void;
 }
 
-/** Screens that the menu names, with the number of their accelerator. */
+/** Screens in the menu, with the number of their accelerator. */
 const SCREENS = [
   ['Home', '/ui/'],
   ['Resources', '/ui/resources'],
@@ -25,7 +25,6 @@ const SCREENS = [
   ['History', '/ui/history'],
 ] as const;
 
-/** The menu of the application. */
 export function applicationMenu(
   platform: NodeJS.Platform,
   state: ServerState,
@@ -80,7 +79,6 @@ export function applicationMenu(
   ];
 }
 
-/** The menu of the tray. */
 export function trayMenu(state: ServerState, actions: ShellActions): MenuItemConstructorOptions[] {
   return [
     { label: statusLine(state), enabled: false },
@@ -93,17 +91,17 @@ export function trayMenu(state: ServerState, actions: ShellActions): MenuItemCon
   ];
 }
 
-/** What the server does, in a line. */
+/** The state of the server in one line. */
 export function statusLine(state: ServerState): string {
   switch (state.phase) {
     case 'starting':
       return 'Terrarium is starting';
     case 'running':
-      return `Terrarium runs at ${state.addresses.baseUrl}`;
+      return `Terrarium is running at ${state.addresses.baseUrl}`;
     case 'restarting':
-      return `Terrarium starts again: ${state.reason}`;
+      return `Terrarium is restarting: ${state.reason}`;
     case 'ended':
-      return `Terrarium does not run: ${state.reason}`;
+      return `Terrarium is not running: ${state.reason}`;
   }
 }
 
@@ -111,8 +109,9 @@ function addressItems(state: ServerState, { copy }: ShellActions): MenuItemConst
   if (state.phase !== 'running') return [];
   const { metaUrl, securityUrl, gatewayUrl } = state.addresses;
   return [
-    { label: 'Copy Resources Address', accelerator: 'CmdOrCtrl+Shift+1', click: () => copy(metaUrl) },
-    { label: 'Copy Security Address', accelerator: 'CmdOrCtrl+Shift+2', click: () => copy(securityUrl) },
-    { label: 'Copy Gateway Address', accelerator: 'CmdOrCtrl+Shift+3', click: () => copy(gatewayUrl) },
+    { label: 'Copy Resources Address', accelerator: 'CmdOrCtrl+Alt+1', click: () => copy(metaUrl) },
+    { label: 'Copy Security Address', accelerator: 'CmdOrCtrl+Alt+2', click: () => copy(securityUrl) },
+    // On macOS, Cmd+Shift+3 takes a picture of the screen.
+    { label: 'Copy Gateway Address', accelerator: 'CmdOrCtrl+Alt+3', click: () => copy(gatewayUrl) },
   ];
 }

@@ -1,6 +1,6 @@
 import type { ServerState } from './server-supervisor.ts';
 
-/** Where Retry leads: an address that can't exist, which the guards understand. So the page needs no script. */
+/** Address of the Retry link: it cannot exist, and the guards handle it. So the page needs no script. */
 export const RETRY_URL = 'http://terrarium.invalid/retry';
 
 const STYLE = `
@@ -19,25 +19,25 @@ interface Message {
   canRetry?: boolean;
 }
 
-/** What the window shows while there is no platform to show; undefined while there is. */
+/** The message that the window shows while the platform is not running; undefined while it is. */
 export function messageOf(state: ServerState): Message | undefined {
   switch (state.phase) {
     case 'running':
       return undefined;
     case 'starting':
-      return { title: 'Terrarium is starting …', text: 'The window opens as soon as the platform answers.' };
+      return { title: 'Terrarium is starting …', text: 'The window opens when the platform is ready.' };
     case 'restarting': {
-      const text = `The platform is gone: ${state.reason}. It starts again in ${state.delayMs / 1000} s.`;
-      return { title: 'Terrarium starts again', text, output: state.output };
+      const text = `The platform has ended: ${state.reason}. It restarts in ${state.delayMs / 1000} s.`;
+      return { title: 'Terrarium is restarting', text, output: state.output };
     }
     case 'ended': {
-      const text = `The platform does not run: ${state.reason}. The last lines that it wrote say more.`;
+      const text = `The platform is not running: ${state.reason}. For details, see the last lines of its output.`;
       return { title: 'Terrarium has stopped', text, output: state.output, canRetry: true };
     }
   }
 }
 
-/** The message as a page that needs nobody to serve it. */
+/** The message as a data URL. */
 export function messagePage({ title, text, output = [], canRetry = false }: Message): string {
   const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escaped(title)}</title>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">

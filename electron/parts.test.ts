@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { placeOfLink } from './deep-link.ts';
 import { LastLines } from './last-lines.ts';
+import { applicationMenu } from './menu.ts';
 import { messagePage, RETRY_URL } from './message-page.ts';
 import { RESTART_POLICY, restartDelayMs } from './restart-policy.ts';
 import { placeWindow, readWindowState } from './window-state.ts';
@@ -20,29 +21,29 @@ it.each([
   ['terrarium://leads/<script>', undefined],
   [`terrarium://leads/${'x'.repeat(3_000)}`, undefined],
   ['terrarium', undefined],
-])('the link %s leads to %s', (link, place) => {
+])('the link %s opens %s', (link, place) => {
   expect(placeOfLink(link)).toBe(place);
 });
 
-it('a link never leaves the window, however it climbs', () => {
+it('a link with .. cannot leave the window', () => {
   for (const link of ['terrarium://a/../../meta', 'terrarium://../meta', 'terrarium:///../meta', 'terrarium:..']) {
     expect(placeOfLink(link) ?? '/ui/').toMatch(/^\/ui\/(?!.*[.][.])/);
   }
 });
 
-it('a server that crashes waits longer each time, then gives up; an old crash is forgotten', () => {
+it('each crash doubles the delay of the restart, up to a limit; old crashes do not count', () => {
   const delays = [1, 2, 3, 4, 5, 6].map((count) => restartDelayMs(RESTART_POLICY, Array(count).fill(1_000)));
   expect(delays).toEqual([500, 1_000, 2_000, 4_000, 8_000, undefined]);
   expect(restartDelayMs(RESTART_POLICY, [0, 1, 2, 3, 4, 60_005])).toBe(500);
 });
 
-it('the last lines are kept, in whatever pieces they come, without colours', () => {
+it('the last lines are kept without colors, however the output is split', () => {
   const lines = new LastLines(3);
   for (const piece of ['one\ntwo\nth', 'ree\r\n\u001b[1mfo', 'ur\u001b[22m']) lines.add(piece);
   expect(lines.all()).toEqual(['two', 'three', 'four']);
 });
 
-it('a message shows what it is told as text, and runs no script', () => {
+it('a message page escapes its text and runs no script', () => {
   const page = decodeURIComponent(
     messagePage({ title: '<b>', text: '"&\'', output: ['<script>x</script>'], canRetry: true }),
   );
@@ -57,13 +58,13 @@ const wide = { x: 1280, y: 0, width: 2560, height: 1440 };
 
 it.each([
   [
-    'where it was',
+    'at its last position',
     { x: 1500, y: 100, width: 1600, height: 1000 },
     [laptop, wide],
     { x: 1500, y: 100, width: 1600, height: 1000 },
   ],
   [
-    'on another display when its own is gone',
+    'on another display if its own is disconnected',
     { x: 1500, y: 100, width: 1600, height: 1000 },
     [laptop],
     { width: 1280, height: 775 },
@@ -74,12 +75,12 @@ it.each([
     [laptop],
     { x: 10, y: 25, width: 1000, height: 700 },
   ],
-  ['large enough to be used', { x: 10, y: 50, width: 20, height: 20 }, [laptop], { width: 960, height: 600 }],
+  ['with a minimum size', { x: 10, y: 50, width: 20, height: 20 }, [laptop], { width: 960, height: 600 }],
 ])('a window opens %s', (_where, bounds, workAreas, expected) => {
   expect(placeWindow({ bounds, isMaximized: false }, workAreas)).toEqual(expected);
 });
 
-it('a file that makes no sense is no place', () => {
+it('an invalid file is ignored', () => {
   const folder = mkdtempSync(join(tmpdir(), 'terrarium-place-'));
   const file = join(folder, 'window.json');
   for (const text of ['', '{}', '{"bounds":{"x":1e99,"y":0,"width":-1,"height":5},"isMaximized":true}']) {
@@ -88,4 +89,17 @@ it('a file that makes no sense is no place', () => {
   }
   rmSync(folder, { recursive: true });
   expect(placeWindow(undefined, [laptop])).toEqual({ width: 1440, height: 900 });
+});
+
+it('no item of a menu takes a key combination of macOS', () => {
+  const addresses = { baseUrl: '', metaUrl: '', securityUrl: '', gatewayUrl: '', windowUrl: '' };
+  const nothing = () => undefined;
+  const actions = { goTo: nothing, openInBrowser: nothing, openDocs: nothing, copy: nothing, showWindow: nothing };
+  const menu = applicationMenu(
+    'darwin',
+    { phase: 'running', addresses },
+    { ...actions, restartServer: nothing, quit: nothing },
+  );
+  // Cmd+Shift+3, 4 and 5 take pictures of the screen.
+  expect(JSON.stringify(menu)).not.toMatch(/Shift\+[345]"/);
 });

@@ -4,45 +4,44 @@ import type { Addresses } from './ready-file.ts';
 import type { ServerState } from './server-supervisor.ts';
 import { MIN_SIZE, placeWindow, readWindowState, writeWindowState } from './window-state.ts';
 
-/** Chromium's code for a load that another one took the place of. */
+/** Chromium's error code for a load that another one replaced. */
 const ABORTED = -3;
-/** Names the one-time code in an address. */
+/** Query parameter of the one-time code. */
 const CODE = 'code';
 
 export interface PlatformWindowOptions {
   electron: Pick<ElectronParts, 'BrowserWindow' | 'screen'>;
   iconFile: string;
-  /** Remembers where the window was. */
+  /** File with the last position of the window. */
   stateFile: string;
-  /** Is the whole shell about to quit? Otherwise a closed window is only hidden. */
+  /** Is the shell quitting? Otherwise a closed window is only hidden. */
   isQuitting(): boolean;
   onHidden(): void;
 }
 
-/** The one window: shows the platform while it runs, and otherwise why not. */
+/** The window: shows the platform while it is running, otherwise a message. */
 export class PlatformWindow {
   readonly #options: PlatformWindowOptions;
   #window: WindowPart | undefined;
   #state: ServerState = { phase: 'starting' };
   #addresses: Addresses | undefined;
-  /** Where to go when the platform answers, e.g. `/ui/leads`. */
+  /** Path to open when the platform is ready, such as `/ui/leads`. */
   #wanted: string | undefined;
   /** The address whose one-time code has been used. */
   #usedUrl: string | undefined;
-  /** The page of ours that a message has taken the place of. */
+  /** The page of the platform that a message has replaced. */
   #left: string | undefined;
 
   constructor(options: PlatformWindowOptions) {
     this.#options = options;
   }
 
-  /** Is the page one of the platform's, or a message of ours? */
+  /** Is it a page of the platform, or a message of the shell? */
   isOurs(url: string): boolean {
     if (!this.#addresses || !URL.canParse(url)) return false;
     return new URL(url).origin === new URL(this.#addresses.windowUrl).origin;
   }
 
-  /** Opens the window, or brings the open one to the front. */
   show(): void {
     if (!this.#window) {
       this.#open();
@@ -53,14 +52,14 @@ export class PlatformWindow {
     this.#window.focus();
   }
 
-  /** Goes to a place of the platform, e.g. `/ui/leads`, now or as soon as it runs. */
+  /** Opens a path of the platform, such as `/ui/leads`, now or when it is ready. */
   goTo(place: string): void {
     this.#wanted = place;
     if (this.#state.phase === 'running') this.#load();
     this.show();
   }
 
-  /** Shows what has become of the server. */
+  /** Shows the state of the server. */
   serverIs(state: ServerState): void {
     const current = this.#window?.webContents.getURL() ?? '';
     if (this.isOurs(current)) this.#left = current;
@@ -116,7 +115,7 @@ export class PlatformWindow {
     });
     window.webContents.on('render-process-gone', (_event, { reason }) => {
       if (reason !== 'clean-exit')
-        this.#say('The window has crashed', `Its page is gone (${reason}); the platform goes on.`);
+        this.#say('The window has crashed', `Its page has ended (${reason}). The platform is still running.`);
     });
     this.#load();
   }
@@ -127,7 +126,7 @@ export class PlatformWindow {
     else if (this.#addresses) {
       const { windowUrl } = this.#addresses;
       this.#go(withPlace(windowUrl, this.#wanted ?? this.#left, windowUrl !== this.#usedUrl));
-      // A window that is not open yet has used nothing.
+      // A window that is not open yet has not used its code.
       if (!this.#window) return;
       this.#usedUrl = windowUrl;
       this.#wanted = undefined;
@@ -140,12 +139,12 @@ export class PlatformWindow {
   }
 
   #go(url: string): void {
-    // What cannot be loaded is told by did-fail-load.
+    // did-fail-load reports a failure.
     this.#window?.loadURL(url).catch(() => undefined);
   }
 }
 
-/** The address that signs in, but with another place in the window; without its code when that has been used. */
+/** The sign-in address with another path; without its code if that has been used. */
 function withPlace(windowUrl: string, place: string | undefined, withCode: boolean): string {
   const url = new URL(windowUrl);
   if (!withCode) url.searchParams.delete(CODE);

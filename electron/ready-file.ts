@@ -9,18 +9,18 @@ const readySchema = z
     metaUrl: z.url(),
     securityUrl: z.url(),
     gatewayUrl: z.url(),
-    /** Signs the window in, once. */
+    /** Address that signs in once. */
     windowUrl: z.url({ protocol: /^https?$/ }).optional(),
   })
   .transform((ready) => ({ ...ready, windowUrl: ready.windowUrl ?? `${ready.baseUrl}/ui/` }));
 
-/** Where a platform that is ready answers. */
+/** Addresses of a platform that is ready. */
 export type Addresses = z.output<typeof readySchema>;
 
 /**
  * Waits until a server has written its ready file.
  *
- * @param signal ends the waiting; it rejects then
+ * @param signal rejects when aborted
  */
 export async function untilReady(file: string, signal: AbortSignal): Promise<Addresses> {
   for (;;) {

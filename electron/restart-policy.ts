@@ -1,9 +1,9 @@
-/** When a server that crashed is started again. */
+/** When a crashed server is restarted. */
 export interface RestartPolicy {
-  /** Wait before the first restart, milliseconds; it doubles with each crash within the window. */
+  /** Delay of the first restart, milliseconds; it doubles with each crash within the window. */
   firstDelayMs: number;
   maxDelayMs: number;
-  /** More crashes than this within the window, and it is left alone. */
+  /** With more crashes than this within the window, the server is not restarted. */
   maxCrashes: number;
   windowMs: number;
 }
@@ -16,9 +16,9 @@ export const RESTART_POLICY: RestartPolicy = {
 };
 
 /**
- * How long to wait after the last of these crashes, milliseconds; undefined when it is time to give up.
+ * The delay after the last of these crashes, milliseconds; undefined if the server must not be restarted.
  *
- * @param crashesAtMs when it crashed, the last one last, on a clock that only goes forward
+ * @param crashesAtMs times of the crashes in ascending order, on a monotonic clock
  */
 export function restartDelayMs(policy: RestartPolicy, crashesAtMs: readonly number[]): number | undefined {
   const last = crashesAtMs.at(-1) ?? 0;

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand } from '../server/cli/command-for-tests.ts';
-import { clickItem } from './electron-for-tests.ts';
+import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
 import { RETRY_URL } from './message-page.ts';
 import type { RestartPolicy } from './restart-policy.ts';
-import { Bench, pageText, START_TIMEOUT_MS } from './shell-for-tests.ts';
+import { clickItem } from './testing/desktop.ts';
+import { Bench, pageText, START_TIMEOUT_MS } from './testing/shell.ts';
 
 const QUICK: RestartPolicy = { firstDelayMs: 20, maxDelayMs: 20, maxCrashes: 5, windowMs: 60_000 };
 
@@ -26,7 +26,7 @@ const isAlive = (pid: number) => {
 };
 
 it(
-  'the server runs in a process of its own, and its words reach the terminal',
+  'the server runs in a separate process, and its output reaches the terminal',
   async () => {
     await bench.start();
     const { baseUrl } = await bench.runs();
@@ -38,7 +38,7 @@ it(
 );
 
 it(
-  'a server that crashes is started again, and the window goes back to where it was',
+  'a crashed server is restarted, and the window returns to its page',
   async () => {
     await bench.start({ restartPolicy: QUICK });
     const { windowUrl } = await bench.runs();
@@ -50,7 +50,7 @@ it(
     expect(bench.desktop.children).toHaveLength(2);
     expect(new URL(again.windowUrl).port).not.toBe(new URL(windowUrl).port);
     const messages = window.loaded.filter((url) => url.startsWith('data:')).map(pageText);
-    expect(messages.some((text) => text.includes('starts again'))).toBe(true);
+    expect(messages.some((text) => text.includes('is restarting'))).toBe(true);
     const { pathname, searchParams } = new URL(window.loaded.at(-1) ?? '');
     expect([pathname, searchParams.get('q')]).toEqual(['/ui/leads', 'ada']);
   },
@@ -58,7 +58,7 @@ it(
 );
 
 it(
-  'a server that crashes again and again is left alone; Retry starts it with a clean slate',
+  'a server that crashes repeatedly is not restarted; Retry starts it and resets the crash count',
   async () => {
     await bench.start({ restartPolicy: { ...QUICK, maxCrashes: 1 } });
     await bench.runs();
@@ -66,7 +66,7 @@ it(
     await bench.runs();
     await bench.crash();
     const { reason, output } = await bench.reaches('ended');
-    expect(reason).toMatch(/again and again/);
+    expect(reason).toMatch(/crashed repeatedly/);
     expect(output.join('\n')).toContain('Terrarium is ready.');
     const { window } = bench.desktop;
     expect(pageText(window.loaded.at(-1) ?? '')).toContain('Terrarium is ready.');
@@ -79,7 +79,7 @@ it(
 );
 
 it(
-  'what has to be put right first is shown, not tried again and again',
+  'an error that the user must correct is shown without a restart',
   async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
@@ -87,7 +87,7 @@ it(
     const port = typeof address === 'object' ? String(address?.port) : '';
     await bench.start({ serverArguments: ['--data', ':memory:', '--base-port', port, '--seed', 'empty'] });
     const { reason, output } = await bench.reaches('ended');
-    expect(reason).toBe('it could not start');
+    expect(reason).toBe('the platform could not start');
     expect(output.join('\n')).toContain(port);
     expect(pageText(bench.desktop.window.loaded.at(-1) ?? '')).toContain(port);
     expect(bench.desktop.children).toHaveLength(1);
@@ -97,19 +97,19 @@ it(
 );
 
 it(
-  'a server that is told to stop from outside stays stopped',
+  'a server that another process stops is not restarted',
   async () => {
     await bench.start();
     await bench.runs();
     process.kill(bench.shell.supervisor.pid ?? 0, 'SIGTERM');
-    expect((await bench.reaches('ended')).reason).toBe('it was told to stop');
+    expect((await bench.reaches('ended')).reason).toBe('the platform was stopped');
     expect(bench.desktop.children).toHaveLength(1);
   },
   START_TIMEOUT_MS,
 );
 
 it(
-  'a restart is asked for in the menu',
+  'the menu restarts the server',
   async () => {
     await bench.start();
     await bench.runs();
@@ -124,7 +124,7 @@ it(
 );
 
 it(
-  'quitting lets the server end its work, and leaves no process behind',
+  'quitting lets the server shut down, and leaves no process behind',
   async () => {
     await bench.start();
     await bench.runs();
@@ -140,7 +140,7 @@ it(
 );
 
 it(
-  'quitting while the server is restarted starts no other',
+  'quitting during a restart starts no new server',
   async () => {
     await bench.start();
     await bench.runs();
@@ -153,7 +153,7 @@ it(
 );
 
 it(
-  'quitting before the server is ready ends it all the same',
+  'quitting before the server is ready ends it',
   async () => {
     await bench.start();
     bench.desktop.app.quit();

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { USER_FAILURE } from '../server/cli/describe-failure.ts';
+import { STOP_MESSAGE } from '../server/cli/stop-message.ts';
 import type { ServerChild } from './electron-parts.ts';
 import { LastLines } from './last-lines.ts';
 import { type Addresses, untilReady } from './ready-file.ts';
 import { RESTART_POLICY, type RestartPolicy, restartDelayMs } from './restart-policy.ts';
-import { STOP_MESSAGE } from './stop-message.ts';
 
-/** What the server does. `output` holds the last lines that it printed. */
+/** State of the server. `output` contains its last lines. */
 export type ServerState =
   | { phase: 'starting' }
   | { phase: 'running'; addresses: Addresses }
@@ -16,11 +16,11 @@ export type ServerState =
   | { phase: 'ended'; reason: string; output: readonly string[] };
 
 export interface SupervisorOptions {
-  /** Starts the server; it has to write that ready file. */
+  /** Starts the server, which must write this ready file. */
   fork(readyFile: string): ServerChild;
   readyFile: string;
   onState(state: ServerState): void;
-  /** Takes what the server prints, e.g. for the terminal that the shell was started from. */
+  /** Receives the server's output, such as for the terminal that the shell was started from. */
   onOutput?(text: string, stream: 'stdout' | 'stderr'): void;
   policy?: RestartPolicy;
   readyTimeoutMs?: number;
@@ -28,13 +28,13 @@ export interface SupervisorOptions {
 }
 
 const READY_TIMEOUT_MS = 60_000;
-/** A server lets invocations end and removes containers before it goes. */
+/** A server completes invocations and removes containers before it ends. */
 const STOP_TIMEOUT_MS = 30_000;
 const KEPT_LINES = 40;
-/** Its last words may come after its end; a lambda that outlives it keeps the pipe open. */
+/** The last output may arrive after the end; a lambda that is still running keeps the pipe open. */
 const LAST_WORDS_TIMEOUT_MS = 500;
 
-/** Keeps one server process running, and knows why it does not. */
+/** Keeps one server process running, or knows why it is not running. */
 export class ServerSupervisor {
   readonly #options: SupervisorOptions;
   #state: ServerState = { phase: 'starting' };
@@ -53,12 +53,11 @@ export class ServerSupervisor {
     return this.#state;
   }
 
-  /** Process id of the server, while it runs. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
 
-  /** Starts the server, unless it runs already. Also what Retry does: earlier crashes are forgotten. */
+  /** Starts the server, unless it is running, and resets the crash count. Also the action of Retry. */
   start(): void {
     if (this.#child || this.#isStopping) return;
     clearTimeout(this.#timer);
@@ -66,17 +65,16 @@ export class ServerSupervisor {
     this.#launch();
   }
 
-  /** Stops the server, if it runs, and starts it again. */
   async restart(): Promise<void> {
     if (this.#isStopping) return;
     await this.#end();
-    // Meanwhile the whole shell may have begun to quit.
+    // The shell may have begun to quit in the meantime.
     if (this.#isOver) return;
     this.#isStopping = false;
     this.start();
   }
 
-  /** Lets the server end its work and go, for good; one that does not go in time is killed. */
+  /** Shuts the server down for good; kills it after a timeout. */
   async stop(): Promise<void> {
     this.#isOver = true;
     await this.#end();
@@ -116,14 +114,14 @@ export class ServerSupervisor {
         if (gone.signal.aborted) return;
         troubleBefore = timeout.aborted
           ? `it was not ready within ${readyTimeoutMs / 1000} s`
-          : `it wrote a ready file that makes no sense: ${String(failure)}`;
+          : `its ready file is not valid: ${String(failure)}`;
         killAtOnce(child);
       },
     );
     this.#exited = new Promise((resolve) => {
       child.on('exit', (code) => {
         gone.abort();
-        // A killed server leaves its file behind; the next one would seem ready at once.
+        // Removes the file of a killed server, or the next one would seem ready at once.
         void Promise.allSettled([rm(readyFile, { force: true }), untilSilent(child)]).then(() => {
           this.#child = undefined;
           resolve();
@@ -136,19 +134,19 @@ export class ServerSupervisor {
   #ended(code: number, trouble: string | undefined, output: readonly string[]): void {
     const reason = trouble ?? `it ended with exit code ${code}`;
     if (!trouble && code === 0) {
-      this.#set({ phase: 'ended', reason: 'it was told to stop', output });
+      this.#set({ phase: 'ended', reason: 'the platform was stopped', output });
       return;
     }
-    // Something to put right first: a wrong setting, a port in use.
+    // The user must correct something first: an invalid setting, a port in use.
     if (!trouble && code === USER_FAILURE) {
-      this.#set({ phase: 'ended', reason: 'it could not start', output });
+      this.#set({ phase: 'ended', reason: 'the platform could not start', output });
       return;
     }
     this.#crashesAtMs.push(performance.now());
     const policy = this.#options.policy ?? RESTART_POLICY;
     const delayMs = restartDelayMs(policy, this.#crashesAtMs);
     if (delayMs === undefined) {
-      this.#set({ phase: 'ended', reason: `it crashed again and again; the last time ${reason}`, output });
+      this.#set({ phase: 'ended', reason: `the platform crashed repeatedly; the last time, ${reason}`, output });
       return;
     }
     this.#set({ phase: 'restarting', reason, output, delayMs });
@@ -161,7 +159,7 @@ export class ServerSupervisor {
   }
 }
 
-/** Resolves when all that the process printed has been read. */
+/** Resolves when all output of the process has been read. */
 async function untilSilent({ stdout, stderr }: ServerChild): Promise<void> {
   const ends = [stdout, stderr].map(async (stream) => {
     if (stream?.readable) await once(stream, 'end');

@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand } from '../server/cli/command-for-tests.ts';
-import { clickItem } from './electron-for-tests.ts';
+import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
 import type { Addresses } from './ready-file.ts';
-import { Bench, START_TIMEOUT_MS } from './shell-for-tests.ts';
+import { clickItem } from './testing/desktop.ts';
+import { Bench, START_TIMEOUT_MS } from './testing/shell.ts';
 
 beforeAll(buildCommand, BUILD_TIMEOUT_MS);
 
-describe('a window of a platform that runs', () => {
+describe('the window of a running platform', () => {
   let bench: Bench;
   let addresses: Addresses;
 
@@ -23,7 +23,7 @@ describe('a window of a platform that runs', () => {
   const origin = () => new URL(addresses.windowUrl).origin;
   const page = () => `${origin()}/ui/`;
 
-  it('has no way to Node or to the shell, and lives in the sandbox', () => {
+  it('runs in the sandbox, without access to Node.js or to the shell', () => {
     expect(bench.desktop.app.isSandboxed).toBe(true);
     expect(bench.desktop.window.options.webPreferences).not.toHaveProperty('preload');
     expect(bench.desktop.window.options.webPreferences).toMatchObject({
@@ -37,7 +37,7 @@ describe('a window of a platform that runs', () => {
     });
   });
 
-  it('goes nowhere but to pages of the platform; links elsewhere open outside', () => {
+  it('navigates only to pages of the platform; other links open in the browser', () => {
     expect(contents().follow(`${origin()}/docs`)).toBe(true);
     bench.desktop.opened.length = 0;
     for (const url of [
@@ -63,14 +63,14 @@ describe('a window of a platform that runs', () => {
     expect(bench.desktop.opened).toEqual([]);
   });
 
-  it('gets no window, no web view and no redirect to elsewhere', () => {
+  it('cannot open windows or web views, or be redirected elsewhere', () => {
     expect(contents().openHandler({ url: 'https://example.com/' })).toEqual({ action: 'deny' });
     expect(bench.desktop.opened.pop()).toBe('https://example.com/');
     expect(contents().attachWebview()).toBe(false);
     expect([contents().redirect('https://example.com/'), contents().redirect(page())]).toEqual([false, true]);
   });
 
-  it('may write to the clipboard and nothing else', () => {
+  it('has only the permission to write to the clipboard', () => {
     expect(bench.desktop.isGranted('clipboard-sanitized-write', page())).toEqual([true, true, false]);
     expect(bench.desktop.isGranted('clipboard-sanitized-write', 'https://example.com/')).not.toContain(true);
     for (const permission of ['media', 'clipboard-read', 'geolocation', 'notifications', 'openExternal', 'usb']) {
@@ -78,7 +78,7 @@ describe('a window of a platform that runs', () => {
     }
   });
 
-  it('has a menu that leads to its screens and copies addresses', () => {
+  it('has a menu that opens its screens and copies addresses', () => {
     const { desktop } = bench;
     clickItem(desktop.menu, 'Leads');
     expect(desktop.window.loaded.at(-1)).toBe(`${origin()}/ui/leads`);
@@ -90,17 +90,32 @@ describe('a window of a platform that runs', () => {
     expect(desktop.opened.pop()).toBe(`${origin()}/docs`);
   });
 
-  it('gives each item of its menu an accelerator of its own', () => {
+  it('has a different accelerator for each menu item', () => {
     const items = bench.desktop.menu.flatMap(({ submenu }) => (Array.isArray(submenu) ? submenu : []));
     const accelerators = items.flatMap(({ accelerator }) => accelerator ?? []);
     expect(accelerators.length).toBeGreaterThan(10);
     expect(new Set(accelerators).size).toBe(accelerators.length);
   });
 
-  it('has a tray that says how it is, and brings a closed window back', () => {
+  it.each([
+    ['darwin', 'trayTemplate.png', ''],
+    ['win32', 'tray.png', 'dev.terrarium.desktop'],
+    ['linux', 'tray.png', ''],
+  ] as const)('has the icon and the name that %s expects', async (platform, icon, userModelId) => {
+    const other = await Bench.make();
+    try {
+      await other.start({ platform });
+      expect(basename(other.desktop.trayIcon)).toBe(icon);
+      expect(other.desktop.app.userModelId).toBe(userModelId);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('has a tray icon that shows the state and reopens a closed window', () => {
     const { desktop } = bench;
     const [tray] = desktop.trays;
-    expect(tray?.toolTip).toBe(`Terrarium runs at ${addresses.baseUrl}`);
+    expect(tray?.toolTip).toBe(`Terrarium is running at ${addresses.baseUrl}`);
     expect(desktop.window.close()).toBe(false);
     expect(desktop.window.isShown).toBe(false);
     expect(bench.printed.join('')).toContain('The window is closed');
@@ -110,7 +125,7 @@ describe('a window of a platform that runs', () => {
     expect(desktop.copied).toBe(addresses.metaUrl);
   });
 
-  it('comes to the front when it is started again, at the place that a link names', () => {
+  it('comes to the front on a second start, at the path of the deep link', () => {
     const { app, window } = bench.desktop;
     window.isSmall = true;
     const count = window.focusCount;
@@ -123,7 +138,7 @@ describe('a window of a platform that runs', () => {
     expect(window.loaded).toHaveLength(length);
   });
 
-  it('that crashes says so, and Retry brings it back', () => {
+  it('shows a message after a crash, and Retry reloads it', () => {
     const { window } = bench.desktop;
     window.webContents.emit('render-process-gone', {}, { reason: 'crashed' });
     expect(decodeURIComponent(window.loaded.at(-1) ?? '')).toContain('The window has crashed');
@@ -139,15 +154,15 @@ describe('a start', () => {
   });
   afterEach(() => bench.close(), START_TIMEOUT_MS);
 
-  it('beside a shell that runs brings that one to the front, and starts nothing', async () => {
+  it('of a second shell brings the first one to the front, and starts nothing', async () => {
     bench.desktop.app.isFirst = false;
     expect(await bench.start()).toBeUndefined();
     expect([bench.desktop.app.hasQuit, bench.desktop.children.length]).toEqual([true, 0]);
-    expect(bench.printed.join('')).toContain('open already');
+    expect(bench.printed.join('')).toContain('already open');
   });
 
   it(
-    'opens the window where it was, and the place that a link names once the platform runs',
+    'opens the window at its last position and, once the platform is ready, the path of the deep link',
     async () => {
       const bounds = { x: 300, y: 200, width: 1000, height: 700 };
       await writeFile(join(bench.folder, 'window.json'), JSON.stringify({ bounds, isMaximized: true }));
@@ -163,7 +178,7 @@ describe('a start', () => {
   );
 
   it(
-    'without a tray ends with its window, and the server with it',
+    'without a tray ends with its window, together with the server',
     async () => {
       bench.desktop.hasTray = false;
       await bench.start();

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { SHELL_READY_FILE } from '../server/cli/running-platform.ts';
+import { loginPath } from '../server/system/login-path.ts';
 import { findLink, PROTOCOL, placeOfLink } from './deep-link.ts';
 import type { ElectronParts, TrayPart } from './electron-parts.ts';
 import { isExternalLink } from './external-link.ts';
@@ -12,47 +13,54 @@ import { type ServerState, ServerSupervisor } from './server-supervisor.ts';
 
 export interface ShellOptions {
   electron: ElectronParts;
-  /** dist/electron: the server's process, the icons. */
+  /** dist/electron, with the server process and the icons. */
   folder: string;
-  /** What stands behind `terrarium start`. */
+  /** The arguments of `terrarium start`. */
   serverArguments: readonly string[];
-  /** What this process was started with; a deep link may be among it. */
+  /** The arguments of this process, which can include a deep link. */
   argv: readonly string[];
   env: NodeJS.ProcessEnv;
   platform: NodeJS.Platform;
-  /** The folder that the server works in. */
+  /** Working directory of the server. */
   workFolder: string;
   pid: number;
   print(text: string, stream?: 'stdout' | 'stderr'): void;
   restartPolicy?: RestartPolicy;
 }
 
-/** What runs; undefined where another shell does already, which then comes to the front. */
+/** `appId` in electron-builder.yml. */
+const APP_ID = 'dev.terrarium.desktop';
+
+/** The shell; undefined if another one is already running, which then comes to the front. */
 export interface Shell {
   supervisor: ServerSupervisor;
   window: PlatformWindow;
 }
 
-/** Brings up the shell: the server in a process of its own, one window, menus, tray. To be called before Electron is ready. */
+/** Starts the shell: the server in a separate process, one window, menus, tray. Must be called before Electron is ready. */
 export async function startShell(options: ShellOptions): Promise<Shell | undefined> {
   const { electron, folder, argv, platform, print } = options;
   const { app, Menu, Tray, BrowserWindow, screen, session, shell, clipboard, utilityProcess } = electron;
   if (!app.requestSingleInstanceLock()) {
-    print('The window is open already: it comes to the front.\n');
+    print('The window is already open and comes to the front.\n');
     app.quit();
     return undefined;
   }
   app.enableSandbox();
+  // Without it Windows shows the window as another program than the one in the Start menu.
+  if (platform === 'win32') app.setAppUserModelId(APP_ID);
   if (app.isPackaged) app.setAsDefaultProtocolClient(PROTOCOL);
 
   let isQuitting = false;
+  let searchPath: string | undefined;
   let tray: TrayPart | undefined;
   const supervisor = new ServerSupervisor({
-    readyFile: join(app.getPath('temp'), `terrarium-shell-${options.pid}.json`),
+    // It contains an address that signs in, so it is not in a folder that other users can write to.
+    readyFile: join(app.getPath('userData'), `terrarium-shell-${options.pid}.json`),
     fork: (readyFile) =>
       utilityProcess.fork(join(folder, 'server-process.js'), ['start', ...options.serverArguments, '--headless'], {
         cwd: options.workFolder,
-        env: serverEnvironment(options, readyFile),
+        env: { ...serverEnvironment(options, readyFile), ...(searchPath && { PATH: searchPath }) },
         stdio: 'pipe',
         serviceName: 'Terrarium platform',
       }),
@@ -66,7 +74,9 @@ export async function startShell(options: ShellOptions): Promise<Shell | undefin
     stateFile: join(app.getPath('userData'), 'window.json'),
     isQuitting: () => isQuitting || !tray,
     onHidden: () =>
-      print('The window is closed; the platform goes on. Open it from the tray, or stop all with Ctrl+C.\n'),
+      print(
+        'The window is closed; the platform is still running. To open the window, use the tray icon. To stop the platform, press Ctrl+C.\n',
+      ),
   });
   const openExternal = (url: string) => {
     if (isExternalLink(url)) shell.openExternal(url).catch((failure) => print(`${String(failure)}\n`, 'stderr'));
@@ -114,7 +124,7 @@ export async function startShell(options: ShellOptions): Promise<Shell | undefin
     void app.whenReady().then(() => goToLink(url));
   });
   app.on('activate', () => window.show());
-  // Without a tray nobody could come back to a platform whose window is closed.
+  // Without a tray, a closed window could not be reopened.
   app.on('window-all-closed', () => {
     if (!tray) app.quit();
   });
@@ -134,19 +144,21 @@ export async function startShell(options: ShellOptions): Promise<Shell | undefin
   if (isQuitting) return { supervisor, window };
   guardSession(session.defaultSession, (url) => window.isOurs(url));
   try {
-    tray = new Tray(join(folder, 'tray.png'));
+    tray = new Tray(join(folder, platform === 'darwin' ? 'trayTemplate.png' : 'tray.png'));
     tray.on('click', () => window.show());
   } catch (failure) {
-    print(`There is no tray to be in, so closing the window stops the platform: ${String(failure)}\n`, 'stderr');
+    print(`The tray icon is not available, so closing the window stops the platform: ${String(failure)}\n`, 'stderr');
   }
   window.show();
+  // Finder and the Dock do not start programs from the login shell.
+  if (app.isPackaged && platform === 'darwin') searchPath = await loginPath(options.env);
   supervisor.start();
   const link = findLink(argv);
   if (link) goToLink(link);
   return { supervisor, window };
 }
 
-/** An installed shell has no folder of its user's to keep a world in, other than its own. */
+/** An installed shell keeps its world in its own user data folder. */
 function serverEnvironment({ electron: { app }, env }: ShellOptions, readyFile: string): Record<string, string> {
   const given = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
   const data = app.isPackaged ? { TERRARIUM_DATA: join(app.getPath('userData'), 'world') } : {};

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const DEFAULT_SIZE = { width: 1440, height: 900 };
 export const MIN_SIZE = { width: 960, height: 600 };
-/** So much of the window, in pixels, has to lie on a display, or nobody could take hold of it. */
+/** Part of the window, in pixels, that must be on a display, so that the user can move it. */
 const MIN_VISIBLE = { width: 160, height: 80 };
 
 const stateSchema = z.object({
@@ -12,10 +12,10 @@ const stateSchema = z.object({
   isMaximized: z.boolean(),
 });
 
-/** Where a window was. */
+/** Position and size of a window. */
 export type WindowState = z.output<typeof stateSchema>;
 
-/** Where the window is to open: where it was, if that is on a display that is still there. */
+/** The bounds for opening the window: the last ones, if they are on a connected display. */
 export function placeWindow(state: WindowState | undefined, workAreas: readonly Rectangle[]): Partial<Rectangle> {
   if (!state) return DEFAULT_SIZE;
   const { x, y, width, height } = state.bounds;
@@ -25,7 +25,7 @@ export function placeWindow(state: WindowState | undefined, workAreas: readonly 
     width: Math.max(MIN_SIZE.width, Math.min(width, limit?.width ?? width)),
     height: Math.max(MIN_SIZE.height, Math.min(height, limit?.height ?? height)),
   };
-  // Its upper edge has to be on the display: that is where one takes hold of a window.
+  // The upper edge must be on the display, because the window is moved there.
   return area ? { x, y: Math.max(y, area.y), ...size } : size;
 }
 
@@ -35,7 +35,7 @@ function overlaps(window: Rectangle, area: Rectangle): boolean {
   return width >= MIN_VISIBLE.width && height >= MIN_VISIBLE.height;
 }
 
-/** What the file remembers; undefined when it is not there or makes no sense. */
+/** The saved bounds; undefined if the file is missing or not valid. */
 export function readWindowState(file: string): WindowState | undefined {
   try {
     return stateSchema.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data;
@@ -44,7 +44,7 @@ export function readWindowState(file: string): WindowState | undefined {
   }
 }
 
-/** Remembers where the window is. A place that cannot be written is a place forgotten, nothing more. */
+/** Saves the bounds of the window; ignores a write error. */
 export function writeWindowState(file: string, state: WindowState): void {
   try {
     writeFileSync(file, JSON.stringify(state));

@@ -1,22 +1,27 @@
 /*
- * Refuses a Node that is too old, in a sentence. It comes before everything else, and so is written in words that every Node
- * can read: no arrow functions, no const.
+ * Ends with a message if Node.js is too old. It runs first, so it uses only syntax that every version of Node.js can parse: no arrow
+ * functions, no const.
  */
 'use strict';
 
 /*
- * One sentence when a Node is too old, else undefined.
- * version: such as `20.19.0`; range: as in package.json's engines, `>=MAJOR.MINOR`
+ * A message if the version is too old, else undefined.
+ * version: such as `20.19.0`; range: as in package.json's engines, the oldest version first, such as `^20.19.0 || >=22.2.0`
  */
 function nodeComplaint(version, range) {
-  var wanted = numbersOf(range);
+  var wanted = range.split('||').map(numbersOf);
   var found = numbersOf(version);
-  if (found[0] > wanted[0] || (found[0] === wanted[0] && found[1] >= wanted[1])) return undefined;
+  var at = 0;
+  while (at < wanted.length && wanted[at][0] < found[0]) at += 1;
+  if (at === wanted.length) return undefined;
+  // An odd version has all that the following even one had at first.
+  var isOdd = at > 0 && wanted[at][0] > found[0];
+  if (isOdd ? wanted[at][1] === 0 : wanted[at][0] === found[0] && found[1] >= wanted[at][1]) return undefined;
   return (
     'Terrarium needs Node ' +
-    wanted[0] +
+    wanted[at][0] +
     '.' +
-    wanted[1] +
+    wanted[at][1] +
     ' or newer and this is Node ' +
     version +
     ': install a newer one from https://nodejs.org and try again.'
@@ -29,12 +34,12 @@ function numbersOf(text) {
 
 exports.nodeComplaint = nodeComplaint;
 
-/* Complains of the Node that runs this. */
+/* Checks the running version. */
 exports.complaint = function complaint() {
   return nodeComplaint(process.versions.node, require('../package.json').engines.node);
 };
 
-/* Throws where the library is loaded by a Node that is too old; the code of the error is TERRARIUM_OLD_NODE. */
+/* Throws an error with the code TERRARIUM_OLD_NODE if the library is loaded by a version that is too old. */
 exports.refuseOldNode = function refuseOldNode() {
   var text = exports.complaint();
   if (!text) return;

@@ -1,5 +1,4 @@
 'use strict';
-// Where Node can keep what it has compiled, the next command starts sooner (Node 22 and later;
-// NODE_DISABLE_COMPILE_CACHE says no).
+// Node.js 22 and later caches compiled code, so that the next command starts sooner (unless NODE_DISABLE_COMPILE_CACHE is set).
 require('node:module').enableCompileCache?.();
 import('../dist/server/cli.js');

@@ -5,8 +5,8 @@ const vm = require('node:vm');
 const library = pathToFileURL(require.resolve('../dist/server/library.js')).href;
 
 /**
- * A test runner that runs its files in contexts of their own (Jest) loads no modules there, and the platform would have the globals
- * of one test file. From there Node is asked for the import by its own way around, which says once that it is experimental.
+ * Jest runs test files in separate contexts, which cannot load ES modules, and the platform would use the globals of one test file.
+ * There, the import goes through an experimental API of Node.js, which prints a warning once.
  */
 const importModule = isInContextOfItsOwn()
   ? vm.runInThisContext('(url) => import(url)', {
@@ -18,5 +18,5 @@ function isInContextOfItsOwn() {
   return vm.runInThisContext('Object') !== Object;
 }
 
-// Loaded with the first platform: a test file that requires this and starts none shall not wait for it.
+// Loaded with the first platform, so that a test file that starts none does not wait.
 exports.startEmulator = async (...args) => (await importModule(library)).startEmulator(...args);

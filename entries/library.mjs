@@ -1,9 +1,8 @@
-// The library for import. What is imported here by its name is read before anything runs, by old versions of Node, too.
+// The library for import: the same as for require(). Imports are evaluated first, so the check comes before the library is required.
+
+import { createRequire } from 'node:module';
 import guard from './check-node.cjs';
 
 guard.refuseOldNode();
 
-// Loaded with the first platform: a test file that imports this and starts none shall not wait for it.
-export async function startEmulator(...args) {
-  return (await import('../dist/server/library.js')).startEmulator(...args);
-}
+export const { startEmulator } = createRequire(import.meta.url)('./library.cjs');

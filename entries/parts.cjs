@@ -1,6 +1,6 @@
 'use strict';
-// Loads the parts that dist/server is bundled into, on Node 20 with the code that V8 made of them before: compiling them is a third of
-// loading them. Node 22 and later does that by itself (command.cjs), and there this is nothing but `require`.
+// Loads the parts of the dist/server bundle. On Node.js 20 it uses V8's cached code, because compiling takes a third of the loading
+// time. Node.js 22 and later has its own cache (command.cjs), so this is only `require` there.
 const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const nodeModule = require('node:module');
 const { basename, dirname, join } = require('node:path');
@@ -8,18 +8,18 @@ const v8 = require('node:v8');
 const vm = require('node:vm');
 const { crc32 } = require('node:zlib');
 
-/** After so long a platform that starts has started, and what it has compiled for that is worth keeping. */
+/** After this time the platform has started, and its compiled code can be saved. */
 const STARTED_AFTER_MS = 3_000;
-/** At the end of kept code. */
+/** Marks the end of cached code. */
 const CHECK_BYTES = 4;
-/** A name that ends with a hash of what is in the file. */
+/** A file name that ends with a hash of the contents. */
 const HASHED = /-[\w-]{8}[.]cjs$/;
-/** A process that loads this one starts a platform: what is kept is what that needs, and not what `--help` happens to. */
+/** Only a process that loads this part starts a platform, so only that one saves its code. */
 const OF_A_PLATFORM = /^emulator-/;
 
-/** The parts that have been loaded, by their path: as `require` has it, begun before it runs, so that two may load each other. */
+/** Loaded parts by path; like `require`, added before they run, so that two parts can load each other. */
 const loaded = new Map();
-/** Those that nothing was kept of. */
+/** Parts without cached code. */
 let compiled = [];
 let startsPlatform = false;
 let timer;
@@ -29,7 +29,7 @@ const keepsCode =
   !process.env.NODE_DISABLE_COMPILE_CACHE &&
   !process.execArgv.concat(process.env.NODE_OPTIONS ?? []).some((option) => option.includes('--enable-source-maps'));
 
-/** What a part exports. `file`: its path, with a hash of what is in it in its name. */
+/** The exports of a part. `file`: its path, whose name contains a hash of the contents. */
 exports.load = keepsCode ? load : require;
 
 function load(file) {
@@ -47,9 +47,9 @@ function load(file) {
     startsPlatform = true;
     process.once('exit', keep);
   }
-  // V8 looks by itself whether it is of this source's length, this version and these flags.
+  // V8 itself checks the length of the source, its version and its flags.
   if (!kept || script.cachedDataRejected) compiled.push({ file, script });
-  // Those that are first asked for while the platform runs are kept, too.
+  // Parts that are loaded later, while the platform is running, are also cached.
   if (startsPlatform && compiled.length > 0 && !timer) timer = setTimeout(keep, STARTED_AFTER_MS).unref();
   const ofNode = nodeModule.createRequire(file);
   const require_ = (id) => (id.startsWith('./') && HASHED.test(id) ? load(join(dirname(file), id)) : ofNode(id));
@@ -58,12 +58,16 @@ function load(file) {
   return part.exports;
 }
 
-/** Beside the parts, where whoever could write could also write another part. */
+/** Next to the parts: a process that can write there could change the parts as well. */
 function placeOf(file) {
-  return join(dirname(file), 'compiled', `${basename(file)}.${v8.cachedDataVersionTag()}.${process.arch}`);
+  return join(
+    dirname(file),
+    'compiled',
+    `${basename(file)}.${v8.cachedDataVersionTag()}.${process.platform}-${process.arch}`,
+  );
 }
 
-/** Whole or none: V8 looks at no more than the head of it, and dies of what is damaged. */
+/** Rejects incomplete files: V8 checks only the header, and crashes on damaged code. */
 function keptCode(file) {
   try {
     const kept = readFileSync(placeOf(file));
@@ -74,7 +78,7 @@ function keptCode(file) {
   }
 }
 
-/** Keeps the code of what has run by now. A folder that cannot be written to keeps none. */
+/** Saves the code compiled so far; ignores write errors. */
 function keep() {
   const parts = compiled;
   compiled = [];
@@ -83,7 +87,7 @@ function keep() {
     for (const { file, script } of parts) {
       const place = placeOf(file);
       mkdirSync(dirname(place), { recursive: true });
-      // Whole or not at all: another process may be reading it, or writing the same.
+      // Renamed when complete: another process may be reading or writing the same file.
       const code = script.createCachedData();
       const check = Buffer.alloc(CHECK_BYTES);
       check.writeUInt32LE(crc32(code));

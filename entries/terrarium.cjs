@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/* The command. Like check-node.cjs in words that every Node can read; what follows is loaded when it can be. */
+/* The command. Like check-node.cjs, it uses only syntax that every version of Node.js can parse; the rest is loaded after the check. */
 'use strict';
 var complaint = require('./check-node.cjs').complaint();
 if (complaint) {

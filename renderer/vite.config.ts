@@ -1,12 +1,12 @@
 import tailwind from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
-import { typeKinds } from '../server/contract/type-naming.ts';
+import { typeKinds } from '../server/api/routes/type-naming.ts';
 
 /** The running emulator that `npx vite renderer` speaks to while one works on the window. */
 const emulator = process.env.TERRARIUM_URL ?? 'http://127.0.0.1:4700';
 
-/** Packages that every screen needs, in parts of their own: they stay cached when only our code changes. */
+/** Packages that every screen needs, in separate chunks: they stay cached when only our code changes. */
 const PARTS = [
   { name: 'react', test: /node_modules[\\/](react|react-dom|scheduler)[\\/]/ },
   { name: 'tanstack', test: /node_modules[\\/]@tanstack[\\/]/ },

@@ -10,19 +10,23 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const ENTRIES = {
   'entry.ts': undefined,
   'typescript-parser.ts': 'lambda-typescript.cjs',
-  'function-parser.ts': 'lambda-functions.cjs',
+  'source-hints.ts': 'lambda-functions.cjs',
 };
 
 /**
  * Ahead of the first `require`. Node comes with V8's code of its own modules, which V8 takes only while all flags are as they were
- * when Node was built: with a limit for the heap on the command line it compiles every one of them anew. The limit itself is in
- * force once the process has begun; without the flag, modules load several times as fast. Threads of a lambda have
- * limits by the flag: `restoreHeapFlag` (server/lambdas/child/offspring.ts) sets it again before the first of them.
+ * when Node was built: with limits for the heap on the command line it compiles every one of them again. The limits themselves are in
+ * force once the process has begun; without the flags, modules load several times as fast. Threads of a lambda have
+ * limits by the flags: `restoreHeapFlags` (server/runtimes/lambdas/child/propagate-to-children.ts) sets them again before the first of them.
  */
 const FIRST = `if (require.main === module) {
   const { noDeprecation } = process;
   process.noDeprecation = true;
-  try { process.binding('v8').setFlagsFromString('--max-old-space-size=0'); } catch {}
+  try {
+    const { setFlagsFromString } = process.binding('v8');
+    setFlagsFromString('--max-old-space-size=0');
+    setFlagsFromString('--max-semi-space-size=0');
+  } catch {}
   process.noDeprecation = noDeprecation;
 }`;
 
@@ -40,7 +44,7 @@ export async function buildChild({ outFile, plugins = [] }) {
       logLevel: 'warn',
       ssr: { noExternal: true, target: 'node' },
       build: {
-        ssr: join(root, 'server', 'lambdas', 'child', entry),
+        ssr: join(root, 'server', 'runtimes', 'lambdas', 'child', entry),
         outDir: dirname(outFile),
         emptyOutDir: false,
         copyPublicDir: false,

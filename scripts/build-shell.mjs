@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { build } from 'vite';
 import { oneCopyPlugin } from './one-copy-plugin.mjs';
 
-const ICONS = ['icon.png', 'tray.png'];
+const ICONS = ['icon.png', 'tray.png', 'trayTemplate.png', 'trayTemplate@2x.png'];
 
 /** Builds dist/electron. */
 export async function buildShell({ root, licenses }) {

@@ -35,7 +35,7 @@ export function markBuilt(root, hash) {
   writeFileSync(stampOf(root), hash);
 }
 
-/** Notes that dist/ is not to be relied on; to be called before it is written to. */
+/** Marks dist/ as incomplete; call it before writing to it. */
 export function markUnbuilt(root) {
   rmSync(stampOf(root), { force: true });
 }

@@ -1,28 +1,35 @@
-// The library's declarations: one file that names no package, so that whoever has it needs none. What the library promises is
-// server/library/api.ts; what a setting takes is said once, in server/config-schema.ts, and written here as types from it.
+// The library's declarations: one file that imports no package. What the library promises is server/library/api.ts and
+// server/platform/running-platform.ts; what a setting takes is said once, in server/platform/config-schema.ts, and written here as types.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { createServer } from 'vite';
 import { z } from 'zod';
 
-const SETTINGS_IMPORT = /^import type \{ StartOptions \} from '[^']+';\n/m;
+/** What the declarations are made of, in this order; they import only each other and the settings. */
+const SOURCES = ['server/platform/running-platform.ts', 'server/library/api.ts'];
+const OWN_IMPORTS = /^import type \{[^}]*\} from '\.[^']*(?:config-schema|running-platform)\.ts';\n/gm;
 
 /** Writes dist/types/library.d.mts and .d.cts, for import and require: the same text. */
 export async function buildTypes({ root }) {
-  const source = join(root, 'server', 'library', 'api.ts');
+  const texts = SOURCES.map((source) => declarationsOf(join(root, source)));
+  const settings = await settingsType(root);
+  const text = `${texts.join('\n')}\n${settings}\n${DISPOSABLE}\nexport declare const startEmulator: StartEmulator;\n`;
+  const folder = join(root, 'dist', 'types');
+  mkdirSync(folder, { recursive: true });
+  for (const ending of ['d.mts', 'd.cts']) writeFileSync(join(folder, `library.${ending}`), text);
+}
+
+function declarationsOf(source) {
   const { outputText, diagnostics } = ts.transpileDeclaration(readFileSync(source, 'utf8'), {
     fileName: source,
     reportDiagnostics: true,
     compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.NodeNext, strict: true },
   });
   if (diagnostics.length > 0) throw new Error(ts.formatDiagnostics(diagnostics, FORMAT));
-  if (!SETTINGS_IMPORT.test(outputText)) throw new Error(`${source} no longer takes its settings from where it did`);
-  const settings = await settingsType(root);
-  const text = `${outputText.replace(SETTINGS_IMPORT, '')}\n${settings}\n${DISPOSABLE}\nexport declare const startEmulator: StartEmulator;\n`;
-  const folder = join(root, 'dist', 'types');
-  mkdirSync(folder, { recursive: true });
-  for (const ending of ['d.mts', 'd.cts']) writeFileSync(join(folder, `library.${ending}`), text);
+  const text = outputText.replace(OWN_IMPORTS, '');
+  if (/^import /m.test(text)) throw new Error(`${source} imports what the declarations do not contain`);
+  return text;
 }
 
 /** For projects whose `lib` and types do not know them yet; they merge with those that do. */
@@ -50,9 +57,9 @@ async function settingsType(root) {
     server: { middlewareMode: true, ws: false },
   });
   try {
-    const { configSchema, settingNotes } = await vite.ssrLoadModule('/server/config-schema.ts');
+    const { configSchema, settingNotes } = await vite.ssrLoadModule('/server/platform/config-schema.ts');
     const schema = z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any', metadata: settingNotes });
-    return `/** Every setting; \`npx terrarium start --help\` tells the same of the command line. */\nexport interface StartOptions ${typeOf(schema)}\n`;
+    return `/** Every setting; \`npx terrarium-emulator start --help\` tells the same of the command line. */\nexport interface StartOptions ${typeOf(schema)}\n`;
   } finally {
     await vite.close();
   }

@@ -25,15 +25,15 @@ const rendererAssets = join(root, 'dist', 'renderer', 'assets');
 /** A server or a page that is still open may yet load a part of the build before this one; a day later it hardly does. */
 const KEEP_OLD_PARTS_MS = 24 * 60 * 60_000;
 
-/** What a page loads as it is, by its path below dist/. */
+/** Files that a page loads unchanged, by their path below dist/. */
 const ASSETS = {
   'docs/openapi-explorer.min.js': import.meta.resolve('openapi-explorer/dist/browser/openapi-explorer.min.js'),
 };
 
-/** Packages that the bundler does not see: the one above, and the one that makes the window's style sheet. */
-const UNSEEN = ['openapi-explorer', 'tailwindcss'];
+/** Packages that the bundler does not see: the one above, and those of the window's style sheet. */
+const UNSEEN = ['openapi-explorer', 'tailwindcss', '@fontsource-variable/inter', '@fontsource-variable/jetbrains-mono'];
 
-// What is built is what is shipped, whoever builds it: in tests the variable says `test`, and React would come as for its developers.
+// Always a production build: tests set the variable to `test`, and the bundle would contain React's development version.
 process.env.NODE_ENV = 'production';
 
 const { values: flags } = parseArgs({ options: { clean: { type: 'boolean' }, types: { type: 'boolean' } } });
@@ -60,7 +60,7 @@ markBuilt(root, hash);
 /**
  * One file for the command, one for the library, and one for each part that is imported on first use; packages included,
  * because opening some hundred small files is most of what a start takes. CommonJS, because V8's code of it can be kept, and
- * with a hash in each name, which says what such code was made of (docs/decisions/bundled-server.md).
+ * with a hash in each name, which says what such code was made of (docs/internals/decisions/bundled-server.md).
  */
 async function buildServer() {
   const { output } = await build({
@@ -83,7 +83,11 @@ async function buildServer() {
       target: 'node20',
       sourcemap: true,
       rolldownOptions: {
-        input: { cli: join(root, 'server', 'cli.ts'), library: join(root, 'server', 'library.ts') },
+        input: {
+          cli: join(root, 'server', 'cli', 'cli.ts'),
+          library: join(root, 'server', 'library', 'library.ts'),
+          'seed-thread': join(root, 'server', 'services', 'seeds', 'seed-thread.ts'),
+        },
         // All files side by side: a path relative to import.meta.url is the same whichever part the code ends up in.
         output: { format: 'cjs', entryFileNames: '[name]-[hash].cjs', chunkFileNames: '[name]-[hash].cjs' },
       },
@@ -94,7 +98,7 @@ async function buildServer() {
     const lines = [
       "import { createRequire } from 'node:module';",
       "import { join } from 'node:path';",
-      // Whoever imports the command waits for its end; one that never ends does so with a code that says so.
+      // The importer waits for the command's end; if that never resolves, Node.js exits with a specific code.
       exports.includes('ended') ? `await ${load}.ended;` : `export const { ${exports.join(', ')} } = ${load};`,
     ];
     writeFileSync(join(serverFolder, `${name}.js`), `${lines.join('\n')}\n`);

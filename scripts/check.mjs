@@ -25,7 +25,8 @@ const types = (project) =>
 const parts = [
   ['types', types('tsconfig.json')],
   ['types of the window', types('renderer/tsconfig.json')],
-  ['floors', [join('scripts', 'check-floors.mjs')]],
+  ['layers', [join('scripts', 'check-layers.mjs')]],
+  ['words', [join('scripts', 'check-words.mjs')]],
   ['dead exports', [join('node_modules', 'knip', 'bin', 'knip.js')]],
   ['format and lint', [join('node_modules', '@biomejs', 'biome', 'bin', 'biome'), 'check', '.']],
   // npm tells its scripts where it is itself.

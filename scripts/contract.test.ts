@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const ledger = readFileSync(join(root, 'docs', 'contract.md'), 'utf8');
+const ledger = readFileSync(join(root, 'docs', 'reference', 'emulator-behavior.md'), 'utf8');
 const entries = [...ledger.matchAll(/^- <a id="d-(\d{3})"><\/a>\*\*D-(\d{3})\*\* (.+)$/gm)];
 const explained = new Set(entries.map(([, , id]) => id));
 
@@ -47,7 +47,7 @@ it('says of each decision which test shows it', () => {
     'shown by tests': [...explained].filter((id = '') => cited.has(id) || named.has(id)).length,
     'with a clause that no test can show': untestable.length,
   };
-  const told = [...ledger.matchAll(/^\| ([a-z ]+) \| (\d+) \|$/gm)].map(([, what, count]) => [what, Number(count)]);
-  expect(Object.fromEntries(told)).toEqual(counts);
+  const listed = [...ledger.matchAll(/^\| ([a-z ]+) \| (\d+) \|$/gm)].map(([, what, count]) => [what, Number(count)]);
+  expect(Object.fromEntries(listed)).toEqual(counts);
   expect([...explained].filter((id = '') => !cited.has(id) && !named.has(id)).map((id) => `D-${id}`)).toEqual([]);
 });

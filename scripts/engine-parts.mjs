@@ -1,4 +1,4 @@
-// The client of container engines as it is bundled: without what we never ask of it, and with ssh in a part of its own.
+// Bundles the client of container engines without unused parts, and with ssh as a separate chunk.
 import { createRequire } from 'node:module';
 import { build } from 'vite';
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Why the packages have to be installed (again), as a sentence; undefined when node_modules holds what package-lock.json says.
+ * Why the packages must be installed (again), as a sentence; undefined if node_modules matches package-lock.json.
  * Compares contents with the list that npm keeps of what it installed: a checkout changes times of files that did not change.
  */
 export function packagesComplaint(root) {

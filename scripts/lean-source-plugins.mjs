@@ -1,4 +1,4 @@
-// What keeps the text of the bundle small in memory, where V8 keeps it for as long as it runs.
+// Plugins that reduce the size of the bundle's text, which V8 keeps in memory.
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 

@@ -1,12 +1,12 @@
 // Makes the data folder that later versions have to open: node scripts/make-data-folder.mjs FOLDER
 // To be run, after a build, whenever the form of what is kept changes; FOLDER is a new one in fixtures/data-folders. The older
-// ones stay: server/emulator/kept-folders.test.ts opens each. All keys and passwords in it are made for it and good for nothing.
+// ones stay: server/platform/kept-folders.test.ts opens each. All keys and passwords in it are made for it and good for nothing.
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { startEmulator } from '../dist/server/library.js';
 
-/** What belongs to the process that runs on the folder, or can be made anew from the world. */
+/** What belongs to the process that runs on the folder, or can be made again from the world. */
 const NOT_KEPT = new Set(['lock', 'instance.json', '.gitignore', 'lambdas']);
 const TEN_YEARS_S = 10 * 365 * 24 * 60 * 60;
 
@@ -42,10 +42,10 @@ await send('POST', `${first.metaUrl}/root`, { auth, body: { name: 'in-the-snapsh
 await first.stop();
 
 // A second one, which is copied as a crash would leave it: with a journal.
-const { baseUrl, metaUrl, securityUrl, gatewayUrl, stop } = await startEmulator(options);
+const { baseUrl, metaUrl, securityUrl, gatewayUrl, rootCredentials, stop } = await startEmulator(options);
 const call = (method, path, body) => send(method, `${baseUrl}${path}`, { auth, body });
 await send('POST', `${metaUrl}/root`, { auth, body: { name: 'in-the-journal' } });
-const form = new URLSearchParams({ grant_type: 'password', username: 'root', password: 'terrarium' });
+const form = new URLSearchParams({ grant_type: 'password', username: 'root', password: rootCredentials.password });
 const { access_token: token } = await send('POST', `${securityUrl}/root/oauth/issue`, { body: form });
 await send('POST', `${gatewayUrl}/website/lead`, {
   body: { payload: { firstName: 'Kept', email: 'kept@example.com' } },

@@ -1,60 +1,95 @@
-// Makes the pictures of the README from the running window: node scripts/make-pictures.mjs (after `node scripts/setup.mjs start`).
-// A demo platform of its own, a few invocations so that there is something to see, and one picture for each colour scheme.
+// Makes the pictures of the documentation from the running window: node scripts/make-pictures.mjs (after `node scripts/setup.mjs start`).
+// For each color scheme: a picture of a lead, and a recording of the way to it, from the first screen. Not part of a build or a package.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from '@playwright/test';
 import { startEmulator } from '../entries/library.mjs';
+import { animatedWebp } from './animated-webp.mjs';
+import { findChromium } from './find-program.mjs';
 
 const folder = join(dirname(dirname(fileURLToPath(import.meta.url))), 'docs', 'pictures');
 const SIZE = { width: 1280, height: 800 };
 const QUALITY = 0.8;
-const NAMES = ['Ada', 'Grace', 'Hedy', 'Mary'];
+const RECORDING_QUALITY = 0.6;
+const SHORT_MS = 1_200;
+const LONG_MS = 3_000;
 
-const platform = await startEmulator({ containers: { engine: 'none' } });
-for (const [at, firstName] of NAMES.entries()) {
-  const payload = {
-    firstName,
-    lastName: 'Example',
-    company: 'Fern & Moss',
-    email: `${firstName.toLowerCase()}@example.com`,
-  };
-  await fetch(platform.tour.leadUrl, { method: 'POST', body: JSON.stringify({ payload }) });
-  await fetch(`${platform.gatewayUrl}/website/orders/${1001 + at}`);
-}
 const browser = await chromium.launch({
-  ...(process.env.CHROMIUM_PATH ? { executablePath: process.env.CHROMIUM_PATH } : { channel: 'chromium' }),
+  executablePath: findChromium(),
   args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
 });
 try {
   mkdirSync(folder, { recursive: true });
   for (const colorScheme of ['light', 'dark']) {
-    const page = await browser.newPage({ viewport: SIZE, colorScheme, reducedMotion: 'reduce' });
-    await page.goto(platform.windowUrl());
-    await page.getByRole('link', { name: 'Invocations' }).first().click();
-    await page.getByText('contact-form').first().waitFor();
-    const picture = await page.screenshot();
-    // Chromium itself writes the smaller format.
-    const blank = await browser.newPage();
-    const url = await blank.evaluate(
-      async ({ base64, quality }) => {
-        const image = new Image();
-        image.src = `data:image/png;base64,${base64}`;
-        await image.decode();
-        const canvas = document.createElement('canvas');
-        [canvas.width, canvas.height] = [image.width, image.height];
-        canvas.getContext('2d').drawImage(image, 0, 0);
-        return canvas.toDataURL('image/webp', quality);
-      },
-      { base64: picture.toString('base64'), quality: QUALITY },
-    );
-    const bytes = Buffer.from(url.slice(url.indexOf(',') + 1), 'base64');
-    writeFileSync(join(folder, `window-${colorScheme}.webp`), bytes);
-    console.log(`docs/pictures/window-${colorScheme}.webp: ${Math.round(bytes.length / 1024)} KB`);
-    await page.close();
-    await blank.close();
+    const platform = await startEmulator({ containers: { engine: 'none' } });
+    try {
+      const page = await browser.newPage({ viewport: SIZE, colorScheme, reducedMotion: 'reduce' });
+      await page.goto(platform.windowUrl());
+      save(`lead-${colorScheme}`, animatedWebp(await record(page), SIZE));
+      save(`window-${colorScheme}`, await webp(await page.screenshot(), QUALITY));
+      await page.close();
+    } finally {
+      await platform.stop();
+    }
   }
 } finally {
   await browser.close();
-  await platform.stop();
+}
+
+/** Sends the form of the demo world and follows it to the lead. The page shows the lead at the end. */
+async function record(page) {
+  const frames = [];
+  const show = async (durationMs) =>
+    frames.push({ image: await webp(await page.screenshot(), RECORDING_QUALITY), durationMs });
+  const press = async (element) => {
+    await element.hover();
+    await show(SHORT_MS);
+    await element.click();
+  };
+
+  const send = page.getByRole('button', { name: 'Send the form' });
+  await send.waitFor();
+  await show(LONG_MS);
+  await press(send);
+  const inbox = page.getByRole('link', { name: '1 in the inbox' });
+  await inbox.waitFor();
+  await press(inbox);
+  const lead = page.getByRole('grid', { name: 'Leads' }).getByRole('row').filter({ hasText: 'ada@example.com' });
+  await lead.waitFor();
+  await press(lead);
+  const detail = page.getByRole('region', { name: 'Lead', exact: true });
+  await detail.getByRole('table').waitFor();
+  await show(LONG_MS);
+  await press(detail.getByRole('link', { name: 'this invocation' }));
+  await page.getByRole('tab', { name: 'Event' }).waitFor();
+  await show(LONG_MS);
+  await page.goBack();
+  await detail.getByRole('table').waitFor();
+  return frames;
+}
+
+/** Chromium itself converts a screenshot to the smaller format. */
+async function webp(screenshot, quality) {
+  const page = await browser.newPage();
+  const url = await page.evaluate(
+    async ([base64, wanted]) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${base64}`;
+      await image.decode();
+      const canvas = document.createElement('canvas');
+      [canvas.width, canvas.height] = [image.width, image.height];
+      // Without transparency, so that the image is a single bitstream.
+      canvas.getContext('2d', { alpha: false }).drawImage(image, 0, 0);
+      return canvas.toDataURL('image/webp', wanted);
+    },
+    [screenshot.toString('base64'), quality],
+  );
+  await page.close();
+  return Buffer.from(url.slice(url.indexOf(',') + 1), 'base64');
+}
+
+function save(name, bytes) {
+  writeFileSync(join(folder, `${name}.webp`), bytes);
+  console.log(`docs/pictures/${name}.webp: ${Math.round(bytes.length / 1024)} KB`);
 }

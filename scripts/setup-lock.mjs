@@ -14,7 +14,7 @@ const WAS_FASTER = ['EEXIST', 'ENOENT', 'ENOTEMPTY', ...(process.platform === 'w
  * Runs `work` while no other process runs its own under the same lock; waits for that one otherwise.
  *
  * The lock is a folder with one file, named by the holder's process id and touched while it works. A holder that was killed
- * is cleared away by name, and a folder only when it is empty: so nobody ever clears away the lock of a living one.
+ * is cleared away by name, and a folder only when it is empty: so no process removes the lock of a running one.
  *
  * @param {string} folder the lock; its parent is made when missing
  * @param {{onWait: () => void, work: () => Promise<void>}} options `onWait` is called once when there is somebody to wait for
@@ -26,7 +26,7 @@ export async function exclusively(folder, { onWait, work }) {
   mkdirSync(dirname(folder), { recursive: true });
   while (!isTaken(folder, mine)) {
     if (isAbandoned(folder)) continue;
-    if (Date.now() > giveUpAtMs) throw new Error(`gave up waiting for another set-up: remove ${folder} and try again`);
+    if (Date.now() > giveUpAtMs) throw new Error(`gave up waiting for another setup: remove ${folder} and try again`);
     if (!isWaiting) onWait();
     isWaiting = true;
     await new Promise((resolve) => setTimeout(resolve, RETRY_EVERY_MS));

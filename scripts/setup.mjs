@@ -1,7 +1,7 @@
-// Makes a bare clone ready: runs before `npm start`, `npm test` and (packages only) `npm run check`. Uses nothing but what Node
-// itself brings, since it is what fetches everything else.
+// Prepares a bare clone: runs before `npm start`, `npm test` and (packages only) `npm run check`. It installs the packages, so it uses
+// only modules of Node.js.
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nodeComplaint } from '../entries/check-node.cjs';
@@ -15,7 +15,7 @@ const PROGRESS_EVERY_MS = 5_000;
 
 const say = (sentence) => console.log(`setup: ${sentence}`);
 
-/** Runs a command to its end, with a line at its start, every few seconds, and at its end; its own output only if it fails. */
+/** Runs a command and prints a line at its start, every few seconds and at its end. Prints the command's output only if it fails. */
 async function step(title, [command, ...args], options = {}) {
   const startedAt = Date.now();
   const elapsed = () => `${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
@@ -37,7 +37,7 @@ async function step(title, [command, ...args], options = {}) {
   say(`${title}: done in ${elapsed()}`);
 }
 
-/** npm as this very npm runs it; through a shell only where npm is a batch file (Windows) and nothing tells where its script is. */
+/** Runs `npm ci` with the npm that runs this script. Uses a shell only if npm is a batch file (Windows) and its script is unknown. */
 function install() {
   const args = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
   const npmScript = process.env.npm_execpath;
@@ -47,14 +47,25 @@ function install() {
   return step('installing packages (npm ci)', ['npm', ...args], { shell: process.platform === 'win32' });
 }
 
-/** @param {{ hasToRun: boolean }} options whether the server is to be built, too */
+/** Lets `npx terrarium-emulator` work in the clone: npm looks for the command of the package in this folder, but does not create it. */
+function linkCommand() {
+  const folder = join(root, 'node_modules', '.bin');
+  for (const [name, file] of Object.entries(readPackage().bin ?? {})) {
+    if (existsSync(join(folder, name))) continue;
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, `${name}.cmd`), `@node "%~dp0\\..\\..\\${file}" %*\r\n`);
+    writeFileSync(join(folder, name), `#!/bin/sh\nexec node "$(dirname "$0")/../../${file}" "$@"\n`, { mode: 0o755 });
+  }
+}
+
+/** @param {{ hasToRun: boolean }} options whether to build the server as well */
 async function setUp({ hasToRun }) {
   const isReady = () => !hasToRun || isBuilt(root);
   const complaint = nodeComplaint(process.versions.node, readPackage().engines.node);
   if (complaint) throw new Error(complaint);
   if (!packagesComplaint(root) && isReady()) return;
   await exclusively(join(root, 'dist', '.setup-lock'), {
-    onWait: () => say('waiting for another set-up of this folder to finish ...'),
+    onWait: () => say('waiting for another setup of this folder to finish ...'),
     async work() {
       const reason = packagesComplaint(root);
       if (reason) {
@@ -72,6 +83,7 @@ function readPackage() {
 
 try {
   await setUp({ hasToRun: process.argv[2] !== 'packages' });
+  linkCommand();
   if (process.argv[2] === 'test') await prepareTestMachine({ step, say });
 } catch (error) {
   console.error(`setup: ${error.message}`);

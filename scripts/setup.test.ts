@@ -4,13 +4,22 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync,
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { nodeComplaint } from '../entries/check-node.cjs';
+import manifest from '../package.json' with { type: 'json' };
 
 const scripts = dirname(fileURLToPath(import.meta.url));
-const NEEDED = ['setup.mjs', 'setup-lock.mjs', 'build-stamp.mjs', 'installed-packages.mjs', 'test-machine.mjs'];
+const NEEDED = [
+  'setup.mjs',
+  'setup-lock.mjs',
+  'build-stamp.mjs',
+  'installed-packages.mjs',
+  'test-machine.mjs',
+  'find-program.mjs',
+];
 
-/** Stands for scripts/build.mjs: notes that it ran, fails when the source says so. */
+/** Replaces scripts/build.mjs: records that it ran, and fails if the source says so. */
 const BUILD = `
 import { appendFileSync, readFileSync } from 'node:fs';
 import { markBuilt, markUnbuilt, sourceHash } from './build-stamp.mjs';
@@ -74,6 +83,26 @@ it('installs and builds in a bare clone, says so, and has nothing to do or say t
   expect(builds()).toBe(1);
 });
 
+it('comes before every command that builds, also in a bare clone', () => {
+  const commands = Object.entries<string>(manifest.scripts);
+  const building = commands.filter(
+    ([name, line]) => /(?:build|try-windows)\.mjs/.test(line) && !name.startsWith('pre'),
+  );
+  expect(building.map(([name]) => name)).toEqual(['try:windows', 'build']);
+  const before = ['pretry:windows', 'prebuild', 'prepackage', 'prepack'];
+  const lines = before.map((name) => Object(manifest.scripts)[name]);
+  expect(lines.filter((line) => !line?.startsWith('node scripts/setup.mjs packages'))).toEqual([]);
+});
+
+it('lets npx run the command of the clone', async () => {
+  const own = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'));
+  write('package.json', JSON.stringify({ ...own, name: 'clone', bin: { greet: 'entries/greet.cjs' } }));
+  write('entries/greet.cjs', "console.log('hello', process.argv[2]);");
+  await setUp();
+  const npx = promisify(execFile)('npx', ['clone', 'Ada'], { cwd: clone, shell: process.platform === 'win32' });
+  expect((await npx).stdout).toBe('hello Ada\n');
+});
+
 it('builds again when a source has changed, but not for a test file', async () => {
   await setUp();
   write('server/main.test.ts', 'a test');
@@ -99,7 +128,7 @@ it('does the work once when it runs twice at the same time', async () => {
   expect(builds()).toBe(1);
 });
 
-it('takes over from a set-up that was killed', async () => {
+it('takes over from a setup that was killed', async () => {
   const killed = spawn(process.execPath, ['-e', '']);
   await once(killed, 'exit');
   mkdirSync(join(clone, 'dist', '.setup-lock'), { recursive: true });
@@ -109,20 +138,28 @@ it('takes over from a set-up that was killed', async () => {
   expect(existsSync(join(clone, 'dist', '.setup-lock'))).toBe(false);
 });
 
-it('shows what the build said when it fails, and tries again the next time', async () => {
+it('shows the output of a failed build, and tries again the next time', async () => {
   write('server/main.ts', 'broken');
   const { exitCode, output } = await setUp();
   expect(exitCode).toBe(1);
   expect(output).toContain('this source is broken');
   expect(output).toMatch(/setup: building the server failed with exit code 1; its output is above\n$/);
-  write('server/main.ts', 'mended');
+  write('server/main.ts', 'fixed');
   expect((await setUp()).exitCode).toBe(0);
 });
 
-it('names the Node it needs and the one it found', () => {
+it('names the Node.js version that it needs and the one that it found', () => {
   expect(nodeComplaint('18.20.4', '>=20.19')).toMatch(
     /^Terrarium needs Node 20\.19 or newer and this is Node 18\.20\.4/,
   );
   expect(nodeComplaint('20.18.3', '>=20.19')).toBeDefined();
-  for (const version of ['20.19.0', '22.0.0', '24.1.0']) expect(nodeComplaint(version, '>=20.19')).toBeUndefined();
+  const range = '^20.19.0 || ^22.0.0 || >=24.0.0';
+  expect(nodeComplaint('20.18.3', range)).toMatch(/^Terrarium needs Node 20\.19 or newer and this is Node 20\.18\.3/);
+  for (const version of ['20.19.0', '22.0.0', '24.1.0'])
+    for (const one of ['>=20.19', range]) expect(nodeComplaint(version, one)).toBeUndefined();
+  // Node.js 21, 22.0 and 22.1 have no zlib.crc32.
+  for (const version of ['21.7.3', '22.0.0', '22.1.0'])
+    expect(nodeComplaint(version, manifest.engines.node)).toMatch(/^Terrarium needs Node 22\.2 or newer and this/);
+  for (const version of ['20.19.0', '22.2.0', '23.0.0', '24.0.0', '25.1.0', '26.0.0', '27.3.0'])
+    expect(nodeComplaint(version, manifest.engines.node)).toBeUndefined();
 });

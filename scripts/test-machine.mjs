@@ -1,34 +1,52 @@
-// What the tests need of the machine besides npm's packages: a container engine, a browser, a few programs. Installs and starts
-// what is missing where that is possible (Debian, as root), and says exactly what is missing where it is not. The tests that need
-// it fail then; nothing is skipped in silence.
+// What the tests need of the machine besides npm's packages: a container engine, a browser, a few programs. Setup installs and
+// starts what is missing where that is possible (Debian, as root). Tests that need what is still missing are not run, and the run
+// says so with the reason and the command that installs it; with the variable CI set they run and fail.
 import { spawn } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdtempSync, openSync } from 'node:fs';
+import { existsSync, mkdtempSync, openSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
+import { findChromium, findProgram } from './find-program.mjs';
 
 const ENGINE_SOCKET = '/var/run/docker.sock';
 const ENGINE_START_TIMEOUT_MS = 60_000;
 const ASK_TIMEOUT_MS = 2_000;
 
-/** What the tests start or read, and the Debian package that brings it. */
+/** What the tests start or read, the Debian package that contains it, and the kind of tests that needs it. */
 const NEEDED = [
-  {
-    what: 'Chromium, for the tests of the window',
-    files: ['chromium-headless-shell', 'chromium'],
-    debian: 'chromium-headless-shell',
-  },
-  { what: 'the Docker engine, for the tests of containers', files: ['dockerd'], debian: 'docker.io', isEngine: true },
-  { what: 'iptables, for the Docker engine', files: ['iptables'], debian: 'iptables', isEngine: true },
-  { what: 'a static busybox, of which test images are made', files: ['/bin/busybox'], debian: 'busybox-static' },
-  { what: 'zsh, for the tests of completion', files: ['zsh'], debian: 'zsh' },
-  { what: 'fish, for the tests of completion', files: ['fish'], debian: 'fish' },
-  { what: 'git, for the tests of pipelines', files: ['git'], debian: 'git' },
-  { what: 'rsync, for the tests of pipelines', files: ['rsync'], debian: 'rsync' },
-  { what: 'Podman, for the tests of containers', files: ['podman'], debian: 'podman' },
-  { what: "Podman's networks", files: ['/usr/lib/podman/netavark'], debian: 'netavark' },
-  { what: "names in Podman's networks", files: ['/usr/lib/podman/aardvark-dns'], debian: 'aardvark-dns' },
+  { kind: 'browser', file: 'chromium-headless-shell', debian: 'chromium-headless-shell', find: findChromium },
+  { kind: 'containers', file: 'dockerd', debian: 'docker.io', isEngine: true },
+  { kind: 'containers', file: 'iptables', debian: 'iptables', isEngine: true },
+  // Test images are made of it, so it has to be static.
+  { kind: 'containers', file: '/bin/busybox', debian: 'busybox-static' },
+  { kind: 'zsh', file: 'zsh', debian: 'zsh' },
+  { kind: 'fish', file: 'fish', debian: 'fish' },
+  { kind: 'pipelines', file: 'git', debian: 'git' },
+  { kind: 'strace', file: 'strace', debian: 'strace' },
+  { kind: 'podman', file: 'podman', debian: 'podman' },
+  { kind: 'podman', file: '/usr/lib/podman/netavark', debian: 'netavark' },
+  { kind: 'podman', file: '/usr/lib/podman/aardvark-dns', debian: 'aardvark-dns' },
 ];
+const isMissing = ({ file, find = findProgram }) => find(file) === undefined;
+
+/**
+ * The kinds of tests that cannot run here, each with the reason and what to do; none with the variable CI set, where all have to run.
+ *
+ * @returns {Promise<Map<string, { reason: string, remedy: string }>>}
+ */
+export async function missingKinds() {
+  if (process.env.CI) return new Map();
+  const hasEngine = await engineAnswers();
+  const missing = NEEDED.filter((one) => !one.isEngine && isMissing(one)).map(({ kind, file, debian }) => [
+    kind,
+    { reason: `no ${file}`, remedy: `Debian: apt-get install ${debian}` },
+  ]);
+  if (!hasEngine) {
+    const remedy = 'Debian: apt-get install docker.io iptables; start it, or set DOCKER_HOST';
+    missing.push(['containers', { reason: 'no engine', remedy }]);
+  }
+  return new Map(missing);
+}
 
 /**
  * @param step runs a command: title, [command, ...arguments], options
@@ -36,17 +54,12 @@ const NEEDED = [
  */
 export async function prepareTestMachine({ step, say }) {
   const hasEngine = await engineAnswers();
-  const missing = NEEDED.filter((one) => !(one.isEngine && hasEngine) && !one.files.some(find));
-  if (missing.length > 0) await install(missing, { step, say });
+  const missing = NEEDED.filter((one) => !(one.isEngine && hasEngine) && isMissing(one));
+  if (missing.length > 0 && mayInstall()) await install(missing, { step, say });
   if (!hasEngine) await startEngine(say);
 }
 
 async function install(missing, { step, say }) {
-  if (!mayInstall()) {
-    for (const { what, debian } of missing)
-      say(`missing: ${what} (Debian: apt-get install ${debian}); its tests will fail`);
-    return;
-  }
   const packages = missing.map((one) => one.debian);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   try {
@@ -54,17 +67,14 @@ async function install(missing, { step, say }) {
     const apt = ['apt-get', 'install', '-q', '-y', '--no-install-recommends', ...packages];
     await step(`installing ${packages.join(', ')}`, apt, { env });
   } catch (failure) {
-    say(`${failure.message}; the tests that need ${packages.join(', ')} will fail`);
+    say(failure.message);
   }
 }
 
-/** The daemon goes on after the tests, as one that the system starts would; its id is told. */
+/** The daemon continues to run after the tests, as one that the system starts would; its process id is printed. */
 async function startEngine(say) {
-  const daemon = find('dockerd');
-  if (!daemon || process.env.DOCKER_HOST || process.getuid?.() !== 0) {
-    say('missing: no container engine answers (start Docker, or set DOCKER_HOST); the tests of containers will fail');
-    return;
-  }
+  const daemon = findProgram('dockerd');
+  if (!daemon || process.env.DOCKER_HOST || process.getuid?.() !== 0) return;
   const log = join(mkdtempSync(join(tmpdir(), 'terrarium-dockerd-')), 'dockerd.log');
   const output = openSync(log, 'a');
   const child = spawn(daemon, [], { detached: true, stdio: ['ignore', output, output] });
@@ -72,12 +82,12 @@ async function startEngine(say) {
   const until = Date.now() + ENGINE_START_TIMEOUT_MS;
   while (!(await engineAnswers())) {
     if (child.exitCode !== null || Date.now() > until) {
-      say(`the Docker engine did not start (see ${log}); the tests of containers will fail`);
+      say(`the Docker engine did not start (see ${log})`);
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-  say(`started the Docker engine (process ${child.pid}); it goes on running`);
+  say(`started the Docker engine (process ${child.pid}); it continues to run`);
 }
 
 function engineAnswers() {
@@ -95,22 +105,6 @@ function engineAnswers() {
   });
 }
 
-/** The path of a program, wherever administrators' programs are, too. */
-function find(file) {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'];
-  const candidates = file.startsWith('/') ? [file] : folders.map((folder) => join(folder, file));
-  return candidates.find(isProgram);
-}
-
-function isProgram(path) {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function mayInstall() {
-  return process.getuid?.() === 0 && existsSync('/etc/debian_version') && find('apt-get') !== undefined;
+  return process.getuid?.() === 0 && existsSync('/etc/debian_version') && findProgram('apt-get') !== undefined;
 }

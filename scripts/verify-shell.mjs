@@ -1,4 +1,4 @@
-// For somebody with a desktop: is the window well in the real Electron, and can it be packed? One command, and a report to paste.
+// For a machine with a desktop: tests the window in the real Electron and its packaging. One command, and a report to paste.
 //
 //   npm run verify:shell
 import { spawn } from 'node:child_process';
@@ -11,7 +11,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const electron = join(root, 'node_modules', 'electron');
 const REPORT = join('dist', 'verify-shell.md');
 const RESULTS = join(root, 'dist', 'verify-shell.json');
-/** Of a step that fails, so many of its last lines are told. */
+/** Number of last lines in the report of a failed step. */
 const TOLD_LINES = 30;
 
 /** What keeps it from being tried here; undefined: nothing. */
@@ -82,11 +82,11 @@ async function verify() {
   const npx = process.env.npm_execpath ?? fail('start it with `npm run verify:shell`');
   const steps = [];
   const step = async (...args) => {
-    // What comes after one that failed could only fail, too.
+    // Steps after a failed one could only fail, too.
     if (steps.some(({ verdict }) => verdict !== 'ok')) return;
     steps.push(await run(...args));
   };
-  await step('set-up and build', ['scripts/setup.mjs', 'start']);
+  await step('setup and build', ['scripts/setup.mjs', 'start']);
   await step("Electron's binary", [join(electron, 'install.js')]);
   if (steps.every(({ verdict }) => verdict === 'ok'))
     await step(

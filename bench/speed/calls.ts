@@ -1,26 +1,13 @@
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { lambdaSource } from './handler.ts';
-import type { Load, Loaded } from './load.ts';
+import { type Asked, median } from './harness.ts';
 import { AUTHORIZATION, type Published, type Terrarium } from './terrarium.ts';
 
 /** Generic processes are ready again after that long. */
 const REST_MS = 1_000;
 const AT_ONCE = 20;
-
-/** Loads a server from the process that does nothing else. */
-export async function load(loader: ChildProcess, asked: Load): Promise<Loaded> {
-  loader.send(asked);
-  const [loaded] = await once(loader, 'message');
-  return loaded;
-}
-
-export function median(values: readonly number[]): number {
-  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
 
 /** Milliseconds of calls that need a process: with a spare one ready, without, and the slowest of twenty at once. */
 export async function coldCalls(
@@ -84,9 +71,9 @@ export async function edits(
 }
 
 /** Creates, of lambdas as a platform has many: about 400 bytes each. */
-export async function createLoad(platform: Terrarium): Promise<Omit<Load, 'durationMs' | 'connections'>> {
+export async function createLoad(platform: Terrarium): Promise<Asked> {
   return {
-    port: Number(new URL(platform.baseUrl).port),
+    port: platform.port,
     method: 'POST',
     path: `${await platform.environment()}/lambdas`,
     headers: { Authorization: AUTHORIZATION },

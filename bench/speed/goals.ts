@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 
-/** A line of the table: what was measured, beside what, and what it is to be. */
+/** A row of the table: the measurement, the comparison, and the goal. */
 export interface Line {
   what: string;
   measured: number;
@@ -25,7 +25,7 @@ function shown(value: number): string {
   return value >= 1_000 ? `${(value / 1_000).toFixed(1)}k` : value.toFixed(value < 10 ? 1 : 0);
 }
 
-/** Prints lines with their ratios and goals, then those whose goal is missed; and leaves them in a file for whoever joins several tables. */
+/** Prints lines with their ratios and goals, then those whose goal is missed; and writes them to a file for joined tables. */
 export function printLines(lines: readonly Line[]): void {
   if (process.env.BENCH_LINES !== undefined) writeFileSync(process.env.BENCH_LINES, JSON.stringify(lines));
   const rows = lines.map((line) => [

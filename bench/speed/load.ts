@@ -10,8 +10,6 @@ export interface Load {
   body?: string;
   connections: number;
   durationMs: number;
-  /** It goes on until there are so many answers, but for no more than WARM_UP_LIMIT_MS. */
-  leastAnswers?: number;
 }
 
 /** What came of it. */
@@ -22,7 +20,6 @@ export interface Loaded {
   refused: number;
 }
 
-const WARM_UP_LIMIT_MS = 1_500;
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 const NOTHING = Buffer.alloc(0);
@@ -36,8 +33,7 @@ export async function putLoad(load: Load): Promise<Loaded> {
   const took: number[] = [];
   let refused = 0;
   const beganMs = performance.now();
-  const goesOn = (nowMs: number): boolean =>
-    nowMs < beganMs + load.durationMs || (took.length < (load.leastAnswers ?? 0) && nowMs < beganMs + WARM_UP_LIMIT_MS);
+  const goesOn = (nowMs: number): boolean => nowMs < beganMs + load.durationMs;
   await Promise.all(
     Array.from({ length: load.connections }, () =>
       talk(load, goesOn, (ms, status) => {
@@ -103,7 +99,7 @@ function talk(
   });
 }
 
-/** Bytes of the answer that begins here; undefined while that cannot be told. */
+/** Bytes of the answer that begins here; undefined while that cannot be known. */
 function lengthOf(bytes: Buffer): number | undefined {
   const end = bytes.indexOf(HEAD_END);
   if (end < 0) return undefined;

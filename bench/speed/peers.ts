@@ -15,10 +15,10 @@ interface Peer {
   /** What it serves, by file name. */
   files: Record<string, string>;
   /** Arguments for Node; the first is a file below `node_modules`, or one of `files`. */
-  args(port: number, morePorts: readonly number[]): string[];
+  args(port: number): string[];
 }
 
-/** A folder of this name, under the user's cache, holds what is installed. */
+/** Name of the folder in the user's cache with the installed packages. */
 const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'terrarium-bench');
 const START_LIMIT_MS = 60_000;
 
@@ -49,30 +49,6 @@ export const FUNCTION_PEERS: readonly Peer[] = [
       '--target=run',
       `--port=${port}`,
       '--host=127.0.0.1',
-    ],
-  },
-  {
-    name: 'serverless-offline 13',
-    packages: { serverless: '3.40.0', 'serverless-offline': '13.10.1' },
-    files: {
-      'handler.js': `exports.run = async (event) => ({
-        statusCode: 200,
-        body: event.body ? JSON.stringify(JSON.parse(event.body)) : '${WORD}',
-      });`,
-      'serverless.yml': `service: bench
-frameworkVersion: '3'
-plugins: [serverless-offline]
-provider: { name: aws, runtime: nodejs20.x }
-functions:
-  run: { handler: handler.run, events: [{ httpApi: { path: /, method: any } }] }
-`,
-    },
-    args: (port, [lambdaPort]) => [
-      'node_modules/serverless/bin/serverless.js',
-      'offline',
-      '--host=127.0.0.1',
-      `--httpPort=${port}`,
-      `--lambdaPort=${lambdaPort}`,
     ],
   },
 ];
@@ -118,16 +94,10 @@ export async function startPeer(peer: Peer, prepare: (folder: string) => void = 
   await install(peer, folder);
   for (const [name, text] of Object.entries(peer.files)) writeFileSync(join(folder, name), text);
   prepare(folder);
-  const [port = 0, ...morePorts] = await freePorts(3);
-  const child = spawn(process.execPath, peer.args(port, morePorts), {
+  const port = await freePort();
+  const child = spawn(process.execPath, peer.args(port), {
     cwd: folder,
-    env: {
-      ...process.env,
-      NODE_ENV: 'production',
-      SLS_TELEMETRY_DISABLED: '1',
-      AWS_ACCESS_KEY_ID: 'x',
-      AWS_SECRET_ACCESS_KEY: 'x',
-    },
+    env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   });
@@ -167,12 +137,12 @@ async function install({ name, packages }: Peer, folder: string): Promise<void> 
   writeFileSync(stamp, '');
 }
 
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as { port: number }).port); // it listens on TCP
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number }; // it listens on TCP
+  await once(server.close(), 'close');
+  return port;
 }
 
 function listens(port: number): Promise<boolean> {

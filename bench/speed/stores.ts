@@ -1,84 +1,60 @@
-import type { ChildProcess } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLoad, load, median } from './calls.ts';
-import { startFloor } from './floors.ts';
+import { createLoad } from './calls.ts';
 import type { Line } from './goals.ts';
-import type { Load } from './load.ts';
+import { type Asked, type Bench, medianOf, type Subject } from './harness.ts';
 import { endPeer, STORE_PEERS, startPeer } from './peers.ts';
 import type { Terrarium } from './terrarium.ts';
 
-/** Resources that are there when the measuring begins; json-server is given as many. */
+/** Resources that exist before the measurement; json-server gets the same number. */
 const SIZE = 10_000;
-const ROUND_MS = 1_000;
-const CONNECTIONS = 10;
 
 /** What the account of azurite's documentation has as its key. */
 const AZURITE_KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==';
 
-type Asked = Omit<Load, 'durationMs' | 'connections'>;
-
 /** Creates that are on disk when they are answered, beside stores of other emulators and a bare journal. */
-export async function storeLines(options: {
-  platform: Terrarium;
-  loader: ChildProcess;
-  self: string;
-  folder: string;
-  rounds: number;
-  withPeers: boolean;
-}): Promise<Line[]> {
-  const { platform, loader, self, folder, rounds, withPeers } = options;
+export async function storeLines(
+  bench: Bench,
+  platform: Terrarium,
+  { rounds, withPeers }: { rounds: number; withPeers: boolean },
+): Promise<Line[]> {
   const own = await createLoad(platform);
-  const stores: { name: string; asked: Asked; perSecond: number[] }[] = [];
-  const ends: (() => void)[] = [];
-  const add = (name: string, asked: Asked): void => void stores.push({ name, asked, perSecond: [] });
-  try {
-    add('Terrarium', own);
-    const floor = await startFloor('journal', self, folder);
-    ends.push(() => floor.child.disconnect());
-    add('journal', { ...own, port: floor.port, path: '/', headers: {} });
-    for (const peer of withPeers ? STORE_PEERS : []) {
-      const serving = await startPeer(peer, (place) =>
-        writeFileSync(join(place, 'data.json'), JSON.stringify({ made: rows() })),
-      ).catch((thrown: Error) => void console.error(thrown.message));
-      if (!serving) continue;
-      ends.push(() => endPeer(serving));
-      add(
-        serving.name,
-        peer.name.startsWith('azurite')
-          ? await tableOf(serving.port)
-          : { port: serving.port, method: 'POST', path: '/made', body: '{"name":"made-{n}","text":"0123456789"}' },
-      );
-    }
-    if (withPeers) await grow(platform, loader, own);
-    for (let round = 0; round <= rounds; round += 1) {
-      for (const { asked, perSecond } of stores) {
-        const loaded = await load(loader, {
-          ...asked,
-          connections: CONNECTIONS,
-          durationMs: withPeers ? ROUND_MS : ROUND_MS / 4,
-        });
-        if (loaded.refused > 0) throw new Error(`${asked.method} ${asked.path}: ${loaded.refused} refused`);
-        if (round > 0) perSecond.push(loaded.perSecond);
-      }
-    }
-  } finally {
-    for (const end of ends) end();
+  const { child, port } = await bench.baseline('journal');
+  const subjects: Subject[] = [
+    { name: 'Terrarium', child: platform.child, asked: own, rounds: [] },
+    { name: 'journal', child, asked: { ...own, port, path: '/', headers: {} }, rounds: [] },
+  ];
+  for (const peer of withPeers ? STORE_PEERS : []) {
+    const data = JSON.stringify({ made: rows() });
+    const serving = await startPeer(peer, (place) => writeFileSync(join(place, 'data.json'), data)).catch(
+      (thrown: Error) => void console.error(thrown.message),
+    );
+    if (!serving) continue;
+    bench.atEnd(() => endPeer(serving));
+    const asked = peer.name.startsWith('azurite')
+      ? await tableOf(serving.port)
+      : { port: serving.port, method: 'POST', path: '/made', body: '{"name":"made-{n}","text":"0123456789"}' };
+    subjects.push({ name: serving.name, child: serving.child, asked, rounds: [] });
   }
-  const [ours, ...others] = stores.map(({ name, perSecond }) => ({ name, measured: median(perSecond) }));
-  if (!ours) return [];
+  if (withPeers) await grow(bench, platform, own);
+  await bench.measure(subjects, { rounds, roundMs: withPeers ? 1_000 : 250 });
+  const [ours, ...others] = subjects.map((subject) => ({
+    name: subject.name,
+    measured: medianOf(subject, 'perSecond'),
+  }));
   const what = withPeers ? `durable create at ${SIZE.toLocaleString('en')} resources` : 'durable create';
   const goals: Record<string, number> = { 'azurite 3 (table)': 4, 'json-server 0.17': 40 };
   return others.map((beside) => {
     const atLeast = goals[beside.name];
-    return { what, measured: ours.measured, unit: '/s', beside, ...(atLeast !== undefined && { goal: { atLeast } }) };
+    const goal = atLeast !== undefined && { goal: { atLeast } };
+    return { what, measured: ours?.measured ?? Number.NaN, unit: '/s', beside, ...goal };
   });
 }
 
-async function grow(platform: Terrarium, loader: ChildProcess, asked: Asked): Promise<void> {
+async function grow(bench: Bench, platform: Terrarium, asked: Asked): Promise<void> {
   const count = async () => (await platform.ask<unknown[]>('GET', `${await platform.environment()}/lambdas`)).length;
-  while ((await count()) < SIZE) await load(loader, { ...asked, connections: CONNECTIONS, durationMs: ROUND_MS });
+  while ((await count()) < SIZE) await bench.load({ ...asked, connections: 10, durationMs: 1_000 });
 }
 
 function rows(): object[] {

@@ -2,11 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PLAIN_ENV } from './floors.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { PLAIN_ENV } from './baselines.ts';
 import { lambdaSource } from './handler.ts';
 
 const KEY = { TERRARIUM_ROOT_API_KEY: 'bench', TERRARIUM_ROOT_API_SECRET: 'bench' };
 export const AUTHORIZATION = `Basic ${Buffer.from('bench:bench').toString('base64')}`;
+
+const START_LIMIT_MS = 60_000;
 
 interface Created {
   id: string;
@@ -18,6 +21,13 @@ export interface Published {
   id: string;
   /** Of the endpoint, below the gateway. */
   path: string;
+}
+
+interface Start {
+  seed?: string;
+  data?: string;
+  engine?: string;
+  more?: readonly string[];
 }
 
 /** The platform as it ships (`dist/`), everything on, its data on disk. */
@@ -37,45 +47,45 @@ export class Terrarium {
 
   /**
    * @param cli path of the command line
-   * @param how.seed what a new world holds, nothing unless given
-   * @param how.data where it is kept, a new folder unless given
+   * @param how.seed contents of a new world (default: empty)
+   * @param how.data data folder (default: a new one)
+   * @param how.engine container engine (default: none)
    * @param how.more further options
    */
   static async start(
     cli: string,
     folder: string,
-    how: { seed?: string; data?: string; more?: readonly string[] } = {},
+    { seed = 'empty', data, engine = 'none', more = [] }: Start = {},
   ): Promise<Terrarium> {
-    const { seed = 'empty', data, more = [] } = how;
     const place = mkdtempSync(join(folder, 'terrarium-'));
     const readyFile = join(place, 'ready.json');
-    const args = [
-      'start',
-      '--headless',
-      '--data',
-      data ?? join(place, 'data'),
-      '--seed',
-      seed,
-      '--ready-file',
-      readyFile,
-    ];
-    const ports = ['--base-port', '0', '--gateway-port', '0', '--crm-port', '0', '--scm-port', '0'];
-    const child = spawn(process.execPath, [cli, ...args, ...ports, '--containers-engine', 'none', ...more], {
+    const named = { data: data ?? join(place, 'data'), seed, 'ready-file': readyFile, 'containers-engine': engine };
+    const ports = ['base-port', 'gateway-port', 'crm-port', 'scm-port'].map((name) => [name, '0']);
+    const options = [...Object.entries(named), ...ports].flatMap(([name, value]) => [`--${name}`, value ?? '']);
+    const child = spawn(process.execPath, [cli, 'start', '--headless', ...options, ...more], {
       cwd: place,
-      // As a script of npm it ends when whoever started it does.
+      // Started by npm, it ends with its parent process.
       env: { ...PLAIN_ENV, npm_lifecycle_event: 'bench', ...KEY },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
     let said = '';
-    child.stdout.on('data', (text) => {
-      said += text;
-    });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (text) => {
+        said = (said + text).slice(-10_000);
+      });
+    }
     const ended = once(child, 'exit');
+    const limit = wait(START_LIMIT_MS, undefined, { ref: false });
     while (!said.includes('Ctrl+C')) {
-      await Promise.race([once(child.stdout, 'data'), ended]);
-      if (child.exitCode !== null) throw new Error(`the platform did not start: ${said}`);
+      const isLate = (await Promise.race([once(child.stdout, 'data'), ended, limit])) === undefined;
+      if (isLate) child.kill('SIGKILL');
+      if (isLate || child.exitCode !== null) throw new Error(`the platform did not start: ${said}`);
     }
     return new Terrarium(child, JSON.parse(readFileSync(readyFile, 'utf8')));
+  }
+
+  get port(): number {
+    return Number(new URL(this.baseUrl).port);
   }
 
   get gatewayPort(): number {
@@ -94,7 +104,7 @@ export class Terrarium {
     return (text === '' ? undefined : JSON.parse(text)) as T;
   }
 
-  /** A lambda of 128 MB, unless told otherwise, and an endpoint that leads to it. */
+  /** A lambda of 128 MB, unless configured otherwise, and an endpoint that leads to it. */
   async publish(properties: object = {}): Promise<Published> {
     const number = ++this.#made;
     const environment = await this.environment();
@@ -158,9 +168,12 @@ export class Terrarium {
     return { text, ms: performance.now() - beganMs };
   }
 
-  async end(): Promise<void> {
-    if (this.child.exitCode !== null) return;
-    this.child.kill('SIGTERM');
+  /** Resolves to the milliseconds that it took. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
+    const beganMs = performance.now();
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return 0;
+    this.child.kill(signal);
     await once(this.child, 'exit');
+    return performance.now() - beganMs;
   }
 }

@@ -1,4 +1,4 @@
-/** What is kept in this browser; undefined where nothing is, or nothing may be. */
+/** A value stored in this browser; undefined if there is none, or if storage is not allowed. */
 export function storedText(place: string): string | undefined {
   try {
     return localStorage.getItem(place) ?? undefined;
@@ -7,7 +7,7 @@ export function storedText(place: string): string | undefined {
   }
 }
 
-/** Keeps it for the next time. Where storage is full or forbidden it holds until the page is left. */
+/** Keeps it for the next time. Where storage is full or forbidden it is valid until the page is closed. */
 export function storeText(place: string, text: string): void {
   try {
     localStorage.setItem(place, text);

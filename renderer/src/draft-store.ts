@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { ValueStore } from './value-store.ts';
 
-/** What is written and not saved, by id of what it is for: it outlasts a look at something else in the window. */
+/** Unsaved edits by the id of the edited resource: they are kept while the user looks at other screens. */
 export class DraftStore<T> extends ValueStore<ReadonlyMap<string, T>> {
   constructor() {
     super(new Map());

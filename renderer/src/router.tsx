@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter, useLocation } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
-import { EmptyState, ErrorState } from './parts/empty-state.tsx';
-import { Skeleton } from './parts/skeleton.tsx';
+import { EmptyState, ErrorState } from './components/empty-state.tsx';
+import { Skeleton } from './components/skeleton.tsx';
 import { type ScreenName, screenNames, screens } from './screens/registry.ts';
 import { PlaceLink } from './shell/place-link.tsx';
 import { ScreenFrame } from './shell/screen-frame.tsx';
@@ -9,7 +9,7 @@ import { fetchAhead, screenPart } from './shell/screen-part.tsx';
 import { Shell } from './shell/shell.tsx';
 import { parseSearch, printSearch, type Search } from './url.ts';
 
-/** Every `screens/NAME/screen.tsx`, each a part of the bundle of its own. */
+/** Every `screens/NAME/screen.tsx`, each a separate bundle. */
 const modules = import.meta.glob<{ default: ComponentType }>('./screens/*/screen.tsx');
 
 const rootRoute = createRootRoute({
@@ -17,7 +17,7 @@ const rootRoute = createRootRoute({
   component: Frame,
   notFoundComponent: () => (
     <ScreenFrame title="Not found">
-      <EmptyState title="There is nothing here" text="The address names no screen of this window.">
+      <EmptyState title="There is nothing here" text="The address does not match a screen of this window.">
         <PlaceLink to={{ screen: 'home' }}>Go to Home</PlaceLink>
       </EmptyState>
     </ScreenFrame>

@@ -15,7 +15,7 @@ it('keeps every value a text', () => {
   expect(parseSearch('?q=5&sel=true')).toEqual({ q: '5', sel: 'true' });
 });
 
-it('leaves out what is not there', () => {
+it('omits missing values', () => {
   expect(printSearch({ q: undefined, sel: '', tab: 'logs' })).toBe('?tab=logs');
   expect(printSearch({})).toBe('');
 });

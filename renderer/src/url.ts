@@ -49,7 +49,7 @@ export function pathOf({ screen, id }: Pick<Place, 'screen' | 'id'>): string {
   return `${path === '/' ? '' : path}/${encodeURIComponent(id)}`;
 }
 
-/** The address of a place as it stands in the address bar; the scope is kept when `scope` is given. */
+/** The path of a screen for the address bar; with `scope`, the scope is kept. */
 export function hrefOf(place: Place, scope?: string): string {
   return `/ui${pathOf(place)}${printSearch({ ...(scope !== undefined && { scope }), ...place.search })}`;
 }
@@ -73,14 +73,14 @@ export function useSearch(): [Search, (change: Search, options?: { isNewStep?: b
   return [search, change];
 }
 
-/** What stands in the path after the screen, e.g. the id of a resource. */
+/** What is in the path after the screen, e.g. the id of a resource. */
 export function usePlaceId(): string | undefined {
   return useParams({ strict: false, select: (params: { id?: string }) => params.id });
 }
 
 /**
- * How to go to a place; keeps the scope unless the place has its own. `isReplacing` takes what is shown now out of the way back:
- * a form that has done what it is for.
+ * Navigates to a path; keeps the scope unless the path has one. `isReplacing` removes the current page from the browser history, for
+ * example a completed form.
  */
 export function useGo(): (place: Place, options?: { isReplacing?: boolean }) => void {
   const navigate = useNavigate();

@@ -1,6 +1,6 @@
 import { useCallback, useRef } from 'react';
 
-/** The same function each time, which does what the newest one does: for what is drawn again when it is given another one. */
+/** A function with a stable identity that calls the newest version, for components that would otherwise render again. */
 export function useSteady<Args extends unknown[], Result>(newest: (...args: Args) => Result) {
   const latest = useRef(newest);
   latest.current = newest;

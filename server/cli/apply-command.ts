@@ -1,62 +1,56 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Command } from 'commander';
-import { type AppliedSeed, seedRows } from '../contract/seeds.ts';
-import { changeLine, operationLine } from './change-lines.ts';
+import { type AppliedSeed, seedRoutes } from '../api/routes/seeds.ts';
+import { changeLine, operationLine, runLines } from './change-lines.ts';
+import { defineCommand, flag, textOr } from './command.ts';
 import { ExitWith } from './exit-with.ts';
-import { addPlatformOptions, connect, textOption } from './instance-options.ts';
+import { platformOptions } from './instance-options.ts';
 import { type PlatformClient, Refusal } from './platform-client.ts';
-import { printAnswer } from './print-answer.ts';
-import { runLines } from './run-lines.ts';
-import { printLines, type Terminal } from './terminal.ts';
+import type { Terminal } from './terminal.ts';
 
-/** Name of the seed in a folder that holds one with the code of its lambdas beside it. */
+/** Name of the seed file in a folder that also contains the code of its lambdas. */
 const SEED_FILE = 'world.yaml';
-/** A large world takes its time. */
 const APPLY_TIMEOUT_MS = 600_000;
 
-/** `terrarium apply -f FILE`: makes the world what a seed file says, and says first what that changes. */
-export function addApplyCommand(program: Command, terminal: Terminal): void {
-  const command = program
-    .command('apply')
-    .description('make the world what a seed file says; prints first what that changes')
-    .requiredOption('-f, --file <FILE|DIR>', 'the seed, YAML or JSON, or the folder of one; - for standard input')
-    .option('--dry-run', 'only print what would change')
-    .option('--prune', 'delete what is in the organizations of the seed and not in it');
-  addPlatformOptions(command).action(async () => {
-    const seed = await readSeed(textOption(command, 'file') ?? '-', terminal);
-    const client = await connect(command, terminal);
-    const isJson = command.getOptionValue('json') === true;
-    const isDry = command.getOptionValue('dryRun') === true;
-    const apply = (dryRun: boolean) => send(client, seed, { dryRun, prune: command.getOptionValue('prune') === true });
+/** `terrarium apply -f FILE`: applies a seed file to the world, after printing the changes. */
+export const applyCommand = defineCommand({
+  name: 'apply',
+  description: 'apply a seed file to the world; prints the changes first',
+  options: {
+    file: textOr('-f, --file <FILE|DIR>', 'seed file (YAML or JSON) or folder with a world.yaml; - for standard input'),
+    dryRun: flag('--dry-run', 'only print what would change'),
+    prune: flag('--prune', "delete resources of the seed's organizations that the seed does not contain"),
+    ...platformOptions,
+  },
+  async run({ options: { file, dryRun: isDry, prune, json: isJson }, terminal, connect, print }) {
+    const seed = await readSeed(file, terminal);
+    const client = await connect();
+    const apply = (dryRun: boolean) => send(client, seed, { dryRun, prune });
     if (isDry || !isJson) {
       const plan = await apply(true);
-      printAnswer(command, terminal, plan, () => printLines(planLines(plan, terminal), terminal));
+      print(plan, planLines(plan, terminal));
       if (isDry || plan.changes.every(({ action }) => action === 'unchanged')) return;
     }
     const applied = await apply(false);
-    printAnswer(command, terminal, applied, () =>
-      terminal.print(applied.commit === undefined ? 'nothing was changed' : `applied as commit ${applied.commit}`),
-    );
-  });
-}
+    print(applied, [applied.commit === undefined ? 'no changes' : `applied as commit ${applied.commit}`]);
+  },
+});
 
-/** A seed as it is sent. */
 interface ReadSeed {
   type: string;
   content: string;
-  /** Where in the file, such as `demo.yaml:12`, that is which a JSON Pointer into the seed leads to. */
+  /** The place in the file, such as `demo.yaml:12`, of a JSON Pointer into the seed. */
   placeOf?(pointer: string): string;
 }
 
 async function readSeed(path: string, terminal: Terminal): Promise<ReadSeed> {
-  // What is no JSON is YAML, and so is JSON.
+  // JSON is valid YAML, too.
   if (path === '-') return { type: 'application/yaml', content: await terminal.readInput() };
   const named = resolve(terminal.folder, path);
   const isFolder = (await stat(named).catch(() => undefined))?.isDirectory();
   const file = isFolder ? join(named, SEED_FILE) : named;
   // Loaded only now: no other command needs it.
-  const { readSeedFileForApply } = await import('../emulator/seed-files.ts');
+  const { readSeedFileForApply } = await import('../platform/seed-files.ts');
   const { document, placeOf } = await readSeedFileForApply(file);
   return { type: 'application/json', content: JSON.stringify(document), placeOf };
 }
@@ -69,7 +63,7 @@ async function send(
   const query = new URLSearchParams({ dryRun: String(asked.dryRun), prune: String(asked.prune) });
   const call = { body: { type, content }, timeoutMs: APPLY_TIMEOUT_MS };
   try {
-    const applied = await client.ask(seedRows.applySeed, { query, ...call });
+    const applied = await client.ask(seedRoutes.applySeed, { query, ...call });
     return { ...applied, runs: applied.runs ?? [] };
   } catch (failure) {
     if (!(failure instanceof Refusal) || !placeOf || failure.details.length === 0) throw failure;
@@ -82,7 +76,6 @@ function* planLines({ changes, summary, runs }: AppliedSeed, terminal: Terminal)
   for (const { path, type, action, patch } of changes) {
     if (action === 'unchanged') continue;
     yield changeLine(action, { type, path }, terminal);
-    // Of a whole resource its name says enough.
     if (action === 'update') yield* patch.map(operationLine);
   }
   yield* runLines(runs);

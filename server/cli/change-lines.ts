@@ -1,16 +1,16 @@
-import type { ShownDifference } from '../contract/history.ts';
+import type { DifferenceView } from '../api/routes/history.ts';
+import type { AppliedSeed } from '../api/routes/seeds.ts';
 import { styled, type Terminal } from './terminal.ts';
 
-type Operation = ShownDifference['ops'][number];
-/** A resource that changed; what was done to it is told of a difference, and is in a commit's operations. */
-type Changed = Omit<ShownDifference['resources'][number], 'action'> & Partial<ShownDifference['resources'][number]>;
+type Operation = DifferenceView['ops'][number];
+/** A changed resource. A difference names the action; for a commit the action follows from its operations. */
+type Changed = Omit<DifferenceView['resources'][number], 'action'> & Partial<DifferenceView['resources'][number]>;
 
-/** The longest value of an operation that is shown whole. */
+/** Longer values of operations are cut. */
 const SHOWN_CHARACTERS = 120;
 
 const SIGNS = { create: '+', update: '~', delete: '-' };
 
-/** The line that tells what is done to a resource. */
 export function changeLine(
   action: keyof typeof SIGNS,
   { type, path }: { type: string; path: string },
@@ -19,14 +19,14 @@ export function changeLine(
   return styled(terminal, 'bold', `${SIGNS[action]} ${type} ${path}`);
 }
 
-/** An operation as a line, with as much of its value as a line holds. */
+/** One line for an operation, with its value cut to fit. */
 export function operationLine({ op, path, value }: Omit<Operation, 'from'>): string {
   const text = op === 'remove' || value === undefined ? '' : JSON.stringify(value);
   const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text;
   return `    ${op} ${path} ${shown}`.trimEnd();
 }
 
-/** What was done to the world, resource by resource; of those that were made or deleted their name says enough. */
+/** Changes by resource; created and deleted resources are listed without their operations. */
 export function* changeLines(
   { ops, resources }: { ops: readonly Operation[]; resources: readonly Changed[] },
   terminal: Terminal,
@@ -43,4 +43,9 @@ export function* changeLines(
       }
     }
   }
+}
+
+/** One line for each resource of an imported world that starts to run (D-215). */
+export function* runLines(runs: AppliedSeed['runs']): Generator<string> {
+  for (const { type, path, reasons } of runs ?? []) yield `runs from now on: ${type} ${path} (${reasons.join(', ')})`;
 }

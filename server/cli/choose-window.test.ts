@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { chooseWindow, type WindowSurroundings } from './choose-window.ts';
+import { chooseWindow, type WindowContext } from './choose-window.ts';
 
-/** A desktop with everything on it. */
-const desktop: WindowSurroundings = {
+/** A desktop with Electron, Chromium and a default browser. */
+const desktop: WindowContext = {
   isHeadless: undefined,
   window: 'auto',
   isCi: false,
@@ -17,14 +17,19 @@ const desktop: WindowSurroundings = {
 };
 const noElectron = { electron: { missing: "Electron's binary is not installed" } };
 
-it.each<[string, Partial<WindowSurroundings>, string, RegExp | undefined]>([
+it.each<[string, Partial<WindowContext>, string, RegExp | undefined]>([
   ['Electron on a desktop', {}, 'electron', /^Opening the window in Electron\.$/],
-  ['a Chromium without tabs', noElectron, 'app', /in Chromium, because Electron's binary is not installed\.$/],
+  ['Chromium in application mode', noElectron, 'app', /in Chromium, because Electron's binary is not installed\.$/],
   ['the default browser', { ...noElectron, chromium: undefined }, 'browser', /default browser, because .*no Chromium/],
-  ['nothing to open it in', { ...noElectron, chromium: undefined, opener: undefined }, 'headless', /^No window: .*nor/],
+  [
+    'no browser',
+    { ...noElectron, chromium: undefined, opener: undefined },
+    'headless',
+    /^The window was not opened: .*no program/,
+  ],
   ['--headless', { isHeadless: true }, 'headless', undefined],
   ['--window none', { window: 'none' }, 'headless', undefined],
-  ['--window browser', { window: 'browser' }, 'app', /in Chromium, because --window browser was asked for\.$/],
+  ['--window browser', { window: 'browser' }, 'app', /in Chromium, because --window browser is set\.$/],
   ['--window electron in a script', { window: 'electron', isTerminal: false, isCi: true }, 'electron', /Electron/],
   [
     '--window electron where it is not',
@@ -33,19 +38,24 @@ it.each<[string, Partial<WindowSurroundings>, string, RegExp | undefined]>([
     /because Electron's binary is not/,
   ],
   ['--window electron, without a display', { window: 'electron', hasDisplay: false }, 'headless', /no display/],
-  ['--headless all the same', { isHeadless: true, window: 'electron' }, 'headless', undefined],
+  ['--headless with --window electron', { isHeadless: true, window: 'electron' }, 'headless', undefined],
   ['a CI system', { isCi: true }, 'headless', /variable CI is set/],
-  ['a script', { isTerminal: false }, 'headless', /no terminal/],
-  ['a script that asks for a window', { isTerminal: false, isHeadless: false }, 'electron', /Electron/],
-  ['a CI system that is asked for a window', { isCi: true, isHeadless: false }, 'electron', /Electron/],
+  ['a script', { isTerminal: false }, 'headless', /not started from a terminal/],
+  ['a script with headless=false', { isTerminal: false, isHeadless: false }, 'electron', /Electron/],
+  ['a CI system with headless=false', { isCi: true, isHeadless: false }, 'electron', /Electron/],
   ['a machine without a display', { hasDisplay: false }, 'headless', /neither DISPLAY nor WAYLAND_DISPLAY/],
-  ['no display, whatever was asked for', { hasDisplay: false, isHeadless: false }, 'headless', /no display/],
+  ['no display, with headless=false', { hasDisplay: false, isHeadless: false }, 'headless', /no display/],
   ['SSH', { isSsh: true, hasDisplay: false }, 'headless', /SSH session/],
   ['SSH that forwards X11', { isSsh: true }, 'electron', /Electron/],
   ['SSH to a Mac', { isSsh: true, platform: 'darwin' }, 'headless', /SSH session/],
-  ['root, never without the sandbox', { isRoot: true, isHeadless: false }, 'headless', /sandbox/],
-])('for %s', (_name, surroundings, kind, line) => {
-  const choice = chooseWindow({ ...desktop, ...surroundings });
+  [
+    'root, even with headless=false',
+    { isRoot: true, isHeadless: false },
+    'headless',
+    /because you are running as root/,
+  ],
+])('for %s', (_name, context, kind, line) => {
+  const choice = chooseWindow({ ...desktop, ...context });
   expect(choice.kind).toBe(kind);
   if (line) expect(choice.line).toMatch(line);
   else expect(choice.line).toBeUndefined();

@@ -1,15 +1,12 @@
-import type { Config } from '../config-schema.ts';
+import type { Config } from '../platform/config-schema.ts';
 import type { ElectronBinary } from './find-electron.ts';
 
-/** What decides whether the platform opens a window, and in what. */
-export interface WindowSurroundings {
-  /** `headless` of the configuration; undefined when nobody said. */
+/** Decides whether the platform opens a window, and in which program. */
+export interface WindowContext {
+  /** `headless` of the configuration; undefined when it is not set. */
   isHeadless: boolean | undefined;
-  /** `window` of the configuration. */
   window: Config['window'];
-  /** Does a CI system run us? */
   isCi: boolean;
-  /** Does a person sit at a terminal? */
   isTerminal: boolean;
   isSsh: boolean;
   isRoot: boolean;
@@ -17,13 +14,13 @@ export interface WindowSurroundings {
   /** Is there a display of X11 or Wayland? macOS and Windows always have one. */
   hasDisplay: boolean;
   electron: ElectronBinary;
-  /** A browser of the Chromium family, which can show one page as an application. */
+  /** A Chromium-based browser, which can show one page as an application. */
   chromium?: { path: string; name: string } | undefined;
-  /** The words that open an address in the default browser. */
+  /** The command line that opens an address in the default browser. */
   opener?: readonly string[] | undefined;
 }
 
-/** What opens, and a line that says why; no line when it was asked for. */
+/** What opens, and a line with the reason; no line if the user asked for it. */
 export type WindowChoice =
   | { kind: 'electron'; path: string; line: string }
   | { kind: 'app'; path: string; name: string; line: string }
@@ -31,16 +28,16 @@ export type WindowChoice =
   | { kind: 'headless'; line?: string };
 
 /**
- * The best window that there can be: Electron, then a Chromium without its tabs, then the default browser, then none. The
- * reasons for none come first: whoever runs us in a script or on a server wants no window, whatever is installed.
+ * Chooses Electron, else Chromium in application mode, else the default browser, else no window. The reasons for no window come
+ * first: a script or a server needs none, whatever is installed.
  */
-export function chooseWindow(surroundings: WindowSurroundings): WindowChoice {
-  const { window } = surroundings;
-  if (surroundings.isHeadless || window === 'none') return { kind: 'headless' };
-  const obstacle = obstacleOf(surroundings);
-  if (obstacle) return { kind: 'headless', line: `No window: ${obstacle}.` };
-  const { chromium, opener } = surroundings;
-  const electron = window === 'browser' ? { missing: '--window browser was asked for' } : surroundings.electron;
+export function chooseWindow(context: WindowContext): WindowChoice {
+  const { window } = context;
+  if (context.isHeadless || window === 'none') return { kind: 'headless' };
+  const obstacle = obstacleOf(context);
+  if (obstacle) return { kind: 'headless', line: `The window was not opened because ${obstacle}.` };
+  const { chromium, opener } = context;
+  const electron = window === 'browser' ? { missing: '--window browser is set' } : context.electron;
   if ('path' in electron) return { kind: 'electron', path: electron.path, line: 'Opening the window in Electron.' };
   if (chromium) {
     const line = `Opening the window in ${chromium.name}, because ${electron.missing}.`;
@@ -48,17 +45,22 @@ export function chooseWindow(surroundings: WindowSurroundings): WindowChoice {
   }
   const why = `${electron.missing}, and no Chromium, Chrome or Edge was found`;
   if (opener) return { kind: 'browser', opener, line: `Opening the default browser, because ${why}.` };
-  return { kind: 'headless', line: `No window: ${why}, nor anything that opens a browser.` };
+  return {
+    kind: 'headless',
+    line: `The window was not opened: ${why}, and no program that opens a browser was found.`,
+  };
 }
 
-function obstacleOf(surroundings: WindowSurroundings): string | undefined {
-  const { isHeadless, window, isCi, isTerminal, isSsh, isRoot, platform, hasDisplay } = surroundings;
-  // Who sets headless to false, or names a window, knows that scripts, too, shall open one; what can't work stays impossible.
-  const isAskedFor = isHeadless === false || window !== 'auto';
-  if (isCi && !isAskedFor) return 'the variable CI is set';
+function obstacleOf(context: WindowContext): string | undefined {
+  const { isHeadless, window, isCi, isTerminal, isSsh, isRoot, platform, hasDisplay } = context;
+  // headless=false or an explicit window also opens one in scripts and CI, unless it cannot work.
+  const isRequested = isHeadless === false || window !== 'auto';
+  if (isCi && !isRequested) return 'the variable CI is set (TERRARIUM_HEADLESS=false opens it anyway)';
   if (isSsh && (!hasDisplay || platform !== 'linux')) return 'an SSH session has no display';
   if (!hasDisplay) return 'there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)';
-  if (isRoot) return "root's browser would run without its sandbox; start as another user to have one";
-  if (!isTerminal && !isAskedFor) return 'no terminal started this (TERRARIUM_HEADLESS=false opens one all the same)';
+  if (isRoot)
+    return 'you are running as root. Start Terrarium as a regular user, or use --window none to hide this message';
+  if (!isTerminal && !isRequested)
+    return 'Terrarium was not started from a terminal (TERRARIUM_HEADLESS=false opens it anyway)';
   return undefined;
 }

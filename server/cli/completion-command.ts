@@ -1,23 +1,31 @@
-import { Argument, type Command } from 'commander';
-import { completionScript, SHELLS, type WordList } from './completion-scripts.ts';
-import type { Terminal } from './terminal.ts';
+import type { Command } from 'commander';
+import { defineCommand } from './command.ts';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 const NOTES = `
   bash  eval "$(terrarium completion bash)"
   zsh   eval "$(terrarium completion zsh)"
   fish  terrarium completion fish | source`;
 
-/** `terrarium completion SHELL`: a script that completes commands and options, made from the commands themselves. */
-export function addCompletionCommand(program: Command, terminal: Terminal): void {
-  program
-    .command('completion')
-    .description('print a script that lets a shell complete commands and options')
-    .addArgument(new Argument('<shell>', 'which one').choices(SHELLS))
-    .addHelpText('after', NOTES)
-    .action((shell: (typeof SHELLS)[number]) => {
-      terminal.print(completionScript(shell, program.name(), [...wordLists(program)]));
-    });
+/** What may follow one command. */
+interface WordList {
+  /** Names of the command and those above it; empty for the program itself. */
+  path: readonly string[];
+  words: readonly { word: string; description: string }[];
 }
+
+/** `terrarium completion SHELL`: a script that completes commands and options, made from the commands themselves. */
+export const completionCommand = defineCommand({
+  name: 'completion',
+  description: 'print a script that lets a shell complete commands and options',
+  arguments: [['<shell>', 'the shell', SHELLS]],
+  notes: NOTES,
+  run({ terminal, program }, shell = '') {
+    const lists = [...wordLists(program)];
+    terminal.print(scripts[SHELLS.find((one) => one === shell) ?? 'bash'](program.name(), lists));
+  },
+});
 
 /** What may follow each command, the program itself first. */
 function* wordLists(command: Command, path: readonly string[] = []): Generator<WordList> {
@@ -34,4 +42,82 @@ function* wordLists(command: Command, path: readonly string[] = []): Generator<W
     ],
   };
   for (const one of commands) if (one.name() !== 'help') yield* wordLists(one, [...path, one.name()]);
+}
+
+/** The script for a shell. It completes commands, options and fixed values, and otherwise file names; the name is a word of letters. */
+const scripts: Record<(typeof SHELLS)[number], (name: string, lists: readonly WordList[]) => string> = {
+  bash: (name, lists) => `# bash completion of ${name}
+_${name}_words() {
+  case "$1" in
+${casesOf(lists, ({ words }) => `printf '%s\\n' ${words.map(({ word }) => word).join(' ')}`)}
+  esac
+}
+_${name}() {
+  local path='' word
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    [ "$word" = -- ] && { COMPREPLY=(); return; }
+    ${pathStep(lists)}
+  done
+  COMPREPLY=($(compgen -W "$(_${name}_words "$path")" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _${name} ${name}`,
+
+  zsh: (name, lists) => `#compdef ${name}
+_${name}() {
+  local path_='' word
+  local -a words_
+  for word in \${words[2,CURRENT-1]}; do
+    [[ $word == -- ]] && { _files; return; }
+    ${pathStep(lists, 'path_')}
+  done
+  case "$path_" in
+${casesOf(lists, ({ words }) => `words_=(${words.map(({ word, description }) => quoted(`${word}:${oneLine(description)}`)).join(' ')})`)}
+  esac
+  _describe '${name}' words_ || _files
+}
+compdef _${name} ${name}`,
+
+  fish: (name, lists) => `# fish completion of ${name}
+function __${name}_path
+  set -l path ''
+  for word in (commandline -opc)[2..-1]
+    switch "$path$word"
+      case ${pathsOf(lists).map(quoted).join(' ')}
+        set path "$path$word/"
+    end
+  end
+  test "$path" = "$argv[1]"
+end
+${lists
+  .flatMap(({ path, words }) =>
+    words.map(({ word, description }) => {
+      const at = `-n "__${name}_path '${path.map((one) => `${one}/`).join('')}'"`;
+      const what = word.startsWith('--') ? `-l ${word.slice(2)}` : `-a ${word}`;
+      return `complete -c ${name} ${at} ${what} -d ${quoted(oneLine(description))}`;
+    }),
+  )
+  .join('\n')}`,
+};
+
+/** The path of a command in the scripts: names separated by slashes. */
+function pathsOf(lists: readonly WordList[]): string[] {
+  return lists.filter(({ path }) => path.length > 0).map(({ path }) => path.join('/'));
+}
+
+function casesOf(lists: readonly WordList[], bodyOf: (list: WordList) => string): string {
+  return lists.map((list) => `    '${list.path.map((one) => `${one}/`).join('')}') ${bodyOf(list)} ;;`).join('\n');
+}
+
+/** Descends into a subcommand if the word is one. */
+function pathStep(lists: readonly WordList[], variable = 'path'): string {
+  return `case "$${variable}$word" in ${pathsOf(lists).join('|')}) ${variable}="$${variable}$word/" ;; esac`;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ');
+}
+
+/** In single quotes, which bash, zsh and fish read the same way except for a quote inside. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", '’').replaceAll('\\', '')}'`;
 }

@@ -1,49 +1,64 @@
-import { type Command, Option } from 'commander';
-import { settings } from '../config-settings.ts';
-import { type ConfigWithOrigins, readConfig } from '../config-sources.ts';
-import { addInstanceOption, namedFolder } from './instance-name.ts';
+import { configSchema } from '../platform/config-schema.ts';
+import { settings, valueAt } from '../platform/config-settings.ts';
+import { type ConfigWithOrigins, readConfig } from '../platform/config-sources.ts';
+import { listeners } from '../platform/declarations.ts';
+import type { OptionSpec } from './command.ts';
+import { folderOptions, namedFolder } from './instance-name.ts';
 import type { Terminal } from './terminal.ts';
 
-type Flags = Record<string, string | boolean>;
+type Flag = string | boolean;
+type Flags = Record<string, Flag>;
 
-const options = new Map(
-  settings.map((setting) => {
-    const { flag, placeholder, description, env } = setting;
-    return [setting.key, new Option(placeholder ? `${flag} <${placeholder}>` : flag, `${description} (${env})`)];
-  }),
-);
+const defaults = configSchema.parse({}, { jitless: true });
+/** An option for every setting, and `--instance`. */
+export const settingOptions = {
+  ...Object.fromEntries(
+    settings.map(({ key, path, flag, placeholder, description, env }): [string, OptionSpec<Flag | undefined>] => {
+      const value = valueAt(defaults, path);
+      const isShown = typeof value === 'string' || typeof value === 'number';
+      const notes = isShown ? `default: ${value}; ${env}` : env;
+      const flags = placeholder ? `${flag} <${placeholder}>` : flag;
+      const read = (written: unknown) =>
+        typeof written === 'string' || typeof written === 'boolean' ? written : undefined;
+      return [key, { flags, description: `${description} (${notes})`, read }];
+    }),
+  ),
+  instance: folderOptions.instance,
+};
 
-/** Gives a command an option for every setting, and the one that names an instance. */
-export function addConfigOptions(command: Command): Command {
-  for (const option of options.values()) command.addOption(option);
-  return addInstanceOption(command);
-}
+/** Settings that let the system choose every port. */
+export const freePorts: Flags = Object.fromEntries(listeners.map(({ port }) => [port, '0']));
 
 /**
- * The configuration as the command's options, the environment and terrarium.json say. A named instance has its own data
- * folder and, unless flags say which, free ports.
+ * The configuration from the command's options, the environment and terrarium.json. A named instance has its own data folder and,
+ * unless flags set them, free ports.
  *
- * @param presets what the command itself sets instead of environment and terrarium.json, unless a flag says otherwise
+ * @param presets values of the command that win over environment and terrarium.json, but not over flags
  * @throws UserError
  */
 export function configOf(
-  command: Command,
+  options: Readonly<Record<string, unknown>>,
   terminal: Pick<Terminal, 'env' | 'folder'>,
   presets: Flags = {},
 ): ConfigWithOrigins {
-  const folder = namedFolder(command);
-  const named: Flags = folder === undefined ? {} : { data: folder, basePort: '0', gatewayPort: '0', crmPort: '0' };
-  const written = flagsOf(command);
+  const written = flagsOf(options);
+  const folder = namedFolder(options);
+  const named: Flags = folder === undefined ? {} : { data: folder, ...freePorts };
   const flags = { ...presets, ...named, ...written };
   const { config, origins } = readConfig({ flags, env: terminal.env, folder: terminal.folder });
   const byName = Object.keys(named).filter((key) => !(key in written));
   return { config, origins: new Map([...origins, ...byName.map((key) => [key, '--instance'] as const)]) };
 }
 
-function flagsOf(command: Command): Flags {
+/** Those of the options that select a data folder. */
+export function selectionOf({ instance, data }: Readonly<Record<string, unknown>>) {
+  return { instance: folderOptions.instance.read(instance), data: folderOptions.data.read(data) };
+}
+
+function flagsOf(options: Readonly<Record<string, unknown>>): Flags {
   const flags: Flags = {};
-  for (const [key, option] of options) {
-    const written: unknown = command.getOptionValue(option.attributeName());
+  for (const { key } of settings) {
+    const { [key]: written } = options;
     if (typeof written === 'string' || typeof written === 'boolean') flags[key] = written;
   }
   return flags;

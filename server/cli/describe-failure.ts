@@ -1,9 +1,11 @@
-/** Exit code for what the user can put right: a flag, a port, a folder, a file. */
+import { listeners } from '../platform/declarations.ts';
+import { SYSTEM, type System } from '../system/this-system.ts';
+
+/** Exit code for what the user can correct: a flag, a port, a folder, a file. */
 export const USER_FAILURE = 2;
-/** Exit code for a fault of the emulator. */
 const FAULT = 1;
 
-/** Errors whose message is meant for the person at the command line; by name, since the rooms that throw them are not ours to know. */
+/** Errors whose message is meant for the user; by name, since the command line does not import every module that throws them. */
 const USER_ERRORS: readonly string[] = [
   'UserError',
   'PipelineError',
@@ -13,26 +15,20 @@ const USER_ERRORS: readonly string[] = [
   'EngineUnreachable',
 ];
 
-/** What is said of a failure on standard error, and the exit code that goes with it. */
-export interface FailureDescription {
-  text: string;
-  exitCode: typeof USER_FAILURE | typeof FAULT;
-}
-
-/** One sentence for what the user can put right; message and stack for a fault of ours, so that it can be reported. */
-export function describeFailure(failure: unknown): FailureDescription {
-  const sentence = userSentence(failure);
+/** A sentence for errors that the user can correct; message and stack for internal errors, to be reported. */
+export function describeFailure(failure: unknown, system = SYSTEM) {
+  const sentence = userSentence(failure, system);
   return sentence === undefined
     ? { text: describeFault(failure), exitCode: FAULT }
     : { text: sentence, exitCode: USER_FAILURE };
 }
 
-/** A fault of the emulator with all that is known of it, for a report. */
+/** An internal error with its stack, for a bug report. */
 export function describeFault(fault: unknown): string {
-  return `a fault of the emulator itself, please report it: ${fault instanceof Error ? fault.stack : String(fault)}`;
+  return `internal error. This is a bug in Terrarium; please report it: ${fault instanceof Error ? fault.stack : String(fault)}`;
 }
 
-function userSentence(failure: unknown): string | undefined {
+function userSentence(failure: unknown, system: System): string | undefined {
   if (!(failure instanceof Error)) return undefined;
   if (USER_ERRORS.includes(failure.name)) return failure.message;
   if (!('code' in failure)) return undefined;
@@ -44,11 +40,20 @@ function userSentence(failure: unknown): string | undefined {
   if (syscall === 'listen') {
     const place = `port ${port} on ${address}`;
     if (code === 'EADDRINUSE') {
-      return `${place} is in use: stop the program that holds it, or choose another one with --base-port, --gateway-port or --crm-port (0 = any free one)`;
+      const flags = new Intl.ListFormat('en', { type: 'disjunction' }).format(listeners.map(({ flag }) => flag));
+      return `${place} is in use: stop the program that uses it, or choose another port with ${flags} (0 = any free port)`;
     }
-    if (code === 'EACCES') return `${place} may not be used by this account: choose one above 1023`;
+    if (code === 'EACCES') {
+      return system === 'win32'
+        ? `${place} is reserved by Windows: choose another port. \`netsh interface ipv4 show excludedportrange protocol=tcp\` lists the reserved ones`
+        : `${place} requires more permissions than your account has: choose a port above 1023`;
+    }
     if (code === 'EADDRNOTAVAIL') return `${address} is not an address of this machine: choose another --host`;
   }
+  if (syscall === 'mkdtemp') {
+    const variable = system === 'win32' ? 'TEMP' : 'TMPDIR';
+    return `no temporary folder can be created (${message}): set the variable ${variable} to a folder that you can write to`;
+  }
   if (syscall === 'getaddrinfo') return `the host name cannot be resolved: choose another --host (${message})`;
-  return path === undefined ? undefined : `the file system refused: ${message}`;
+  return path === undefined ? undefined : `the file system reported an error: ${message}`;
 }

@@ -1,11 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { UserError } from '../config.ts';
-import { type Config, IN_MEMORY } from '../config-schema.ts';
-import { packageFile } from '../package-file.ts';
+import { UserError } from '../platform/config.ts';
+import { type Config, IN_MEMORY } from '../platform/config-schema.ts';
+import { ownerHere } from '../system/owner.ts';
+import { packageFile } from '../system/package-file.ts';
+import { type ChildProcess, startProgram } from '../system/programs.ts';
+import { makeTemporary, setOwner } from '../system/temporary.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { findInstance, type InstanceRecord } from './instance-file.ts';
 import type { Terminal } from './terminal.ts';
@@ -13,10 +14,10 @@ import type { Terminal } from './terminal.ts';
 const LOOK_EVERY_MS = 50;
 
 /**
- * Starts a platform that goes on when this command has ended, and waits until it answers.
+ * Starts a platform that keeps running after this command, and waits until it responds.
  *
- * @param args what stands behind `terrarium start`, without what asks for this
- * @throws ExitWith with what it said when it ended before; UserError for a world in memory, which nobody would find again
+ * @param args the arguments of `terrarium start` without `--detach` and `--json`
+ * @throws ExitWith with the platform's output if it ended before it was ready; UserError for a world in memory, which no command could find
  */
 export async function startDetached(
   { data }: Pick<Config, 'data'>,
@@ -25,22 +26,24 @@ export async function startDetached(
 ): Promise<{ instance: InstanceRecord; log: string }> {
   if (data === IN_MEMORY) {
     throw new UserError(
-      `--detach needs a data folder, by which other commands find the platform; --data is ${IN_MEMORY}`,
+      `--detach requires a data folder, because other commands use it to find the platform; --data is ${IN_MEMORY}`,
     );
   }
-  // Only its owner may read it: the greeting tells the secret.
-  const log = join(mkdtempSync(join(tmpdir(), 'terrarium-log-')), 'start.log');
+  // Readable only by its owner: the greeting contains the secret.
+  const logFolder = await makeTemporary('log');
+  const log = join(logFolder, 'start.log');
   const output = openSync(log, 'a', 0o600);
-  // What npm runs ends with npm; this is to go on.
+  // A process that npm started ends with npm; this one must not.
   const { npm_lifecycle_event: _, ...inherited } = env;
-  const child = spawn(process.execPath, [packageFile('dist/server/cli.js'), 'start', ...args], {
+  const child = startProgram(process.execPath, [packageFile('dist/server/cli.js'), 'start', ...args], {
     cwd: folder,
     env: inherited,
     detached: true,
     stdio: ['ignore', output, output],
-    windowsHide: true,
   });
   closeSync(output);
+  // It is needed as long as the platform runs.
+  if (child.pid !== undefined) setOwner(logFolder, await ownerHere(undefined, child.pid));
   const ended = new Promise<string>((resolve) => {
     child
       .on('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
@@ -61,7 +64,7 @@ async function untilReady(dataDir: string, child: ChildProcess): Promise<Instanc
   for (;;) {
     const found = await findInstance(dataDir);
     if (found?.pid === child.pid && found) return found;
-    // Does not keep this process when the other one has ended.
+    // The timer must not keep this process alive after the platform has ended.
     await delay(LOOK_EVERY_MS, undefined, { ref: false });
   }
 }

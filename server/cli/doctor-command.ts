@@ -1,82 +1,81 @@
-import type { Command } from 'commander';
-import { UserError } from '../config.ts';
-import { addConfigOptions, configOf } from './config-options.ts';
+import { UserError } from '../platform/config.ts';
+import type { ConfigWithOrigins } from '../platform/config-sources.ts';
+import { defineCommand, flag, json } from './command.ts';
+import { configOf, selectionOf, settingOptions } from './config-options.ts';
 import { type Check, checkDataFolder, checkDiskSpace, checkEngine, checkNode, checkPorts } from './doctor-checks.ts';
 import { checkTools } from './doctor-tools.ts';
 import { ExitWith, NO } from './exit-with.ts';
-import { findTarget } from './instance-options.ts';
-import { type OfflineSurroundings, offlineNeeds } from './offline-needs.ts';
-import { printAnswer } from './print-answer.ts';
+import { findTarget, type Target } from './instance-options.ts';
+import { offlineNeeds } from './offline-needs.ts';
 import { styled, type Terminal } from './terminal.ts';
-import { windowChoice } from './window-surroundings.ts';
+import { windowChoice } from './window-context.ts';
 
 const NOTES = `
-Exit codes: 0 all that is needed works (with --offline: is here); 1 something that is needed does not (is not); 2 a setting is wrong.`;
+Exit codes: 0 all required checks passed (with --offline: nothing is missing); 1 a required check failed (something is missing);
+2 a setting is invalid.`;
 
-/** `terrarium doctor`: what would not work on this machine with these settings, why, and what to do about it. */
-export function addDoctorCommand(program: Command, terminal: Terminal): void {
-  const command = program
-    .command('doctor')
-    .description('say what would not work here with these settings, and why; takes the options of start')
-    .option('--offline', 'say what a demo without a network needs, and whether it is on this machine')
-    .option('--fetch', 'with --offline: fetch what is missing, while there is a network')
-    .option('--json', 'as JSON: {ok, checks: [{name, ok, isNeeded, message}]}')
-    .addHelpText('after', NOTES);
-  addConfigOptions(command).action(async () => {
-    const configured = configOf(command, terminal);
-    const { config } = configured;
-    const isFetching = command.getOptionValue('fetch') === true;
-    if (command.getOptionValue('offline') === true) {
-      const target = await findTarget(command, terminal);
-      const client = target.kind === 'address' ? target.client : target.running?.client;
-      const around = { config, terminal, asked: windowChoice(configured), client };
-      const checks = await offlineChecks(around, isFetching);
-      return tell(
-        command,
-        terminal,
-        checks,
-        checks.every(({ ok }) => ok),
-      );
-    }
-    if (isFetching) throw new UserError('--fetch goes with --offline: it fetches what a demo without a network needs');
-    const found = await Promise.all([
-      checkNode(process.versions.node),
-      checkPorts(config),
-      checkDataFolder(config),
-      checkDiskSpace(config),
-      checkEngine(config, { ...terminal.env }),
-      checkTools(terminal, windowChoice(configured)),
-    ]);
-    const checks = found.flat();
-    tell(
-      command,
-      terminal,
-      checks,
-      checks.every(({ ok, isNeeded }) => ok || !isNeeded),
+/** `terrarium doctor`: checks this machine and these settings, and says what to do about each problem. */
+export const doctorCommand = defineCommand({
+  name: 'doctor',
+  description: 'check whether the platform can run on this machine with these settings; takes the options of start',
+  options: {
+    isOffline: flag('--offline', 'list what an offline demo needs, and whether it is on this machine'),
+    isFetching: flag('--fetch', 'with --offline: download what is missing'),
+    json: json('print JSON: {ok, checks: [{name, ok, isNeeded, message}]}'),
+    ...settingOptions,
+  },
+  notes: NOTES,
+  async run({ options, terminal, print }) {
+    const { isOffline, isFetching } = options;
+    const configured = configOf(options, terminal);
+    if (isFetching && !isOffline)
+      throw new UserError('--fetch requires --offline. It downloads what an offline demo needs.');
+    const checks = isOffline
+      ? await offlineChecks(configured, await findTarget(selectionOf(options), terminal), terminal, isFetching)
+      : await machineChecks(configured, terminal);
+    // Without all that it lists, an offline demo fails.
+    const ok = checks.every((check) => check.ok || !(isOffline || check.isNeeded));
+    print(
+      { ok, checks },
+      checks.map((check) => lineOf(check, terminal)),
     );
-  });
+    if (!ok) throw new ExitWith(NO);
+  },
+});
+
+async function machineChecks(configured: ConfigWithOrigins, terminal: Terminal): Promise<Check[]> {
+  const { config } = configured;
+  const found = await Promise.all([
+    checkNode({ ...terminal.env }),
+    checkPorts(config),
+    checkDataFolder(config),
+    checkDiskSpace(config),
+    checkEngine(config, { ...terminal.env }),
+    checkTools(terminal, windowChoice(configured)),
+  ]);
+  return found.flat();
 }
 
-function tell(command: Command, terminal: Terminal, checks: readonly Check[], isWell: boolean): void {
-  printAnswer(command, terminal, { ok: isWell, checks }, () => {
-    for (const check of checks) terminal.print(lineOf(check, terminal));
-  });
-  if (!isWell) throw new ExitWith(NO);
-}
-
-/** What is not there is fetched first, if it shall be. */
-async function offlineChecks(around: OfflineSurroundings, isFetching: boolean): Promise<Check[]> {
+/** Checks what an offline demo needs, after downloading what is missing if `isFetching`. */
+async function offlineChecks(
+  configured: ConfigWithOrigins,
+  target: Target,
+  terminal: Terminal,
+  isFetching: boolean,
+): Promise<Check[]> {
+  const client = target.kind === 'address' ? target.client : target.running?.client;
+  const context = { config: configured.config, terminal, asked: windowChoice(configured), client };
   const failures = new Map<string, string>();
   if (isFetching) {
-    for (const { message, fetch } of await offlineNeeds(around)) {
+    for (const { message, fetch } of await offlineNeeds(context)) {
       if (!fetch) continue;
-      around.terminal.complain(`fetching: ${message}`);
+      terminal.complain(`fetching: ${message}`);
       await fetch().catch((failure: Error) => failures.set(message, failure.message));
     }
   }
-  return (await offlineNeeds(around)).map((need) => {
+  return (await offlineNeeds(context)).map((need) => {
     const failure = failures.get(need.message);
-    const how = failure ? ` (it could not be fetched: ${failure})` : need.fetch ? ' (--fetch fetches it)' : '';
+    const how = failure ? ` (download failed: ${failure})` : need.fetch ? ' (--fetch downloads it)' : '';
     return { ...need, message: `${need.message}${how}` };
   });
 }

@@ -1,19 +1,18 @@
-import type { WindowChoice, WindowSurroundings } from './choose-window.ts';
+import type { WindowChoice, WindowContext } from './choose-window.ts';
 import { fetchElectron } from './fetch-electron.ts';
 import type { Terminal } from './terminal.ts';
 
-/** How it gets on is told so often, percent. */
-const TELL_EVERY = 25;
+const PROGRESS_EVERY_PERCENT = 25;
 
 /**
- * Where a browser shows the window only because Electron's binary is not there yet: fetches that in the background, for the next
- * start. Tells of it once something comes, and why if nothing does.
+ * If a browser shows the window only because Electron's binary is not installed yet: downloads it in the background for the next
+ * start. Prints the progress, or why the download failed.
  *
- * @returns what ends it, and resolves when nothing of it is left
+ * @returns stops the download; resolves when it has cleaned up
  */
-export function fetchForLater(
+export function fetchInBackground(
   window: WindowChoice,
-  { electron, window: asked }: Pick<WindowSurroundings, 'electron' | 'window'>,
+  { electron, window: asked }: Pick<WindowContext, 'electron' | 'window'>,
   { env, print }: Pick<Terminal, 'env' | 'print'>,
 ): () => Promise<void> {
   const folder = 'fetchInto' in electron ? electron.fetchInto : undefined;
@@ -24,16 +23,16 @@ export function fetchForLater(
   const onProgress = ({ percent, totalBytes }: { percent: number; totalBytes: number }) => {
     if (next === 0)
       print(
-        `Fetching Electron's binary (${Math.ceil(totalBytes / 1024 ** 2)} MB) in the background: the next start opens the window in it (--window browser leaves it).`,
+        `Downloading Electron (${Math.ceil(totalBytes / 1024 ** 2)} MB) in the background. The next start opens the window in it (to keep using the browser: --window browser).`,
       );
-    else if (percent >= next && percent < 100) print(`Electron's binary: ${percent} %`);
-    if (percent >= next) next = (Math.floor(percent / TELL_EVERY) + 1) * TELL_EVERY;
+    else if (percent >= next && percent < 100) print(`Downloading Electron: ${percent} %`);
+    if (percent >= next) next = (Math.floor(percent / PROGRESS_EVERY_PERCENT) + 1) * PROGRESS_EVERY_PERCENT;
   };
   const done = fetchElectron(folder, { env, signal: stop.signal, onProgress }).then(
-    () => print("Electron's binary is here: the next start opens the window in it."),
+    () => print('Electron is downloaded. The next start opens the window in it.'),
     ({ message }: Error) => {
       if (!stop.signal.aborted)
-        print(`Electron's binary could not be fetched (${message}): the window stays in the browser.`);
+        print(`Electron could not be downloaded (${message}). The window stays in the browser.`);
     },
   );
   return () => {

@@ -1,9 +1,8 @@
 const LOOK_EVERY_MS = 500;
 
 /**
- * Makes the end of the parent process a SIGTERM to this one. For a process that npm started: between the two stands a shell,
- * which dies of the SIGTERM that npm passes on and leaves its child behind, with ports and data folder in its hands.
- * Windows keeps naming a parent that is gone; there it does nothing.
+ * Emits SIGTERM when the parent process has ended. npm starts this process through a shell, which ends on the SIGTERM that npm
+ * passes on and leaves its child running, with ports and data folder in use. Does nothing on Windows, where `ppid` never changes.
  */
 export function endWithParent(): void {
   const parent = process.ppid;

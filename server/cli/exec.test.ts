@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from './command-for-tests.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../testing/command.ts';
 
 let place: Workplace;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ const node = (code: string) => [process.execPath, '-e', code];
 const EMPTY = ['exec', '--seed', 'empty'];
 
 describe('terrarium exec', () => {
-  it('gives the command a platform of its own and the means to use it', async () => {
+  it('runs the command with a new platform, its addresses and its credentials', async () => {
     const { exitCode, out, err } = await place.run(
       [
         'exec',
@@ -34,16 +34,18 @@ describe('terrarium exec', () => {
       TERRARIUM_META_URL: `${baseUrl}/meta`,
       TERRARIUM_SECURITY_URL: `${baseUrl}/security`,
       TERRARIUM_GATEWAY_URL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      TERRARIUM_CRM_URL: expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+$/),
+      TERRARIUM_SCM_URL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       TERRARIUM_TOKEN: expect.any(String),
       TERRARIUM_API_SECRET: env.PLATFORM_API_SECRET,
       PLATFORM_API_KEY: env.TERRARIUM_API_KEY,
     });
     expect(answers.join('\n')).toMatch(new RegExp(`^{[^]*"running": true[^]*"baseUrl": "${baseUrl}"[^]*}\n\\[\\]\n$`));
-    // It is gone with the command.
+    // The platform stops with the command.
     await expect(fetch(`${baseUrl}/meta/health`)).rejects.toThrow();
   });
 
-  it('names the deployment endpoint where the world has one', async () => {
+  it('sets PLATFORM_DEPLOY_URL if the world has a deployment endpoint', async () => {
     const development = {
       properties: { environment_type: 'development' },
       lambdas: {
@@ -82,7 +84,7 @@ describe('terrarium exec', () => {
     expect([deployUrl, err]).toEqual([`${gatewayUrl}/ci/deploy`, '']);
   });
 
-  it('ends as the command ends', async () => {
+  it('ends with the exit code of the command', async () => {
     const exits = await Promise.all([
       place.run([...EMPTY, '--', ...node('process.exit(7)')]),
       place.run([...EMPTY, ...node("process.kill(process.pid, 'SIGKILL')")]),
@@ -98,7 +100,7 @@ describe('terrarium exec', () => {
     );
   });
 
-  it('passes signals on and leaves it to the command how to end', async () => {
+  it('passes signals on, and waits until the command has ended', async () => {
     const patient = place.start([
       ...EMPTY,
       ...node("process.on('SIGTERM', () => process.exit(3)); setInterval(() => {}, 1e6); console.log('up')"),
@@ -111,7 +113,7 @@ describe('terrarium exec', () => {
     expect([(await patient.ended).exitCode, (await plain.ended).exitCode]).toEqual([3, 130]);
   });
 
-  it('keeps the world where it is told to, and tells others where it runs', async () => {
+  it('keeps the world in --data, where other commands find the platform', async () => {
     const inside = `${Workplace.command} status --instance kept --json`;
     const { exitCode, out } = await place.run([...EMPTY, '--instance', 'kept', '--', 'sh', '-c', inside]);
     expect([exitCode, JSON.parse(out)]).toEqual([0, expect.objectContaining({ running: true })]);
@@ -119,7 +121,7 @@ describe('terrarium exec', () => {
     expect([existsSync(join(folder, 'world.json')), existsSync(join(folder, 'instance.json'))]).toEqual([true, false]);
   });
 
-  it('does not run the command when the platform cannot start', async () => {
+  it('does not run the command if the platform cannot start', async () => {
     const { exitCode, out, err } = await place.run(['exec', '--seed', 'none.yaml', '--', 'echo', 'run']);
     expect([exitCode, out, err]).toEqual([2, '', expect.stringContaining('none.yaml')]);
   });

@@ -1,12 +1,11 @@
-/** Exit code for an answer that is no: no lead came, the lambda failed, something needed does not work. */
+/** Exit code if the operation failed or the condition was not met: no lead came, the lambda failed, a check failed. */
 export const NO = 1;
 
-/** Ends a command with an exit code of its own. */
 export class ExitWith extends Error {
   override readonly name = 'ExitWith';
   readonly exitCode: number;
 
-  /** @param sentence told on standard error, if there is one */
+  /** @param sentence printed on standard error unless empty */
   constructor(exitCode: number, sentence = '') {
     super(sentence);
     this.exitCode = exitCode;

@@ -1,46 +1,67 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
-import type { Command } from 'commander';
-import { UserError } from '../config.ts';
+import type { ImportView } from '../api/routes/history.ts';
 import { isJsonObject } from '../model/json.ts';
-import { saveArchive } from './archive-files.ts';
+import { UserError } from '../platform/config.ts';
+import { saveArchive, sendArchive } from './archive-files.ts';
+import { runLines } from './change-lines.ts';
+import { defineCommand, json, text } from './command.ts';
 import { ExitWith, NO } from './exit-with.ts';
-import { addPlatformOptions, connect, textOption } from './instance-options.ts';
+import { platformOptions } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
-import { printAnswer } from './print-answer.ts';
-import type { Terminal } from './terminal.ts';
 
 const NOTES = `
-A name that ends with .yaml, .yml or .json is that of a file; any other is that of a folder, which gets a
-world.yaml and the code of each lambda in a file of its own. One that ends with .zip is that of an archive of the
-whole instance with its history, leads and results, which import takes.`;
+A path that ends with .yaml, .yml or .json is written as one seed file. A path that ends with .zip is written as an
+archive of the whole instance with its history, leads and results, for import. Any other path is a folder: it gets
+a world.yaml and one file for the code of each lambda.`;
 
-/** `terrarium export`: the world as a seed, which `apply` takes. */
-export function addExportCommand(program: Command, terminal: Terminal): void {
-  const command = program
-    .command('export')
-    .description('write the world as a seed that apply and start --seed take, or all of the instance as a zip')
-    .option('-o, --output <FILE|DIR>', 'where to write it; standard output unless given')
-    .option('--scope <PATH>', 'only this organization and what is below it, such as /demo')
-    .addHelpText('after', NOTES);
-  addPlatformOptions(command, 'print the seed, or else the names of the files, as JSON').action(async () => {
-    const client = await connect(command, terminal);
-    const isJson = command.getOptionValue('json') === true;
-    const scope = textOption(command, 'scope');
-    const output = textOption(command, 'output');
+/** `terrarium export`: writes the world as a seed, for `apply`. */
+export const exportCommand = defineCommand({
+  name: 'export',
+  description: 'write the world as a seed for apply and start --seed, or the whole instance as a ZIP archive',
+  options: {
+    output: text('-o, --output <FILE|DIR>', 'file or folder to write (default: standard output)'),
+    scope: text('--scope <PATH>', 'export only this organization and everything below it, such as /demo'),
+    ...platformOptions,
+    json: json('print the seed as JSON, or with --output the paths of the written files'),
+  },
+  notes: NOTES,
+  async run({ options: { output, scope, json: isJson }, terminal, connect, print }) {
+    const client = await connect();
     if (output === undefined) {
       terminal.printDocument((await exported(client, scope, isJson ? 'json' : 'yaml')).trimEnd());
       return;
     }
     const path = resolve(terminal.folder, output);
     const isArchive = extname(path).toLowerCase() === '.zip';
-    if (isArchive && scope !== undefined) throw new UserError('an archive holds the whole instance: leave out --scope');
+    if (isArchive && scope !== undefined)
+      throw new UserError('an archive contains the whole instance. Omit --scope, or export a seed file.');
     const files = isArchive ? [path] : await writeSeed(path, client, scope);
     if (isArchive) await saveArchive(client, path, terminal);
-    printAnswer(command, terminal, { files }, () => {
-      for (const file of files) terminal.print(`written: ${file}`);
-    });
-  });
+    print(
+      { files },
+      files.map((file) => `written: ${file}`),
+    );
+  },
+});
+
+/** `terrarium import FILE`: replaces an instance with an archive that `export -o FILE.zip` has written. */
+export const importCommand = defineCommand({
+  name: 'import',
+  description: 'replace the instance with an archive; its API keys and passwords stay',
+  arguments: [['<file.zip>', 'archive that `export -o FILE.zip` has written']],
+  options: platformOptions,
+  async ask(client, { terminal }, file = '') {
+    const imported = await sendArchive(client, resolve(terminal.folder, file), terminal);
+    return { answer: imported, lines: importLines(imported) };
+  },
+});
+
+function* importLines({ commit, leads, hidden, runs }: ImportView): Generator<string> {
+  yield commit ? `imported as commit ${commit.seq}` : 'No changes: the world is already in this state.';
+  yield `${leads} new leads`;
+  yield* runLines(runs);
+  for (const { type, path } of hidden) yield `not included in the archive; set it again: ${type} ${path}`;
 }
 
 function exported(client: PlatformClient, scope: string | undefined, format: 'json' | 'yaml'): Promise<string> {
@@ -64,8 +85,8 @@ async function filesFor(path: string, client: PlatformClient, scope: string | un
   const format = extension === '.json' ? 'json' : ['.yaml', '.yml'].includes(extension) ? 'yaml' : undefined;
   if (format) return new Map([[path, await exported(client, scope, format)]]);
   const document: unknown = JSON.parse(await exported(client, scope, 'json'));
-  if (!isJsonObject(document)) throw new ExitWith(NO, `${client.baseUrl} gave no seed document`);
+  if (!isJsonObject(document)) throw new ExitWith(NO, `${client.baseUrl} did not return a seed document`);
   // Loaded only now: no other command needs it.
-  const { seedFilesOf } = await import('../emulator/seed-files.ts');
+  const { seedFilesOf } = await import('../platform/seed-files.ts');
   return new Map([...seedFilesOf(document)].map(([name, text]) => [join(path, name), text]));
 }

@@ -1,22 +1,24 @@
-import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import { isAlive } from '../machine/processes.ts';
 import { jsonIn } from '../model/json.ts';
+import { removeIfPossible } from '../system/files-in-use.ts';
+import { homeFolder } from '../system/home-folder.ts';
+import { isAlive } from '../system/processes.ts';
+import { startProgram } from '../system/programs.ts';
+import { makeTemporary } from '../system/temporary.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A hundred megabytes over a line of two megabits. */
+/** Enough for 100 MB at 2 Mbit/s. */
 const LIMIT_MS = 10 * 60_000;
-/** Whoever holds this file, in the package's folder, is fetching. */
+/** Lock file in the package's folder; contains the pid of the process that downloads. */
 const LOCK = '.terrarium-fetching';
 
 /**
- * Downloads as Electron's own installer does, but tells how it gets on; then lets that installer unpack what lies in its cache.
- * Mirrors, proxies, checksums and the cache are as its variables say.
+ * Downloads like Electron's own installer, but reports the progress; then runs that installer, which unpacks from its cache.
+ * Mirrors, proxies, checksums and the cache follow its environment variables.
  */
 const SCRIPT = `
 import { createRequire } from 'node:module';
@@ -24,7 +26,7 @@ import { pathToFileURL } from 'node:url';
 const require = createRequire(process.argv[1]);
 const { env } = process;
 const isRemote = env.electron_use_remote_checksums || env.npm_config_electron_use_remote_checksums;
-let told = -1;
+let reported = -1;
 try {
   const { downloadArtifact } = await import(pathToFileURL(require.resolve('@electron/get')).href);
   await downloadArtifact({
@@ -36,8 +38,8 @@ try {
       quiet: true,
       async getProgressCallback({ transferred, total }) {
         const percent = Math.floor((100 * transferred) / (total ?? Infinity));
-        if (!total || percent === told) return;
-        told = percent;
+        if (!total || percent === reported) return;
+        reported = percent;
         console.log(JSON.stringify({ percent, totalBytes: total }));
       },
     },
@@ -55,14 +57,14 @@ export interface FetchOptions {
   env: Terminal['env'];
   signal: AbortSignal;
   limitMs?: number;
-  /** Called as it gets on, at each percent at most. */
+  /** Called at most once for each percent. */
   onProgress(progress: { percent: number; totalBytes: number }): void;
 }
 
 /**
- * Fetches Electron's binary into the folder of Electron's package; what it has begun and not ended is as if it had not been.
+ * Downloads Electron's binary into the folder of Electron's package. An incomplete download leaves nothing behind.
  *
- * @throws Error that says why it could not
+ * @throws Error with the reason of a failure
  */
 export async function fetchElectron(
   folder: string,
@@ -71,11 +73,16 @@ export async function fetchElectron(
   const lock = join(folder, LOCK);
   await takeLock(lock);
   try {
-    const temp = await mkdtemp(join(tmpdir(), 'terrarium-electron-'));
+    const temp = await makeTemporary('electron');
     try {
-      await runFetch(folder, { env: { ...env, TMPDIR: temp, TEMP: temp, TMP: temp }, signal, limitMs, onProgress });
+      await runFetch(folder, {
+        env: { ...(homeFolder() === undefined && { HOME: temp }), ...env, TMPDIR: temp, TEMP: temp, TMP: temp },
+        signal,
+        limitMs,
+        onProgress,
+      });
     } finally {
-      await rm(temp, { recursive: true, force: true, maxRetries: 3 });
+      await removeIfPossible(temp);
     }
   } finally {
     await rm(lock, { force: true });
@@ -84,27 +91,31 @@ export async function fetchElectron(
 
 async function runFetch(folder: string, { env, signal, limitMs, onProgress }: Required<FetchOptions>): Promise<void> {
   const late = AbortSignal.timeout(limitMs);
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', SCRIPT, join(folder, 'package.json')], {
-    env,
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    signal: AbortSignal.any([signal, late]),
-    killSignal: 'SIGKILL',
-  });
-  child.on('error', () => undefined); // it tells of the signal, and of nothing that `close` does not
+  const child = startProgram(
+    process.execPath,
+    ['--input-type=module', '--eval', SCRIPT, join(folder, 'package.json')],
+    {
+      env,
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      signal: AbortSignal.any([signal, late]),
+      killSignal: 'SIGKILL',
+    },
+  );
+  child.on('error', () => undefined); // reported by `close`, too
   createInterface({ input: child.stdout }).on('line', (line) => {
     const { success, data } = progressSchema.safeParse(jsonIn(line));
     if (success) onProgress(data);
   });
   const said = text(child.stderr);
-  // Not `once`: that rejects at the word of the signal, when the child may still be there.
+  // Not `once`: it rejects on abort, while the child may still be running.
   const exitCode = await new Promise<number | null>((resolve) => child.on('close', resolve));
   if (exitCode === 0) return;
-  if (late.aborted) throw new Error(`it took longer than ${Math.round(limitMs / 1_000)} s`);
-  throw new Error((await said).trim().split('\n', 1)[0] || 'its installer ended without a word');
+  if (late.aborted) throw new Error(`timeout after ${Math.round(limitMs / 1_000)} s`);
+  throw new Error((await said).trim().split('\n', 1)[0] || "Electron's installer failed without a message");
 }
 
-/** Two that unpack at a time would get into each other's way. Throws where another one is at it, or nothing can be written. */
+/** Prevents two processes from unpacking at the same time. Throws if another process is downloading, or the file cannot be written. */
 async function takeLock(lock: string): Promise<void> {
   for (const isLast of [false, true]) {
     try {
@@ -112,8 +123,8 @@ async function takeLock(lock: string): Promise<void> {
     } catch (failure) {
       const { code, message } = failure as NodeJS.ErrnoException;
       if (code !== 'EEXIST') throw new Error(message);
-      const holder = Number(await readFile(lock, 'utf8').catch(() => ''));
-      if (isLast || (holder > 0 && isAlive(holder))) throw new Error(`process ${holder} is fetching it`);
+      const owner = Number(await readFile(lock, 'utf8').catch(() => ''));
+      if (isLast || (owner > 0 && isAlive(owner))) throw new Error(`process ${owner} is already downloading it`);
       await rm(lock, { force: true });
     }
   }

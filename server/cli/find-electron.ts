@@ -2,24 +2,24 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { isOlderNode } from '../machine/node-version.ts';
+import { isOlderNode } from '../system/node-version.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * Where Electron's binary is; or why it is not there, and, if it could be had, the folder of Electron's package that it is fetched
+ * The path of Electron's binary; or why it is missing and, if it can be downloaded, the folder of Electron's package to download it
  * into.
  */
 export type ElectronBinary = { path: string } | { missing: string; fetchInto?: string };
 
 const manifest = z.looseObject({ engines: z.looseObject({ node: z.string() }) });
 
-/** Looks for it. The package itself is not asked: it downloads what is missing as soon as somebody asks it. */
+/** Finds Electron without loading its package, which downloads the binary as soon as it is loaded. */
 export function findElectron(
   { env, nodeVersion }: Pick<Terminal, 'env' | 'nodeVersion'>,
   folder = electronFolder(),
 ): ElectronBinary {
   if (folder === undefined)
-    return { missing: 'Electron is not installed (npm install --save-dev electron brings its package)' };
+    return { missing: 'Electron is not installed (to install it: npm install --save-dev electron)' };
   const override = env.ELECTRON_OVERRIDE_DIST_PATH;
   const named = join(folder, 'path.txt');
   if (override || existsSync(named)) {
@@ -32,7 +32,7 @@ export function findElectron(
   if (env.ELECTRON_SKIP_BINARY_DOWNLOAD) return { missing: `${missing}, and ELECTRON_SKIP_BINARY_DOWNLOAD is set` };
   const wanted = nodeWantedBy(folder);
   if (isOlderNode(nodeVersion, wanted))
-    return { missing: `${missing}, and to fetch it takes Node ${wanted} or newer (this is ${nodeVersion})` };
+    return { missing: `${missing}, and its download requires Node.js ${wanted} or later (this is ${nodeVersion})` };
   return { missing: `${missing} yet`, fetchInto: folder };
 }
 

@@ -1,20 +1,21 @@
-import { IN_MEMORY } from '../config-schema.ts';
-import type { Emulator } from '../emulator.ts';
 import { WEB_FORM } from '../model/web-form.ts';
+import { IN_MEMORY } from '../platform/config-schema.ts';
+import { listeners } from '../platform/declarations.ts';
+import type { Emulator } from '../platform/emulator.ts';
+import { SYSTEM, type System } from '../system/this-system.ts';
 import { styled, type Terminal } from './terminal.ts';
 
-/** What a person who has just started the platform wants to know, line by line: where it is, how to sign in, what to try. */
-export function greeting(emulator: Emulator, terminal: Pick<Terminal, 'hasColour'>): string[] {
+export function greeting(emulator: Emulator, terminal: Pick<Terminal, 'hasColour'>, system = SYSTEM): string[] {
   const bold = (text: string) => styled(terminal, 'bold', text);
   const { baseUrl, rootCredentials: root, tour } = emulator;
   const windowUrl = emulator.windowUrl();
-  // Its own name no browser need know: then the plain address is told, too.
+  // Some browsers do not resolve the window's host name: print the plain address, too.
   const isPlain = windowUrl.startsWith(`${baseUrl}/`);
   const asRoot = ['curl', '-u', `${root.apiKey}:${root.apiSecret ?? 'SECRET'}`];
   const form = ['curl', '-H', 'Content-Type: application/json', '-d', JSON.stringify(WEB_FORM)];
   const toTry = tour?.leadUrl
     ? {
-        what: 'send the web form of the demo, then see the lead that its lambda made of it',
+        what: 'send the web form of the demo, then list the lead that its lambda created',
         commands: [
           [...form, tour.leadUrl],
           [...asRoot, `${baseUrl}/inspect/leads`],
@@ -25,33 +26,37 @@ export function greeting(emulator: Emulator, terminal: Pick<Terminal, 'hasColour
     bold('Terrarium is ready.'),
     '',
     `  window     ${windowUrl}`,
-    ...(isPlain ? [] : [`             ${baseUrl}/ui/ in a browser that does not find that name`]),
+    ...(isPlain ? [] : [`             ${baseUrl}/ui/ if your browser cannot resolve that name`]),
     `  resources  ${emulator.metaUrl}`,
     `  security   ${emulator.securityUrl}`,
-    `  gateway    ${emulator.gatewayUrl}`,
-    `  CRM        ${emulator.crmUrl}`,
-    `  SCM        ${emulator.scmUrl}`,
+    // The base address is part of the addresses above.
+    ...listeners.slice(1).map(({ title, url }) => `  ${title.padEnd(11)}${emulator[url]}`),
     `  API docs   ${baseUrl}/docs`,
-    `  data       ${emulator.dataDir === IN_MEMORY ? 'in memory, gone after this run' : emulator.dataDir}`,
+    `  data       ${emulator.dataDir === IN_MEMORY ? 'in memory, lost when the platform stops' : emulator.dataDir}`,
     '',
-    `  user       ${root.username}, password ${root.password ?? 'as you set it'}`,
+    `  user       ${root.username}, password ${root.password ?? '(as configured)'}`,
     `  API key    ${root.apiKey}`,
-    `  secret     ${root.apiSecret ?? 'as you set it'}`,
-    ...(root.apiSecretFile ? [`             kept in ${root.apiSecretFile}`] : []),
+    `  secret     ${root.apiSecret ?? '(as configured)'}`,
+    ...(root.apiSecretFile ? [`             stored in ${root.apiSecretFile}`] : []),
     '',
     bold(`Try it: ${toTry.what}.`),
     '',
-    ...toTry.commands.map(commandLine),
+    ...toTry.commands.map((words) => commandLine(words, system)),
     '',
-    styled(terminal, 'dim', 'Ctrl+C stops it.'),
+    styled(terminal, 'dim', 'Press Ctrl+C to stop.'),
   ];
 }
 
-/** The words as a line to paste: in single quotes for a POSIX shell, in double quotes for Windows. */
-function commandLine(words: readonly string[]): string {
-  const quoted = words.map((word) => {
-    if (/^[\w@%+=:,./-]+$/.test(word)) return word;
-    return process.platform === 'win32' ? `"${word.replaceAll('"', '\\"')}"` : `'${word.replaceAll("'", "'\\''")}'`;
-  });
-  return `  ${quoted.join(' ')}`;
+/** A command line to paste into a POSIX shell, or into PowerShell, where `curl` is another program. */
+export function commandLine(words: readonly string[], system: System): string {
+  if (system !== 'win32') return `  ${words.map((word) => quoted(word, "'\\''")).join(' ')}`;
+  const at = words.indexOf('-d') + 1;
+  // PowerShell versions pass quotation marks in arguments differently, and all of them pass input on.
+  const input = at > 0 ? `${quoted(words[at] ?? '', "''")} | ` : '';
+  const shown = words.map((word, index) => (at > 0 && index === at ? "'@-'" : quoted(word, "''")));
+  return `  ${input}${['curl.exe', ...shown.slice(1)].join(' ')}`;
+}
+
+function quoted(word: string, mark: string): string {
+  return /^[\w%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", mark)}'`;
 }

@@ -1,109 +1,157 @@
-import type { Command } from 'commander';
-import { UserError } from '../config.ts';
-import { historyRows, type ShownCommit, type ShownDifference } from '../contract/history.ts';
-import type { AnswerOf } from '../contract/row.ts';
-import { VIAS } from '../model/commit.ts';
+import {
+  type CommitView,
+  type DifferenceView,
+  historyRoutes,
+  type SnapshotView,
+  snapshotRoutes,
+} from '../api/routes/history.ts';
+import type { AnswerOf } from '../api/routes/route.ts';
+import { CHANGE_SOURCES } from '../model/commit.ts';
 import { changeLines } from './change-lines.ts';
-import { addPlatformOptions, askPlatform, connect, type Found, queryOf, textOption } from './instance-options.ts';
+import { defineCommand, type Found, numberIn, type OptionSpec, text } from './command.ts';
+import { commandOn, platformOptions, queryOf } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
-import { printAnswer } from './print-answer.ts';
-import { printLines, rowLines, type Terminal } from './terminal.ts';
+import { rowLines, type Terminal } from './terminal.ts';
 
-/** Most commits of one request; the server gives no more. */
+/** Page size; the server's maximum. */
 const PAGE = 500;
 
 const FILTERS = ['resource', 'type', 'actor', 'action', 'via', 'from', 'to'] as const;
 
-/** `terrarium history`: what changed in the world, and what brings it back. */
-export function addHistoryCommand(program: Command, terminal: Terminal): void {
-  const history = program.command('history').description('show every change of the world, and undo it');
-  addListCommand(history, terminal);
+const filters = {
+  resource: text('--resource <ID>', 'only commits that changed this resource'),
+  type: text('--type <TYPE>', 'only commits that changed resources of this type, such as lambdas'),
+  actor: text('--actor <NAME>', 'only commits by this user (name or ID)'),
+  action: text('--action <ACTION>', 'only commits with this action, such as lambda.update'),
+  via: text('--via <WAY>', `only commits with this source: ${CHANGE_SOURCES.join(', ')}`),
+  from: text('--from <TIME>', 'only commits at or after this time, such as 2026-01-31T09:30:00Z'),
+  to: text('--to <TIME>', 'only commits at or before this time'),
+};
+const limit: OptionSpec<number> = {
+  flags: '--limit <N>',
+  description: 'maximum number of commits',
+  default: '50',
+  read: numberIn('--limit', /^[1-9]\d{0,6}$/, 'a whole number from 1 to 9999999'),
+};
 
-  const show = history.command('show').description('print one commit').argument('<seq>', 'its number');
-  askPlatform(show, terminal, async (client, seq: string) => {
-    const commit = await client.ask(historyRows.readCommit, { path: { commit_seq: seq } });
-    return { answer: commit, lines: commitLines(commit, terminal) };
-  });
+const COMMIT = ['<seq>', 'number of the commit'] as const;
+const MOMENT = ['<moment>', 'the number of a commit, or an ISO time'] as const;
 
-  const diff = history
-    .command('diff')
-    .description('print what leads from one moment to another; a moment is the number of a commit or an ISO time')
-    .argument('<from>', 'a moment')
-    .argument('[to]', 'a later one, or an earlier one; now unless given');
-  askPlatform(diff, terminal, async (client, from: string, to?: string) => {
-    const query = { from, ...(to !== undefined && { to }) };
-    return differenceFound(await client.ask(historyRows.compareMoments, { query }), terminal);
-  });
+/** `terrarium history`: lists, compares, reverts and restores changes of the world. */
+export const historyCommand = defineCommand({
+  name: 'history',
+  description: 'show and undo changes of the world',
+  commands: [
+    defineCommand({
+      name: 'list',
+      isDefault: true,
+      description: 'list commits, newest first (the default)',
+      options: { ...filters, limit, ...platformOptions },
+      async ask(client, { options }) {
+        const commits = await readCommits(client, queryOf(options, FILTERS), options.limit);
+        return { answer: commits, lines: rowLines(commits.map(rowOf)) };
+      },
+    }),
+    commandOn(COMMIT, 'show', 'print one commit', async (client, seq, { terminal }) => {
+      const commit = await client.ask(historyRoutes.readCommit, { path: { commit_seq: seq } });
+      return { answer: commit, lines: commitLines(commit, terminal) };
+    }),
+    defineCommand({
+      name: 'diff',
+      description: 'print the changes between two moments; a moment is the number of a commit or an ISO time',
+      arguments: [
+        ['<from>', 'the first moment'],
+        ['[to]', 'the second moment, later or earlier (default: now)'],
+      ],
+      options: platformOptions,
+      async ask(client, { terminal }, from = '', ...[to]) {
+        const query = { from, ...(to !== undefined && { to }) };
+        return differenceFound(await client.ask(historyRoutes.compareMoments, { query }), terminal);
+      },
+    }),
+    commandOn(COMMIT, 'revert', 'undo one commit with a new commit', async (client, seq, { terminal }) =>
+      printCommit(await client.ask(historyRoutes.revertCommit, { path: { commit_seq: seq } }), terminal),
+    ),
+    commandOn(
+      MOMENT,
+      'restore',
+      'restore the world to a moment, with one new commit',
+      async (client, at, { terminal }) =>
+        printCommit(await client.ask(historyRoutes.restoreMoment, { json: { at } }), terminal),
+    ),
+  ],
+});
 
-  const revert = history.command('revert').description('undo one commit, by a new one').argument('<seq>', 'its number');
-  askPlatform(revert, terminal, async (client, seq: string) =>
-    commitMade(await client.ask(historyRows.revertCommit, { path: { commit_seq: seq } }), terminal),
-  );
+const SNAPSHOT = ['<name>', 'name of the snapshot'] as const;
 
-  const restore = history
-    .command('restore')
-    .description('make the world what it was, by one commit')
-    .argument('<moment>', 'the number of a commit, or an ISO time');
-  askPlatform(restore, terminal, async (client, moment: string) =>
-    commitMade(await client.ask(historyRows.restoreMoment, { json: { at: moment } }), terminal),
-  );
+/** `terrarium snapshot`: saves the world under a name, compares it with the current one, and restores it. */
+export const snapshotCommand = defineCommand({
+  name: 'snapshot',
+  description: 'save, compare and restore named copies of the world',
+  commands: [
+    defineCommand({
+      name: 'list',
+      description: 'list snapshots, oldest first',
+      options: platformOptions,
+      async ask(client) {
+        const kept = await client.ask(snapshotRoutes.listSnapshots);
+        return { answer: kept, lines: rowLines(kept.map(snapshotRow)) };
+      },
+    }),
+    commandOn(SNAPSHOT, 'save', 'save the current world', async (client, name) => {
+      const saved = await client.ask(snapshotRoutes.createSnapshot, { json: { name } });
+      return { answer: saved, lines: rowLines([snapshotRow(saved)]) };
+    }),
+    commandOn(SNAPSHOT, 'diff', 'print the changes since the snapshot', async (client, name, { terminal }) =>
+      differenceFound(await client.ask(snapshotRoutes.compareSnapshot, { path: { snapshot_name: name } }), terminal),
+    ),
+    commandOn(
+      SNAPSHOT,
+      'restore',
+      'restore the world from the snapshot, with one new commit',
+      async (client, name, { terminal }) =>
+        printCommit(await client.ask(snapshotRoutes.restoreSnapshot, { path: { snapshot_name: name } }), terminal),
+    ),
+    commandOn(SNAPSHOT, 'delete', 'delete the snapshot', async (client, name) => {
+      await client.ask(snapshotRoutes.deleteSnapshot, { path: { snapshot_name: name } });
+      return { answer: { deleted: name }, lines: [`deleted: ${name}`] };
+    }),
+  ],
+});
+
+function snapshotRow({ name, seq, at, sizeBytes }: SnapshotView): string[] {
+  return [name, at, `as of commit ${seq}`, `${Math.ceil(sizeBytes / 1024)} KiB`];
 }
 
-function addListCommand(history: Command, terminal: Terminal): void {
-  const list = history
-    .command('list', { isDefault: true })
-    .description('list commits, newest first (the default)')
-    .option('--resource <ID>', 'only of this resource')
-    .option('--type <TYPE>', 'only of resources of this type, such as lambdas')
-    .option('--actor <NAME>', 'only by this user, by name or id')
-    .option('--action <ACTION>', 'only for this action, such as lambda.update')
-    .option('--via <WAY>', `only through ${VIAS.join(', ')}`)
-    .option('--from <TIME>', 'only of this moment or later, such as 2026-01-31T09:30:00Z')
-    .option('--to <TIME>', 'only of this moment or earlier')
-    .option('--limit <N>', 'how many at most', '50');
-  addPlatformOptions(list).action(async () => {
-    const limit = countOf(textOption(list, 'limit'));
-    const commits = await readCommits(await connect(list, terminal), queryOf(list, FILTERS), limit);
-    printAnswer(list, terminal, commits, () => printLines(rowLines(commits.map(rowOf)), terminal));
-  });
-}
-
-/** Commits newest first, from as many pages as it takes. */
-async function readCommits(client: PlatformClient, query: URLSearchParams, limit: number): Promise<ShownCommit[]> {
-  const found: ShownCommit[] = [];
+async function readCommits(client: PlatformClient, query: URLSearchParams, limit: number): Promise<CommitView[]> {
+  const found: CommitView[] = [];
   for (;;) {
     query.set('limit', String(Math.min(limit - found.length, PAGE)));
-    const { commits, next } = await client.ask(historyRows.listCommits, { query });
+    const { commits, next } = await client.ask(historyRoutes.listCommits, { query });
     for (const commit of commits) if ('ops' in commit) found.push(commit);
     if (next === undefined || found.length >= limit) return found;
     query.set('before', String(next));
   }
 }
 
-function rowOf({ seq, at, cause, resources }: ShownCommit): string[] {
+function rowOf({ seq, at, cause, resources }: CommitView): string[] {
   const [first, ...more] = resources.map(({ path }) => path);
   const places = `${first ?? '-'}${more.length > 0 ? ` and ${more.length} more` : ''}`;
   return [String(seq), at, cause.actor?.name ?? '-', cause.via, cause.note ?? cause.action ?? '-', places];
 }
 
-function* commitLines(commit: ShownCommit, terminal: Terminal): Generator<string> {
+function* commitLines(commit: CommitView, terminal: Terminal): Generator<string> {
   yield rowOf(commit).slice(0, -1).join('  ');
   yield* changeLines(commit, terminal);
 }
 
-/** What leads from one world to another. */
-export function differenceFound(difference: ShownDifference, terminal: Terminal): Found {
+function differenceFound(difference: DifferenceView, terminal: Terminal): Found {
   const isNone = difference.resources.length === 0;
   return { answer: difference, lines: isNone ? ['no difference'] : changeLines(difference, terminal) };
 }
 
-/** The commit that was made, if there was something to do. */
-export function commitMade({ commit }: AnswerOf<typeof historyRows.revertCommit>, terminal: Terminal): Found {
-  const lines = commit ? commitLines(commit, terminal) : ['nothing was changed: the world is so already'];
+/** The new commit, if anything changed. */
+function printCommit({ commit }: AnswerOf<typeof historyRoutes.revertCommit>, terminal: Terminal): Found {
+  const lines = commit ? commitLines(commit, terminal) : ['No changes: the world is already in this state.'];
   return { answer: { commit: commit ?? null }, lines };
-}
-
-function countOf(written = ''): number {
-  if (/^[1-9]\d{0,6}$/.test(written)) return Number(written);
-  throw new UserError(`--limit is "${written}"; it has to be a whole number of at least 1`);
 }

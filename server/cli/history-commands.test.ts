@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from './command-for-tests.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../testing/command.ts';
 
 let place: Workplace;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ const describeDemo = async (description: string): Promise<number> => {
 };
 const description = async () => (await json('export', '--scope', '/demo')).orgs.demo.description;
 
-it('what changed can be listed, shown, compared and undone', async () => {
+it('history lists, shows, compares, reverts and restores changes', async () => {
   const first = await describeDemo('Ferns');
   const second = await describeDemo('Moss');
   const commits = await json('history', '--via', 'seed', '--limit', '1');
@@ -43,7 +43,7 @@ it('what changed can be listed, shown, compared and undone', async () => {
   expect(await json('history', 'restore', String(second))).toEqual({ commit: null });
 });
 
-it('a world that is kept under a name can be compared, brought back and forgotten', async () => {
+it('snapshot saves, compares, restores and deletes a world', async () => {
   await describeDemo('To be kept');
   expect(await json('snapshot', 'save', 'good')).toMatchObject({ name: 'good' });
   expect(await run('snapshot', 'save', 'good')).toMatchObject({ exitCode: 2, out: '' });
@@ -57,8 +57,8 @@ it('a world that is kept under a name can be compared, brought back and forgotte
   expect(await json('snapshot', 'list')).toEqual([]);
 });
 
-it('an archive carries the instance to another one, and a damaged one is refused', async () => {
-  await describeDemo('Carried over');
+it('import replaces an instance with an exported archive, and rejects a damaged one', async () => {
+  await describeDemo('Imported');
   expect((await json('export', '-o', 'all.zip')).files).toEqual([join(place.folder, 'all.zip')]);
   const whole = readFileSync(join(place.folder, 'all.zip'));
   writeFileSync(join(place.folder, 'half.zip'), whole.subarray(0, whole.length / 2));
@@ -68,12 +68,12 @@ it('an archive carries the instance to another one, and a damaged one is refused
   const refused = await place.runHere(['import', 'half.zip', ...there]);
   expect(refused).toMatchObject({ exitCode: 2, out: '', err: expect.stringContaining('Nothing was changed') });
   expect(await place.json('import', 'all.zip', ...there)).toMatchObject({ commit: { seq: expect.any(Number) } });
-  expect((await place.json('export', ...there)).orgs.demo.description).toBe('Carried over');
+  expect((await place.json('export', ...there)).orgs.demo.description).toBe('Imported');
   expect(await place.runHere(['import', 'none.zip', ...there])).toMatchObject({ exitCode: 2, out: '' });
   expect(await run('export', '-o', 'all.zip', '--scope', '/demo')).toMatchObject({ exitCode: 2, out: '' });
 });
 
-it('nonsense is refused in one sentence', async () => {
+it('invalid arguments are rejected with one line', async () => {
   for (const args of [
     ['show', 'x'],
     ['revert', '99999'],

@@ -1,64 +1,80 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
-import { UserError } from '../config.ts';
-import { IN_MEMORY } from '../config-schema.ts';
-import type { Emulator } from '../emulator.ts';
-import { readKept } from '../machine/kept-file.ts';
-import { isAlive } from '../machine/processes.ts';
-import { writeWhole } from '../machine/write-whole.ts';
-import { reasonOf } from '../model/reason.ts';
+import { reasonOf } from '../model/errors.ts';
+import { UserError } from '../platform/config.ts';
+import { IN_MEMORY } from '../platform/config-schema.ts';
+import { type ListenerUrls, listeners, urlsOf } from '../platform/declarations.ts';
+import type { Emulator } from '../platform/emulator.ts';
+import { removeIfPossible } from '../system/files-in-use.ts';
+import { readKept } from '../system/kept-file.ts';
+import { beginOf, lifeOfProcess } from '../system/processes.ts';
+import { writeWhole } from '../system/write-whole.ts';
+
+const optionalUrls = Object.fromEntries(listeners.map(({ url }) => [url, z.url().optional()])) as Record<
+  keyof ListenerUrls,
+  z.ZodOptional<z.ZodURL>
+>; // of each listener
 
 /** How other commands find a running platform: by this file in its data folder. */
 const FILE = 'instance.json';
 
 const instanceSchema = z.object({
+  ...optionalUrls, // a platform of an earlier version does not have every listener
   pid: z.int().positive(),
+  /** Start time of the process, and its world: the id of an ended process can be given to another program (D-219). */
+  began: z.string().default(''),
+  worldId: z.string().default(''),
   version: z.string(),
   /** ISO-8601 UTC. */
   startedAt: z.string(),
   baseUrl: z.url(),
   metaUrl: z.url(),
   securityUrl: z.url(),
-  gatewayUrl: z.url(),
-  crmUrl: z.url(),
   dataDir: z.string(),
 });
 
-/** A platform that was started on a data folder. */
 export type InstanceRecord = z.output<typeof instanceSchema>;
 
 /**
- * Tells other commands of the platform, in its data folder and for its owner's eyes only. One in memory has none: nobody
- * could find it there.
+ * Writes the addresses of the platform into its data folder, for other commands; readable only by its owner. Does nothing for a
+ * world in memory.
  *
  * @throws UserError when the file cannot be written
  */
 export async function writeInstanceFile(emulator: Emulator, pid: number): Promise<void> {
-  const { baseUrl, metaUrl, securityUrl, gatewayUrl, crmUrl, dataDir } = emulator;
+  const { metaUrl, securityUrl, dataDir, worldId } = emulator;
   if (dataDir === IN_MEMORY) return;
-  const addresses = { baseUrl, metaUrl, securityUrl, gatewayUrl, crmUrl };
+  const addresses = { ...urlsOf(emulator), metaUrl, securityUrl };
   const startedAt = new Date().toISOString();
-  const record: InstanceRecord = { pid, version: manifest.version, startedAt, ...addresses, dataDir };
+  const began = await beginOf(pid);
+  const record: InstanceRecord = { pid, began, worldId, version: manifest.version, startedAt, ...addresses, dataDir };
   const file = join(dataDir, FILE);
   try {
     await writeWhole(file, `${JSON.stringify(record, null, 2)}\n`);
   } catch (cause) {
     const reason = reasonOf(cause);
-    throw new UserError(`the file that tells where the platform runs cannot be written: ${reason}`, { cause });
+    throw new UserError(`the file with the addresses of the platform, ${file}, cannot be written: ${reason}`, {
+      cause,
+    });
   }
 }
 
-/** Takes the file away when the platform stops; one that tells of another process, in a folder put in its place, stays. */
+/** Removes the file when the platform stops, unless another process has replaced it. */
 export async function removeInstanceFile({ dataDir }: Emulator, pid: number): Promise<void> {
   if (dataDir === IN_MEMORY) return;
   const file = join(dataDir, FILE);
-  if ((await readKept(file, instanceSchema))?.pid === pid) await rm(file, { force: true });
+  if ((await readKept(file, instanceSchema))?.pid === pid) await removeIfPossible(file);
 }
 
-/** The platform that was last started on a data folder; undefined when it has ended, whether it could say so or not. */
+/** The platform that runs on a data folder; undefined if none does, also after a crash. */
 export async function findInstance(dataDir: string): Promise<InstanceRecord | undefined> {
   const kept = await readKept(join(dataDir, FILE), instanceSchema);
-  return kept && isAlive(kept.pid) ? kept : undefined;
+  return kept && (await lifeOfProcess(kept.pid, kept.began)) !== 'gone' ? kept : undefined;
+}
+
+/** Is it certain that the process is the platform of this world: by its id, its start time and the world in the folder (D-219)? */
+export async function isCertain({ pid, began, worldId, dataDir }: InstanceRecord): Promise<boolean> {
+  const world = await readKept(join(dataDir, 'world.json'), z.object({ id: z.string() }));
+  return world?.id === worldId && (await lifeOfProcess(pid, began)) === 'lives';
 }

@@ -1,34 +1,28 @@
-import { type Command, Option } from 'commander';
-import { UserError } from '../config.ts';
+import { UserError } from '../platform/config.ts';
+import { text } from './command.ts';
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/i;
 
-/** Where named instances keep their worlds, below the working directory. */
+/** Folder of the named instances' data folders, relative to the working directory. */
 const FOLDER = '.terrarium/instances';
 
-/** The option that names one of several instances. */
-export function addInstanceOption(command: Command): Command {
-  return command.addOption(
-    new Option('--instance <NAME>', `one of several side by side: its data folder is ${FOLDER}/NAME`),
-  );
-}
+export const folderOptions = {
+  data: text('--data <DIR>', 'data folder of the platform (default: .terrarium; TERRARIUM_DATA)'),
+  instance: text('--instance <NAME>', `name of one of several instances; its data folder is ${FOLDER}/NAME`),
+};
 
 /**
- * The data folder of the instance that the command's options name, relative to the working directory; undefined when they
- * name none.
+ * The data folder of the instance that `--instance` names, relative to the working directory; undefined without it.
  *
- * @throws UserError for what is no name, and beside --data
+ * @throws UserError if the name is not valid, or --data is also given
  */
-export function namedFolder(command: Command): string | undefined {
-  const name: unknown = command.getOptionValue('instance');
+export function namedFolder({ instance: name, data }: { instance?: unknown; data?: unknown }): string | undefined {
   if (typeof name !== 'string') return undefined;
   if (!NAME.test(name)) {
     throw new UserError(
-      `--instance is "${name}"; it has to be up to 63 letters, digits, _ or -, not beginning with _ or -`,
+      `--instance is "${name}"; it must be up to 63 letters, digits, _ or -, and not begin with _ or -`,
     );
   }
-  if (command.getOptionValue('data') !== undefined) {
-    throw new UserError('--instance and --data both name a data folder: give one of them');
-  }
+  if (data !== undefined) throw new UserError('--instance and --data both select a data folder. Use only one of them.');
   return `${FOLDER}/${name}`;
 }

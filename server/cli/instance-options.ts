@@ -1,100 +1,83 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { z } from 'zod';
-import { UserError } from '../config.ts';
-import type { Config } from '../config-schema.ts';
-import { readConfig } from '../config-sources.ts';
+import type { KeyPair } from '../api/client/route-client.ts';
+import { UserError } from '../platform/config.ts';
+import type { Config } from '../platform/config-schema.ts';
+import { readConfig } from '../platform/config-sources.ts';
+import { type Context, defineCommand, type Found, json, text, type ValuesOf } from './command.ts';
 import { findInstance, type InstanceRecord } from './instance-file.ts';
-import { addInstanceOption, namedFolder } from './instance-name.ts';
-import { type KeyPair, PlatformClient } from './platform-client.ts';
-import { printAnswer } from './print-answer.ts';
-import { printLines, type Terminal } from './terminal.ts';
+import { folderOptions, namedFolder } from './instance-name.ts';
+import { PlatformClient } from './platform-client.ts';
+import type { Terminal } from './terminal.ts';
 
-const EXIT_CODES = `
-Exit codes: 0 done; 1 the answer is no, or the platform does not answer; 2 something to put right in what was asked.`;
+export const platformOptions = {
+  ...folderOptions,
+  baseUrl: text('--base-url <URL>', 'address of the platform, if it runs elsewhere (TERRARIUM_BASE_URL)'),
+  key: text('--key <KEY>', 'API key (default: the key in the data folder; TERRARIUM_API_KEY)'),
+  secret: text('--secret <TEXT>', 'secret of the API key (TERRARIUM_API_SECRET)'),
+  json: json(),
+};
 
-/** Gives a command the options that say which running platform is meant, and `--json`. */
-export function addPlatformOptions(
-  command: Command,
-  json = 'print JSON on standard output, and nothing else',
-): Command {
-  return addInstanceOption(command.option('--data <DIR>', 'data folder of the platform that is meant (TERRARIUM_DATA)'))
-    .option('--base-url <URL>', 'its address, for one that runs elsewhere (TERRARIUM_BASE_URL)')
-    .option('--key <KEY>', 'API key; unless given, that of the data folder (TERRARIUM_API_KEY)')
-    .option('--secret <TEXT>', 'its secret (TERRARIUM_API_SECRET)')
-    .option('--json', json)
-    .addHelpText('after', EXIT_CODES);
-}
-
-/** What a command has found: as JSON, and as people read it. */
-export interface Found {
-  answer: unknown;
-  lines: Iterable<string>;
-}
-
-/** Makes a command one that asks a running platform something, and prints what it has found there. */
-export function askPlatform<Words extends string[]>(
-  command: Command,
-  terminal: Terminal,
-  find: (client: PlatformClient, ...words: Words) => Promise<Found>,
-): void {
-  addPlatformOptions(command).action(async (...words: Words) => {
-    const { answer, lines } = await find(await connect(command, terminal), ...words);
-    printAnswer(command, terminal, answer, () => printLines(lines, terminal));
+/** A command that asks the platform about one thing, which its argument names. */
+export const commandOn = (
+  argument: readonly [name: string, description: string],
+  name: string,
+  description: string,
+  ask: (client: PlatformClient, named: string, context: Pick<Context, 'terminal'>) => Promise<Found>,
+) =>
+  defineCommand({
+    name,
+    description,
+    arguments: [argument],
+    options: platformOptions,
+    ask: (client, context, named = '') => ask(client, named, context),
   });
-}
 
-type Surroundings = Pick<Terminal, 'env' | 'folder'>;
+type Selection = Partial<ValuesOf<typeof platformOptions>>;
+type CommandContext = Pick<Terminal, 'env' | 'folder'>;
 
-/** The value of an option that takes one. */
-export function textOption(command: Command, name: string): string | undefined {
-  const value: unknown = command.getOptionValue(name);
-  return typeof value === 'string' ? value : undefined;
-}
-
-/** The options of these names that are given, as a query. */
-export function queryOf(command: Command, names: readonly string[]): URLSearchParams {
+export function queryOf<N extends string>(
+  options: { readonly [K in N]?: unknown },
+  names: readonly N[],
+): URLSearchParams {
   const query = new URLSearchParams();
-  for (const name of names) {
-    const value = textOption(command, name);
-    if (value !== undefined) query.set(name, value);
-  }
+  for (const name of names) if (options[name] !== undefined) query.set(name, String(options[name]));
   return query;
 }
 
 /**
- * Configuration of the data folder that the options, the environment or terrarium.json name.
+ * The configuration of the data folder that options, environment or terrarium.json select.
  *
  * @throws UserError
  */
-export function localConfig(command: Command, { env, folder }: Surroundings): Config {
-  const data = namedFolder(command) ?? textOption(command, 'data');
+export function localConfig(options: Selection, { env, folder }: CommandContext): Config {
+  const data = namedFolder(options) ?? options.data;
   return readConfig({ flags: data === undefined ? {} : { data }, env, folder }).config;
 }
 
-/** The platform that a command is about: by its address, or by its data folder. */
+/** The platform that a command uses: by its address, or by its data folder. */
 export type Target =
   | { kind: 'address'; client: PlatformClient }
   | { kind: 'folder'; dataDir: string; running: { client: PlatformClient; instance: InstanceRecord } | undefined };
 
 /**
- * Finds the platform that the options mean, or else the environment.
+ * Finds the platform that the options, or else the environment, select.
  *
- * @throws UserError for options that cannot be used
+ * @throws UserError for invalid options
  */
-export async function findTarget(command: Command, surroundings: Surroundings): Promise<Target> {
-  const flags = pairOf(textOption(command, 'key'), textOption(command, 'secret'), '--key and --secret');
-  const { TERRARIUM_BASE_URL, TERRARIUM_API_KEY, TERRARIUM_API_SECRET } = surroundings.env;
+export async function findTarget(options: Selection, context: CommandContext): Promise<Target> {
+  const flags = pairOf(options.key, options.secret, '--key and --secret');
+  const { TERRARIUM_BASE_URL, TERRARIUM_API_KEY, TERRARIUM_API_SECRET } = context.env;
   const ofEnvironment = () => pairOf(TERRARIUM_API_KEY, TERRARIUM_API_SECRET, 'TERRARIUM_API_KEY and _SECRET');
-  const isLocal = textOption(command, 'data') !== undefined || textOption(command, 'instance') !== undefined;
-  const address = textOption(command, 'baseUrl') ?? (isLocal ? undefined : TERRARIUM_BASE_URL || undefined);
+  const isLocal = options.data !== undefined || options.instance !== undefined;
+  const address = options.baseUrl ?? (isLocal ? undefined : TERRARIUM_BASE_URL || undefined);
   if (address !== undefined) {
-    if (isLocal) throw new UserError('--base-url goes with neither --data nor --instance: give one of them');
+    if (isLocal) throw new UserError('--base-url cannot be combined with --data or --instance. Use only one of them.');
     const client = new PlatformClient(checkedUrl(address), () => flags ?? ofEnvironment());
     return { kind: 'address', client };
   }
-  const config = localConfig(command, surroundings);
+  const config = localConfig(options, context);
   const instance = await findInstance(config.data);
   if (!instance) return { kind: 'folder', dataDir: config.data, running: undefined };
   const keyPair = () => flags ?? pairInFolder(config.data) ?? configuredPair(config) ?? ofEnvironment();
@@ -103,33 +86,33 @@ export async function findTarget(command: Command, surroundings: Surroundings): 
 }
 
 /**
- * A client for the platform that the options mean.
+ * A client for the platform that the options select.
  *
  * @throws UserError when none runs there
  */
-export async function connect(command: Command, surroundings: Surroundings): Promise<PlatformClient> {
-  const target = await findTarget(command, surroundings);
+export async function connect(options: Selection, context: CommandContext): Promise<PlatformClient> {
+  const target = await findTarget(options, context);
   if (target.kind === 'address') return target.client;
   if (target.running) return target.running.client;
   throw new UserError(
-    `no platform runs on ${target.dataDir}: start one with \`terrarium start\`, or say which one is meant with --instance, --data or --base-url`,
+    `no platform is running on ${target.dataDir}. Start one with \`terrarium start\`, or select another one with --instance, --data or --base-url.`,
   );
 }
 
 function checkedUrl(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, '');
-  throw new UserError(`"${text}" is no http or https address: --base-url or TERRARIUM_BASE_URL has to be one`);
+  throw new UserError(`"${text}" is not an http or https address. Set --base-url or TERRARIUM_BASE_URL to one.`);
 }
 
 function pairOf(key: string | undefined, secret: string | undefined, names: string): KeyPair | undefined {
   if (key && secret) return { key, secret };
-  if (key || secret) throw new UserError(`${names} go together: give both or none`);
+  if (key || secret) throw new UserError(`${names} must be set together. Set both or neither.`);
   return undefined;
 }
 
 const pairSchema = z.object({ key: z.string(), secret: z.string() });
 
-/** The pair that the platform made for its owner (D-175). */
+/** The key pair that the platform generated for its owner (D-175). */
 function pairInFolder(dataDir: string): KeyPair | undefined {
   try {
     return pairSchema.parse(JSON.parse(readFileSync(join(dataDir, 'root-api-key.json'), 'utf8')));

@@ -1,35 +1,36 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { IN_MEMORY } from '../config-schema.ts';
-import type { ConfigWithOrigins } from '../config-sources.ts';
-import type { Emulator } from '../emulator.ts';
-import { readKept } from '../machine/kept-file.ts';
+import { IN_MEMORY } from '../platform/config-schema.ts';
+import type { ConfigWithOrigins } from '../platform/config-sources.ts';
+import { listeners } from '../platform/declarations.ts';
+import type { Emulator } from '../platform/emulator.ts';
+import { readKept } from '../system/kept-file.ts';
 import { listenFailure } from './listen-failure.ts';
 
-/** In the data folder: the ports that the platform had last. */
+/** File in the data folder with the last ports of the platform. */
 const FILE = 'ports.json';
 
-const port = z.int().min(1).max(65_535);
-const portsSchema = z.object({ basePort: port, gatewayPort: port, crmPort: port, scmPort: port });
+/** A folder of an earlier version does not have the ports of listeners that were added later. */
+const portsSchema = z.partialRecord(z.enum(listeners.map(({ port }) => port)), z.int().min(1).max(65_535));
 
-/** Notes the ports of a platform for its next start. What cannot be noted is not missed. */
-export async function keepPorts({ dataDir, baseUrl, gatewayUrl, crmUrl, scmUrl }: Emulator): Promise<void> {
+/** Saves the ports of a platform for its next start; an error does not matter. */
+export async function keepPorts(emulator: Emulator): Promise<void> {
+  const { dataDir } = emulator;
   if (dataDir === IN_MEMORY) return;
-  const [basePort, gatewayPort, crmPort, scmPort] = [baseUrl, gatewayUrl, crmUrl, scmUrl].map((url) =>
-    Number(new URL(url).port),
-  );
-  const text = JSON.stringify({ basePort, gatewayPort, crmPort, scmPort });
+  const ports = listeners.map(({ port, url }) => [port, Number(new URL(emulator[url]).port)]);
+  const text = JSON.stringify(Object.fromEntries(ports));
   await writeFile(join(dataDir, FILE), text, { mode: 0o600 }).catch(() => undefined);
 }
 
-/** The configuration of a named instance, with the ports that it had last where any free one would do and they still are free. */
+/** The configuration of a named instance, with its last ports where a free port is asked for and they are still free. */
 export async function withKeptPorts({ config, origins }: ConfigWithOrigins): Promise<ConfigWithOrigins> {
   const kept = await readKept(join(config.data, FILE), portsSchema);
   if (!kept) return { config, origins };
-  const ports = { ...kept };
-  for (const key of ['basePort', 'gatewayPort', 'crmPort', 'scmPort'] as const) {
-    if (config[key] !== 0 || (await listenFailure(config.host, kept[key]))) ports[key] = config[key];
+  const ports = { ...config };
+  for (const { port } of listeners) {
+    const last = kept[port];
+    if (config[port] === 0 && last !== undefined && !(await listenFailure(config.host, last))) ports[port] = last;
   }
-  return { config: { ...config, ...ports }, origins };
+  return { config: ports, origins };
 }

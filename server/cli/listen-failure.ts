@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Why nobody can listen on a port; undefined: it is free. */
+/** Why a port cannot be listened on; undefined if it is free. */
 export async function listenFailure(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
   const server = createServer();
   try {

@@ -1,58 +1,55 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { z } from 'zod';
-import manifest from '../../package.json' with { type: 'json' };
-import type { Config } from '../config-schema.ts';
-import { packageFile } from '../package-file.ts';
-import { EngineCommand } from '../pipelines/engine-command.ts';
-import { SAMPLE_IMAGE } from '../pipelines/sample-base.ts';
+import type { Config } from '../platform/config-schema.ts';
+import { READER } from '../runtimes/pipelines/declaration.ts';
+import { EngineCommand } from '../runtimes/pipelines/engine-command.ts';
+import { SAMPLE_IMAGE } from '../runtimes/pipelines/sample-base.ts';
+import { packageFile } from '../system/package-file.ts';
+import { runBatch } from '../system/programs.ts';
+import { SYSTEM } from '../system/this-system.ts';
 import { chooseWindow } from './choose-window.ts';
 import { type Check, checkOf } from './doctor-checks.ts';
+import { checkRunner } from './doctor-tools.ts';
 import { fetchElectron } from './fetch-electron.ts';
 import type { PlatformClient } from './platform-client.ts';
 import type { Terminal } from './terminal.ts';
-import { type WindowChoice, windowSurroundings } from './window-surroundings.ts';
+import { type WindowChoice, windowContext } from './window-context.ts';
 
-/** A registry that is slow, or says nothing at all. */
 const FETCH_LIMIT_MS = 10 * 60_000;
-const READER = 'gitlab-ci-local';
 
-export interface OfflineSurroundings {
+export interface OfflineContext {
   config: Config;
   terminal: Terminal;
   asked: WindowChoice;
-  /** The platform that runs, if one does: its containers have images. */
+  /** The running platform, if any; the images of its containers are checked, too. */
   client: PlatformClient | undefined;
 }
 
-/** All that a demo without a network needs beside this package itself. */
-export async function offlineNeeds(around: OfflineSurroundings): Promise<Check[]> {
+/** Everything that an offline demo needs besides this package. */
+export async function offlineNeeds(context: OfflineContext): Promise<Check[]> {
   const found = await Promise.all([
-    imagesNeeded(around),
+    imagesNeeded(context),
     readerNeeded(),
-    electronNeeded(around),
-    modulesNeeded(around.config),
+    electronNeeded(context),
+    modulesNeeded(context.config),
   ]);
   return found.flat();
 }
 
-async function imagesNeeded({ terminal, client }: OfflineSurroundings): Promise<Check[]> {
+async function imagesNeeded({ terminal, client }: OfflineContext): Promise<Check[]> {
   const engine = await EngineCommand.find({ env: terminal.env, mark: '' });
   const said = checkOf('images', false);
-  if ('absence' in engine)
-    return [said(false, `no container engine answers its command (${engine.absence}): start one`)];
+  if ('absence' in engine) return [said(false, `no container engine responds (${engine.absence}): start one`)];
   const images = [...new Set([SAMPLE_IMAGE, ...(await imagesOfContainers(client))])];
   return Promise.all(
     images.map(async (image) => {
       if (await engine.hasImage(image)) return said(true, `${image} is on this machine`);
       const instead =
-        image === SAMPLE_IMAGE && process.platform === 'linux'
-          ? "the sample's image is then built of this machine's own programs"
-          : 'what is built or run from it fails';
+        image === SAMPLE_IMAGE && SYSTEM === 'linux'
+          ? "the sample's image is built from programs of this machine instead"
+          : 'builds and containers that use it fail';
       const fetch = () => engine.run(['pull', '--quiet', image], { signal: AbortSignal.timeout(FETCH_LIMIT_MS) });
       return said(false, `${image} is not on this machine: ${instead}`, fetch);
     }),
@@ -66,27 +63,19 @@ async function imagesOfContainers(client: PlatformClient | undefined): Promise<s
   return (records ?? []).flatMap(({ properties: { image } }) => image ?? []);
 }
 
-async function readerNeeded(): Promise<Check> {
-  const said = checkOf('pipelines', false);
-  try {
-    const { version } = createRequire(import.meta.url)(`${READER}/package.json`);
-    return said(true, `${READER} ${version}`);
-  } catch {
-    const wanted = `${READER}@${manifest.peerDependencies[READER]}`;
-    const message = `${READER} is not installed (npm install --save-dev ${wanted})`;
-    const home = dirname(packageFile('.'));
-    // Of another place only whoever made it knows how to put packages there.
-    if (basename(home) !== 'node_modules') return said(false, message);
-    return said(false, message, () => npm(['install', '--save-dev', wanted], dirname(home)));
-  }
+function readerNeeded(): Check {
+  const home = dirname(packageFile('.'));
+  // Outside of node_modules, npm cannot install next to this package.
+  const canInstall = basename(home) === 'node_modules';
+  return checkRunner(canInstall ? () => npm(['install', '--save-dev', READER], dirname(home)) : undefined);
 }
 
-async function electronNeeded({ terminal, asked }: OfflineSurroundings): Promise<Check> {
+async function electronNeeded({ terminal, asked }: OfflineContext): Promise<Check> {
   const said = checkOf('Electron', false);
-  const surroundings = windowSurroundings(terminal, asked);
-  const { electron } = surroundings;
+  const context = windowContext(terminal, asked);
+  const { electron } = context;
   if ('path' in electron) return said(true, electron.path);
-  const window = chooseWindow(surroundings);
+  const window = chooseWindow(context);
   if (window.kind === 'headless') return said(true, `not needed. ${window.line ?? 'No window.'}`);
   const message = `${electron.missing}: the window opens in a browser`;
   const { fetchInto } = electron;
@@ -95,30 +84,27 @@ async function electronNeeded({ terminal, asked }: OfflineSurroundings): Promise
   return said(false, message, () => fetchElectron(fetchInto, how));
 }
 
-/** Packages that every lambda can load; those of a lambda's own are in its archive. */
+/** Packages that every lambda can load; a lambda's own packages are in its archive. */
 async function modulesNeeded({ lambdas: { modules } }: Config): Promise<Check> {
   const said = checkOf('packages', false);
-  if (modules === undefined)
-    return said(true, 'none are named for all lambdas (--lambdas-modules): each brings its own');
-  const isThere = (file: string) => existsSync(join(modules, file));
-  if (!isThere('package.json')) {
-    const isHere = isThere('node_modules');
-    return said(isHere, isHere ? join(modules, 'node_modules') : `${modules} has no node_modules`);
+  if (modules === undefined) return said(true, '--lambdas-modules is not set: each lambda contains its own packages');
+  const exists = (file: string) => existsSync(join(modules, file));
+  if (!exists('package.json')) {
+    const hasModules = exists('node_modules');
+    return said(hasModules, hasModules ? join(modules, 'node_modules') : `${modules} has no node_modules`);
   }
   const listed = z
     .looseObject({ dependencies: z.record(z.string(), z.string()).default({}) })
     .parse(JSON.parse(await readFile(join(modules, 'package.json'), 'utf8')));
   const names = Object.keys(listed.dependencies);
-  const missing = names.filter((one) => !isThere(join('node_modules', one)));
+  const missing = names.filter((one) => !exists(join('node_modules', one)));
   if (missing.length === 0) return said(true, `${names.length} in ${modules}`);
   const message = `${missing.join(', ')} of ${modules} ${missing.length === 1 ? 'is' : 'are'} not installed (npm install there)`;
   return said(false, message, () => npm(['install'], modules));
 }
 
 async function npm(args: readonly string[], cwd: string): Promise<void> {
-  const program = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  const options = { cwd, timeout: FETCH_LIMIT_MS, shell: process.platform === 'win32' };
-  await promisify(execFile)(program, [...args, '--no-audit', '--no-fund'], options).catch((failure) => {
+  await runBatch('npm', [...args, '--no-audit', '--no-fund'], { cwd, timeout: FETCH_LIMIT_MS }).catch((failure) => {
     throw new Error(
       String(failure.stderr || failure.message)
         .trim()

@@ -1,51 +1,51 @@
-import type { Command } from 'commander';
-import { addApplyCommand } from './apply-command.ts';
-import { addCleanCommand } from './clean-command.ts';
-import { addCompletionCommand } from './completion-command.ts';
-import { addConfigCommand } from './config-command.ts';
-import { addDoctorCommand } from './doctor-command.ts';
-import { addExecCommand } from './exec-command.ts';
-import { addExportCommand } from './export-command.ts';
-import { addHistoryCommand } from './history-command.ts';
-import { addImportCommand } from './import-command.ts';
-import { addInvokeCommand } from './invoke-command.ts';
-import { addLeadsCommand } from './leads-command.ts';
-import { addLogsCommand } from './logs-command.ts';
-import { addPipelineCommand } from './pipeline-command.ts';
-import { addPublishingCommands } from './publishing-command.ts';
-import { addResetCommand } from './reset-command.ts';
-import type { EmulatorStarter } from './running-platform.ts';
-import { addScheduleCommand } from './schedule-command.ts';
-import { addSnapshotCommand } from './snapshot-command.ts';
-import { addStatusCommand } from './status-command.ts';
-import { addStopCommand } from './stop-command.ts';
-import type { Terminal } from './terminal.ts';
-import { addTokenCommand } from './token-command.ts';
-import { addUiCommand } from './ui-command.ts';
-import { addWaitCommand } from './wait-command.ts';
+import { applyCommand } from './apply-command.ts';
+import { cleanCommand } from './clean-command.ts';
+import { addCommand, type CommandSpec, type Runtime } from './command.ts';
+import { completionCommand } from './completion-command.ts';
+import { configCommand } from './config-command.ts';
+import { doctorCommand } from './doctor-command.ts';
+import { execCommand } from './exec-command.ts';
+import { exportCommand, importCommand } from './export-command.ts';
+import { historyCommand, snapshotCommand } from './history-command.ts';
+import { connect } from './instance-options.ts';
+import { invokeCommand } from './invoke-command.ts';
+import { leadsCommand } from './leads-command.ts';
+import { logsCommand, scheduleCommand } from './logs-command.ts';
+import { pipelineCommand } from './pipeline-command.ts';
+import { pullCommand, pushCommand } from './publishing-command.ts';
+import { resetCommand } from './reset-command.ts';
+import { statusCommand, waitCommand } from './status-command.ts';
+import { stopCommand } from './stop-command.ts';
+import { tokenCommand } from './token-command.ts';
+import { uiCommand } from './ui-command.ts';
 
-/** All commands but `start`. A command is one file with one `add...Command`, called here. */
-export function addOtherCommands(program: Command, terminal: Terminal, startEmulator: EmulatorStarter): void {
-  addExecCommand(program, terminal, startEmulator);
-  addStatusCommand(program, terminal);
-  addWaitCommand(program, terminal);
-  addStopCommand(program, terminal);
-  addUiCommand(program, terminal);
-  addInvokeCommand(program, terminal);
-  addScheduleCommand(program, terminal);
-  addLogsCommand(program, terminal);
-  addLeadsCommand(program, terminal);
-  addPipelineCommand(program, terminal);
-  addTokenCommand(program, terminal);
-  addApplyCommand(program, terminal);
-  addExportCommand(program, terminal);
-  addImportCommand(program, terminal);
-  addPublishingCommands(program, terminal);
-  addHistoryCommand(program, terminal);
-  addSnapshotCommand(program, terminal);
-  addResetCommand(program, terminal);
-  addCleanCommand(program, terminal);
-  addConfigCommand(program, terminal);
-  addDoctorCommand(program, terminal);
-  addCompletionCommand(program, terminal);
+/** All commands but `start`, in the order of the help. */
+const COMMANDS: readonly CommandSpec[] = [
+  execCommand,
+  statusCommand,
+  waitCommand,
+  stopCommand,
+  uiCommand,
+  invokeCommand,
+  scheduleCommand,
+  logsCommand,
+  leadsCommand,
+  pipelineCommand,
+  tokenCommand,
+  applyCommand,
+  exportCommand,
+  importCommand,
+  pullCommand,
+  pushCommand,
+  historyCommand,
+  snapshotCommand,
+  resetCommand,
+  cleanCommand,
+  configCommand,
+  doctorCommand,
+  completionCommand,
+];
+
+export function addOtherCommands(runtime: Omit<Runtime, 'connect'>): void {
+  for (const command of COMMANDS) addCommand(runtime.program, command, { ...runtime, connect });
 }

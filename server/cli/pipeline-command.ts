@@ -1,138 +1,355 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
-import { UserError } from '../config.ts';
-import { packageFile } from '../package-file.ts';
-import { CANCELED } from '../pipelines/pipeline-error.ts';
-import type { PipelineRequest } from '../pipelines/pipeline-request.ts';
-import { readRepository } from '../pipelines/repository.ts';
-import { type PipelineRetry, retryRequest } from '../pipelines/retry.ts';
-import { type PipelineSource, SOURCES } from '../pipelines/rules.ts';
-import { SAMPLE_BRANCH, SAMPLE_DIR, SAMPLE_PROJECT, withSampleRepository } from '../pipelines/sample-repository.ts';
-import { stopBranch } from '../pipelines/stop-branch.ts';
+import { stripVTControlCharacters } from 'node:util';
+import { deliveryRoutes } from '../api/routes/delivery.ts';
+import { UserError } from '../platform/config.ts';
+import { artifactFiles, copyPaths, keptArtifacts } from '../runtimes/pipelines/artifacts.ts';
+import { findingText } from '../runtimes/pipelines/keywords.ts';
+import { CANCELED, PipelineError } from '../runtimes/pipelines/pipeline-error.ts';
+import type { PipelinePlan, PipelineRequest, PlanOfJob, PlanOfJobs } from '../runtimes/pipelines/pipeline-request.ts';
+import { readRepository } from '../runtimes/pipelines/repository.ts';
+import { type PipelineRetry, retryRequest } from '../runtimes/pipelines/retry.ts';
+import { type PipelineSource, SOURCES } from '../runtimes/pipelines/rules.ts';
+import {
+  SAMPLE_BRANCH,
+  SAMPLE_DIR,
+  SAMPLE_PROJECT,
+  withSampleRepository,
+} from '../runtimes/pipelines/sample-repository.ts';
+import { stopBranch } from '../runtimes/pipelines/stop-branch.ts';
+import { packageFile } from '../system/package-file.ts';
+import { type Context, defineCommand, flag, json, text, textOr, texts, unless, type ValuesOf } from './command.ts';
 import { ExitWith } from './exit-with.ts';
-import { addPlatformOptions, connect, textOption } from './instance-options.ts';
-import type { PlatformClient } from './platform-client.ts';
-import type { Terminal } from './terminal.ts';
+import { commandOn, platformOptions } from './instance-options.ts';
+import { PipelineScreen } from './pipeline-screen.ts';
+import { rowLines, type Terminal } from './terminal.ts';
 
 const NOTES = `
-Runs the commit's .gitlab-ci.yml on this machine, as the server would for a merge request of the branch (or for a push, where no job joins
-that): in a checkout of its own, each job in a copy, in its image where a container engine answers. Makes the merge request and the
-environments in the source-control stand-in, tells the window how the jobs get on, and ends when the app answers.
-Variables: those given with --variable, then the project's in the stand-in, then what fits the platform, then the definition's own, then
-the server's (CI_...).`;
+Runs the commit's .gitlab-ci.yml on this machine as a merge request pipeline of the branch (or as a push pipeline, if it has no job for
+merge requests). Each job runs in a copy of a separate checkout, in its image if a container engine responds. Creates the merge request
+and the environments in the mock GitLab, shows the jobs in the window, and ends when the app responds.
+Precedence of variables: --variable, the project's variables in the mock GitLab, values for the platform, the definition's variables,
+predefined variables (CI_...).`;
 
-/** `terrarium pipeline run|demo|retry|stop`: a branch through its own pipeline, on this machine. */
-export function addPipelineCommand(program: Command, terminal: Terminal): void {
-  const pipeline = program.command('pipeline').description('run pipelines that deploy to the platform');
-  const sampleDir = packageFile(SAMPLE_DIR);
-  const command = addPlanOptions(
-    pipeline
-      .command('run')
-      .description("run a repository's pipeline for a branch")
-      .argument('[dir]', 'the repository', '.')
-      .option('--branch <NAME>', 'the branch; unless given, the one checked out')
-      .option('--project <PATH>', 'project in the source-control stand-in, e.g. fern-moss/shop')
-      .option('--working-tree', 'take along what is not committed, as a commit of its own', false),
-  ).action(async (folder: string) => {
-    const client = await connect(command, terminal);
-    await run(command, terminal, client, async () => ({
-      ...askedOf(command),
-      repository: await readRepository(resolve(terminal.folder, folder), textOption(command, 'branch')),
-      isKept: true,
-    }));
-  });
-  const demo = addPlanOptions(
-    pipeline
-      .command('demo')
-      .description("run the sample app's pipeline: an app behind an address, without a repository of one's own")
-      .option('--branch <NAME>', 'name of the feature branch', SAMPLE_BRANCH)
-      .option('--project <PATH>', 'project in the source-control stand-in', SAMPLE_PROJECT),
-  ).action(async () => {
-    const client = await connect(demo, terminal);
-    await withSampleRepository(sampleDir, textOption(demo, 'branch') ?? SAMPLE_BRANCH, async (repository) => {
-      await run(demo, terminal, client, async () => ({ ...askedOf(demo), repository, isKept: false }));
-    });
-  });
-  const retry = addRunOptions(
-    pipeline
-      .command('retry')
-      .description('run one job of an earlier run again, in the same commit')
-      .argument('<run>', 'id of the run; see the window, or pipeline run --json')
-      .argument('<job>', "the job's name"),
-  ).action(async (id: string, job: string) => {
-    const client = await connect(retry, terminal);
-    const work = async ({ repository, asked }: PipelineRetry) => {
-      await run(retry, terminal, client, async () => ({ ...askedOf(retry), repository, ...asked }));
-    };
-    await retryRequest(client, { id, job, sampleDir }, work);
-  });
-  const stop = addPlatformOptions(
-    pipeline
-      .command('stop')
-      .description("take away a branch's app, also when the branch is gone")
-      .requiredOption('--branch <NAME>', 'the branch')
-      .option('--project <PATH>', 'project in the source-control stand-in; unless given, that of the newest run')
-      .option('--account <NAME>', 'user that acts', 'ci-service'),
-  ).action(async () => {
-    const client = await connect(stop, terminal);
-    const branch = textOption(stop, 'branch') ?? '';
-    const account = textOption(stop, 'account') ?? '';
-    const stopped = await stopBranch(client, { branch, project: textOption(stop, 'project'), account });
-    if (stop.getOptionValue('json') === true) terminal.print(JSON.stringify(stopped));
-    else
-      terminal.print(`the app of '${branch}' is stopped${stopped.container ? `: container ${stopped.container}` : ''}`);
-  });
-}
+const branch = (description: string) => text('--branch <NAME>', description);
+/** Options of a pipeline or of one of its jobs. */
+const runOptions = {
+  org: textOr('--org <NAME>', 'organization to deploy to', 'demo'),
+  environment: text('--environment <ENVIRONMENT>', 'environment to deploy to: ID, name or workspace/name'),
+  api: text('--api <API>', 'API that publishes the app: ID or name'),
+  account: textOr('--account <NAME>', 'user that the pipeline acts as', 'ci-service'),
+  variable: texts('--variable <NAME=VALUE>', 'set a variable (repeatable)'),
+  force: flag('--force', 'run also a definition with keywords that are refused'),
+  shell: flag('--shell', 'run all jobs directly on this machine, even jobs with an image'),
+  expect: texts(
+    '--expect <PATH=STATUS>',
+    'status with which a path of the app has to respond (repeatable; default: 2xx or 3xx)',
+  ),
+  delays: unless('--no-delay', 'start delayed jobs at once'),
+  waits: unless('--no-wait', 'end after the jobs, without waiting for the app to respond'),
+  ...platformOptions,
+  json: json('print the record of the run as JSON'),
+};
+const reuseOption = {
+  cache: unless('--no-cache', 'run all jobs, also those that had the same inputs in an earlier run'),
+};
+const planOptions = {
+  source: {
+    flags: '--source <SOURCE>',
+    description: `source of the pipeline: ${SOURCES.join(', ')}`,
+    read: (written: unknown) => (written === undefined ? undefined : sourceIn(String(written))),
+  },
+  job: texts('--job <NAME>', 'run this job only, even a manual one (repeatable)'),
+  ...runOptions,
+};
 
-/** What a whole pipeline can be told. */
-function addPlanOptions(command: Command): Command {
-  command
-    .option('--source <SOURCE>', `what sets it off: ${SOURCES.join(', ')}`, sourceIn)
-    .option('--job <NAME>', 'run this job only, even a manual one (repeatable)', collect, []);
-  return addRunOptions(command);
-}
+const RUN_ARGUMENT = ['<run>', 'ID of the run, from `pipeline list`'] as const;
+const REPOSITORY_OPTIONS = {
+  branch: branch('name of the branch or tag (default: the branch that is checked out)'),
+  project: text(
+    '--project <PATH>',
+    'project in the mock GitLab, such as fern-moss/shop (default: the project that origin names)',
+  ),
+  workingTree: flag('--working-tree', 'include uncommitted changes, in a temporary commit'),
+};
 
-/** What all ways to run a pipeline, or one job of it, can be told. */
-function addRunOptions(command: Command): Command {
-  command
-    .option('--org <NAME>', 'organization to deploy to', 'demo')
-    .option('--environment <ENVIRONMENT>', 'environment there: id, name or workspace/name')
-    .option('--api <API>', 'API there that publishes the app: id or name')
-    .option('--account <NAME>', 'user that the pipeline acts as', 'ci-service')
-    .option('--variable <NAME=VALUE>', 'one more variable (repeatable)', collect, [])
-    .option('--shell', 'run all jobs on this machine, those with an image, too', false)
-    .option('--no-wait', 'end when the jobs have, and not when the app answers');
-  return addPlatformOptions(command, 'print the record of the run as JSON').addHelpText('after', NOTES);
-}
-
-function askedOf(command: Command): Omit<PipelineRequest, 'repository' | 'isKept'> {
-  const source: unknown = command.getOptionValue('source');
-  return {
-    project: textOption(command, 'project'),
-    source: SOURCES.find((one) => one === source),
-    target: {
-      org: textOption(command, 'org') ?? '',
-      environment: textOption(command, 'environment'),
-      api: textOption(command, 'api'),
-      account: textOption(command, 'account') ?? '',
+/** Shows what a run would do. */
+function planCommand(name: 'plan' | 'lint', description: string) {
+  return defineCommand({
+    name,
+    description,
+    arguments: [['[dir]', 'the repository', '.']],
+    options: {
+      ...REPOSITORY_OPTIONS,
+      ...planOptions,
+      list: flag('--list', 'print only the names of the jobs'),
+      json: json('print the plan as JSON'),
     },
-    typed: parseVariables(listOption(command, 'variable')),
-    only: listOption(command, 'job'),
-    takesWorkingTree: command.getOptionValue('workingTree') === true,
-    usesShell: command.getOptionValue('shell') === true,
-    waits: command.getOptionValue('wait') !== false,
+    async run({ options, terminal, connect }, folder = '.') {
+      const repository = await readRepository(resolve(terminal.folder, folder), options.branch);
+      const { runPipeline } = await import('../runtimes/pipelines/run-pipeline.ts');
+      let plan: PipelinePlan | undefined;
+      const platform = await connect();
+      const onPlan = (found: PipelinePlan) => {
+        plan = found;
+      };
+      await untilCanceled(terminal, (signal) =>
+        runPipeline(
+          { ...askedOf(options), repository, isKept: true, isPlan: true },
+          { platform, env: terminal.env, signal, say: terminal.complain, onPlan },
+        ),
+      );
+      if (!plan) return;
+      if (options.json) terminal.print(JSON.stringify(plan));
+      else
+        for (const line of options.list ? allJobs(plan).map((job) => job.name) : linesOfPlan(plan, name))
+          terminal.print(line);
+      for (const { name, child } of allJobs(plan))
+        if (child && 'problem' in child)
+          throw new ExitWith(2, `the child pipeline of '${name}' cannot be created: ${child.problem}`);
+      const refused = plan.findings.filter(({ state }) => state === 'refused');
+      if (refused.length > 0 && !options.force)
+        throw new ExitWith(
+          2,
+          `the definition uses ${refused.map((one) => one.name).join(', ')}, so \`pipeline run\` refuses it without --force`,
+        );
+    },
+  });
+}
+
+function* linesOfPlan(
+  { source, branch: of, sha, findings, ...plan }: PipelinePlan,
+  what: 'plan' | 'lint',
+): Generator<string, void> {
+  for (const one of findings) yield `${one.state === 'refused' ? 'refused' : 'not as on GitLab'}: ${findingText(one)}`;
+  if (what === 'lint')
+    yield `the definition of '${of}' (${sha.slice(0, 8)}) is valid: ${plan.jobs.length} jobs in a ${source} pipeline`;
+  yield `${source} pipeline of '${of}' (${sha.slice(0, 8)}):`;
+  yield* linesOfJobs(plan, '  ');
+}
+
+function* linesOfJobs({ jobs, leftOut }: PlanOfJobs, indent: string): Generator<string, void> {
+  for (const { name, stage, when, image, needs: needed, decision, services, child, ...job } of jobs) {
+    const needs = needed ? `, needs ${needed.join(', ') || 'no job'}` : '';
+    const where = child ? 'starts a child pipeline' : image === undefined ? 'on this machine' : `in ${image}`;
+    yield `${indent}${stage} / ${name}: ${when}, ${where}${needs}`;
+    if (decision !== undefined) yield `${indent}    by ${decision}`;
+    if (services) yield `${indent}    services: ${services.join(', ')}`;
+    const variables = Object.entries(job.variables).map(([key, value]) => `${key}=${value}`);
+    if (variables.length > 0) yield `${indent}    variables: ${variables.join(', ')}`;
+    if (!child) continue;
+    if ('jobs' in child) yield* linesOfJobs(child, `${indent}  `);
+    else if ('problem' in child) yield `${indent}    cannot be created: ${child.problem}`;
+    else yield `${indent}    its jobs are known when the job that creates the definition has run`;
+  }
+  for (const job of leftOut)
+    yield `${indent}not run: ${job.name}${job.decision === undefined ? '' : `, by ${job.decision}`}`;
+}
+
+/** The jobs of a plan, each followed by those of its child pipeline. */
+function allJobs({ jobs }: PlanOfJobs): PlanOfJob[] {
+  return jobs.flatMap((job) => [job, ...(job.child && 'jobs' in job.child ? allJobs(job.child) : [])]);
+}
+
+/** `terrarium pipeline run|demo|retry|stop`: runs the pipeline of a branch on this machine. */
+export const pipelineCommand = defineCommand({
+  name: 'pipeline',
+  description: 'run pipelines that deploy to the platform',
+  commands: [
+    defineCommand({
+      name: 'run',
+      description: "run a repository's pipeline for a branch",
+      arguments: [['[dir]', 'the repository', '.']],
+      options: {
+        ...REPOSITORY_OPTIONS,
+        ...planOptions,
+        ...reuseOption,
+        watch: flag('--watch', 'run again when files change; includes uncommitted changes'),
+      },
+      notes: NOTES,
+      async run(context, folder = '.') {
+        const { options, terminal } = context;
+        const dir = resolve(terminal.folder, folder);
+        const asked = async () => ({
+          ...askedOf(options),
+          takesWorkingTree: options.workingTree || options.watch,
+          repository: await readRepository(dir, options.branch),
+          isKept: true,
+        });
+        await run(context, asked, options.watch ? dir : undefined);
+      },
+    }),
+    planCommand('plan', 'show which jobs a run would have, and what is not as on GitLab'),
+    planCommand('lint', 'check a definition, and show what is not as on GitLab'),
+    defineCommand({
+      name: 'list',
+      description: 'list the runs, newest first',
+      options: { ...platformOptions, json: json('print the records as JSON') },
+      async ask(client) {
+        const runs = await client.ask(deliveryRoutes.listPipelineRuns);
+        const rows = runs.map(({ id, state, startedAtMs, project, branch, sha, jobs }) => {
+          const done = jobs.filter((job) => job.state === 'success').length;
+          const what = `${project.path} ${branch} ${sha.slice(0, 8)}`;
+          return [id, state, new Date(startedAtMs).toISOString(), what, `${done} of ${jobs.length} jobs succeeded`];
+        });
+        return { answer: runs, lines: rowLines(rows) };
+      },
+    }),
+    commandOn(RUN_ARGUMENT, 'logs', 'print the log of a run', async (client, id) => {
+      const { log } = await client.ask(deliveryRoutes.readPipelineRun, { path: { pipeline_id: id } });
+      return { answer: log, lines: log };
+    }),
+    defineCommand({
+      name: 'artifacts',
+      description: 'list or copy the artifacts of a run: those of the newest run of its commit on this machine',
+      arguments: [RUN_ARGUMENT, ['[job]', 'only those of this job']],
+      options: {
+        output: text('--output <DIR>', 'copy the files into this folder'),
+        ...platformOptions,
+        json: json('print the list as JSON'),
+      },
+      async ask(platform, { options, terminal }, id = '', only) {
+        const run = await platform.ask(deliveryRoutes.readPipelineRun, { path: { pipeline_id: id } });
+        const { url } = await platform.ask(deliveryRoutes.readScm);
+        const names = run.jobs.map(({ name }) => name).filter((name) => only === undefined || name === only);
+        if (names.length === 0) throw new UserError(`run ${id} has no job '${only}'`);
+        const all = await Promise.all(
+          names.map(async (job) => {
+            const dir = keptArtifacts(`${url}/${run.project.path}`, run.sha, job);
+            return { job, dir, files: await artifactFiles(dir) };
+          }),
+        );
+        const found = all.flatMap(({ job, files }) => files.map((file) => ({ job, ...file })));
+        for (const { dir, files } of options.output === undefined ? [] : all)
+          if (dir !== undefined)
+            await copyPaths(
+              dir,
+              resolve(terminal.folder, options.output ?? ''),
+              files.map(({ path }) => path),
+            );
+        const rows = found.map(({ job, path, bytes }) => [job, path, `${bytes} bytes`]);
+        return { answer: found, lines: rows.length === 0 ? ['no artifacts'] : rowLines(rows) };
+      },
+    }),
+    commandOn(RUN_ARGUMENT, 'cancel', 'cancel a run that the window or a push started', async (client, id) => {
+      const answer = await client.ask(deliveryRoutes.stopPipelineRun, { path: { pipeline_id: id } });
+      return { answer, lines: [`run ${id} is being canceled`] };
+    }),
+    defineCommand({
+      name: 'demo',
+      description: "run the sample app's pipeline, without a repository; the app gets a URL",
+      options: {
+        branch: textOr('--branch <NAME>', 'name of the feature branch', SAMPLE_BRANCH),
+        project: textOr('--project <PATH>', 'project in the mock GitLab', SAMPLE_PROJECT),
+        ...planOptions,
+        ...reuseOption,
+      },
+      notes: NOTES,
+      run: (context) =>
+        withSampleRepository(packageFile(SAMPLE_DIR), context.options.branch, (repository) =>
+          run(context, async () => ({ ...askedOf(context.options), repository, isKept: false })),
+        ),
+    }),
+    defineCommand({
+      name: 'retry',
+      description: 'run one job of an earlier run again, with the same commit',
+      arguments: [
+        ['<run>', 'ID of the run, from the window or from pipeline run --json'],
+        ['<job>', 'name of the job'],
+      ],
+      options: runOptions,
+      notes: NOTES,
+      async run(context, id = '', job = '') {
+        const request = { id, job, sampleDir: packageFile(SAMPLE_DIR) };
+        await retryRequest(await context.connect(), request, ({ repository, asked }: PipelineRetry) =>
+          run(context, async () => {
+            const given = askedOf(context.options);
+            return { ...given, repository, ...asked, typed: { ...asked.typed, ...given.typed } };
+          }),
+        );
+      },
+    }),
+    defineCommand({
+      name: 'stop',
+      description: "remove a branch's app, even if the branch no longer exists",
+      options: {
+        branch: textOr('--branch <NAME>', 'name of the branch'),
+        project: text('--project <PATH>', 'project in the mock GitLab (default: the project of the newest run)'),
+        account: textOr('--account <NAME>', 'user that the command acts as', 'ci-service'),
+        ...platformOptions,
+      },
+      async ask(client, { options: { branch, project, account } }) {
+        const answer = await stopBranch(client, { branch, project, account });
+        const which = answer.container ? `: container ${answer.container}` : '';
+        return { answer, lines: [`the app of '${branch}' is stopped${which}`] };
+      },
+    }),
+  ],
+});
+
+type RunOptions = ValuesOf<typeof runOptions> &
+  Partial<ValuesOf<typeof planOptions> & ValuesOf<typeof reuseOption>> & {
+    project?: string | undefined;
+    workingTree?: boolean;
+  };
+
+function askedOf(options: RunOptions): Omit<PipelineRequest, 'repository' | 'isKept'> {
+  const { project, source, org, environment, api, account } = options;
+  return {
+    project,
+    source,
+    target: { org, environment, api, account },
+    typed: parseVariables(options.variable),
+    only: options.job ?? [],
+    takesWorkingTree: options.workingTree === true,
+    usesShell: options.shell,
+    reuses: options.cache === true,
+    isForced: options.force,
+    delays: options.delays,
+    waits: options.waits,
+    expected: options.expect.map(expectationIn),
   };
 }
 
 async function run(
-  command: Command,
-  terminal: Terminal,
-  platform: PlatformClient,
+  { options: { json: isJson }, terminal, connect }: Pick<Context, 'terminal' | 'connect'> & { options: RunOptions },
   asked: () => Promise<PipelineRequest>,
+  /** Folder in which changes start a run again. */
+  watched?: string,
 ): Promise<void> {
-  const isJson = command.getOptionValue('json') === true;
+  const platform = await connect();
+  const runOnce = async (signal: AbortSignal) => {
+    const wanted = await asked();
+    const { branch } = wanted.repository;
+    const say = isJson ? terminal.complain : terminal.print;
+    // Loaded only now: no other command needs it.
+    const { runPipeline } = await import('../runtimes/pipelines/run-pipeline.ts');
+    const screen = terminal.hasColour && !isJson ? new PipelineScreen(terminal) : undefined;
+    const output = screen ?? { say: (line: string) => say(stripVTControlCharacters(line)) };
+    const end = await runPipeline(wanted, { platform, env: terminal.env, signal, ...output });
+    screen?.summarize(await platform.ask(deliveryRoutes.readPipelineRun, { path: { pipeline_id: end.id } }));
+    if (isJson) terminal.print(await platform.text('GET', `/inspect/pipelines/${end.id}`));
+    if (end.exitCode === CANCELED) throw new PipelineError(`the pipeline of '${branch}' was cancelled`, CANCELED);
+    if (end.exitCode !== 0)
+      throw new ExitWith(end.exitCode, `the pipeline of '${branch}' failed. The log above shows the job.`);
+    if (end.appUrl !== undefined && !isJson) say(`the app of '${branch}' is at ${end.appUrl}`);
+  };
+  await untilCanceled(terminal, async (signal) => {
+    if (watched === undefined) return runOnce(signal);
+    const { onChanges } = await import('../runtimes/pipelines/watch-repository.ts');
+    await onChanges(watched, signal, async () => {
+      await runOnce(signal).catch((failure) => {
+        if (!(failure instanceof ExitWith || failure instanceof PipelineError)) throw failure;
+        if (!signal.aborted) terminal.complain(failure.message);
+      });
+      if (!signal.aborted) terminal.complain(`watching ${watched} for changes. To stop, press Ctrl+C.`);
+    });
+  });
+}
+
+/** Runs until a signal of the system cancels it; the exit code is that of the signal or of the failure. */
+async function untilCanceled(terminal: Terminal, work: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
   const stop = new AbortController();
-  let exitCode: number = CANCELED;
+  let exitCode: number | undefined;
   const cancelBy = { SIGINT: CANCELED, SIGTERM: 143, SIGHUP: 129 } as const;
   const listeners = Object.entries(cancelBy).map(([signal, code]) => {
     const cancel = () => {
@@ -143,21 +360,10 @@ async function run(
     return () => terminal.signals.off(signal, cancel);
   });
   try {
-    const wanted = await asked();
-    const { branch } = wanted.repository;
-    const say = isJson ? terminal.complain : terminal.print;
-    // Not before: other commands need none of it.
-    const { runPipeline } = await import('../pipelines/run-pipeline.ts');
-    const end = await runPipeline(wanted, { platform, env: terminal.env, signal: stop.signal, say });
-    if (isJson) terminal.print(await platform.text('GET', `/inspect/pipelines/${end.id}`));
-    if (end.exitCode === CANCELED) throw new ExitWith(exitCode, `the pipeline of '${branch}' was cancelled`);
-    if (end.exitCode !== 0)
-      throw new ExitWith(end.exitCode, `the pipeline of '${branch}' failed: its log above says where`);
-    if (end.appUrl !== undefined && !isJson) say(`the app of '${branch}' is at ${end.appUrl}`);
+    await work(stop.signal);
   } catch (failure) {
-    if (failure instanceof Error && 'exitCode' in failure && !(failure instanceof ExitWith)) {
-      throw new ExitWith(stop.signal.aborted ? exitCode : Number(failure.exitCode), failure.message);
-    }
+    if (failure instanceof Error && 'exitCode' in failure && !(failure instanceof ExitWith))
+      throw new ExitWith(exitCode ?? Number(failure.exitCode), failure.message);
     throw failure;
   } finally {
     for (const end of listeners) end();
@@ -167,16 +373,13 @@ async function run(
 function sourceIn(text: string): PipelineSource {
   const source = SOURCES.find((one) => one === text);
   if (source) return source;
-  throw new UserError(`--source '${text}' is none: it is ${SOURCES.join(', ')}`);
+  throw new UserError(`invalid --source '${text}'. Valid values: ${SOURCES.join(', ')}`);
 }
 
-function collect(value: string, before: string[]): string[] {
-  return [...before, value];
-}
-
-function listOption(command: Command, name: string): string[] {
-  const value: unknown = command.getOptionValue(name);
-  return Array.isArray(value) ? value.map(String) : [];
+function expectationIn(text: string): { path: string; status: number } {
+  const [, path, status] = /^(\/.*)=([1-5]\d\d)$/.exec(text) ?? [];
+  if (path === undefined) throw new UserError(`--expect '${text}' is not PATH=STATUS, such as /health=200`);
+  return { path, status: Number(status) };
 }
 
 function parseVariables(sent: readonly string[]): Record<string, string> {

@@ -1,15 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startEmulator } from '../emulator.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, type Run, Workplace } from './command-for-tests.ts';
+import { startEmulator } from '../platform/emulator.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, type Run, Workplace } from '../testing/command.ts';
 
 const CONTACT_FORM = '/demo/website/development/contact-form';
 
 let place: Workplace;
 let platform: Run;
 
-// One platform for all tests here: the default one of its folder, with free ports.
+// One platform for all tests: the default instance of the folder, with free ports.
 beforeAll(async () => {
   await buildCommand();
   place = new Workplace();
@@ -20,6 +20,8 @@ afterAll(() => place?.close());
 
 const instance = () => JSON.parse(readFileSync(join(place.folder, '.terrarium', 'instance.json'), 'utf8'));
 const keyPair = () => JSON.parse(readFileSync(join(place.folder, '.terrarium', 'root-api-key.json'), 'utf8'));
+const passwordOf = (user: string) =>
+  JSON.parse(readFileSync(join(place.folder, '.terrarium', 'passwords.json'), 'utf8'))[user];
 const formOf = (email: string) => JSON.stringify({ payload: { email, lastName: 'Lovelace', company: 'Engines' } });
 const lambdaProperties = {
   provider: { id: '/default-lambda' },
@@ -28,7 +30,7 @@ const lambdaProperties = {
   handler: 'run',
   code: 'exports.run = () => 1;',
 };
-/** Adds a lambda to the demo world, beside the contact form. */
+/** Adds a lambda to the demo world, next to the contact form. */
 async function createLambda(name: string, code: string, more: object = {}): Promise<void> {
   const environments = { development: { lambdas: { [name]: { properties: { ...lambdaProperties, code, ...more } } } } };
   const seed = { format: 1, orgs: { demo: { workspaces: { website: { environments } } } } };
@@ -43,36 +45,36 @@ describe('terrarium status', () => {
     expect((await place.run(['status'])).out).toContain(`baseUrl      ${status.baseUrl}`);
   });
 
-  it('finds it by its address, which needs no folder and no key', async () => {
+  it('finds the platform by its address, without folder and key', async () => {
     const { baseUrl, gatewayUrl } = instance();
     expect(await place.json('status', '--base-url', baseUrl)).toMatchObject({ running: true, gatewayUrl });
     const { exitCode, err } = await place.runHere(['status', '--base-url', 'http://127.0.0.1:1']);
     expect([exitCode, err]).toEqual([
       1,
-      'terrarium: http://127.0.0.1:1/meta/about does not answer: nothing listens there\n',
+      'terrarium: http://127.0.0.1:1/meta/about does not respond: connection refused\n',
     ]);
   });
 
-  it('says no with exit code 1 where none runs', async () => {
+  it('ends with exit code 1 if no platform is running', async () => {
     const { exitCode, out } = await place.run(['status', '--instance', 'none', '--json']);
     expect([exitCode, JSON.parse(out).running]).toEqual([1, false]);
   });
 });
 
-describe('what a command is told of the platform', () => {
-  it('has to lead to one that runs', async () => {
+describe('the options that select a platform', () => {
+  it('must select a running one', async () => {
     const { exitCode, out, err } = await place.runHere(['token', '--data', 'nowhere']);
     expect([exitCode, out]).toEqual([2, '']);
     expect(err).toBe(
-      `terrarium: no platform runs on ${join(place.folder, 'nowhere')}: start one with \`terrarium start\`, or say which one is meant with --instance, --data or --base-url\n`,
+      `terrarium: no platform is running on ${join(place.folder, 'nowhere')}. Start one with \`terrarium start\`, or select another one with --instance, --data or --base-url.\n`,
     );
   });
 
   it.each([
-    [['--data', 'x', '--instance', 'x'], '--instance and --data both name a data folder'],
-    [['--data', 'x', '--base-url', 'http://localhost'], '--base-url goes with neither'],
-    [['--base-url', 'localhost'], '"localhost" is no http or https address'],
-    [['--key', 'k'], '--key and --secret go together'],
+    [['--data', 'x', '--instance', 'x'], '--instance and --data both select a data folder'],
+    [['--data', 'x', '--base-url', 'http://localhost'], '--base-url cannot be combined with'],
+    [['--base-url', 'localhost'], '"localhost" is not an http or https address'],
+    [['--key', 'k'], '--key and --secret must be set together'],
     [['--instance', '../x'], '--instance is "../x"'],
   ])('cannot be %j', async (args, reason) => {
     const { exitCode, out, err } = await place.runHere(['token', ...args]);
@@ -80,7 +82,7 @@ describe('what a command is told of the platform', () => {
     expect(err).toContain(reason);
   });
 
-  it('can come from the environment, which gives way to a folder that is named', async () => {
+  it('can come from the environment, over which --data has precedence', async () => {
     const { key, secret } = keyPair();
     const env = { TERRARIUM_BASE_URL: instance().baseUrl, TERRARIUM_API_KEY: key, TERRARIUM_API_SECRET: secret };
     expect((await place.run(['token'], { env })).exitCode).toBe(0);
@@ -89,17 +91,18 @@ describe('what a command is told of the platform', () => {
       out: '',
     });
     const wrong = await place.runHere(['leads', '--json'], { env: { ...env, TERRARIUM_API_SECRET: 'wrong' } });
-    expect([wrong.exitCode, wrong.out, wrong.err]).toEqual([2, '', expect.stringContaining('give the right --key')]);
+    expect([wrong.exitCode, wrong.out, wrong.err]).toEqual([2, '', expect.stringContaining('Set the correct --key')]);
     const elsewhere = { ...env, TERRARIUM_BASE_URL: 'http://127.0.0.1:1' };
     expect((await place.runHere(['token', '--data', '.terrarium'], { env: elsewhere })).exitCode).toBe(0);
   });
 });
 
 describe('terrarium token', () => {
-  it('prints a token that works, of the key pair or of a user', async () => {
+  it('prints a valid token, for the key pair or for a user', async () => {
     for (const [args, name] of [
       [[], 'root'],
-      [['--user', 'ada.byrne', '--password', 'ada-demo'], 'ada.byrne'],
+      [['--user', 'ada.byrne'], 'ada.byrne'],
+      [['--user', 'ada.byrne', '--password', passwordOf('ada.byrne')], 'ada.byrne'],
     ] as const) {
       const { out } = await place.runHere(['token', ...args]);
       const headers = { Authorization: `Bearer ${out.trim()}` };
@@ -109,15 +112,26 @@ describe('terrarium token', () => {
     expect(await place.json('token')).toMatchObject({ access_token: expect.any(String), token_type: 'bearer' });
   });
 
-  it('says why there is none', async () => {
+  it('prints the random password of root or of a user', async () => {
+    for (const [args, user] of [
+      [[], 'root'],
+      [['--user', 'ada.byrne'], 'ada.byrne'],
+    ] as const) {
+      const { out } = await place.runHere(['token', '--show-password', ...args]);
+      expect(out.trim()).toBe(passwordOf(user));
+    }
+  });
+
+  it('reports why no token was issued', async () => {
     const { exitCode, err } = await place.runHere(['token', '--user', 'ada.byrne', '--password', 'wrong']);
     expect([exitCode, err]).toEqual([2, expect.stringContaining('wrong password')]);
-    expect((await place.runHere(['token', '--user', 'ada.byrne'])).err).toContain('--user needs --password');
+    const unknown = await place.runHere(['token', '--user', 'nina']);
+    expect([unknown.exitCode, unknown.err]).toEqual([1, expect.stringContaining("user 'nina' has no random password")]);
   });
 });
 
 describe('terrarium invoke', () => {
-  it('shows what came of it, for a path or an id, and an event in any form', async () => {
+  it('shows the invocation, for a path or an id, with the event in any form', async () => {
     writeFileSync(join(place.folder, 'event.json'), formOf('file@example.com'));
     const first = await place.json('invoke', CONTACT_FORM, '--event', '@event.json');
     expect(first).toMatchObject({
@@ -143,13 +157,13 @@ describe('terrarium invoke', () => {
   });
 
   it.each([
-    [['/demo/website/development/none'], "there is no 'none' among the lambdas"],
-    [['/demo/website'], "'/demo/website' names no lambda"],
-    [['nowhere'], "there is no lambda 'nowhere'"],
+    [['/demo/website/development/none'], "lambda '/demo/website/development/none' not found"],
+    [['/demo/website'], "lambda '/demo/website' not found. Give the ID, path such as"],
+    [['nowhere'], "lambda 'nowhere' not found"],
     [['00000000-0000-4000-8000-000000000000'], 'not found'],
-    [[CONTACT_FORM, '--event', '{'], 'the event is no JSON'],
+    [[CONTACT_FORM, '--event', '{'], 'the event is not valid JSON'],
     [[CONTACT_FORM, '--event', '@missing.json'], 'missing.json'],
-  ])('says in one sentence what is wrong with %j', async (args, reason) => {
+  ])('prints one line for invalid arguments %j', async (args, reason) => {
     const { exitCode, out, err } = await place.runHere(['invoke', ...args]);
     expect([exitCode, out, err.split('\n').length]).toEqual([2, '', 2]);
     expect(err).toContain(reason);
@@ -183,14 +197,14 @@ describe('terrarium logs', () => {
       [61, 300],
     ] as const)
       await count(from, to);
-    // Of one process, standard output and standard error are two pipes: their lines may be kept in another order.
+    // Standard output and standard error are two pipes, so their lines may be recorded in another order.
     const printed = linesOf(await following.said('300\n').then(() => following.said('299\n')));
     expect(printed.toSorted((a, b) => Number(a) - Number(b))).toEqual(numbers(1, 300));
     following.child.kill('SIGINT');
-    expect((await following.ended).exitCode).toBe(null); // the signal itself ended it
+    expect((await following.ended).exitCode).toBe(null); // ended by the signal
   });
 
-  it('prints what is there, all of it or without standard error, as text or as JSON', async () => {
+  it('prints the log with or without standard error, as text or as JSON', async () => {
     const { out, exitCode } = await place.runHere(['logs', lambda, '--no-stderr', '--since', '1h']);
     expect([exitCode, linesOf(out)]).toEqual([0, numbers(1, 300).filter((number) => Number(number) % 2 === 0)]);
     const lines = linesOf((await place.runHere(['logs', lambda, '--json'])).out).map((line) => JSON.parse(line));
@@ -208,7 +222,7 @@ describe('terrarium logs', () => {
 describe('terrarium leads wait', () => {
   const send = (email: string) => place.json('invoke', CONTACT_FORM, '--event', formOf(email));
 
-  it('finds a lead that is there already', async () => {
+  it('finds an existing lead', async () => {
     await send('early@example.com');
     const { exitCode, out } = await place.runHere(['leads', 'wait', '--email', 'EARLY@example.com']);
     expect([exitCode, out]).toEqual([
@@ -217,14 +231,14 @@ describe('terrarium leads wait', () => {
     ]);
   });
 
-  it('waits for one that is still to come', async () => {
+  it('waits for the next lead', async () => {
     const waiting = place.json('leads', 'wait', '--email', 'late@example.com', '--timeout', '15');
     await send('other@example.com');
     await send('late@example.com');
     expect((await waiting).mapped).toMatchObject({ email: 'late@example.com' });
   });
 
-  it('ends with exit code 1 when none came', async () => {
+  it('ends with exit code 1 after a timeout', async () => {
     const waited = await place.runHere(['leads', 'wait', '--email', 'no@example.com', '--timeout', '1', '--json']);
     expect(waited).toEqual({
       exitCode: 1,
@@ -236,7 +250,7 @@ describe('terrarium leads wait', () => {
 });
 
 describe('terrarium apply and export', () => {
-  it('lead from the world to the same world, in one file and with code beside', async () => {
+  it('restore the same world, from one file and from a folder with code files', async () => {
     for (const target of ['world.yaml', 'world.json', 'world']) {
       const { files } = await place.json('export', '-o', target);
       expect(files[0]).toContain(join(place.folder, target));
@@ -247,7 +261,7 @@ describe('terrarium apply and export', () => {
     expect(await place.json('export', '--scope', '/demo')).toHaveProperty('orgs.demo');
   });
 
-  it('says first what will change, and changes nothing in a dry run', async () => {
+  it('prints the changes first, and changes nothing in a dry run', async () => {
     const seed = '{format: 1, orgs: {demo: {description: Ferns only}}}';
     const dry = await place.runHere(['apply', '-f', '-', '--dry-run'], { input: seed });
     expect(dry).toMatchObject({
@@ -261,7 +275,7 @@ describe('terrarium apply and export', () => {
     expect((await place.runHere(['apply', '-f', '-'], { input: seed })).out).toMatch(/^0 create, 0 update/);
   });
 
-  it('names the line of the file that cannot be applied', async () => {
+  it('names the line of the file that is not valid', async () => {
     writeFileSync(
       join(place.folder, 'bad.yaml'),
       'format: 1\norgs:\n  demo:\n    workspaces:\n      Bad Name!:\n        properties: {env: 7}\n',
@@ -271,12 +285,12 @@ describe('terrarium apply and export', () => {
   });
 });
 
-describe('what others have sent', () => {
+describe('control characters in data', () => {
   const CONTROLS = '\u001b]0;owned\u0007\u001b[2J\u009b31m\r\u202e';
-  /** All that acts on a terminal, but line feeds. */
+  /** All control characters except line feeds. */
   const ACTING = /(?!\n)[\p{Cc}\p{Bidi_Control}]/u;
 
-  it('is shown on a terminal, and does nothing to it', async () => {
+  it('are escaped on a terminal', async () => {
     await createLambda(
       'shouter',
       `exports.run = (e, c, done) => { console.log(${JSON.stringify(`${CONTROLS}log`)}); done(${JSON.stringify(`${CONTROLS}no`)}); };`,
@@ -305,10 +319,10 @@ describe('what others have sent', () => {
 });
 
 describe('terrarium schedule', () => {
-  it('says when a lambda runs next by the clock, and when it has run', async () => {
+  it('prints the next and the last periodic invocation', async () => {
     expect(await place.runHere(['schedule', CONTACT_FORM])).toMatchObject({
       exitCode: 0,
-      out: 'the lambda has no periodic_info with cron or interval_seconds: nothing runs it by the clock\n',
+      out: 'the lambda has no periodic_info with cron or interval_seconds, so it is not invoked periodically\n',
     });
     await createLambda('new-year', 'exports.run = () => 1;', { periodic_info: { cron: '0 0 1 1 *' } });
     expect((await place.runHere(['schedule', 'new-year'])).out).toMatch(/^next {2}\d{4}-01-01T00:00:00\.000Z\n$/);
@@ -320,11 +334,11 @@ describe('terrarium schedule', () => {
 });
 
 describe('a lambda by its name alone', () => {
-  it('is invoked where only one has it, and named by its paths where several have', async () => {
+  it('is accepted if it is unique; otherwise the error lists the paths', async () => {
     const event = formOf('short@example.com');
     expect(await place.json('invoke', 'contact-form', '--event', event)).toMatchObject({ outcome: { ok: true } });
     const none = await place.runHere(['invoke', 'nowhere']);
-    expect([none.exitCode, none.err]).toEqual([2, expect.stringContaining("there is no lambda 'nowhere'")]);
+    expect([none.exitCode, none.err]).toEqual([2, expect.stringContaining("lambda 'nowhere' not found")]);
     const lambdas = { 'contact-form': { properties: lambdaProperties } };
     const environments = { test: { lambdas } };
     const seed = { format: 1, orgs: { demo: { workspaces: { website: { environments } } } } };
@@ -333,7 +347,7 @@ describe('a lambda by its name alone', () => {
     expect([both.exitCode, both.err]).toEqual([2, expect.stringContaining('/demo/website/test/contact-form')]);
   });
 
-  it('leads clear deletes what was caught', async () => {
+  it('leads clear deletes all leads', async () => {
     expect(await place.json('leads', 'clear')).toEqual({ deleted: expect.any(Number) });
     expect(await place.json('leads')).toEqual([]);
     expect(await place.runHere(['leads', 'clear'])).toMatchObject({ exitCode: 0, out: '0 deleted\n' });
@@ -363,19 +377,24 @@ describe('terrarium push and pull', () => {
   });
   afterAll(() => other?.stop());
 
-  it('carry a lambda there and back, with the plan first and what should hold', async () => {
+  it('copy a lambda to the other platform and back, after printing plan and checks', async () => {
     const push = (...more: string[]) => place.runHere(['push', other.metaUrl, FORM, ...more], { env });
     const dry = await push('--dry-run');
     expect(dry.out).toContain('+ lambda contact-form\n');
     expect(dry.out).toMatch(/\[.\] Tried since the last change: /);
     expect(await push()).toMatchObject({ exitCode: 2, err: expect.stringMatching(/--(yes|anyway)/) });
+    const canceled = await place.runHere(['push', other.metaUrl, FORM, '--json', '--anyway'], { env, answer: 'n' });
+    expect(canceled).toMatchObject({ exitCode: 1, out: '', err: expect.stringContaining('+ lambda contact-form\n') });
     const done = await push('--yes', '--anyway');
     expect([done.exitCode, done.out]).toEqual([0, expect.stringContaining('done: lambda contact-form')]);
     expect((await push()).out).toMatch(/0 create, 0 update, \d+ unchanged\n$/);
 
     const pull = await place.runHere(['pull', other.metaUrl, FORM, '--here', 'demo/new/place', '--yes'], { env });
-    // The address is taken by the endpoint that was pushed.
-    expect(pull).toMatchObject({ exitCode: 1, err: expect.stringMatching(/already serves \/lead.*\n.*run it again/) });
+    // The endpoint that was pushed already uses the address.
+    expect(pull).toMatchObject({
+      exitCode: 1,
+      err: expect.stringMatching(/already serves \/lead.*\n.*Run the command again/),
+    });
     expect(pull.out).toContain('done: lambda contact-form');
     expect(
       await place.json('invoke', '/demo/new/place/contact-form', '--event', formOf('x@example.com')),
@@ -384,14 +403,19 @@ describe('terrarium push and pull', () => {
     });
   });
 
-  it('say what has to be put right', async () => {
+  it('report what to correct', async () => {
     const foreign: Record<string, string> = { ...env, TERRARIUM_REMOTE_PASSWORD: 'no' };
     for (const [args, as, exitCode, reason] of [
-      [['pull', other.metaUrl, FORM], {}, 2, 'set TERRARIUM_REMOTE_USER'],
-      [['pull', other.metaUrl, FORM], foreign, 2, 'does not take these credentials'],
-      [['pull', other.metaUrl, 'demo'], env, 2, 'no path of an environment'],
-      [['pull', 'http://127.0.0.1:2/meta', FORM], env, 1, 'nothing listens there'],
-      [['push', other.metaUrl, 'demo/website/none'], env, 2, "there is no environment 'demo/website/none' here"],
+      [['pull', other.metaUrl, FORM], {}, 2, 'Set TERRARIUM_REMOTE_USER'],
+      [['pull', other.metaUrl, FORM], foreign, 2, 'rejects these credentials'],
+      [['pull', other.metaUrl, 'demo'], env, 2, 'not a path of an environment'],
+      [['pull', 'http://127.0.0.1:2/meta', FORM], env, 1, 'connection refused'],
+      [
+        ['push', other.metaUrl, 'demo/website/none'],
+        env,
+        2,
+        "environment 'demo/website/none' does not exist on this platform",
+      ],
     ] as const) {
       const ended = await place.runHere([...args], { env: as });
       expect([ended.exitCode, ended.err]).toEqual([exitCode, expect.stringContaining(reason)]);

@@ -4,10 +4,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { UserError } from '../config.ts';
-import type { Config } from '../config-schema.ts';
-import type { Emulator } from '../emulator.ts';
-import { packageFile } from '../package-file.ts';
+import { UserError } from '../platform/config.ts';
+import type { Config } from '../platform/config-schema.ts';
+import type { Emulator } from '../platform/emulator.ts';
+import { packageFile } from '../system/package-file.ts';
 import { runCommandLine } from './program.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A terminal that keeps what it is told, and tells of each line. */
+/** A terminal that collects its output, and emits `line` for each printed line. */
 class TestTerminal extends EventEmitter implements Terminal {
   readonly out: string[] = [];
   readonly complaints: string[] = [];
@@ -55,7 +55,7 @@ class TestTerminal extends EventEmitter implements Terminal {
   }
 }
 
-/** The emulator as the command sees it; the real one is walked through in e2e/. */
+/** A fake platform; e2e/ tests the commands with a real one. */
 class FakeEmulator implements Emulator {
   readonly baseUrl = 'http://127.0.0.1:4700';
   readonly metaUrl = 'http://127.0.0.1:4700/meta';
@@ -84,7 +84,7 @@ class FakeEmulator implements Emulator {
   }
 }
 
-/** Runs `terrarium ARGS` with a fake emulator until it waits for its end. */
+/** Runs `terrarium ARGS` with a fake platform until it waits for a signal. */
 async function started(args: string[], terminal = new TestTerminal()) {
   const emulator = new FakeEmulator();
   const configs: Config[] = [];
@@ -103,14 +103,17 @@ async function failing(args: string[], failure: unknown = new Error('not reached
 }
 
 describe('terrarium start', () => {
-  it.each([[[]], [['start']], [['start', '--headless']], [['--headless']]])('is also what %j does', async (args) => {
-    const { terminal, ended, config } = await started(args);
-    expect(config?.headless).toBe(args.includes('--headless'));
-    terminal.signals.emit('SIGTERM');
-    expect(await ended).toBe(0);
-  });
+  it.each([[[]], [['start']], [['start', '--headless']], [['--headless']]])(
+    'runs with the arguments %j, too',
+    async (args) => {
+      const { terminal, ended, config } = await started(args);
+      expect(config?.headless).toBe(args.includes('--headless'));
+      terminal.signals.emit('SIGTERM');
+      expect(await ended).toBe(0);
+    },
+  );
 
-  it('takes every setting as a flag, and from the environment', async () => {
+  it('accepts settings as flags and from the environment', async () => {
     const terminal = new TestTerminal();
     terminal.env = { TERRARIUM_GATEWAY_PORT: '0' };
     const args = ['--base-port', '0', '--limits-log-lines=5', '--seed', 'empty', '--data', 'here'];
@@ -121,7 +124,7 @@ describe('terrarium start', () => {
     await ended;
   });
 
-  it('says where the platform is, how to sign in and what to try', async () => {
+  it('prints the addresses, the credentials and a first command to try', async () => {
     const { terminal, ended } = await started([]);
     terminal.signals.emit('SIGINT');
     await ended;
@@ -133,7 +136,7 @@ describe('terrarium start', () => {
     expect(text.includes('\u001b')).toBe(false);
   });
 
-  it('uses colour where the terminal has it', async () => {
+  it('uses colors if the terminal supports them', async () => {
     const terminal = new TestTerminal();
     terminal.hasColour = true;
     const { ended } = await started([], terminal);
@@ -142,7 +145,7 @@ describe('terrarium start', () => {
     expect(terminal.out[0]).toBe('\u001b[1mTerrarium is ready.\u001b[22m');
   });
 
-  it('writes the ready file when it is ready and takes it away when it stops', async () => {
+  it('writes the ready file when it is ready, and removes it when it stops', async () => {
     const readyFile = join(folder, 'ready.json');
     writeFileSync(readyFile, 'of an earlier run');
     const { terminal, emulator, ended } = await started(['--ready-file', 'ready.json']);
@@ -151,6 +154,8 @@ describe('terrarium start', () => {
       metaUrl: emulator.metaUrl,
       securityUrl: emulator.securityUrl,
       gatewayUrl: emulator.gatewayUrl,
+      crmUrl: emulator.crmUrl,
+      scmUrl: emulator.scmUrl,
       windowUrl: `${emulator.baseUrl}/ui/`,
       pid: 4242,
       dataDir: folder,
@@ -158,6 +163,8 @@ describe('terrarium start', () => {
     expect(readdirSync(folder).sort()).toEqual(['instance.json', 'ports.json', 'ready.json']);
     expect(JSON.parse(readFileSync(join(folder, 'instance.json'), 'utf8'))).toMatchObject({
       pid: 4242,
+      crmUrl: emulator.crmUrl,
+      scmUrl: emulator.scmUrl,
       dataDir: folder,
     });
     terminal.signals.emit('SIGTERM');
@@ -165,13 +172,13 @@ describe('terrarium start', () => {
     expect(readdirSync(folder)).toEqual(['ports.json']);
   });
 
-  it('leaves no ready file of an earlier run behind when the start fails', async () => {
+  it('removes the ready file of an earlier run even if the start fails', async () => {
     writeFileSync(join(folder, 'ready.json'), 'of an earlier run');
     await failing(['--ready-file', 'ready.json'], new UserError('no'));
     expect(existsSync(join(folder, 'ready.json'))).toBe(false);
   });
 
-  it('stops the emulator when the ready file cannot be written', async () => {
+  it('stops the platform if the ready file cannot be written', async () => {
     const terminal = new TestTerminal();
     const emulator = new FakeEmulator();
     const args = ['--ready-file', join('missing', 'ready.json')];
@@ -180,7 +187,7 @@ describe('terrarium start', () => {
     expect(emulator.isStopped).toBe(true);
   });
 
-  it('stops the emulator on a signal, and ends at once on a second one', async () => {
+  it('stops the platform on a signal, and ends at once on a second one', async () => {
     const { terminal, emulator, ended } = await started([]);
     terminal.signals.emit('SIGINT');
     terminal.signals.emit('SIGINT'); // npm's copy of the first
@@ -193,7 +200,7 @@ describe('terrarium start', () => {
     expect(emulator.isStopped).toBe(true);
   });
 
-  it('stops right after the start when the signal came meanwhile', async () => {
+  it('stops right after the start if a signal came during the start', async () => {
     const terminal = new TestTerminal();
     const emulator = new FakeEmulator();
     const ended = runCommandLine([], terminal, async () => {
@@ -205,33 +212,33 @@ describe('terrarium start', () => {
   });
 });
 
-describe('what cannot be started', () => {
-  it('is a bad flag: one sentence and exit code 2', async () => {
+describe('a start that fails because of', () => {
+  it('an invalid flag prints one line, with exit code 2', async () => {
     expect(await failing(['--base-prot', '1'])).toEqual({
       exitCode: 2,
       complaint: "terrarium: unknown option '--base-prot'\n(Did you mean --base-port?)",
     });
     expect(await failing(['start', '--base-port', 'http'])).toEqual({
       exitCode: 2,
-      complaint: 'terrarium: --base-port is "http"; it has to be a port number from 0 to 65535 (0 = choose a free one)',
+      complaint: 'terrarium: --base-port is "http"; it must be a port number from 0 to 65535 (0 = choose a free one)',
     });
     expect((await failing(['stat'])).complaint).toBe("terrarium: unknown command 'stat'\n(Did you mean start?)");
   });
 
-  it('is a port in use: one sentence that names it and exit code 2', async () => {
-    const holder = createServer().listen(0, '127.0.0.1');
-    await once(holder, 'listening');
-    const address = holder.address();
+  it('a port in use prints one line with the port, with exit code 2', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
     const port = address !== null && typeof address === 'object' ? address.port : 0;
     const [failure] = await once(createServer().listen(port, '127.0.0.1'), 'error');
-    holder.close();
+    server.close();
     const { exitCode, complaint } = await failing([], failure);
     expect(exitCode).toBe(2);
     expect(complaint).toContain(`port ${port} on 127.0.0.1 is in use`);
     expect(complaint.split('\n')).toHaveLength(1);
   });
 
-  it('is a data folder that cannot be used: one sentence that names it and exit code 2', async () => {
+  it('a data folder that cannot be used prints one line with the path, with exit code 2', async () => {
     const file = join(folder, 'a file');
     writeFileSync(file, '');
     let failure: unknown;
@@ -246,14 +253,14 @@ describe('what cannot be started', () => {
     expect(complaint.split('\n')).toHaveLength(1);
   });
 
-  it('is a damaged world or a bad seed: the sentence of the room that found it and exit code 2', async () => {
+  it('a damaged world or an invalid seed prints the message of the error, with exit code 2', async () => {
     const damaged = Object.assign(new Error('world.json, line 3: not JSON; it was left as it is'), {
       name: 'StoreError',
     });
     expect(await failing([], damaged)).toEqual({ exitCode: 2, complaint: `terrarium: ${damaged.message}` });
   });
 
-  it('is a fault of the emulator: exit code 1, with the stack to report', async () => {
+  it('an internal error prints the stack to report, with exit code 1', async () => {
     const { exitCode, complaint } = await failing([], new TypeError('x is not a function'));
     expect(exitCode).toBe(1);
     expect(complaint).toMatch(/please report it: TypeError: x is not a function\n +at /);
@@ -261,7 +268,7 @@ describe('what cannot be started', () => {
 });
 
 describe('terrarium config', () => {
-  it('prints each value and its origin, and no secret', async () => {
+  it('prints each value and its origin, with secrets masked', async () => {
     const terminal = new TestTerminal();
     terminal.env = { TERRARIUM_ROOT_PASSWORD: 'hunter2', TERRARIUM_BASE_PORT: '5000' };
     expect(await runCommandLine(['config', '--seed', 'empty'], terminal, () => Promise.reject())).toBe(0);
@@ -273,19 +280,20 @@ describe('terrarium config', () => {
     expect(terminal.out.join()).not.toContain('hunter2');
   });
 
-  it('says what the name of an instance stands for', async () => {
+  it('shows the settings that --instance implies', async () => {
     const terminal = new TestTerminal();
-    terminal.env = { TERRARIUM_DATA: 'elsewhere', TERRARIUM_BASE_PORT: '5000' };
+    terminal.env = { TERRARIUM_DATA: 'elsewhere', TERRARIUM_BASE_PORT: '5000', TERRARIUM_SCM_PORT: '5002' };
     const args = ['config', '--json', '--instance', 'shop', '--gateway-port', '5001'];
     expect(await runCommandLine(args, terminal, () => Promise.reject())).toBe(0);
     expect(JSON.parse(terminal.out.join('\n'))).toMatchObject({
       data: { value: join(folder, '.terrarium', 'instances', 'shop'), origin: '--instance' },
       basePort: { value: 0, origin: '--instance' },
       gatewayPort: { value: 5001, origin: '--gateway-port' },
+      scmPort: { value: 0, origin: '--instance' },
     });
   });
 
-  it('prints the same as JSON', async () => {
+  it('prints the settings as JSON', async () => {
     const terminal = new TestTerminal();
     writeFileSync(
       join(folder, 'terrarium.json'),
@@ -300,6 +308,16 @@ describe('terrarium config', () => {
   });
 });
 
+it('start takes no option that the page on settings does not name', async () => {
+  const terminal = new TestTerminal();
+  await runCommandLine(['start', '--help'], terminal, () => Promise.reject());
+  const options = terminal.out.join('\n').match(/(?<=^ +)--[a-z-]+(?= )/gm) ?? [];
+  expect(options.length).toBeGreaterThan(40);
+  const page = readFileSync(packageFile('docs/reference/settings.md'), 'utf8');
+  const ofTheCommand = ['--detach', '--json'];
+  expect(options.filter((option) => !page.includes(`\`${option}\``) && !ofTheCommand.includes(option))).toEqual([]);
+});
+
 describe('terrarium pipeline', () => {
   it.each(['run', 'demo', 'retry', 'stop'])(
     '%s takes no option that the page on pipelines does not name',
@@ -308,7 +326,7 @@ describe('terrarium pipeline', () => {
       await runCommandLine(['pipeline', word, '--help'], terminal, () => Promise.reject());
       const options = terminal.out.join('\n').match(/(?<=^ +)--[a-z-]+(?= )/gm) ?? [];
       expect(options).toEqual(expect.arrayContaining(['--account', '--base-url', '--json']));
-      const page = readFileSync(packageFile('docs/pipelines.md'), 'utf8');
+      const page = readFileSync(packageFile('docs/guides/run-a-pipeline.md'), 'utf8');
       expect(options.filter((option) => !page.includes(`\`${option}`))).toEqual([]);
     },
   );

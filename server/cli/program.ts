@@ -1,16 +1,17 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
+import { addCommand } from './command.ts';
 import { describeFailure, USER_FAILURE } from './describe-failure.ts';
 import { ExitWith } from './exit-with.ts';
 import type { EmulatorStarter } from './running-platform.ts';
-import { addStartCommand } from './start-command.ts';
+import { startCommand } from './start-command.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What `terrarium` alone means. */
 const START = 'start';
 const PROGRAM_OPTIONS = ['-h', '--help', '-V', '--version'];
 
-async function makeProgram(
+/** The commands of `terrarium`. @param args those of the command line, so that only the commands are loaded that it can need */
+export async function makeProgram(
   args: readonly string[],
   terminal: Terminal,
   startEmulator: EmulatorStarter,
@@ -26,20 +27,21 @@ async function makeProgram(
       outputError: (text, write) => write(text.replace(/^error: /, 'terrarium: ')),
       getOutHasColors: () => terminal.hasColour,
     });
-  addStartCommand(program, terminal, startEmulator, args);
+  const runtime = { terminal, startEmulator, line: args, program };
+  addCommand(program, startCommand, runtime);
   if (args[0] !== START) {
-    // Loaded only now: a start has nothing to do with the others.
+    // Loaded only now: `start` does not need the other commands.
     const { addOtherCommands } = await import('./other-commands.ts');
-    addOtherCommands(program, terminal, startEmulator);
+    addOtherCommands(runtime);
   }
   return program;
 }
 
 /**
- * Runs one command line to its end.
+ * Runs one command line.
  *
- * @param args what stands behind `terrarium`
- * @returns the exit code: 0, 2 for what the user can put right, 1 for a no and for a fault of the emulator; or the command's own
+ * @param args the arguments of `terrarium`
+ * @returns the exit code: 0 success, 1 the operation failed or an internal error, 2 invalid usage; or the code of the executed command
  */
 export async function runCommandLine(
   args: readonly string[],
@@ -52,7 +54,7 @@ export async function runCommandLine(
     await program.parseAsync(line, { from: 'user' });
     return 0;
   } catch (failure) {
-    // Commander has said already what is wrong with the arguments, or printed the help that was asked for.
+    // Commander has already printed the error or the requested help.
     if (failure instanceof CommanderError) return failure.exitCode === 0 ? 0 : USER_FAILURE;
     if (failure instanceof ExitWith) {
       if (failure.message) terminal.complain(`terrarium: ${failure.message}`);
@@ -64,7 +66,7 @@ export async function runCommandLine(
   }
 }
 
-/** `terrarium` alone, or with nothing but options, means `terrarium start`. */
+/** Without a command name, `terrarium` means `terrarium start`. */
 function withCommand(args: readonly string[]): readonly string[] {
   const [first] = args;
   const isComplete = first !== undefined && (!first.startsWith('-') || PROGRAM_OPTIONS.includes(first));

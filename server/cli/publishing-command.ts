@@ -1,137 +1,156 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
-import { UserError } from '../config.ts';
-import { type PublishingPlan, publishingRows } from '../contract/publishing.ts';
-import type { BodyOf } from '../contract/row.ts';
-import { jsonBody } from '../contract/row-client.ts';
+import { jsonBody } from '../api/client/route-client.ts';
+import { type PublishingPlan, publishingRoutes } from '../api/routes/publishing.ts';
+import type { BodyOf } from '../api/routes/route.ts';
+import { UserError } from '../platform/config.ts';
+import { type Context, defineCommand, flag, text, type ValuesOf } from './command.ts';
 import { USER_FAILURE } from './describe-failure.ts';
 import { ExitWith, NO } from './exit-with.ts';
-import { addPlatformOptions, connect, textOption } from './instance-options.ts';
+import { platformOptions } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
-import { printAnswer } from './print-answer.ts';
-import { printLines, styled, type Terminal } from './terminal.ts';
+import { styled, type Terminal } from './terminal.ts';
 
-/** The other platform may be far away, and have much. */
 const PUBLISHING_TIMEOUT_MS = 600_000;
 
-type Asked = BodyOf<typeof publishingRows.planPublishing>;
+type Asked = BodyOf<typeof publishingRoutes.planPublishing>;
 
 const NOTES = `
-PATH is FQON/WORKSPACE/ENVIRONMENT, by names, and all that is in it; or that and /lambdas/NAME or /apis/NAME.
-Who you are at META_URL is asked for, or in TERRARIUM_REMOTE_USER and TERRARIUM_REMOTE_PASSWORD (an API key and its
-secret, or a user name and its password), or TERRARIUM_REMOTE_TOKEN. None of it is kept.
-Values of secrets are never carried; nothing is ever deleted; run again it does what is left.`;
+PATH is FQON/WORKSPACE/ENVIRONMENT, by names, for everything in it. To select one lambda or API, append /lambdas/NAME or /apis/NAME.
+Credentials for META_URL come from TERRARIUM_REMOTE_USER and TERRARIUM_REMOTE_PASSWORD (an API key and its secret, or a
+user name and its password) or from TERRARIUM_REMOTE_TOKEN. Otherwise the command prompts for them. They are not stored.
+Values of secrets are never copied, and nothing is ever deleted. After an interruption, run the command again to continue.`;
 
-/** `terrarium pull META_URL PATH` and `terrarium push META_URL PATH`: lambdas, APIs and endpoints to and from another platform. */
-export function addPublishingCommands(program: Command, terminal: Terminal): void {
-  const ways = { pull: 'here from another platform', push: 'from here to another platform' };
-  for (const direction of ['pull', 'push'] as const) {
-    const command = program
-      .command(direction)
-      .description(`bring lambdas with their APIs and endpoints ${ways[direction]}`)
-      .argument('<META_URL>', 'address of its resource service, such as https://meta.example.com')
-      .argument('<PATH>', 'the environment there, such as demo/website/development')
-      .option('--here <PATH>', 'the environment here, unless it is called the same')
-      .option('--dry-run', 'only print what would change')
-      .option('-y, --yes', 'do it without asking')
-      .option('--overwrite', 'do it in spite of conflicts, too');
-    if (direction === 'push') command.option('--anyway', 'do it although the check list is not all ticked');
-    addPlatformOptions(command.addHelpText('after', NOTES)).action(async (metaUrl: string, path: string) => {
-      await publish(command, terminal, { direction, metaUrl, path });
-    });
-  }
-}
+const options = {
+  here: text('--here <PATH>', 'environment on this platform (default: PATH)'),
+  dryRun: flag('--dry-run', 'only print what would change'),
+  yes: flag('-y, --yes', 'continue without confirmation'),
+  overwrite: flag('--overwrite', 'overwrite resources with conflicts'),
+};
+const anyway = flag('--anyway', 'push even if checks failed');
+type Chosen = ValuesOf<typeof options & typeof platformOptions> & { anyway?: boolean };
 
-async function publish(command: Command, terminal: Terminal, way: Omit<Asked, 'credentials'>): Promise<void> {
-  const client = await connect(command, terminal);
-  const is = (option: string) => command.getOptionValue(option) === true;
+const META_URL = [
+  '<META_URL>',
+  'address of the resource service of the other platform, such as https://meta.example.com',
+] as const;
+const PATH = ['<PATH>', 'environment on the other platform, such as demo/website/development'] as const;
+
+/** `terrarium pull META_URL PATH`: copies lambdas, APIs and endpoints from another platform. */
+export const pullCommand = defineCommand({
+  name: 'pull',
+  description: 'copy lambdas with their APIs and endpoints from another platform to this one',
+  arguments: [META_URL, PATH],
+  options: { ...options, ...platformOptions },
+  notes: NOTES,
+  run: (context, metaUrl = '', path = '') => publish(context, { direction: 'pull', metaUrl, path }),
+});
+
+/** `terrarium push META_URL PATH`: copies them to another platform. */
+export const pushCommand = defineCommand({
+  name: 'push',
+  description: 'copy lambdas with their APIs and endpoints from this platform to another one',
+  arguments: [META_URL, PATH],
+  options: { ...options, anyway, ...platformOptions },
+  notes: NOTES,
+  run: (context, metaUrl = '', path = '') => publish(context, { direction: 'push', metaUrl, path }),
+});
+
+async function publish(
+  { options: chosen, terminal, connect, print }: Pick<Context, 'terminal' | 'connect' | 'print'> & { options: Chosen },
+  way: Omit<Asked, 'credentials'>,
+): Promise<void> {
+  const client = await connect();
   const credentials = await remoteCredentials(terminal, way.metaUrl);
-  const environment = await environmentHere(client, textOption(command, 'here') ?? way.path, {
-    mayMake: way.direction === 'pull',
-    isDry: is('dryRun'),
+  const environment = await environmentHere(client, chosen.here ?? way.path, {
+    mayCreate: way.direction === 'pull',
+    isDry: chosen.dryRun,
   });
   const call = { path: { environment_id: environment }, timeoutMs: PUBLISHING_TIMEOUT_MS };
   const asked = { ...way, credentials };
-  const plan = await client.ask(publishingRows.planPublishing, { ...call, json: asked });
-  const isJson = is('json');
-  if (is('dryRun') || !isJson)
-    printAnswer(command, terminal, plan, () => printLines(planLines(plan, terminal), terminal));
+  const plan = await client.ask(publishingRoutes.planPublishing, { ...call, json: asked });
+  if (chosen.dryRun || !chosen.json) print(plan, planLines(plan, terminal));
   const todo = plan.steps.filter(({ action }) => action !== 'unchanged');
-  if (is('dryRun') || todo.length === 0) return;
+  if (chosen.dryRun || todo.length === 0) return;
 
   const missing = todo.flatMap(({ id, missing: what }) => (what === undefined ? [] : [`${id} needs ${what}`]));
-  if (missing.length > 0) throw new ExitWith(USER_FAILURE, `nothing was done. ${missing.join('; ')}`);
+  if (missing.length > 0) throw new ExitWith(USER_FAILURE, `${way.direction} stopped: ${missing.join('; ')}`);
   const conflicts = todo.filter(({ conflict }) => conflict !== undefined).map(({ id }) => id);
-  if (conflicts.length > 0 && !is('overwrite')) {
-    const advice = 'look at the plan, and say --overwrite if that is what you want';
-    throw new ExitWith(NO, `nothing was done: ${conflicts.join(', ')} would overwrite what others did; ${advice}`);
+  if (conflicts.length > 0 && !chosen.overwrite) {
+    const advice = 'To overwrite them, use --overwrite.';
+    throw new ExitWith(NO, `${way.direction} stopped: ${conflicts.join(', ')} changed at the destination. ${advice}`);
   }
-  const unticked = plan.checks.filter(({ isGood }) => !isGood).map(({ name }) => name);
-  if (unticked.length > 0 && !is('anyway')) {
-    throw new ExitWith(NO, `nothing was done: not ticked: ${unticked.join(', ')}; put it right, or say --anyway`);
+  const failed = plan.checks.filter(({ isGood }) => !isGood).map(({ name }) => name);
+  if (failed.length > 0 && !chosen.anyway) {
+    throw new ExitWith(
+      NO,
+      `push stopped: these checks failed: ${failed.join(', ')}. Fix them, or use --anyway to push without them.`,
+    );
   }
-  if (!is('yes')) {
-    if (!terminal.isInteractive) throw new UserError('nobody is there to be asked: say --yes to do it');
+  if (!chosen.yes) {
+    if (!terminal.isInteractive)
+      throw new UserError(
+        'confirmation is required, but there is no terminal. Use --yes to continue without confirmation.',
+      );
+    // With --json, standard output contains only the result.
+    if (chosen.json) for (const line of planLines(plan, terminal)) terminal.complain(line);
     const answer = await terminal.ask(`${way.direction} ${todo.length} to ${plan.to}? [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new ExitWith(NO, 'nothing was done');
+    if (!/^y(es)?$/i.test(answer.trim())) throw new ExitWith(NO, `${way.direction} canceled`);
   }
-  const overwrite = is('overwrite') ? conflicts : [];
-  const carried = await client.ask(publishingRows.carryPublishing, {
+  const overwrite = chosen.overwrite ? conflicts : [];
+  const copied = await client.ask(publishingRoutes.applyPublishing, {
     ...call,
     json: { ...asked, seen: plan.seen, overwrite },
   });
-  printAnswer(command, terminal, carried, () =>
-    printLines(
-      carried.done.map((step) => `done: ${step}`),
-      terminal,
-    ),
+  print(
+    copied,
+    copied.done.map((step) => `done: ${step}`),
   );
-  if (carried.failed) {
-    const { step, sentence } = carried.failed;
-    const rest = `not done: ${carried.notDone.join(', ')}; run it again to go on from there`;
+  if (copied.failed) {
+    const { step, sentence } = copied.failed;
+    const rest = `not done: ${copied.notDone.join(', ')}. Run the command again to continue.`;
     throw new ExitWith(NO, `${step}: ${sentence}\n${rest}`);
   }
 }
 
-/** From the environment, or from whoever sits there. */
+/** Credentials from the environment, or from a prompt. */
 async function remoteCredentials(terminal: Terminal, metaUrl: string): Promise<Asked['credentials']> {
   const { TERRARIUM_REMOTE_TOKEN: token, TERRARIUM_REMOTE_USER, TERRARIUM_REMOTE_PASSWORD } = terminal.env;
   if (token) return { token };
-  const isAsked = terminal.isInteractive;
-  const user = TERRARIUM_REMOTE_USER || (isAsked ? await terminal.ask(`API key or user name at ${metaUrl}: `) : '');
-  const hidden = () => terminal.ask('its secret or password (not shown): ', { isHidden: true });
-  const password = TERRARIUM_REMOTE_PASSWORD || (isAsked && user ? await hidden() : '');
+  const canAsk = terminal.isInteractive;
+  const user = TERRARIUM_REMOTE_USER || (canAsk ? await terminal.ask(`API key or user name at ${metaUrl}: `) : '');
+  const hidden = () => terminal.ask('secret or password (not shown): ', { isHidden: true });
+  const password = TERRARIUM_REMOTE_PASSWORD || (canAsk && user ? await hidden() : '');
   if (user && password) return { user, password };
   throw new UserError(
-    `${metaUrl} has to know who you are: set TERRARIUM_REMOTE_USER and TERRARIUM_REMOTE_PASSWORD, or TERRARIUM_REMOTE_TOKEN`,
+    `credentials for ${metaUrl} are missing. Set TERRARIUM_REMOTE_USER and TERRARIUM_REMOTE_PASSWORD, or TERRARIUM_REMOTE_TOKEN.`,
   );
 }
 
 const listSchema = z.array(z.looseObject({ id: z.string(), name: z.string() }));
 
-/** Finds the environment of that path on this platform, and for a pull makes what is not there. */
+/** Finds the environment of that path on this platform; for a pull, creates what does not exist. */
 async function environmentHere(
   client: PlatformClient,
   path: string,
-  { mayMake, isDry }: { mayMake: boolean; isDry: boolean },
+  { mayCreate, isDry }: { mayCreate: boolean; isDry: boolean },
 ): Promise<string> {
   const [fqon = '', workspace = '', environment = ''] = path.replace(/^\/+/, '').split('/');
   if (!fqon || !workspace || !environment)
-    throw new UserError(`"${path}" is no path of an environment: give FQON/WORKSPACE/ENVIRONMENT`);
+    throw new UserError(`"${path}" is not a path of an environment. Give FQON/WORKSPACE/ENVIRONMENT.`);
   const known = await client.json('GET', '/meta/orgs?expand=true', organizations);
-  const isThere = (name: string) => name === 'root' || known.some((one) => one.properties.fqon === name);
+  const exists = (name: string) => name === 'root' || known.some((one) => one.properties.fqon === name);
   const make = async (at: string, body: object): Promise<string> =>
     (await client.json('POST', `/meta${at}`, made, jsonBody(body))).id;
   const absent = (what: string) => {
-    const advice = isDry ? 'without --dry-run it would be made' : 'say with --here which one is meant';
-    return new UserError(`there is no ${what} here: ${advice}`);
+    const advice = isDry ? 'Without --dry-run it is created.' : 'Select another environment with --here.';
+    return new UserError(`${what} does not exist on this platform. ${advice}`);
   };
   const names = fqon.split('.');
   for (const [at, name] of names.entries()) {
     const parent = at === 0 ? 'root' : names.slice(0, at).join('.');
     const whole = names.slice(0, at + 1).join('.');
-    if (isThere(whole)) continue;
-    if (!mayMake || isDry) throw absent(`organization '${whole}'`);
+    if (exists(whole)) continue;
+    if (!mayCreate || isDry) throw absent(`organization '${whole}'`);
     await make(`/${parent}`, { name });
   }
   const find = async (at: string, name: string) =>
@@ -141,7 +160,7 @@ async function environmentHere(
   const one = async (at: string, noun: string, name: string, properties?: object) => {
     const found = await find(at, name);
     if (found !== undefined) return found;
-    if (!mayMake || isDry) throw absent(`${noun} '${fqon}/${noun === 'workspace' ? name : `${workspace}/${name}`}'`);
+    if (!mayCreate || isDry) throw absent(`${noun} '${fqon}/${noun === 'workspace' ? name : `${workspace}/${name}`}'`);
     return make(at, { name, ...(properties && { properties }) });
   };
   const workspaceId = await one(`/${fqon}/workspaces`, 'workspace', workspace);
@@ -164,7 +183,7 @@ function* planLines({ from, to, steps, left, checks }: PublishingPlan, terminal:
     if (action === 'update') yield `  patch: ${patch.map(({ op, path }) => `${op} ${path}`).join(', ')}`;
     for (const line of diff) yield `    ${line}`;
   }
-  for (const sentence of left) yield `not carried: ${sentence}`;
+  for (const sentence of left) yield `not copied: ${sentence}`;
   for (const { name, isGood, sentence } of checks) yield `[${isGood ? 'x' : ' '}] ${name}: ${sentence}`;
   const counts = (['create', 'update', 'unchanged'] as const).map(
     (action) => `${steps.filter((step) => step.action === action).length} ${action}`,

@@ -1,55 +1,53 @@
-import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Command } from 'commander';
-import { UserError } from '../config.ts';
-import { IN_MEMORY } from '../config-schema.ts';
-import { isAlive } from '../machine/processes.ts';
-import { addInstanceOption } from './instance-name.ts';
+import { UserError } from '../platform/config.ts';
+import { IN_MEMORY } from '../platform/config-schema.ts';
+import { renameFile } from '../system/files-in-use.ts';
+import { isRunning, lockHolder } from '../system/lock-holder.ts';
+import { defineCommand, json } from './command.ts';
+import { folderOptions } from './instance-name.ts';
 import { localConfig } from './instance-options.ts';
-import { printAnswer } from './print-answer.ts';
-import type { Terminal } from './terminal.ts';
 
-/** Where earlier worlds go, in the data folder: that may be a mount, and its name is what version control ignores. */
+/** Folder for earlier worlds, inside the data folder: that may be a mount, and version control ignores it. */
 const ASIDE = 'set-aside';
 
-/** What is no part of a world: other instances, earlier worlds, and how its owner signs in. */
-const KEPT = [ASIDE, 'instances', 'root-api-key.json', 'crm-certificate.pem'];
+/** Not part of a world: other instances, earlier worlds, and the owner's credentials. */
+const KEPT = [ASIDE, 'instances', 'root-api-key.json', 'passwords.json', 'crm-certificate.pem'];
 
-/** `terrarium reset`: the next start begins with the seed again. Nothing is deleted. */
-export function addResetCommand(program: Command, terminal: Terminal): void {
-  const command = program
-    .command('reset')
-    .description('set the world of a stopped platform aside, so that its next start begins with the seed again')
-    .option('--data <DIR>', 'data folder of the platform that is meant (TERRARIUM_DATA)')
-    .option('--json', 'print JSON on standard output, and nothing else')
-    .addHelpText('after', '\nThe key pair of root stays. Exit codes: 0 done; 2 it still runs, or cannot be moved.');
-  addInstanceOption(command).action(async () => {
-    const { data } = localConfig(command, terminal);
+/** `terrarium reset`: moves the world away, so that the next start begins with the seed. Nothing is deleted. */
+export const resetCommand = defineCommand({
+  name: 'reset',
+  description: 'move the world of a stopped platform away, so that its next start begins with the seed',
+  options: { ...folderOptions, json: json() },
+  notes:
+    "\nRoot's API key and random passwords stay. Exit codes: 0 success; 2 the platform is still running, or the world cannot be moved.",
+  async run({ options, terminal, print }) {
+    const { data } = localConfig(options, terminal);
     if (data === IN_MEMORY)
-      throw new UserError('a world in memory begins anew with each start: there is nothing to reset');
-    await demandStopped(data);
+      throw new UserError('a world in memory begins with the seed at each start: there is nothing to reset');
+    await requireStopped(data);
     const setAside = await moveAside(data);
-    const what = setAside === undefined ? `${data} holds no world` : `set aside in ${setAside}`;
-    printAnswer(command, terminal, { dataDir: data, setAside: setAside ?? null }, () =>
-      terminal.print(`${what}: the next start begins with the seed`),
-    );
-  });
-}
+    const what = setAside === undefined ? `${data} contains no world` : `set aside in ${setAside}`;
+    print({ dataDir: data, setAside: setAside ?? null }, [`${what}: the next start begins with the seed`]);
+  },
+});
 
-/** Whoever has the data folder open has a file `lock` with its process id in it. */
-async function demandStopped(data: string): Promise<void> {
-  const pid = Number(await readFile(join(data, 'lock'), 'utf8').catch(() => ''));
-  if (Number.isInteger(pid) && pid > 0 && isAlive(pid)) {
-    throw new UserError(`${data} is in use by process ${pid}: stop that one (Ctrl+C, or \`kill ${pid}\`), then reset`);
+async function requireStopped(data: string): Promise<void> {
+  const holder = await lockHolder(join(data, 'lock'));
+  if (holder && (await isRunning(holder))) {
+    const { pid } = holder;
+    throw new UserError(
+      `${data} is in use by process ${pid}. Stop that process (Ctrl+C, or \`kill ${pid}\`), then run the command again.`,
+    );
   }
 }
 
-/** Moves all that makes the world; resolves to where it is now, undefined when there was nothing. */
+/** Moves the world; resolves to its new folder, or undefined if there was none. */
 async function moveAside(data: string): Promise<string | undefined> {
   const names = (await readdir(data).catch(() => [])).filter((name) => !KEPT.includes(name));
   if (names.length === 0) return undefined;
   const setAside = join(data, ASIDE, new Date().toISOString().replaceAll(':', '-'));
   await mkdir(setAside, { recursive: true, mode: 0o700 });
-  for (const name of names) await rename(join(data, name), join(setAside, name));
+  for (const name of names) await renameFile(join(data, name), join(setAside, name));
   return setAside;
 }

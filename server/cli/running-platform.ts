@@ -1,31 +1,35 @@
 import { rm } from 'node:fs/promises';
-import type { Config } from '../config-schema.ts';
-import type { ConfigWithOrigins } from '../config-sources.ts';
-import type { Emulator, StartHooks } from '../emulator.ts';
+import { reasonOf } from '../model/errors.ts';
+import { UserError } from '../platform/config.ts';
+import type { Config } from '../platform/config-schema.ts';
+import type { ConfigWithOrigins } from '../platform/config-sources.ts';
+import { urlsOf } from '../platform/declarations.ts';
+import type { Emulator, StartHooks } from '../platform/emulator.ts';
+import { removeIfPossible } from '../system/files-in-use.ts';
+import { writeWhole } from '../system/write-whole.ts';
 import { describeFault } from './describe-failure.ts';
 import { removeInstanceFile, writeInstanceFile } from './instance-file.ts';
 import { keepPorts } from './kept-ports.ts';
-import { writeReadyFile } from './ready-file.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Names a ready file for the desktop shell, beside the one that the user may have asked for. */
+/** Variable with the path of a ready file for the desktop shell, in addition to the user's `--ready-file`. */
 export const SHELL_READY_FILE = 'TERRARIUM_SHELL_READY_FILE';
 
-/** Starts the emulator; loads it first, which is most of the work. */
 export type EmulatorStarter = (config: Config, hooks: StartHooks) => Promise<Emulator>;
 
-/** Starts a platform, tells other processes that it is ready, works with it, and stops it whatever came of the work. */
+/** Starts a platform, writes its ready files, runs `work`, and stops the platform in any case. */
 export async function withPlatform<T>(
   { config, origins }: ConfigWithOrigins,
   terminal: Terminal,
   startEmulator: EmulatorStarter,
   work: (emulator: Emulator) => Promise<T>,
 ): Promise<T> {
-  // One of an earlier run would tell whoever waits for it that this one is ready.
+  // A ready file of an earlier run would announce this one too early.
   const readyFiles = [config.readyFile, terminal.env[SHELL_READY_FILE]].filter((file) => file !== undefined);
   for (const file of readyFiles) await rm(file, { force: true });
   const emulator = await startEmulator(config, {
     origins,
+    onStopRequest: () => terminal.signals.emit('SIGTERM', 'SIGTERM'),
     onWarning: (message) => terminal.complain(`terrarium: ${message}`),
     onFault: (fault) => terminal.complain(`terrarium: ${describeFault(fault)}`),
   });
@@ -35,8 +39,27 @@ export async function withPlatform<T>(
     for (const file of readyFiles) await writeReadyFile(file, emulator, terminal.pid);
     return await work(emulator);
   } finally {
-    for (const file of readyFiles) await rm(file, { force: true });
+    for (const file of readyFiles) await removeIfPossible(file);
     await removeInstanceFile(emulator, terminal.pid);
     await emulator.stop();
+  }
+}
+
+/**
+ * Writes the addresses of the platform when it is ready. The file appears only when it is complete.
+ *
+ * @param file absolute path; its folder must exist
+ * @throws UserError when it cannot be written
+ */
+async function writeReadyFile(file: string, emulator: Emulator, pid: number): Promise<void> {
+  const { metaUrl, securityUrl, dataDir } = emulator;
+  try {
+    const windowUrl = emulator.windowUrl();
+    const content = { ...urlsOf(emulator), metaUrl, securityUrl, windowUrl, pid, dataDir };
+    // The window address signs in: readable only by its owner.
+    await writeWhole(file, `${JSON.stringify(content, null, 2)}\n`);
+  } catch (cause) {
+    const reason = reasonOf(cause);
+    throw new UserError(`the ready file cannot be written: ${reason}`, { cause });
   }
 }

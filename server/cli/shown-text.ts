@@ -1,21 +1,22 @@
-/** Control characters but line feed and tab, marks that turn the direction of text around, and what else ends a line. */
+/** Control characters, bidirectional control characters, and Unicode line separators. */
 const ACTING = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
-/** The styles that `styled` gives; whoever sneaks one in makes a word bold. */
-const STYLES = ['[1m', '[2m', '[22m', '[32m', '[39m'];
+/** What follows ESC for bold, dim and colors of the text, except black, and their ends. Injecting one of them does no harm. */
+export const STYLE = /\[(?:(?:0|1|2|22|39|3[1-7]|9[0-7])(?:;|(?=m))){0,4}m/;
+const STYLE_HERE = new RegExp(STYLE, 'y');
 
 /**
- * Text as a terminal may get it: what would act on the terminal instead of being shown is written as JSON writes it, `\u001b`, so
- * that JSON stays what it is. Much of what commands print was sent by somebody else.
+ * Escapes characters that control the terminal, like JSON (`\u001b`), so that JSON output stays valid. Much of the printed text comes
+ * from other users.
  */
-export function shownText(text: string, { hasColour }: { hasColour: boolean }): string {
+export function toTextView(text: string, { hasColour }: { hasColour: boolean }): string {
   return text.replace(ACTING, (sign, at: number) => {
     if (sign === '\n' || sign === '\t') return sign;
-    if (hasColour && sign === '\u001b' && STYLES.some((style) => text.startsWith(style, at + 1))) return sign;
+    STYLE_HERE.lastIndex = at + 1;
+    if (hasColour && sign === '\u001b' && STYLE_HERE.test(text)) return sign;
     return escaped(sign);
   });
 }
 
-/** Text that has to stay on one line. */
 export function onOneLine(text: string): string {
   return text.replaceAll('\n', escaped);
 }

@@ -4,19 +4,19 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand } from './command-for-tests.ts';
-import { fetchForLater } from './electron-for-later.ts';
+import { BUILD_TIMEOUT_MS, buildCommand } from '../testing/command.ts';
 import {
   type ElectronMirror,
   type MirrorMood,
   makeElectronPackage,
   startElectronMirror,
-} from './electron-mirror-for-tests.ts';
+} from '../testing/electron-mirror.ts';
+import { fetchInBackground } from './electron-for-later.ts';
 import { type FetchOptions, fetchElectron } from './fetch-electron.ts';
 import { findElectron } from './find-electron.ts';
-import { openWindow } from './open-window.ts';
 import { runShell, SHELL_ARGUMENTS } from './run-shell.ts';
-import { windowSurroundings } from './window-surroundings.ts';
+import { openWindow } from './show-window.ts';
+import { windowContext } from './window-context.ts';
 
 let folder: string;
 
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** A program of that name that runs the script. */
+/** Creates a program with this name that runs the script. */
 async function program(name: string, script: string): Promise<string> {
   const path = join(folder, name);
   await writeFile(path, `#!/bin/sh\n${script}\n`);
@@ -33,14 +33,14 @@ async function program(name: string, script: string): Promise<string> {
   return path;
 }
 
-/** What is seen of this machine where nobody has said anything of a window. */
+/** The context of this machine with default window settings. */
 const looked = (terminal: { env: Record<string, string>; isInteractive: boolean }) =>
-  windowSurroundings({ ...terminal, nodeVersion: '22.12.0' }, { isHeadless: undefined, window: 'auto' });
+  windowContext({ ...terminal, nodeVersion: '22.12.0' }, { isHeadless: undefined, window: 'auto' });
 
 describe('a browser', () => {
   const line = '';
 
-  it('gets the address as an application, unharmed by any shell', async () => {
+  it('gets the address as an application, without a shell in between', async () => {
     const path = await program(
       'chromium',
       `printf '%s' "$1" > '${folder}/seen.part' && mv '${folder}/seen.part' '${folder}/seen'; sleep 2`,
@@ -50,16 +50,16 @@ describe('a browser', () => {
     expect(await vi.waitFor(() => readFile(join(folder, 'seen'), 'utf8'), { timeout: 20_000 })).toBe(`--app=${url}`);
   });
 
-  it('that is not there, or cannot run, says so', async () => {
+  it('that does not exist or cannot run is reported', async () => {
     expect(await openWindow({ kind: 'browser', opener: [join(folder, 'none')], line }, 'http://x/')).toMatch(/ENOENT/);
     const opener = [await program('xdg-open', 'exit 3')];
     expect(await openWindow({ kind: 'browser', opener, line }, 'http://x/')).toBe('it ended with exit code 3');
   });
 
   it('is found on the path; CI, SSH and the display are read from the environment', () => {
-    const surroundings = (env: Record<string, string>) => looked({ env, isInteractive: true });
-    expect(surroundings({ PATH: folder, CI: 'true' })).toMatchObject({ isCi: true, isSsh: false, isTerminal: true });
-    expect(surroundings({ CI: 'false', SSH_CONNECTION: '1 2 3 4' })).toMatchObject({ isCi: false, isSsh: true });
+    const context = (env: Record<string, string>) => looked({ env, isInteractive: true });
+    expect(context({ PATH: folder, CI: 'true' })).toMatchObject({ isCi: true, isSsh: false, isTerminal: true });
+    expect(context({ CI: 'false', SSH_CONNECTION: '1 2 3 4' })).toMatchObject({ isCi: false, isSsh: true });
   });
 
   it.runIf(process.platform === 'linux')('is found by its command', async () => {
@@ -94,7 +94,7 @@ describe('the Electron shell', () => {
   });
   const never = new Promise<string>(() => {});
 
-  it('gets the arguments of the command aside, and no order to be Node', async () => {
+  it('gets the arguments in a variable, without ELECTRON_RUN_AS_NODE', async () => {
     const electron = await program(
       'electron',
       `printf '%s|%s|%s' "$1" "$${SHELL_ARGUMENTS}" "$ELECTRON_RUN_AS_NODE" > seen; exit 4`,
@@ -104,7 +104,7 @@ describe('the Electron shell', () => {
     expect(await readFile(join(folder, 'seen'), 'utf8')).toBe('/shell/main.js|["--data","a b"]|');
   });
 
-  it('ends when the command is told to', async () => {
+  it('ends when the command is stopped', async () => {
     const electron = await program('electron', `trap 'exit 0' TERM; touch up; while :; do sleep 0.05; done`);
     const stop = new EventEmitter();
     const stopSignal = once(stop, 'signal').then(([signal]) => String(signal));
@@ -114,10 +114,22 @@ describe('the Electron shell', () => {
     expect(await end).toEqual({ exitCode: 0 });
   });
 
+  it('is asked by a message to end on Windows, also after Ctrl+C, which does not reach it there', async () => {
+    const node = JSON.stringify(process.execPath);
+    const code = `process.on('message', (text) => process.exit(text === 'stop' ? 5 : 6)); require('fs').writeFileSync('up', '')`;
+    const electron = await program('electron', `exec ${node} -e "${code}"`);
+    const stop = new EventEmitter();
+    const stopSignal = once(stop, 'signal').then(([signal]) => String(signal));
+    const end = runShell(electron, 'main.js', [], terminalOf(true), stopSignal, 'win32');
+    await vi.waitFor(() => readFile(join(folder, 'up')), { timeout: 20_000 });
+    stop.emit('signal', 'SIGINT');
+    expect(await end).toEqual({ exitCode: 5 });
+  });
+
   it.each([
     ['a missing library', 'exit 127', /exit code 127/],
-    ['a sandbox that cannot be', 'kill -TRAP $$', /SIGTRAP/],
-  ])('that cannot start for %s is told apart from one that ends', async (_why, script, reason) => {
+    ['a sandbox that fails', 'kill -TRAP $$', /SIGTRAP/],
+  ])('that cannot start for %s is distinguished from one that ends', async (_why, script, reason) => {
     const electron = await program('electron', script);
     const end = await runShell(electron, 'main.js', [], terminalOf(), never);
     expect(end).toEqual({ failure: expect.stringMatching(reason) });
@@ -125,7 +137,7 @@ describe('the Electron shell', () => {
   });
 });
 
-describe("Electron's binary, which is not there yet", () => {
+describe("Electron's binary, which is not installed yet", () => {
   let mirror: ElectronMirror;
   let into: string;
 
@@ -143,38 +155,39 @@ describe("Electron's binary, which is not there yet", () => {
     findElectron({ env: more, nodeVersion }, into);
   const fetching = (more: Partial<FetchOptions> = {}) =>
     fetchElectron(into, { env: env(), signal: new AbortController().signal, onProgress: () => undefined, ...more });
-  /** Fetches as a start does that has opened a browser; resolves to what it says. */
+  /** Downloads like a start that has opened a browser; resolves to the printed lines. */
   const inBackground = async (isStopped = false) => {
     const lines: string[] = [];
     const shown = { kind: 'browser', opener: [], line: '' } as const;
     const terminal = { env: env(), print: (line: string) => void lines.push(line) };
-    const stop = fetchForLater(shown, { electron: binary(), window: 'auto' }, terminal);
+    const stop = fetchInBackground(shown, { electron: binary(), window: 'auto' }, terminal);
     if (isStopped) await vi.waitUntil(() => lines.length > 0, { timeout: 15_000 });
-    else await vi.waitUntil(() => /is here|could not/.test(lines.at(-1) ?? ''), { timeout: 15_000 });
+    else await vi.waitUntil(() => /is downloaded|could not/.test(lines.at(-1) ?? ''), { timeout: 15_000 });
     await stop();
     return lines;
   };
 
-  it('is fetched, told of on the way, and there for the next start', async () => {
+  it('is downloaded with progress, and found by the next start', async () => {
     expect(binary()).toEqual({ missing: "Electron's binary is not installed yet", fetchInto: into });
     expect(await inBackground()).toEqual([
-      expect.stringMatching(/^Fetching Electron's binary \(1 MB\) in the background: the next start/),
-      "Electron's binary is here: the next start opens the window in it.",
+      expect.stringMatching(/^Downloading Electron \(1 MB\) in the background\. The next start/),
+      'Electron is downloaded. The next start opens the window in it.',
     ]);
     expect(binary()).toEqual({ path: join(into, 'dist', 'electron') });
   });
 
-  it('is left where a browser was asked for, where Node is too old, and where somebody said so', async () => {
+  it('is not downloaded with --window browser, an old Node.js, or ELECTRON_SKIP_BINARY_DOWNLOAD', async () => {
     const { asked } = mirror;
-    const stop = fetchForLater(
+    const stop = fetchInBackground(
       { kind: 'app', path: '', name: '', line: '' },
       { electron: binary(), window: 'browser' },
-      { env: env(), print: () => expect.unreachable('there is nothing to say') },
+      { env: env(), print: () => expect.unreachable('nothing must be printed') },
     );
     await stop();
     expect(mirror.asked).toBe(asked);
     expect(binary({}, '20.19.0')).toEqual({
-      missing: "Electron's binary is not installed, and to fetch it takes Node 22.12.0 or newer (this is 20.19.0)",
+      missing:
+        "Electron's binary is not installed, and its download requires Node.js 22.12.0 or later (this is 20.19.0)",
     });
     expect(binary({ ELECTRON_SKIP_BINARY_DOWNLOAD: '1' })).toEqual({ missing: expect.stringContaining('SKIP_BINARY') });
   });
@@ -186,27 +199,27 @@ describe("Electron's binary, which is not there yet", () => {
   ])('is not installed from a mirror that %s, in one line more at most', async (_why, mood, reason) => {
     mirror.mood = mood;
     const lines = await inBackground();
-    expect(lines.at(-1)).toMatch(/^Electron's binary could not be fetched \(.*\): the window stays in the browser\.$/);
+    expect(lines.at(-1)).toMatch(/^Electron could not be downloaded \(.*\)\. The window stays in the browser\.$/);
     expect(lines.at(-1)).toMatch(reason);
     expect(lines.length).toBeLessThanOrEqual(2);
     expect(binary()).toHaveProperty('fetchInto');
   });
 
-  it('is not had without a network: one line', async () => {
+  it('cannot be downloaded without a network: one line', async () => {
     await expect(fetching({ env: { ...env(), ELECTRON_MIRROR: 'http://127.0.0.1:9/' } })).rejects.toThrow(
       /ECONNREFUSED|bad port/,
     );
   });
 
-  it('is unpacked only with the checksum that its package has, unless others are asked for', async () => {
+  it('is unpacked only if its checksum matches the package, unless remote checksums are set', async () => {
     const { electron_use_remote_checksums: _, ...plain } = env();
     await expect(fetching({ env: plain })).rejects.toThrow(/checksum|did not match/i);
     expect(binary()).toHaveProperty('fetchInto');
   });
 
-  it('is given up after a while, and when the platform stops; nothing of it stays', async () => {
+  it('stops downloading after a timeout and when the platform stops, and leaves no files behind', async () => {
     mirror.mood = 'slow';
-    await expect(fetching({ limitMs: 1_000 })).rejects.toThrow('it took longer than 1 s');
+    await expect(fetching({ limitMs: 1_000 })).rejects.toThrow('timeout after 1 s');
     expect(await inBackground(true)).toHaveLength(1);
     expect((await readdir(into)).sort()).toEqual(['checksums.json', 'index.js', 'install.js', 'package.json']);
     mirror.mood = 'well';
@@ -214,12 +227,12 @@ describe("Electron's binary, which is not there yet", () => {
     expect(binary()).toHaveProperty('path');
   });
 
-  it('is fetched by one start at a time, and by the next when that was killed', async () => {
+  it('is downloaded by one start at a time, and by the next one if that was killed', async () => {
     mirror.mood = 'slow';
     const stop = new AbortController();
     const first = fetching({ signal: stop.signal });
     await vi.waitUntil(() => existsSync(join(into, '.terrarium-fetching')));
-    await expect(fetching()).rejects.toThrow(`process ${process.pid} is fetching it`);
+    await expect(fetching()).rejects.toThrow(`process ${process.pid} is already downloading it`);
     stop.abort();
     await expect(first).rejects.toThrow();
     await writeFile(join(into, '.terrarium-fetching'), '2147483646');

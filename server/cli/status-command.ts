@@ -1,21 +1,53 @@
-import type { Command } from 'commander';
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { platformRows } from '../contract/meta-global.ts';
+import { platformRoutes } from '../api/routes/meta-global.ts';
+import { defineCommand, timeout } from './command.ts';
 import { ExitWith, NO } from './exit-with.ts';
-import { addPlatformOptions, findTarget } from './instance-options.ts';
+import { findTarget, platformOptions, type Target } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
-import { printAnswer } from './print-answer.ts';
-import { printLines, rowLines, type Terminal } from './terminal.ts';
+import { rowLines } from './terminal.ts';
 
-/** `terrarium status`: does the platform run, where, and how does it fare? */
-export function addStatusCommand(program: Command, terminal: Terminal): void {
-  const command = program.command('status').description('say whether the platform runs, where, and how it fares');
-  addPlatformOptions(command).action(async () => {
-    const status = await statusOf(command, terminal);
-    const rows = Object.entries(status).map(([name, value]) => [name, textOf(value)]);
-    printAnswer(command, terminal, status, () => printLines(rowLines(rows), terminal));
+const LOOK_EVERY_MS = 200;
+const placesSchema = z.looseObject({ metaUrl: z.string(), securityUrl: z.string(), gatewayUrl: z.string() });
+
+/** `terrarium status`: prints whether the platform is running, its addresses and its health. */
+export const statusCommand = defineCommand({
+  name: 'status',
+  description: 'print whether the platform is running, its addresses and its health; exit code 1 if it is not healthy',
+  options: platformOptions,
+  async run({ options, terminal, print }) {
+    const status = await statusOf(await findTarget(options, terminal));
+    print(status, rowLines(Object.entries(status).map(([name, value]) => [name, textOf(value)])));
     if (!status.running || status.health !== 'healthy') throw new ExitWith(NO);
-  });
+  },
+});
+
+/** `terrarium wait`: waits until the platform is ready, for scripts that start it in another process. */
+export const waitCommand = defineCommand({
+  name: 'wait',
+  description: 'wait until the platform is ready, then print its address; exit code 1 after a timeout',
+  options: { timeout: timeout(30), ...platformOptions },
+  async run({ options, terminal, print }) {
+    const untilMs = terminal.nowMs() + options.timeout * 1000;
+    for (;;) {
+      const target = await findTarget(options, terminal);
+      const client = target.kind === 'address' ? target.client : target.running?.client;
+      const leftMs = Math.max(1, Math.ceil(untilMs - terminal.nowMs()));
+      const places = await client?.json('GET', '/', placesSchema, { timeoutMs: leftMs }).catch(notReady);
+      if (client && places) return print({ baseUrl: client.baseUrl, ...places }, [client.baseUrl]);
+      if (terminal.nowMs() > untilMs) {
+        const where = target.kind === 'address' ? `at ${target.client.baseUrl}` : `on ${target.dataDir}`;
+        throw new ExitWith(NO, `no platform responded ${where} within ${options.timeout} s`);
+      }
+      await delay(LOOK_EVERY_MS);
+    }
+  },
+});
+
+/** Ignores an unreachable platform, to try again; rethrows all other errors. */
+function notReady(failure: unknown): undefined {
+  if (failure instanceof ExitWith && failure.exitCode === NO) return undefined;
+  throw failure;
 }
 
 interface Status {
@@ -24,26 +56,23 @@ interface Status {
   [more: string]: unknown;
 }
 
-async function statusOf(command: Command, terminal: Terminal): Promise<Status> {
-  const target = await findTarget(command, terminal);
+async function statusOf(target: Target): Promise<Status> {
   if (target.kind === 'address') return { running: true, ...(await askedStatus(target.client)) };
   if (!target.running) return { running: false, dataDir: target.dataDir };
   const { client, instance } = target.running;
   try {
     return { running: true, ...(await askedStatus(client)), ...instance };
   } catch (failure) {
-    // The process lives; what it is can only be told by its answers.
+    // The process is alive, but does not respond like a platform.
     if (!(failure instanceof ExitWith)) throw failure;
     return { running: false, reason: failure.message, dataDir: target.dataDir };
   }
 }
 
-const placesSchema = z.object({ metaUrl: z.string(), securityUrl: z.string(), gatewayUrl: z.string() });
-
 async function askedStatus(client: PlatformClient): Promise<Omit<Status, 'running'>> {
-  const { status, version, services } = await client.ask(platformRows.readAbout);
-  const places = await client.json('GET', '/', placesSchema);
-  return { health: status, version, baseUrl: client.baseUrl, ...places, services };
+  const { status, version, services } = await client.ask(platformRoutes.readAbout);
+  const { metaUrl, securityUrl, gatewayUrl } = await client.json('GET', '/', placesSchema);
+  return { health: status, version, baseUrl: client.baseUrl, metaUrl, securityUrl, gatewayUrl, services };
 }
 
 function textOf(value: unknown): string {

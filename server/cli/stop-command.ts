@@ -1,45 +1,52 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Command } from 'commander';
-import { UserError } from '../config.ts';
-import { isAlive } from '../machine/processes.ts';
+import { windowRoutes } from '../api/routes/window.ts';
+import { UserError } from '../platform/config.ts';
+import { lifeOfProcess } from '../system/processes.ts';
+import { defineCommand, timeout } from './command.ts';
 import { ExitWith, NO } from './exit-with.ts';
-import { addPlatformOptions, findTarget } from './instance-options.ts';
-import { printAnswer } from './print-answer.ts';
-import type { Terminal } from './terminal.ts';
-import { addTimeoutOption, timeoutOf } from './timeout-option.ts';
+import { isCertain } from './instance-file.ts';
+import { findTarget, platformOptions } from './instance-options.ts';
+import { Refusal } from './platform-client.ts';
 
 const LOOK_EVERY_MS = 50;
+/** For a platform that hangs. */
+const RESPONSE_TIMEOUT_MS = 10_000;
 
-/** `terrarium stop`: tells the platform of a data folder to stop, and waits until it has. */
-export function addStopCommand(program: Command, terminal: Terminal): void {
-  const command = program
-    .command('stop')
-    .description('stop the platform of this folder and wait until it has ended; exit code 1 when none runs');
-  addTimeoutOption(command, '60');
-  addPlatformOptions(command).action(async () => {
-    const timeoutS = timeoutOf(command);
-    const target = await findTarget(command, terminal);
+/** `terrarium stop`: stops the platform of a data folder, and waits until it has ended. */
+export const stopCommand = defineCommand({
+  name: 'stop',
+  description: 'stop the platform of this folder and wait until it has ended; exit code 1 if none is running',
+  options: { timeout: timeout(60), ...platformOptions },
+  async run({ options, terminal, print }) {
+    const timeoutS = options.timeout;
+    const target = await findTarget(options, terminal);
     if (target.kind === 'address') {
-      throw new UserError('stop ends a process of this machine: name it by --data or --instance, not by its address');
+      throw new UserError('stop works only on this machine: use --data or --instance instead of an address');
     }
     const { running, dataDir } = target;
-    if (!running) throw new ExitWith(NO, `no platform runs on ${dataDir}`);
-    const { pid, baseUrl } = running.instance;
-    // After a crash the id may be another program's by now.
-    await running.client.text('GET', '/meta/about').catch(() => {
-      throw new ExitWith(
-        NO,
-        `process ${pid} does not answer at ${baseUrl}, so it is left alone: end it yourself if it is a Terrarium`,
-      );
-    });
-    process.kill(pid, 'SIGTERM');
+    if (!running) throw new ExitWith(NO, `no platform is running on ${dataDir}`);
+    const { pid, began, baseUrl, worldId } = running.instance;
+    try {
+      await running.client.ask(windowRoutes.stopPlatform, { json: { worldId }, timeoutMs: RESPONSE_TIMEOUT_MS });
+    } catch (failure) {
+      if (failure instanceof Refusal) throw failure;
+      if (!(await isCertain(running.instance))) {
+        throw new ExitWith(
+          NO,
+          `process ${pid} does not respond at ${baseUrl}, and it is not certain that it is the platform, so it was not stopped. If it is, stop it manually.`,
+        );
+      }
+      process.kill(pid, 'SIGTERM');
+    }
     const untilMs = terminal.nowMs() + timeoutS * 1000;
-    while (isAlive(pid)) {
-      if (terminal.nowMs() > untilMs) throw new ExitWith(NO, `process ${pid} is still stopping after ${timeoutS} s`);
+    while ((await lifeOfProcess(pid, began)) !== 'gone') {
+      if (terminal.nowMs() > untilMs)
+        throw new ExitWith(
+          NO,
+          `process ${pid} has not ended after ${timeoutS} s. To wait longer, run the command again with --timeout.`,
+        );
       await delay(LOOK_EVERY_MS);
     }
-    printAnswer(command, terminal, { stopped: true, pid, dataDir }, () =>
-      terminal.print(`The platform on ${dataDir} (process ${pid}) has stopped.`),
-    );
-  });
-}
+    print({ stopped: true, pid, dataDir }, [`The platform on ${dataDir} (process ${pid}) has stopped.`]);
+  },
+});

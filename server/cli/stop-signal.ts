@@ -3,12 +3,12 @@ import type { Terminal } from './terminal.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** npm passes on to us what the terminal has sent to us already: signals so close together are one. */
+/** npm repeats a signal that the terminal has already sent: signals within this time count as one. */
 const SAME_SIGNAL_MS = 500;
 
 /**
- * Resolves to the name of the first signal that asks the process to stop. A second one ends it at once, with the exit code
- * by which shells know a signal (130 for SIGINT, 143 for SIGTERM).
+ * Resolves to the name of the first signal that asks the process to stop. A second one ends it at once, with the shells' exit code
+ * for that signal (130 for SIGINT, 143 for SIGTERM).
  */
 export function untilStopSignal(terminal: Pick<Terminal, 'signals' | 'exit' | 'nowMs'>): Promise<string> {
   return new Promise((resolve) => {

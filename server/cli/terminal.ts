@@ -3,43 +3,39 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
-import { onOneLine, shownText } from './shown-text.ts';
+import { onOneLine, toTextView } from './shown-text.ts';
 
-/** How long a question stands. */
 const ASK_TIMEOUT_MS = 600_000;
 
-/** What a command sees of the process that runs it; handed in, so that a test can be one. */
+/** The process that runs a command, as a parameter, so that tests can replace it. */
 export interface Terminal {
-  /** Writes lines to standard output. Whatever is in them, none acts on the terminal (see `shownText`). */
+  /** Writes lines to standard output, with control characters escaped (see `toTextView`). */
   print(lines: string): void;
   /** Writes lines to standard error, likewise. */
   complain(lines: string): void;
-  /** Writes a document to standard output: exactly as it is into a file or a pipe, like all else onto a screen. */
+  /** Writes a document to standard output: unchanged to a file or a pipe, escaped to a screen. */
   printDocument(text: string): void;
-  /** All of standard input. */
   readInput(): Promise<string>;
-  /** What whoever sits at it answers. @param options.isHidden nothing of it is shown */
+  /** Prompts the user. @param options.isHidden does not echo the input */
   ask(question: string, options?: { isHidden?: boolean }): Promise<string>;
-  /** Emits `SIGINT`, `SIGTERM`, `SIGHUP`. */
   signals: EventEmitter;
   /** Ends the process at once. */
   exit(code: number): void;
-  /** A clock that only goes forward. */
+  /** Monotonic clock. */
   nowMs(): number;
   env: Readonly<Record<string, string | undefined>>;
-  /** The working directory. */
   folder: string;
   pid: number;
-  /** Of Node.js, as in `20.19.0`. */
+  /** Such as `20.19.0`. */
   nodeVersion: string;
   hasColour: boolean;
-  /** Does a person sit at it? Then its Ctrl+C reaches our children, too. */
+  /** Is standard input a terminal? Then its Ctrl+C reaches child processes, too. */
   isInteractive: boolean;
 }
 
 /** The terminal of this process. Colour only on a screen, and never against NO_COLOR. */
 export function processTerminal(): Terminal {
-  // The reader of a pipe may go away (`terrarium | head`): what is then written is lost, and that is all.
+  // The reader of a pipe may end early (`terrarium | head`); that is not an error.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
@@ -63,16 +59,16 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** How a terminal writes to two streams, be they those of this process or not. */
+/** The writing methods of a terminal, for any two streams. */
 export function writersTo(
   out: Pick<NodeJS.WritableStream, 'write'>,
   err: Pick<NodeJS.WritableStream, 'write'>,
   { isScreen, hasColour }: { isScreen: boolean; hasColour: boolean },
 ): Pick<Terminal, 'print' | 'complain' | 'printDocument'> {
-  const print = (lines: string) => out.write(`${shownText(lines, { hasColour })}\n`);
+  const print = (lines: string) => out.write(`${toTextView(lines, { hasColour })}\n`);
   return {
     print,
-    complain: (lines) => err.write(`${shownText(lines, { hasColour })}\n`),
+    complain: (lines) => err.write(`${toTextView(lines, { hasColour })}\n`),
     printDocument: (text) => (isScreen ? print(text) : out.write(`${text}\n`)),
   };
 }
@@ -89,17 +85,18 @@ async function askPerson(question: string, isHidden: boolean): Promise<string> {
   }
 }
 
-/** The text in a style, where there is colour. */
-export function styled(terminal: Pick<Terminal, 'hasColour'>, style: 'bold' | 'dim' | 'green', text: string): string {
+export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
+
+/** The text in a style, if the terminal has colors. */
+export function styled(terminal: Pick<Terminal, 'hasColour'>, style: Style, text: string): string {
   return terminal.hasColour ? styleText(style, text, { validateStream: false }) : text;
 }
 
-/** Prints lines as they come. */
 export function printLines(lines: Iterable<string>, terminal: Pick<Terminal, 'print'>): void {
   for (const line of lines) terminal.print(onOneLine(line));
 }
 
-/** Rows of cells in columns, a line each. */
+/** One line for each row, with aligned columns. */
 export function rowLines(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   const shown = rows.map((row) => row.map(onOneLine));

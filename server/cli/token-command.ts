@@ -1,36 +1,58 @@
-import type { Command } from 'commander';
-import { UserError } from '../config.ts';
-import type { AnswerOf } from '../contract/row.ts';
-import { tokenRows } from '../contract/security.ts';
-import { askPlatform, textOption } from './instance-options.ts';
+import type { AnswerOf } from '../api/routes/route.ts';
+import { tokenRoutes } from '../api/routes/security.ts';
+import { accessRoutes } from '../api/routes/window.ts';
+import { defineCommand, flag, text, textOr } from './command.ts';
+import { ExitWith, NO } from './exit-with.ts';
+import { platformOptions } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
-import type { Terminal } from './terminal.ts';
 
-/** `terrarium token`: an access token, for the key pair or for a user by password (D-170, D-171). */
-export function addTokenCommand(program: Command, terminal: Terminal): void {
-  const command = program
-    .command('token')
-    .description('print an access token, of the API key unless a user is named')
-    .option('--user <NAME>', 'the user that it is for')
-    .option('--password <TEXT>', "the user's password (TERRARIUM_PASSWORD)")
-    .option('--org <FQON>', 'organization to sign in at', 'root');
-  askPlatform(command, terminal, async (client) => {
-    const username = textOption(command, 'user');
-    const password = textOption(command, 'password') ?? terminal.env.TERRARIUM_PASSWORD;
-    if (username !== undefined && !password) throw new UserError('--user needs --password or TERRARIUM_PASSWORD');
-    const user = username !== undefined && password ? { username, password } : undefined;
-    const token = await issueToken(client, textOption(command, 'org') ?? 'root', user);
+interface SignIn {
+  username: string;
+  password: string;
+}
+
+/** `terrarium token`: prints an access token for the API key, or for a user by password (D-170, D-171, D-220). */
+export const tokenCommand = defineCommand({
+  name: 'token',
+  description: 'print an access token for the API key, or for a user with --user',
+  options: {
+    user: text('--user <NAME>', 'name of the user'),
+    password: text('--password <TEXT>', 'password of the user (TERRARIUM_PASSWORD; default: the random password)'),
+    showPassword: flag('--show-password', 'print the random password of the user instead'),
+    org: textOr('--org <FQON>', 'organization to sign in at', 'root'),
+    ...platformOptions,
+  },
+  async ask(client, { options, terminal }) {
+    const { user: username, password = terminal.env.TERRARIUM_PASSWORD } = options;
+    if (options.showPassword) {
+      const found = await randomPassword(client, username ?? 'root');
+      return { answer: found, lines: [found.password] };
+    }
+    const user =
+      username === undefined ? undefined : password ? { username, password } : await randomPassword(client, username);
+    const token = await issueToken(client, options.org, user);
     return { answer: token, lines: [token.access_token] };
-  });
+  },
+});
+
+/** Requires the API key of root. */
+async function randomPassword(client: PlatformClient, username: string): Promise<SignIn> {
+  const known = await client.ask(accessRoutes.listPasswords);
+  const found = known.find(({ user }) => user.name === username);
+  if (found) return { username, password: found.password };
+  throw new ExitWith(
+    NO,
+    `user '${username}' has no random password: it was changed, or given in the seed. Set --password or TERRARIUM_PASSWORD.`,
+  );
 }
 
 /** An access token of a user, or else of the client's key pair. */
 export function issueToken(
   client: PlatformClient,
   fqon: string,
-  user?: { username: string; password: string },
-): Promise<AnswerOf<typeof tokenRows.issueToken>> {
+  user?: SignIn,
+): Promise<AnswerOf<typeof tokenRoutes.issueToken>> {
   const grant = user ? { grant_type: 'password', ...user } : { grant_type: 'client_credentials' };
   const body = { type: 'application/x-www-form-urlencoded', content: new URLSearchParams(grant).toString() };
-  return client.ask(tokenRows.issueToken, { path: { fqon }, body });
+  return client.ask(tokenRoutes.issueToken, { path: { fqon }, body });
 }

@@ -2,8 +2,8 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { chooseWindow, type WindowSurroundings } from './choose-window.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from './command-for-tests.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../testing/command.ts';
+import { chooseWindow, type WindowContext } from './choose-window.ts';
 import { showWindow } from './show-window.ts';
 
 describe('terrarium ui', () => {
@@ -16,10 +16,10 @@ describe('terrarium ui', () => {
   }, BUILD_TIMEOUT_MS);
   afterAll(() => place?.close());
 
-  /** Signs in as the page behind the address does. */
+  /** Signs in like the page of the window. */
   const signIn = (address: string) => {
     const { port, searchParams } = new URL(address);
-    // Only browsers know the window's name everywhere.
+    // Only browsers resolve the window's host name on all systems.
     return fetch(`http://127.0.0.1:${port}/inspect/session`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -37,27 +37,27 @@ describe('terrarium ui', () => {
     expect([second.status, await second.text()]).toEqual([401, expect.stringContaining('terrarium ui')]);
   });
 
-  it('says why it opens nothing, where it cannot', async () => {
+  it('prints why it does not open the window', async () => {
     const { exitCode, out } = await place.runHere(['ui'], { env: { CI: 'true' } });
     expect(exitCode).toBe(0);
-    expect(out).toMatch(/code=[\w-]+\nNo window: the variable CI is set\.\n$/);
+    expect(out).toMatch(/code=[\w-]+\nThe window was not opened because the variable CI is set .*\.\n$/);
     expect((await place.runHere(['ui'], { env: { TERRARIUM_HEADLESS: 'true' } })).out).toMatch(/^http\S+\n$/);
   });
 
-  it('prints JSON and nothing else with --json, and needs the key of the platform', async () => {
+  it('prints only JSON with --json, and requires the key of the platform', async () => {
     expect(await place.json('ui')).toEqual({ url: expect.stringContaining('/ui/?code=') });
     const { exitCode, err } = await place.runHere(['ui', '--print', '--key', 'none', '--secret', 'none']);
-    expect([exitCode, err]).toEqual([2, expect.stringContaining('give the right --key and --secret')]);
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('Set the correct --key and --secret')]);
   });
 
-  it('says what to do where no platform runs', async () => {
+  it('says what to do if no platform is running', async () => {
     const { exitCode, err } = await place.runHere(['ui', '--instance', 'none']);
-    expect([exitCode, err]).toEqual([2, expect.stringContaining('start one with `terrarium start`')]);
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('Start one with `terrarium start`')]);
   });
 });
 
 describe('a browser that cannot be opened', () => {
-  it.runIf(process.platform !== 'win32')('gives way to the next, and each step is told', async () => {
+  it.runIf(process.platform !== 'win32')('is replaced by the next choice, with a line for each attempt', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'terrarium-ui-'));
     const program = async (name: string, script: string) => {
       const path = join(folder, name);
@@ -65,7 +65,7 @@ describe('a browser that cannot be opened', () => {
       await chmod(path, 0o755);
       return path;
     };
-    const surroundings: WindowSurroundings = {
+    const context: WindowContext = {
       isHeadless: undefined,
       window: 'auto',
       isCi: false,
@@ -82,14 +82,20 @@ describe('a browser that cannot be opened', () => {
     };
     const lines: string[] = [];
     const url = 'http://127.0.0.1:4700/ui/?code=a';
-    await showWindow(chooseWindow(surroundings), surroundings, url, { print: (line) => lines.push(line) });
+    const page = await showWindow(chooseWindow(context), context, () => url, {
+      print: (line) => lines.push(line),
+      env: { HOME: folder },
+    });
     expect(lines).toEqual([
       'Opening the window in Chromium, because there is no Electron.',
       expect.stringMatching(
         /^Opening the default browser, because Chromium could not be opened \(it ended with exit code 9\)/,
       ),
     ]);
-    expect(await vi.waitFor(() => readFile(join(folder, 'seen'), 'utf8'), { timeout: 20_000 })).toBe(url);
+    const seen = await vi.waitFor(() => readFile(join(folder, 'seen'), 'utf8'), { timeout: 20_000 });
+    expect(seen).not.toContain('code=');
+    expect(seen).toBe(page?.url);
+    await page?.close();
     await rm(folder, { recursive: true });
   });
 });

@@ -1,36 +1,46 @@
-import type { Command } from 'commander';
-import { readConfig } from '../config-sources.ts';
-import { windowRows } from '../contract/window.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { windowRoutes } from '../api/routes/window.ts';
 import { WINDOW_HOST } from '../model/window-host.ts';
+import { readConfig } from '../platform/config-sources.ts';
 import { chooseWindow } from './choose-window.ts';
-import { addPlatformOptions, connect } from './instance-options.ts';
-import { printAnswer } from './print-answer.ts';
+import { defineCommand, flag, json } from './command.ts';
+import { ExitWith, NO } from './exit-with.ts';
+import { platformOptions } from './instance-options.ts';
 import { showWindow } from './show-window.ts';
-import type { Terminal } from './terminal.ts';
-import { windowChoice, windowSurroundings } from './window-surroundings.ts';
+import { untilStopSignal } from './stop-signal.ts';
+import { windowChoice, windowContext } from './window-context.ts';
 
-/** `terrarium ui`: an address of the running platform's window that signs in once, opened in a browser where there can be one. */
-export function addUiCommand(program: Command, terminal: Terminal): void {
-  const command = program
-    .command('ui')
-    .description('open the window of the running platform, signed in as root')
-    .option('--print', 'print its address, which signs in once within ten minutes, and open nothing')
-    .addHelpText(
-      'after',
-      `\nBrowsers lead ${WINDOW_HOST} to this machine by themselves; in one that does not, put 127.0.0.1 in its place.`,
-    );
-  addPlatformOptions(command, 'print the address as JSON, and open nothing').action(async () => {
-    const client = await connect(command, terminal);
-    const { url } = await client.ask(windowRows.createSessionCode);
-    printAnswer(command, terminal, { url }, () => terminal.print(url));
-    if (command.getOptionValue('print') === true || command.getOptionValue('json') === true) return;
-    const surroundings = {
-      ...windowSurroundings(
-        terminal,
-        windowChoice(readConfig({ flags: {}, env: terminal.env, folder: terminal.folder })),
-      ),
-      electron: { missing: 'a window of Electron has a platform of its own' },
+/** Enough for the first start of a browser that is installed as a snap, on a slow machine. */
+const OPENS_WITHIN_MS = 60_000;
+const NOT_OPENED = `the browser did not open the window within ${OPENS_WITHIN_MS / 1000} s. Open the address above in a browser instead.`;
+
+/** `terrarium ui`: prints an address of the window that signs in once, and opens it in a browser if possible. */
+export const uiCommand = defineCommand({
+  name: 'ui',
+  description: 'open the window of the running platform, signed in as root',
+  options: {
+    isPrintOnly: flag(
+      '--print',
+      'print the address of the window, which signs in once within ten minutes, without opening it',
+    ),
+    ...platformOptions,
+    json: json('print the address as JSON, without opening it'),
+  },
+  notes: `\nIf your browser cannot resolve ${WINDOW_HOST}, replace it with 127.0.0.1.`,
+  async run({ options, terminal, connect, print }) {
+    const client = await connect();
+    const { url } = await client.ask(windowRoutes.createSessionCode);
+    print({ url }, [url]);
+    if (options.isPrintOnly || options.json) return;
+    const context = {
+      ...windowContext(terminal, windowChoice(readConfig({ flags: {}, env: terminal.env, folder: terminal.folder }))),
+      electron: { missing: 'an Electron window starts its own platform' },
     };
-    await showWindow(chooseWindow(surroundings), surroundings, url, terminal);
-  });
-}
+    const stopSignal = untilStopSignal(terminal);
+    const page = await showWindow(chooseWindow(context), context, () => url, terminal);
+    if (!page) return;
+    const end = await Promise.race([page.used, stopSignal, delay(OPENS_WITHIN_MS, 'late', { ref: false })]);
+    await page.close();
+    if (end === 'late') throw new ExitWith(NO, NOT_OPENED);
+  },
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AddressList } from './address-list.ts';
+import { AddressList } from './endpoint.ts';
 
 describe('a list of addresses', () => {
   it.each([
@@ -20,7 +20,7 @@ describe('a list of addresses', () => {
     expect(new AddressList([entry]).has(peer)).toBe(isIn);
   });
 
-  it('takes no notice of what is no address', () => {
+  it('ignores invalid entries', () => {
     const list = new AddressList([
       '',
       'localhost',

@@ -1,10 +1,9 @@
-import type { Uuid } from '../model/ids.ts';
 import type { LambdaCall, LambdaInvoker } from '../model/invocation.ts';
-import { type Answer, jsonAnswer } from './answer.ts';
+import type { Uuid } from '../model/record.ts';
 import type { AsyncResults } from './async-results.ts';
-import { failureAnswer } from './lambda-answer.ts';
+import { type Answer, jsonAnswer } from './exchange.ts';
+import { failureAnswer } from './lambda-call.ts';
 
-/** Accepts calls whose callers do not wait, and sees them through (section 12 of the decisions). */
 export class AsyncCalls {
   readonly #invoker: LambdaInvoker;
   readonly #results: AsyncResults;
@@ -17,16 +16,13 @@ export class AsyncCalls {
     this.#onFault = onFault;
   }
 
-  /**
-   * Starts an invocation and answers with its id as soon as the acceptance is durable (D-164, D-168); a call that would be
-   * refused is answered like a synchronous one, and one that cannot be saved has not run.
-   */
+  /** Starts an invocation, and responds with its id when that is durable (D-164, D-168). What cannot be saved does not run. */
   async accept(lambdaId: Uuid, call: LambdaCall): Promise<Answer> {
     const refusal = this.#invoker.refusal(lambdaId);
     if (refusal && !refusal.ok) return failureAnswer(refusal);
     const { executionId } = call;
-    // Calls that come while the acceptance is written see its place in the queue taken.
-    const letGo = this.#invoker.holdPlace(lambdaId);
+    // Reserve the place in the queue while the acceptance is written, so that concurrent calls count it.
+    const letGo = this.#invoker.reserveSlot(lambdaId);
     await this.#results.accept(executionId, lambdaId).finally(letGo);
     const running = this.#seeThrough(lambdaId, call);
     this.#running.add(running);
@@ -35,17 +31,15 @@ export class AsyncCalls {
     return { ...answer, executionId };
   }
 
-  /** Resolves when all that was accepted so far has ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#running);
   }
 
-  /** Never rejects. */
   async #seeThrough(lambdaId: Uuid, call: LambdaCall): Promise<void> {
     try {
       await this.#results.finish(call.executionId, await this.#invoker.invoke(lambdaId, call));
     } catch (fault) {
-      this.#onFault(fault); // its caller was answered long ago
+      this.#onFault(fault); // its caller already got a response
     }
   }
 }

@@ -1,13 +1,18 @@
 import { describe, expect, it, vi } from 'vitest';
+import { FakeLog, invocation, text } from '../testing/gateway.ts';
 import { AsyncResults, type StoredResult } from './async-results.ts';
-import { FakeLog, invocation, text } from './gateway-for-tests.ts';
 import { defaultLimits } from './limits.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 function results(log = new FakeLog<StoredResult>(), limits = defaultLimits) {
   const clock = { nowMs: 1_000 };
-  const store = new AsyncResults(log, limits, () => clock.nowMs);
+  const store = new AsyncResults(
+    log,
+    limits,
+    () => clock.nowMs,
+    () => clock.nowMs,
+  );
   const run = async (executionId: string, lambdaId: string) => {
     await store.accept(executionId, lambdaId);
     await store.finish(executionId, invocation(lambdaId, executionId, text(executionId)));
@@ -49,7 +54,7 @@ describe('asynchronous results (D-169)', () => {
     expect(store.find('slow')).toMatchObject({ state: 'pending' });
   });
 
-  it('of a lambda are told in the order they finished, after a restart too', async () => {
+  it('of a lambda are listed in the order they finished, after a restart too', async () => {
     const { log, clock, store } = results();
     await store.accept('slow', 'lambda');
     await store.accept('quick', 'lambda');
@@ -58,12 +63,17 @@ describe('asynchronous results (D-169)', () => {
       await store.finish(id, invocation('lambda', id, text(id)));
     }
     expect(store.findLatest('lambda')?.executionId).toBe('slow');
-    const restarted = new AsyncResults(log, defaultLimits, () => clock.nowMs);
+    const restarted = new AsyncResults(
+      log,
+      defaultLimits,
+      () => clock.nowMs,
+      () => clock.nowMs,
+    );
     await restarted.recover();
     expect(restarted.findLatest('lambda')?.executionId).toBe('slow');
   });
 
-  it('are told from memory while they cannot be written, and written once they can', async () => {
+  it('are read from memory while they cannot be written, and are written later', async () => {
     vi.useFakeTimers();
     try {
       const { log, store } = results();
@@ -110,7 +120,7 @@ describe('asynchronous results (D-169)', () => {
     await expect(store.accept('three', 'lambda')).rejects.toMatchObject({
       status: 503,
       message: expect.stringMatching(
-        /^2 results of asynchronous calls could not be saved yet .* the lambda was not run\.$/,
+        /^the disk is full: 2 asynchronous results are waiting to be saved\. The lambda was not run\./,
       ),
     });
     log.durable = async () => {};

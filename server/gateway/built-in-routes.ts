@@ -1,29 +1,26 @@
-import { builtInRows } from '../contract/gateway.ts';
-import type { PathOf } from '../contract/row.ts';
+import { builtInRoutes } from '../api/routes/gateway.ts';
+import type { PathOf } from '../api/routes/route.ts';
 import { PlatformError } from '../model/errors.ts';
-import { parseUuid, type Uuid } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
+import { faultOfJson } from '../model/json-limits.ts';
+import { parseUuid, type Uuid, type WorldView } from '../model/record.ts';
 import { LAMBDA } from '../model/types/lambda.ts';
-import type { WorldView } from '../model/world-view.ts';
-import { type Answer, jsonAnswer } from './answer.ts';
 import type { AsyncCalls } from './async-calls.ts';
 import type { AsyncResults, FinishedResult } from './async-results.ts';
 import type { CallerCheck } from './caller-check.ts';
 import { ANY_ORIGIN, type CorsPolicy } from './cors.ts';
-import type { Exchange } from './exchange.ts';
+import { type Answer, type Exchange, jsonAnswer } from './exchange.ts';
 import { lambdaCall } from './lambda-call.ts';
-import { readBody } from './request-body.ts';
-import type { RequestTarget } from './request-target.ts';
+import type { GatewayLimits } from './limits.ts';
+import { type RequestTarget, readBody } from './request.ts';
 
-/** A route that the gateway answers itself. */
 export interface BuiltInRoute {
   readonly methods: ReadonlySet<string>;
   readonly cors: CorsPolicy;
   answer(exchange: Exchange, target: RequestTarget): Promise<Answer>;
 }
 
-type Table = typeof builtInRows;
-/** What answers each row. */
+type Table = typeof builtInRoutes;
 type Handlers = {
   readonly [Id in keyof Table]: (
     exchange: Exchange,
@@ -37,13 +34,12 @@ interface BuiltInParts {
   callers: CallerCheck;
   calls: AsyncCalls;
   results: AsyncResults;
-  requestBodyBytes: number;
+  limits: Pick<GatewayLimits, 'requestBodyBytes'>;
 }
 
 /** The gateway's own routes: `POST /api/async` (D-165) and `GET /results/{id}` (D-166..D-169). */
 export class BuiltInRoutes {
   readonly #parts: BuiltInParts;
-  /** Of a path's parts those are undefined that stand for something. */
   readonly #routes: readonly { parts: readonly (string | undefined)[]; route: BuiltInRoute }[];
 
   constructor(parts: BuiltInParts) {
@@ -52,10 +48,10 @@ export class BuiltInRoutes {
       invokeAsync: (exchange, target) => this.#acceptCall(exchange, target),
       readResult: (exchange, _, path) => this.#readResult(exchange, path.result_id),
     };
-    this.#routes = Object.entries(builtInRows).map(([id, { route }]) => {
+    this.#routes = Object.entries(builtInRoutes).map(([id, { route }]) => {
       const [method = '', address = ''] = route.split(' ');
       const names = address.split('/').slice(1);
-      // As: a row has its own handler, which takes what stands in its path.
+      // Each route has its own handler, which takes the parameters of its path.
       const answer = handlers[id as keyof Table] as (exchange: Exchange, target: RequestTarget, path: object) => Answer;
       return {
         parts: names.map((name) => (inside(name) === name ? name : undefined)),
@@ -69,7 +65,6 @@ export class BuiltInRoutes {
     });
   }
 
-  /** The route of a path, by its decoded segments. */
   find(segments: readonly string[]): BuiltInRoute | undefined {
     return this.#routes.find(
       ({ parts }) =>
@@ -78,10 +73,10 @@ export class BuiltInRoutes {
   }
 
   async #acceptCall(exchange: Exchange, target: RequestTarget): Promise<Answer> {
-    const { view, callers, calls, requestBodyBytes } = this.#parts;
-    const body = await readBody(exchange.request, exchange.response, requestBodyBytes);
+    const { view, callers, calls, limits } = this.#parts;
+    const body = await readBody(exchange.request, exchange.response, limits.requestBodyBytes);
     exchange.body = body;
-    const { lambdaId } = builtInRows.invokeAsync.body.read(jsonOf(body));
+    const { lambdaId } = builtInRoutes.invokeAsync.body.read(jsonOf(body));
     const lambda = view.find(lambdaId);
     if (lambda?.type !== LAMBDA) throw new PlatformError(404, `lambda '${lambdaId}' not found`);
     const who = callers.identify(exchange);
@@ -103,7 +98,7 @@ export class BuiltInRoutes {
       return resultAnswer(latest.executionId, latest.finished);
     }
     const stored = results.find(id);
-    if (!stored) throw new PlatformError(404, `no result '${id}': it never was, or is past its time`);
+    if (!stored) throw new PlatformError(404, `result '${id}' not found: the id is unknown or the result has expired`);
     if (stored.state === 'pending') {
       throw new PlatformError(404, 'result not available yet', { headers: { 'Retry-After': '1' } });
     }
@@ -112,22 +107,23 @@ export class BuiltInRoutes {
 }
 
 function resultAnswer(executionId: Uuid, finished: FinishedResult): Answer {
-  const { contentType, finishedAtMs, lambdaId, result, error } = finished;
-  const failure = error === undefined ? {} : { error };
-  const executionTime = Math.floor(finishedAtMs); // the gateway's clock tells parts of milliseconds
-  return jsonAnswer(200, { contentType, executionId, executionTime, lambdaId, result, ...failure });
+  const { contentType, finishedAtMs, lambdaId, result, isBase64Encoded, error } = finished;
+  const more = { ...(isBase64Encoded && { isBase64Encoded }), ...(error !== undefined && { error }) };
+  const executionTime = Math.floor(finishedAtMs); // the clock of the gateway has fractions of milliseconds
+  return jsonAnswer(200, { contentType, executionId, executionTime, lambdaId, result, ...more });
 }
 
-/** The JSON of a body, whatever it is called. Throws 400. */
 function jsonOf(body: Uint8Array): Json {
+  const text = Buffer.from(body).toString();
+  const fault = faultOfJson(text);
+  if (fault) throw new PlatformError(400, fault);
   try {
-    return JSON.parse(Buffer.from(body).toString());
+    return JSON.parse(text);
   } catch (cause) {
     throw new PlatformError(400, 'the body must be a JSON object with the lambdaId to invoke', { cause });
   }
 }
 
-/** The name in braces; what stands in none as it is. */
 function inside(part: string): string {
   return part.replace(/^\{(.*)\}$/, '$1');
 }

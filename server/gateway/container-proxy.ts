@@ -1,48 +1,42 @@
 import { Agent } from 'node:http';
-import type { UpgradedConnection } from '../http/upgrades.ts';
+import type { UpgradedConnection } from '../api/server/upgrades.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { ContainerRequest } from './container-request.ts';
 import { ForwardedBody } from './forwarded-body.ts';
 import { answerLines } from './forwarded-headers.ts';
 import { callInstance, named, type SwitchedConnection, Unanswered } from './instance-call.ts';
 import type { InstanceDirectory, ServingInstance } from './instance-directory.ts';
-import { InstanceTurns } from './instance-turns.ts';
+import { RoundRobin } from './round-robin.ts';
 import { WebSocketTunnel } from './web-socket-tunnel.ts';
 
-/** How long a connection to an instance is kept without a request: less than the servers in use wait. */
+/** How long an idle connection to an instance is kept: less than common servers wait. */
 const IDLE_CONNECTION_MS = 1_500;
 
-/** Seconds after which a client may ask again while no instance serves. */
 const RETRY_AFTER_S = '1';
 
 const ANSWER_TIMEOUT_MS = 60_000;
 
-/** What the proxy stands on. */
 export interface ContainerProxyOptions {
   directory: InstanceDirectory;
-  /** Epoch milliseconds. */
   nowMs(): number;
-  /** For an instance to begin its answer, from the end of the request on (D-159); a minute unless given. */
+  /** Timeout for an instance to start its response, from the end of the request (D-159); default: one minute. */
   answerTimeoutMs?: number;
 }
 
-/** The gateway's way to containers: round robin over the instances that serve (D-047, D-159). */
+/** Forwards requests to containers: round robin over the ready instances (D-047, D-159). */
 export class ContainerProxy {
   readonly #directory: InstanceDirectory;
   readonly #answerTimeoutMs: number;
-  readonly #turns: InstanceTurns;
+  readonly #turns: RoundRobin;
   readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS });
 
   constructor({ directory, nowMs, answerTimeoutMs = ANSWER_TIMEOUT_MS }: ContainerProxyOptions) {
     this.#directory = directory;
     this.#answerTimeoutMs = answerTimeoutMs;
-    this.#turns = new InstanceTurns(directory, nowMs);
+    this.#turns = new RoundRobin(directory, nowMs);
   }
 
-  /**
-   * Streams the request to an instance and its answer back. Resolves when the answer is sent or the client has gone;
-   * rejects with a PlatformError (413, 502, 503, 504 by D-159) while nothing of an answer is sent.
-   */
+  /** Resolves when the response is sent or the client has disconnected; rejects with a PlatformError (D-159) while nothing of it is sent. */
   async forward(call: ContainerRequest): Promise<void> {
     const body = new ForwardedBody(call);
     await this.#withInstance(call, body, async (instance, isFirst) => {
@@ -52,10 +46,7 @@ export class ContainerProxy {
     });
   }
 
-  /**
-   * Leads a WebSocket handshake to an instance. Resolves to the open WebSocket, or to undefined when there is none: the
-   * instance's refusal was passed on, or the client has gone. Rejects like `forward`.
-   */
+  /** Resolves to the open WebSocket; undefined if the instance refused or the client disconnected. Rejects like `forward`. */
   async upgrade(call: ContainerRequest, client: UpgradedConnection): Promise<WebSocketTunnel | undefined> {
     const body = new ForwardedBody(call);
     let tunnel: WebSocketTunnel | undefined;
@@ -72,31 +63,24 @@ export class ContainerProxy {
       };
       const answerTimeoutMs = this.#answerTimeoutMs;
       const called = callInstance({ instance, call, body, agent: false, answerTimeoutMs, onSwitch });
-      // The instance is in use for as long as the WebSocket is open.
+      // The instance is in use as long as the WebSocket is open.
       called.then(() => tunnel?.closed).then(end, end);
       await called;
     });
     return tunnel;
   }
 
-  /**
-   * Sends no new request to an instance that is about to go. WebSockets are closed (1001, at the end of a frame). Resolves when
-   * all that was under way there has ended or the time is up.
-   */
+  /** Sends nothing new to an instance and closes its WebSockets (1001). Resolves when all requests have ended or after the timeout. */
   drain(instanceId: string, timeoutMs: number): Promise<void> {
     return this.#turns.drain(instanceId, timeoutMs);
   }
 
-  /** Lets go of every connection to an instance. Call it when the gateway has stopped. */
   stop(): void {
     this.#turns.stop();
     this.#agent.destroy();
   }
 
-  /**
-   * Has an instance serve a request, and others instead while it can't be reached; one that closes a kept connection just
-   * when it is used for a request that may be repeated is asked once more, over a new connection.
-   */
+  /** Tries instances until one can be reached. A repeatable request is sent once more if a reused connection was closed. */
   async #withInstance(
     call: ContainerRequest,
     body: ForwardedBody,
@@ -120,17 +104,17 @@ export class ContainerProxy {
   }
 
   #findInstance(call: ContainerRequest, tried: ReadonlyMap<string, unknown>): ServingInstance | undefined {
-    const inTurn = this.#turns.inTurn(call.containerId, call.portName);
+    const inTurn = this.#turns.inOrder(call.containerId, call.portName);
     return inTurn.find(({ instanceId }) => !tried.has(instanceId));
   }
 
   #noInstance(call: ContainerRequest, failures: readonly Unanswered[]): PlatformError {
     const [failure] = failures;
     if (failure) {
-      const message = `${named(call)} cannot be reached: ${failure.message}; does it listen on port '${call.portName}'?`;
+      const message = `${named(call)} cannot be reached: ${failure.message}. Check that it listens on port '${call.portName}'.`;
       return new PlatformError(502, message, { cause: failure });
     }
-    return notRunning(named(call), this.#directory.whyNotServing(call.containerId));
+    return notRunning(named(call), this.#directory.unavailableReason(call.containerId));
   }
 }
 
@@ -142,11 +126,12 @@ function notRunning(container: string, reason: string): PlatformError {
 
 function unanswered(call: ContainerRequest, failure: Unanswered): PlatformError {
   const { message, silence } = failure;
-  if (silence === 'late') return new PlatformError(504, `${named(call)} gave ${message}`, { cause: failure });
-  return new PlatformError(502, `${named(call)} broke off without an answer (${message})`, { cause: failure });
+  if (silence === 'late') return new PlatformError(504, `${named(call)} failed: ${message}`, { cause: failure });
+  return new PlatformError(502, `${named(call)} closed the connection without a response (${message})`, {
+    cause: failure,
+  });
 }
 
-/** Tells the client that the instance agreed, and joins their connections. */
 function openTunnel(call: ContainerRequest, client: UpgradedConnection, switched: SwitchedConnection): WebSocketTunnel {
   const { answer, socket, head } = switched;
   const { response } = call;

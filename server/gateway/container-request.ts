@@ -1,63 +1,51 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PlatformError } from '../model/errors.ts';
-import type { Uuid } from '../model/ids.ts';
+import type { Uuid, WorldView } from '../model/record.ts';
 import { findServiceAddress } from '../model/types/port-mappings.ts';
-import type { WorldView } from '../model/world-view.ts';
 
-/** A request that passed the gateway's checks and goes on to a container (D-153, D-159). */
+/** A request that passed the checks of the gateway and is forwarded to a container (D-153, D-159). */
 export interface ContainerRequest {
   containerId: Uuid;
-  /** Of this request on its way: a random UUID, after which its part of the trace is named. */
+  /** ID of this request, a random UUID from which its span id in the trace is derived. */
   exchangeId: string;
-  /** For messages. */
   containerName: string;
-  /** Name of the port mapping that the endpoint publishes. */
   portName: string;
   /** Host header for the container: the service address of the port (D-047). */
   serviceHost: string;
-  /** The host that the client asked for, as it wrote it; undefined when it named none. */
+  /** The host as the client sent it; undefined if it sent none. */
   askedHost: string | undefined;
-  /** Path and query for the container: without the endpoint's prefix, at least `/`. */
+  /** Path and query for the container: without the prefix of the endpoint, at least `/`. */
   target: string;
-  /** That prefix, percent-encoded, for X-Forwarded-Prefix; empty when nothing was stripped. */
+  /** The removed prefix, percent-encoded, for X-Forwarded-Prefix; empty if nothing was removed. */
   prefix: string;
-  /** Largest body to be passed on; a larger one that its head did not announce is found out on the way. */
+  /** Maximum size of the body. A larger body without Content-Length is detected while it is forwarded. */
   maxBodyBytes: number;
-  /** Its body is not read yet; with `Expect: 100-continue` the client still waits to be asked for it. */
+  /** The request with an unread body; with `Expect: 100-continue` the client still waits for 100. */
   request: IncomingMessage;
-  /** Where the container's answer is streamed to. */
   response: ServerResponse;
-  /**
-   * Header lines that the gateway adds to the container's answer, asked when that begins.
-   *
-   * @param own the container's own lines, names and values alternating
-   */
+  /** Headers that the gateway adds to those of the container (`own`); called when the response starts. */
   controlHeaders(own: readonly string[]): string[];
-  /** Told of what passes by. */
-  witness: {
-    /** A part of the request's body went to the container. */
+  recorder: {
     sent(chunk: Uint8Array): void;
-    /** The head of the answer, names and values alternating. */
     answered(headers: readonly string[]): void;
-    /** A part of the answer's body came. */
     received(chunk: Uint8Array): void;
   };
 }
 
-/** Completes a request by what its container's record says; throws 503 when that is gone (D-130). */
+/** Completes a request from the record of its container; throws 503 if the container was deleted (D-130). */
 export function requestForContainer(
   view: WorldView,
   request: Omit<ContainerRequest, 'containerName' | 'serviceHost'>,
 ): ContainerRequest {
   const container = view.find(request.containerId);
   if (!container) {
-    throw new PlatformError(503, 'the container that this endpoint targets was deleted; point the endpoint at another');
+    throw new PlatformError(503, 'the target container of this endpoint was deleted. Set another target.');
   }
   const address = findServiceAddress(container, request.portName);
   if (!address) {
     const [name, port] = [container.name, request.portName];
-    const cure = 'expose it again (expose_endpoint), or point the endpoint at another port';
-    throw new PlatformError(503, `container '${name}' has no exposed port mapping '${port}' any more: ${cure}`);
+    const cure = 'Expose the port (expose_endpoint) or set another port on the endpoint.';
+    throw new PlatformError(503, `container '${name}' no longer has an exposed port mapping '${port}'. ${cure}`);
   }
   const serviceHost = address.port === 80 ? address.host : `${address.host}:${address.port}`;
   return { ...request, containerName: container.name, serviceHost };

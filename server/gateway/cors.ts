@@ -1,14 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Who may read an endpoint's answers from a page (D-158). */
+/** Which pages can read the responses of an endpoint (D-158). */
 export interface CorsPolicy {
-  /** The only origins that may; undefined: any. */
   origins: readonly string[] | undefined;
-  /** May their pages send cookies and passwords along? */
   allowsCredentials: boolean;
 }
 
-/** The policy of an endpoint that says nothing, and of the gateway's own routes. */
 export const ANY_ORIGIN: CorsPolicy = { origins: undefined, allowsCredentials: false };
 
 const EXPOSED = [
@@ -28,7 +25,6 @@ const FOR_ANY_ORIGIN: readonly string[] = [
   EXPOSED,
 ];
 
-/** The header lines that every answer of an endpoint has for pages: names and values alternating. */
 export function corsHeaders(policy: CorsPolicy, origin: string | undefined): readonly string[] {
   if (!policy.origins) return FOR_ANY_ORIGIN;
   if (origin === undefined || !policy.origins.includes(origin)) return ['Vary', 'Origin'];
@@ -43,23 +39,22 @@ export function corsHeaders(policy: CorsPolicy, origin: string | undefined): rea
   ];
 }
 
-/** The method that a page asks leave for; undefined when the request is no preflight. */
+/** The method for which a page sends a preflight; undefined if the request is not a preflight. */
 export function preflightedMethod(request: IncomingMessage): string | undefined {
   return request.method === 'OPTIONS' && request.headers.origin !== undefined
     ? request.headers['access-control-request-method']
     : undefined;
 }
 
-/**
- * The header lines of a preflight's answer besides those of every answer.
- *
- * @param methods what the endpoint takes, as an `Allow` header lists it
- */
-export function preflightHeaders(methods: string, request: IncomingMessage): string[] {
-  const wanted = request.headers['access-control-request-headers'];
+/** The headers of a preflight response besides those of every response. @param methods what the page may send */
+export function preflightHeaders(methods: readonly string[], request: IncomingMessage): string[] {
+  const { 'access-control-request-headers': wanted, 'access-control-request-private-network': isPrivate } =
+    request.headers;
   return [
     'Access-Control-Allow-Methods',
-    methods,
+    [...new Set(methods)].join(', '),
     ...(wanted ? ['Access-Control-Allow-Headers', wanted, 'Vary', 'Access-Control-Request-Headers'] : []),
+    // From a page of the Internet to this machine.
+    ...(isPrivate === 'true' ? ['Access-Control-Allow-Private-Network', 'true'] : []),
   ];
 }

@@ -1,116 +1,121 @@
-import { hostNameOf } from '../http/host-guard.ts';
-import type { Uuid } from '../model/ids.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
-import type { StoredResource } from '../model/record.ts';
-import { AddressList } from './address-list.ts';
+import { BlockList, isIP } from 'node:net';
+import type { z } from 'zod';
+import { hostNameOf } from '../api/server/host-guard.ts';
+import type { StoredResource, Uuid } from '../model/record.ts';
+import { endpointProperties } from '../model/types/apiendpoint.ts';
+import { brandKeys, SECURITY_KEY } from '../model/types/brand-keys.ts';
+import { decoded } from '../model/types/endpoint-conflicts.ts';
+import { typed } from '../model/types/schema-parts.ts';
 import { ANY_ORIGIN, type CorsPolicy } from './cors.ts';
 import { RateLimit } from './rate-limit.ts';
 import type { Route } from './route-table.ts';
 
-/** Where an endpoint leads. */
+/** An endpoint's `whitelist` (D-060) of addresses and CIDR ranges. An IPv4-mapped IPv6 address equals its IPv4 address. */
+export class AddressList {
+  readonly #list = new BlockList();
+
+  /** @param entries such as `10.0.0.7`, `192.168.0.0/16`, `fd00::/8`; an invalid entry matches nothing */
+  constructor(entries: readonly string[]) {
+    for (const entry of entries) this.#add(entry.trim());
+  }
+
+  #add(entry: string): void {
+    const [address = '', bits] = entry.split('/', 2);
+    const family = familyOf(address);
+    if (!family) return;
+    if (bits === undefined) this.#list.addAddress(address, family);
+    else if (/^\d+$/.test(bits) && Number(bits) <= (family === 'ipv4' ? 32 : 128)) {
+      this.#list.addSubnet(address, Number(bits), family);
+    }
+  }
+
+  has(peer: string | undefined): boolean {
+    const family = familyOf(peer ?? '');
+    return family !== undefined && this.#list.check(peer ?? '', family);
+  }
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
+  const family = isIP(address);
+  return family === 0 ? undefined : family === 4 ? 'ipv4' : 'ipv6';
+}
+
+type Properties = z.output<typeof endpointProperties>;
+type Plugins = NonNullable<Properties['plugins']>;
+
 export type EndpointTarget =
   | { kind: 'lambda'; id: Uuid; isSynchronous: boolean; isHttpAware: boolean }
   | { kind: 'container'; id: Uuid; portName: string };
 
-/** The callers that an endpoint's security plugin names (D-163). */
 export interface EndpointSecurity {
   users: ReadonlySet<Uuid>;
   groups: ReadonlySet<Uuid>;
 }
 
-/** An API endpoint as the data path uses it: everything worked out that does not depend on the request. */
+/** An API endpoint prepared for request handling: contains everything that does not depend on the request. */
 export interface Endpoint extends Route {
   readonly id: Uuid;
   readonly target: EndpointTarget;
-  /** Undefined when switched off (D-158). */
   readonly cors: CorsPolicy | undefined;
   readonly whitelist: AddressList | undefined;
-  /** Undefined: open to everyone. */
+  /** Undefined: accessible without authentication. */
   readonly security: EndpointSecurity | undefined;
   readonly limit: RateLimit | undefined;
 }
 
-/**
- * Works an endpoint's record (D-060) out for the data path. Members of an unexpected kind count as absent: the record was
- * checked when it was written.
- *
- * @param apiName name of the API it belongs to: the first path segment (D-059)
- * @param previous the same endpoint before a change: an unchanged rate limit goes on with its window (D-156)
- */
+/** Prepares the record of an endpoint (D-060) for request handling. An unchanged rate limit of `previous` keeps its window (D-156). */
 export function prepareEndpoint(record: StoredResource, apiName: string, previous?: Endpoint): Endpoint {
-  const { properties } = record;
-  const plugins = memberOf(properties, 'plugins');
-  const hosts = strings(properties.hosts).map((host) => hostNameOf(host) ?? host.toLowerCase());
-  const resource = text(properties.resource);
-  const methods = strings(properties.methods).map((method) => method.toUpperCase());
-  const whitelist = strings(properties.whitelist);
+  const sent = typed(endpointProperties, record);
+  const { plugins = {}, resource, methods = [], whitelist = [] } = sent;
+  const hosts = (sent.hosts ?? []).map((host) => hostNameOf(host) ?? host.toLowerCase());
   return {
     id: record.id,
     hosts,
     prefix: resource === undefined && hosts.length > 0 ? [] : [apiName, ...resourceSegments(resource ?? '')],
-    methods: methods.length > 0 ? new Set(methods) : undefined,
-    target: targetOf(properties, apiName),
-    cors: corsOf(memberOf(plugins, 'cors')),
+    methods: methods.length > 0 ? new Set(methods.map((method) => method.toUpperCase())) : undefined,
+    target: targetOf(sent, apiName),
+    cors: corsOf(plugins.cors),
     whitelist: whitelist.length > 0 ? new AddressList(whitelist) : undefined,
     security: securityOf(plugins),
-    limit: limitOf(memberOf(plugins, 'rateLimit'), previous?.limit),
+    limit: limitOf(plugins.rateLimit, previous?.limit),
   };
 }
 
-function targetOf(properties: JsonObject, apiName: string): EndpointTarget {
-  const id = text(properties.implementation_id)?.toLowerCase() ?? '';
-  if (properties.implementation_type === 'container') {
-    return { kind: 'container', id, portName: text(properties.container_port_name) ?? '' };
-  }
-  const isAsyncRoute = apiName === 'api' && resourceSegments(text(properties.resource) ?? '').join('/') === 'async';
-  const isSynchronous = flag(properties.synchronous) ?? !isAsyncRoute;
-  return { kind: 'lambda', id, isSynchronous, isHttpAware: flag(properties.is_http_aware) ?? false };
+function targetOf(sent: Properties, apiName: string): EndpointTarget {
+  const {
+    implementation_type: type,
+    container_port_name: portName = '',
+    resource = '',
+    is_http_aware: isHttpAware = false,
+  } = sent;
+  const id = sent.implementation_id.toLowerCase();
+  if (type === 'container') return { kind: 'container', id, portName };
+  const isAsyncRoute = apiName === 'api' && resourceSegments(resource).join('/') === 'async';
+  return { kind: 'lambda', id, isSynchronous: sent.synchronous ?? !isAsyncRoute, isHttpAware };
 }
 
-function corsOf(plugin: Json | undefined): CorsPolicy | undefined {
-  if (memberOf(plugin, 'enabled') === false) return undefined;
-  const origins = strings(memberOf(plugin, 'origins'));
-  if (origins.length === 0 || origins.includes('*')) return ANY_ORIGIN;
-  return { origins, allowsCredentials: memberOf(plugin, 'credentials') === true };
+function corsOf({ enabled, origins = [], credentials = false }: Plugins['cors'] = {}): CorsPolicy | undefined {
+  if (enabled === false) return undefined;
+  return origins.length === 0 || origins.includes('*') ? ANY_ORIGIN : { origins, allowsCredentials: credentials };
 }
 
-/** The security plugin goes by any brand's key (D-083). */
-function securityOf(plugins: Json | undefined): EndpointSecurity | undefined {
-  if (!isJsonObject(plugins)) return undefined;
-  const key = Object.keys(plugins).find((name) => /^[a-z]+Security$/.test(name));
-  const plugin = key === undefined ? undefined : plugins[key];
-  if (memberOf(plugin, 'enabled') !== true) return undefined;
-  const ids = (name: string) => new Set(strings(memberOf(plugin, name)).map((id) => id.toLowerCase()));
-  return { users: ids('users'), groups: ids('groups') };
+/** The key of the security plugin can have any brand (D-083). */
+function securityOf(plugins: Plugins): EndpointSecurity | undefined {
+  const [key] = brandKeys(plugins, SECURITY_KEY);
+  // Each of these keys has the same schema.
+  const plugin = key === undefined ? undefined : (plugins[key] as Plugins['platformSecurity']);
+  if (!plugin?.enabled) return undefined;
+  const lower = (ids: readonly Uuid[] = []) => new Set(ids.map((id) => id.toLowerCase()));
+  return { users: lower(plugin.users), groups: lower(plugin.groups) };
 }
 
-/** Changing the limit or enabling it again starts a new window; any other change of the endpoint does not (D-156). */
-function limitOf(plugin: Json | undefined, previous: RateLimit | undefined): RateLimit | undefined {
-  const perMinute = memberOf(plugin, 'perMinute');
-  if (memberOf(plugin, 'enabled') !== true || typeof perMinute !== 'number' || perMinute < 1) return undefined;
+/** Changing or re-enabling the limit starts a new window; any other change of the endpoint does not (D-156). */
+function limitOf(plugin: Plugins['rateLimit'], previous: RateLimit | undefined): RateLimit | undefined {
+  const { enabled, perMinute = 0 } = plugin ?? {};
+  if (!enabled || perMinute < 1) return undefined;
   return previous?.perMinute === perMinute ? previous : new RateLimit(perMinute);
 }
 
 function resourceSegments(resource: string): string[] {
   return resource.split('/').filter(Boolean).map(decoded);
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment; // a resource may hold a bare percent sign; it is then compared as it stands
-  }
-}
-
-function strings(value: Json | undefined): string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
-}
-
-function text(value: Json | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
-function flag(value: Json | undefined): boolean | undefined {
-  return typeof value === 'boolean' ? value : undefined;
 }

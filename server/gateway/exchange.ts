@@ -1,32 +1,55 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { UpgradedConnection } from '../http/upgrades.ts';
+import type { UpgradedConnection } from '../api/server/upgrades.ts';
+import type { PlatformError } from '../model/errors.ts';
 import {
   BodyCapture,
   type CapturedBody,
   captured,
   type ExchangeRecord,
   type ExchangeStep,
+  type SharedBodies,
 } from '../model/exchange-record.ts';
-import type { Uuid } from '../model/ids.ts';
-import { readTraceParent, traceBegunBy } from '../model/trace.ts';
-import { type Answer, hasHeader } from './answer.ts';
+import type { Uuid } from '../model/record.ts';
+import { readTraceParent, traceStartedBy } from '../model/trace.ts';
 import type { ContainerRequest } from './container-request.ts';
 import { type CorsPolicy, corsHeaders } from './cors.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { WebSocketTunnel } from './web-socket-tunnel.ts';
 
-/** A smaller body goes out in one piece with the head of its answer. */
+export interface Answer {
+  status: number;
+  /** Header lines, names and values alternating; without Content-Length. */
+  headers: readonly string[];
+  body: string | Uint8Array;
+  executionId?: Uuid;
+}
+
+export function jsonAnswer(status: number, value: object, headers: readonly string[] = []): Answer {
+  return { status, headers: ['Content-Type', 'application/json', ...headers], body: JSON.stringify(value) };
+}
+
+export function errorAnswer(error: PlatformError): Answer {
+  return jsonAnswer(error.status, error.body(), Object.entries(error.headers).flat());
+}
+
+export function hasHeader(lines: readonly string[], name: string): boolean {
+  const wanted = name.toLowerCase();
+  for (let at = 0; at < lines.length; at += 2) {
+    const line = lines[at];
+    if (line?.length === wanted.length && line.toLowerCase() === wanted) return true;
+  }
+  return false;
+}
+
 const ONE_PIECE_BYTES = 2 * 1024;
 
-/** One request on its way through the gateway, and what is learned of it on the way. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly atMs: number;
-  /** The client's connection, when the request is a WebSocket handshake. */
   readonly upgrade: UpgradedConnection | undefined;
-  /** Epoch milliseconds are for people; durations come from the monotonic clock. */
+  /** Epoch milliseconds are shown to users; durations come from the monotonic clock. */
   readonly #startedMs = performance.now();
   #upstreamFromMs: number | undefined;
   #upstreamUntilMs: number | undefined;
@@ -38,16 +61,14 @@ export class Exchange {
   #isLeaving = false;
   readonly #steps: { name: ExchangeStep; afterMs: number }[] = [];
   #answer: { headers: readonly string[]; body: CapturedBody | undefined } | undefined;
-  /** What streams to a container and back. */
   #streams: { request: BodyCapture; response: BodyCapture } | undefined;
-  /** The endpoint that was matched. */
+  /** Where the recorder stores the bodies; the invocation has them in common. */
+  readonly bodies: SharedBodies = {};
   endpointId: Uuid | undefined;
-  /** The caller, when credentials were valid. */
   userId: Uuid | undefined;
-  /** The request body, once read. */
+  apiKey: string | undefined;
   body: Uint8Array | undefined;
 
-  /** @param atMs when the request arrived, epoch milliseconds */
   constructor(request: IncomingMessage, response: ServerResponse, atMs: number, upgrade?: UpgradedConnection) {
     this.request = request;
     this.response = response;
@@ -55,29 +76,27 @@ export class Exchange {
     this.upgrade = upgrade;
   }
 
-  /** From here on every answer, errors included, tells what the route lets pages read (D-158). */
+  /** From now on all responses, including errors, have the CORS headers of the route (D-158). */
   allowOrigins(policy: CorsPolicy | undefined): void {
     this.#cors = policy;
   }
 
-  /** From here on every answer tells the limit and what is left of it (D-156). */
+  /** From now on all responses have the rate limit headers (D-156). */
   showLimit(limit: RateLimit, nowMs: number): void {
     this.#rate = { limit: limit.perMinute, remaining: limit.remaining(nowMs) };
   }
 
-  /** A step of its way is done. */
   passed(name: ExchangeStep): void {
     this.#steps.push({ name, afterMs: performance.now() - this.#startedMs });
   }
 
-  /** It goes on to what is no invocation; returns the random UUID after which its part of the trace is named. */
+  /** Starts forwarding to a target without an invocation. Returns a random UUID, from which the span id in the trace is derived. */
   beginTrace(): string {
     this.#traceFrom = randomUUID();
     return this.#traceFrom;
   }
 
-  /** Sees what streams to a container and back, so that it can be looked at later. */
-  witness(): ContainerRequest['witness'] {
+  recorder(): ContainerRequest['recorder'] {
     const streams = { request: new BodyCapture(), response: new BodyCapture() };
     this.#streams = streams;
     return {
@@ -89,41 +108,33 @@ export class Exchange {
     };
   }
 
-  /** Goes on for as long as the WebSocket is open. */
+  /** Continues as long as the WebSocket is open. */
   async follow(tunnel: WebSocketTunnel): Promise<void> {
     this.#tunnel = tunnel;
     if (this.#isLeaving) tunnel.goAway();
     await tunnel.closed;
   }
 
-  /** Ends what would not end by itself. */
   goAway(): void {
     this.#isLeaving = true;
     this.#tunnel?.goAway();
   }
 
-  /** From here on it waits for a lambda or container. */
   goUpstream(): void {
     this.#upstreamFromMs = performance.now();
   }
 
-  /** Until here. */
   backFromUpstream(): void {
     const nowMs = performance.now();
     this.#upstreamUntilMs = nowMs;
     this.#steps.push({ name: 'upstream', afterMs: nowMs - this.#startedMs });
   }
 
-  /** Time that a lambda or container took until now. */
   #upstreamMs(): number {
     return this.#upstreamFromMs === undefined ? 0 : (this.#upstreamUntilMs ?? performance.now()) - this.#upstreamFromMs;
   }
 
-  /**
-   * The header lines that the gateway adds to any answer (D-156..D-158, D-199).
-   *
-   * @param own the lines that the answer has of itself: for pages, they win
-   */
+  /** The headers that the gateway adds to any response (D-156..D-158, D-199); the CORS headers in `own` take precedence. */
   controlHeaders(version: string, own: readonly string[]): string[] {
     const upstreamMs = this.#upstreamMs();
     const proxyMs = performance.now() - this.#startedMs - upstreamMs;
@@ -151,11 +162,7 @@ export class Exchange {
     return headers;
   }
 
-  /**
-   * Sends the answer; does nothing when the client has gone. HEAD, 204 and 304 have no body.
-   *
-   * @param options.stallMs the client is cut off when it takes nothing of the answer for so long
-   */
+  /** Sends the response, unless the client has disconnected. HEAD, 204 and 304 have no body. Who reads nothing for `stallMs` is cut off. */
   send(answer: Answer, version: string, options: { isLast: boolean; stallMs: number }): void {
     const { request, response } = this;
     const { status, headers: own, body, executionId } = answer;
@@ -175,23 +182,22 @@ export class Exchange {
     response.writeHead(status, headers);
     if (body.length > ONE_PIECE_BYTES) this.#endPatiently(body, options.stallMs);
     else if (typeof body === 'string') response.end(body);
-    // Head and body as one text are one write, as two pieces a list of them; in Latin-1 each byte stays what it is.
+    // A single string of headers and body is written at once; Latin-1 keeps each byte.
     else response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1');
   }
 
-  /** A client that does not read holds the answer in memory. */
+  /** A client that does not read keeps the response in memory. */
   #endPatiently(body: string | Uint8Array, stallMs: number): void {
     const { response } = this;
     const { socket } = response;
     response.end(body);
     if (!socket || socket.writableLength === 0) return;
-    // Progress begins it anew; the server closes a connection that it ends for.
+    // Progress restarts the timer; the server closes connections for which it calls `end`.
     socket.setTimeout(stallMs);
-    // Ahead of the server's own, which sets the time for the next request.
+    // Ahead of the server's own listener, which sets the timeout for the next request.
     response.prependOnceListener('finish', () => socket.setTimeout(0));
   }
 
-  /** What the recorder is told once the exchange is over. */
   record(): ExchangeRecord {
     const { request, response } = this;
     return {
@@ -208,13 +214,15 @@ export class Exchange {
       status: response.headersSent ? response.statusCode : undefined,
       responseHeaders: this.#answer?.headers ?? [],
       responseBody: this.#answer?.body ?? this.#streams?.response.body,
-      // Not response.writableFinished, which is also true of an answer whose connection was cut.
+      // Not response.writableFinished, which is also true if the connection was cut.
       isComplete: response.writableEnded && (!request.socket.destroyed || request.socket.writableFinished),
       endpointId: this.endpointId,
       executionId: this.#executionId,
+      bodies: this.bodies,
       traceId:
-        readTraceParent(request.headers.traceparent)?.traceId ?? (this.#traceFrom && traceBegunBy(this.#traceFrom)),
+        readTraceParent(request.headers.traceparent)?.traceId ?? (this.#traceFrom && traceStartedBy(this.#traceFrom)),
       userId: this.userId,
+      apiKey: this.apiKey,
     };
   }
 }

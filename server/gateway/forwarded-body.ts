@@ -1,32 +1,30 @@
 import type { ClientRequest } from 'node:http';
+import { tooLarge } from '../api/server/whole-body.ts';
 import type { PlatformError } from '../model/errors.ts';
 import type { ContainerRequest } from './container-request.ts';
-import { hasBody, tooLarge } from './request-body.ts';
+import { hasBody } from './request.ts';
 
-/** How long an instance may think about `Expect: 100-continue` before the body is sent unasked (RFC 9110, 10.1.1). */
+/** How long to wait for an instance to respond to `Expect: 100-continue` before the body is sent anyway (RFC 9110, 10.1.1). */
 const CONTINUE_WAIT_MS = 1_000;
 
-/** So much of an idempotent request's body is kept, to be sent a second time. */
+/** Maximum size of an idempotent request's body that is kept in order to repeat it. */
 const KEPT_BYTES = 64 * 1024;
 
-/** Methods that may be repeated without harm (RFC 9110, 9.2.2). */
+/** Idempotent methods (RFC 9110, 9.2.2). */
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);
 
-/** Told of how the sending goes. */
 export interface BodyProgress {
-  /** It is the instance's turn: to take more of the body, or to answer. */
+  /** Waiting for the instance: to read more of the body, or to respond. */
   onInstancesTurn(): void;
-  /** It is the client's turn again: to send more of the body. */
   onClientsTurn(): void;
-  /** The body is over the limit; no more of it is sent. */
   onTooLarge(error: PlatformError): void;
 }
 
-/** The body of a request on its way to an instance; to a second one, where that does no harm. */
+/** The body of a request to an instance, which can be sent to a second one if the request is idempotent. */
 export class ForwardedBody {
   readonly #call: ContainerRequest;
   readonly #isIdempotent: boolean;
-  /** What was read so far; undefined once it can't be sent again. */
+  /** The part that was read so far; undefined once it cannot be sent again. */
   #kept: Buffer[] | undefined = [];
   #sizeBytes = 0;
   #isRead: boolean;
@@ -40,18 +38,16 @@ export class ForwardedBody {
     this.#isWanted = request.headers.expect === undefined || request.httpVersion !== '1.1';
   }
 
-  /** May the request be sent again after an instance was sent it, and gave no sign of life? */
   get isRepeatable(): boolean {
     if (this.#isIdempotent) return this.#kept !== undefined;
     return this.#sizeBytes === 0 && !this.#isRead;
   }
 
-  /** Was the whole body read from the client? */
   get isRead(): boolean {
     return this.#isRead;
   }
 
-  /** Sends the body until it ends or the returned function is called. Back-pressure reaches the client. */
+  /** Sends the body until it ends or the returned function is called. Applies back-pressure to the client. */
   sendTo(upstream: ClientRequest, progress: BodyProgress): () => void {
     if (this.#isWanted) return this.#pump(upstream, progress);
     progress.onInstancesTurn();
@@ -74,7 +70,7 @@ export class ForwardedBody {
     };
   }
 
-  /** Reads the rest and throws it away, so that the client can finish sending and read its answer. */
+  /** Reads and discards the rest, so that the client can finish sending and read its response. */
   discard(): void {
     this.#kept = undefined;
     this.#call.request.resume();
@@ -101,7 +97,7 @@ export class ForwardedBody {
         progress.onTooLarge(tooLarge(maxBodyBytes));
         return;
       }
-      this.#call.witness.sent(chunk);
+      this.#call.recorder.sent(chunk);
       this.#keep(chunk);
       if (upstream.write(chunk)) return;
       request.pause();
@@ -120,7 +116,7 @@ export class ForwardedBody {
     upstream.on('drain', goOn);
     request.on('data', send).on('end', end);
     request.resume();
-    // In one packet with the body if that is here already; otherwise the instance need not wait for it.
+    // Sends the headers in one packet with the body if the body has already arrived; otherwise the instance does not wait for it.
     const head = setImmediate(() => this.#sizeBytes > 0 || upstream.flushHeaders());
     return stop;
   }
@@ -131,7 +127,6 @@ export class ForwardedBody {
   }
 }
 
-/** Raw lines, names and values alternating, as pairs. */
 export function pairsOf(lines: readonly string[]): [string, string][] {
   const pairs: [string, string][] = [];
   for (let at = 0; at < lines.length; at += 2) pairs.push([lines[at] ?? '', lines[at + 1] ?? '']);

@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
+import { FakeLog, GatewayUnderTest, type Got, json, text } from '../testing/gateway.ts';
 import type { StoredResult } from './async-results.ts';
-import { FakeLog, GatewayUnderTest, type Got, json, text } from './gateway-for-tests.ts';
 
 const READER = { headers: { Authorization: 'Bearer reader' } };
 
-let jar: GatewayUnderTest;
+let gateway: GatewayUnderTest;
 beforeEach(async () => {
-  jar = await new GatewayUnderTest().start();
-  jar.caller('Bearer reader');
+  gateway = await new GatewayUnderTest().start();
+  gateway.caller('Bearer reader');
 });
-afterEach(() => jar.stop());
+afterEach(() => gateway.stop());
 
 const call = (body: unknown, headers: Record<string, string> = {}) =>
-  jar.send('POST', '/api/async', { body: typeof body === 'string' ? body : JSON.stringify(body), headers });
-const result = (id: string): Promise<Got> => jar.send('GET', `/results/${id}`, READER);
+  gateway.send('POST', '/api/async', { body: typeof body === 'string' ? body : JSON.stringify(body), headers });
+const result = (id: string): Promise<Got> => gateway.send('GET', `/results/${id}`, READER);
 
 /** An outcome that a test gives when it is time. */
 function later(): { outcome: Promise<Outcome>; give(outcome: Outcome): void } {
@@ -29,39 +29,39 @@ function later(): { outcome: Promise<Outcome>; give(outcome: Outcome): void } {
 
 /** Resolves when everything accepted has ended: what a gateway does when it stops. */
 async function allEnded(): Promise<void> {
-  await jar.stop();
-  await jar.start();
+  await gateway.stop();
+  await gateway.start();
 }
 
 describe('POST /api/async (D-165)', () => {
-  it('answers at once with the id of the invocation, whose result can be read once it is there', async () => {
+  it('responds immediately with the id of the invocation, whose result can be read when it is available', async () => {
     const { outcome, give } = later();
-    const lambda = jar.lambda(() => outcome);
+    const lambda = gateway.lambda(() => outcome);
     const event = { lambdaId: lambda.id.toUpperCase(), payload: { firstName: 'Ada' } };
     const accepted = await call(event);
-    expect(accepted).toMatchObject({ status: 200, json: { lambdaId: jar.calls[0]?.executionId } });
+    expect(accepted).toMatchObject({ status: 200, json: { lambdaId: gateway.calls[0]?.executionId } });
     const id = accepted.json.lambdaId;
     expect(accepted.headers).toMatchObject({ location: `/results/${id}`, 'x-terrarium-execution-id': id });
-    expect(jar.calls[0]).toMatchObject({ trigger: 'async', context: { method: 'POST', path: '', user: null } });
-    expect(JSON.parse(Buffer.from(jar.calls[0]?.body ?? []).toString())).toEqual(event);
+    expect(gateway.calls[0]).toMatchObject({ trigger: 'async', context: { method: 'POST', path: '', user: null } });
+    expect(JSON.parse(Buffer.from(gateway.calls[0]?.body ?? []).toString())).toEqual(event);
 
     const pending = await result(id);
     expect(pending).toMatchObject({ status: 404, json: { code: 404, message: 'result not available yet' } });
     expect(pending.headers['retry-after']).toBe('1');
 
-    jar.nowMs += 5_000;
+    gateway.nowMs += 5_000;
     give(text('SUCCESS'));
     await allEnded();
     expect((await result(id)).json).toEqual({
       contentType: 'text/plain; charset=utf-8',
       executionId: id,
-      executionTime: jar.nowMs,
+      executionTime: gateway.nowMs,
       lambdaId: lambda.id,
       result: 'SUCCESS',
     });
   });
 
-  it('is not answered before the acceptance is durable', async () => {
+  it('sends no response before the acceptance is durable', async () => {
     const log = new FakeLog<StoredResult>();
     const slow = await new GatewayUnderTest({ limits: { drainTimeoutMs: 1 } }, log).start();
     let persist: () => void = () => {};
@@ -93,16 +93,16 @@ describe('POST /api/async (D-165)', () => {
     ['malformed JSON', '{"lambdaId":', 400],
     ['an array', [{ lambdaId: randomUUID() }], 400],
     ['no lambdaId', { payload: 1 }, 400],
-    ['a lambdaId that is no UUID', { lambdaId: 'webform' }, 400],
+    ['a lambdaId that is not a UUID', { lambdaId: 'webform' }, 400],
     ['an inherited lambdaId', '{"__proto__":{"lambdaId":"11111111-1111-4111-8111-111111111111"}}', 400],
     ['an unknown lambda', { lambdaId: randomUUID() }, 404],
   ])('with %s is refused', async (_what, body, status) => {
     expect(await call(body)).toMatchObject({ status, json: { code: status } });
-    expect(jar.log.size).toBe(0);
+    expect(gateway.log.size).toBe(0);
   });
 
   it('takes POST alone, and lets any page call it', async () => {
-    const wrong = await jar.send('GET', '/api/async');
+    const wrong = await gateway.send('GET', '/api/async');
     expect(wrong.status).toBe(405);
     expect(wrong.headers.allow).toBe('POST');
     const headers = {
@@ -110,7 +110,7 @@ describe('POST /api/async (D-165)', () => {
       'Access-Control-Request-Method': 'POST',
       'Access-Control-Request-Headers': 'authorization',
     };
-    const preflight = await jar.send('OPTIONS', '/api/async', { headers });
+    const preflight = await gateway.send('OPTIONS', '/api/async', { headers });
     expect(preflight.status).toBe(204);
     expect(preflight.headers).toMatchObject({
       'access-control-allow-origin': '*',
@@ -119,51 +119,51 @@ describe('POST /api/async (D-165)', () => {
   });
 
   it('asks for credentials and the right when the lambda is not public', async () => {
-    const lambda = jar.lambda(() => text('x'), { public: false });
+    const lambda = gateway.lambda(() => text('x'), { public: false });
     const event = { lambdaId: lambda.id };
     expect((await call(event)).status).toBe(401);
     expect((await call(event, READER.headers)).status).toBe(403);
-    jar.rights.add(`lambda.invoke ${lambda.id}`);
+    gateway.rights.add(`lambda.invoke ${lambda.id}`);
     expect((await call(event, READER.headers)).status).toBe(200);
   });
 
-  it('tells at once what a synchronous call would be told', async () => {
-    const lambda = jar.lambda(() => text('x'));
-    jar.refusals.set(lambda.id, { ok: false, failure: 'busy', message: 'queue full', value: { kind: 'nothing' } });
+  it('returns the same refusals as a synchronous call immediately', async () => {
+    const lambda = gateway.lambda(() => text('x'));
+    gateway.refusals.set(lambda.id, { ok: false, failure: 'busy', message: 'queue full', value: { kind: 'nothing' } });
     const got = await call({ lambdaId: lambda.id });
     expect(got).toMatchObject({ status: 503, json: { code: 503, message: 'queue full' } });
     expect(got.headers['retry-after']).toBe('1');
-    expect(jar.log.size).toBe(0);
+    expect(gateway.log.size).toBe(0);
   });
 
   it('gives way to an endpoint /async of an API named api, which is asynchronous by default, and to no other', async () => {
-    const api = jar.api('api');
-    const [own, root] = [jar.lambda(() => text('own')), jar.lambda(() => text('root'))];
-    jar.endpoint(api, root, { resource: '/' });
+    const api = gateway.api('api');
+    const [own, root] = [gateway.lambda(() => text('own')), gateway.lambda(() => text('root'))];
+    gateway.endpoint(api, root, { resource: '/' });
     expect((await call({})).status).toBe(400);
-    jar.endpoint(api, own, { resource: '/async', methods: ['POST'] });
+    gateway.endpoint(api, own, { resource: '/async', methods: ['POST'] });
     const accepted = await call('any body');
-    expect(accepted.json).toEqual({ lambdaId: jar.calls[0]?.executionId });
-    expect((await jar.send('GET', '/api/async')).status).toBe(405);
-    expect((await jar.send('GET', '/api/other')).body).toBe('root');
+    expect(accepted.json).toEqual({ lambdaId: gateway.calls[0]?.executionId });
+    expect((await gateway.send('GET', '/api/async')).status).toBe(405);
+    expect((await gateway.send('GET', '/api/other')).body).toBe('root');
   });
 });
 
 describe('an asynchronous endpoint (D-164)', () => {
-  const publish = (properties: JsonObject, lambda = jar.lambda(() => text('x'))) =>
-    jar.endpoint(jar.api('web'), lambda, { resource: '/later', synchronous: false, ...properties });
+  const publish = (properties: JsonObject, lambda = gateway.lambda(() => text('x'))) =>
+    gateway.endpoint(gateway.api('web'), lambda, { resource: '/later', synchronous: false, ...properties });
 
   it('answers with the id of the invocation', async () => {
     const endpoint = publish({});
-    const got = await jar.send('POST', '/web/later/x', { body: 'event' });
-    expect(got).toMatchObject({ status: 200, json: { lambdaId: jar.calls[0]?.executionId } });
-    expect(jar.calls[0]).toMatchObject({ trigger: 'async', context: { path: '/x', apiEndpointId: endpoint.id } });
+    const got = await gateway.send('POST', '/web/later/x', { body: 'event' });
+    expect(got).toMatchObject({ status: 200, json: { lambdaId: gateway.calls[0]?.executionId } });
+    expect(gateway.calls[0]).toMatchObject({ trigger: 'async', context: { path: '/x', apiEndpointId: endpoint.id } });
   });
 
   it('still asks, limits and refuses', async () => {
     publish({ plugins: { rateLimit: { enabled: true, perMinute: 1 }, platformSecurity: { enabled: true } } });
-    jar.caller('Bearer root', { isRoot: true });
-    const send = async (headers = {}) => (await jar.send('GET', '/web/later', { headers })).status;
+    gateway.caller('Bearer root', { isRoot: true });
+    const send = async (headers = {}) => (await gateway.send('GET', '/web/later', { headers })).status;
     expect(await send()).toBe(401);
     expect(await send({ Authorization: 'Bearer root' })).toBe(200);
     expect(await send({ Authorization: 'Bearer root' })).toBe(429);
@@ -171,15 +171,15 @@ describe('an asynchronous endpoint (D-164)', () => {
 
   it('is accepted though its client hangs up', async () => {
     publish({});
-    await jar.send('POST', '/web/later');
+    await gateway.send('POST', '/web/later');
     await allEnded();
-    expect((await result(jar.calls[0]?.executionId ?? '')).status).toBe(200);
+    expect((await result(gateway.calls[0]?.executionId ?? '')).status).toBe(200);
   });
 });
 
 describe('GET /results/{id}', () => {
   const run = async (outcome: Outcome, accept?: string) => {
-    const lambda = jar.lambda(() => outcome, {}, accept);
+    const lambda = gateway.lambda(() => outcome, {}, accept);
     const { json } = await call({ lambdaId: lambda.id });
     await allEnded();
     return { lambda, id: json.lambdaId };
@@ -187,9 +187,9 @@ describe('GET /results/{id}', () => {
 
   it('takes a Bearer token alone', async () => {
     const { id } = await run(text('x'));
-    jar.caller('Basic pair', { scheme: 'basic' });
+    gateway.caller('Basic pair', { scheme: 'basic' });
     for (const headers of [{}, { Authorization: 'Basic pair' }, { Authorization: 'Bearer wrong' }]) {
-      const got = await jar.send('GET', `/results/${id}`, { headers });
+      const got = await gateway.send('GET', `/results/${id}`, { headers });
       expect(got.status).toBe(401);
       expect(got.headers['www-authenticate']).toMatch(
         /^Bearer realm="[^"]+"(, error="invalid_token", error_description="[^"]+")?$/,
@@ -214,7 +214,7 @@ describe('GET /results/{id}', () => {
       { result: 'oh', error: 'oh' },
     ],
     [
-      'a time-out',
+      'a timeout',
       { ok: false, failure: 'timeout', message: 'too late', value: { kind: 'nothing' } },
       undefined,
       { result: 'too late', error: 'too late' },
@@ -228,8 +228,8 @@ describe('GET /results/{id}', () => {
   });
 
   it("gives a lambda's latest result by the lambda's id, with lambda.view", async () => {
-    const lambda = jar.lambda(({ body }) => text(JSON.parse(Buffer.from(body).toString()).say));
-    jar.rights.add(`lambda.view ${lambda.id}`);
+    const lambda = gateway.lambda(({ body }) => text(JSON.parse(Buffer.from(body).toString()).say));
+    gateway.rights.add(`lambda.view ${lambda.id}`);
     expect((await result(lambda.id)).status).toBe(404);
     for (const say of ['first', 'second']) {
       await call({ lambdaId: lambda.id, say });
@@ -238,9 +238,9 @@ describe('GET /results/{id}', () => {
     expect((await result(lambda.id)).json).toMatchObject({
       result: 'second',
       lambdaId: lambda.id,
-      executionId: jar.calls[1]?.executionId,
+      executionId: gateway.calls[1]?.executionId,
     });
-    jar.rights.clear();
+    gateway.rights.clear();
     expect((await result(lambda.id)).status).toBe(403);
   });
 
@@ -249,17 +249,17 @@ describe('GET /results/{id}', () => {
     expect(unknown.status).toBe(404);
     expect(unknown.headers['retry-after']).toBeUndefined();
     expect((await result('latest')).status).toBe(400);
-    expect((await jar.send('GET', '/results')).status).toBe(404);
-    expect((await jar.send('GET', '/results/a/b')).status).toBe(404);
-    expect((await jar.send('DELETE', `/results/${randomUUID()}`)).headers.allow).toBe('GET, HEAD');
+    expect((await gateway.send('GET', '/results')).status).toBe(404);
+    expect((await gateway.send('GET', '/results/a/b')).status).toBe(404);
+    expect((await gateway.send('DELETE', `/results/${randomUUID()}`)).headers.allow).toBe('GET, HEAD');
   });
 
-  it('survives a restart; what was pending then has failed', async () => {
+  it('survives a restart; a pending result has failed', async () => {
     const { id } = await run(text('kept'));
     const { outcome, give } = later();
-    const lambda = jar.lambda(() => outcome);
+    const lambda = gateway.lambda(() => outcome);
     const { json } = await call({ lambdaId: lambda.id });
-    const next = await new GatewayUnderTest({ results: jar.log }).start();
+    const next = await new GatewayUnderTest({ results: gateway.log }).start();
     next.callers.set('Bearer reader', next.caller('x'));
     expect((await next.send('GET', `/results/${id}`, READER)).json).toMatchObject({ result: 'kept' });
     const failed = await next.send('GET', `/results/${json.lambdaId}`, READER);
@@ -272,11 +272,11 @@ describe('GET /results/{id}', () => {
   });
 });
 
-it('a log that faults turns an acceptance into a 500 that tells nothing, and the lambda has not run', async () => {
-  const lambda = jar.lambda(() => text('x'));
-  jar.log.durable = () => Promise.reject(new Error('disk full at /secret'));
+it('a failing log turns an acceptance into a 500 without details, and the lambda has not run', async () => {
+  const lambda = gateway.lambda(() => text('x'));
+  gateway.log.durable = () => Promise.reject(new Error('disk full at /secret'));
   const got = await call({ lambdaId: lambda.id });
   expect(got).toMatchObject({ status: 500, json: { code: 500, message: 'internal error' } });
-  expect(String(jar.faults[0])).toContain('disk full');
-  expect(jar.calls).toEqual([]);
+  expect(String(gateway.faults[0])).toContain('disk full');
+  expect(gateway.calls).toEqual([]);
 });

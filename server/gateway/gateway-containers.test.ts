@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { ShopUnderTest } from './instances-for-tests.ts';
+import { ShopUnderTest } from '../testing/container-instances.ts';
 
 const started: ShopUnderTest[] = [];
 async function shopWith(options: ConstructorParameters<typeof ShopUnderTest>[0] = {}): Promise<ShopUnderTest> {
@@ -14,7 +14,7 @@ async function shopWith(options: ConstructorParameters<typeof ShopUnderTest>[0] 
 afterEach(async () => {
   for (const shop of started.splice(0)) {
     await shop.stop();
-    expect(shop.jar.faults).toEqual([]);
+    expect(shop.gatewayUnderTest.faults).toEqual([]);
   }
 });
 
@@ -34,7 +34,7 @@ it('a request reaches the container without the prefix, its headers as they were
     Host: 'x.localhost:8080',
     'X-MiXed': 'One',
     Cookie: 'a=1',
-    Authorization: 'Bearer nobody',
+    Authorization: 'Bearer unknown',
     'X-Twice': ['1', '2'],
     Connection: 'keep-alive, X-Mine',
     'Keep-Alive': 'timeout=9',
@@ -42,13 +42,13 @@ it('a request reaches the container without the prefix, its headers as they were
     TE: 'trailers',
     'Proxy-Authorization': 'secret',
   };
-  const got = await shop.jar.send('GET', '/web/shop/a%2Fb//c/?q=1&q=%20', { headers });
+  const got = await shop.gatewayUnderTest.send('GET', '/web/shop/a%2Fb//c/?q=1&q=%20', { headers });
   expect(got).toMatchObject({ status: 200, body: 'GET /a%2Fb//c/?q=1&q=%20' });
   expect(lines).toEqual([
     `Host: shop.${shop.shop.parent}.svc.cluster.local`,
     'X-MiXed: One',
     'Cookie: a=1',
-    'Authorization: Bearer nobody',
+    'Authorization: Bearer unknown',
     'X-Twice: 1',
     'X-Twice: 2',
     'X-Forwarded-For: 127.0.0.1',
@@ -60,7 +60,7 @@ it('a request reaches the container without the prefix, its headers as they were
   ]);
 });
 
-it('what a proxy in front of the gateway said is kept', async () => {
+it('headers of a proxy in front of the gateway are kept', async () => {
   const shop = await shopWith();
   await shop.instance((request, response) => response.end(JSON.stringify(request.headers)));
   const headers = {
@@ -69,7 +69,7 @@ it('what a proxy in front of the gateway said is kept', async () => {
     'X-Forwarded-Host': 'shop.test',
     'X-Forwarded-Prefix': '/outer',
   };
-  const { body } = await shop.jar.send('GET', '/web/shop', { headers });
+  const { body } = await shop.gatewayUnderTest.send('GET', '/web/shop', { headers });
   expect(JSON.parse(body)).toMatchObject({
     'x-forwarded-for': '203.0.113.9, 127.0.0.1',
     'x-forwarded-proto': 'https',
@@ -78,11 +78,13 @@ it('what a proxy in front of the gateway said is kept', async () => {
   });
 });
 
-it('a container is told the trace that the request came with, and its own part of it', async () => {
+it('a container gets the trace of the request, with a new parent', async () => {
   const shop = await shopWith();
   await shop.instance((request, response) => response.end(JSON.stringify(request.headers)));
   const ask = async (traceparent: string) => {
-    const { body } = await shop.jar.send('GET', '/web/shop', { headers: { traceparent, tracestate: 'vendor=1' } });
+    const { body } = await shop.gatewayUnderTest.send('GET', '/web/shop', {
+      headers: { traceparent, tracestate: 'vendor=1' },
+    });
     return JSON.parse(body);
   };
   const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -96,7 +98,7 @@ it('a container is told the trace that the request came with, and its own part o
   expect(other.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
   expect(other).not.toHaveProperty('tracestate');
   const traces = [trace, other.traceparent.slice(3, 35)];
-  await expect.poll(() => shop.jar.traffic.map(({ traceId }) => traceId)).toEqual(traces);
+  await expect.poll(() => shop.gatewayUnderTest.traffic.map(({ traceId }) => traceId)).toEqual(traces);
 });
 
 it("the container's status and headers pass unchanged, but for those of the connection", async () => {
@@ -114,7 +116,7 @@ it("the container's status and headers pass unchanged, but for those of the conn
     ]);
     response.end('tea');
   });
-  const got = await shop.jar.send('GET', '/web/shop');
+  const got = await shop.gatewayUnderTest.send('GET', '/web/shop');
   expect(got).toMatchObject({ status: 418, body: 'tea' });
   const lines = linesOf(got.rawHeaders);
   expect(lines).toEqual(expect.arrayContaining(['Set-Cookie: a=1', 'Set-Cookie: b=2', 'X-MiXed: One']));
@@ -141,7 +143,13 @@ it.each([
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const ports = new Set<number | undefined>();
     for (let at = 0; at < 2; at++) {
-      const sent = request({ port: shop.jar.port, host: '127.0.0.1', method, path: '/web/shop', agent }).end();
+      const sent = request({
+        port: shop.gatewayUnderTest.port,
+        host: '127.0.0.1',
+        method,
+        path: '/web/shop',
+        agent,
+      }).end();
       const [response] = await once(sent, 'response');
       expect(response).toMatchObject({ statusCode: status });
       ports.add(sent.socket?.localPort);
@@ -160,7 +168,7 @@ it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'GET'])('%s without a body is one wit
     request.resume().on('end', () => response.end(`${length} ${coding}`));
   });
   const bytes = `${method} /web/shop HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
-  const got = await shop.jar.sendRaw(bytes);
+  const got = await shop.gatewayUnderTest.sendRaw(bytes);
   expect(got).toContain(method === 'GET' || method === 'DELETE' ? 'undefined undefined' : '0 undefined');
 });
 
@@ -178,7 +186,13 @@ it.each([
   });
   const body = Buffer.alloc(10 * 1024 * 1024, 'abcdefghijklmnopqrstuvwxyz0123456789-');
   const sum = createHash('sha256').update(body).digest('hex');
-  const sent = request({ port: shop.jar.port, host: '127.0.0.1', method: 'POST', path: '/web/shop', headers });
+  const sent = request({
+    port: shop.gatewayUnderTest.port,
+    host: '127.0.0.1',
+    method: 'POST',
+    path: '/web/shop',
+    headers,
+  });
   const isChunked = 'Transfer-Encoding' in headers;
   if (isChunked) sent.addTrailers({ 'X-Note': 'last words' });
   sent.end(body);
@@ -201,9 +215,11 @@ it.each([
       response.end();
     });
   });
-  const got = await shop.jar.send('POST', '/web/shop', { headers, body: Buffer.alloc(100_001) });
+  const got = await shop.gatewayUnderTest.send('POST', '/web/shop', { headers, body: Buffer.alloc(100_001) });
   expect(got).toMatchObject({ status: 413, json: { code: 413 } });
-  expect((await shop.jar.send('POST', '/web/shop', { headers, body: Buffer.alloc(100_000) })).status).toBe(200);
+  expect((await shop.gatewayUnderTest.send('POST', '/web/shop', { headers, body: Buffer.alloc(100_000) })).status).toBe(
+    200,
+  );
   expect(shop.instances[0]?.requests.length).toBe('Transfer-Encoding' in headers ? 2 : 1);
   expect(isWhole).toBe(true);
 });
@@ -215,7 +231,7 @@ it('the head of an answer does not wait for its body', async () => {
     response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
     finish = () => response.end('data: 1\n\n');
   });
-  const sent = request({ port: shop.jar.port, host: '127.0.0.1', path: '/web/shop' }).end();
+  const sent = request({ port: shop.gatewayUnderTest.port, host: '127.0.0.1', path: '/web/shop' }).end();
   const [response] = await once(sent, 'response');
   expect(response.headers['content-type']).toBe('text/event-stream');
   finish();
@@ -237,9 +253,9 @@ it('an instance is not read faster than the client reads', async () => {
     response.on('drain', write);
     write();
   });
-  const sent = request({ port: shop.jar.port, host: '127.0.0.1', path: '/web/shop' }).end();
+  const sent = request({ port: shop.gatewayUnderTest.port, host: '127.0.0.1', path: '/web/shop' }).end();
   const [response] = await once(sent, 'response');
-  // Nothing is read: what was taken stops growing long before all is taken.
+  // Nothing is read: the number of accepted bytes stops growing long before the end.
   let before = -1;
   while (before !== taken) {
     before = taken;
@@ -257,12 +273,12 @@ it('a client is not read faster than the instance reads', async () => {
   await shop.instance((request, response) => {
     goes.push(() => request.resume().on('end', () => response.end('done')));
   });
-  const socket = connect(shop.jar.port, '127.0.0.1');
+  const socket = connect(shop.gatewayUnderTest.port, '127.0.0.1');
   const total = 128 * 1024 * 1024;
   socket.write(`POST /web/shop HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${total}\r\n\r\n`);
   socket.write(Buffer.alloc(total));
   let before = -1;
-  // Until the instance has been asked nothing tells that it is waited for.
+  // Before the instance is connected, nothing shows that the client waits.
   while (goes.length === 0 || before !== socket.bytesWritten - socket.writableLength) {
     before = socket.bytesWritten - socket.writableLength;
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -272,7 +288,7 @@ it('a client is not read faster than the instance reads', async () => {
   expect((await socket.toArray()).join('')).toMatch(/^HTTP\/1\.1 200.*done/s);
 });
 
-it('a client that asks before it sends its body is told by the container', async () => {
+it('a client with Expect: 100-continue gets 100 from the container', async () => {
   const shop = await shopWith();
   await shop.instance(() => {});
   const { server } = shop.instances[0] ?? {};
@@ -286,7 +302,14 @@ it('a client that asks before it sends its body is told by the container', async
   const ask = async (path: string) => {
     const seen: unknown[] = [];
     const headers = { Expect: '100-continue', 'Content-Length': '5' };
-    const sent = request({ port: shop.jar.port, host: '127.0.0.1', method: 'POST', path, headers, agent: false });
+    const sent = request({
+      port: shop.gatewayUnderTest.port,
+      host: '127.0.0.1',
+      method: 'POST',
+      path,
+      headers,
+      agent: false,
+    });
     sent.on('continue', () => {
       seen.push(100);
       sent.end('hello');
@@ -301,14 +324,20 @@ it('a client that asks before it sends its body is told by the container', async
   expect(await ask('/web/shop/no')).toEqual([401, '']);
 });
 
-it('a client that asks is told to send at last, when the container does not understand the question', async () => {
+it('a client with Expect: 100-continue gets 100 after a delay if the container does not support it', async () => {
   const shop = await shopWith();
   await shop.instance(() => {});
   const { server } = shop.instances[0] ?? {};
   // Never says 100, waits for the body.
   server?.on('checkContinue', (request, response) => request.pipe(response));
   const headers = { Expect: '100-continue', 'Content-Length': '5' };
-  const sent = request({ port: shop.jar.port, host: '127.0.0.1', method: 'POST', path: '/web/shop', headers });
+  const sent = request({
+    port: shop.gatewayUnderTest.port,
+    host: '127.0.0.1',
+    method: 'POST',
+    path: '/web/shop',
+    headers,
+  });
   sent.on('continue', () => sent.end('hello'));
   sent.flushHeaders();
   const [response] = await once(sent, 'response');
@@ -321,31 +350,31 @@ it('early hints reach the client', async () => {
     response.writeEarlyHints({ link: '</style.css>; rel=preload' });
     response.end('page');
   });
-  const sent = request({ port: shop.jar.port, host: '127.0.0.1', path: '/web/shop' }).end();
+  const sent = request({ port: shop.gatewayUnderTest.port, host: '127.0.0.1', path: '/web/shop' }).end();
   const hints = once(sent, 'information');
   const [response] = await once(sent, 'response');
   expect(await hints).toMatchObject([{ statusCode: 103, headers: { link: '</style.css>; rel=preload' } }]);
   expect((await response.toArray()).join('')).toBe('page');
 });
 
-it('an HTTP/1.0 client gets an answer of its own time', async () => {
+it('an HTTP/1.0 client gets an HTTP/1.0 response', async () => {
   const shop = await shopWith();
   await shop.instance((_request, response) => {
     response.write('no');
     response.end(' length');
   });
-  const got = await shop.jar.sendRaw('GET /web/shop HTTP/1.0\r\nHost: localhost\r\n\r\n');
+  const got = await shop.gatewayUnderTest.sendRaw('GET /web/shop HTTP/1.0\r\nHost: localhost\r\n\r\n');
   expect(got).toMatch(/\r\n\r\nno length$/);
   expect(got).not.toMatch(/transfer-encoding/i);
 });
 
-it('an early answer ends the sending of the body, and the connection goes on', async () => {
+it('an early response ends the body, and the connection stays usable', async () => {
   const shop = await shopWith();
   await shop.instance((request, response) => {
     if (request.method === 'GET') response.end('next');
     else response.writeHead(403, { 'Content-Length': '2' }).end('no');
   });
-  const socket = connect(shop.jar.port, '127.0.0.1');
+  const socket = connect(shop.gatewayUnderTest.port, '127.0.0.1');
   socket.write('POST /web/shop HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\nhalf');
   const [first] = await once(socket, 'data');
   expect(String(first)).toMatch(/^HTTP\/1\.1 403/);
@@ -362,7 +391,7 @@ it('a request that offers HTTP/2 is served as a plain one, body and all', async 
   });
   const body = Buffer.alloc(1024 * 1024, 'x');
   const headers = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': 'AAMAAABkAAQAAP__' };
-  const got = await shop.jar.send('POST', '/web/shop', { headers, body });
+  const got = await shop.gatewayUnderTest.send('POST', '/web/shop', { headers, body });
   expect(got.status).toBe(200);
   expect(got.body.length).toBe(body.length);
   expect(got.headers['x-upgrade']).toBe('undefined');
@@ -372,25 +401,25 @@ it('requests take turns among the instances', async () => {
   const shop = await shopWith();
   for (const name of ['a', 'b', 'c']) await shop.instance((_request, response) => response.end(name));
   const bodies: string[] = [];
-  for (let at = 0; at < 6; at++) bodies.push((await shop.jar.send('GET', '/web/shop')).body);
+  for (let at = 0; at < 6; at++) bodies.push((await shop.gatewayUnderTest.send('GET', '/web/shop')).body);
   expect(bodies.join('')).toBe('abcabc');
 });
 
-it('traffic is told of what the client got and how long it took', async () => {
+it('the recorder gets the response and its duration', async () => {
   const shop = await shopWith();
   await shop.instance((_request, response) => {
     setTimeout(() => response.writeHead(201).end('made'), 30);
   });
-  const over = shop.jar.nextTraffic();
-  await shop.jar.send('POST', '/web/shop/x', { body: 'hello' });
-  const told = await over;
-  expect(told).toMatchObject({
+  const over = shop.gatewayUnderTest.nextTraffic();
+  await shop.gatewayUnderTest.send('POST', '/web/shop/x', { body: 'hello' });
+  const reported = await over;
+  expect(reported).toMatchObject({
     method: 'POST',
     target: '/web/shop/x',
     status: 201,
     isComplete: true,
     endpointId: shop.endpoint.id,
   });
-  expect(told.upstreamMs).toBeGreaterThanOrEqual(25);
-  expect(told.durationMs).toBeGreaterThanOrEqual(told.upstreamMs);
+  expect(reported.upstreamMs).toBeGreaterThanOrEqual(25);
+  expect(reported.durationMs).toBeGreaterThanOrEqual(reported.upstreamMs);
 });

@@ -3,20 +3,20 @@ import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../model/invocation.ts';
-import { GatewayUnderTest, text } from './gateway-for-tests.ts';
+import { GatewayUnderTest, text } from '../testing/gateway.ts';
 
 const started: GatewayUnderTest[] = [];
 async function start(options: ConstructorParameters<typeof GatewayUnderTest>[0] = {}): Promise<GatewayUnderTest> {
-  const jar = await new GatewayUnderTest(options).start();
-  started.push(jar);
-  return jar;
+  const gatewayUnderTest = await new GatewayUnderTest(options).start();
+  started.push(gatewayUnderTest);
+  return gatewayUnderTest;
 }
 afterEach(async () => {
-  await Promise.all(started.splice(0).map((jar) => jar.stop()));
+  await Promise.all(started.splice(0).map((gatewayUnderTest) => gatewayUnderTest.stop()));
 });
 
-/** A lambda at /web/slow that ends when a test says so, and tells when it began. */
-function slowLambda(jar: GatewayUnderTest) {
+/** A lambda at /web/slow that reports its start, and ends when the test says so. */
+function slowLambda(gatewayUnderTest: GatewayUnderTest) {
   let finish: (outcome: Outcome) => void = () => {};
   let begin: () => void = () => {};
   const begun = new Promise<void>((resolve) => {
@@ -25,16 +25,16 @@ function slowLambda(jar: GatewayUnderTest) {
   const outcome = new Promise<Outcome>((resolve) => {
     finish = resolve;
   });
-  const lambda = jar.lambda(() => {
+  const lambda = gatewayUnderTest.lambda(() => {
     begin();
     return outcome;
   });
-  jar.endpoint(jar.api('web'), lambda, { resource: '/slow' });
+  gatewayUnderTest.endpoint(gatewayUnderTest.api('web'), lambda, { resource: '/slow' });
   return { lambda, begun, finish };
 }
 
 describe('a gateway that starts', () => {
-  it('chooses a free port when asked for none, and tells it', async () => {
+  it('selects a free port by default, and returns it', async () => {
     const [one, two] = [await start(), await start()];
     expect(one.port).toBeGreaterThan(0);
     expect(two.port).not.toBe(one.port);
@@ -51,13 +51,13 @@ describe('a gateway that starts', () => {
 
 describe('a gateway that stops', () => {
   it('lets a request under way end, and takes no new connection', async () => {
-    const jar = await start();
-    const { begun, finish } = slowLambda(jar);
+    const gatewayUnderTest = await start();
+    const { begun, finish } = slowLambda(gatewayUnderTest);
     const agent = new Agent({ keepAlive: true });
-    const sent = request({ port: jar.port, host: '127.0.0.1', path: '/web/slow', agent }).end();
+    const sent = request({ port: gatewayUnderTest.port, host: '127.0.0.1', path: '/web/slow', agent }).end();
     await begun;
-    const stopped = jar.stop();
-    await expect(jar.send('GET', '/web/slow')).rejects.toThrow('ECONNREFUSED');
+    const stopped = gatewayUnderTest.stop();
+    await expect(gatewayUnderTest.send('GET', '/web/slow')).rejects.toThrow('ECONNREFUSED');
     finish(text('in time'));
     const [response] = await once(sent, 'response');
     expect(response.statusCode).toBe(200);
@@ -68,35 +68,37 @@ describe('a gateway that stops', () => {
   });
 
   it('lets an asynchronous call end, so that its result is kept', async () => {
-    const jar = await start();
-    const { lambda, begun, finish } = slowLambda(jar);
-    await jar.send('POST', '/api/async', { body: JSON.stringify({ lambdaId: lambda.id }) });
+    const gatewayUnderTest = await start();
+    const { lambda, begun, finish } = slowLambda(gatewayUnderTest);
+    await gatewayUnderTest.send('POST', '/api/async', { body: JSON.stringify({ lambdaId: lambda.id }) });
     await begun;
-    const stopped = jar.stop();
+    const stopped = gatewayUnderTest.stop();
     finish(text('kept'));
     await stopped;
-    expect([...jar.log.entries()]).toMatchObject([[jar.calls[0]?.executionId, { state: 'finished', result: 'kept' }]]);
+    expect([...gatewayUnderTest.log.entries()]).toMatchObject([
+      [gatewayUnderTest.calls[0]?.executionId, { state: 'finished', result: 'kept' }],
+    ]);
   });
 
-  it('does not wait longer than the drain time-out', async () => {
-    const jar = await start({ limits: { drainTimeoutMs: 20 } });
-    const { begun } = slowLambda(jar);
-    const answer = expect(jar.send('GET', '/web/slow')).rejects.toThrow(/socket hang up|ECONNRESET/);
+  it('does not wait longer than the drain timeout', async () => {
+    const gatewayUnderTest = await start({ limits: { drainTimeoutMs: 20 } });
+    const { begun } = slowLambda(gatewayUnderTest);
+    const answer = expect(gatewayUnderTest.send('GET', '/web/slow')).rejects.toThrow(/socket hang up|ECONNRESET/);
     await begun;
-    await jar.stop();
+    await gatewayUnderTest.stop();
     await answer;
   });
 
   it('closes connections that are kept alive or never said a word', async () => {
-    const jar = await start({ limits: { keepAliveTimeoutMs: 60_000, drainTimeoutMs: 60_000 } });
-    const silent = connect(jar.port, '127.0.0.1');
+    const gatewayUnderTest = await start({ limits: { keepAliveTimeoutMs: 60_000, drainTimeoutMs: 60_000 } });
+    const silent = connect(gatewayUnderTest.port, '127.0.0.1');
     const agent = new Agent({ keepAlive: true });
-    const sent = request({ port: jar.port, host: '127.0.0.1', agent }).end();
+    const sent = request({ port: gatewayUnderTest.port, host: '127.0.0.1', agent }).end();
     const [response] = await once(sent, 'response');
     response.resume();
     await once(response, 'end');
     const closed = Promise.all([once(silent, 'close'), once(sent.socket ?? silent, 'close')]);
-    await jar.stop();
+    await gatewayUnderTest.stop();
     await closed;
     agent.destroy();
   });

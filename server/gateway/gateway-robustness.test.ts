@@ -4,26 +4,29 @@ import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Outcome } from '../model/invocation.ts';
-import { GatewayUnderTest, text } from './gateway-for-tests.ts';
+import { GatewayUnderTest, text } from '../testing/gateway.ts';
 import { defaultLimits, type GatewayLimits } from './limits.ts';
 
 const HOST = 'Host: localhost\r\n';
 
-let jar: GatewayUnderTest;
+let gatewayUnderTest: GatewayUnderTest;
 beforeEach(async () => {
-  jar = await startGateway({ drainTimeoutMs: 60_000 });
+  gatewayUnderTest = await startGateway({ drainTimeoutMs: 60_000 });
 });
 afterEach(async () => {
-  expect(jar.faults).toEqual([]);
-  // Whatever a test did, the gateway goes on.
-  expect(await jar.send('POST', '/web/echo', { body: 'still here' })).toMatchObject({
+  expect(gatewayUnderTest.faults).toEqual([]);
+  // The gateway still works after every test.
+  expect(await gatewayUnderTest.send('POST', '/web/echo', { body: 'still here' })).toMatchObject({
     status: 200,
     body: 'still here',
   });
-  await jar.stop();
+  await gatewayUnderTest.stop();
 });
 
-/** One that echoes what is sent to `/web/echo`. A small time is only for who is to be cut off by it: a busy machine cuts off anybody. */
+/**
+ * A gateway whose `/web/echo` returns the request. Only tests that expect a disconnect use a short timeout: on a busy machine it would
+ * disconnect anyone.
+ */
 async function startGateway(limits: Partial<GatewayLimits>): Promise<GatewayUnderTest> {
   const gateway = new GatewayUnderTest({ limits: { requestBodyBytes: 1000, ...limits } });
   await gateway.start();
@@ -55,7 +58,7 @@ function answersIn(stream: string): { status: number; head: string; json: { code
     });
 }
 
-async function open({ port } = jar): Promise<Socket> {
+async function open({ port } = gatewayUnderTest): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
   socket.on('error', () => {}); // being cut off is what some of these clients are about
@@ -67,7 +70,7 @@ function nextServed(): Promise<Socket> {
   return new Promise((resolve) => {
     const served = (message: unknown) => {
       unsubscribe('net.server.socket', served);
-      resolve((message as { socket: Socket }).socket); // what Node tells there
+      resolve((message as { socket: Socket }).socket); // the data that Node.js adds
     };
     subscribe('net.server.socket', served);
   });
@@ -107,8 +110,8 @@ describe('bytes that are no request', () => {
     ],
     ['CONNECT', 'CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test:443\r\n\r\n', 501],
     ['a WebSocket', `GET /web/echo HTTP/1.1\r\n${HOST}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`, 501],
-  ])('%s: is told so in JSON, with the headers of every answer', async (_what, bytes, status) => {
-    const [answer, ...more] = answersIn(await jar.sendRaw(bytes));
+  ])('%s: gets a JSON error with the headers of every response', async (_what, bytes, status) => {
+    const [answer, ...more] = answersIn(await gatewayUnderTest.sendRaw(bytes));
     expect(answer).toMatchObject({ status, json: { code: status } });
     for (const name of [
       'x-terrarium-version: 1.2.3',
@@ -119,12 +122,12 @@ describe('bytes that are no request', () => {
       expect(answer?.head).toContain(name);
     }
     expect(more).toEqual([]);
-    expect(jar.calls).toEqual([]);
+    expect(gatewayUnderTest.calls).toEqual([]);
   });
 
-  it('after a good request do not cost that one its answer', async () => {
+  it('after a valid request do not affect its response', async () => {
     const good = `POST /web/echo HTTP/1.1\r\n${HOST}Content-Length: 2\r\n\r\nhi`;
-    const answers = answersIn(await jar.sendRaw(`${good}${good}NONSENSE\r\n\r\n`));
+    const answers = answersIn(await gatewayUnderTest.sendRaw(`${good}${good}NONSENSE\r\n\r\n`));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
   });
 });
@@ -132,21 +135,32 @@ describe('bytes that are no request', () => {
 describe('requests that are unusual', () => {
   it('are served: an absolute target, HTTP/1.0', async () => {
     const absolute = `GET http://localhost/web/echo HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n`;
-    expect(answersIn(await jar.sendRaw(absolute)).map(({ status }) => status)).toEqual([200]);
-    expect(answersIn(await jar.sendRaw(`GET /web/echo HTTP/1.0\r\n${HOST}\r\n`)).map(({ status }) => status)).toEqual([
-      200,
-    ]);
+    expect(answersIn(await gatewayUnderTest.sendRaw(absolute)).map(({ status }) => status)).toEqual([200]);
+    expect(
+      answersIn(await gatewayUnderTest.sendRaw(`GET /web/echo HTTP/1.0\r\n${HOST}\r\n`)).map(({ status }) => status),
+    ).toEqual([200]);
   });
 
-  it('are served though they offer HTTP/2, and so is the next one on their connection', async () => {
+  it.each([
+    ['POST', 'HTTP/2', { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': 'x' }],
+    ['POST', 'a WebSocket', { Connection: 'Upgrade', Upgrade: 'websocket' }],
+    ['GET', 'a WebSocket', { Connection: 'Upgrade', Upgrade: 'websocket', 'Content-Length': 2 }],
+  ])('are served though a %s with a body asks for %s, and so is the next one on their connection', async (...asked) => {
+    const [method, , upgrade] = asked;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    for (const headers of [{ Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': 'x' }, {}]) {
-      const sent = request({ port: jar.port, host: '127.0.0.1', method: 'POST', path: '/web/echo', agent, headers });
+    for (const headers of [upgrade, { 'Content-Length': 2 }]) {
+      const sent = request({
+        port: gatewayUnderTest.port,
+        host: '127.0.0.1',
+        method,
+        path: '/web/echo',
+        agent,
+        headers,
+      });
       sent.end('hi');
       const [response] = await once(sent, 'response');
       expect(response.statusCode).toBe(200);
-      response.resume();
-      await once(response, 'end');
+      expect((await response.toArray()).join('')).toBe('hi');
     }
     agent.destroy();
   });
@@ -154,41 +168,50 @@ describe('requests that are unusual', () => {
   it('are answered in order when they are pipelined', async () => {
     const one = (body: string) => `POST /web/echo HTTP/1.1\r\n${HOST}Content-Length: ${body.length}\r\n\r\n${body}`;
     const last = `GET /none HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`;
-    const got = await jar.sendRaw(`${one('first')}${one('second')}${last}`);
+    const got = await gatewayUnderTest.sendRaw(`${one('first')}${one('second')}${last}`);
     expect(answersIn(got).map(({ status }) => status)).toEqual([200, 200, 404]);
     expect(got.indexOf('first')).toBeLessThan(got.indexOf('second'));
   });
 
   it('have query and headers that are hostile', async () => {
-    await jar.send('GET', '/web/echo?__proto__=1&%=%zz', { headers: { __proto__: 'x', constructor: 'y' } });
-    expect(JSON.stringify(jar.calls[0]?.context.params)).toBe('{"__proto__":["1"],"%":["%zz"]}');
-    expect(jar.calls[0]?.context.headers.constructor).toBe('y');
+    await gatewayUnderTest.send('GET', '/web/echo?__proto__=1&%=%zz', {
+      headers: { __proto__: 'x', constructor: 'y' },
+    });
+    expect(JSON.stringify(gatewayUnderTest.calls[0]?.context.params)).toBe('{"__proto__":["1"],"%":["%zz"]}');
+    expect(gatewayUnderTest.calls[0]?.context.headers.constructor).toBe('y');
   });
 });
 
 describe('a request body', () => {
   it.each([1000, 1001])('of %i bytes, with a length or in chunks, against a limit of 1000', async (size) => {
     const status = size > 1000 ? 413 : 200;
-    expect((await jar.send('POST', '/web/echo', { body: 'x'.repeat(size) })).status).toBe(status);
+    expect((await gatewayUnderTest.send('POST', '/web/echo', { body: 'x'.repeat(size) })).status).toBe(status);
     const headers = { 'Transfer-Encoding': 'chunked' };
-    expect((await jar.send('POST', '/web/echo', { body: 'x'.repeat(size), headers })).status).toBe(status);
-    expect(jar.calls).toHaveLength(status === 200 ? 2 : 0);
+    expect((await gatewayUnderTest.send('POST', '/web/echo', { body: 'x'.repeat(size), headers })).status).toBe(status);
+    expect(gatewayUnderTest.calls).toHaveLength(status === 200 ? 2 : 0);
   });
 
   it('that is far too large does not keep its client from the answer, nor the connection from the next request', async () => {
     const chunk = `1000\r\n${'x'.repeat(4096)}\r\n`;
     const large = `POST /web/echo HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(500)}0\r\n\r\n`;
     const next = `GET /web/echo HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`;
-    const answers = answersIn(await jar.sendRaw(large + next));
+    const answers = answersIn(await gatewayUnderTest.sendRaw(large + next));
     expect(answers.map(({ status }) => status)).toEqual([413, 200]);
   });
 
-  it('is asked for when the client waits for that, and not when it is not wanted', async () => {
+  it('is requested with 100 when the client waits for it, and not when it is not needed', async () => {
     const ask = (path: string, length: number) =>
       new Promise<(number | undefined)[]>((resolve, reject) => {
         const seen: (number | undefined)[] = [];
         const headers = { Expect: '100-continue', 'Content-Length': String(length) };
-        const sent = request({ port: jar.port, host: '127.0.0.1', method: 'POST', path, headers, agent: false });
+        const sent = request({
+          port: gatewayUnderTest.port,
+          host: '127.0.0.1',
+          method: 'POST',
+          path,
+          headers,
+          agent: false,
+        });
         sent.on('continue', () => {
           seen.push(100);
           sent.end('x'.repeat(length));
@@ -228,10 +251,10 @@ describe('a client', () => {
 
   it('that hangs up in the middle of its body calls no lambda', async () => {
     const socket = await open();
-    const over = jar.nextTraffic();
+    const over = gatewayUnderTest.nextTraffic();
     socket.write(`POST /web/echo HTTP/1.1\r\n${HOST}Content-Length: 10\r\n\r\nhalf`, () => socket.destroy());
     expect(await over).toMatchObject({ status: undefined, isComplete: false });
-    expect(jar.calls).toEqual([]);
+    expect(gatewayUnderTest.calls).toEqual([]);
   });
 
   it('that hangs up while its lambda runs leaves no trace', async () => {
@@ -240,12 +263,12 @@ describe('a client', () => {
       finish = resolve;
     });
     const socket = await open();
-    const over = jar.nextTraffic();
-    const lambda = jar.lambda(() => {
+    const over = gatewayUnderTest.nextTraffic();
+    const lambda = gatewayUnderTest.lambda(() => {
       socket.destroy();
       return outcome;
     });
-    jar.endpoint(jar.api('slow'), lambda, { resource: '/' });
+    gatewayUnderTest.endpoint(gatewayUnderTest.api('slow'), lambda, { resource: '/' });
     socket.write(`GET /slow HTTP/1.1\r\n${HOST}\r\n`);
     expect(await over).toMatchObject({ status: undefined, isComplete: false });
     finish(text('too late'));
@@ -257,30 +280,30 @@ describe('a client', () => {
       finish = resolve;
     });
     const socket = await open();
-    const slow = jar.lambda(() => {
-      if (jar.calls.length === 3) socket.destroy();
+    const slow = gatewayUnderTest.lambda(() => {
+      socket.destroy();
       return outcome;
     });
-    jar.endpoint(jar.api('slow'), slow, { resource: '/' });
-    const over = jar.nextTraffic();
+    gatewayUnderTest.endpoint(gatewayUnderTest.api('slow'), slow, { resource: '/' });
+    const over = gatewayUnderTest.nextTraffic();
     socket.write(`GET /slow HTTP/1.1\r\n${HOST}\r\n`.repeat(3));
     await over;
     finish(text('too late'));
-    await jar.stop(); // waits for what is still open
-    expect(jar.traffic).toHaveLength(3);
-    expect(jar.traffic.some(({ isComplete }) => isComplete)).toBe(false);
-    await jar.start();
+    await gatewayUnderTest.stop(); // waits for what is still open
+    expect(gatewayUnderTest.calls).toHaveLength(1);
+    expect(gatewayUnderTest.traffic).toMatchObject([{ isComplete: false }]);
+    await gatewayUnderTest.start();
   });
 
   it('that hangs up in the middle of a large answer leaves no trace', async () => {
-    jar.endpoint(
-      jar.api('large'),
-      jar.lambda(() => text('x'.repeat(20_000_000))),
+    gatewayUnderTest.endpoint(
+      gatewayUnderTest.api('large'),
+      gatewayUnderTest.lambda(() => text('x'.repeat(20_000_000))),
       { resource: '/' },
     );
     const socket = await open();
     socket.once('data', () => socket.destroy());
-    const over = jar.nextTraffic();
+    const over = gatewayUnderTest.nextTraffic();
     socket.write(`GET /large HTTP/1.1\r\n${HOST}\r\n`);
     expect(await over).toMatchObject({ status: 200, isComplete: false });
   });
@@ -304,10 +327,10 @@ describe('a client', () => {
     const outcome = new Promise<Outcome>((resolve) => {
       finish = resolve;
     });
-    const large = jar.lambda(() => text('x'.repeat(20_000_000)));
-    jar.endpoint(jar.api('large'), large, { resource: '/' });
-    const late = jar.lambda(() => outcome);
-    jar.endpoint(jar.api('late'), late, { resource: '/' });
+    const large = gatewayUnderTest.lambda(() => text('x'.repeat(20_000_000)));
+    gatewayUnderTest.endpoint(gatewayUnderTest.api('large'), large, { resource: '/' });
+    const late = gatewayUnderTest.lambda(() => outcome);
+    gatewayUnderTest.endpoint(gatewayUnderTest.api('late'), late, { resource: '/' });
     const served = nextServed();
     const socket = await open();
     const connection = await served;

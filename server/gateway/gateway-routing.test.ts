@@ -1,25 +1,25 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { GatewayUnderTest, json, ok, text } from './gateway-for-tests.ts';
-import { ShopUnderTest } from './instances-for-tests.ts';
+import { ShopUnderTest } from '../testing/container-instances.ts';
+import { GatewayUnderTest, json, ok, text } from '../testing/gateway.ts';
 
-let jar: GatewayUnderTest;
+let gateway: GatewayUnderTest;
 beforeEach(async () => {
-  jar = await new GatewayUnderTest().start();
+  gateway = await new GatewayUnderTest().start();
 });
-afterEach(() => jar.stop());
+afterEach(() => gateway.stop());
 
 describe('an endpoint', () => {
   it('calls its lambda with the body verbatim and the context of D-136', async () => {
-    const lambda = jar.lambda(() => text('SUCCESS'));
-    const endpoint = jar.endpoint(jar.api('web'), lambda, { resource: '/lead', methods: ['post'] });
-    const got = await jar.send('POST', '/web/lead/a%20b/?x=1&x=2', {
+    const lambda = gateway.lambda(() => text('SUCCESS'));
+    const endpoint = gateway.endpoint(gateway.api('web'), lambda, { resource: '/lead', methods: ['post'] });
+    const got = await gateway.send('POST', '/web/lead/a%20b/?x=1&x=2', {
       body: '{"payload":{}}',
       headers: { 'Content-Type': 'application/json', 'X-Twice': ['a', 'b'] },
     });
     expect(got).toMatchObject({ status: 200, body: 'SUCCESS' });
     expect(got.headers['content-type']).toBe('text/plain; charset=utf-8');
-    const [call] = jar.calls;
+    const [call] = gateway.calls;
     expect(call).toMatchObject({
       trigger: 'gateway',
       context: { method: 'POST', path: '/a%20b/', creds: '', user: null, apiEndpointId: endpoint.id, httpAware: false },
@@ -31,25 +31,25 @@ describe('an endpoint', () => {
   });
 
   it('without a body calls its lambda with none', async () => {
-    jar.endpoint(
-      jar.api('web'),
-      jar.lambda(() => ok({ kind: 'nothing' })),
+    gateway.endpoint(
+      gateway.api('web'),
+      gateway.lambda(() => ok({ kind: 'nothing' })),
       { resource: '/lead' },
     );
-    expect(await jar.send('GET', '/web/lead')).toMatchObject({ status: 200, body: '' });
-    expect(jar.calls[0]?.body).toHaveLength(0);
+    expect(await gateway.send('GET', '/web/lead')).toMatchObject({ status: 200, body: '' });
+    expect(gateway.calls[0]?.body).toHaveLength(0);
   });
 
   it('is found by the longest prefix, decoded, and with any trailing slashes', async () => {
-    const web = jar.api('web');
-    jar.endpoint(
+    const web = gateway.api('web');
+    gateway.endpoint(
       web,
-      jar.lambda(() => text('root')),
+      gateway.lambda(() => text('root')),
       { resource: '/' },
     );
-    jar.endpoint(
+    gateway.endpoint(
       web,
-      jar.lambda(() => text('longer')),
+      gateway.lambda(() => text('longer')),
       { resource: '/lead/new form/' },
     );
     for (const [path, answer] of [
@@ -60,48 +60,50 @@ describe('an endpoint', () => {
       ['/%77eb//lead/new%20form//', 'longer'],
       ['/web/lead%2Fnew%20form', 'root'],
     ] as const) {
-      expect((await jar.send('GET', path)).body, path).toBe(answer);
+      expect((await gateway.send('GET', path)).body, path).toBe(answer);
     }
-    expect(jar.calls.map(({ context }) => context.path)).toEqual(['', '', '/lead', '', '', '/lead%2Fnew%20form']);
+    expect(gateway.calls.map(({ context }) => context.path)).toEqual(['', '', '/lead', '', '', '/lead%2Fnew%20form']);
   });
 
-  it('with hosts answers to them alone, before any other', async () => {
-    const web = jar.api('web');
-    jar.endpoint(
+  it('with hosts serves them alone, with precedence over others', async () => {
+    const web = gateway.api('web');
+    gateway.endpoint(
       web,
-      jar.lambda(() => text('by host')),
+      gateway.lambda(() => text('by host')),
       { resource: '/lead', hosts: ['Form.test:8080'], methods: ['GET'] },
     );
-    jar.endpoint(
+    gateway.endpoint(
       web,
-      jar.lambda(() => text('by path')),
+      gateway.lambda(() => text('by path')),
       { resource: '/lead', methods: ['POST'] },
     );
-    expect(await jar.send('GET', '/web/lead', { headers: { Host: 'form.TEST:99' } })).toMatchObject({
+    expect(await gateway.send('GET', '/web/lead', { headers: { Host: 'form.TEST:99' } })).toMatchObject({
       body: 'by host',
     });
-    expect(await jar.send('POST', '/web/lead', { headers: { Host: 'form.test' } })).toMatchObject({ body: 'by path' });
-    expect(await jar.send('GET', '/web/lead')).toMatchObject({ status: 405 });
+    expect(await gateway.send('POST', '/web/lead', { headers: { Host: 'form.test' } })).toMatchObject({
+      body: 'by path',
+    });
+    expect(await gateway.send('GET', '/web/lead')).toMatchObject({ status: 405 });
   });
 
   it('with hosts and no resource has every path of them, unstripped', async () => {
-    jar.endpoint(
-      jar.api('web'),
-      jar.lambda(() => text('site')),
+    gateway.endpoint(
+      gateway.api('web'),
+      gateway.lambda(() => text('site')),
       { hosts: ['site.test'] },
     );
     for (const path of ['/', '/a/b/', '/results', '/api']) {
-      expect(await jar.send('POST', path, { headers: { Host: 'site.test' } })).toMatchObject({
+      expect(await gateway.send('POST', path, { headers: { Host: 'site.test' } })).toMatchObject({
         status: 200,
         body: 'site',
       });
-      expect(jar.calls.at(-1)?.context.path).toBe(path);
+      expect(gateway.calls.at(-1)?.context.path).toBe(path);
     }
-    expect((await jar.send('GET', '/a')).status).toBe(404);
+    expect((await gateway.send('GET', '/a')).status).toBe(404);
   });
 
   it('that does not exist is a 404 with the headers of every answer', async () => {
-    const got = await jar.send('GET', '/nothing/here');
+    const got = await gateway.send('GET', '/nothing/here');
     expect(got.status).toBe(404);
     expect(got.json).toEqual({ code: 404, message: 'no API found with those values' });
     expect(got.headers).toMatchObject({
@@ -114,11 +116,11 @@ describe('an endpoint', () => {
   });
 
   it('that does not take the method is a 405 with the methods of its path', async () => {
-    const web = jar.api('web');
-    const lambda = jar.lambda(() => text('x'));
-    jar.endpoint(web, lambda, { resource: '/lead', methods: ['POST'] });
-    jar.endpoint(web, lambda, { resource: '/lead', methods: ['GET'] });
-    const got = await jar.send('DELETE', '/web/lead');
+    const web = gateway.api('web');
+    const lambda = gateway.lambda(() => text('x'));
+    gateway.endpoint(web, lambda, { resource: '/lead', methods: ['POST'] });
+    gateway.endpoint(web, lambda, { resource: '/lead', methods: ['GET'] });
+    const got = await gateway.send('DELETE', '/web/lead');
     expect(got).toMatchObject({
       status: 405,
       json: { code: 405, message: expect.stringContaining('GET, HEAD, POST') },
@@ -127,78 +129,95 @@ describe('an endpoint', () => {
   });
 
   it('takes HEAD where GET is, and answers it without the body', async () => {
-    jar.endpoint(
-      jar.api('web'),
-      jar.lambda(() => text('12345')),
+    gateway.endpoint(
+      gateway.api('web'),
+      gateway.lambda(() => text('12345')),
       { resource: '/lead', methods: ['GET'] },
     );
-    const got = await jar.send('HEAD', '/web/lead');
+    const got = await gateway.send('HEAD', '/web/lead');
     expect(got).toMatchObject({ status: 200, body: '' });
     expect(got.headers['content-length']).toBe('5');
-    expect(jar.calls[0]?.context.method).toBe('HEAD');
+    expect(gateway.calls[0]?.context.method).toBe('HEAD');
   });
 
   it('is followed through creation, change, a renamed API, and removal', async () => {
-    const [old, lambda] = [jar.api('web'), jar.lambda(() => text('x'))];
+    const [old, lambda] = [gateway.api('web'), gateway.lambda(() => text('x'))];
     const statuses = async () =>
-      Promise.all(['/web/a', '/web/b', '/net/b'].map(async (path) => (await jar.send('GET', path)).status));
+      Promise.all(['/web/a', '/web/b', '/net/b'].map(async (path) => (await gateway.send('GET', path)).status));
     expect(await statuses()).toEqual([404, 404, 404]);
-    const endpoint = jar.endpoint(old, lambda, { resource: '/a' });
+    const endpoint = gateway.endpoint(old, lambda, { resource: '/a' });
     expect(await statuses()).toEqual([200, 404, 404]);
-    const moved = jar.patch(endpoint, { resource: '/b' });
+    const moved = gateway.patch(endpoint, { resource: '/b' });
     expect(await statuses()).toEqual([404, 200, 404]);
-    jar.put({ ...old, name: 'net' });
+    gateway.put({ ...old, name: 'net' });
     expect(await statuses()).toEqual([404, 404, 200]);
-    jar.remove(moved);
+    gateway.remove(moved);
     expect(await statuses()).toEqual([404, 404, 404]);
   });
 
-  it('is there from the start when the world has it', async () => {
-    jar.endpoint(
-      jar.api('web'),
-      jar.lambda(() => text('x')),
+  it('exists from the start when the world has it', async () => {
+    gateway.endpoint(
+      gateway.api('web'),
+      gateway.lambda(() => text('x')),
       { resource: '/a' },
     );
-    const other = new GatewayUnderTest({ view: jar.world });
+    const other = new GatewayUnderTest({ view: gateway.world });
     await other.start();
     expect((await other.send('GET', '/web/a')).status).toBe(503); // its invoker does not know the lambda
     await other.stop();
   });
 
   it('of a deleted lambda is a 503 until it is pointed at another', async () => {
-    const [gone, other] = [jar.lambda(() => text('x')), jar.lambda(() => text('y'))];
-    const endpoint = jar.endpoint(jar.api('web'), gone, {
+    const [gone, other] = [gateway.lambda(() => text('x')), gateway.lambda(() => text('y'))];
+    const endpoint = gateway.endpoint(gateway.api('web'), gone, {
       resource: '/a',
       implementation_id: '11111111-1111-4111-8111-111111111111',
     });
-    const got = await jar.send('GET', '/web/a');
-    expect(got).toMatchObject({ status: 503, json: { code: 503, executionId: jar.calls[0]?.executionId } });
-    jar.patch(endpoint, { implementation_id: other.id.toUpperCase() });
-    expect(await jar.send('GET', '/web/a')).toMatchObject({ body: 'y' });
+    const got = await gateway.send('GET', '/web/a');
+    expect(got).toMatchObject({ status: 503, json: { code: 503, executionId: gateway.calls[0]?.executionId } });
+    gateway.patch(endpoint, { implementation_id: other.id.toUpperCase() });
+    expect(await gateway.send('GET', '/web/a')).toMatchObject({ body: 'y' });
   });
 });
 
 describe('an http-aware endpoint', () => {
-  it('answers with what the lambda made of it', async () => {
+  it('returns the result of the lambda', async () => {
     const result = { statusCode: 302, headers: { Location: '/x', 'Set-Cookie': ['a=1', 'b=2'] } };
-    jar.endpoint(
-      jar.api('web'),
-      jar.lambda(() => json(result)),
+    gateway.endpoint(
+      gateway.api('web'),
+      gateway.lambda(() => json(result)),
       { resource: '/a', is_http_aware: true },
     );
-    const got = await jar.send('GET', '/web/a');
+    const got = await gateway.send('GET', '/web/a');
     expect(got).toMatchObject({ status: 302, body: '' });
     expect(got.headers).toMatchObject({ location: '/x', 'set-cookie': ['a=1', 'b=2'], 'content-length': '0' });
-    expect(jar.calls[0]?.context.httpAware).toBe(true);
+    expect(gateway.calls[0]?.context.httpAware).toBe(true);
+  });
+
+  it.each([
+    ['cookies', 'a=1', "'cookies' is not an array"],
+    ['headers', 'a: 1', "'headers' is not an object"],
+    ['headers', { a: { b: 1 } }, "header 'a' is neither a string nor an array of strings"],
+    ['multiValueHeaders', { 'a b': ['1'] }, "header 'a b' is not valid in HTTP"],
+  ])('with unusable %s %j returns 502, and the log says why', async (name, value, why) => {
+    gateway.endpoint(
+      gateway.api('web'),
+      gateway.lambda(() => json({ statusCode: 200, [name]: value })),
+      { resource: '/a', is_http_aware: true },
+    );
+    const got = await gateway.send('GET', '/web/a');
+    expect(got.status).toBe(502);
+    expect(gateway.said).toEqual([`the handler returned an http-aware result that cannot be sent: ${why} (D-140)`]);
+    expect(got.body).toContain(why);
   });
 
   it.each([204, 304])('sends no body with %i', async (status) => {
-    jar.endpoint(
-      jar.api('web'),
-      jar.lambda(() => json({ status, body: 'x' })),
+    gateway.endpoint(
+      gateway.api('web'),
+      gateway.lambda(() => json({ status, body: 'x' })),
       { resource: '/a', is_http_aware: true },
     );
-    const got = await jar.send('GET', '/web/a');
+    const got = await gateway.send('GET', '/web/a');
     expect(got).toMatchObject({ status, body: '' });
     expect(got.headers['content-length']).toBeUndefined();
   });
@@ -217,29 +236,29 @@ describe('whatever an http-aware lambda gives', () => {
       body: fc.jsonValue(),
     };
     let result: { statusCode: number } = { statusCode: 200 };
-    const lambda = jar.lambda(() => json(result));
-    jar.endpoint(jar.api('web'), lambda, { resource: '/a', is_http_aware: true });
+    const lambda = gateway.lambda(() => json(result));
+    gateway.endpoint(gateway.api('web'), lambda, { resource: '/a', is_http_aware: true });
     await fc.assert(
       fc.asyncProperty(fc.record(parts, { requiredKeys: ['statusCode'] }), async (any) => {
         result = any;
-        const got = await jar.send('GET', '/web/a');
+        const got = await gateway.send('GET', '/web/a');
         expect([any.statusCode, 502]).toContain(got.status);
         expect(got.headers['x-terrarium-version']).toBe('1.2.3');
       }),
       { numRuns: 200 },
     );
-    expect(jar.faults).toEqual([]);
+    expect(gateway.faults).toEqual([]);
   });
 });
 
 describe('a container endpoint', () => {
-  it('says honestly that no engine is attached, or that the container is gone', async () => {
-    const box = jar.container('shop');
-    jar.endpoint(jar.api('web'), box, { resource: '/shop', container_port_name: 'web', synchronous: false });
-    const got = await jar.send('GET', '/web/shop');
+  it('returns an error if no engine is attached or the container was deleted', async () => {
+    const box = gateway.container('shop');
+    gateway.endpoint(gateway.api('web'), box, { resource: '/shop', container_port_name: 'web', synchronous: false });
+    const got = await gateway.send('GET', '/web/shop');
     expect(got).toMatchObject({ status: 503, json: { message: expect.stringMatching(/'shop'.*no container engine/) } });
-    jar.remove(box);
-    expect(await jar.send('GET', '/web/shop')).toMatchObject({
+    gateway.remove(box);
+    expect(await gateway.send('GET', '/web/shop')).toMatchObject({
       status: 503,
       json: { message: expect.stringContaining('deleted') },
     });
@@ -251,54 +270,54 @@ describe('a container endpoint', () => {
       response.setHeader('access-control-allow-origin', 'http://own.test');
       response.writeHead(207).end(`${headers['x-forwarded-prefix']} ${url}`);
     });
-    const got = await shop.jar.send('GET', '/web/my%20shop/a%2Fb/?q=1');
+    const got = await shop.gatewayUnderTest.send('GET', '/web/my%20shop/a%2Fb/?q=1');
     expect(got).toMatchObject({ status: 207, body: '/web/my%20shop /a%2Fb/?q=1' });
     expect(got.headers).toMatchObject({
       'access-control-allow-origin': 'http://own.test',
       'x-terrarium-version': '1.2.3',
     });
-    expect((await shop.jar.send('GET', '/web/my%20shop?q')).body).toBe('/web/my%20shop /?q');
+    expect((await shop.gatewayUnderTest.send('GET', '/web/my%20shop?q')).body).toBe('/web/my%20shop /?q');
     await shop.stop();
   });
 });
 
 describe('the Host of a request', () => {
-  it.each(['localhost', 'x.localhost:1', '127.0.0.9:4701', '[::1]:80', 'JAR.test'])('may be %s', async (host) => {
-    expect((await jar.send('GET', '/a', { headers: { Host: host } })).status).toBe(404);
+  it.each(['localhost', 'x.localhost:1', '127.0.0.9:4701', '[::1]:80', 'GATEWAY.test'])('may be %s', async (host) => {
+    expect((await gateway.send('GET', '/a', { headers: { Host: host } })).status).toBe(404);
   });
 
   it.each(['evil.test', '127.0.0.1.evil.test', '192.168.1.5', 'a b', '127.0.0.1@evil.test'])(
-    'that is "%s" is refused, and told what is allowed',
+    'that is "%s" is refused with the list of accepted names',
     async (host) => {
-      const got = await jar.send('GET', '/a', { headers: { Host: host } });
+      const got = await gateway.send('GET', '/a', { headers: { Host: host } });
       expect(got).toMatchObject({
         status: 403,
-        json: { code: 403, message: expect.stringMatching(/localhost.*jar\.test.*allowedHosts/) },
+        json: { code: 403, message: expect.stringMatching(/localhost.*gateway\.test.*allowedHosts/) },
       });
     },
   );
 
   it('may be that of the public address of a gateway provider', async () => {
-    const provider = jar.provider({ config: { env: { public: { PUBLIC_URL_VHOST_0: 'Public.test:8443' } } } });
-    const status = async () => (await jar.send('GET', '/a', { headers: { Host: 'public.test' } })).status;
+    const provider = gateway.provider({ config: { env: { public: { PUBLIC_URL_VHOST_0: 'Public.test:8443' } } } });
+    const status = async () => (await gateway.send('GET', '/a', { headers: { Host: 'public.test' } })).status;
     expect(await status()).toBe(404);
-    jar.remove(provider);
+    gateway.remove(provider);
     expect(await status()).toBe(403);
   });
 });
 
 describe('traffic', () => {
-  it('is told of each request once it is over', async () => {
-    const endpoint = jar.endpoint(
-      jar.api('web'),
-      jar.lambda(() => text('x')),
+  it('is reported after each request', async () => {
+    const endpoint = gateway.endpoint(
+      gateway.api('web'),
+      gateway.lambda(() => text('x')),
       { resource: '/a' },
     );
-    const caller = jar.caller('Bearer me');
-    await jar.send('POST', '/web/a?b', { body: 'hello', headers: { Authorization: 'Bearer me' } });
-    await jar.send('GET', '/none');
-    await jar.stop();
-    expect(jar.traffic).toMatchObject([
+    const caller = gateway.caller('Bearer me');
+    await gateway.send('POST', '/web/a?b', { body: 'hello', headers: { Authorization: 'Bearer me' } });
+    await gateway.send('GET', '/none');
+    await gateway.stop();
+    expect(gateway.traffic).toMatchObject([
       {
         method: 'POST',
         target: '/web/a?b',
@@ -306,8 +325,8 @@ describe('traffic', () => {
         isComplete: true,
         endpointId: endpoint.id,
         userId: caller.userId,
-        executionId: jar.calls[0]?.executionId,
-        atMs: jar.nowMs,
+        executionId: gateway.calls[0]?.executionId,
+        atMs: gateway.nowMs,
       },
       {
         method: 'GET',
@@ -319,7 +338,10 @@ describe('traffic', () => {
         requestBody: undefined,
       },
     ]);
-    expect(Buffer.from(jar.traffic[0]?.requestBody?.bytes ?? []).toString()).toBe('hello');
-    expect(jar.calls[0]?.context).toMatchObject({ creds: 'Bearer me', user: { id: caller.userId, name: 'Bearer me' } });
+    expect(Buffer.from(gateway.traffic[0]?.requestBody?.bytes ?? []).toString()).toBe('hello');
+    expect(gateway.calls[0]?.context).toMatchObject({
+      creds: 'Bearer me',
+      user: { id: caller.userId, name: 'Bearer me' },
+    });
   });
 });

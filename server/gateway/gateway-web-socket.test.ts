@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { text } from './gateway-for-tests.ts';
-import { type InstanceServer, ShopUnderTest } from './instances-for-tests.ts';
+import { type InstanceServer, ShopUnderTest } from '../testing/container-instances.ts';
+import { text } from '../testing/gateway.ts';
 
 const started: ShopUnderTest[] = [];
 async function shopWith(options: ConstructorParameters<typeof ShopUnderTest>[0] = {}): Promise<ShopUnderTest> {
@@ -16,11 +16,11 @@ async function shopWith(options: ConstructorParameters<typeof ShopUnderTest>[0] 
 afterEach(async () => {
   for (const shop of started.splice(0)) {
     await shop.stop();
-    expect(shop.jar.faults).toEqual([]);
+    expect(shop.gatewayUnderTest.faults).toEqual([]);
   }
 });
 
-/** An instance that sends every message back, and tells the handshake when asked for it. */
+/** An instance that echoes every message, and returns the handshake on request. */
 async function echo(shop: ShopUnderTest): Promise<{ instance: InstanceServer; sockets: WebSocketServer }> {
   const server = createServer();
   const sockets = new WebSocketServer({
@@ -45,7 +45,7 @@ async function open(
   protocols: string[] = [],
   headers = {},
 ): Promise<WebSocket> {
-  const socket = new WebSocket(`ws://127.0.0.1:${shop.jar.port}${path}`, protocols, { headers });
+  const socket = new WebSocket(`ws://127.0.0.1:${shop.gatewayUnderTest.port}${path}`, protocols, { headers });
   await once(socket, 'open');
   return socket;
 }
@@ -109,32 +109,32 @@ describe('a WebSocket', () => {
   it('has the headers of every answer in its handshake', async () => {
     const shop = await shopWith();
     await echo(shop);
-    const socket = new WebSocket(`ws://127.0.0.1:${shop.jar.port}/web/shop`);
+    const socket = new WebSocket(`ws://127.0.0.1:${shop.gatewayUnderTest.port}/web/shop`);
     const [[answer]] = await Promise.all([once(socket, 'upgrade'), once(socket, 'open')]);
     expect(answer.statusCode).toBe(101);
     expect(answer.headers).toMatchObject({ 'x-terrarium-version': '1.2.3', 'access-control-allow-origin': '*' });
     socket.terminate();
   });
 
-  it('is told as traffic when it is over, with the time it was open', async () => {
+  it('is recorded when it is over, with its duration', async () => {
     const shop = await shopWith();
     await echo(shop);
     const socket = await open(shop);
     await ask(socket, 'hello');
-    expect(shop.jar.traffic).toEqual([]);
-    const over = shop.jar.nextTraffic();
+    expect(shop.gatewayUnderTest.traffic).toEqual([]);
+    const over = shop.gatewayUnderTest.nextTraffic();
     const began = performance.now();
     await new Promise((resolve) => setTimeout(resolve, 30));
     socket.close();
     expect(await over).toMatchObject({ method: 'GET', target: '/web/shop', status: 101, isComplete: true });
-    expect(shop.jar.traffic[0]?.durationMs).toBeGreaterThanOrEqual(25);
-    expect(shop.jar.traffic[0]?.durationMs).toBeLessThan(performance.now() - began + 1_000);
+    expect(shop.gatewayUnderTest.traffic[0]?.durationMs).toBeGreaterThanOrEqual(25);
+    expect(shop.gatewayUnderTest.traffic[0]?.durationMs).toBeLessThan(performance.now() - began + 1_000);
   });
 
-  it('may send before it knows that it is open', async () => {
+  it('can send before the handshake is complete', async () => {
     const shop = await shopWith();
     await echo(shop);
-    const got = await shop.jar.sendRaw(`${handshake()}${EMPTY_CLOSE}`);
+    const got = await shop.gatewayUnderTest.sendRaw(`${handshake()}${EMPTY_CLOSE}`);
     expect(got).toMatch(/^HTTP\/1\.1 101 /);
     expect(got.slice(got.indexOf('\r\n\r\n') + 4)).toBe(CLOSE_ANSWER);
   });
@@ -143,7 +143,7 @@ describe('a WebSocket', () => {
     const shop = await shopWith();
     await echo(shop);
     const bytes = 'GET /web/shop HTTP/1.1\r\nHost: localhost\r\n\r\n';
-    const got = await shop.jar.sendRaw(`${bytes}${handshake()}${EMPTY_CLOSE}`);
+    const got = await shop.gatewayUnderTest.sendRaw(`${bytes}${handshake()}${EMPTY_CLOSE}`);
     expect(got).toMatch(/^HTTP\/1\.1 200 .*plain.*HTTP\/1\.1 101 /s);
     expect(got.endsWith(`\r\n\r\n${CLOSE_ANSWER}`)).toBe(true);
   });
@@ -156,7 +156,7 @@ describe('a WebSocket', () => {
       sender = socket;
       for (let at = 0; at < 64; at++) socket.send(Buffer.alloc(1024 * 1024));
     });
-    const socket = new WebSocket(`ws://127.0.0.1:${shop.jar.port}/web/shop`);
+    const socket = new WebSocket(`ws://127.0.0.1:${shop.gatewayUnderTest.port}/web/shop`);
     await once(socket, 'open');
     socket.pause();
     let before = -1;
@@ -198,7 +198,7 @@ describe('a WebSocket that ends', () => {
     expect((await end).code).toBe(1006);
   });
 
-  it('because its instance is drained is told to go away, at both ends', async () => {
+  it('because its instance is drained gets 1001, at both ends', async () => {
     const shop = await shopWith();
     const { sockets } = await echo(shop);
     const arrived = once(sockets, 'connection');
@@ -243,7 +243,7 @@ describe('a WebSocket that ends', () => {
     instance.write(Buffer.from([0x82, 7])); // of seven bytes
     await once(rawOf(socket), 'data');
     const drained = shop.proxy.drain('i1', 60_000);
-    // In all it takes longer than it may stand still.
+    // The whole transfer takes longer than the timeout for one without progress.
     for (const byte of 'in time') {
       instance.write(byte);
       await wait(200);
@@ -254,14 +254,14 @@ describe('a WebSocket that ends', () => {
     await drained;
   });
 
-  it('because the gateway stops is told to go away, and does not hold the gateway up', async () => {
+  it('because the gateway stops gets 1001, and does not delay the stop', async () => {
     const shop = await shopWith({ gateway: { limits: { drainTimeoutMs: 60_000 } } });
     await echo(shop);
     const socket = await open(shop);
     const end = closed(socket);
-    await shop.jar.stop();
+    await shop.gatewayUnderTest.stop();
     expect((await end).code).toBe(1001);
-    expect(shop.jar.traffic).toMatchObject([{ status: 101 }]);
+    expect(shop.gatewayUnderTest.traffic).toMatchObject([{ status: 101 }]);
   });
 
   it('because the gateway stops does not hold it up either when the client is deaf', async () => {
@@ -272,7 +272,7 @@ describe('a WebSocket that ends', () => {
     const raw = rawOf(socket);
     raw.pause();
     const end = once(raw, 'close');
-    await shop.jar.stop();
+    await shop.gatewayUnderTest.stop();
     raw.on('error', () => {});
     raw.resume();
     await end;
@@ -293,8 +293,8 @@ describe('a WebSocket that cannot be', () => {
       socket.end('HTTP/1.1 403 Forbidden\r\nX-Why: not you\r\nContent-Length: 2\r\n\r\nno');
     });
     await shop.instance(() => {}, server);
-    const over = shop.jar.nextTraffic();
-    const got = await shop.jar.sendRaw(handshake());
+    const over = shop.gatewayUnderTest.nextTraffic();
+    const got = await shop.gatewayUnderTest.sendRaw(handshake());
     expect(got).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n.*X-Why: not you.*Connection: close.*\r\n\r\nno$/s);
     expect(await over).toMatchObject({ status: 403, isComplete: true });
   });
@@ -302,17 +302,17 @@ describe('a WebSocket that cannot be', () => {
   it('is refused as a plain answer by a container that knows no WebSockets', async () => {
     const shop = await shopWith();
     await shop.instance((_request, response) => response.end('just a page'));
-    expect(await shop.jar.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 200 OK\r\n.*just a page/s);
+    expect(await shop.gatewayUnderTest.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 200 OK\r\n.*just a page/s);
   });
 
-  it('is refused with 503 when nothing runs, 502 when nothing listens, 504 when nothing is said', async () => {
+  it('is refused with 503 when nothing runs, 502 when nothing listens, 504 when there is no response', async () => {
     const shop = await shopWith({ answerTimeoutMs: 50 });
-    expect(await shop.jar.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 503 .*"code":503/s);
+    expect(await shop.gatewayUnderTest.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 503 .*"code":503/s);
     const gone = await shop.instance(() => {});
     await gone.kill();
-    expect(await shop.jar.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 502 .*"code":502/s);
+    expect(await shop.gatewayUnderTest.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 502 .*"code":502/s);
     await shop.instance(() => {});
-    expect(await shop.jar.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 504 .*"code":504/s);
+    expect(await shop.gatewayUnderTest.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 504 .*"code":504/s);
   });
 
   it('passes over an instance that is gone', async () => {
@@ -329,21 +329,21 @@ describe('a WebSocket that cannot be', () => {
 
   it('is refused where a lambda answers, with 501', async () => {
     const shop = await shopWith();
-    shop.jar.endpoint(
-      shop.jar.api('fn'),
-      shop.jar.lambda(() => text('x')),
+    shop.gatewayUnderTest.endpoint(
+      shop.gatewayUnderTest.api('fn'),
+      shop.gatewayUnderTest.lambda(() => text('x')),
       { resource: '/' },
     );
-    expect(await shop.jar.sendRaw(handshake('/fn'))).toMatch(/^HTTP\/1\.1 501 .*"code":501/s);
-    expect(shop.jar.calls).toEqual([]);
+    expect(await shop.gatewayUnderTest.sendRaw(handshake('/fn'))).toMatch(/^HTTP\/1\.1 501 .*"code":501/s);
+    expect(shop.gatewayUnderTest.calls).toEqual([]);
   });
 
   it('counts against the rate limit of its endpoint', async () => {
     const shop = await shopWith({ endpoint: { plugins: { rateLimit: { enabled: true, perMinute: 2 } } } });
     await echo(shop);
     const first = await open(shop);
-    expect(await (await fetch(`http://127.0.0.1:${shop.jar.port}/web/shop`)).text()).toBe('plain');
-    const got = await shop.jar.sendRaw(handshake());
+    expect(await (await fetch(`http://127.0.0.1:${shop.gatewayUnderTest.port}/web/shop`)).text()).toBe('plain');
+    const got = await shop.gatewayUnderTest.sendRaw(handshake());
     expect(got).toMatch(/^HTTP\/1\.1 429 .*"code":429/s);
     expect(got).toContain('Retry-After: 60');
     first.terminate();
@@ -354,26 +354,36 @@ describe('a WebSocket that cannot be', () => {
       endpoint: { methods: ['GET'], plugins: { platformSecurity: { enabled: true, users: [] } } },
     });
     await echo(shop);
-    shop.jar.caller('Bearer root', { isRoot: true });
-    shop.jar.caller('Bearer guest');
-    expect(await shop.jar.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 401 .*WWW-Authenticate: Bearer/s);
-    expect(await shop.jar.sendRaw(handshake('/web/shop', ['Authorization: Bearer guest']))).toMatch(/^HTTP\/1\.1 403 /);
-    expect(await shop.jar.sendRaw(handshake('/none'))).toMatch(/^HTTP\/1\.1 404 /);
+    shop.gatewayUnderTest.caller('Bearer root', { isRoot: true });
+    shop.gatewayUnderTest.caller('Bearer guest');
+    expect(await shop.gatewayUnderTest.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 401 .*WWW-Authenticate: Bearer/s);
+    expect(await shop.gatewayUnderTest.sendRaw(handshake('/web/shop', ['Authorization: Bearer guest']))).toMatch(
+      /^HTTP\/1\.1 403 /,
+    );
+    expect(await shop.gatewayUnderTest.sendRaw(handshake('/none'))).toMatch(/^HTTP\/1\.1 404 /);
     const socket = await open(shop, '/web/shop', [], { Authorization: 'Bearer root' });
     socket.terminate();
-    shop.jar.patch(shop.endpoint, { whitelist: ['10.0.0.0/8'] });
-    expect(await shop.jar.sendRaw(handshake('/web/shop', ['Authorization: Bearer root']))).toMatch(
+    shop.gatewayUnderTest.patch(shop.endpoint, { whitelist: ['10.0.0.0/8'] });
+    expect(await shop.gatewayUnderTest.sendRaw(handshake('/web/shop', ['Authorization: Bearer root']))).toMatch(
       /^HTTP\/1\.1 403 .*whitelist/s,
     );
-    shop.jar.patch(shop.endpoint, { methods: ['POST'] });
-    expect(await shop.jar.sendRaw(handshake('/web/shop', ['Authorization: Bearer root']))).toMatch(/^HTTP\/1\.1 405 /);
+    shop.gatewayUnderTest.patch(shop.endpoint, { methods: ['POST'] });
+    expect(await shop.gatewayUnderTest.sendRaw(handshake('/web/shop', ['Authorization: Bearer root']))).toMatch(
+      /^HTTP\/1\.1 405 /,
+    );
   });
 
   it('is a plain request unless it is a GET', async () => {
     const shop = await shopWith();
     await shop.instance((req, res) => req.pipe(res));
     const headers = { Connection: 'Upgrade', Upgrade: 'websocket' };
-    const sent = request({ port: shop.jar.port, host: '127.0.0.1', method: 'POST', path: '/web/shop', headers });
+    const sent = request({
+      port: shop.gatewayUnderTest.port,
+      host: '127.0.0.1',
+      method: 'POST',
+      path: '/web/shop',
+      headers,
+    });
     sent.end('a body');
     const [response] = await once(sent, 'response');
     expect((await response.toArray()).join('')).toBe('a body');
@@ -384,14 +394,14 @@ describe('a WebSocket that cannot be', () => {
     const server = createServer();
     const asked = once(server, 'upgrade');
     await shop.instance(() => {}, server);
-    const over = shop.jar.nextTraffic();
-    const socket = connect(shop.jar.port, '127.0.0.1');
+    const over = shop.gatewayUnderTest.nextTraffic();
+    const socket = connect(shop.gatewayUnderTest.port, '127.0.0.1');
     socket.write(handshake());
     const [, served]: Socket[] = await asked;
     socket.resetAndDestroy();
     served?.on('error', () => {});
     served?.resume();
     await Promise.all([over, served && once(served, 'end')]);
-    expect(shop.jar.traffic).toMatchObject([{ status: undefined, isComplete: false }]);
+    expect(shop.gatewayUnderTest.traffic).toMatchObject([{ status: undefined, isComplete: false }]);
   });
 });

@@ -6,20 +6,18 @@ import { type ForwardedBody, pairsOf } from './forwarded-body.ts';
 import { answerLines, requestLines } from './forwarded-headers.ts';
 import type { ServingInstance } from './instance-directory.ts';
 
-/** Room for the head of an instance's answer. */
 const MAX_HEADERS_BYTES = 64 * 1024;
 
-/** Why an instance gave no answer. */
 export type Silence =
-  /** There was no connection: it was sent nothing. */
+  /** The connection could not be established: nothing was sent. */
   | 'unreachable'
-  /** A connection that had been used before was closed at its end, most likely before it was sent anything. */
+  /** A reused connection was closed, most likely before anything was sent. */
   | 'stale'
-  /** It closed the connection, or sent what is no HTTP. */
+  /** The instance closed the connection or sent invalid HTTP. */
   | 'broken'
   | 'late';
 
-/** An instance gave no answer; nothing was sent to the client. */
+/** An instance sent no response, and nothing was sent to the client. */
 export class Unanswered extends Error {
   readonly silence: Silence;
 
@@ -29,32 +27,25 @@ export class Unanswered extends Error {
   }
 }
 
-/** What an instance made of a WebSocket handshake. */
 export interface SwitchedConnection {
   answer: IncomingMessage;
   socket: Duplex;
-  /** What it sent after its answer already. */
   head: Buffer;
 }
 
-/** One attempt to have an instance answer a request. */
 export interface CallOptions {
   instance: ServingInstance;
   call: ContainerRequest;
   body: ForwardedBody;
-  /** False: a connection for this call alone. */
+  /** False: a new connection for this request only. */
   agent: Agent | false;
-  /** For the instance to connect, to take more of the body, and to begin its answer. */
+  /** Timeout for the instance to connect, to read more of the body, and to start the response. */
   answerTimeoutMs: number;
-  /** Given the connection of an instance that agrees to a WebSocket; without it that is a fault. */
+  /** Called with the connection of an instance that accepts a WebSocket; if not set, an upgrade is an error. */
   onSwitch?(switched: SwitchedConnection): void;
 }
 
-/**
- * Sends a request to an instance and streams its answer to the client. Resolves when the answer is sent, the client has
- * gone, or the protocol was switched. Rejects with Unanswered, or with a PlatformError (413, 502), while nothing of an answer
- * is sent. An answer that breaks off breaks off for the client, too.
- */
+/** Resolves when sent, disconnected or switched. Rejects with Unanswered or PlatformError while nothing is sent; cuts what is cut. */
 export function callInstance(options: CallOptions): Promise<void> {
   return new Promise((resolve, reject) => new InstanceCall(options, resolve, reject));
 }
@@ -98,7 +89,7 @@ class InstanceCall {
     upstream.on('information', (answer) => this.#passHint(answer.statusCode, answer.headers));
     upstream.on('response', (answer) => this.#passAnswer(answer));
     upstream.on('error', (fault) => this.#fail(fault));
-    // After an unasked switch of protocols node:http closes without an error.
+    // After an unrequested protocol switch node:http closes without an error.
     upstream.on('close', () => this.#fail(new Error('the connection was closed')));
     const { onSwitch } = this.#options;
     if (!onSwitch) return;
@@ -133,11 +124,10 @@ class InstanceCall {
     if (this.#hasAnswer) return;
     const { answerTimeoutMs } = this.#options;
     this.#timer = setTimeout(() => {
-      this.#fail(new Unanswered('late', new Error(`no answer within ${answerTimeoutMs / 1000} s`)));
+      this.#fail(new Unanswered('late', new Error(`no response within ${answerTimeoutMs / 1000} s`)));
     }, answerTimeoutMs);
   }
 
-  /** The instance's word that it is at work (102) or what a page will need (103). */
   #passHint(status: number, headers: IncomingMessage['headers']): void {
     const { request, response } = this.#options.call;
     if (request.httpVersion !== '1.1' || response.headersSent) return;
@@ -146,7 +136,7 @@ class InstanceCall {
     try {
       response.writeEarlyHints({ link: headers.link });
     } catch {
-      // A hint that cannot be told is none.
+      // Invalid hints are ignored.
     }
   }
 
@@ -162,12 +152,12 @@ class InstanceCall {
       return;
     }
     this.#hasAnswer = true;
-    call.witness.answered(head);
+    call.recorder.answered(head);
     answer.on('error', () => this.#breakOff());
     let hasBegun = false;
     answer.on('data', (chunk: Buffer) => {
       hasBegun = true;
-      call.witness.received(chunk);
+      call.recorder.received(chunk);
       if (!response.write(chunk)) answer.pause();
     });
     response.on('drain', () => answer.resume());
@@ -175,17 +165,17 @@ class InstanceCall {
       if (answer.rawTrailers.length > 0) response.addTrailers(pairsOf(answer.rawTrailers));
       response.end();
     });
-    // In one packet with the body if that is here already; otherwise the client need not wait for it.
+    // Sends the headers in one packet with the body if the body has already arrived; otherwise the client does not wait for it.
     setImmediate(() => hasBegun || this.#isOver || response.flushHeaders());
   }
 
   #unusable(cause: unknown): PlatformError {
-    const reason = cause instanceof Error ? cause.message : 'its head is not valid';
-    const message = `${named(this.#options.call)} gave an answer that cannot be passed on: ${reason}`;
+    const reason = cause instanceof Error ? cause.message : 'its headers are not valid';
+    const message = `${named(this.#options.call)} returned a response that cannot be forwarded: ${reason}`;
     return new PlatformError(502, message, { cause });
   }
 
-  /** Half an answer must not look like a whole one. */
+  /** An incomplete response must not look complete. */
   #breakOff(): void {
     if (!this.#isOver) this.#options.call.response.destroy();
   }
@@ -193,7 +183,7 @@ class InstanceCall {
   readonly #onClientDone = () => {
     const { call, body } = this.#options;
     this.#end();
-    // A connection that carried both messages to their end is good for the next request.
+    // A connection that completed both messages can be reused.
     if (!call.response.writableFinished || !body.isRead) this.#upstream.destroy();
     if (!body.isRead) body.discard();
     this.#resolve();
@@ -220,7 +210,6 @@ class InstanceCall {
   }
 }
 
-/** What a container is called in messages. */
 export function named({ containerName }: ContainerRequest): string {
   return `container '${containerName}'`;
 }

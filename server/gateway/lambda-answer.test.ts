@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureKind, Outcome } from '../model/invocation.ts';
-import { invocation, json, ok, text } from './gateway-for-tests.ts';
-import { lambdaAnswer } from './lambda-answer.ts';
+import { invocation, json, ok, text } from '../testing/gateway.ts';
+import { lambdaAnswer } from './lambda-call.ts';
 
 const answerOf = (outcome: Outcome, isHttpAware = false, accept?: string) =>
   lambdaAnswer(invocation('a-lambda', 'an-execution', outcome, accept), isHttpAware);
@@ -14,6 +14,20 @@ describe('a result (D-137)', () => {
     ['text with Accept', text('<a/>'), 'text/xml', ['Content-Type', 'text/xml'], '<a/>'],
     ['an object', json({ a: 1 }), undefined, ['Content-Type', 'application/json'], '{"a":1}'],
     ['a number with Accept', json(7), 'text/x-number', ['Content-Type', 'text/x-number'], '7'],
+    [
+      'bytes',
+      ok({ kind: 'bytes', bytes: Buffer.from('x') }),
+      undefined,
+      ['Content-Type', 'application/octet-stream'],
+      'x',
+    ],
+    [
+      'bytes with Accept',
+      ok({ kind: 'bytes', bytes: Buffer.from('x') }),
+      'image/png',
+      ['Content-Type', 'image/png'],
+      'x',
+    ],
     ['nothing', ok({ kind: 'nothing' }), 'text/html', [], ''],
     ['text with an Accept that is no header', text('x'), 'a\nb', ['Content-Type', 'text/plain; charset=utf-8'], 'x'],
   ])('%s', (_what, outcome, accept, headers, body) => {
@@ -62,6 +76,28 @@ describe('an http-aware result (D-140)', () => {
     expect(bodyOf(answer)).toBe('made');
   });
 
+  it('has a status that is text, too', () => {
+    expect(aware({ statusCode: '201', body: 'x' })).toMatchObject({ status: 201, body: 'x' });
+    expect(aware({ statusCode: 'x', status: '404', body: 'x' })).toMatchObject({ status: 404, body: 'x' });
+    for (const statusCode of ['20x', '99', 99, 600, '600', '-1', -1, ' 200', '2e2', 200.5, null, ['200']])
+      expect(bodyOf(aware({ statusCode, body: 'x' }))).toBe(JSON.stringify({ statusCode, body: 'x' }));
+  });
+
+  it('has multiValueHeaders, which win over headers, and cookies', () => {
+    const multiValueHeaders = { 'x-b': ['1', '2'], 'Set-Cookie': ['a=1'] };
+    const answer = aware({
+      status: 204,
+      headers: { 'X-A': 'a', 'X-B': 'b' },
+      multiValueHeaders,
+      cookies: ['c=1', 'd=2'],
+    });
+    const cookies = ['Set-Cookie', 'a=1', 'Set-Cookie', 'c=1', 'Set-Cookie', 'd=2'];
+    expect(answer.headers).toEqual(['X-A', 'a', 'x-b', '1', 'x-b', '2', ...cookies]);
+    expect(aware({ status: 200, cookies: 'a=1' }).status).toBe(502);
+    expect(aware({ status: 200, multiValueHeaders: [] }).status).toBe(502);
+    expect(aware({ status: 200, headers: null, multiValueHeaders: null, cookies: null }).status).toBe(200);
+  });
+
   it('takes its body as text, as JSON, as bytes, or has none', () => {
     expect(aware({ status: 200, body: { a: 1 } })).toMatchObject({
       headers: ['Content-Type', 'application/json'],
@@ -98,7 +134,6 @@ describe('an http-aware result (D-140)', () => {
     [{ statusCode: 101 }],
     [{ status: 600 }],
     [{ status: 200.5 }],
-    [{ statusCode: '200' }],
     [[{ status: 200 }]],
     [null],
     [7],

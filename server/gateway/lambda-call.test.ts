@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { expect, it } from 'vitest';
-import { GatewayUnderTest, text } from './gateway-for-tests.ts';
+import { GatewayUnderTest, text } from '../testing/gateway.ts';
 
 it('calls over one connection each have the context of their own request, and an execution id', async () => {
-  const jar = await new GatewayUnderTest().start();
+  const gateway = await new GatewayUnderTest().start();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   try {
-    jar.endpoint(
-      jar.api('web'),
-      jar.lambda(() => text('in')),
+    gateway.endpoint(
+      gateway.api('web'),
+      gateway.lambda(() => text('in')),
       { resource: '/a' },
     );
     const sockets = new Set<unknown>();
     const send = async (method: string, path: string, headers: Record<string, string>): Promise<void> => {
-      const sent = request({ port: jar.port, host: '127.0.0.1', method, path, headers, agent }).end();
+      const sent = request({ port: gateway.port, host: '127.0.0.1', method, path, headers, agent }).end();
       const [response]: IncomingMessage[] = await once(sent, 'response');
       sockets.add(sent.socket);
       await once(response?.resume() ?? sent, 'end');
@@ -26,7 +26,7 @@ it('calls over one connection each have the context of their own request, and an
     await send('GET', '/web/a/c?x=2', { 'X-Who': 'two' });
     await send('PUT', '/web/a/c?x=2', { 'X-Who': 'two', 'Content-Length': '0' });
     expect(sockets.size).toBe(1);
-    const seen = jar.calls.map(({ context: { method, path, params, headers } }) =>
+    const seen = gateway.calls.map(({ context: { method, path, params, headers } }) =>
       [method, path, params.x, headers['x-who']].join(' '),
     );
     expect(seen).toEqual([
@@ -37,9 +37,9 @@ it('calls over one connection each have the context of their own request, and an
       'GET /c 2 two',
       'PUT /c 2 two',
     ]);
-    expect(new Set(jar.calls.map(({ executionId }) => executionId)).size).toBe(6);
+    expect(new Set(gateway.calls.map(({ executionId }) => executionId)).size).toBe(6);
   } finally {
     agent.destroy();
-    await jar.stop();
+    await gateway.stop();
   }
 });

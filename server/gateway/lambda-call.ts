@@ -1,12 +1,153 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import { type IncomingHttpHeaders, validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Identification } from '../model/caller.ts';
-import type { Uuid } from '../model/ids.ts';
-import type { CallContext, LambdaCall } from '../model/invocation.ts';
+import { statusIn } from '../model/http-result.ts';
+import type { CallContext, FailureKind, Invocation, LambdaCall, LambdaValue, Outcome } from '../model/invocation.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
+import type { Uuid } from '../model/record.ts';
 import { isSameList } from '../model/same-list.ts';
-import type { Exchange } from './exchange.ts';
-import { queryParams } from './request-target.ts';
+import { type Answer, type Exchange, hasHeader, jsonAnswer } from './exchange.ts';
+import { queryParams } from './request.ts';
+import { affectsWindow } from './window-cookies.ts';
+
+const TEXT = 'text/plain; charset=utf-8';
+const JSON_TYPE = 'application/json';
+const BYTES = 'application/octet-stream';
+
+/** D-139. */
+const FAILURE_STATUS: Readonly<Record<FailureKind, number>> = {
+  error: 500,
+  timeout: 504,
+  crash: 502,
+  load: 502,
+  'too-large': 502,
+  deleted: 503,
+  busy: 503,
+  runtime: 501,
+  interrupted: 503,
+};
+
+/** Statuses without a body (RFC 9110), whatever the lambda returns. */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/** Headers that the response of a lambda must not set: those of the connection and those of the gateway (D-157). */
+const RESERVED =
+  /^(connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|content-length|x-terrarium-.*|x-ratelimit-(limit|remaining)-minute)$/i;
+
+type Failure = Outcome & { ok: false };
+
+class UnusableResult extends Error {}
+
+export function contentTypeOf(value: LambdaValue, accept: string | undefined): string {
+  return acceptOr(value.kind === 'json' ? JSON_TYPE : value.kind === 'bytes' ? BYTES : TEXT, accept);
+}
+
+function acceptOr(fallback: string, accept: string | undefined): string {
+  return accept && isHeaderValue(accept) ? accept : fallback;
+}
+
+/** D-137, D-139, and D-140 for an http-aware endpoint. Never throws; `say` adds a line to the lambda's log. */
+export function lambdaAnswer(invocation: Invocation, isHttpAware: boolean, say?: (text: string) => void): Answer {
+  const { outcome, executionId } = invocation;
+  if (!outcome.ok) return failureAnswer(outcome, executionId);
+  const parts = isHttpAware ? httpParts(outcome.value) : undefined;
+  try {
+    const answer = parts ? httpAnswer(parts, invocation.accept) : plainAnswer(outcome.value, invocation.accept);
+    answer.executionId = executionId;
+    return answer;
+  } catch (fault) {
+    if (!(fault instanceof UnusableResult)) throw fault;
+    const what = `http-aware result that cannot be sent: ${fault.message}`;
+    say?.(`the handler returned an ${what} (D-140)`);
+    return errorOf(502, `lambda '${invocation.lambdaName}' returned an ${what}`, executionId);
+  }
+}
+
+export function failureAnswer({ failure, message }: Failure, executionId?: string): Answer {
+  return errorOf(FAILURE_STATUS[failure], message, executionId, failure === 'busy' ? ['Retry-After', '1'] : []);
+}
+
+function errorOf(code: number, message: string, executionId?: string, headers: readonly string[] = []): Answer {
+  const answer = jsonAnswer(code, { code, message, executionId }, headers);
+  if (executionId !== undefined) answer.executionId = executionId;
+  return answer;
+}
+
+function plainAnswer(value: LambdaValue, accept: string | undefined): Answer {
+  if (value.kind === 'nothing') return { status: 200, headers: [], body: '' };
+  return { status: 200, headers: ['Content-Type', contentTypeOf(value, accept)], body: value.bytes };
+}
+
+/** The result object of D-140 with its status, or undefined if the result is not one. */
+function httpParts(value: LambdaValue): { status: number; result: JsonObject } | undefined {
+  if (value.kind !== 'json') return undefined;
+  const result: unknown = JSON.parse(Buffer.from(value.bytes).toString());
+  if (!isJsonObject(result)) return undefined;
+  const status = statusIn(memberOf(result, 'statusCode')) ?? statusIn(memberOf(result, 'status'));
+  return status === undefined ? undefined : { status, result };
+}
+
+function httpAnswer({ status, result }: { status: number; result: JsonObject }, accept: string | undefined): Answer {
+  const headers = headersOf(result);
+  if (WITHOUT_BODY.has(status)) return { status, headers, body: '' };
+  const { body, contentType } = bodyOf(result);
+  if (body.length > 0 && !hasHeader(headers, 'Content-Type'))
+    headers.push('Content-Type', acceptOr(contentType, accept));
+  return { status, headers, body };
+}
+
+function bodyOf(result: JsonObject): { body: string | Uint8Array; contentType: string } {
+  const body = memberOf(result, 'body') ?? '';
+  if (typeof body !== 'string') return { body: JSON.stringify(body), contentType: JSON_TYPE };
+  return memberOf(result, 'isBase64Encoded') === true
+    ? { body: Buffer.from(body, 'base64'), contentType: BYTES }
+    : { body, contentType: TEXT };
+}
+
+/** `multiValueHeaders` overrides `headers`; each of `cookies` is a separate `Set-Cookie`. */
+function headersOf(result: JsonObject): string[] {
+  const single = headerLines('headers', memberOf(result, 'headers') ?? {});
+  const several = headerLines('multiValueHeaders', memberOf(result, 'multiValueHeaders') ?? {});
+  const cookies = memberOf(result, 'cookies') ?? [];
+  if (!Array.isArray(cookies)) throw new UnusableResult("'cookies' is not an array");
+  const others = single.filter((_, at) => !hasHeader(several, single[at - (at % 2)] ?? ''));
+  return [...others, ...several, ...cookies.flatMap((cookie) => headerLine('Set-Cookie', cookie))];
+}
+
+/** One line per value, without headers that only the gateway sets and without cookies of the window. */
+function headerLines(member: string, headers: Json): string[] {
+  if (!isJsonObject(headers)) throw new UnusableResult(`'${member}' is not an object`);
+  return Object.entries(headers)
+    .filter(([name]) => !RESERVED.test(name))
+    .flatMap(([name, value]) => [value].flat().flatMap((one) => headerLine(name, one)));
+}
+
+function headerLine(name: string, value: Json): string[] {
+  if (value === null) return [];
+  if (typeof value === 'object')
+    throw new UnusableResult(`header '${excerpt(name)}' is neither a string nor an array of strings`);
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, String(value));
+  } catch (cause) {
+    throw new UnusableResult(`header '${excerpt(name)}' is not valid in HTTP`, { cause });
+  }
+  return affectsWindow(name, String(value)) ? [] : [name, String(value)];
+}
+
+function excerpt(name: string): string {
+  return JSON.stringify(name.slice(0, 64)).slice(1, -1);
+}
+
+function isHeaderValue(value: string): boolean {
+  try {
+    validateHeaderValue('content-type', value);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 interface ContextParts {
   path: string;
@@ -16,16 +157,15 @@ interface ContextParts {
   apiEndpointId?: Uuid;
 }
 
-/** The context of the call that came last over each connection, and what it was made of: the next one is often the same. */
+/** The latest context of each connection with its input: the next call often has the same. */
 const lastContexts = new WeakMap<Socket, { rawHeaders: readonly string[]; query: string; context: CallContext }>();
 
-/** A call of a lambda, with a fresh execution id, made from a request (D-135, D-136). */
 export function lambdaCall(
   exchange: Exchange,
   parts: { trigger: 'gateway' | 'async'; body: Uint8Array } & ContextParts,
 ): LambdaCall {
   const { trigger, body } = parts;
-  return { executionId: randomUUID(), trigger, body, context: contextOf(exchange, parts) };
+  return { executionId: randomUUID(), trigger, body, context: contextOf(exchange, parts), bodies: exchange.bodies };
 }
 
 function contextOf({ request }: Exchange, parts: ContextParts): CallContext {
@@ -58,9 +198,9 @@ function contextOf({ request }: Exchange, parts: ContextParts): CallContext {
   return context;
 }
 
-/** Only Set-Cookie, which has no business in a request, can have several values in node:http. */
+/** In node:http only Set-Cookie has several values, and it is not a request header. */
 function singleHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const cookies = headers['set-cookie'];
-  // Every other member is a string once it is there.
+  // Every other present member is a string.
   return (cookies ? { ...headers, 'set-cookie': cookies.join(', ') } : headers) as Record<string, string>;
 }

@@ -1,24 +1,16 @@
-/** What the gateway puts up with and keeps (D-169, D-185). */
 export interface GatewayLimits {
-  /** Largest request body. */
   requestBodyBytes: number;
-  /** Longest request target. */
   requestTargetBytes: number;
-  /** Finished asynchronous results kept for each lambda. */
   resultsPerLambda: number;
-  /** What memory holds for all finished results together: above it the oldest go before their time. */
+  /** Total size of finished results in memory; above it the oldest are removed early. */
   resultsBytes: number;
-  /** How long a finished asynchronous result is kept. */
   resultLifetimeS: number;
-  /** For all headers of a request to arrive. */
   headersTimeoutMs: number;
-  /** For a whole request to arrive. */
   requestTimeoutMs: number;
-  /** For a client to take more of an answer that waits for it. */
+  /** Timeout for a client to read more of a waiting response. */
   answerStallMs: number;
-  /** For a connection without a request. */
   keepAliveTimeoutMs: number;
-  /** For requests and asynchronous calls under way to end when the gateway stops. */
+  /** Timeout for open requests and asynchronous invocations when the gateway stops. */
   drainTimeoutMs: number;
 }
 

@@ -1,27 +1,25 @@
 import type { IncomingMessage } from 'node:http';
-import { hostNameOf, isOurName } from '../http/host-guard.ts';
+import { hostNameOf, isOurName } from '../api/server/host-guard.ts';
+import { refuseLargeBody } from '../api/server/whole-body.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
+import type { WorldView } from '../model/record.ts';
 import { WINDOW_HOST } from '../model/window-host.ts';
-import type { WorldView } from '../model/world-view.ts';
-import type { Answer } from './answer.ts';
 import type { AsyncCalls } from './async-calls.ts';
 import type { BuiltInRoute, BuiltInRoutes } from './built-in-routes.ts';
 import type { CallerCheck } from './caller-check.ts';
 import type { ContainerProxy } from './container-proxy.ts';
 import { requestForContainer } from './container-request.ts';
-import { preflightedMethod, preflightHeaders } from './cors.ts';
+import { ANY_ORIGIN, preflightedMethod, preflightHeaders } from './cors.ts';
 import type { Endpoint, EndpointTarget } from './endpoint.ts';
-import type { Exchange } from './exchange.ts';
-import { lambdaAnswer } from './lambda-answer.ts';
-import { lambdaCall } from './lambda-call.ts';
+import type { Answer, Exchange } from './exchange.ts';
+import { lambdaAnswer, lambdaCall } from './lambda-call.ts';
 import type { GatewayLimits } from './limits.ts';
+import { Preflights } from './preflights.ts';
 import type { PublishedEndpoints } from './published-endpoints.ts';
-import { hasBody, NO_BODY, readBody, refuseLargeBody } from './request-body.ts';
-import { parseTarget, type RequestTarget, restAfter } from './request-target.ts';
+import { parseTarget, type RequestTarget, readBody, restAfter } from './request.ts';
 import { methodsOf, routeForMethod } from './route-table.ts';
 
-/** What a request's way leads through. */
 export interface PipelineParts {
   view: WorldView;
   endpoints: PublishedEndpoints;
@@ -31,45 +29,53 @@ export interface PipelineParts {
   invoker: LambdaInvoker;
   containers: ContainerProxy;
   limits: GatewayLimits;
-  /** Host names, besides the loopback ones and those of endpoints, that requests may name. */
+  /** Accepted host names besides loopback names and those of endpoints; lower case, without port. */
   allowedHosts: ReadonlySet<string>;
   version: string;
-  nowMs(): number;
+  steadyMs(): number;
 }
 
-/** The way of a request from its first byte to its answer, in the order of D-154. */
+/** The steps from a request to its response, in the order of D-154. */
 export class Pipeline {
   readonly #parts: PipelineParts;
-  /** The Host header that came last of those that are ours whatever the world holds, and its name: most requests say the same. */
+  readonly #preflights: Preflights;
+  /** Cache of the latest Host header that is always accepted, with its name: most requests have the same. */
   #lastHost: { header: string; name: string } | undefined;
-
-  /** The target that came last. */
   #lastTarget: { text: string; target: RequestTarget } | undefined;
 
   constructor(parts: PipelineParts) {
     this.#parts = parts;
+    this.#preflights = new Preflights(parts.invoker);
   }
 
-  /**
-   * Works out the answer to a request; undefined when it was sent on the way (a container's is streamed). Throws
-   * PlatformError for every refusal, at once or later, and ClientGone when nobody is left to answer.
-   */
+  /** Undefined if the response was streamed from a container. Throws or rejects with PlatformError, or ClientDisconnected. */
   answer(exchange: Exchange): Answer | Promise<Answer | undefined> {
     const { request } = exchange;
     const target = this.#targetOf(request.url ?? '');
     const host = this.#ownHost(exchange, target);
     const routes = this.#routesOf(host, target.segments);
-    if (!routes) throw new PlatformError(404, 'no API found with those values');
-    const preflighted = preflightedRoute(request, routes);
+    const asked = preflightedMethod(request);
+    if (!routes) {
+      // So that a page can read the 404.
+      exchange.allowOrigins(ANY_ORIGIN);
+      if (asked !== undefined) return { status: 204, headers: preflightHeaders([asked], request), body: '' };
+      throw new PlatformError(404, 'no API found with those values');
+    }
+    const preflighted = asked === undefined ? undefined : preflightedRoute(asked, routes);
     const route = preflighted ?? routeForMethod(routes, request.method ?? '');
     exchange.allowOrigins((route ?? routes[0])?.cors);
+    if (!preflighted) this.#preflights.followedBy(request, route ?? routes[0]);
     if (!route) throw methodNotAllowed(request, routes);
     exchange.passed('route');
     if ('id' in route) {
       exchange.endpointId = route.id;
-      if (route.limit) exchange.showLimit(route.limit, this.#parts.nowMs());
+      if (route.limit) exchange.showLimit(route.limit, this.#parts.steadyMs());
     }
-    if (preflighted) return { status: 204, headers: preflightHeaders(methodsOf([preflighted]), request), body: '' };
+    if (preflighted && asked !== undefined) {
+      this.#preflights.answered(request, preflighted);
+      // With the method that is not published, too, a page can read the 405.
+      return { status: 204, headers: preflightHeaders([...methodsOf([preflighted]), asked], request), body: '' };
+    }
     return 'answer' in route ? route.answer(exchange, target) : this.#serve(exchange, route, target);
   }
 
@@ -80,7 +86,7 @@ export class Pipeline {
     return target;
   }
 
-  /** The host name that the request is for; throws 400 unless it names one, 403 when it is not ours. */
+  /** The requested host name. Throws 400 if it is missing or malformed, 403 if it is not accepted. */
   #ownHost({ request }: Exchange, target: RequestTarget): string {
     const { allowedHosts, endpoints } = this.#parts;
     if (countHosts(request.rawHeaders) > 1) throw new PlatformError(400, 'the request has more than one Host header');
@@ -91,10 +97,7 @@ export class Pipeline {
     if (header !== undefined && header === this.#lastHost?.header) return this.#lastHost.name;
     const name = header === undefined ? undefined : hostNameOf(header);
     if (name === WINDOW_HOST) {
-      throw new PlatformError(
-        403,
-        `the name ${WINDOW_HOST} is the window's alone (D-214): ask this gateway as localhost`,
-      );
+      throw new PlatformError(403, `the gateway is not available at ${WINDOW_HOST}; use localhost (D-214)`);
     }
     if (header !== undefined && name !== undefined && isOurName(name, allowedHosts)) {
       this.#lastHost = { header, name };
@@ -104,15 +107,12 @@ export class Pipeline {
     const known = ['localhost', '*.localhost', '127.0.0.0/8', '[::1]', ...allowedHosts].join(', ');
     throw new PlatformError(
       403,
-      `requests to host '${(header ?? '').slice(0, 255)}' are refused: this gateway answers to ${known} and the hosts of API ` +
-        "endpoints; add the name to an endpoint's hosts, or to the setting allowedHosts",
+      `requests to host '${(header ?? '').slice(0, 255)}' are refused: the gateway accepts ${known} and the hosts of API ` +
+        "endpoints. Add the name to an endpoint's hosts, or to the setting allowedHosts.",
     );
   }
 
-  /**
-   * The routes of a path. A built-in one gives way to an endpoint of that very path (`/async` of an API `api`, D-165), and to no
-   * other, whatever its hosts (D-151).
-   */
+  /** Exactly this path of an endpoint takes precedence over a built-in route (`/async` of an API `api`, D-165), no other does (D-151). */
   #routesOf(host: string, segments: readonly string[]): readonly (Endpoint | BuiltInRoute)[] | undefined {
     const found = this.#parts.endpoints.find(host, segments);
     const builtIn = this.#parts.builtIns.find(segments);
@@ -122,7 +122,7 @@ export class Pipeline {
   }
 
   async #serve(exchange: Exchange, endpoint: Endpoint, target: RequestTarget): Promise<Answer | undefined> {
-    const { callers, view, limits, nowMs } = this.#parts;
+    const { callers, view, limits, steadyMs } = this.#parts;
     const { request, response } = exchange;
     const peer = request.socket.remoteAddress;
     if (endpoint.whitelist && !endpoint.whitelist.has(peer)) {
@@ -138,8 +138,8 @@ export class Pipeline {
     if (lambda) callers.requireInvoke(who, lambda);
     exchange.passed('auth');
     if (endpoint.limit) {
-      endpoint.limit.count(nowMs());
-      exchange.showLimit(endpoint.limit, nowMs());
+      endpoint.limit.count(steadyMs());
+      exchange.showLimit(endpoint.limit, steadyMs());
       exchange.passed('limit');
     }
     if (to.kind === 'container') {
@@ -152,7 +152,7 @@ export class Pipeline {
       return undefined;
     }
     refuseWebSocket(exchange);
-    exchange.body = hasBody(request) ? await readBody(request, response, limits.requestBodyBytes) : NO_BODY;
+    exchange.body = await readBody(request, response, limits.requestBodyBytes);
     exchange.passed('body');
     const call = lambdaCall(exchange, {
       trigger: to.isSynchronous ? 'gateway' : 'async',
@@ -167,7 +167,7 @@ export class Pipeline {
     exchange.goUpstream();
     const invocation = await this.#parts.invoker.invoke(to.id, call); // never rejects
     exchange.backFromUpstream();
-    return lambdaAnswer(invocation, to.isHttpAware);
+    return lambdaAnswer(invocation, to.isHttpAware, (text) => this.#parts.invoker.say?.(to.id, text));
   }
 
   async #forward(
@@ -190,7 +190,7 @@ export class Pipeline {
       request,
       response,
       controlHeaders: (own) => exchange.controlHeaders(version, own),
-      witness: exchange.witness(),
+      recorder: exchange.recorder(),
     });
     if (!upgrade) return containers.forward(call);
     const tunnel = await containers.upgrade(call, upgrade);
@@ -198,29 +198,21 @@ export class Pipeline {
   }
 }
 
-/**
- * The route whose preflight the gateway answers (D-158): that of the method which the page asks for, or any of the path, whose
- * answer tells the page what it may use. Undefined when the request is no preflight, or one that goes to the target.
- */
-function preflightedRoute<T extends Endpoint | BuiltInRoute>(
-  request: IncomingMessage,
-  routes: readonly T[],
-): T | undefined {
-  const wanted = preflightedMethod(request);
-  if (wanted === undefined || routes.some((route) => route.methods?.has('OPTIONS'))) return undefined;
+/** The route whose preflight the gateway handles (D-158): of the requested method, or any. Undefined if the target does. */
+function preflightedRoute<T extends Endpoint | BuiltInRoute>(wanted: string, routes: readonly T[]): T | undefined {
+  if (routes.some((route) => route.methods?.has('OPTIONS'))) return undefined;
   const route = routeForMethod(routes, wanted) ?? routes[0];
   return route?.cors ? route : undefined;
 }
 
 function methodNotAllowed(request: IncomingMessage, routes: readonly (Endpoint | BuiltInRoute)[]): PlatformError {
-  const allow = methodsOf(routes);
-  return new PlatformError(405, `${request.method} is not allowed here; use ${allow}`, { headers: { Allow: allow } });
+  const allow = methodsOf(routes).join(', ');
+  return new PlatformError(405, `method ${request.method} is not allowed; use ${allow}`, { headers: { Allow: allow } });
 }
 
-/** Answered as a plain call, a WebSocket client would be told nothing. */
 function refuseWebSocket({ upgrade }: Exchange): void {
   if (!upgrade) return;
-  throw new PlatformError(501, 'this endpoint leads to a lambda, which cannot hold a WebSocket; use a container');
+  throw new PlatformError(501, 'this endpoint leads to a lambda, which does not support WebSockets. Use a container.');
 }
 
 function countHosts(rawHeaders: readonly string[]): number {

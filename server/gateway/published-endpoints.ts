@@ -1,16 +1,13 @@
-import { hostNameOf } from '../http/host-guard.ts';
+import { hostNameOf } from '../api/server/host-guard.ts';
 import type { Change } from '../model/commit.ts';
-import type { Uuid } from '../model/ids.ts';
 import { memberOf } from '../model/json.ts';
-import type { StoredResource } from '../model/record.ts';
+import type { StoredResource, Uuid, WorldView } from '../model/record.ts';
 import { API } from '../model/types/api.ts';
 import { API_ENDPOINT } from '../model/types/apiendpoint.ts';
 import { isGateway } from '../model/types/provider-rules.ts';
-import type { WorldView } from '../model/world-view.ts';
 import { type Endpoint, prepareEndpoint } from './endpoint.ts';
 import { RouteTable } from './route-table.ts';
 
-/** The endpoints of the world, ready to be matched; follows the world's changes and is never computed per request. */
 export class PublishedEndpoints {
   readonly #view: WorldView;
   readonly #table = new RouteTable<Endpoint>();
@@ -18,14 +15,13 @@ export class PublishedEndpoints {
   /** Host names of the gateway's public addresses, by gateway provider (D-150). */
   readonly #publicHosts = new Map<Uuid, string>();
 
-  /** Reads every endpoint that the view holds now. */
   constructor(view: WorldView) {
     this.#view = view;
     for (const provider of view.all('providers')) this.#publishHost(provider);
     for (const endpoint of view.all('apiendpoints')) this.#publish(endpoint);
   }
 
-  /** Follows what a commit changed; the view already shows it. Routes change at once (D-098). */
+  /** Applies the changes of a commit, which the view must already show. Routes change immediately (D-098). */
   changed(changes: readonly Change[]): void {
     for (const { before, after } of changes) {
       const record = after ?? before;
@@ -41,17 +37,14 @@ export class PublishedEndpoints {
     }
   }
 
-  /** The endpoints of the best path (D-151), see `RouteTable.find`. */
   find(host: string, segments: readonly string[]): readonly Endpoint[] | undefined {
     return this.#table.find(host, segments);
   }
 
-  /** Every endpoint, in no order that means anything. */
   all(): Iterable<Endpoint> {
     return this.#byId.values();
   }
 
-  /** Is that host name an endpoint's own, or that of the gateway's public address? */
   hasHost(host: string): boolean {
     return this.#table.hasHost(host) || [...this.#publicHosts.values()].includes(host);
   }

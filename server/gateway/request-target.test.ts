@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlatformError } from '../model/errors.ts';
-import { parseTarget, queryParams, restAfter } from './request-target.ts';
+import { parseTarget, queryParams, restAfter } from './request.ts';
 
 const LIMIT = 8192;
 
@@ -34,8 +34,12 @@ describe('a request target', () => {
       path: '/a',
       query: 'b',
     });
-    expect(parseTarget('http://jar.test', LIMIT)).toMatchObject({ authority: 'jar.test', path: '/', segments: [] });
-    expect(parseTarget('http://jar.test?x=1', LIMIT)).toMatchObject({ path: '/', query: 'x=1' });
+    expect(parseTarget('http://gateway.test', LIMIT)).toMatchObject({
+      authority: 'gateway.test',
+      path: '/',
+      segments: [],
+    });
+    expect(parseTarget('http://gateway.test?x=1', LIMIT)).toMatchObject({ path: '/', query: 'x=1' });
   });
 
   it('that begins with two slashes is still a path', () => {
@@ -57,8 +61,8 @@ describe('a request target', () => {
     ['/%c3%28', 400],
     ['*', 400],
     ['a/b', 400],
-    ['http://user@jar.test/', 400],
-    ['ftp://jar.test/', 400],
+    ['http://user@gateway.test/', 400],
+    ['ftp://gateway.test/', 400],
     [`/${'a'.repeat(LIMIT)}`, 414],
     [`/${'a'.repeat(LIMIT - 1)}`, 'accepted'],
     ['/a?b=%', 'accepted'],
@@ -89,7 +93,7 @@ describe('the rest of a path after a prefix', () => {
     expect(restAfter(path, count)).toBe(rest);
   });
 
-  it('is what the path ends with, and has the segments that are left', () => {
+  it('is the end of the path, and has the remaining segments', () => {
     fc.assert(
       fc.property(fc.array(segment), fc.nat(8), (segments, count) => {
         fc.pre(count <= segments.length);

@@ -31,7 +31,7 @@ const anyRoute: fc.Arbitrary<Route> = fc.record({
 });
 
 describe('the route table', () => {
-  it('finds what the decision says, after any additions and removals', () => {
+  it('finds the endpoint that the decision defines, after any additions and removals', () => {
     const changes = fc.array(fc.tuple(anyRoute, fc.boolean()), { maxLength: 12 });
     fc.assert(
       fc.property(changes, host, fc.array(segment, { maxLength: 5 }), (routes, asked, path) => {
@@ -84,8 +84,8 @@ describe('the method among the routes of a path', () => {
     expect(routeForMethod([post], 'HEAD')).toBeUndefined();
   });
 
-  it('is told as the union of what the routes take', () => {
-    expect(methodsOf([get, post])).toBe('GET, HEAD, POST');
-    expect(methodsOf([all])).toBe('GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS');
+  it('is the union of the methods of the routes', () => {
+    expect(methodsOf([get, post])).toEqual(['GET', 'HEAD', 'POST']);
+    expect(methodsOf([all])).toEqual(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
   });
 });

@@ -1,10 +1,9 @@
-/** What the table needs to know of an endpoint. */
 export interface Route {
   /** Host names, lower case and without port; empty: any host (D-151). */
   readonly hosts: readonly string[];
   /** Decoded segments of `/{api}{resource}`; empty for an endpoint with hosts and no resource. */
   readonly prefix: readonly string[];
-  /** Upper case; undefined: every method. */
+  /** Upper case; undefined: all methods. */
   readonly methods: ReadonlySet<string> | undefined;
 }
 
@@ -13,16 +12,11 @@ interface Node<T> {
   readonly below: Map<string, Node<T>>;
 }
 
-/** The tree of the routes that match any host. */
 const ANY_HOST = '';
 
-/** Methods that an endpoint without `methods` names as its own (D-060). */
 const ALL_METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/**
- * The prepared table of D-151: one tree of path segments per host. A look-up costs the segments of its path, a change the
- * segments of its route, whatever the number of routes.
- */
+/** One tree of path segments per host (D-151): the cost of a lookup does not depend on the number of routes. */
 export class RouteTable<T extends Route> {
   readonly #trees = new Map<string, Node<T>>();
 
@@ -34,23 +28,15 @@ export class RouteTable<T extends Route> {
     }
   }
 
-  /** Takes out a route that was added (the same object). */
   remove(route: T): void {
     for (const host of hostsOf(route)) prune(this.#trees, [host, ...route.prefix], route);
   }
 
-  /** Is there a route for that very host? */
   hasHost(host: string): boolean {
     return host !== ANY_HOST && this.#trees.has(host);
   }
 
-  /**
-   * The routes of the best path for a host and a path: a host match beats none, then the longest prefix in whole
-   * segments. Routes of that same path that match any host stand behind, since the method decides among all (D-151).
-   *
-   * @param host lower case, without port
-   * @returns at least one route, or undefined when no path matches (D-152)
-   */
+  /** A host match beats none, then the longest prefix. Routes of that path for any host come last (D-151). Undefined: D-152. */
   find(host: string, segments: readonly string[]): readonly T[] | undefined {
     const own = host === ANY_HOST ? undefined : deepest(this.#trees.get(host), segments);
     const any = this.#trees.get(ANY_HOST);
@@ -99,7 +85,7 @@ function nodeAt<T>(root: Node<T> | undefined, segments: readonly string[], depth
   return node;
 }
 
-/** The route of one path that takes a method: one that lists it, else one that takes every method; HEAD where GET is (D-152). */
+/** The route of a path for a method: one that lists it, otherwise one that accepts all methods; GET includes HEAD (D-152). */
 export function routeForMethod<T extends Pick<Route, 'methods'>>(routes: readonly T[], method: string): T | undefined {
   return (
     routes.find((route) => route.methods?.has(method)) ??
@@ -108,8 +94,7 @@ export function routeForMethod<T extends Pick<Route, 'methods'>>(routes: readonl
   );
 }
 
-/** The methods that routes of one path take together, as an `Allow` header lists them. */
-export function methodsOf(routes: readonly Pick<Route, 'methods'>[]): string {
+export function methodsOf(routes: readonly Pick<Route, 'methods'>[]): string[] {
   const takes = (method: string) => routeForMethod(routes, method) !== undefined;
-  return ALL_METHODS.filter(takes).join(', ');
+  return ALL_METHODS.filter(takes);
 }

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
-import { FakeLog, GatewayUnderTest } from './gateway-for-tests.ts';
+import { FakeLog, GatewayUnderTest } from '../testing/gateway.ts';
 import type { ServingInstance } from './instance-directory.ts';
 import { type ServicePortRecord, ServicePorts, type ServicePortsOptions } from './service-ports.ts';
 
@@ -17,7 +17,7 @@ const external = { ...exposed, type: 'external' };
 
 /** A world with service ports; the gateway in it is not started. */
 class Quay {
-  readonly jar = new GatewayUnderTest();
+  readonly gateway = new GatewayUnderTest();
   readonly warnings: string[] = [];
   readonly instances: ServingInstance[] = [];
   ports: ServicePorts;
@@ -31,8 +31,8 @@ class Quay {
 
   open(options: Partial<ServicePortsOptions> = {}): ServicePorts {
     return new ServicePorts({
-      view: this.jar.world,
-      directory: { serving: () => this.instances, whyNotServing: () => 'none' },
+      view: this.gateway.world,
+      directory: { serving: () => this.instances, unavailableReason: () => 'none' },
       host: '127.0.0.1',
       ports: this.log,
       nowMs: Date.now,
@@ -48,15 +48,15 @@ class Quay {
   }
 
   /** Stores a container with those port mappings, a new one or another version of one. */
-  async container(mappings: JsonObject[], before = this.jar.container('shop')): Promise<StoredResource> {
-    const after = this.jar.patch(before, { port_mappings: mappings });
+  async container(mappings: JsonObject[], before = this.gateway.container('shop')): Promise<StoredResource> {
+    const after = this.gateway.patch(before, { port_mappings: mappings });
     this.ports.changed([{ before, after }]);
     await this.ports.settled();
     return after;
   }
 
   async remove(container: StoredResource): Promise<void> {
-    this.jar.remove(container);
+    this.gateway.remove(container);
     this.ports.changed([{ before: container }]);
     await this.ports.settled();
   }
@@ -171,7 +171,7 @@ describe('a port is published', () => {
     expect(other).not.toBe(port);
     expect(quay.log.get(`${container.id}/web`)).toEqual({ port: other });
     expect(quay.warnings).toEqual([
-      `port 'web' of container 'shop' was at ${port}, which cannot be had (EADDRINUSE); it is at ${other} now`,
+      `port 'web' of container 'shop': port ${port} is not available (EADDRINUSE), so it uses port ${other} now`,
     ]);
   });
 

@@ -1,51 +1,135 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { Change } from '../model/commit.ts';
-import type { Uuid } from '../model/ids.ts';
+import { reasonOf } from '../model/errors.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
-import { reasonOf } from '../model/reason.ts';
+import type { Uuid, WorldView } from '../model/record.ts';
 import { CONTAINER } from '../model/types/container.ts';
 import { servicePortNames } from '../model/types/port-mappings.ts';
-import type { WorldView } from '../model/world-view.ts';
-import type { InstanceDirectory } from './instance-directory.ts';
-import { InstanceTurns } from './instance-turns.ts';
-import { ServicePort } from './service-port.ts';
+import type { InstanceDirectory, ServingInstance } from './instance-directory.ts';
+import { RoundRobin } from './round-robin.ts';
 
-/** A port that was given to a port mapping of a container; its key is `<container id>/<port name>`. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+interface ServicePortOptions {
+  host: string;
+  /** 0 selects a free port. */
+  port: number;
+  containerId: Uuid;
+  portName: string;
+  turns: RoundRobin;
+}
+
+/** One TCP listener: forwards each connection to the next instance in turn. Either side can end it. */
+class ServicePort {
+  readonly port: number;
+  readonly #options: ServicePortOptions;
+  readonly #server: Server;
+  readonly #clients = new Set<Socket>();
+
+  private constructor(options: ServicePortOptions, server: Server) {
+    this.#options = options;
+    this.#server = server;
+    this.port = (server.address() as AddressInfo).port; // a server on a TCP port always has an address
+    server.on('connection', (client) => void this.#lead(client));
+    server.on('error', () => {}); // one connection that could not be accepted
+  }
+
+  static async listen(options: ServicePortOptions): Promise<ServicePort> {
+    // Paused until an instance accepts the connection; half open, so that one side can finish first.
+    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true });
+    server.listen(options.port, options.host);
+    await once(server, 'listening');
+    return new ServicePort(options, server);
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    for (const client of this.#clients) client.resetAndDestroy();
+    await closed;
+  }
+
+  /** Finds an instance for the connection. If there is none, resets the connection. */
+  async #lead(client: Socket): Promise<void> {
+    const { turns, containerId, portName } = this.#options;
+    this.#clients.add(client);
+    client.on('close', () => this.#clients.delete(client));
+    client.on('error', () => {}); // the close event is handled instead
+    const tried = new Set<string>();
+    while (!client.destroyed) {
+      const instance = turns.inOrder(containerId, portName).find(({ instanceId }) => !tried.has(instanceId));
+      if (!instance) {
+        client.resetAndDestroy();
+        return;
+      }
+      tried.add(instance.instanceId);
+      const end = turns.begin(instance.instanceId, { cut: () => client.resetAndDestroy() });
+      const upstream = await connectTo(instance);
+      if (upstream) {
+        join(client, upstream, end);
+        return;
+      }
+      end();
+    }
+  }
+}
+
+async function connectTo({ host, port }: ServingInstance): Promise<Socket | undefined> {
+  const socket = connect({ host, port, allowHalfOpen: true, noDelay: true });
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
+  } catch {
+    socket.destroy();
+    return undefined;
+  }
+  return socket.on('error', () => {}); // the close event is handled instead
+}
+
+/** Forwards bytes in both directions. An aborted side aborts the other; an ended side can still receive. */
+function join(client: Socket, upstream: Socket, onClosed: () => void): void {
+  for (const [one, other] of [
+    [client, upstream],
+    [upstream, client],
+  ] as const) {
+    one.on('close', () => {
+      if (!one.readableEnded || !other.writableEnded) other.resetAndDestroy();
+      if (other.closed) onClosed();
+    });
+  }
+  if (client.destroyed) upstream.destroy();
+  client.pipe(upstream);
+  upstream.pipe(client);
+}
+
+/** The port of a container's port mapping; its key is `<container id>/<port name>`. */
 export interface ServicePortRecord {
   port: number;
 }
 
-/** What the ports stand on. */
 export interface ServicePortsOptions {
-  /** The present world, already loaded. */
   view: WorldView;
   directory: InstanceDirectory;
-  /** Name or address to listen on. */
   host: string;
-  /** Where given ports are kept. */
   ports: KeyedLog<ServicePortRecord>;
-  /** Epoch milliseconds. */
   nowMs(): number;
   onWarning(message: string): void;
 }
 
-/**
- * One TCP port of the emulator for each port that a container shows to the outside (`external`, `loadBalancer`): it is kept
- * over restarts, goes with the container, and leads round robin to the instances that serve (D-047).
- */
+/** A TCP port per exposed container port (`external`, `loadBalancer`), also after restarts, round robin to ready instances (D-047). */
 export class ServicePorts {
   readonly #options: ServicePortsOptions;
-  readonly #turns: InstanceTurns;
+  readonly #turns: RoundRobin;
   readonly #open = new Map<Uuid, Map<string, ServicePort>>();
-  /** One change after the other, so that the last one wins. */
+  /** Changes are applied one after the other, so that the last one wins. */
   #work: Promise<void> = Promise.resolve();
   #isStopped = false;
 
   constructor(options: ServicePortsOptions) {
     this.#options = options;
-    this.#turns = new InstanceTurns(options.directory, options.nowMs);
+    this.#turns = new RoundRobin(options.directory, options.nowMs);
   }
 
-  /** Listens for every container of the world, and forgets the ports of those that are gone. What fails is a warning. */
+  /** Listens for all containers of the world, and removes the ports of deleted ones. Failures are warnings. */
   async start(): Promise<void> {
     const { view, ports } = this.#options;
     for (const key of [...ports.entries()].map(([key]) => key)) {
@@ -56,7 +140,6 @@ export class ServicePorts {
     await this.settled();
   }
 
-  /** Follows the world: feed it what each commit changed, once the view shows it. */
   changed(changes: readonly Change[]): void {
     for (const { before, after } of changes) {
       const record = after ?? before;
@@ -64,26 +147,20 @@ export class ServicePorts {
     }
   }
 
-  /**
-   * The port of a container's port mapping, for `service_port`; undefined when nothing listens (yet).
-   *
-   * @param portName as `portNameOf` (model/types/port-mappings.ts) tells it
-   */
+  /** The port for `service_port` of a port mapping (`portNameOf`); undefined while nothing listens. */
   portOf(containerId: Uuid, portName: string): number | undefined {
     return this.#open.get(containerId)?.get(portName)?.port;
   }
 
-  /** Resolves when everything listens that the world asked for up to now. */
   settled(): Promise<void> {
     return this.#work;
   }
 
-  /** Sends no new connection to an instance that is about to go. Resolves when those it has are closed, or cut after that time. */
+  /** Stops new connections to an instance that will be removed. Resolves when its connections are closed, or cut after the timeout. */
   drain(instanceId: string, timeoutMs: number): Promise<void> {
     return this.#turns.drain(instanceId, timeoutMs);
   }
 
-  /** Closes every port and every connection. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#work;
@@ -128,7 +205,7 @@ export class ServicePorts {
       const port = await listen(kept).catch(async (fault: NodeJS.ErrnoException) => {
         if (kept === 0) throw fault;
         const other = await listen(0);
-        onWarning(`${where} was at ${kept}, which cannot be had (${fault.code}); it is at ${other.port} now`);
+        onWarning(`${where}: port ${kept} is not available (${fault.code}), so it uses port ${other.port} now`);
         return other;
       });
       const open = this.#open.get(containerId) ?? new Map<string, ServicePort>();
@@ -140,7 +217,7 @@ export class ServicePorts {
     }
   }
 
-  /** A port that is not remembered is another one after a restart, no more. */
+  /** A port that is not saved only changes after a restart. */
   async #keep(write: () => Promise<unknown>): Promise<void> {
     await write().catch((fault: Error) => this.#options.onWarning(`a service port was not saved: ${fault.message}`));
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { FrameWalk, goingAwayFrame } from './web-socket-frames.ts';
+import { FrameWalk, goingAwayFrame } from './web-socket-tunnel.ts';
 
 /** A frame as RFC 6455 (5.2) draws it. */
 function frame({ opcode, size, isMasked }: { opcode: number; size: number; isMasked: boolean }): Buffer {

@@ -1,28 +1,88 @@
+import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
-import { FrameWalk, goingAwayFrame } from './web-socket-frames.ts';
 
-/** How long nothing may move until an end closes once the other has. */
+const CLOSE = 0x8;
+const GOING_AWAY = 1001;
+const REASON = 'going away';
+
+/** Tracks the frame boundaries in one direction of a WebSocket (RFC 6455, 5.2). */
+export class FrameWalk {
+  #head: number[] = [];
+  #payloadLeft = 0;
+  #isClosing = false;
+
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  get isBetweenFrames(): boolean {
+    return this.#payloadLeft === 0 && this.#head.length === 0;
+  }
+
+  /** Processes forwarded bytes. With `toBoundary` only up to the end of a frame. Returns the number of processed bytes. */
+  pass(bytes: Uint8Array, options: { toBoundary: boolean } = { toBoundary: false }): number {
+    let at = 0;
+    while (at < bytes.length) {
+      if (options.toBoundary && this.isBetweenFrames) return at;
+      if (this.#payloadLeft > 0) {
+        const step = Math.min(this.#payloadLeft, bytes.length - at);
+        this.#payloadLeft -= step;
+        at += step;
+      } else {
+        this.#head.push(bytes[at] ?? 0);
+        at++;
+        this.#readHead();
+      }
+    }
+    return at;
+  }
+
+  #readHead(): void {
+    const [first = 0, second = 0] = this.#head;
+    if (this.#head.length < 2) return;
+    const length = second & 0x7f;
+    const lengthBytes = length === 127 ? 8 : length === 126 ? 2 : 0;
+    const maskBytes = second & 0x80 ? 4 : 0;
+    if (this.#head.length < 2 + lengthBytes + maskBytes) return;
+    const extended = this.#head.slice(2, 2 + lengthBytes);
+    this.#payloadLeft = lengthBytes === 0 ? length : extended.reduce((sum, byte) => sum * 256 + byte, 0);
+    this.#head = [];
+    if ((first & 0x0f) === CLOSE) this.#isClosing = true;
+  }
+}
+
+/** A close frame with 1001: masked for a server, plain for a client (RFC 6455, 5.3, 7.4.1). */
+export function goingAwayFrame({ isMasked }: { isMasked: boolean }): Buffer {
+  const payload = Buffer.alloc(2 + REASON.length);
+  payload.writeUInt16BE(GOING_AWAY);
+  payload.write(REASON, 2, 'latin1');
+  if (!isMasked) return Buffer.concat([Buffer.from([0x80 | CLOSE, payload.length]), payload]);
+  const mask = randomBytes(4);
+  const masked = payload.map((byte, at) => byte ^ (mask[at % 4] ?? 0));
+  return Buffer.concat([Buffer.from([0x80 | CLOSE, 0x80 | payload.length]), mask, masked]);
+}
+
+/** After one end has closed, the other is closed when no data moves for this time. */
 const CLOSE_WAIT_MS = 5_000;
 
-/** How long nothing may move once both were told to leave: what is under way, however large, arrives. */
+/** After the farewell, both ends are closed when no data moves for this time; pending data still arrives. */
 const FAREWELL_WAIT_MS = 1_000;
 
-/** Leads the bytes of an open WebSocket both ways; what it says itself it says between two frames. */
+/** Forwards the bytes of an open WebSocket in both directions; inserts own messages between two frames. */
 export class WebSocketTunnel {
-  /** Resolves when both ends are closed. */
   readonly closed: Promise<void>;
   readonly #ways: readonly Way[];
   readonly #ends: readonly Duplex[];
   #timer: NodeJS.Timeout | undefined;
   #isClosing = false;
 
-  /** Takes over both connections: what was read of each after the handshake goes first. */
+  /** Takes over both connections, beginning with the bytes that were read after the handshake. */
   constructor(client: { socket: Duplex; head: Buffer }, instance: { socket: Duplex; head: Buffer }) {
     const ends = [client.socket, instance.socket];
     this.#ends = ends;
     this.closed = Promise.all(ends.map(whenClosed)).then(() => clearInterval(this.#timer));
     for (const end of ends) {
-      end.on('error', () => {}); // its close is what matters
+      end.on('error', () => {}); // the close event is handled instead
       end.on('end', () => this.#closeWhenStill(CLOSE_WAIT_MS));
       end.on('close', () => this.#closeWhenStill(CLOSE_WAIT_MS));
     }
@@ -35,18 +95,16 @@ export class WebSocketTunnel {
     if (ends.some((end) => end.destroyed)) this.cut();
   }
 
-  /** Tells both ends to leave (1001) and closes it soon after. */
   goAway(): void {
     for (const way of this.#ways) way.close();
     this.#closeWhenStill(FAREWELL_WAIT_MS);
   }
 
-  /** Closes both connections at once. */
   cut(): void {
     for (const end of this.#ends) end.destroy();
   }
 
-  /** Looks twice in that time: at the first look it may be this process that stood still. */
+  /** Checks twice within that time: at the first check this process itself may have been suspended. */
   #closeWhenStill(waitMs: number): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
@@ -68,12 +126,10 @@ async function whenClosed(end: Duplex): Promise<void> {
   if (!end.closed) await new Promise((resolve) => end.once('close', resolve));
 }
 
-/** One direction. */
 class Way {
   readonly #from: Duplex;
   readonly #to: Duplex;
   readonly #walk = new FrameWalk();
-  /** Said last of all. */
   readonly #farewell: Buffer;
   #state: 'open' | 'closing' | 'closed' = 'open';
   #passedBytes = 0;
@@ -85,11 +141,10 @@ class Way {
     from.on('data', (bytes: Buffer) => this.pass(bytes));
     to.on('drain', () => from.resume());
     from.on('end', () => to.end());
-    // What was read before is still sent; a connection that broke off breaks off for the other end, too.
+    // Data that was already read is still sent; an aborted connection aborts the other one, too.
     from.on('close', () => to.writableEnded || to.destroy());
   }
 
-  /** What has left this process. */
   get movedBytes(): number {
     return this.#passedBytes - this.#to.writableLength;
   }
@@ -102,13 +157,13 @@ class Way {
     if (this.#state === 'closing') this.close();
   }
 
-  /** Ends the direction with the farewell, as soon as no frame is half sent. */
+  /** Ends the direction with the farewell as soon as no frame is incomplete. */
   close(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closing';
     if (!this.#walk.isBetweenFrames) return;
     this.#state = 'closed';
-    this.#from.resume(); // read on to the end, into the void
+    this.#from.resume(); // keep reading and discard the data
     this.#to.end(this.#walk.isClosing ? undefined : this.#farewell);
   }
 }

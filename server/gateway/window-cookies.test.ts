@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type WebSocket as ClientSocket, WebSocket, WebSocketServer } from 'ws';
-import { GatewayUnderTest, json, text } from './gateway-for-tests.ts';
-import { ShopUnderTest } from './instances-for-tests.ts';
+import { ShopUnderTest } from '../testing/container-instances.ts';
+import { GatewayUnderTest, json, text } from '../testing/gateway.ts';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
@@ -32,36 +32,36 @@ const FORGED = [
 ];
 
 async function lambdaAt(path: string, result?: unknown): Promise<GatewayUnderTest> {
-  const jar = await new GatewayUnderTest().start();
-  cleanUps.push(() => jar.stop());
-  const lambda = jar.lambda(() => (result === undefined ? text('seen') : json(result)));
-  jar.endpoint(jar.api('web'), lambda, { resource: path, is_http_aware: true });
-  return jar;
+  const gateway = await new GatewayUnderTest().start();
+  cleanUps.push(() => gateway.stop());
+  const lambda = gateway.lambda(() => (result === undefined ? text('seen') : json(result)));
+  gateway.endpoint(gateway.api('web'), lambda, { resource: path, is_http_aware: true });
+  return gateway;
 }
 
 async function shop(): Promise<ShopUnderTest> {
   const started = new ShopUnderTest();
   cleanUps.push(() => started.stop());
-  await started.jar.start();
+  await started.gatewayUnderTest.start();
   return started;
 }
 
 describe('a cookie of the window (D-214)', () => {
   it.each(SENT)('reaches no lambda, and no record: %s', async (_title, sent, kept) => {
-    const jar = await lambdaAt('/x');
-    await jar.send('GET', '/web/x', { headers: { Cookie: sent } });
-    expect(jar.calls[0]?.context.headers.cookie).toBe(kept);
-    const at = jar.traffic[0]?.requestHeaders.indexOf('Cookie') ?? -1;
-    expect(at < 0 ? undefined : jar.traffic[0]?.requestHeaders[at + 1]).toBe(kept);
+    const gateway = await lambdaAt('/x');
+    await gateway.send('GET', '/web/x', { headers: { Cookie: sent } });
+    expect(gateway.calls[0]?.context.headers.cookie).toBe(kept);
+    const at = gateway.traffic[0]?.requestHeaders.indexOf('Cookie') ?? -1;
+    expect(at < 0 ? undefined : gateway.traffic[0]?.requestHeaders[at + 1]).toBe(kept);
   });
 
   it('reaches none in a header of its own either', async () => {
-    const jar = await lambdaAt('/x');
-    await jar.sendRaw(
+    const gateway = await lambdaAt('/x');
+    await gateway.sendRaw(
       `GET /web/x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nCookie: ${SESSION}\r\ncOOkie: a=1; ${SESSION}\r\nCookie: b=2\r\n\r\n`,
     );
-    expect(jar.calls[0]?.context.headers.cookie).toBe('a=1; b=2');
-    expect(jar.traffic[0]?.requestHeaders.join()).not.toContain('let-me-in');
+    expect(gateway.calls[0]?.context.headers.cookie).toBe('a=1; b=2');
+    expect(gateway.traffic[0]?.requestHeaders.join()).not.toContain('let-me-in');
   });
 
   it.each(SENT)('reaches no container: %s', async (_title, sent, kept) => {
@@ -71,7 +71,7 @@ describe('a cookie of the window (D-214)', () => {
       seen = request.headers.cookie;
       response.end();
     });
-    await web.jar.send('GET', '/web/shop', { headers: { Cookie: sent } });
+    await web.gatewayUnderTest.send('GET', '/web/shop', { headers: { Cookie: sent } });
     expect(seen).toBe(kept);
   });
 
@@ -85,17 +85,19 @@ describe('a cookie of the window (D-214)', () => {
     const sockets = new WebSocketServer({ server: instance.server });
     sockets.on('connection', (_socket: ClientSocket, request) => seen.push(request.headers.cookie));
     const headers = { Cookie: `${SESSION}; a=1` };
-    const socket = new WebSocket(`ws://127.0.0.1:${web.jar.port}/web/shop`, { headers });
+    const socket = new WebSocket(`ws://127.0.0.1:${web.gatewayUnderTest.port}/web/shop`, { headers });
     await once(socket, 'open');
     socket.close();
     await once(socket, 'close');
-    await web.jar.send('GET', '/web/shop', { headers: { ...headers, Connection: 'Upgrade', Upgrade: 'h2c' } });
+    await web.gatewayUnderTest.send('GET', '/web/shop', {
+      headers: { ...headers, Connection: 'Upgrade', Upgrade: 'h2c' },
+    });
     expect(seen).toEqual(['a=1', 'a=1']);
   });
 
   it.each(FORGED)('comes from no lambda: %j', async (line) => {
-    const jar = await lambdaAt('/x', { statusCode: 200, headers: { 'sEt-cookie': [line, 'a=1', 'terrarium=2'] } });
-    const got = await jar.send('GET', '/web/x');
+    const gateway = await lambdaAt('/x', { statusCode: 200, headers: { 'sEt-cookie': [line, 'a=1', 'terrarium=2'] } });
+    const got = await gateway.send('GET', '/web/x');
     expect(got.headers['set-cookie']).toEqual(['a=1', 'terrarium=2']);
     const alone = await lambdaAt('/x', { statusCode: 200, headers: { 'Set-Cookie': line } });
     expect((await alone.send('GET', '/web/x')).headers['set-cookie']).toBeUndefined();
@@ -106,17 +108,30 @@ describe('a cookie of the window (D-214)', () => {
     await web.instance((_request, response) =>
       response.writeHead(200, ['SET-COOKIE', line, 'Set-Cookie', 'a=1']).end(),
     );
-    const got = await web.jar.send('GET', '/web/shop');
+    const got = await web.gatewayUnderTest.send('GET', '/web/shop');
     expect(got.headers['set-cookie']).toEqual(['a=1']);
-    expect(web.jar.traffic[0]?.responseHeaders).not.toContain(line);
+    expect(web.gatewayUnderTest.traffic[0]?.responseHeaders).not.toContain(line);
   });
+
+  it.each(['Clear-Site-Data', 'ALT-SVC'])(
+    'cannot be cleared or redirected by %s of a lambda or container',
+    async (name) => {
+      const value = '"cookies", "storage"';
+      const lambda = await lambdaAt('/x', { statusCode: 200, headers: { [name]: value, 'x-own': '1' } });
+      const web = await shop();
+      await web.instance((_request, response) => response.writeHead(200, [name, value, 'x-own', '1']).end());
+      for (const got of [await lambda.send('GET', '/web/x'), await web.gatewayUnderTest.send('GET', '/web/shop')]) {
+        expect([got.status, got.headers['x-own'], got.headers[name.toLowerCase()]]).toEqual([200, '1', undefined]);
+      }
+    },
+  );
 
   it('comes from no container in the handshake of a WebSocket', async () => {
     const web = await shop();
     const instance = await web.instance((_request, response) => response.end());
     const sockets = new WebSocketServer({ server: instance.server });
     sockets.on('headers', (lines) => lines.push(`Set-Cookie: ${SESSION}`, 'Set-Cookie: a=1'));
-    const socket = new WebSocket(`ws://127.0.0.1:${web.jar.port}/web/shop`);
+    const socket = new WebSocket(`ws://127.0.0.1:${web.gatewayUnderTest.port}/web/shop`);
     const [answer] = await once(socket, 'upgrade');
     expect(answer.headers['set-cookie']).toEqual(['a=1']);
     socket.close();
@@ -126,12 +141,12 @@ describe('a cookie of the window (D-214)', () => {
   it.each(['terrarium.localhost', 'TERRARIUM.localhost.:4701'])(
     'has no page of the gateway beside it: nothing answers as %s',
     async (host) => {
-      const jar = await lambdaAt('/x');
-      expect(await jar.send('GET', '/web/x', { headers: { Host: host } })).toMatchObject({
+      const gateway = await lambdaAt('/x');
+      expect(await gateway.send('GET', '/web/x', { headers: { Host: host } })).toMatchObject({
         status: 403,
-        json: { code: 403, message: expect.stringContaining("the window's alone") },
+        json: { code: 403, message: expect.stringContaining('use localhost') },
       });
-      expect(jar.calls).toEqual([]);
+      expect(gateway.calls).toEqual([]);
     },
   );
 });

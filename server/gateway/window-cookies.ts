@@ -1,12 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Cookies of the window, and what a browser would take for one of them. */
 const OF_THE_WINDOW = /^(__(host|secure)-)?terrarium_/i;
 
-/**
- * Takes the cookies of the window out of a request, for everybody who reads it later: browsers send a cookie to every port of
- * its host, and one of the window signs in to the control plane (D-214).
- */
+/** Removes the window's cookies, which browsers send to every port of its host: they sign in to the control plane (D-214). */
 export function hideWindowCookies(request: IncomingMessage): void {
   const { headers, rawHeaders } = request;
   if (headers.cookie === undefined) return;
@@ -22,15 +18,18 @@ export function hideWindowCookies(request: IncomingMessage): void {
   }
 }
 
-/** A Cookie header without those of the window; the very same text when it has none. */
 function withoutWindowCookies(header: string): string {
   const cookies = header.split(';').map((cookie) => cookie.trim());
   const kept = cookies.filter((cookie) => !OF_THE_WINDOW.test(cookie));
   return kept.length === cookies.length ? header : kept.filter((cookie) => cookie !== '').join('; ');
 }
 
-/** Would a browser that is sent this header line have a cookie of the window's name, or send one that looks like it? */
-export function setsWindowCookie(name: string, value: string): boolean {
-  // A cookie without a name is sent back as its value alone: `=terrarium_x=1` would come as `terrarium_x=1`.
-  return name.toLowerCase() === 'set-cookie' && OF_THE_WINDOW.test(value.replace(/^[\s=]+/, ''));
+/** Headers whose effect is on the whole host, with the window, and not on the port of the gateway. */
+const OF_THE_HOST: ReadonlySet<string> = new Set(['clear-site-data', 'alt-svc']);
+
+/** Could this header of a response sign the window out, redirect it, or set a cookie that a browser sends like one of the window? */
+export function affectsWindow(name: string, value: string): boolean {
+  const known = name.toLowerCase();
+  // A cookie without a name is sent as its value: `=terrarium_x=1` is sent as `terrarium_x=1`.
+  return OF_THE_HOST.has(known) || (known === 'set-cookie' && OF_THE_WINDOW.test(value.replace(/^[\s=]+/, '')));
 }

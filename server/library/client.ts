@@ -1,40 +1,35 @@
-import { RowClient, type Sent } from '../contract/row-client.ts';
+import { findLambdaBy } from '../api/client/find-lambda.ts';
+import { type KeyPair, type RefusedCall, RowClient } from '../api/client/route-client.ts';
 import { jsonIn } from '../model/json.ts';
 import { failure } from './failure.ts';
 
-/** Calls the platform as root, over HTTP, as any client does; throws TerrariumError `NOT_FOUND`, `REFUSED`, `STOPPED`. */
+/** Calls the platform as root over HTTP; throws TerrariumError `NOT_FOUND`, `REFUSED`, `STOPPED`. */
 export class Client extends RowClient {
-  readonly baseUrl: string;
-  readonly #authorization: string;
-  readonly #stopping = new AbortController();
+  readonly #stopping: AbortController;
 
-  constructor(baseUrl: string, { key, secret }: { key: string; secret: string }) {
-    super();
-    this.baseUrl = baseUrl;
-    this.#authorization = `Basic ${Buffer.from(`${key}:${secret}`).toString('base64')}`;
+  constructor(baseUrl: string, keyPair: KeyPair) {
+    const stopping = new AbortController();
+    // The test's own limit applies to invocations.
+    super(baseUrl, () => keyPair, { timeoutMs: Number.POSITIVE_INFINITY, signal: stopping.signal });
+    this.#stopping = stopping;
   }
 
-  async text(method: string, path: string, { body }: Sent = {}): Promise<string> {
-    const { signal } = this.#stopping;
-    const headers = { Authorization: this.#authorization, ...(body && { 'Content-Type': body.type }) };
-    const sent = { method, headers, signal, ...(body && { body: body.content }) };
-    const response = await fetch(`${this.baseUrl}${path}`, sent).catch((cause: unknown) => {
-      if (signal.aborted) throw failure('STOPPED', 'this platform was stopped: start another one', { cause });
-      throw cause;
-    });
-    const text = await response.text();
-    if (response.ok) return text;
-    const { status, statusText } = response;
-    const what = `${method} ${path}: ${Object(jsonIn(text)).message ?? statusText}`;
-    throw failure(status === 404 ? 'NOT_FOUND' : 'REFUSED', what, { status });
-  }
-
-  /** From now on every call, and whatever waits for an answer, fails with code `STOPPED`. */
+  /** Lets all pending and later calls fail with code `STOPPED`. */
   stop(): void {
     this.#stopping.abort();
   }
 
-  protected notUnderstood(reason: string): Error {
-    return failure('REFUSED', reason);
+  protected refused({ method, path, status, statusText, text }: RefusedCall): Error {
+    const what = `${method} ${path}: ${Object(jsonIn(text)).message ?? statusText}`;
+    return failure(status === 404 ? 'NOT_FOUND' : 'REFUSED', what, { status });
+  }
+
+  protected failed(reason: string, cause?: unknown): Error {
+    return this.#stopping.signal.aborted
+      ? failure('STOPPED', 'this platform was stopped. Start a new one.', { cause })
+      : failure('REFUSED', reason, { cause });
   }
 }
+
+export const findLambda = (client: Client, named: string) =>
+  findLambdaBy(client, named, (reason, isAmbiguous) => failure(isAmbiguous ? 'AMBIGUOUS' : 'NOT_FOUND', reason));

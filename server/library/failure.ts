@@ -1,10 +1,9 @@
-import { UserError } from '../config.ts';
 import { PlatformError } from '../model/errors.ts';
-import { SeedError } from '../seed/seed-error.ts';
-import { StoreError } from '../store/store-error.ts';
+import { UserError } from '../platform/config.ts';
+import { SeedError } from '../services/seeds/seed-error.ts';
+import { StoreError } from '../storage/files/store-error.ts';
 import type { TerrariumError } from './api.ts';
 
-/** An error as users of the library meet it. */
 export function failure(
   code: string,
   message: string,
@@ -15,7 +14,7 @@ export function failure(
   return Object.assign(error, { code, ...(status !== undefined && { status }) });
 }
 
-/** The same for what our own parts throw; what is none of theirs stays as it is. */
+/** Converts an error of the platform; returns other errors unchanged. */
 function withCode(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || 'code' in thrown) return thrown;
   const { message } = thrown;
@@ -27,7 +26,7 @@ function withCode(thrown: unknown): unknown {
   return failure(status === 404 ? 'NOT_FOUND' : 'REFUSED', message, { status, cause: thrown });
 }
 
-/** Does something of the emulator's own; what it rejects with has a `code`. */
+/** Runs an operation of the platform; its errors get a `code`. */
 export async function coded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,12 +1,11 @@
-import { type InvocationSummary, recordedRows } from '../contract/recorded.ts';
+import { type InvocationSummary, recordedRoutes } from '../api/routes/recorded.ts';
 import type { Invocation, InvocationFilter, Invocations } from './api.ts';
 import { check, invocationFilter } from './arguments.ts';
-import type { Client } from './client.ts';
-import { findLambda } from './find-lambda.ts';
+import { type Client, findLambda } from './client.ts';
 
 const MOST = 100;
 
-/** The invocations that a platform has recorded. @param after only those behind this place */
+/** The recorded invocations of a platform. @param after only those after this position */
 export function invocationsOf(client: Client, after: () => number): Invocations {
   const list = async (filter: InvocationFilter, most: number): Promise<Invocation[]> => {
     const lambda = filter.lambda === undefined ? {} : { lambda: await findLambda(client, filter.lambda) };
@@ -14,10 +13,10 @@ export function invocationsOf(client: Client, after: () => number): Invocations 
     for (let before: number | undefined; ; ) {
       const places = { after: String(after()), ...(before !== undefined && { before: String(before) }) };
       const query = new URLSearchParams({ ...lambda, ...places });
-      const { invocations, next } = await client.ask(recordedRows.listInvocations, { query });
+      const { invocations, next } = await client.ask(recordedRoutes.listInvocations, { query });
       for (const one of invocations) {
         if (!matches(one, filter)) continue;
-        found.push(await client.ask(recordedRows.readInvocation, { path: { execution_id: one.executionId } }));
+        found.push(await client.ask(recordedRoutes.readInvocation, { path: { execution_id: one.executionId } }));
         if (found.length === most) return found;
       }
       if (next === undefined) return found;

@@ -1,18 +1,17 @@
-import { leadRows } from '../contract/leads.ts';
+import { leadRoutes } from '../api/routes/leads.ts';
 import type { Lead, LeadFilter, Leads } from './api.ts';
 import { check, leadFilter, wait } from './arguments.ts';
 import type { Client } from './client.ts';
 import { failure } from './failure.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** Longest time that one request waits; the server allows no more. */
+/** Time that one request waits; the server's maximum. */
 const WAIT_S = 60;
 
-/** The leads of a platform. */
 export function leadsOf(client: Client): Leads {
   const list = async (filter: LeadFilter, waitS?: number): Promise<Lead[]> => {
-    const leads = await client.ask(leadRows.listLeads, { query: queryOf(filter, waitS) });
-    // Only a refused form may be for nobody, and those are in another list.
+    const leads = await client.ask(leadRoutes.listLeads, { query: queryOf(filter, waitS) });
+    // Only rejected forms can lack the organization, and those are in another list.
     return leads.filter((lead): lead is typeof lead & { oid: string } => lead.oid !== undefined);
   };
   return {
@@ -31,10 +30,10 @@ export function leadsOf(client: Client): Leads {
         const newest = (await list(filter, waitS)).at(-1);
         if (newest) return newest;
         if (performance.now() >= untilMs)
-          throw failure('TIMEOUT', `no lead${ofWhom(filter)} came within ${timeoutMs} ms`);
+          throw failure('TIMEOUT', `no lead${filterText(filter)} came within ${timeoutMs} ms`);
       }
     },
-    clear: async () => (await client.ask(leadRows.deleteLeads)).deleted,
+    clear: async () => (await client.ask(leadRoutes.deleteLeads)).deleted,
   };
 }
 
@@ -46,7 +45,7 @@ function queryOf({ email, since }: LeadFilter, waitS: number | undefined): URLSe
   return query;
 }
 
-function ofWhom({ email, since }: LeadFilter): string {
+function filterText({ email, since }: LeadFilter): string {
   const moment = since instanceof Date ? since.toISOString() : since;
   return `${email === undefined ? '' : ` of ${email}`}${moment === undefined ? '' : ` since ${moment}`}`;
 }

@@ -1,10 +1,7 @@
-/**
- * The text that a client meant: strict base64 of valid UTF-8 is decoded, anything else is the text itself (D-056, and
- * secret values by D-078).
- */
+/** Decodes strict base64 of valid UTF-8, and returns any other text unchanged (D-056, and D-078 for values of secrets). */
 export function decodeText(sent: string): string {
   const bytes = Buffer.from(sent, 'base64');
-  // Encoding again is the strictest test: alphabet, padding and unused bits.
+  // Re-encoding checks everything: alphabet, padding and unused bits.
   if (bytes.toString('base64') !== sent) return sent;
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -13,7 +10,7 @@ export function decodeText(sent: string): string {
   }
 }
 
-/** The same of a lambda's source, whose base64 may be wrapped: line breaks and spaces in it are ignored (D-056). */
+/** The same for the source of a lambda, which ignores line breaks and spaces in base64 (D-056). */
 export function decodeSource(sent: string): string {
   const joined = sent.replace(/\s+/g, '');
   const decoded = decodeText(joined);

@@ -1,12 +1,21 @@
 import type { Caller } from './caller.ts';
 import type { Cause } from './commit.ts';
 
-/** By which token a cause's actor was known. Neither kept with the commit nor told: it lasts as long as the cause. */
-const tokens = new WeakMap<Cause, string>();
+export interface CauseProof extends Pick<Caller, 'tokenId' | 'apiKey'> {
+  /** Trace of the request: calls of a lambda have the trace of the request that invoked it. */
+  traceId?: string | undefined;
+}
 
-/** What a commit keeps of who acts, and through what. */
+/** Neither saved with the commit nor returned. */
+const proofs = new WeakMap<Cause, CauseProof>();
+
 export function causeOf(
-  { caller, via, requestId }: { caller: Caller; via: Cause['via']; requestId?: string },
+  {
+    caller,
+    via,
+    requestId,
+    traceId,
+  }: { caller: Caller; via: Cause['via']; requestId?: string; traceId?: string | undefined },
   action: string,
   note?: string,
 ): Cause {
@@ -17,11 +26,12 @@ export function causeOf(
     action,
     ...(note !== undefined && { note }),
   };
-  if (caller.tokenId !== undefined) tokens.set(cause, caller.tokenId);
+  const { tokenId, apiKey } = caller;
+  proofs.set(cause, { ...(tokenId !== undefined && { tokenId }), ...(apiKey !== undefined && { apiKey }), traceId });
   return cause;
 }
 
-/** What names the token by which a change was made, as `Credentials.tokens` does. */
-export function actingToken(cause: Cause): string | undefined {
-  return tokens.get(cause);
+/** The hash of the token, as in `Credentials.tokens`, the API key without its secret, and the trace of the request. */
+export function proofOf(cause: Cause): CauseProof {
+  return proofs.get(cause) ?? {};
 }

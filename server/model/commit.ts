@@ -1,49 +1,47 @@
 import type { Operation } from 'fast-json-patch';
-import type { Uuid } from './ids.ts';
-import type { StoredResource } from './record.ts';
+import type { StoredResource, Uuid } from './record.ts';
 
-/** What a commit can have come through; `file`: the file that a lambda's code follows was saved. */
-export const VIAS = ['api', 'ui', 'cli', 'seed', 'engine', 'startup', 'file'] as const;
+/** The response header that has the numbers of the commits that a request made, separated by commas. */
+export const COMMIT_HEADER = 'X-Terrarium-Commit';
 
-/** Why a commit was made: who, through what, and by which action. */
+/** Sources of commits; `file`: the file linked to a lambda was saved. */
+export const CHANGE_SOURCES = ['api', 'ui', 'cli', 'seed', 'engine', 'startup', 'file'] as const;
+
 export interface Cause {
-  /** The acting user; null for the emulator itself. */
   actor: { id: Uuid; name: string } | null;
-  via: (typeof VIAS)[number];
+  via: (typeof CHANGE_SOURCES)[number];
   requestId?: string;
   /** `noun.verb`, e.g. `container.update`. */
   action?: string;
-  /** What was brought back, for a commit that undoes others: `revert of commit 12`. */
+  /** For a commit that undoes others: what was restored, e.g. `revert of commit 12`. */
   note?: string;
 }
 
-/** A resource as a commit found or left it: what its operations alone do not tell. */
+/** A resource before or after a commit, with data that the operations do not contain. */
 export interface CommitResource {
   id: Uuid;
-  /** Type name after the prefix. */
   type: string;
   name: string;
-  /** Names from the root organization down; `/` is that itself. */
+  /** Names from the root organization down; `/` is the root organization. */
   path: string;
 }
 
-/** One line of the journal: what changed, when, who and why; RFC 6902 operations on the world and their inverse. */
+/** One line of the journal: what changed, when, who and why. Contains RFC 6902 operations on the world and their inverse. */
 export interface Commit {
-  /** 1, 2, 3 ... without a gap. */
+  /** 1, 2, 3 ... without gaps. */
   seq: number;
   atMs: number;
   cause: Cause;
   ops: Operation[];
   inverse: Operation[];
-  /** Every resource that it changed: as it was left, or as it was before it was removed. */
+  /** All changed resources: after the change, or before it if they were deleted. */
   resources: CommitResource[];
 }
 
-/** What a commit did to one resource: created (no `before`), changed, or removed (no `after`). */
 export interface Change {
   before?: StoredResource;
   after?: StoredResource;
 }
 
-/** Told after a commit is durable, in order. */
+/** Called after a commit is durable, in order. */
 export type CommitListener = (commit: Commit, changes: readonly Change[]) => void;

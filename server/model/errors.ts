@@ -1,41 +1,36 @@
-/** One reason inside an error: where in the document (JSON Pointer) and what was expected. */
 export interface ErrorDetail {
   pointer: string;
   message: string;
 }
 
-/** What a status means on this platform (D-182). 500 is never thrown on purpose: it is what an emulator fault becomes. */
+/** The meaning of each status on this platform (D-182). 500 is never thrown explicitly; it is the status of internal errors. */
 export type PlatformStatus =
   | 400 // malformed or schema violation
   | 401 // authentication required
-  | 403 // right missing
-  | 404 // unknown id, fqon or route
+  | 403 // missing permission
+  | 404 // unknown id, organization or route
   | 405 // method not allowed (gateway only)
   | 409 // conflict: name taken, children, limit rule, incompatible environment type
   | 413 // body too large
   | 414 // request target too long
-  | 415 // wrong content type
-  | 416 // a part of a file that it does not have
+  | 415 // unsupported content type
+  | 416 // range not satisfiable
   | 422 // patch not applicable, unknown parent of api or endpoint, unknown linked provider, rule type
-  | 426 // only to be had as a WebSocket
+  | 426 // only available as a WebSocket
   | 429 // limit exceeded
-  | 500 // emulator fault
+  | 500 // internal error
   | 501 // not emulated
-  | 502 // lambda or container misbehaved
-  | 503 // not available now
-  | 504; // no answer in time
+  | 502 // the lambda or container did not respond properly
+  | 503 // currently unavailable
+  | 504; // timeout
 
 export interface PlatformErrorOptions {
   details?: readonly ErrorDetail[];
-  /** Extra response headers, such as Retry-After. */
   headers?: Readonly<Record<string, string>>;
   cause?: unknown;
 }
 
-/**
- * The one error a client may see (D-180): thrown anywhere, rendered in one place as `{code, message, details?}`.
- * The message says what happened, where, and what to do next; the cause stays inside.
- */
+/** The only error that clients see (D-180): its message says what failed, why, and what to do next. The cause is not sent. */
 export class PlatformError extends Error {
   override readonly name = 'PlatformError';
   readonly status: PlatformStatus;
@@ -49,34 +44,40 @@ export class PlatformError extends Error {
     this.headers = options.headers ?? {};
   }
 
-  /** The wire body of D-180. */
   body(): { code: number; message: string; details?: readonly ErrorDetail[] } {
     return { code: this.status, message: this.message, ...(this.details && { details: this.details }) };
   }
 }
 
-/** The 403 of D-118. @param where names the resource that the right is missing on */
+/** The 403 of D-118. @param where names the resource on which the permission is missing */
 export function forbidden(action: string, where: ErrorDetail): PlatformError {
   return new PlatformError(403, `You do not have permission to perform this action. Failed: '${action}'`, {
     details: [where],
   });
 }
 
-/** The 403 for what only the root user may do (D-118). */
+/** The 403 for actions of the root user (D-118). */
 export function rootOnly(action: string): PlatformError {
   return forbidden(action, { pointer: '/', message: 'only the root user may do this; sign in as root' });
 }
 
-/** A 400 that points at one member of the record. */
 export function invalid(pointer: string, message: string): PlatformError {
   return new PlatformError(400, `${pointer} ${message}`, { details: [{ pointer, message }] });
 }
 
-/** What a thrown value becomes for the client: a PlatformError as it is, anything else a 500 that tells nothing (D-182). */
+/** Converts a thrown value for the client: a PlatformError is unchanged, anything else becomes a 500 without details (D-182). */
 export function toPlatformError(thrown: unknown): PlatformError {
   if (thrown instanceof PlatformError) return thrown;
   // Express throws this for a path such as `/%zz`.
   if (thrown instanceof URIError)
     return new PlatformError(400, 'the path is not valid percent-encoding', { cause: thrown });
   return new PlatformError(500, 'internal error', { cause: thrown });
+}
+
+export function reasonOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+export function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined;
 }

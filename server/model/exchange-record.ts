@@ -1,80 +1,76 @@
-import type { Uuid } from './ids.ts';
+import type { Uuid } from './record.ts';
 
-/** The listener that a request came to: the management API, or the public endpoints. */
 export type ExchangePlane = 'control' | 'gateway';
 
-/** What the gateway does on a request's way (D-154), in this order; a request that is refused gets no further. */
+/** The steps of the gateway for a request (D-154), in order; a refused request does not reach later steps. */
 export type ExchangeStep = 'route' | 'auth' | 'limit' | 'body' | 'upstream';
 
-/** So much of a body is kept to be looked at. */
 export const MAX_CAPTURED_BYTES = 256 * 1024;
 
-/** A body, or the beginning of one. */
 export interface CapturedBody {
-  /** At most MAX_CAPTURED_BYTES. */
   bytes: Uint8Array;
-  /** Of the whole body. */
   sizeBytes: number;
 }
 
-/** One HTTP request and its answer, told to the recorder once both are over. */
+/** Where a body is stored: position, stored bytes, size, and 1 if it is whole although these differ. */
+export type BodyPlace = readonly [at: number, keptBytes: number, sizeBytes: number, isWhole?: 1];
+
+/** Where the bodies are stored that a request has in common with its invocation. The record that is stored first fills it in. */
+export interface SharedBodies {
+  request?: BodyPlace;
+  response?: BodyPlace;
+}
+
+/** One HTTP request with its response, passed to the recorder when both are over. */
 export interface ExchangeRecord {
   plane: ExchangePlane;
-  /** Arrival, epoch milliseconds. */
   atMs: number;
-  /** From arrival until the answer was handed to the system. */
+  /** From arrival until the response was written to the socket. */
   durationMs: number;
-  /** Part of it that a lambda or container took. */
   upstreamMs: number;
-  /** When each step was done, milliseconds after arrival. */
+  /** End of each step, milliseconds after arrival. */
   steps: readonly { name: ExchangeStep; afterMs: number }[];
   method: string;
-  /** The request target as sent. */
   target: string;
-  /** Address of the client. */
   peer: string;
-  /** Names and values alternating, as sent. */
   requestHeaders: readonly string[];
-  /** Undefined when it was not read. */
   requestBody: CapturedBody | undefined;
-  /** Undefined when the client went away before an answer. */
+  /** Undefined if the client disconnected before the response. */
   status: number | undefined;
-  /** Names and values alternating; without those that the HTTP server itself adds. */
+  /** Header names and values alternating, without those that the HTTP server adds. */
   responseHeaders: readonly string[];
   responseBody: CapturedBody | undefined;
-  /** Was the whole answer sent? */
   isComplete: boolean;
   endpointId: Uuid | undefined;
   executionId: Uuid | undefined;
-  /** The trace that it came with, or that began with it. Undefined: that of its invocation, if it led to one. */
+  bodies?: SharedBodies | undefined;
+  /** The trace of the request or a new one. Undefined: the trace of its invocation, if any. */
   traceId: string | undefined;
   userId: Uuid | undefined;
+  apiKey?: string | undefined;
 }
 
-/** What is recorded of a body that is at hand. No copy: whoever keeps it makes one. */
+/** The recorded part of a body in memory. Not a copy: the recorder copies it. */
 export function captured(body: string | Uint8Array): CapturedBody {
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   const isLarge = bytes.length > MAX_CAPTURED_BYTES;
   return { bytes: isLarge ? bytes.subarray(0, MAX_CAPTURED_BYTES) : bytes, sizeBytes: bytes.length };
 }
 
-/** Keeps the beginning of a body that streams by. */
 export class BodyCapture {
   readonly #chunks: Uint8Array[] = [];
   #keptBytes = 0;
   #sizeBytes = 0;
 
-  /** One more part; what is beyond the limit is counted only. */
   add(chunk: Uint8Array): void {
     this.#sizeBytes += chunk.length;
-    const room = MAX_CAPTURED_BYTES - this.#keptBytes;
-    if (room <= 0) return;
-    const kept = Uint8Array.from(chunk.subarray(0, room));
+    const left = MAX_CAPTURED_BYTES - this.#keptBytes;
+    if (left <= 0) return;
+    const kept = Uint8Array.from(chunk.subarray(0, left));
     this.#chunks.push(kept);
     this.#keptBytes += kept.length;
   }
 
-  /** What has come by so far; undefined: nothing. */
   get body(): CapturedBody | undefined {
     if (this.#sizeBytes === 0) return undefined;
     const [first] = this.#chunks;

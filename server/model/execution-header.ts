@@ -1,5 +1,2 @@
-/**
- * By this header a caught call says to a stand-in which invocation made it. It is put on where the call is caught and never
- * reaches another host.
- */
+/** Tells a mock which invocation made an intercepted call. It is never sent to other hosts. */
 export const EXECUTION_HEADER = 'x-terrarium-execution';

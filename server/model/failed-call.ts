@@ -1,20 +1,21 @@
-import type { OutboundCall } from './invocation.ts';
+interface CallFacts {
+  method: string;
+  url: string;
+  status?: number | undefined;
+  error?: string | undefined;
+}
 
-/** What is looked at of a call. */
-type CallFacts = Pick<OutboundCall, 'method' | 'url' | 'status' | 'error'>;
-
-/** Asking whether something is there, and being told that it is not, is an answer. */
+/** A 404 for a request that checks existence is a valid response. */
 const ASKING = new Set(['GET', 'HEAD']);
 const NOT_THERE = new Set([404, 410]);
 
-/** Did a call that a lambda made come to nothing: no answer, or one that refuses? */
 export function isFailedCall({ method, status, error }: CallFacts): boolean {
   if (error !== undefined || status === undefined) return true;
   if (NOT_THERE.has(status) && ASKING.has(method.toUpperCase())) return false;
   return status >= 400;
 }
 
-/** The calls that came to nothing, and were not made good by a later one of the same method to the same address; in their order. */
+/** The failed calls that no later call with the same method and address made up for, in order. */
 export function failedCalls<Call extends CallFacts>(calls: readonly Call[]): Call[] {
   return calls.filter(
     (call, at) =>

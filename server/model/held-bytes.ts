@@ -1,19 +1,15 @@
-/** What an object, an array or a boxed number takes besides its members, and what each member's place takes. */
+/** Estimated size of an object, array or boxed number without its members, and of a member's slot. */
 const HOLDER_BYTES = 24;
 const PLACE_BYTES = 8;
-/** The head of a string. */
 const TEXT_BYTES = 16;
 
-/** About what V8 holds for a text: one byte a character for Latin-1 and two for all others. */
+/** Estimated memory of a string in V8: one byte per character for Latin-1, two for others. */
 export function bytesOfText(text: string): number {
-  // ASCII is what can be told fast, and nearly all there is.
+  // ASCII is fast to detect and the most frequent case.
   return TEXT_BYTES + (Buffer.byteLength(text) === text.length ? text.length : 2 * text.length);
 }
 
-/**
- * About what V8 holds for a value that JSON can hold: many small members weigh more than one long text. Names of members are
- * shared by all objects that have them, and count nothing.
- */
+/** Estimated memory in V8: many small members need more than one long string. Member names are shared and not counted. */
 export function heldBytes(value: unknown): number {
   if (typeof value === 'string') return bytesOfText(value);
   if (typeof value !== 'object' || value === null) return 0;

@@ -1,15 +1,12 @@
 import type { Json } from './json.ts';
 
-/** Deepest nesting of JSON from outside: far above any real record, far below what could exhaust the stack. */
-export const MAX_JSON_DEPTH = 100;
-
-/** Largest record, in characters of JSON: what the body of a create may hold by default (D-007). */
+/** Maximum size of a record in characters of JSON: the default limit for the body of a create (D-007). */
 export const MAX_RECORD_SIZE = 10 * 1024 * 1024;
 
-/** What a scalar other than a string, or a pair of brackets, counts as. */
+/** Counted size of a scalar other than a string, or of a pair of brackets. */
 const SMALL = 4;
 
-/** Levels of objects and arrays in a value, and about how many characters it has as JSON; found without recursion. */
+/** Nesting depth and approximate JSON length of a value, computed without recursion. */
 export function measure(value: Json): { depth: number; size: number } {
   let depth = 0;
   let size = 0;

@@ -1,29 +1,28 @@
-/** Any JSON value. */
+import { faultOfJson } from './json-limits.ts';
+
 export type Json = string | number | boolean | null | Json[] | JsonObject;
 export interface JsonObject {
   [member: string]: Json;
 }
 
-/** Is the value a JSON object (neither null nor an array)? */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An own member of a JSON object, or undefined; never reaches the prototype. */
+/** An own member of a JSON object, or undefined; never reads the prototype. */
 export function memberOf(value: unknown, name: string): Json | undefined {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** The `id` member of an object such as `{id, name?}`, when it is a string. */
 export function idIn(value: unknown): string | undefined {
   const id = memberOf(value, 'id');
   return typeof id === 'string' ? id.toLowerCase() : undefined;
 }
 
-/** What a text is as JSON; undefined for what is none. */
+/** Parses JSON; undefined if it is invalid or nested too deep. The reader limits its size. */
 export function jsonIn(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return faultOfJson(text, Number.POSITIVE_INFINITY) === undefined ? JSON.parse(text) : undefined;
   } catch {
     return undefined;
   }

@@ -32,7 +32,7 @@ describe('a log query (D-191)', () => {
     expect(select({ time })).toHaveLength(count);
   });
 
-  it('leaves out standard error when told so', () => {
+  it('leaves out standard error on request', () => {
     expect(select({ time: '10s', stderr: 'false' })).toEqual([1490, 1492, 1494, 1496, 1498].map((n) => `line ${n}`));
     expect(select({ time: '10s', stderr: 'true' })).toHaveLength(10);
   });

@@ -1,15 +1,14 @@
 import { distance } from 'fastest-levenshtein';
 
-/** So much of a name may differ for it to be taken for another: two letters of five that changed places. */
+/** Maximum edit distance of a suggestion: two swapped letters of five. */
 const LARGEST_SHARE = 0.4;
 const MOST_NAMED = 3;
 
-/** The name among `known` that was probably meant by `written`: the same in another letter case, or almost the same letters. */
+/** The name from `known` that was probably meant by `written`: the same in another letter case, or with a small edit distance. */
 export function nearestOf(written: string, known: readonly string[]): string | undefined {
   return nearestNames(written, known)[0];
 }
 
-/** Those that may have been meant, the most probable first; three at most. */
 export function nearestNames(written: string, known: readonly string[]): string[] {
   const plain = (name: string) => name.toLowerCase().replace(/[-_ ]/g, '');
   return known

@@ -1,21 +1,15 @@
 import { bytesOfText } from './held-bytes.ts';
 import type { LogLine } from './invocation.ts';
 
-/** Memory that one list may take, whatever the number of its lines. */
+/** Memory limit of one list, whatever the number of lines. */
 const LIMIT_BYTES = 8 * 1024 * 1024;
-/** What a line takes besides its text: the object, its time, its place. */
 const LINE_BYTES = 104;
-/** So many places of lines that are gone are not worth making the list anew. */
 const FEW = 64;
 
-/**
- * The newest lines of one source (D-185). Adding costs the same however many there are. What it counts is what it holds, as long as no
- * text is a piece of a longer one, and what is gone is let go of at once.
- */
+/** The newest lines of one source (D-185). The counted memory is the real one if no text is a slice of a longer one. */
 export class NewestLines {
   readonly #limitLines: number;
   #lines: (LogLine | undefined)[] = [];
-  /** Lines before this index are gone. */
   #start = 0;
   #sizeBytes = 0;
   #isCut = false;
@@ -24,12 +18,10 @@ export class NewestLines {
     this.#limitLines = limitLines;
   }
 
-  /** About so much memory is held. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
 
-  /** Adds the newest line; the oldest go when there are too many. */
   add(line: LogLine): void {
     this.#lines.push(line);
     this.#sizeBytes += sizeOf(line);
@@ -37,12 +29,12 @@ export class NewestLines {
     this.cutTo(LIMIT_BYTES);
   }
 
-  /** Lets the oldest lines go until no more memory is held than that, but never the newest line. */
+  /** Removes the oldest lines until the memory is within the limit, but never the newest line. */
   cutTo(maxBytes: number): void {
     while (this.#sizeBytes > maxBytes && this.#lines.length - this.#start > 1) this.#drop();
   }
 
-  /** Puts older lines before those that it has, the newest of them as far as there is room. @param older oldest first */
+  /** Inserts older lines before the present ones, as many of the newest as fit. @param older oldest first */
   precede(older: readonly LogLine[]): void {
     const newer = this.lines();
     let from = older.length;
@@ -58,18 +50,17 @@ export class NewestLines {
     this.#sizeBytes = sizeBytes;
   }
 
-  /** Oldest first. */
   lines(): LogLine[] {
-    // As: only before the start are there places without a line.
+    // Slots without a line exist only before the start.
     return this.#lines.slice(this.#start) as LogLine[];
   }
 
-  /** The same for an answer, which says that lines have gone. */
-  told(): LogLine[] {
+  /** For a response, with a note if lines were removed. */
+  reportedLines(): LogLine[] {
     const lines = this.lines();
     const [oldest] = lines;
     if (!oldest || !this.#isCut) return lines;
-    const text = `[terrarium] lines before this one are left out: together they are more than ${LIMIT_BYTES / 1024 / 1024} MB`;
+    const text = `[terrarium] earlier lines are left out, because the log exceeds ${LIMIT_BYTES / 1024 / 1024} MB`;
     return [{ ...oldest, stream: 'stderr', text }, ...lines];
   }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { faultOfHost, NETWORK_ERRORS, OWN_CRM } from './outbound-rule.ts';
 
-/** A patient person's patience: longer than any lambda may take. */
+/** Longest delay: longer than any timeout of a lambda. */
 const MAX_DELAY_MS = 600_000;
 export const MAX_OUTBOUND_RULES = 100;
 
@@ -11,10 +11,11 @@ const host = z
     const fault = faultOfHost(text);
     if (fault) context.addIssue({ code: 'custom', message: fault });
   })
-  .describe(`A host, \`*\` for any part of it, with or without a port; \`${OWN_CRM}\` is the lambda's own CRM`);
+  .describe(
+    `Host name, in which \`*\` matches any part, with or without a port; \`${OWN_CRM}\` is the CRM of the calling lambda`,
+  );
 const shared = { id: z.guid().optional(), host, enabled: z.boolean().default(true) };
 
-/** One rule as it is sent; a new one has no id yet. */
 const outboundRuleRequest = z
   .discriminatedUnion('action', [
     z.strictObject({ ...shared, action: z.enum(['catch', 'pass', 'block']) }),
@@ -27,16 +28,15 @@ const outboundRuleRequest = z
     }),
   ])
   .refine((rule) => rule.action !== 'fail' || (rule.status === undefined) !== (rule.error === undefined), {
-    message: "has either a 'status' or an 'error'",
+    message: "must have either a 'status' or an 'error'",
   });
 
-/** All rules, in the order in which they are asked. */
 export const outboundRulesRequest = z.strictObject({
   rules: z.array(outboundRuleRequest).max(MAX_OUTBOUND_RULES),
   revision: z
     .int()
     .optional()
-    .describe('What the rules were read with: they are refused (409) when somebody else has changed them since'),
+    .describe('`version` from reading the rules: the request fails (409) if the rules were changed since then'),
 });
 
 export type OutboundRulesRequest = z.output<typeof outboundRulesRequest>;

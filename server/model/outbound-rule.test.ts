@@ -43,7 +43,7 @@ describe('what becomes of a call', () => {
     expect(decideOutbound([], crm, true)).toEqual({ action: 'catch', delayMs: 0, rules: [] });
   });
 
-  it('is what the first enabled rule says that meets it', () => {
+  it('is decided by the first enabled rule that matches', () => {
     const off = { ...rule({ host: '*', action: 'block' }), enabled: false };
     const fail = rule({ host: '*.example', action: 'fail', status: 500 });
     expect(decideOutbound([off, fail, rule({ host: '*', action: 'pass' })], crm, true)).toEqual({
@@ -54,7 +54,7 @@ describe('what becomes of a call', () => {
     });
   });
 
-  it('is delayed by each delay above the rule that decides, or above what the configuration says', () => {
+  it('is delayed by each delay rule above the deciding rule or the configuration', () => {
     const slow = rule({ host: '{crm}', action: 'delay', delayMs: 3_000 });
     expect(decideOutbound([slow], crm, true)).toMatchObject({
       action: 'catch',

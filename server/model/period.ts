@@ -2,9 +2,8 @@ import { Cron } from 'croner';
 import { z } from 'zod';
 import type { Json } from './json.ts';
 
-/** When a lambda runs by the clock, and what it is given then (D-056). */
 export interface Period {
-  /** Five fields, or six with seconds first; in UTC unless `timezone` names another zone. */
+  /** Five fields, or six with seconds first; UTC unless `timezone` is set. */
   cron?: string;
   timezone?: string;
   intervalMs?: number;
@@ -17,18 +16,18 @@ function cronOf(cron: string, timezone = 'UTC'): Cron {
   return new Cron(cron, { paused: true, timezone });
 }
 
-/** Schema of a lambda's `periodic_info`; other members are kept. */
 export const periodicInfo = z
   .looseObject({
-    cron: z.string().optional().describe('E.g. */5 * * * *, in UTC unless timezone is given'),
-    timezone: z.string().optional().describe('Of cron, e.g. Europe/Berlin'),
+    cron: z.string().optional().describe('For example */5 * * * *, in UTC unless timezone is set'),
+    timezone: z.string().optional().describe('Time zone of cron, for example Europe/Berlin'),
     interval_seconds: z.number().gt(0).max(MAX_INTERVAL_S).optional(),
     payload: z.unknown().optional().describe('The event of each run'),
   })
+  .describe('Either cron or interval_seconds; without both there are no runs')
   .superRefine(({ cron, timezone, interval_seconds: interval }, context) => {
     if (cron === undefined) return;
     const refuse = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
-    if (interval !== undefined) refuse('interval_seconds', 'must not stand beside cron');
+    if (interval !== undefined) refuse('interval_seconds', 'cannot be combined with cron');
     try {
       cronOf(cron);
     } catch {
@@ -42,7 +41,6 @@ export const periodicInfo = z
     }
   });
 
-/** The period in a stored `periodic_info`; undefined when it names none. */
 export function periodOf(stored: Json | undefined): Period | undefined {
   if (stored === undefined) return undefined;
   const { cron, timezone, interval_seconds: interval, payload } = periodicInfo.safeParse(stored).data ?? {};
@@ -51,12 +49,12 @@ export function periodOf(stored: Json | undefined): Period | undefined {
     ...(cron !== undefined && { cron }),
     ...(timezone !== undefined && { timezone }),
     ...(interval !== undefined && { intervalMs: interval * 1_000 }),
-    // As: it came out of a record, which is JSON.
+    // It comes from a record, which is JSON.
     ...(payload !== undefined && { payload: payload as Json }),
   };
 }
 
-/** The first time after `afterMs` at which it is due and that has not passed; undefined when there is none any more. */
+/** The first due time after `afterMs` that has not passed; undefined if there is none. */
 export function nextRunMs({ cron, timezone, intervalMs }: Period, afterMs: number, nowMs: number): number | undefined {
   if (cron !== undefined)
     return cronOf(cron, timezone)

@@ -51,23 +51,29 @@ describe('the query language', () => {
   ])('finds with %j the rows %j', (text, rows) => expect(found(text)).toEqual(rows));
 
   it.each([
-    ['colour:red', 0, "there is no 'colour:'"],
-    ['lead status:', 5, "say what 'status:' shall be"],
-    ['stauts:error', 0, "did you mean 'status'? There is status: dur: time:"],
-    ['status:eror', 0, "is never 'eror'; did you mean 'error'? There is ok, error, timeout"],
+    ['colour:red', 0, "the field 'colour:' does not exist"],
+    ['lead status:', 5, "a value is missing after 'status:'"],
+    ['stauts:error', 0, "did you mean 'status'? Valid values: status: dur: time:"],
+    ['status:eror', 0, "cannot be 'eror'; did you mean 'error'? Valid values: ok, error, timeout"],
     ['lead time:10m', 5, "write 'time:>10m'"],
     ['time:>lately', 0, "write 'time:>10m'"],
-    ['dur:>fast', 0, "'fast' is no number"],
-    ['lead "form', 5, 'no end'],
+    ['dur:>fast', 0, "'fast' is not a number"],
+    ['lead "form', 5, 'is not closed'],
   ])('says of %j what is wrong, and where', (text, at, message) => {
     const query = parseQuery(text, LANGUAGE);
     expect(query).toMatchObject({ ok: false, fault: { at, message: expect.stringContaining(message) } });
   });
 
-  it('says before which moment nothing can fit', () => {
+  it('returns the time before which nothing can match', () => {
     const fromMs = (text: string) => parseQuery(text, LANGUAGE);
     expect(fromMs('time:>10m time:>2h')).toMatchObject({ fromMs: NOW_MS - 10 * MINUTE_MS });
     expect(fromMs('-time:>10m time:<1h lead')).toMatchObject({ fromMs: Number.NEGATIVE_INFINITY });
+  });
+
+  it('has a limited number of terms, because each looks through all texts', () => {
+    const query = (terms: number) => parseQuery('-x '.repeat(terms), { fields: [], textsOf: () => [], nowMs: 0 });
+    expect(query(20)).toMatchObject({ ok: true });
+    expect(query(21)).toEqual({ ok: false, fault: { message: 'a search has at most 20 terms', at: 0 } });
   });
 
   it('reads any text in finite time, without throwing', () => {

@@ -1,39 +1,39 @@
 import { nearestNames } from './nearest.ts';
 
-/** What a list can be asked for: `status:error lambda:webform dur:>200 time:>10m "some text" -trigger:async`. */
+/** The query language of lists: `status:error lambda:webform dur:>200 time:>10m "some text" -trigger:async`. */
 export interface QueryField<Row> {
-  /** As it is typed, e.g. `dur`. */
   name: string;
-  /** The value of a row: a number can be compared, of texts a part is enough; several texts: one has to fit. */
+  /** The value of a row: numbers can be compared, texts match by a part; of several texts one must match. */
   valueOf(row: Row): string | number | undefined | readonly string[];
-  /** All that it can be; undefined: anything. */
   words?: readonly string[];
-  /** Is it a moment, in epoch milliseconds? It is compared with another: `time:>10m` is since ten minutes ago. */
+  /** Is the value a time in epoch milliseconds? Ages are compared with it: `time:>10m` means the last ten minutes. */
   isMoment?: boolean;
 }
 
-/** What is wrong with a query, and the offset in its text where. */
 export interface QueryFault {
   message: string;
   at: number;
 }
 
-/** What a query asks for; `fromMs`: nothing before that moment, so that a reader need not look there. */
+/** A parsed query; no row before `fromMs` or after `toMs` can match, so that readers can skip those. */
 export interface ReadQuery<Row> {
   matches(row: Row): boolean;
   fromMs: number;
+  toMs: number;
 }
 
 export type Query<Row> = ({ ok: true } & ReadQuery<Row>) | { ok: false; fault: QueryFault };
 
 export interface QueryLanguage<Row> {
-  /** What can stand before a colon. */
   fields: readonly QueryField<Row>[];
-  /** Everything of a row that free text is looked for in; what takes time to make comes last. */
+  /** The texts of a row for free-text search, cheap ones first. */
   textsOf(row: Row): Iterable<string>;
-  /** Epoch milliseconds that ages such as `10m` are counted from. */
+  /** The reference for ages such as `10m`, epoch milliseconds. */
   nowMs: number;
 }
+
+/** Each term looks through the whole text of each record. */
+const MAX_TERMS = 20;
 
 /** A term: `-`? (field `:` (`>` `>=` `<` `<=`)?)? (word or "words"). */
 const TERM = /\s*(-?)(?:([a-z]+):(>=|<=|>|<)?)?("(?:[^"\\]|\\.)*"?|[^\s"]*)/giy;
@@ -46,21 +46,23 @@ interface Term {
   at: number;
 }
 
-/** Reads a query. All terms have to hold. A term without a field looks for its text in `textsOf`; letter case does not matter. */
+/** Parses a query. All terms must match. A term without a field searches its text in `textsOf`; letter case does not matter. */
 export function parseQuery<Row>(text: string, language: QueryLanguage<Row>): Query<Row> {
   const tests: ((row: Row) => boolean)[] = [];
-  let fromMs = Number.NEGATIVE_INFINITY;
+  let [fromMs, toMs] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const term of queryTerms(text)) {
+    if (tests.length === MAX_TERMS)
+      return { ok: false, fault: { message: `a search has at most ${MAX_TERMS} terms`, at: 0 } };
     if ('message' in term) return { ok: false, fault: term };
     const test = testOf(term, language);
     if (typeof test !== 'function') return { ok: false, fault: test };
     tests.push(term.isNegative ? (row) => !test(row) : test);
-    fromMs = Math.max(fromMs, beginningOf(term, language));
+    fromMs = Math.max(fromMs, limitOf(term, '>', language) ?? fromMs);
+    toMs = Math.min(toMs, limitOf(term, '<', language) ?? toMs);
   }
-  return { ok: true, matches: (row) => tests.every((test) => test(row)), fromMs };
+  return { ok: true, matches: (row) => tests.every((test) => test(row)), fromMs, toMs };
 }
 
-/** The terms of a query, as far as it can be read; then what is wrong with the rest. */
 export function* queryTerms(text: string): Generator<Term | QueryFault> {
   TERM.lastIndex = 0;
   while (TERM.lastIndex < text.length) {
@@ -68,12 +70,12 @@ export function* queryTerms(text: string): Generator<Term | QueryFault> {
     const [whole = '', minus = '', field, comparison, raw = ''] = TERM.exec(text) ?? [];
     if (whole.trim() === '') {
       if (text.slice(from).trim() === '') return;
-      yield { message: 'this cannot be read', at: from };
+      yield { message: 'this term is not valid', at: from };
       return;
     }
     const at = from + whole.length - whole.trimStart().length;
     if (raw.startsWith('"') && !/^"(?:[^"\\]|\\.)*"$/.test(raw)) {
-      yield { message: 'this quotation has no end', at: from + whole.length - raw.length };
+      yield { message: 'the quotation mark is not closed', at: from + whole.length - raw.length };
       return;
     }
     const value = raw.startsWith('"') ? raw.slice(1, -1).replace(/\\(.)/g, '$1') : raw;
@@ -87,20 +89,21 @@ function testOf<Row>(term: Term, language: QueryLanguage<Row>): ((row: Row) => b
   if (name === undefined) return (row) => hasText(language.textsOf(row), wanted);
   const field = language.fields.find((one) => one.name === name);
   if (!field) return { message: unknownField(name, language.fields), at };
-  if (value === '') return { message: `say what '${name}:' shall be`, at };
+  if (value === '') return { message: `a value is missing after '${name}:'`, at };
   if (field.isMoment) return momentTest(term, field, language.nowMs);
   if (comparison !== undefined) {
     const limit = Number(value);
-    if (Number.isNaN(limit)) return { message: `'${value}' is no number to compare with`, at };
+    if (Number.isNaN(limit)) return { message: `'${value}' is not a number`, at };
     return numberTest(field, comparison, limit);
   }
   const { words } = field;
   if (words && !words.some((word) => word.includes(wanted)))
-    return { message: `'${name}:' is never '${value}'; ${meant(wanted, words)}${words.join(', ')}`, at };
+    return { message: `'${name}:' cannot be '${value}'; ${meant(wanted, words)}${words.join(', ')}`, at };
   return (row) => {
     const actual = field.valueOf(row);
     if (typeof actual === 'number') return actual === Number(value);
-    return [actual ?? []].flat().some((one) => one.toLowerCase().includes(wanted));
+    const texts = typeof actual === 'string' ? [actual] : (actual ?? []);
+    return texts.some((one) => one.toLowerCase().includes(wanted));
   };
 }
 
@@ -112,13 +115,12 @@ function hasText(texts: Iterable<string>, wanted: string): boolean {
 function unknownField(name: string, fields: readonly QueryField<never>[]): string {
   const names = fields.map((one) => one.name);
   const list = names.map((one) => `${one}:`).join(' ');
-  return `there is no '${name}:'; ${meant(name, names)}${list} - text with a colon stands in quotes`;
+  return `the field '${name}:' does not exist; ${meant(name, names)}${list} - put text with a colon in quotes`;
 }
 
-/** What was probably meant, then what introduces all that there is. */
 function meant(written: string, known: readonly string[]): string {
   const [nearest] = nearestNames(written, known);
-  return nearest === undefined ? 'there is ' : `did you mean '${nearest}'? There is `;
+  return nearest === undefined ? 'valid values: ' : `did you mean '${nearest}'? Valid values: `;
 }
 
 function momentTest<Row>(
@@ -139,7 +141,7 @@ function momentTest<Row>(
 const AGE = /^(\d+(?:\.\d+)?)(s|m|h|d)$/i;
 const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** The moment that an age (`90s`, `10m`, `2h`, `1d`) or an ISO time means, epoch milliseconds; undefined for neither. */
+/** The time of an age (`90s`, `10m`, `2h`, `1d`) or an ISO time in epoch milliseconds; undefined if invalid. */
 export function momentOf(text: string, nowMs: number): number | undefined {
   const [, amount, unit = ''] = AGE.exec(text) ?? [];
   if (amount !== undefined) return nowMs - Number(amount) * (UNIT_MS[unit.toLowerCase()] ?? 0);
@@ -147,11 +149,15 @@ export function momentOf(text: string, nowMs: number): number | undefined {
   return Number.isNaN(atMs) ? undefined : atMs;
 }
 
-/** The moment before which no row can fit this term. */
-function beginningOf<Row>({ field: name, comparison, value, isNegative }: Term, language: QueryLanguage<Row>): number {
-  const isSince =
-    !isNegative && comparison?.startsWith('>') && language.fields.find((one) => one.name === name)?.isMoment;
-  return (isSince && momentOf(value, language.nowMs)) || Number.NEGATIVE_INFINITY;
+/** The time before (`>`) or after (`<`) which no row can match this term; undefined if it limits nothing. */
+function limitOf<Row>(
+  { field: name, comparison, value, isNegative }: Term,
+  side: '<' | '>',
+  language: QueryLanguage<Row>,
+): number | undefined {
+  const isLimit =
+    !isNegative && comparison?.startsWith(side) && language.fields.find((one) => one.name === name)?.isMoment;
+  return isLimit ? momentOf(value, language.nowMs) : undefined;
 }
 
 function numberTest<Row>(field: QueryField<Row>, comparison: string, limit: number): (row: Row) => boolean {

@@ -1,20 +1,13 @@
 import { memberOf } from './json.ts';
 
-/** What every lambda has (D-113). */
 const GIVEN = new Set(['META_URL', 'SECURITY_URL', 'GATEWAY_URL', 'PATH', 'TZ', 'LANG', 'HOME', 'TMPDIR', 'NODE_ENV']);
 
-const COMMENT = /\/\*[\s\S]*?\*\/|(?<=^|[\s;{}(,])\/\/.*$/gm;
-/** `process.env.NAME` or `process.env['NAME']`, unless it is given a value or has another one in reserve. */
+const COMMENT = /\/\*[\s\S]*?(?:\*\/|(?![\s\S]))|(?<=^|[\s;{}(,])\/\/.*$/gm;
+/** `process.env.NAME` or `process.env['NAME']`, except for assignments and reads with a default. */
 const READ = /\bprocess\.env(?:\.([A-Za-z_]\w*)(?!\w)|\[\s*(['"])([\w.-]+)\2\s*\])(?!\s*(?:\|\||\?\?|=(?!=)))/g;
-/** `const { A, B: b } = process.env` */
 const UNPACKED = /\{([^{}]*)\}\s*=\s*process\.env\b(?!\s*[.[])/g;
 
-/**
- * The variables that a lambda's code reads and cannot do without, in the order in which it reads them.
- *
- * @param properties of the lambda; what its secrets are mounted as counts as set
- * @param set names of the variables that it has, its own and those from above
- */
+/** The variables that the code of a lambda reads without a default and that neither `set` nor its secrets have, in order. */
 export function unsetVariables(source: string, properties: unknown, set: Iterable<string>): string[] {
   const isSet = new Set([...GIVEN, ...set, ...mountedIn(properties)]);
   return [...readIn(source.replace(COMMENT, ' '))].filter((name) => !isSet.has(name));
@@ -31,7 +24,6 @@ function readIn(code: string): Set<string> {
   return new Set([...direct, ...unpacked].filter((name) => name !== ''));
 }
 
-/** Names that secrets give their values to. */
 function mountedIn(properties: unknown): string[] {
   const secrets = memberOf(properties, 'secrets');
   if (!Array.isArray(secrets)) return [];

@@ -1,30 +1,27 @@
-import type { Uuid } from './ids.ts';
+import { v4, v5 } from 'uuid';
+import { PlatformError } from './errors.ts';
 import type { JsonObject } from './json.ts';
+import type { TypeWord } from './type-words.ts';
 
-/** Whether a resource is what its record says (D-035). */
+/** Does the resource match its record (D-035)? */
 export type ResourceState = 'Active' | 'Failed' | 'Pending' | 'Corrupt';
 
-/** What was added to and removed from the inherited identities of one entitlement (D-115), and its stored value. */
+/** The identities added to and removed from the inherited ones of an entitlement (D-115), in stored form. */
 export interface Grant {
   add?: Uuid[];
   remove?: Uuid[];
   value?: JsonObject[string];
 }
 
-/**
- * A resource as the world file holds it: what was written by a client in its written form (ids, not links)
- * plus who and when. Everything a reader can derive (links, fqon, inherited values) is left out and computed on read.
- */
+/** A resource in the world file: its written form with author and time. Derived data (links, fqon, inherited values) is not stored. */
 export interface StoredResource {
   id: Uuid;
-  /** Type name after the configurable prefix, e.g. `Resource::Container` (D-080). */
+  /** Type name without the configurable prefix, e.g. `Resource::Container` (D-080). */
   type: string;
   name: string;
   description?: string;
-  /** The resource it was created under; null only for the root organization. */
   parent: Uuid | null;
   state: ResourceState;
-  /** The creating user. */
   owner: Uuid;
   /** ISO-8601 UTC with milliseconds (D-014). */
   created: { by: Uuid; at: string };
@@ -36,11 +33,53 @@ export interface StoredResource {
   grants?: Record<string, Grant>;
 }
 
-/** The whole world: the document that the store keeps, patches and replays. */
+/** The whole world: the document that the store saves, patches and replays. */
 export interface World {
-  /** Version of this file format. */
   format: 1;
-  /** Marks the containers, networks and volumes that belong to this world. */
+  /** Identifies the containers, networks and volumes of this world. */
   id: Uuid;
   resources: Record<Uuid, StoredResource>;
+}
+
+/** A resource id: a UUID in lower case (D-014). */
+export type Uuid = string;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export function isUuid(text: unknown): text is Uuid {
+  return typeof text === 'string' && UUID.test(text);
+}
+
+/** The lower-case UUID from a path or query; throws 400 with the text and its position (D-003). */
+export function parseUuid(text: string, where = 'id'): Uuid {
+  if (!UUID.test(text)) throw new PlatformError(400, `${where} '${text.slice(0, 64)}' is not a UUID`);
+  return text.toLowerCase();
+}
+
+export function newId(): Uuid {
+  return v4();
+}
+
+/** An id derived deterministically from two others (RFC 9562 version 5). */
+export function derivedId(namespace: Uuid, name: string): Uuid {
+  // As bytes, because v5 rejects UUIDs without an RFC 9562 version, which clients may choose as ids (D-030).
+  return v5(name, Buffer.from(namespace.replaceAll('-', ''), 'hex'));
+}
+
+/** The current world by indexes: the cost depends on the result, not on the world's size. Lists are oldest first (D-186). */
+export interface WorldView {
+  readonly root: StoredResource;
+  /** Changes with each change of the world; without it, nothing read here may be cached. */
+  readonly revision?: number;
+  find(id: Uuid): StoredResource | undefined;
+  children(parentId: Uuid, word?: TypeWord): readonly StoredResource[];
+  /** All resources of a type that an organization owns, at any depth but not in sub-organizations (D-186). */
+  ownedBy(orgId: Uuid, word: TypeWord): readonly StoredResource[];
+  all(word: TypeWord): readonly StoredResource[];
+  /** Resources with exactly that name: below one parent, or anywhere if parentId is undefined (D-184). */
+  named(word: TypeWord, name: string, parentId?: Uuid): readonly StoredResource[];
+  /** Records whose properties refer to this id (endpoints of a lambda, groups of a user ...) or have it as a key (`ResourceType.keys`). */
+  referrers(id: string, word?: TypeWord): readonly StoredResource[];
+  /** Those of them that belong to another organization; cheap if there are none. */
+  referrersOutside(orgId: Uuid, id: string, word: TypeWord): readonly StoredResource[];
 }

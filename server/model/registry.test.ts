@@ -6,14 +6,14 @@ import { typeIdOf } from './type-names.ts';
 test('every type word has a type, and no two types share a word, noun, name or id', () => {
   expect(resourceTypes.map(({ word }) => word).sort()).toEqual([...typeWords].sort());
   for (const word of typeWords) expect(typeOfWord(word).word).toBe(word);
-  for (const member of ['word', 'noun', 'name'] as const) {
+  for (const member of ['word', 'singular', 'name'] as const) {
     expect(new Set(resourceTypes.map((type) => type[member])).size).toBe(resourceTypes.length);
   }
   expect(new Set(resourceTypes.map(({ name }) => typeIdOf(name))).size).toBe(resourceTypes.length);
 });
 
 test('a noun is the singular of its word, so that policies can speak of both (D-123)', () => {
-  for (const { noun, word } of resourceTypes) expect(noun.replace(/y$/, 'ie')).toBe(word.slice(0, -1));
+  for (const { singular, word } of resourceTypes) expect(singular.replace(/y$/, 'ie')).toBe(word.slice(0, -1));
 });
 
 test.each(resourceTypes.map((type) => [type.word, type] as const))('%s is a complete row', (_, type) => {
@@ -27,7 +27,7 @@ test.each(resourceTypes.map((type) => [type.word, type] as const))('%s is a comp
   }
 });
 
-test('what the server sets is no member of any schema, so that D-028 and D-033 do not contradict each other', () => {
+test('server-set properties are in no schema, so that D-028 and D-033 do not contradict each other', () => {
   for (const { properties, serverSet } of resourceTypes) {
     const members = Object.keys(z.toJSONSchema(properties).properties ?? {});
     expect(members.filter((member) => [...serverSet, 'parent'].includes(member))).toEqual([]);

@@ -22,18 +22,13 @@ const words: TypeWord[] = [];
 const byWord = new Map<TypeWord, ResourceType>();
 const byName = new Map<string, ResourceType>();
 
-/** The one registry of resource types: the platform is what stands here. */
 export const resourceTypes: readonly ResourceType[] = types;
-/** Their path words. */
 export const typeWords: readonly TypeWord[] = words;
 
-/**
- * Makes a type known. What follows from the registry (rows of the contract, masks, places of references ...) is worked out when it
- * is first loaded or looked at: a type of one's own comes before that.
- */
+/** Register additional types before the first use of data that is derived from the registry (routes, masks, references ...). */
 export function register(type: ResourceType): void {
   if (type.id !== undefined) addTypeName(type.name, type.id);
-  addTypeWord(type.word, type.noun);
+  addTypeWord(type.word, type.singular);
   types.push(type);
   words.push(type.word);
   byWord.set(type.word, type);
@@ -60,26 +55,23 @@ for (const type of [
   register(type);
 }
 
-/** All path words, some of them first and in this order. */
 export function typeWordsFrom(first: readonly TypeWord[]): TypeWord[] {
   return [...first, ...typeWords.filter((word) => !first.includes(word))];
 }
 
-/** The type of a path word. */
 export function typeOfWord(word: TypeWord): ResourceType {
   const type = byWord.get(word);
-  if (!type) throw new Error(`no resource type is registered for '${word}'`);
+  if (!type) throw new Error(`resource type '${word}' is not registered`);
   return type;
 }
 
-/** The type of a stored record, by its full name after the prefix (sub-types included). */
+/** The type of a stored record, by its full name without the prefix (including sub-types). */
 export function typeOf(record: { type: string }): ResourceType {
   const type = byName.get(record.type);
-  if (!type) throw new Error(`no resource type is registered under '${record.type}'`);
+  if (!type) throw new Error(`resource type '${record.type}' is not registered`);
   return type;
 }
 
-/** The full names after the prefix that records of a type may have: its own, and those of its sub-types. */
 export function fullNamesOf(type: ResourceType): string[] {
   return [type.name, ...(type.subTypes ?? [])];
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { readTraceParent, traceBegunBy, traceParentFor } from './trace.ts';
+import { readTraceParent, traceParentFor, traceStartedBy } from './trace.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
@@ -9,7 +9,7 @@ describe('a traceparent', () => {
   it.each([
     ['as it is', `00-${TRACE}-${PARENT}-01`, '01'],
     ['that is not sampled', `00-${TRACE}-${PARENT}-00`, '00'],
-    ['with flags that nobody knows', `00-${TRACE}-${PARENT}-ff`, '03'],
+    ['with unknown flags', `00-${TRACE}-${PARENT}-ff`, '03'],
     ['of a version to come', `01-${TRACE}-${PARENT}-01-more`, '01'],
   ])('%s is read', (_how, header, flags) => {
     expect(readTraceParent(header)).toEqual({ traceId: TRACE, flags });
@@ -28,7 +28,9 @@ describe('a traceparent', () => {
   ])('%s begins a new trace', (_how, header) => {
     expect(readTraceParent(header)).toBeUndefined();
     const id = randomUUID();
-    expect(traceParentFor(id, readTraceParent(header))).toMatch(new RegExp(`^00-${traceBegunBy(id)}-[0-9a-f]{16}-01$`));
+    expect(traceParentFor(id, readTraceParent(header))).toMatch(
+      new RegExp(`^00-${traceStartedBy(id)}-[0-9a-f]{16}-01$`),
+    );
   });
 
   it('for what follows keeps trace and flags, and names a parent of its own that is never of zeros', () => {

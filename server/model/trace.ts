@@ -1,24 +1,17 @@
-/*
- * W3C trace context, as far as the platform passes it on. Every request and invocation belongs to a trace: that of the `traceparent`
- * with which it came, or one that begins with it. What begins here is named after its execution id, so that nothing has to be kept.
- */
+/* All requests and invocations belong to a trace; new ids are derived from the execution id, so that nothing has to be stored. */
 
-/** Version, trace, parent, flags; of versions to come more may follow. */
+/** Version, trace, parent, flags; future versions can have more. */
 const TRACE_PARENT = /^(?!ff)([0-9a-f]{2})-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-/** Of the flags those that have a meaning: sampled, random. */
+/** The defined flags: sampled, random. */
 const KNOWN_FLAGS = 0b11;
-/** What begins here is recorded. */
 const SAMPLED = '01';
 
-/** What a valid `traceparent` says. */
 export interface TraceParent {
-  /** 32 hexadecimal digits. */
   traceId: string;
-  /** Two hexadecimal digits, to be passed on. */
   flags: string;
 }
 
-/** Reads a `traceparent`; undefined for none, and for one that is malformed: a new trace begins there. */
+/** Parses a `traceparent`; undefined if absent or malformed: a new trace is started. */
 export function readTraceParent(header: string | readonly string[] | undefined): TraceParent | undefined {
   if (typeof header !== 'string') return undefined;
   const [, version, traceId, , flags = '', more] = TRACE_PARENT.exec(header) ?? [];
@@ -26,17 +19,13 @@ export function readTraceParent(header: string | readonly string[] | undefined):
   return { traceId, flags: (Number.parseInt(flags, 16) & KNOWN_FLAGS).toString(16).padStart(2, '0') };
 }
 
-/**
- * Of what follows from something here.
- *
- * @param id of that something, a random UUID: the parent of what follows is named after it, and the trace if it begins there
- */
+/** The `traceparent` for an outbound request: the parent id, and the id of a new trace, are derived from a random UUID of the sender. */
 export function traceParentFor(id: string, given: TraceParent | undefined): string {
-  const own = traceBegunBy(id);
+  const own = traceStartedBy(id);
   return `00-${given?.traceId ?? own}-${own.slice(16)}-${given?.flags ?? SAMPLED}`;
 }
 
-/** The trace that begins with something. @param id a random UUID */
-export function traceBegunBy(id: string): string {
+/** A new trace. @param id a random UUID */
+export function traceStartedBy(id: string): string {
   return id.replaceAll('-', '');
 }

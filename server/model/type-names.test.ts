@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isUuid } from './ids.ts';
+import { isUuid } from './record.ts';
 import { concreteTypes, parseTypeName, providerTypesMatching, typeIdOf, typeNames } from './type-names.ts';
 
 const CONTAINER_ID = '28cbf0e0-2c48-4589-85d5-df97a3a1f318';
@@ -29,7 +29,7 @@ test.each([
   expect(parseTypeName(text)).toBe(name);
 });
 
-test('an abstract type stands for its sub-types (D-085)', () => {
+test('an abstract type represents its sub-types (D-085)', () => {
   expect(concreteTypes('Resource::Rule')).toEqual(['Resource::Rule::Event', 'Resource::Rule::Limit']);
   expect(concreteTypes('Configuration::Provider')).toHaveLength(31);
   expect(concreteTypes('Configuration::Provider')).not.toContain('Configuration::Provider');

@@ -1,9 +1,6 @@
-import type { Uuid } from './ids.ts';
+import type { Uuid } from './record.ts';
 
-/**
- * Every type name after the configurable prefix, with its id (D-081). The ids are part of the platform's contract:
- * add to this table, never change it.
- */
+/** Without the configurable prefix (D-081). The ids are part of the contract: add entries, but never change them. */
 const typeIds = {
   'Resource::Organization': '23ba3299-b04e-4c5c-9b3d-64939b22944e',
   'Resource::Workspace': 'fa17bae4-1294-42cc-93cc-c4ead7dc0343',
@@ -64,10 +61,9 @@ const typeIds = {
   'Configuration::Provider::Git': '8b3d347a-cd8f-4491-afe9-e8c7ed042317',
 } as const satisfies Record<string, Uuid>;
 
-/** A type name after the prefix, e.g. `Resource::Container`. */
 export type TypeName = keyof typeof typeIds;
 
-/** All type names after the prefix, abstract ones included, in the table's order. */
+/** All type names without the prefix, including abstract ones, in the order of the table. */
 // Object.keys forgets the key type of a const object.
 const names = Object.keys(typeIds) as TypeName[];
 export const typeNames: readonly TypeName[] = names;
@@ -75,12 +71,12 @@ export const typeNames: readonly TypeName[] = names;
 const idByName = new Map<string, Uuid>(Object.entries(typeIds));
 const nameById = new Map<string, TypeName>(typeNames.map((name) => [typeIds[name], name]));
 
-/** Adds the name of a registered type (`registry.ts`) that is not in the table. Throws when the table has it under another id. */
+/** Adds the name of a registered type (`registry.ts`). Throws if the table has it with another id. */
 export function addTypeName(name: string, id: Uuid): void {
   const known = idByName.get(name);
-  if (known !== undefined && known !== id) throw new Error(`'${name}' has the id ${known}`);
+  if (known !== undefined && known !== id) throw new Error(`'${name}' already has the id ${known}`);
   if (known !== undefined) return;
-  const added = name as TypeName; // from now on it is one
+  const added = name as TypeName; // now in the table
   names.push(added);
   idByName.set(added, id);
   nameById.set(id, added);
@@ -90,14 +86,13 @@ function isTypeName(name: string): name is TypeName {
   return idByName.has(name);
 }
 
-/** The id of a type, by its name after the prefix; throws for a name that is not in the table. */
 export function typeIdOf(name: string): Uuid {
   const id = idByName.get(name);
   if (id === undefined) throw new Error(`'${name}' is not in the table of type names`);
   return id;
 }
 
-/** The type that a client means by a full name with any first segment, or by the type's UUID (D-080); undefined if there is none. */
+/** The type for a full name with any first segment, or for a type's UUID (D-080); undefined if it does not exist. */
 export function parseTypeName(text: string): TypeName | undefined {
   const [, name] = /^[^:]*::(.*)$/s.exec(text) ?? [];
   return name !== undefined && isTypeName(name) ? name : nameById.get(text.toLowerCase());
@@ -112,19 +107,18 @@ export const USER = 'Resource::User';
 export const PROVIDER = 'Configuration::Provider';
 export const RULE = 'Resource::Rule';
 
-/** A type of that name and everything below it, e.g. CaaS with CaaS::Docker. */
 export function isKindOf(type: string, ancestor: TypeName): boolean {
   return type === ancestor || type.startsWith(`${ancestor}::`);
 }
 
-/** The names that records of a type may have: itself, or for an abstract type all of its sub-types (D-085). */
+/** The possible type names of records: the type itself, or all sub-types of an abstract type (D-085). */
 export function concreteTypes(name: TypeName): readonly TypeName[] {
   if (name !== PROVIDER && name !== RULE) return [name];
   return typeNames.filter((candidate) => candidate !== name && isKindOf(candidate, name));
 }
 
 const EXECUTOR = 'Configuration::Provider::Lambda::Executor';
-/** Types that stand for all below them in `?type=` (D-065). */
+/** Types that include their sub-types in `?type=` (D-065). */
 const groups: readonly TypeName[] = [
   PROVIDER,
   'Configuration::Provider::CaaS',
@@ -140,10 +134,7 @@ function groupMembers(name: TypeName): readonly TypeName[] {
   return name === 'Configuration::Provider::Lambda' ? members.filter((member) => !isKindOf(member, EXECUTOR)) : members;
 }
 
-/**
- * The provider types that `?type=` selects (D-065): a trailing part of the name (`CaaS`, `CaaS::Docker`, `Executor`),
- * a full name or a UUID; empty for a type that does not exist.
- */
+/** For `?type=` (D-065): a suffix of the name (`CaaS`, `CaaS::Docker`, `Executor`), a full name or a UUID; empty for an unknown type. */
 export function providerTypesMatching(text: string): ReadonlySet<string> {
   const exact = parseTypeName(text);
   const named = exact ? [exact] : typeNames.filter((name) => name.endsWith(`::${text}`));

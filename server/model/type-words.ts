@@ -1,9 +1,9 @@
-/** The words that name a type in paths and have records of their own (D-006): each type's file adds its own. */
+/** The plural names of types with records (D-006): the file of each type adds its own. */
 // biome-ignore lint/suspicious/noEmptyInterface: only an interface can be added to by the files of the types
 export interface TypeWords {}
 export type TypeWord = keyof TypeWords;
 
-/** Words that can be listed (always empty) but are not emulated (D-210). */
+/** Plural names that can be listed (always empty) but are not emulated (D-210). */
 export const listedOnlyWords = [
   'datafeeds',
   'streamspecs',
@@ -27,16 +27,15 @@ export const referenceWords = [
 
 const nounByWord = new Map<string, string>();
 
-/** Of a type that is registered (`registry.ts`). */
-export function addTypeWord(word: TypeWord, noun: string): void {
-  nounByWord.set(word, noun);
+export function addTypeWord(word: TypeWord, singular: string): void {
+  nounByWord.set(word, singular);
 }
 
 export function isTypeWord(word: string): word is TypeWord {
   return nounByWord.has(word);
 }
 
-/** Is it what one of a type is called in rights and policies (D-116, D-123)? */
+/** Is it the singular name of a type in permissions and policies (D-116, D-123)? */
 export function isTypeNoun(word: string): boolean {
   return [...nounByWord.values()].includes(word);
 }

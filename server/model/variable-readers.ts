@@ -1,7 +1,7 @@
 /**
- * Variables that make programs run or load something else before a job's script has its first word. Set from afar they would run
- * commands on the machine that runs the pipeline, whatever its definition says; a definition or a script may set them for itself.
- * Those by which a runner is told how to fetch, such as GIT_DEPTH, are no matter of git and may be set.
+ * Variables that make programs execute or load something before the script of a job starts. Set remotely, they would run commands on the
+ * machine of the pipeline, whatever the definition says; a definition or script can set them. Variables that tell a runner how to fetch,
+ * such as GIT_DEPTH, are not read by git and can be set.
  */
 const ACTS_FIRST: readonly (readonly [reader: string, names: RegExp])[] = [
   ['shells', /^(?:PATH|IFS|CDPATH|ENV|PS4|SHELLOPTS|PROMPT_COMMAND|BASHOPTS|BASH_.*|ZDOTDIR)$/],
@@ -19,7 +19,7 @@ const ACTS_FIRST: readonly (readonly [reader: string, names: RegExp])[] = [
   ['the pipeline runner', /^(?:GCL|TERRARIUM)_.*$/],
 ];
 
-/** Who acts on a variable of that name before the script of a job does; undefined for one that only scripts read. */
+/** The program that reads a variable before the script of a job does; undefined if only scripts read it. */
 export function readerBeforeTheScript(key: string): string | undefined {
   return ACTS_FIRST.find(([, names]) => names.test(key))?.[0];
 }

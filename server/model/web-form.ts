@@ -1,4 +1,4 @@
-/** A form as a visitor of a website fills it in: the event of the CRM integration's lambda (the platform's specification). */
+/** An example of a filled-in web form: the event of the CRM integration's lambda (the platform's specification). */
 export const WEB_FORM = {
   payload: {
     firstName: 'Ada',

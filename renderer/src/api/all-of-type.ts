@@ -17,7 +17,7 @@ export function useAllOfType(word: TypeWord) {
   const { org, workspace, environment } = scope;
   const where = useQuery(searchOptions({ words: [word], scope: scope.id, limit: MAX_LOOKED }));
   const fqons = useMemo(() => {
-    // Where it is found is told also of organizations that one may not view themselves.
+    // The place of a resource is shown even in organizations that the user may not view.
     const found = new Set(where.data?.rows.map(({ fqon }) => fqon));
     if (where.data && where.data.total <= where.data.rows.length) return [...found].sort();
     const inside = orgs.map(fqonOf).filter((fqon) => !org || isAtOrBelow(fqon, fqonOf(org)));

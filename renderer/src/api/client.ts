@@ -1,4 +1,5 @@
-import type { Verb } from '../../../server/contract/row.ts';
+import type { Verb } from '../../../server/api/routes/route.ts';
+import { COMMIT_HEADER } from '../../../server/model/commit.ts';
 import type { ErrorDetail } from '../../../server/model/errors.ts';
 import { isJsonObject, jsonIn } from '../../../server/model/json.ts';
 import { type Failure, FailureError } from './failure.ts';
@@ -8,7 +9,7 @@ import { sessionHeaders } from './window-key.ts';
 
 export type Answer<T> = { ok: true; value: T } | { ok: false; failure: Failure };
 export type Method = Uppercase<Verb>;
-/** An address of the resource service, whose answers depend on the type that it names: who asks says what it expects. */
+/** A path of the resource service. Its response depends on the resource type, so the caller states the expected type. */
 export type RecordPath = `/meta${string}`;
 /** What is left out or undefined does not become part of the address. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -18,17 +19,26 @@ export interface AskOptions {
   /** Sent as JSON. */
   body?: unknown;
   signal?: AbortSignal;
-  /** A 401 is an answer here, not the end of the session. */
+  /** A 401 is a normal response here; it does not end the session. */
   isSignIn?: boolean;
-  /** How long the answer may take. Default: a minute. */
+  /** Time limit of the response (default: one minute). */
   timeoutMs?: number;
+  /** Receives the numbers of the commits that the request made. */
+  commits?: number[];
 }
 
-/** How long an answer may take; a call that waits for a lambda or an import says more. */
+/** Default time limit for a response; a call that waits for a lambda or an import sets a higher one. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
 /**
- * Asks the server; never throws. What it answers is what its row says, which is taken at its word here.
+ * A browser cancels its requests when the networks of the machine change, for example because a container starts. These methods are sent again
+ * then, after a moment, because to do them twice is the same as once.
+ */
+const REPEATABLE: ReadonlySet<string> = new Set(['PUT', 'DELETE']);
+const REPEAT_AFTER_MS = 300;
+
+/**
+ * Sends a request to the server; never throws. The response has the type that the route declares.
  *
  * @param path from the root of the server, e.g. `/meta/orgs`
  */
@@ -37,46 +47,58 @@ export async function ask<const M extends Method, const P extends string>(
   path: P,
   options: AskOptions = {},
 ): Promise<Answer<AnswerAt<M, P>>> {
-  const { timeoutMs = ANSWER_TIMEOUT_MS } = options;
+  const { timeoutMs = ANSWER_TIMEOUT_MS, commits } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
-  let response: Response;
-  try {
-    response = await fetch(addressOf(path, options.query), {
+  const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
+  const request = () =>
+    fetch(addressOf(path, options.query), {
       method,
       credentials: 'same-origin',
       headers: {
         Accept: 'application/json',
-        // The history says through what a change was made.
+        // The history shows the source of a change.
         'X-Terrarium-Client': 'ui',
         ...sessionHeaders(),
         ...(options.body !== undefined && { 'Content-Type': 'application/json' }),
       },
       ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
-      signal: options.signal ? AbortSignal.any([options.signal, timeout]) : timeout,
+      signal,
+    });
+  let isRepeated = false;
+  let response: Response;
+  try {
+    response = await request().catch(async (failure) => {
+      if (!REPEATABLE.has(method) || signal.aborted) throw failure;
+      await new Promise((resolve) => setTimeout(resolve, REPEAT_AFTER_MS));
+      isRepeated = true;
+      return request();
     });
   } catch {
-    const message = timeout.aborted ? `no answer within ${timeoutMs / 1000} seconds` : 'the server does not answer';
+    const message = timeout.aborted ? `no response within ${timeoutMs / 1000} seconds` : 'the server does not respond';
     return { ok: false, failure: { kind: 'offline', code: 0, message, details: [] } };
   }
   const body = await bodyOf(response);
-  // As: the server is held to its rows by its own tests.
-  if (response.ok) return { ok: true, value: body as AnswerAt<M, P> };
+  commits?.push(...(response.headers.get(COMMIT_HEADER)?.split(',') ?? []).map(Number));
+  // The first request had deleted it.
+  const isDeleted = isRepeated && method === 'DELETE' && response.status === 404;
+  // As: tests of the server check that responses match their routes.
+  if (response.ok || isDeleted) return { ok: true, value: body as AnswerAt<M, P> };
   const isSignedOut = response.status === 401;
   if (isSignedOut && !options.isSignIn) sessionState.expire();
   return { ok: false, failure: failureIn(response, body, isSignedOut) };
 }
 
-/** The answer to a GET, for react-query. Throws FailureError. */
+/** The response to a GET, for react-query. Throws FailureError. */
 export function load<T>(path: RecordPath, query?: Query, signal?: AbortSignal): Promise<T>;
 export function load<const P extends string>(path: P, query?: Query, signal?: AbortSignal): Promise<AnswerAt<'GET', P>>;
 export async function load(path: string, query?: Query, signal?: AbortSignal): Promise<unknown> {
   return answered(await ask('GET', path, { ...(query && { query }), ...(signal && { signal }) }));
 }
 
-/** The same where an address, or which of its forms an answer has, is known to the caller only, who says what it is. */
+/** The same where only the caller knows the path or the form of the response, and states the type. */
 export const loadAs = load as <T>(path: string, query?: Query, signal?: AbortSignal) => Promise<T>;
 
-/** The answer to a change, for react-query's mutations. Throws FailureError. */
+/** The response to a change, for react-query's mutations. Throws FailureError. */
 export function send<T>(method: Method, path: RecordPath, body?: unknown, query?: Query): Promise<T>;
 export function send<const M extends Method, const P extends string>(
   method: M,
@@ -88,7 +110,15 @@ export async function send(method: Method, path: string, body?: unknown, query?:
   return answered(await ask(method, path, { body, ...(query && { query }) }));
 }
 
-/** What was answered; throws FailureError where it was refused. */
+/** Like `send`, and notes the commits that the requests make. */
+export type Send = typeof send;
+export function sendNoting(commits: number[]): Send {
+  // As: the overloads of `send` give the body and the response their types.
+  return (async (method: Method, path: string, body?: unknown, query?: Query) =>
+    answered(await ask(method, path, { body, commits, ...(query && { query }) }))) as Send;
+}
+
+/** The value of the response; throws FailureError if the request failed. */
 export function answered<T>(answer: Answer<T>): T {
   if (answer.ok) return answer.value;
   throw new FailureError(answer.failure);
@@ -109,10 +139,10 @@ async function bodyOf(response: Response): Promise<unknown> {
 }
 
 function failureIn(response: Response, body: unknown, isSignedOut: boolean): Failure {
-  // A proxy whose server is gone answers 502, 503 or 504 without our body.
+  // A proxy whose server has ended returns 502, 503 or 504 without the platform's body.
   const isOurs = isJsonObject(body) && typeof body.message === 'string';
   if (!isOurs && response.status >= 502) {
-    return { kind: 'offline', code: response.status, message: 'the server does not answer', details: [] };
+    return { kind: 'offline', code: response.status, message: 'the server does not respond', details: [] };
   }
   return {
     kind: isSignedOut ? 'signed-out' : 'refused',

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { curlText } from './curl.ts';
 
-it('is a command that a shell reads back as what is sent', () => {
+it('is a command that a shell parses to the sent request', () => {
   const body = fc
     .dictionary(fc.string({ minLength: 1 }), fc.string())
     .filter((one) => !JSON.stringify(one).includes('\0'));

@@ -41,7 +41,7 @@ export function curlText({ method, path, query, body }: ShownRequest, baseUrl: s
   return curlOf(asked, baseUrl, '-u "$PLATFORM_API_KEY:$PLATFORM_API_SECRET"');
 }
 
-/** A text as one word of a POSIX shell, whatever is in it. */
+/** A text quoted as one word for a POSIX shell. */
 function quoted(text: string): string {
   return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -20,25 +20,25 @@ async function streamOf(...answers: Answer[]) {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo; // a server on a TCP port has one
   const heard: StreamEvent[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const end = listenTo(`http://127.0.0.1:${port}/`, {
-    onOpen: () => told.push('open'),
+    onOpen: () => reported.push('open'),
     onEvent: (event) => heard.push(event),
-    onEnd: (isRefused) => told.push(isRefused ? 'refused' : 'broken'),
+    onEnd: (isRefused) => reported.push(isRefused ? 'refused' : 'broken'),
   });
   cleanUps.push(() => {
     end();
     server.closeAllConnections();
     server.close();
   });
-  return { heard, told, requests };
+  return { heard, reported, requests };
 }
 
 const begin = (response: ServerResponse) =>
   response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
 
-it('tells events, however they are cut on their way', async () => {
-  const { heard, told } = await streamOf(async (_request, response) => {
+it('delivers events, however the stream is split', async () => {
+  const { heard, reported } = await streamOf(async (_request, response) => {
     begin(response);
     const bytes = Buffer.from(
       ': hello\n\nid: a-1\nevent: lines\ndata: grün\ndata: and more\n\nevent: other\ndata: x\n\n',
@@ -55,11 +55,11 @@ it('tells events, however they are cut on their way', async () => {
     { name: 'other', data: 'x' },
     { name: 'lines', data: 'second' },
   ]);
-  expect(told).toEqual(['open']);
+  expect(reported).toEqual(['open']);
 });
 
-it('goes on behind the last event when the line breaks, and after it was refused for a while', async () => {
-  const { heard, told, requests } = await streamOf(
+it('continues after the last event when the connection breaks, and after refusals', async () => {
+  const { heard, reported, requests } = await streamOf(
     (_request, response) => {
       begin(response).write('retry: 1\n\nid: 7\nevent: lines\ndata: one\n\n', () => response.destroy());
     },
@@ -67,6 +67,6 @@ it('goes on behind the last event when the line breaks, and after it was refused
     (_request, response) => void begin(response).write('id: 8\nevent: lines\ndata: two\n\n'),
   );
   await expect.poll(() => heard.map(({ data }) => data)).toEqual(['one', 'two']);
-  expect(told).toEqual(['open', 'broken', 'refused', 'open']);
+  expect(reported).toEqual(['open', 'broken', 'refused', 'open']);
   expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '7', '7']);
 });

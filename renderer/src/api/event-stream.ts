@@ -5,7 +5,7 @@ const RETRY_MS = 3_000;
 /** How soon after an answer that was no stream. */
 const REFUSED_MS = 4_000;
 
-/** One event as it is told to those who listen. */
+/** One event as listeners receive it. */
 export interface StreamEvent {
   name: string;
   data: string;

@@ -1,13 +1,12 @@
-import type { ErrorDetail } from '../../../server/model/errors.ts';
-import { reasonOf } from '../../../server/model/reason.ts';
+import { type ErrorDetail, reasonOf } from '../../../server/model/errors.ts';
 
-/** Why an answer is not there. `offline`: no answer at all; `signed-out`: 401; `refused`: any other error of the server. */
+/** Why a request failed. `offline`: no response; `signed-out`: 401; `refused`: any other error of the server. */
 export type FailureKind = 'offline' | 'signed-out' | 'refused';
 
 /** An error of the server or of the way to it, as a value. The message says what happened and what to do next. */
 export interface Failure {
   kind: FailureKind;
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status; 0 without a response. */
   code: number;
   message: string;
   details: readonly ErrorDetail[];
@@ -24,14 +23,14 @@ export class FailureError extends Error {
   }
 }
 
-/** The failure in whatever was thrown. */
+/** The failure in a thrown value. */
 export function failureOf(thrown: unknown): Failure {
   if (thrown instanceof FailureError) return thrown.failure;
   return { kind: 'refused', code: 0, message: reasonOf(thrown), details: [] };
 }
 
-/** For the `catch` of a reading: `null` where there is nothing of that id, or it is no id; other failures are thrown on. */
-export function nullWhereGone(thrown: unknown): null {
+/** For the `catch` of a read: `null` for an unknown or invalid id; other failures are thrown again. */
+export function nullIfNotFound(thrown: unknown): null {
   const { code } = failureOf(thrown);
   if (code === 404 || code === 400) return null;
   throw thrown;

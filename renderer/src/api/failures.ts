@@ -1,10 +1,10 @@
-import type { ShownFailure as FailureRun } from '../../../server/contract/recorded.ts';
+import type { FailureView as FailureRun } from '../../../server/api/routes/recorded.ts';
 import { keys } from './query-client.ts';
 import { useRead } from './read.ts';
 
-export type { ShownFailure as FailureRun } from '../../../server/contract/recorded.ts';
+export type { FailureView as FailureRun } from '../../../server/api/routes/recorded.ts';
 /** A change that came just before something began to fail. */
-export type Suspect = FailureRun['suspects'][number];
+export type CauseCandidate = FailureRun['likelyCauses'][number];
 
 const NONE: readonly FailureRun[] = [];
 

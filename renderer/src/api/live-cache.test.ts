@@ -19,7 +19,7 @@ async function watchedList() {
   return { read, tell, leave };
 }
 
-it('reads a list anew at once when something happened to what it shows', async () => {
+it('reloads a list at once when its records change', async () => {
   const { read, tell, leave } = await watchedList();
   tell('leads');
   await vi.advanceTimersByTimeAsync(0);
@@ -38,14 +38,14 @@ async function readingsInStorm(answeredAfterMs: number): Promise<number> {
     startedMs.push(Date.now());
     return new Promise((resolve) => setTimeout(() => resolve('rows'), answeredAfterMs));
   });
-  let toldMs = 0;
+  let reportedMs = 0;
   for (let ms = 0; ms < 2000; ms += 10) {
-    toldMs = Date.now();
+    reportedMs = Date.now();
     tell('invocations');
     await vi.advanceTimersByTimeAsync(10);
   }
   await vi.advanceTimersByTimeAsync(3000);
-  expect(startedMs.at(-1)).toBeGreaterThan(toldMs);
+  expect(startedMs.at(-1)).toBeGreaterThan(reportedMs);
   leave();
   return startedMs.length;
 }
@@ -72,5 +72,22 @@ it('reads it once more when it was being read as something happened: the answer 
   answer('rows of before');
   await vi.advanceTimersByTimeAsync(1_000);
   expect(read).toHaveBeenCalledTimes(2);
+  leave();
+});
+
+it('reloads the record of a container once more after a change during its first read', async () => {
+  const client = new QueryClient();
+  const statuses: ((status: string) => void)[] = [];
+  const { QueryObserver } = await import('@tanstack/react-query');
+  const queryFn = () => new Promise<string>((resolve) => statuses.push(resolve));
+  const observer = new QueryObserver(client, { queryKey: ['world', 'record', 'c1'], queryFn });
+  const leave = observer.subscribe(() => {});
+  new LiveCache(client).apply(new Set(['containers']));
+  statuses[0]?.('LAUNCHED');
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(statuses).toHaveLength(2);
+  statuses[1]?.('RUNNING');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(observer.getCurrentResult().data).toBe('RUNNING');
   leave();
 });

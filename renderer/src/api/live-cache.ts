@@ -1,23 +1,32 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { keys } from './query-client.ts';
 
-/** After one reading of a topic's lists the next may come when these have passed: nobody sees more pictures of a list in a second. */
+/** Shortest time between two reads of a topic's lists: a user cannot follow more updates per second. */
 const LEAST_REST_MS = 80;
 /** So many times as long as a reading took it rests, so that window and platform have most of their time for other things. */
 const REST_FOR_READING = 3;
-/** Nobody waits longer: one slow list doesn't hold up those beside it. */
+/** The longest wait: one slow list does not delay the others. */
 const MOST_REST_MS = 500;
 
+type Key = readonly string[];
+
 /** What is old as well when something of a topic has changed: the number of the latest commit is part of the platform's status. */
-const ALSO: Readonly<Record<string, readonly string[]>> = {
-  [keys.history]: [keys.status],
-  // Rules that are switched stand among what was changed.
-  [keys.outbound]: [keys.history],
+const ALSO: Readonly<Record<string, readonly Key[]>> = {
+  [keys.history]: [[keys.status]],
+  // Enabled and disabled rules are listed among the changes.
+  [keys.outbound]: [[keys.history]],
+  // The status of a container is part of its record, but its changes are not commits.
+  [keys.containers]: [
+    [keys.world, 'all of', 'containers'],
+    [keys.world, 'all of', 'jobs'],
+    [keys.world, 'record'],
+  ],
 };
 
-/** Lists whose topic had an event are read anew: at once, then, for as long as events come, as often as the platform answers with ease. */
+/** Lists whose topic had an event are read again: at once, then, for as long as events come, as often as the platform can respond without load. */
 export class LiveCache {
   readonly #client: QueryClient;
+  /** By the words of the query key. */
   readonly #resting = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #waiting = new Set<string>();
 
@@ -25,38 +34,41 @@ export class LiveCache {
     this.#client = client;
   }
 
-  /** Takes in what something happened to. */
+  /** Marks the data of an event as old. */
   apply(topics: ReadonlySet<string>): void {
-    for (const topic of new Set([...topics].flatMap((name) => [name, ...(ALSO[name] ?? [])]))) this.#read(topic);
+    const old = [...topics].flatMap((topic) => [[topic], ...(ALSO[topic] ?? [])]);
+    for (const key of new Map(old.map((key) => [key.join(), key])).values()) this.#read(key);
   }
 
-  #read(topic: string): void {
-    if (this.#resting.has(topic)) {
-      this.#waiting.add(topic);
+  #read(queryKey: Key): void {
+    const name = queryKey.join();
+    if (this.#resting.has(name)) {
+      this.#waiting.add(name);
       return;
     }
-    // What is being read is let finish: under a steady stream of events nothing would ever arrive otherwise. It may have been
-    // answered before the event, so it is read once more.
-    if (this.#client.isFetching({ queryKey: [topic] }) > 0) this.#waiting.add(topic);
+    // A read in progress is not aborted: under a steady stream of events, no response would ever arrive. Its response may be older than the
+    // event, so the data is read once more.
+    if (this.#client.isFetching({ queryKey }) > 0) this.#waiting.add(name);
     const startedMs = performance.now();
-    const reading = this.#client.invalidateQueries({ queryKey: [topic] }, { cancelRefetch: false });
-    this.#rest(topic, MOST_REST_MS);
-    const longest = this.#resting.get(topic);
+    const reading = this.#client.invalidateQueries({ queryKey }, { cancelRefetch: false });
+    this.#rest(queryKey, MOST_REST_MS);
+    const longest = this.#resting.get(name);
     const read = () => {
       const tookMs = performance.now() - startedMs;
       const restMs = Math.max(LEAST_REST_MS, REST_FOR_READING * tookMs);
-      if (this.#resting.get(topic) === longest && tookMs + restMs < MOST_REST_MS) this.#rest(topic, restMs);
+      if (this.#resting.get(name) === longest && tookMs + restMs < MOST_REST_MS) this.#rest(queryKey, restMs);
     };
-    // The lists are told of what was read by a timer that was set before: then this counts their drawing, too.
+    // The lists are notified by a timer that was set earlier, so this includes their rendering.
     void reading.then(() => setTimeout(read));
   }
 
-  #rest(topic: string, ms: number): void {
-    clearTimeout(this.#resting.get(topic));
+  #rest(queryKey: Key, ms: number): void {
+    const name = queryKey.join();
+    clearTimeout(this.#resting.get(name));
     const rested = () => {
-      this.#resting.delete(topic);
-      if (this.#waiting.delete(topic)) this.#read(topic);
+      this.#resting.delete(name);
+      if (this.#waiting.delete(name)) this.#read(queryKey);
     };
-    this.#resting.set(topic, setTimeout(rested, ms));
+    this.#resting.set(name, setTimeout(rested, ms));
   }
 }

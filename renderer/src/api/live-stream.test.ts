@@ -41,7 +41,7 @@ describe('the stream of events', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('tells once in a picture what something happened to', () => {
+  it('notifies once a frame', () => {
     const { stream, say, pictures, draw } = watch();
     stream.start();
     for (const name of ['invocations', 'leads', 'invocations']) say(name);
@@ -52,7 +52,7 @@ describe('the stream of events', () => {
     stream.stop();
   });
 
-  it('holds events while it is paused, counts them, and lets them go on resuming', () => {
+  it('keeps events while it is paused, counts them, and delivers them on resuming', () => {
     const { stream, say, pictures, draw } = watch();
     stream.start();
     stream.togglePause();
@@ -67,7 +67,7 @@ describe('the stream of events', () => {
     stream.stop();
   });
 
-  it('says each time that the server is there, when what could not be read can be', async () => {
+  it('reports each time that the server is available again', async () => {
     const { stream, end, listeners, openCount, resetCount } = watch();
     stream.start();
     expect(openCount()).toBe(0);
@@ -90,7 +90,7 @@ describe('the stream of events', () => {
     stream.stop();
   });
 
-  it('has nothing read anew when it is told where it is', () => {
+  it('has nothing read again when it learns its position', () => {
     const { stream, say, resetCount } = watch();
     stream.start();
     say('hello');
@@ -99,7 +99,7 @@ describe('the stream of events', () => {
     stream.stop();
   });
 
-  it('has everything read anew when it was refused before it was told where it was', async () => {
+  it('has everything read again when it was refused before it learned its position', async () => {
     const { stream, say, end, resetCount } = watch();
     stream.start();
     await end(true);
@@ -109,7 +109,7 @@ describe('the stream of events', () => {
     stream.stop();
   });
 
-  it('has everything read anew when nobody listened for a while', () => {
+  it('has everything read again after a time without listeners', () => {
     const { stream, say, resetCount } = watch();
     stream.start();
     say('hello');
@@ -131,7 +131,7 @@ describe('the stream of events', () => {
     stream.stop();
   });
 
-  it('reads everything anew now and then when the server is there but gives no stream', async () => {
+  it('reloads everything at intervals when the server offers no stream', async () => {
     const { stream, end, resetCount } = watch();
     stream.start();
     await end(true);
@@ -151,7 +151,7 @@ describe('the stream of events', () => {
     stream.stop();
   });
 
-  it('has everything read anew when the server no longer has what was missed', () => {
+  it('reloads everything when the server no longer has the missed events', () => {
     const { stream, say, pictures, draw, resetCount } = watch();
     stream.start();
     say('leads');

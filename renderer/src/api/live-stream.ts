@@ -2,8 +2,8 @@ import { ValueStore } from '../value-store.ts';
 import type { StreamListener } from './event-stream.ts';
 
 /**
- * How the window hears of changes: trying for the first time, by the stream, by reading everything anew now and then (the
- * server is there but gives no stream), not at all (it is gone), or nobody listens.
+ * How the window hears of changes: trying for the first time, by the stream, by reading everything again now and then (the
+ * server is there but gives no stream), not at all (it is gone), or there are no listeners.
  */
 export type Connection = 'connecting' | 'live' | 'polling' | 'lost' | 'closed';
 
@@ -14,9 +14,9 @@ export interface LiveStreamOptions {
   schedule(callback: () => void): void;
   /** What something happened to since the last picture. */
   onNews(topics: ReadonlySet<string>): void;
-  /** Events were missed: whatever one knows may be old. */
+  /** Events were missed: all data may be out of date. */
   onReset(): void;
-  /** The server is there, for the first time or again: what could not be read before can be read now. */
+  /** The server is reachable, for the first time or again: failed reads can be repeated. */
   onOpen(): void;
   /** The server gave no stream. Is it there at all, and may we still ask it? */
   isServerThere(): Promise<boolean>;
@@ -26,10 +26,10 @@ export interface LiveStreamOptions {
 const RATE_WINDOW_MS = 5000;
 /** The server says with it that it no longer has what came after the last event that arrived. */
 const RESET = 'reset';
-/** What it begins with for one whom it has told nothing: where one is now. */
+/** First event of a new stream: the current position. */
 const HELLO = 'hello';
 
-/** One stream of events for the whole window: gathers those of one picture, and holds them while paused. */
+/** One stream of events for the whole window: collects the events of one frame, and keeps them while paused. */
 export class LiveStream {
   readonly connection = new ValueStore<Connection>('closed');
   readonly isPaused = new ValueStore(false);
@@ -39,9 +39,9 @@ export class LiveStream {
 
   readonly #options: LiveStreamOptions;
   #end: (() => void) | undefined;
-  /** Was there a time in which nobody listened? */
+  /** Was there a time without listeners? */
   #hasGap = false;
-  /** What something happened to that nobody was told yet. */
+  /** Topics with events that no listener has received yet. */
   #topics = new Set<string>();
   #isScheduled = false;
   #arrivedAtMs: number[] = [];
@@ -73,7 +73,7 @@ export class LiveStream {
     this.connection.set('closed');
   }
 
-  /** Holds what arrives, so that the lists stand still, or lets it go on. */
+  /** Pauses or resumes delivery, so that lists do not move while paused. */
   togglePause(): void {
     this.isPaused.set(!this.isPaused.value);
     this.heldCount.set(0);
@@ -111,7 +111,7 @@ export class LiveStream {
     this.#hasGap = true;
     const end = this.#end;
     const isThere = isRefused && (await this.#options.isServerThere());
-    // Somebody may have stopped or started the stream meanwhile, or another try was let in.
+    // The stream may have been stopped or restarted, or another attempt succeeded.
     if (this.#end !== end || (isRefused && this.connection.value === 'live')) return;
     this.connection.set(isThere ? 'polling' : 'lost');
     if (isThere && !this.isPaused.value) this.#options.onReset();

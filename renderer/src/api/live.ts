@@ -1,4 +1,4 @@
-import { announce } from '../parts/toasts.tsx';
+import { announce } from '../components/toasts.tsx';
 import { listenTo } from './event-stream.ts';
 import { LiveCache } from './live-cache.ts';
 import { LiveStream } from './live-stream.ts';
@@ -7,11 +7,11 @@ import { checkSession } from './session.ts';
 
 const cache = new LiveCache(queryClient);
 
-/** The window's one stream of events: each makes old what was read under its name, one of `keys`. */
+/** The window's only event stream. Each event marks the data under its name (one of `keys`) as old. */
 export const live = new LiveStream({
   listen: (listener) => listenTo('/inspect/events', listener),
   schedule: (callback) => {
-    // A hidden page draws nothing, yet its lists shall not pile up.
+    // A hidden page renders nothing, but its events must not accumulate.
     if (document.hidden) setTimeout(callback, 500);
     else requestAnimationFrame(callback);
   },
@@ -21,7 +21,7 @@ export const live = new LiveStream({
   isServerThere: async () => (await checkSession()) === 'there',
 });
 
-/** Holds everything as it is, or lets it go on, and says so. */
+/** Pauses or resumes live updates, and announces it. */
 export function togglePause(): void {
   live.togglePause();
   announce(live.isPaused.value ? 'Paused' : 'Live again');

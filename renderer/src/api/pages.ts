@@ -5,7 +5,7 @@ export interface PagesOptions<Page, Row> {
   queryKey: readonly unknown[];
   /** @param from what `nextOf` said of the page before; undefined for the first */
   read(from: number | undefined, signal: AbortSignal): Promise<Page>;
-  /** Where the next page begins; undefined: there is none. */
+  /** Start of the next page; undefined if there is none. */
   nextOf(last: Page, pages: readonly Page[]): number | undefined;
   /** The same function each time. */
   rowsOf(page: Page): readonly Row[];
@@ -13,7 +13,7 @@ export interface PagesOptions<Page, Row> {
   enabled?: boolean;
 }
 
-/** A list that is read page by page, as one comes near its end. While another one is being read the last one is shown. */
+/** A list that is read page by page, as the user scrolls toward its end. While another list is being read, the previous one is shown. */
 export function usePages<Page, Row>({ queryKey, read, nextOf, rowsOf, enabled = true }: PagesOptions<Page, Row>) {
   const pages = useInfiniteQuery({
     queryKey,

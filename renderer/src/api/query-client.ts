@@ -4,8 +4,8 @@ import { FailureError } from './failure.ts';
 const MAX_RETRIES = 2;
 
 /**
- * Everything that was read from the server, by key. Keys begin with a word of `keys`, so that an event can say which of them
- * are old. What the stream keeps current does not grow old by itself.
+ * Everything that was read from the server, by key. Keys start with a word of `keys`, so an event can name the data that is old. Data that
+ * the stream keeps current does not become old with time.
  */
 export const queryClient = new QueryClient({
   defaultOptions: {

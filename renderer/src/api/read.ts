@@ -8,16 +8,16 @@ export const PAST = 'past';
 export interface ReadOptions {
   /** Without it nothing is read. Default: yes. */
   enabled?: boolean;
-  /** How often it is read anew besides, ms. */
+  /** How often it is read again besides, ms. */
   refetchInterval?: number;
-  /** How long it is taken to be as it was, ms; 0: it is read whenever one looks. Default: until an event says otherwise. */
+  /** How long the data stays valid, in ms; 0: it is read each time it is shown. Default: until an event marks it as old. */
   staleTime?: number;
-  /** While another address is being read, what was at the last one is shown. */
+  /** While another address is being read, the data of the previous one is shown. */
   keepsLast?: boolean;
 }
 
 /**
- * What is at an address of the platform, for as long as one looks at it.
+ * The data at a path of the platform, kept current while a component uses it.
  *
  * @param topic one of `keys`: events of that name make it old
  * @param path from the root of the server, e.g. `/inspect/status`
@@ -36,7 +36,7 @@ export function readOptions<const P extends string>(
   };
 }
 
-/** Reads an address and keeps what is there current. */
+/** Reads an address and keeps its data current. */
 export function useRead<const P extends string>(
   topic: string,
   path: P,

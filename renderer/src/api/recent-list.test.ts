@@ -10,7 +10,7 @@ const list = (seqs: number[], next?: number) => ({
   next,
 });
 
-it('puts what is new on top', () => {
+it('puts new entries first', () => {
   expect(withNews(list([5, 4], 4), list([7, 6]))).toEqual(list([7, 6, 5, 4], 4));
   const known = list([5, 4]);
   const none = { ...list([]), newest: 5, total: 8 };
@@ -25,11 +25,11 @@ it('lets the oldest go when there are too many, and knows where to read on', () 
   expect([kept.length, kept[0]?.seq, kept.at(-1)?.seq, next]).toEqual([60_000, 60_002, 3, 3]);
 });
 
-it('puts what is older at the end, unless the list has begun anew meanwhile', () => {
+it('puts older rows at the end, unless the list was restarted', () => {
   expect(withOlder<{ seq: number }, ReturnType<typeof list>>(list([5, 4], 4), list([3, 2], 2), 4)).toEqual({
     ...list([5, 4], 2),
     rows: rows(5, 4, 3, 2),
   });
-  const anew = list([90, 89], 89);
-  expect(withOlder<{ seq: number }, typeof anew>(anew, list([3, 2], 2), 4)).toBe(anew);
+  const again = list([90, 89], 89);
+  expect(withOlder<{ seq: number }, typeof again>(again, list([3, 2], 2), 4)).toBe(again);
 });

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useRef } from 'react';
-import type { ListRows } from '../parts/data-grid.tsx';
+import type { ListRows } from '../components/data-grid.tsx';
 import { useSteady } from '../use-steady.ts';
 import { load, type Query } from './client.ts';
 import { queryClient } from './query-client.ts';
@@ -11,10 +11,10 @@ export interface RecordedRow {
   seq: number;
 }
 
-/** One answer of a list of recorded things, its rows newest first. */
+/** One response with recorded entries, newest first. */
 export interface RecentPage<Row> {
   rows: readonly Row[];
-  /** How many the server keeps, where it counts them. */
+  /** Number of records that the server keeps, if it counts them. */
   total?: number;
   /** Place of the newest that there was. */
   newest: number;
@@ -28,12 +28,22 @@ export interface RecentPage<Row> {
 export interface RecentList<Row, Page = unknown> extends Required<ListRows<Row>> {
   page: Page | undefined;
   total: number;
+  source: ListSource;
+  /** The row of a place, which may be far in the past. */
+  readAt(seq: number): Promise<Row | undefined>;
 }
 
-/** What is read at first: many times what is seen at once. */
+/** Where the rows of a list come from. */
+export interface ListSource {
+  topic: string;
+  path: string;
+  filter: Query;
+}
+
+/** Size of the first read: many times the visible rows. */
 const FIRST_ROWS = 200;
 const PAGE_ROWS = 1000;
-/** So many a browser holds with ease; the server keeps no more. */
+/** Number of rows that a browser can keep; the server keeps no more. */
 const MAX_ROWS = 60_000;
 
 /** The rows of an answer that stand under this name. */
@@ -44,11 +54,10 @@ type RowsIn<Answer, Name> = Name extends keyof Answer
   : never;
 
 /**
- * A list of what was recorded, newest first: what is new is put on top, what is older is read when one comes near the end.
- *
- * @param topic its events make the list look for news
- * @param name of the rows in an answer, e.g. `invocations`
- * @param filter others begin another list
+ * A list of records, newest first. New records are added at the top, older ones are read as the user scrolls toward the end.
+ * @param topic its events make the list look for new records
+ * @param name member with the rows in a response, such as `invocations`
+ * @param filter another filter starts another list
  */
 export function useRecentList<const P extends string, const Name extends string>(
   topic: string,
@@ -70,11 +79,11 @@ export function useRecentList<const P extends string, const Name extends string>
     queryFn: async ({ signal }): Promise<Page> => {
       const after = known()?.newest;
       const news = await read({ ...filter, after, limit: FIRST_ROWS }, signal);
-      // An older page may have come meanwhile.
+      // An older page may have arrived.
       const now = known();
       if (!now || after === undefined) return news;
       const isSameRun = news.run === now.run;
-      // More came than one page holds, or the server began anew: the list begins anew, too.
+      // More arrived than fits into one page, or the server restarted: the list starts from the beginning.
       if (!isSameRun || (news.next !== undefined && news.next > after + 1)) {
         return read({ ...filter, limit: FIRST_ROWS }, signal);
       }
@@ -93,6 +102,8 @@ export function useRecentList<const P extends string, const Name extends string>
   const { data } = list;
   const loadMore = useMemo(() => () => void (data?.next !== undefined && readBefore(data.next)), [data, readBefore]);
   return {
+    source: { topic, path, filter },
+    readAt: async (seq) => (await read({ before: seq + 1, limit: 1 })).rows[0],
     page: data,
     rows: data?.rows ?? [],
     total: data?.total ?? 0,
@@ -104,14 +115,14 @@ export function useRecentList<const P extends string, const Name extends string>
   };
 }
 
-/** The list as it is said to be now, with the new rows on top; what is over the limit goes and can be read again. */
+/** The list from the response, with the new rows at the top; rows above the limit are dropped and can be read again. */
 export function withNews<Row extends RecordedRow, Page extends RecentPage<Row>>(known: Page, news: Page): Page {
   const all = [...news.rows, ...known.rows];
   const rows = news.rows.length === 0 ? known.rows : all.slice(0, MAX_ROWS);
   return { ...news, rows, next: all.length > MAX_ROWS ? rows.at(-1)?.seq : known.next };
 }
 
-/** The list with older rows at its end; the same when that page was not asked from where the list ends now. */
+/** The list with older rows at its end; unchanged if the page does not start at the current end of the list. */
 export function withOlder<Row extends RecordedRow, Page extends RecentPage<Row>>(
   known: Page,
   older: RecentPage<Row>,

@@ -17,7 +17,7 @@ import {
   Users,
   Waypoints,
 } from 'lucide-react';
-import type { TypeKind } from '../../../server/contract/type-naming.ts';
+import type { TypeKind } from '../../../server/api/routes/type-naming.ts';
 import type { TypeWord } from '../../../server/model/type-words.ts';
 import { fqonOf, type PlatformRecord, referenceId } from './world.ts';
 
@@ -64,7 +64,7 @@ export function isTypeWord(word: string): word is TypeWord {
   return typeWords.some((one) => one === word);
 }
 
-/** The kind of a record by its `resource_type`, whatever its prefix. */
+/** The kind of a record by its `resource_type`, with any prefix. */
 export function kindOf({ resource_type }: Pick<PlatformRecord, 'resource_type'>): ResourceKind {
   return kinds.find(({ names }) => names.some((name) => `::${resource_type}`.endsWith(`::${name}`))) ?? other;
 }
@@ -72,6 +72,11 @@ export function kindOf({ resource_type }: Pick<PlatformRecord, 'resource_type'>)
 /** The kind of a type's word. */
 export function kindOfWord(word: TypeWord): ResourceKind {
   return kinds.find((kind) => kind.word === word) ?? other;
+}
+
+/** The noun of a type in permissions: `lambda` in `lambda.view`. */
+export function nounOf(word: TypeWord): string {
+  return word.replace(/ies$/, 'y').replace(/s$/, '');
 }
 
 /** What can be created directly below a resource of a type. */

@@ -1,5 +1,5 @@
-import type { AnswerOf, Verb } from '../../../server/contract/row.ts';
-import type { emulatorTables } from '../../../server/contract/tables.ts';
+import type { AnswerOf, Verb } from '../../../server/api/routes/route.ts';
+import type { emulatorTables } from '../../../server/api/routes/tables.ts';
 
 type RowIn<Table> = Table extends Table ? Table[keyof Table] : never;
 
@@ -19,7 +19,7 @@ type RowAt<Address extends string, Row = RowIn<(typeof emulatorTables)[number]>>
     : Row
   : never;
 
-/** What the server's row says that it answers there; unknown where none of the emulator's rows is of that address. */
+/** The response type that the server's route declares for the path; unknown if no route matches. */
 export type AnswerAt<Method extends Uppercase<Verb>, Path extends string> = [
   RowAt<`${Lowercase<Method>} ${Path}`>,
 ] extends [never]

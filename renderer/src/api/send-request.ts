@@ -1,8 +1,8 @@
-import type { AnswerOf } from '../../../server/contract/row.ts';
-import type { sendingRows } from '../../../server/contract/sending.ts';
+import type { AnswerOf } from '../../../server/api/routes/route.ts';
+import type { sendingRoutes } from '../../../server/api/routes/sending.ts';
 import { send } from './client.ts';
 
-export type AnswerOfRequest = AnswerOf<typeof sendingRows.sendRequest>;
+export type AnswerOfRequest = AnswerOf<typeof sendingRoutes.sendRequest>;
 
 export interface RequestToSend {
   method: string;
@@ -10,18 +10,18 @@ export interface RequestToSend {
   path: string;
   headers: readonly (readonly [string, string])[];
   body: string;
-  /** With the credentials of whoever is signed in? */
+  /** With the credentials of the signed-in user? */
   asMe: boolean;
   /** As that user; for root. */
   as?: string | undefined;
 }
 
-/** Sends a request to a public endpoint, through the gateway: the page itself may ask nobody but the platform. */
+/** Sends a request to a public endpoint, through the gateway: the page itself may send requests to the platform only. */
 export function sendThroughGateway(asked: RequestToSend): Promise<AnswerOfRequest> {
   return send('POST', '/inspect/requests', asked);
 }
 
-/** `Name: value`, one a line, as pairs; what is no header is left out. */
+/** `Name: value`, one a line, as pairs; lines that are not a header are left out. */
 export function headersIn(text: string): [string, string][] {
   return text.split('\n').flatMap((line): [string, string][] => {
     const at = line.indexOf(':');

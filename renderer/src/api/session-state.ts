@@ -8,13 +8,13 @@ export type SessionView =
   | { kind: 'signed-out'; reason?: string };
 
 class SessionState extends ValueStore<SessionView> {
-  /** The server has answered 401 to something that it answered before. */
+  /** The server rejected the session with 401. */
   expire(): void {
     if (this.value.kind === 'signed-out') return;
     const wasSignedIn = this.value.kind === 'signed-in';
     this.set({
       kind: 'signed-out',
-      ...(wasSignedIn && { reason: 'Your session has ended. Sign in to go on where you were.' }),
+      ...(wasSignedIn && { reason: 'Your session has ended. Sign in to continue where you were.' }),
     });
   }
 

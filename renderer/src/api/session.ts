@@ -8,7 +8,7 @@ import { keepSessionKey, makeSessionKey } from './window-key.ts';
 export type Credentials = { code: string } | { username: string; password: string };
 
 const SESSION = '/inspect/session';
-/** How soon a server that does not answer is asked again. */
+/** How soon an unreachable server is tried again. */
 const RETRY_MS = 1500;
 
 /** Finds out who looks, when the page opens: with the code in the address, else with the session there is. */
@@ -23,7 +23,7 @@ export async function openSession(): Promise<void> {
   }
 }
 
-/** Is the server there, and is there a session? Opens or closes the gate accordingly, unless the server is gone. */
+/** Is the server reachable, and does a session exist? Opens or closes the gate accordingly, unless the server is gone. */
 export async function checkSession(): Promise<'there' | 'gone'> {
   const answer = await ask('GET', SESSION, { isSignIn: true });
   if (!answer.ok && answer.failure.kind === 'offline') return 'gone';
@@ -48,7 +48,7 @@ export async function signOut(): Promise<void> {
   sessionState.set({ kind: 'signed-out' });
 }
 
-/** The one-time code of `/ui/?code=...`; it is taken out of the address, so that it is not kept or sent on. */
+/** The one-time code of `/ui/?code=...`. It is removed from the address, so it is neither stored nor sent on. */
 function takeCode(): string | undefined {
   const url = new URL(location.href);
   const code = url.searchParams.get('code');

@@ -1,16 +1,16 @@
-import type { recordedRows } from '../../../server/contract/recorded.ts';
-import type { AnswerOf } from '../../../server/contract/row.ts';
+import type { recordedRoutes } from '../../../server/api/routes/recorded.ts';
+import type { AnswerOf } from '../../../server/api/routes/route.ts';
 import { keys } from './query-client.ts';
 import { PAST, useRead } from './read.ts';
 import { useRecentList } from './recent-list.ts';
 
-export type { RecordedBody } from '../../../server/contract/parts.ts';
-export type { RecordedRequest } from '../../../server/contract/recorded.ts';
+export type { RecordedRequest } from '../../../server/api/routes/recorded.ts';
+export type { RecordedBody } from '../../../server/api/schemas/parts.ts';
 /** With its headers and bodies. */
-export type RecordedExchange = AnswerOf<typeof recordedRows.readRequest>;
+export type RecordedExchange = AnswerOf<typeof recordedRoutes.readRequest>;
 
 export interface TrafficFilter {
-  /** A query (server/model/recorded-queries.ts). */
+  /** A query (server/api/routes/recorded-queries.ts). */
   q?: string | undefined;
   plane?: string | undefined;
   endpoint?: string | undefined;

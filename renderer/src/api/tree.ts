@@ -1,21 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
-import type { AnswerOf } from '../../../server/contract/row.ts';
-import type { treeRows } from '../../../server/contract/tree.ts';
+import type { AnswerOf } from '../../../server/api/routes/route.ts';
+import type { treeRoutes } from '../../../server/api/routes/tree.ts';
 import type { TypeWord } from '../../../server/model/type-words.ts';
 import { load } from './client.ts';
-import { nullWhereGone } from './failure.ts';
+import { nullIfNotFound } from './failure.ts';
 import { keys } from './query-client.ts';
 import { readOptions, useRead } from './read.ts';
 
-export type { TreeNode } from '../../../server/contract/tree.ts';
+export type { TreeNode } from '../../../server/api/routes/tree.ts';
 
 export type TypeCounts = TreePlace['types'];
 /** Some of what is directly below a place. */
-export type TreePage = AnswerOf<typeof treeRows.listTreeChildren>;
-/** Where a resource stands. */
-export type TreePlace = AnswerOf<typeof treeRows.readTreePlace>;
+export type TreePage = AnswerOf<typeof treeRoutes.listTreeChildren>;
+/** Where a resource is. */
+export type TreePlace = AnswerOf<typeof treeRoutes.readTreePlace>;
 export type TreeRelation = TreeRelations['names'][number];
-type TreeRelations = AnswerOf<typeof treeRows.listRelations>;
+type TreeRelations = AnswerOf<typeof treeRoutes.listRelations>;
 
 /** How many rows are read at once. */
 export const TREE_PAGE_ROWS = 200;
@@ -30,7 +30,7 @@ export function childrenPage(id: string, words: readonly TypeWord[], page: numbe
 export function usePlace(id: string | undefined) {
   return useQuery({
     queryKey: [keys.world, 'tree place', id],
-    queryFn: ({ signal }) => load(`/inspect/tree/${id}`, {}, signal).catch(nullWhereGone),
+    queryFn: ({ signal }) => load(`/inspect/tree/${id}`, {}, signal).catch(nullIfNotFound),
     enabled: id !== undefined,
   });
 }
@@ -42,7 +42,7 @@ export interface TreeQuery {
   /** Id of what everything has to be below. */
   scope?: string | undefined;
   limit?: number;
-  /** Only what stands in nothing that one may view. */
+  /** Only resources without an ancestor that the user may view. */
   tops?: true;
 }
 

@@ -1,9 +1,9 @@
 import { SESSION_KEY_HEADER } from '../../../server/model/session-key.ts';
 import { storedText, storeText } from '../browser-storage.ts';
 
-/** Kept for this very origin, port included, which a cookie is not: pages and servers at other ports of our name get no hold of it. */
+/** Kept for this very origin, port included, which a cookie is not: pages and servers at other ports of our host name cannot read it. */
 const PLACE = 'terrarium.session-key';
-/** Where nothing may be stored it holds until the page is left. */
+/** Where storage is forbidden it is valid until the page is closed. */
 let inMemory: string | undefined;
 
 /** A key for the session that is about to begin. */

@@ -30,13 +30,13 @@ export interface PlatformRecord {
   properties: { [name: string]: unknown };
 }
 
-/** Reads a list or a record of the resource service and keeps it current: it is read anew after each commit. */
+/** Reads a list or a record of the resource service and keeps it current: it is read again after each commit. */
 export function useWorld<T>(path: string, query: Record<string, string | boolean> = {}, isEnabled = true) {
   return useQuery<T>({
     queryKey: [keys.world, path, query],
     queryFn: ({ signal }) => load<T>(`/meta${path}`, query, signal),
     enabled: isEnabled,
-    // A list that is being read anew shows what it had.
+    // A list that is being read again shows what it had.
     placeholderData: keepPreviousData,
   });
 }
@@ -96,7 +96,7 @@ const NONE: readonly PlatformRecord[] = [];
 /** A record by its id alone; undefined while it is being read and when it is not there. */
 function useRecordOf(id: string | undefined): PlatformRecord | undefined {
   const { data } = useWorld<PlatformRecord>(`/root/resources/${id}`, {}, id !== undefined);
-  // While another one is being read the one before it is there.
+  // While another one is being read, the previous one is shown.
   return data?.id === id ? data : undefined;
 }
 

@@ -49,7 +49,7 @@ it('does nothing on single letters when they are switched off', () => {
   expect(stroke('k', { ctrlKey: true }, false)).toBe('mod+k');
 });
 
-it('lets what was bound last win, and gives the key back afterwards', () => {
+it('gives a key to its last binding, and returns it afterwards', () => {
   const { keyboard, stroke } = keyboardOf('r');
   const runs: string[] = [];
   const release = keyboard.add([{ keys: 'r', does: 'Replay', run: () => runs.push('screen') }]);

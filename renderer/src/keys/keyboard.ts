@@ -5,7 +5,7 @@ export interface KeyBinding {
   /** What it does, as the help dialog says it. */
   does: string;
   run(): void;
-  /** Where in the help it stands. Default: "This screen". */
+  /** Its group in the help. Default: "This screen". */
   group?: string;
 }
 

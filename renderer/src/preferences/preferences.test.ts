@@ -8,9 +8,10 @@ const DEFAULTS = {
   splits: {},
   hiddenColumns: {},
   views: {},
-  requests: {},
+  steps: [],
   isPresenting: false,
-  isTerminalTold: false,
+  isTerminalAnnounced: false,
+  isSaveReviewed: false,
 };
 
 it.each([
@@ -23,15 +24,16 @@ it.each([
     splits: { a: 'wide' },
     hiddenColumns: { a: [1] },
     views: { a: [{ name: 'x', search: { q: 1 } }], b: 'c', d: [null] },
-    requests: { a: { method: 'GET' } },
+    steps: 1,
     isPresenting: 1,
-    isTerminalTold: 'yes',
+    isTerminalAnnounced: 'yes',
+    isSaveReviewed: 'no',
   },
 ])('takes the defaults for what makes no sense: %j', (stored) => {
   expect(parsePreferences(stored)).toEqual(DEFAULTS);
 });
 
-it('keeps what was chosen', () => {
+it('keeps the choice', () => {
   const chosen = {
     theme: 'dark',
     hasLetterKeys: false,
@@ -39,9 +41,10 @@ it('keeps what was chosen', () => {
     splits: { leads: 400 },
     hiddenColumns: { leads: ['email'] },
     views: { leads: [{ name: 'mine', search: { q: 'is:refused', sort: '-time' } }] },
-    requests: { ada: { method: 'POST', path: '/lead', headers: '', body: '{}', asMe: false } },
+    steps: ['browse'],
     isPresenting: true,
-    isTerminalTold: true,
+    isTerminalAnnounced: true,
+    isSaveReviewed: true,
   };
   expect(parsePreferences(chosen)).toEqual(chosen);
 });

@@ -16,24 +16,14 @@ export interface Preferences {
   hiddenColumns: Readonly<Record<string, readonly string[]>>;
   /** What lists were narrowed to and kept under a name, by the name of the list. */
   views: Readonly<Record<string, readonly SavedView[]>>;
-  /** Requests to public endpoints that were kept, by their name. */
-  requests: Readonly<Record<string, SavedRequest>>;
+  /** First steps that were done in this browser, and `hidden` when they are not wanted. */
+  steps: readonly string[];
   /** Is everything large, for those who look on from afar? */
   isPresenting: boolean;
-  /** Do terminals tell a screen reader what they print? */
-  isTerminalTold: boolean;
-}
-
-/** A request as it was written. */
-export interface SavedRequest {
-  method: string;
-  path: string;
-  /** `Name: value`, one a line. */
-  headers: string;
-  body: string;
-  asMe: boolean;
-  /** Id of the user as whom root sends it. */
-  as?: string | undefined;
+  /** Do terminals announce their output to a screen reader? */
+  isTerminalAnnounced: boolean;
+  /** Is code shown before it is saved, even if that can be undone? */
+  isSaveReviewed: boolean;
 }
 
 /** What a list was narrowed to and sorted by, as words of its address. */
@@ -50,17 +40,27 @@ const DEFAULTS: Preferences = {
   splits: {},
   hiddenColumns: {},
   views: {},
-  requests: {},
+  steps: [],
   isPresenting: false,
-  isTerminalTold: false,
+  isTerminalAnnounced: false,
+  isSaveReviewed: false,
 };
 
 export const preferences = new ValueStore(parsePreferences(jsonIn(storedText(KEY) ?? '')));
 
-/** Changes what is given and keeps it for the next time. */
+/** Changes the given preferences and stores them. */
 export function prefer(change: Partial<Preferences>): void {
   preferences.set({ ...preferences.value, ...change });
   storeText(KEY, JSON.stringify(preferences.value));
+}
+
+/** A first step that Home asks for. */
+export type FirstStep = 'browse' | 'undo' | 'own-form';
+
+/** Notes that a first step was done. */
+export function noteStep(step: FirstStep | 'hidden'): void {
+  const { steps } = preferences.value;
+  if (!steps.includes(step)) prefer({ steps: [...steps, step] });
 }
 
 /** Puts the theme on the page; to be called once, before the first picture. */
@@ -74,10 +74,10 @@ export function followTheme(): void {
   apply();
 }
 
-/** What was stored, with the defaults for what is missing or makes no sense. */
+/** The stored preferences, with defaults for missing and invalid ones. */
 export function parsePreferences(stored: unknown): Preferences {
   if (typeof stored !== 'object' || stored === null) return DEFAULTS;
-  const { theme, hasLetterKeys, isRailNarrow, splits, hiddenColumns, views, requests, isPresenting, isTerminalTold } = {
+  const { theme, hasLetterKeys, isRailNarrow, splits, hiddenColumns, views, steps, ...switches } = {
     ...DEFAULTS,
     ...stored,
   };
@@ -88,13 +88,14 @@ export function parsePreferences(stored: unknown): Preferences {
     splits: entriesOf(splits, (width) => typeof width === 'number' && Number.isFinite(width)),
     hiddenColumns: entriesOf(hiddenColumns, (ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'string')),
     views: entriesOf(views, (some) => Array.isArray(some) && some.every(isView)),
-    requests: entriesOf(requests, isRequest),
-    isPresenting: isPresenting === true,
-    isTerminalTold: isTerminalTold === true,
+    steps: Array.isArray(steps) ? steps.filter((step) => typeof step === 'string') : [],
+    isPresenting: switches.isPresenting === true,
+    isTerminalAnnounced: switches.isTerminalAnnounced === true,
+    isSaveReviewed: switches.isSaveReviewed === true,
   };
 }
 
-/** The entries of what should be an object whose values make sense. */
+/** The entries of an object that have valid values. */
 function entriesOf<T>(stored: Readonly<Record<string, T>>, makesSense: (value: unknown) => boolean): Record<string, T> {
   const entries = Object.entries(typeof stored === 'object' && stored !== null ? stored : {});
   return Object.fromEntries(entries.filter(([, value]) => makesSense(value)));
@@ -109,10 +110,4 @@ function isView(stored: unknown): boolean {
     search !== null &&
     Object.values(search).every((word) => typeof word === 'string')
   );
-}
-
-function isRequest(stored: unknown): boolean {
-  if (typeof stored !== 'object' || stored === null) return false;
-  const { method, path, headers, body, asMe, as = '' } = stored as Partial<SavedRequest>; // each is looked at
-  return [method, path, headers, body, as].every((text) => typeof text === 'string') && typeof asMe === 'boolean';
 }

@@ -1,6 +1,5 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Search } from 'lucide-react';
-import { useDeferredValue, useMemo, useState } from 'react';
+import { CircleAlert, Search } from 'lucide-react';
+import { useMemo, useState } from 'react';
 import {
   Autocomplete,
   Dialog,
@@ -13,25 +12,29 @@ import {
   ModalOverlay,
   SearchField,
 } from 'react-aria-components';
-import { searchOptions } from '../api/tree.ts';
-import { hasAllWords } from '../parts/all-words.ts';
-import { Key } from '../parts/button.tsx';
+import { type SearchState, useEverything } from '../api/search.ts';
+import { hasAllWords } from '../components/all-words.ts';
+import { Time } from '../components/amount.tsx';
+import { Button, Key } from '../components/button.tsx';
+import { FoundText } from '../components/found-text.tsx';
+import { literal } from '../components/log-search.ts';
 import { useGo } from '../url.ts';
 import { useValue } from '../value-store.ts';
 import { type Command, commands } from './commands.ts';
+import { type FoundEntry, sectionsOf } from './found-entries.ts';
 
 /** Most entries of one kind; more letters find the others. */
 const MAX_SHOWN = 12;
 
-/** Kinds of entries in the order of display. What the server finds comes last: it shall not move what one is about to choose. */
-const GROUPS: readonly string[] = ['This screen', 'Go to', 'Create', 'World', 'Settings', 'Window', 'Resources'];
+/** Kinds of commands in the order of display. What the server finds comes last: it must not move the entry about to be chosen. */
+const GROUPS: readonly string[] = ['This screen', 'Go to', 'Do', 'Lambdas', 'Create', 'World', 'Settings', 'Window'];
 
 function rankOf(group: string): number {
   const rank = GROUPS.indexOf(group);
   return rank < 0 ? GROUPS.length : rank;
 }
 
-/** Find a command or a resource by some letters. */
+/** Finds commands, and everything on the platform that contains the words. */
 export function CommandPalette({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
   return (
     <ModalOverlay
@@ -40,8 +43,8 @@ export function CommandPalette({ isOpen, onClose }: { isOpen: boolean; onClose()
       isDismissable
       className="fixed inset-0 z-50 flex items-start justify-center bg-[rgb(10_15_12/40%)] p-4 pt-[12vh]"
     >
-      <Modal className="w-full max-w-xl overflow-hidden rounded-xl border border-line bg-overlay shadow-pop">
-        <Dialog aria-label="Commands and resources" className="flex max-h-[60vh] flex-col outline-none">
+      <Modal className="w-full max-w-3xl overflow-hidden rounded-xl border border-line bg-overlay shadow-pop">
+        <Dialog aria-label="Commands and resources" className="flex max-h-[72vh] flex-col outline-none">
           <Content onClose={onClose} />
         </Dialog>
       </Modal>
@@ -52,18 +55,26 @@ export function CommandPalette({ isOpen, onClose }: { isOpen: boolean; onClose()
 function Content({ onClose }: { onClose(): void }) {
   const [text, setText] = useState('');
   const offered = useValue(commands);
-  const resources = useResourceCommands(text);
+  const search = useEverything(text);
+  const go = useGo();
+  const isTyped = text.trim() !== '';
   const sections = useMemo(() => {
-    const found = [...offered.filter((command) => matches(command, text)), ...resources];
-    const groups = [...Map.groupBy(found, ({ group }) => group ?? 'This screen')];
+    // Without a word, one entry for each lambda would hide the others.
+    const matching = offered.filter((command) => matches(command, text) && (isTyped || command.group !== 'Lambdas'));
+    const groups = [...Map.groupBy(matching, ({ group }) => group ?? 'This screen')];
     return groups
       .sort(([one], [other]) => rankOf(one) - rankOf(other))
       .map(([name, entries]) => ({ name, entries: entries.slice(0, MAX_SHOWN) }));
-  }, [offered, resources, text]);
+  }, [offered, isTyped, text]);
+  const { q, hits, found } = search;
+  const results = useMemo(() => (isTyped ? sectionsOf({ q, hits, found }) : []), [isTyped, q, hits, found]);
+  const marked = useMemo(() => markOf(text), [text]);
   const run = (id: string) => {
     onClose();
+    const command = offered.find((one) => one.id === id);
+    const entry = results.flatMap(({ entries }) => entries).find((one) => one.id === id);
     // After the dialog has given the focus back.
-    setTimeout(() => [...offered, ...resources].find((command) => command.id === id)?.run());
+    setTimeout(() => (command ? command.run() : entry && go(entry.place)));
   };
   return (
     <Autocomplete inputValue={text} onInputChange={setText}>
@@ -72,7 +83,7 @@ function Content({ onClose }: { onClose(): void }) {
         autoFocus
         onKeyDown={(event) => {
           // Answers that come in take the place of the entry that Enter was meant for; then the first is meant.
-          const first = sections[0]?.entries[0];
+          const first = [...sections, ...results][0]?.entries[0];
           const isMeant = event.target instanceof Element && event.target.hasAttribute('aria-activedescendant');
           if (event.key === 'Enter' && first && !isMeant) run(first.id);
           else if (event.key === 'Escape') onClose();
@@ -83,7 +94,7 @@ function Content({ onClose }: { onClose(): void }) {
         <Search aria-hidden size={16} className="text-faint" />
         <Input
           placeholder="Search or run a command"
-          className="h-11 flex-1 bg-transparent text-[14px] outline-none [&::-webkit-search-cancel-button]:hidden"
+          className="h-11 flex-1 bg-transparent text-title outline-none [&::-webkit-search-cancel-button]:hidden"
         />
         <Key>Esc</Key>
       </SearchField>
@@ -93,12 +104,16 @@ function Content({ onClose }: { onClose(): void }) {
           aria-label="Commands and resources"
           onAction={(id) => run(String(id))}
           className="p-1.5 outline-none"
-          renderEmptyState={() => <p className="p-6 text-center text-muted">Nothing is called that.</p>}
+          renderEmptyState={() => (
+            <p className="p-6 text-center text-muted">
+              {!isTyped || search.state === 'complete' ? 'No match.' : 'Nothing found so far.'}
+            </p>
+          )}
         >
           {sections.map(({ name, entries }) => (
             <MenuSection key={name} id={name}>
               <Header className="eyebrow px-2.5 pt-2 pb-1">{name}</Header>
-              {entries.map(({ id, text: title, words, icon: Icon, keys }) => (
+              {entries.map(({ id, text: title, icon: Icon, keys }) => (
                 <MenuItem
                   key={id}
                   id={id}
@@ -107,14 +122,29 @@ function Content({ onClose }: { onClose(): void }) {
                 >
                   {Icon && <Icon aria-hidden size={15} strokeWidth={1.7} className="text-muted" />}
                   <span className="truncate">{title}</span>
-                  {id.startsWith('resource ') && <span className="truncate text-[12px] text-faint">{words}</span>}
-                  {keys && <kbd className="ml-auto text-[11px] text-faint">{keys}</kbd>}
+                  {keys && <kbd className="ml-auto text-small text-faint">{keys}</kbd>}
+                </MenuItem>
+              ))}
+            </MenuSection>
+          ))}
+          {results.map(({ name, entries }) => (
+            <MenuSection key={name.split(':')[0]} id={`found ${name.split(':')[0]}`}>
+              <Header className="eyebrow px-2.5 pt-2 pb-1">{name}</Header>
+              {entries.map((entry) => (
+                <MenuItem
+                  key={entry.id}
+                  id={entry.id}
+                  textValue={`${entry.text} ${entry.excerpt ?? ''}`}
+                  className="flex min-h-8 cursor-default items-center gap-2.5 rounded-md px-2.5 py-0.5 outline-none data-[focused]:bg-accent-soft"
+                >
+                  <FoundLine entry={entry} marked={marked} />
                 </MenuItem>
               ))}
             </MenuSection>
           ))}
         </Menu>
       </section>
+      {isTyped && <SearchStatus search={search} />}
     </Autocomplete>
   );
 }
@@ -123,23 +153,56 @@ function matches({ text, words = '' }: Command, typed: string): boolean {
   return hasAllWords(typed, text, words);
 }
 
-/** Resources whose name, type or id holds what is typed, as commands that open them; the server looks for them. */
-function useResourceCommands(typed: string): readonly Command[] {
-  const go = useGo();
-  const q = useDeferredValue(typed.trim());
-  const { data, isPlaceholderData } = useQuery({
-    ...searchOptions({ q: q || undefined, limit: MAX_SHOWN }),
-    placeholderData: keepPreviousData,
-  });
-  return useMemo(() => {
-    const found = (data?.rows ?? []).map(({ id, name, word, fqon }) => ({
-      id: `resource ${id}`,
-      text: name,
-      words: `${word} in ${fqon}`,
-      group: 'Resources',
-      run: () => go({ screen: 'resources', id }),
-    }));
-    // What was found for fewer letters is kept until the answer, but only as far as it is meant by all of them.
-    return isPlaceholderData ? found.filter((command) => matches(command, q)) : found;
-  }, [data, isPlaceholderData, q, go]);
+function markOf(text: string): RegExp | undefined {
+  const words = text.match(/"[^"]+"|[^\s"]+/g)?.map((word) => literal(word.replaceAll('"', '')));
+  return words && new RegExp(words.join('|'), 'gi');
+}
+
+function FoundLine({ entry, marked }: { entry: FoundEntry; marked: RegExp | undefined }) {
+  const { icon: Icon, text, detail, excerpt, at, isFailed } = entry;
+  return (
+    <>
+      {isFailed ? (
+        <CircleAlert aria-label="failed" size={15} className="shrink-0 text-error" />
+      ) : (
+        <Icon aria-hidden size={15} strokeWidth={1.7} className="shrink-0 text-muted" />
+      )}
+      <span className="min-w-0 max-w-[50%] shrink-0 truncate">
+        <FoundText text={text} expression={marked} />
+      </span>
+      <span className="mono min-w-0 flex-1 truncate text-faint">
+        {detail !== undefined && <span className="mr-2">{detail}</span>}
+        {excerpt !== undefined && <FoundText text={excerpt} expression={marked} />}
+      </span>
+      {at !== undefined && (
+        <span className="shrink-0 text-small text-faint">
+          <Time at={at} />
+        </span>
+      )}
+    </>
+  );
+}
+
+/** How far the search has come; until it is complete, it does not say that there is nothing. */
+function SearchStatus({ search: { state, progress, found, cancel } }: { search: SearchState & { cancel(): void } }) {
+  const total = Object.values(found).reduce((sum, count) => sum + (count ?? 0), 0);
+  const count = total.toLocaleString('en');
+  const words = {
+    searching: `Searching everything: ${Math.trunc(progress * 100)} %, ${count} found so far`,
+    complete: `${count} found in everything that you can view`,
+    canceled: `Search canceled at ${Math.trunc(progress * 100)} %, ${count} found so far`,
+    failed: `The search ended early, ${count} found so far. Change the words to try again.`,
+  };
+  return (
+    <p className="flex min-h-8 items-center gap-3 border-t border-line px-4 text-small text-muted">
+      <span role="status" className={state === 'failed' ? 'text-error' : ''}>
+        {words[state]}
+      </span>
+      {state === 'searching' && (
+        <Button look="quiet" className="ml-auto" onPress={cancel}>
+          Cancel
+        </Button>
+      )}
+    </p>
+  );
 }

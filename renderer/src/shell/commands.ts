@@ -12,7 +12,7 @@ export interface Command {
   icon?: LucideIcon;
   /** The keys that do it, too. */
   keys?: string | undefined;
-  /** Where it stands in the palette. Default: "This screen". */
+  /** Where it is in the palette. Default: "This screen". */
   group?: string;
   run(): void;
 }

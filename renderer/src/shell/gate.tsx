@@ -2,13 +2,13 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { signIn } from '../api/session.ts';
 import { sessionState } from '../api/session-state.ts';
-import { Button } from '../parts/button.tsx';
-import { FailureNote } from '../parts/empty-state.tsx';
-import { TextField } from '../parts/fields.tsx';
+import { Button } from '../components/button.tsx';
+import { FailureNote } from '../components/empty-state.tsx';
+import { TextField } from '../components/fields.tsx';
 import { useValue } from '../value-store.ts';
 import { Brand } from './brand.tsx';
 
-/** Lets in who is signed in; everyone else gets the sign-in, on the address where they wanted to go. */
+/** Shows the window to signed-in users, and the sign-in page to others, at the same address. */
 export function Gate({ children }: { children: ReactNode }) {
   const session = useValue(sessionState);
   if (session.kind === 'signed-in') return children;
@@ -31,7 +31,7 @@ function Waiting() {
         <Brand size={36} />
       </span>
       <h1 className="sr-only">Terrarium</h1>
-      <p role="status">{isLong ? 'The server does not answer yet. Trying again ...' : ''}</p>
+      <p role="status">{isLong ? 'The server does not respond yet. Trying again ...' : ''}</p>
     </main>
   );
 }
@@ -58,7 +58,7 @@ function SignIn({ reason }: { reason: string | undefined }) {
         </div>
         <p className="text-muted">
           {reason ??
-            'The address that the server printed lets you in without this. Or sign in as a user of the platform.'}
+            'Open the link printed in the terminal to sign in automatically, or enter a user name and password.'}
         </p>
         <TextField label="User name" value={username} onChange={setUsername} isRequired autoComplete="username" />
         <TextField

@@ -1,7 +1,7 @@
+import { Key } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { Switch } from '../components/fields.tsx';
 import { keyboard } from '../keys/use-keys.ts';
-import { Key } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Switch } from '../parts/fields.tsx';
 import { prefer, preferences } from '../preferences/preferences.ts';
 import { useValue } from '../value-store.ts';
 
@@ -15,7 +15,7 @@ export function HelpDialog({ onClose }: { onClose(): void }) {
   return (
     <Dialog title="Keys" onClose={onClose} width="medium">
       <Switch isSelected={hasLetterKeys} onChange={(isOn) => prefer({ hasLetterKeys: isOn })}>
-        Single letters do something
+        Enable single-key shortcuts
       </Switch>
       <div className={`mt-4 grid gap-x-8 gap-y-5 sm:grid-cols-2 ${hasLetterKeys ? '' : 'opacity-60'}`}>
         {[...groups].map(([group, bindings]) => (

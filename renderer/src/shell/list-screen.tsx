@@ -1,32 +1,53 @@
 import type { ReactNode } from 'react';
-import { type Happened, HappenedPane } from '../parts/list/happened-pane.tsx';
-import { ListPane, type ListPaneProps } from '../parts/list/list-pane.tsx';
-import { QueryBar, type QueryBarProps } from '../parts/query-bar.tsx';
+import type { RecentList } from '../api/recent-list.ts';
+import { type EventListOptions, RecordedEvents } from '../components/list/event-list.tsx';
+import { aboveListClass, ListPane, type ListPaneProps } from '../components/list/list-pane.tsx';
+import { QueryBar, type QueryBarProps } from '../components/query-bar.tsx';
 import { ScreenFrame, type ScreenFrameProps } from './screen-frame.tsx';
 
-/** What is said once of a list of what happened. */
-export type Happening<Row> = Happened<Row> & { query: Omit<QueryBarProps, 'what'> & Partial<QueryBarProps> };
+/** Texts of a list of events. */
+export type EventKind<Row> = EventListOptions<Row> & { query: Omit<QueryBarProps, 'what'> & Partial<QueryBarProps> };
 
-export interface ListScreenProps<Row> extends ListPaneProps<Row>, Pick<ScreenFrameProps, 'title' | 'bar' | 'actions'> {
+interface ScreenOfList extends Pick<ScreenFrameProps, 'title' | 'bar' | 'actions' | 'withheld' | 'isOpenToAll'> {
   /** Between the bar and the list. */
   above?: ReactNode;
-  /** The rows are something that happened; `query` takes the place of the bar. */
-  happened?: Happening<Row>;
   /** Dialogs. */
   children?: ReactNode;
 }
 
+export type ListScreenProps<Row> = ScreenOfList & ListPaneProps<Row>;
+
+export interface RecordedScreenProps<Row> extends ScreenOfList, ListPaneProps<Row> {
+  /** The rows are something that happened; `query` takes the place of the bar. */
+  events: EventKind<Row>;
+  list: ListPaneProps<Row>['list'] & Pick<RecentList<Row>, 'source' | 'readAt'>;
+}
+
 /** A screen that is a list: its bar, its rows, and one of them in detail. */
 export function ListScreen<Row>(props: ListScreenProps<Row>) {
-  const { title, bar, actions, above, happened, children, ...pane } = props;
+  const { title, bar, actions, withheld, isOpenToAll = false, above, children, ...pane } = props;
+  return (
+    <ScreenFrame title={title} bar={bar} actions={actions} withheld={withheld} isOpenToAll={isOpenToAll}>
+      <div className={aboveListClass(pane.detail)}>{above}</div>
+      <ListPane {...pane} />
+      {children}
+    </ScreenFrame>
+  );
+}
+
+/** A screen that is a list of what happened, with the figures of all of it. */
+export function RecordedScreen<Row>(props: RecordedScreenProps<Row>) {
+  const { title, actions, withheld, isOpenToAll = false, above, events, children, ...pane } = props;
   return (
     <ScreenFrame
       title={title}
-      bar={happened ? <QueryBar what={pane.label.toLowerCase()} {...happened.query} /> : bar}
+      bar={<QueryBar what={pane.label.toLowerCase()} {...events.query} />}
       actions={actions}
+      withheld={withheld}
+      isOpenToAll={isOpenToAll}
     >
-      {above}
-      {happened ? <HappenedPane {...pane} {...happened} /> : <ListPane {...pane} />}
+      <div className={aboveListClass(pane.detail)}>{above}</div>
+      <RecordedEvents {...pane} {...events} />
       {children}
     </ScreenFrame>
   );

@@ -18,7 +18,9 @@ import { type Command, useCommands } from './commands.ts';
 
 interface Spot extends Omit<Command, 'run'> {
   screen: ScreenName;
-  search: Search;
+  /** What the screen shows in detail. */
+  page?: string;
+  search?: Search;
 }
 
 /** Places within a screen that one may look for by name. */
@@ -26,7 +28,7 @@ const SPOTS: readonly Spot[] = [
   {
     id: 'outbound calls',
     text: 'Outbound calls of lambdas',
-    words: 'invocations http requests crm trace called whom',
+    words: 'invocations http requests crm trace called',
     icon: ArrowUpRight,
     group: 'Go to',
     keys: 'g o',
@@ -64,7 +66,7 @@ const SPOTS: readonly Spot[] = [
   {
     id: 'reset',
     text: 'Reset to a seed',
-    words: 'begin anew empty demo clear',
+    words: 'begin again empty demo clear',
     icon: RotateCcw,
     group: 'World',
     screen: 'history',
@@ -90,12 +92,12 @@ const SPOTS: readonly Spot[] = [
   },
   {
     id: 'decisions',
-    text: 'Decisions',
-    words: 'settings specification silent contract D-',
+    text: 'Emulator behavior',
+    words: 'help documentation decisions specification contract D-',
     icon: BookOpen,
-    group: 'Settings',
-    screen: 'settings',
-    search: { tab: 'decisions' },
+    group: 'Go to',
+    screen: 'help',
+    page: 'reference/emulator-behavior',
   },
 ];
 
@@ -116,7 +118,10 @@ export function usePlaceCommands(): void {
       group: 'Create',
       run: () => go({ screen: 'resources', id, search: { new: word } }),
     })),
-    ...SPOTS.map(({ screen, search, ...command }) => ({ ...command, run: () => go({ screen, search }) })),
+    ...SPOTS.map(({ screen, page, search, ...command }) => ({
+      ...command,
+      run: () => go({ screen, id: page, search }),
+    })),
     {
       id: 'export',
       text: 'Export everything (zip)',

@@ -2,13 +2,14 @@ import { Presentation, RotateCcw } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useChange } from '../api/change.ts';
 import { load, send } from '../api/client.ts';
-import { Dialog } from '../parts/dialog.tsx';
+import { toastWithUndo } from '../api/undo.ts';
+import { Dialog } from '../components/dialog.tsx';
 import { prefer, preferences } from '../preferences/preferences.ts';
 import { useGo } from '../url.ts';
 import { useValue } from '../value-store.ts';
 import { useCommands } from './commands.ts';
 
-/** The snapshot that a demonstration begins with; without one of that name it begins with the demo world. */
+/** Name of the snapshot that starts a demo; without it, the demo world is used. */
 const SNAPSHOT = 'demo';
 
 function toggle(): void {
@@ -24,8 +25,8 @@ export function Presenter() {
     document.documentElement.toggleAttribute('data-presenting', isPresenting);
   }, [isPresenting]);
   const beginning = useChange(beginAgain, {
-    said: (what) => `Everything is as in ${what}; the inbox is empty.`,
-    onDone: () => {
+    onDone: ({ what, commit }) => {
+      toastWithUndo(`Restored ${what}; the inbox is empty.`, commit === undefined ? [] : [commit]);
       setAsking(false);
       go({ screen: 'home' });
     },
@@ -41,7 +42,7 @@ export function Presenter() {
     },
     {
       id: 'begin-again',
-      text: 'Begin the demonstration again',
+      text: 'Restart the demo',
       icon: RotateCcw,
       keys: isPresenting ? 'R' : undefined,
       group: 'Window',
@@ -51,31 +52,35 @@ export function Presenter() {
   if (!isAsking) return null;
   return (
     <Dialog
-      title="Begin the demonstration again"
+      title="Restart the demo"
       isAlert
       onClose={() => setAsking(false)}
-      action="Begin again"
+      action="Restart demo"
       onAction={beginning.mutate}
       making={beginning}
     >
       <p>
-        The world becomes what the snapshot <code>{SNAPSHOT}</code> holds, or where there is none the demo world; leads
-        go, and outbound rules are switched off. The world can be brought back in the history.
+        The world is restored from the snapshot <code>{SNAPSHOT}</code> or, if there is none, from the demo seed. Leads
+        are deleted, and outbound rules are switched off. You can restore the world in the history.
       </p>
     </Dialog>
   );
 }
 
-/** @returns what the world is now like */
-async function beginAgain(): Promise<string> {
+/** Resolves to a name for the new world, and its commit. */
+async function beginAgain(): Promise<{ what: string; commit: number | undefined }> {
   const snapshots = await load('/inspect/snapshots');
   const isKept = snapshots.some(({ name }) => name === SNAPSHOT);
-  if (isKept) await send('POST', `/inspect/snapshots/${SNAPSHOT}/restore`, {});
-  else await send('POST', '/inspect/reset', { seed: 'demo' });
+  const commit = isKept
+    ? (await send('POST', `/inspect/snapshots/${encodeURIComponent(SNAPSHOT)}/restore`, {})).commit
+    : (await send('POST', '/inspect/reset', { seed: 'demo' })).commit;
   await send('DELETE', '/inspect/leads');
   const { rules } = await load('/inspect/outbound');
   if (rules.some(({ enabled }) => enabled)) {
     await send('PUT', '/inspect/outbound', { rules: rules.map((rule) => ({ ...rule, enabled: false })) });
   }
-  return isKept ? `the snapshot ${SNAPSHOT}` : 'the demo world';
+  return {
+    what: isKept ? `the snapshot ${SNAPSHOT}` : 'the demo world',
+    commit: typeof commit === 'object' ? commit.seq : commit,
+  };
 }

@@ -2,8 +2,8 @@ import { ChevronRight, ChevronsUpDown } from 'lucide-react';
 import { useState } from 'react';
 import { Autocomplete, Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { type PlatformRecord, useScope } from '../api/world.ts';
-import { FilterField } from '../parts/fields.tsx';
-import { Badge } from '../parts/state.tsx';
+import { FilterField } from '../components/fields.tsx';
+import { Badge } from '../components/state.tsx';
 import { useSearch } from '../url.ts';
 
 /** Organization > workspace > environment; narrows every page. */
@@ -39,7 +39,7 @@ interface StepProps {
   choices: readonly PlatformRecord[];
   chosen: PlatformRecord | undefined;
   onChoose(id: string | undefined): void;
-  /** What they are in: nothing is drawn where there is none of them. */
+  /** The resources to choose from; nothing is shown without any. */
   above?: PlatformRecord;
 }
 
@@ -70,7 +70,7 @@ function Step({ what, all = `all ${what}s`, choices, chosen, onChoose, above }: 
       }}
       items={wanted === '' ? [{ id: ALL, text: all }, ...entries] : entries}
       className="outline-none"
-      renderEmptyState={() => <p className="px-2 py-1 text-muted">Nothing is called that.</p>}
+      renderEmptyState={() => <p className="px-2 py-1 text-muted">No match.</p>}
     >
       {({ id, text }) => (
         <MenuItem

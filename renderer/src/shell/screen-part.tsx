@@ -1,18 +1,18 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
 import { FailureError } from '../api/failure.ts';
 import { live } from '../api/live.ts';
-import { ErrorState } from '../parts/empty-state.tsx';
-import { Skeleton } from '../parts/skeleton.tsx';
+import { ErrorState } from '../components/empty-state.tsx';
+import { Skeleton } from '../components/skeleton.tsx';
 
 /** Loads a screen, a part of the window of its own. */
 export type ScreenLoader = () => Promise<{ default: ComponentType }>;
 
-/** So long after the window is live the other screens are fetched: what one looks at first comes first. */
+/** Delay until other screens are preloaded, after the first screen is live. */
 const AHEAD_MS = 5_000;
 /** A part that is loaded at once is not announced. */
 const PENDING_MS = 150;
 
-/** Chromium breaks off what it loads when the machine's networks change, as containers make them do; then it can be loaded again. */
+/** Chromium aborts requests when the machine's networks change, as containers make them do; then the load is retried. */
 const AGAIN_AFTER_MS = [100, 400];
 
 const loaded = new Map<ScreenLoader, ComponentType>();
@@ -27,7 +27,7 @@ async function loadPart(loader: ScreenLoader, [againAfterMs, ...later] = AGAIN_A
   }
 }
 
-/** A screen that is loaded when one goes there. One that cannot be loaded is an error in its place, and the window stays. */
+/** A screen that is loaded when it is opened. If loading fails, the error replaces the screen, and the window stays. */
 export function screenPart(loader: ScreenLoader): () => ReactNode {
   return function ScreenPart() {
     const [, setLoaded] = useState(0);
@@ -53,18 +53,18 @@ const NOT_LOADED = new FailureError({
   kind: 'offline',
   code: 0,
   message:
-    'This part of the window could not be loaded; the network may have changed. What else is open stays as it is.',
+    'This part of the window could not be loaded; the network may have changed. Other open parts are not affected.',
   details: [],
 });
 
-/** Fetches all screens once the window is there and live, one after the other: a network that goes later takes none of them. */
+/** Preloads all screens one after the other once the window is live, so that a later network failure does not affect them. */
 export function fetchAhead(loaders: readonly ScreenLoader[]): void {
   let isBegun = false;
   const begin = () => {
     if (isBegun || live.connection.value !== 'live') return;
     isBegun = true;
     setTimeout(async () => {
-      // What cannot be fetched now is asked for again by whoever goes there.
+      // A failed preload is repeated when a user opens the screen.
       for (const loader of loaders) await loadPart(loader).catch(() => undefined);
     }, AHEAD_MS);
   };

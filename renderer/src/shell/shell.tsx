@@ -4,19 +4,21 @@ import { useEffect, useMemo, useState } from 'react';
 import { live, togglePause } from '../api/live.ts';
 import { usePlatformStatus } from '../api/platform-status.ts';
 import { signOut } from '../api/session.ts';
+import { Button } from '../components/button.tsx';
+import { Copy as CopyButton, copyText } from '../components/copy.tsx';
 import { useKeys } from '../keys/use-keys.ts';
-import { Button } from '../parts/button.tsx';
-import { copyText } from '../parts/copy.tsx';
-import { prefer } from '../preferences/preferences.ts';
+import { noteStep, prefer } from '../preferences/preferences.ts';
 import { type ScreenName, screenNames, screens } from '../screens/registry.ts';
 import { useGo } from '../url.ts';
 import { useValue } from '../value-store.ts';
+import { useActionCommands } from './action-commands.ts';
 import { CommandPalette } from './command-palette.tsx';
 import { useCommands } from './commands.ts';
 import { HelpDialog } from './help-dialog.tsx';
+import { useInstance } from './instance.ts';
 import { usePlaceCommands } from './place-commands.ts';
 import { Presenter } from './presenter.tsx';
-import { Rail } from './rail.tsx';
+import { Sidebar } from './sidebar.tsx';
 import { StatusBar } from './status-bar.tsx';
 import { type Address, TopBar } from './top-bar.tsx';
 
@@ -31,12 +33,16 @@ export function Shell({ current }: { current: ScreenName }) {
   }, [status?.addresses]);
 
   useEffect(() => {
+    if (current === 'resources') noteStep('browse');
+  }, [current]);
+  useEffect(() => {
     live.start();
     return () => live.stop();
   }, []);
 
   useKeys([{ keys: 'mod+k', does: 'Commands and resources', group: 'Window', run: () => setOpen('palette') }]);
   usePlaceCommands();
+  useActionCommands();
   useCommands([
     ...screenNames.map((name) => ({
       id: `go ${name}`,
@@ -48,7 +54,7 @@ export function Shell({ current }: { current: ScreenName }) {
     })),
     {
       id: 'pause',
-      text: 'Pause what is live, or go on',
+      text: 'Pause or resume live updates',
       icon: Pause,
       keys: 'p',
       group: 'Window',
@@ -84,7 +90,7 @@ export function Shell({ current }: { current: ScreenName }) {
         Skip to the content
       </a>
       <TopBar addresses={addresses} onPalette={() => setOpen('palette')} />
-      <Rail current={current} />
+      <Sidebar current={current} />
       <main id="main" tabIndex={-1} className="flex min-h-0 min-w-0 flex-col outline-none">
         <DisconnectedBanner />
         <Outlet />
@@ -100,13 +106,15 @@ export function Shell({ current }: { current: ScreenName }) {
 /** Above every screen while the stream of events is broken: what one sees may be old. */
 function DisconnectedBanner() {
   const connection = useValue(live.connection);
+  const { startCommand } = useInstance();
   if (connection !== 'lost') return null;
   return (
     <div role="alert" className="flex items-center gap-2.5 border-b border-warn/40 bg-warn-soft px-3.5 py-1.5">
       <PlugZap aria-hidden size={15} className="shrink-0 text-warn" />
       <p className="flex-1">
-        <strong className="font-semibold">Disconnected.</strong> The server does not answer; what you see may be old.
-        Trying again until it does.
+        <strong className="font-semibold">Disconnected.</strong> The server does not respond. The data shown may be out
+        of date. If it has stopped, start it with <code>{startCommand}</code>
+        <CopyButton text={startCommand} what="command" className="scale-90" />.
       </p>
       <Button
         onPress={() => {

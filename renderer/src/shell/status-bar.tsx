@@ -1,13 +1,13 @@
 import { Pause, Play } from 'lucide-react';
 import { Button } from 'react-aria-components';
 import { live, togglePause } from '../api/live.ts';
-import { usePlatformStatus } from '../api/platform-status.ts';
-import { counted } from '../parts/amounts.ts';
-import { State } from '../parts/state.tsx';
+import { storageProblem, usePlatformStatus } from '../api/platform-status.ts';
+import { counted } from '../components/amounts.ts';
+import { State } from '../components/state.tsx';
 import { useValue } from '../value-store.ts';
 import { PlaceLink } from './place-link.tsx';
 
-/** The line at the foot: what holds for the whole platform. */
+/** The line at the foot: what applies to the whole platform. */
 export function StatusBar() {
   const connection = useValue(live.connection);
   const rate = useValue(live.eventsPerSecond);
@@ -16,12 +16,12 @@ export function StatusBar() {
   const { data, isError } = usePlatformStatus();
   // Refused, or not answered: what was known before may not be so any more.
   const status = isError ? undefined : data;
-  // `none` is what the configuration says when no engine is wanted.
-  const engine = status?.engines.find(({ address }) => address !== 'none');
+  const problem = status && storageProblem(status);
+  const engine = status?.engines.find(({ state }) => state !== 'off');
   return (
-    <footer className="col-span-full flex items-center gap-x-4 overflow-x-auto overflow-y-hidden whitespace-nowrap border-t [scrollbar-width:none] border-line bg-panel px-3.5 text-[11.5px] text-muted">
+    <footer className="col-span-full flex items-center gap-x-4 overflow-x-auto overflow-y-hidden whitespace-nowrap border-t [scrollbar-width:none] border-line bg-panel px-3.5 text-small text-muted">
       <Button
-        aria-label={isPaused ? 'Go on with what is live' : 'Pause what is live'}
+        aria-label={isPaused ? 'Resume live updates' : 'Pause live updates'}
         onPress={togglePause}
         className="-ml-1.5 flex size-6 shrink-0 items-center justify-center rounded data-[hovered]:bg-raised data-[hovered]:text-text"
       >
@@ -42,9 +42,7 @@ export function StatusBar() {
       {status && connection !== 'lost' && (
         <>
           <PlaceLink to={{ screen: 'history' }} className="hover:text-text">
-            <State is={status.store.isHealthy ? 'ok' : 'error'}>
-              {status.store.isHealthy ? `saved, commit ${status.store.seq}` : 'not saved'}
-            </State>
+            <State is={problem === undefined ? 'ok' : 'error'}>{problem ?? `saved, commit ${status.store.seq}`}</State>
           </PlaceLink>
           <PlaceLink to={{ screen: 'containers' }} className="hover:text-text">
             <State is={engine?.state === 'ready' ? 'ok' : engine ? 'warning' : 'idle'}>
@@ -59,7 +57,7 @@ export function StatusBar() {
         </>
       )}
       <span>{rate} events/s</span>
-      <span className="ml-auto">offline, no telemetry</span>
+      <span className="ml-auto">No telemetry</span>
     </footer>
   );
 }

@@ -1,11 +1,12 @@
 import { Copy as CopyIcon, Link, Search, Waypoints, X } from 'lucide-react';
 import { Button } from 'react-aria-components';
-import { IconButton, Key } from '../parts/button.tsx';
-import { Copy, copyText } from '../parts/copy.tsx';
-import { Menu } from '../parts/menu.tsx';
+import { IconButton, Key } from '../components/button.tsx';
+import { Copy, copyText } from '../components/copy.tsx';
+import { Menu } from '../components/menu.tsx';
 import { effectOf } from '../screens/leads/rule-words.ts';
 import { useOutboundRules } from '../screens/leads/use-outbound-rules.ts';
 import { Brand } from './brand.tsx';
+import { useInstance } from './instance.ts';
 import { PlaceLink } from './place-link.tsx';
 import { ScopePicker } from './scope-picker.tsx';
 import { UserMenu } from './user-menu.tsx';
@@ -22,7 +23,7 @@ export interface TopBarProps {
 
 const MOD = /mac/i.test(navigator.platform) ? 'Cmd' : 'Ctrl';
 
-/** Where it listens, what everything is narrowed to, and the palette. In large type there is no room for ports. */
+/** Where it listens, what everything is narrowed to, and the palette. In large type there is no space for ports. */
 export function TopBar({ addresses, onPalette }: TopBarProps) {
   return (
     <header className="col-span-full flex items-center gap-4 border-b border-line bg-panel px-3.5">
@@ -33,7 +34,7 @@ export function TopBar({ addresses, onPalette }: TopBarProps) {
         <Brand />
         Terrarium
       </PlaceLink>
-      <span aria-hidden className="h-4 w-px bg-line-strong" />
+      <InstanceName />
       <ScopePicker />
       <ul aria-label="Addresses" className="hidden items-center gap-1.5 lg:flex [[data-presenting]_&]:hidden">
         {addresses.map(({ name, url }) => (
@@ -62,7 +63,7 @@ export function TopBar({ addresses, onPalette }: TopBarProps) {
       <ActiveRules />
       <Button
         onPress={onPalette}
-        className="ml-auto flex h-7 w-64 shrink items-center gap-2 rounded-md border border-line-strong bg-raised px-2.5 text-faint data-[hovered]:border-muted"
+        className="ml-auto flex h-7 w-72 shrink items-center gap-2 rounded-md border border-line-strong bg-raised px-2.5 text-faint data-[hovered]:border-muted"
       >
         <Search aria-hidden size={13} />
         <span className="truncate">Search or run a command</span>
@@ -72,6 +73,17 @@ export function TopBar({ addresses, onPalette }: TopBarProps) {
       </Button>
       <UserMenu />
     </header>
+  );
+}
+
+/** Which of several instances this is. */
+function InstanceName() {
+  const { name, hue } = useInstance();
+  return (
+    <span className="flex max-w-36 min-w-0 items-center gap-1.5 lg:shrink-0" title={`Instance ${name}`}>
+      <span aria-hidden className="h-4 w-1.5 shrink-0 rounded-sm" style={{ background: `hsl(${hue} 65% 50%)` }} />
+      <span className="truncate text-muted">{name}</span>
+    </span>
   );
 }
 
@@ -87,7 +99,7 @@ function portOf(url: string): string {
 /** More are counted only. */
 const MAX_SHOWN = 2;
 
-/** Every outbound rule that holds now, each with what ends it: what is switched on is in view. */
+/** Every enabled outbound rule, with a button that disables it. */
 function ActiveRules() {
   const { query, change } = useOutboundRules();
   const rules = query.data?.rules ?? [];
@@ -99,7 +111,7 @@ function ActiveRules() {
       {active.slice(0, MAX_SHOWN).map((rule) => (
         <li
           key={rule.id}
-          className="flex h-6 min-w-0 items-center rounded-full border border-warn/50 bg-warn-soft pl-2 text-[12px] text-warn"
+          className="flex h-6 min-w-0 items-center rounded-full border border-warn/50 bg-warn-soft pl-2 text-small text-warn"
         >
           <Waypoints aria-hidden size={12} className="mr-1.5 shrink-0" />
           <PlaceLink to={{ screen: 'leads', search: { tab: 'rules' } }} className="truncate hover:underline">
@@ -115,7 +127,7 @@ function ActiveRules() {
         </li>
       ))}
       {active.length > MAX_SHOWN && (
-        <li className="shrink-0 text-[12px] text-warn">
+        <li className="shrink-0 text-small text-warn">
           <PlaceLink to={{ screen: 'leads', search: { tab: 'rules' } }} className="hover:underline">
             {active.length - MAX_SHOWN} more
           </PlaceLink>

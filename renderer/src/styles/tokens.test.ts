@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { expect, it } from 'vitest';
 
 const css = readFileSync(new URL('./tokens.css', import.meta.url), 'utf8');
@@ -15,6 +16,7 @@ const PAIRS = [
   ...TEXTS.flatMap((text) => SURFACES.map((surface) => [text, surface] as const)),
   ['on-accent', 'accent'] as const,
   ['on-accent', 'accent-strong'] as const,
+  ['on-accent', 'text'] as const,
   ['on-accent', 'error'] as const,
   ...(['error', 'warn', 'running'] as const).flatMap((state) => [
     [state, `${state}-soft`] as const,
@@ -51,4 +53,20 @@ it('gives texts of one colour in one theme one colour in the other, for which th
   for (const one of texts) {
     for (const other of texts) expect(one?.light === other?.light).toBe(one?.dark === other?.dark);
   }
+});
+
+it('has texts of five sizes, and two typefaces of at most 150 kB', () => {
+  const folder = new URL('..', import.meta.url);
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.(tsx|css)$/.test(name),
+  );
+  const texts = sources.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n');
+  const sizes = [...texts.matchAll(/(?:font(?:-size)?: |--text-[a-z]+: |text-\[)([\d.]+)px/g)].map(([, px]) =>
+    Number(px),
+  );
+  expect([...new Set(sizes)].sort((a, b) => a - b)).toEqual([12, 13, 15, 20, 28]);
+  const fonts = [...texts.matchAll(/url\("(@fontsource[^"]+)"\)/g)].map(([, path = '']) => path);
+  const bytes = fonts.map((path) => statSync(createRequire(import.meta.url).resolve(path)).size);
+  expect(bytes).toHaveLength(2);
+  expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(150_000);
 });

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { invalid, PlatformError } from '../errors.ts';
-import { formFacts } from '../form-facts.ts';
-import { owningOrganization } from '../hierarchy.ts';
-import { aProvider, idOf, referenceFacts } from '../reference-facts.ts';
+import { aProvider, formFacts, idOf, referenceFacts } from '../property-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { demandFreeRoute } from './endpoint-conflicts.ts';
-import { demandFit, isGatewayManager, providerIdOf } from './provider-rules.ts';
+import { owningOrganization } from '../rules/hierarchy.ts';
+import { requireFreeRoute } from './endpoint-conflicts.ts';
+import { isGatewayManager, providerIdOf, requireFit } from './provider-rules.ts';
 
 declare module '../type-words.ts' {
   interface TypeWords {
@@ -19,16 +18,16 @@ export const API = 'Resource::Api';
 export const api: ResourceType = {
   name: API,
   word: 'apis',
-  noun: 'api',
+  singular: 'api',
   summary: 'A named group under which endpoints are published; its name is the first segment of their URLs.',
   parents: ['environments'],
   unknownParentStatus: 422,
   properties: z.strictObject({
     provider: z
       .looseObject({
-        id: idOf({ to: aProvider('GatewayManager'), whenGone: 'follows' }).optional(),
+        id: idOf({ to: aProvider('GatewayManager'), onDelete: 'follows' }).optional(),
         locations: z
-          .array(z.string().register(referenceFacts, { to: aProvider('Kong'), whenGone: 'follows' }))
+          .array(z.string().register(referenceFacts, { to: aProvider('Kong'), onDelete: 'follows' }))
           .optional(),
       })
       .optional()
@@ -41,7 +40,7 @@ export const api: ResourceType = {
     hint: 'begin with a letter or digit and consist of letters, digits, dots, underscores and hyphens',
   },
 
-  admit(draft, context) {
+  validate(draft, context) {
     const { view, parent, previous } = context;
     if (draft.name === 'results') throw invalid('/name', "'results' is reserved: it is a path of the gateway");
     const id = providerIdOf(draft);
@@ -49,12 +48,12 @@ export const api: ResourceType = {
       const provider = view.find(id);
       if (!provider || !isGatewayManager(provider.type))
         throw new PlatformError(404, `gateway manager ${id} not found`);
-      demandFit(view, provider, parent);
+      requireFit(view, provider, parent);
     }
     if (previous && previous.name !== draft.name) {
       for (const endpoint of view.children(draft.id, 'apiendpoints')) {
         const api = { name: draft.name, orgId: owningOrganization(view, parent).id };
-        demandFreeRoute(context, api, endpoint, endpoint.properties);
+        requireFreeRoute(context, api, endpoint, endpoint.properties);
       }
     }
     return { properties: draft.properties };

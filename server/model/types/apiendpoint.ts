@@ -1,20 +1,80 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
-import { formFacts } from '../form-facts.ts';
-import { owningOrganization } from '../hierarchy.ts';
 import type { Json } from '../json.ts';
-import type { StoredResource } from '../record.ts';
-import { idOf } from '../reference-facts.ts';
+import { aGroup, aUser, formFacts, idOf, type ReferenceTarget, referenceFacts, spellings } from '../property-facts.ts';
+import type { StoredResource, WorldView } from '../record.ts';
 import type { ResourceType } from '../resource-type.ts';
-import type { WorldView } from '../world-view.ts';
+import { owningOrganization } from '../rules/hierarchy.ts';
+import { validationMessage } from '../rules/validation-message.ts';
+import { brandKeys, SECURITY_KEY } from './brand-keys.ts';
 import { CONTAINER } from './container.ts';
 import { endpointsOf } from './embedded.ts';
-import { demandFreeRoute } from './endpoint-conflicts.ts';
-import { pluginsSchema } from './endpoint-plugins.ts';
+import { endpointKeys, requireFreeRoute } from './endpoint-conflicts.ts';
 import { locationOf, publicUrlOf } from './gateway-address.ts';
 import { LAMBDA } from './lambda.ts';
 import { findServiceAddress } from './port-mappings.ts';
 import { anyCaseOf, typed } from './schema-parts.ts';
+
+/** Ids of users or groups in the letter case of the request (D-120). */
+function identities(to: ReferenceTarget) {
+  return z.array(z.guid('must be a UUID').register(referenceFacts, { to, onDelete: 'forgets' }));
+}
+
+const security = z
+  .looseObject({ enabled: z.boolean(), users: identities(aUser).optional(), groups: identities(aGroup).optional() })
+  .register(spellings, { pattern: SECURITY_KEY.source });
+
+const rateLimit = z
+  .looseObject({
+    enabled: z.boolean(),
+    perMinute: z
+      .int()
+      .optional()
+      .describe('Requests per minute; required and at least 1 when enabled')
+      .register(formFacts, { label: 'Requests per minute' }),
+  })
+  .describe('Calls above the limit get 429')
+  .superRefine(({ enabled, perMinute }, context) => {
+    if (!enabled || (perMinute !== undefined && perMinute >= 1)) return;
+    const message = perMinute === undefined ? 'is required when the rate limit is enabled' : 'must be at least 1';
+    context.addIssue({ code: 'custom', path: ['perMinute'], message });
+  });
+
+const cors = z
+  .looseObject({
+    enabled: z.boolean().optional(),
+    origins: z.array(z.string()).optional().describe('Origins whose pages can read responses; any if not set'),
+    credentials: z
+      .boolean()
+      .optional()
+      .describe('Allow these origins to send cookies and passwords. Requires explicit origins'),
+  })
+  .describe('Pages that can read responses in a browser')
+  .superRefine(({ origins = [], credentials }, context) => {
+    if (credentials !== true || (origins.length > 0 && !origins.includes('*'))) return;
+    // Browsers do not send credentials if any origin is allowed.
+    const message = 'must list the origins that can send credentials';
+    context.addIssue({ code: 'custom', path: ['origins'], message });
+  });
+
+/** Schema of an endpoint's `plugins` (D-060): the three known ones. The key of security can have any brand (D-083). */
+const pluginsSchema = z
+  .looseObject({
+    rateLimit: rateLimit.optional().register(formFacts, { label: 'Rate limit' }),
+    platformSecurity: security.optional().register(formFacts, { label: 'Access control' }),
+    cors: cors.optional().register(formFacts, { label: 'CORS' }),
+  })
+  .describe('platformSecurity can have another spelling; only one of them can be set')
+  .superRefine((plugins, context) => {
+    const keys = brandKeys(plugins, SECURITY_KEY);
+    if (keys[1]) context.addIssue({ code: 'custom', path: [keys[1]], message: `means the same as ${keys[0]}` });
+    for (const key of keys.filter((one) => one !== 'platformSecurity')) {
+      for (const { path, message } of security.safeParse(plugins[key], { error: validationMessage }).error?.issues ??
+        []) {
+        context.addIssue({ code: 'custom', path: [key, ...path], message });
+      }
+    }
+  });
 
 declare module '../type-words.ts' {
   interface TypeWords {
@@ -24,10 +84,9 @@ declare module '../type-words.ts' {
 
 export const API_ENDPOINT = 'Resource::ApiEndpoint';
 
-/** The type that each implementation_type stands for. */
 const targetTypes = { lambda: LAMBDA, container: CONTAINER } as const;
 
-/** Is the path free of what would be read as something else, encoded or not (D-060)? */
+/** Rejects a path that could be read differently, percent-encoded or not (D-060). */
 function isPlainPath(resource: string): boolean {
   try {
     const decoded = decodeURIComponent(resource);
@@ -37,20 +96,20 @@ function isPlainPath(resource: string): boolean {
   }
 }
 
-const properties = z.strictObject({
+export const endpointProperties = z.strictObject({
   resource: z
     .string()
     .regex(/^\//, 'must start with /')
-    .refine(isPlainPath, 'must hold no ?, # or .., and only valid percent-encoding')
+    .refine(isPlainPath, 'must not contain ?, # or .., and must use valid percent-encoding')
     .optional()
-    .describe('Path below the API; required unless hosts are given')
+    .describe('Path below the API, not used by another endpoint of it; required unless hosts are set')
     .register(formFacts, { label: 'Path', order: 1 }),
   hosts: z
     .array(z.string().regex(/^[^\s/]+$/, 'must be a host name'))
     .optional()
-    .describe('Answers requests to these hosts'),
+    .describe('Host names that lead to this endpoint; not a name of the platform itself'),
   implementation_type: z.enum(['lambda', 'container']).register(formFacts, { label: 'Target type', order: 2 }),
-  // A deleted target stays named: the endpoint answers 503 until it is re-pointed (D-130).
+  // The endpoint keeps the id of a deleted target and returns 503 until it gets another target (D-130).
   implementation_id: idOf({
     to: {
       decidedBy: 'implementation_type',
@@ -59,13 +118,13 @@ const properties = z.strictObject({
         container: { word: 'containers', right: 'view' },
       },
     },
-    whenGone: 'keeps',
+    onDelete: 'keeps',
     missing: 400,
   }).register(formFacts, { label: 'Target', order: 3 }),
   container_port_name: z
     .string()
     .optional()
-    .describe('An exposed port mapping of the container; required for one')
+    .describe('Name of a port mapping of the container with expose_endpoint true; required for a container')
     .register(formFacts, {
       label: 'Port of the container',
       order: 4,
@@ -75,29 +134,36 @@ const properties = z.strictObject({
   methods: z
     .array(anyCaseOf('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'))
     .optional()
-    .describe('All unless some are chosen')
+    .describe('All methods unless some are selected')
     .register(formFacts, { order: 5 }),
   synchronous: z
     .boolean()
     .optional()
-    .meta({ default: true, description: 'Answers with the result; no: at once with an id of the invocation' })
+    .meta({
+      default: true,
+      description: 'Wait for the result. If not set, the response is immediate and contains the id of the invocation',
+    })
     .register(formFacts, { order: 6 }),
   is_http_aware: z
     .boolean()
     .optional()
-    .describe('A result with statusCode, headers and body becomes the HTTP answer')
-    .register(formFacts, { label: 'Result is an HTTP answer', order: 7 }),
+    .describe('Use a result with statusCode, headers and body as the HTTP response')
+    .register(formFacts, { label: 'Result is an HTTP response', order: 7 }),
   plugins: pluginsSchema.optional().register(formFacts, { order: 8 }),
   whitelist: z
     .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'must be an address or a CIDR range'))
     .optional()
-    .describe('Addresses or CIDR ranges that may call it; all unless given'),
+    .describe('Client addresses or CIDR ranges that may call the endpoint; all if not set'),
   auth_type: z.string().optional().describe('Stored only'),
   http_method: z.string().optional().describe('Stored only'),
 });
 
-/** Throws 400 unless the port is one that the container exposes; one that it has given up since stays (D-096). */
-function demandPort(sent: z.output<typeof properties>, view: WorldView, previous: StoredResource | undefined): void {
+/** Throws 400 if the container does not expose the port. A stored port that the container stopped exposing later is accepted (D-096). */
+function requirePort(
+  sent: z.output<typeof endpointProperties>,
+  view: WorldView,
+  previous: StoredResource | undefined,
+): void {
   const { implementation_id: id, container_port_name: name } = sent;
   const before = previous?.properties;
   const isNew = before?.implementation_id !== id || before.container_port_name !== name;
@@ -107,11 +173,11 @@ function demandPort(sent: z.output<typeof properties>, view: WorldView, previous
     '/properties/container_port_name',
     name === undefined
       ? 'is required for a container'
-      : `names no port mapping of container '${container.name}' with expose_endpoint true`,
+      : `does not match a port mapping of container '${container.name}' with expose_endpoint true`,
   );
 }
 
-/** Where the gateway finds the target, for information (D-060); undefined when the target is gone. */
+/** Where the gateway finds the target, for information (D-060); undefined if the target does not exist. */
 function upstreamUrlOf(view: WorldView, endpoint: StoredResource): string | undefined {
   const { implementation_id: id, container_port_name: portName } = endpoint.properties;
   const target = typeof id === 'string' ? view.find(id) : undefined;
@@ -125,30 +191,31 @@ function upstreamUrlOf(view: WorldView, endpoint: StoredResource): string | unde
 export const apiendpoint: ResourceType = {
   name: API_ENDPOINT,
   word: 'apiendpoints',
-  noun: 'apiendpoint',
-  summary: 'A public path of an API and what answers there: a lambda or a port of a container.',
+  singular: 'apiendpoint',
+  summary: 'A public path of an API and its target: a lambda or a port of a container.',
   parents: ['apis'],
   unknownParentStatus: 422,
   verbs: ['invoke'],
   // D-062.
   listedBelow: { lambdas: endpointsOf, containers: endpointsOf },
-  properties,
+  properties: endpointProperties,
   first: { resource: '/', implementation_type: 'lambda' },
   serverSet: ['provider', 'location_id', 'upstream_url', 'public_url'],
+  keys: endpointKeys,
 
-  admit(draft, context) {
+  validate(draft, context) {
     const { view, parent, previous } = context;
-    const sent = typed(properties, draft);
+    const sent = typed(endpointProperties, draft);
     if (sent.resource === undefined && !sent.hosts?.length) {
-      throw invalid('/properties/resource', 'is required unless hosts are given');
+      throw invalid('/properties/resource', 'is required unless hosts are set');
     }
-    if (sent.implementation_type === 'container') demandPort(sent, view, previous);
+    if (sent.implementation_type === 'container') requirePort(sent, view, previous);
     const api = { name: parent.name, orgId: owningOrganization(view, parent).id };
-    demandFreeRoute(context, api, draft, previous?.properties);
+    requireFreeRoute(context, api, draft, previous?.properties);
     return { properties: draft.properties };
   },
 
-  present(record, { view, gatewayUrl }) {
+  toView(record, { view, gatewayUrl }) {
     const api = record.parent === null ? undefined : view.find(record.parent);
     const fromServer: Record<string, Json | undefined> = {
       provider: api?.properties.provider,

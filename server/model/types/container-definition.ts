@@ -1,43 +1,40 @@
 import { z } from 'zod';
 import { invalid, PlatformError } from '../errors.ts';
-import { formFacts } from '../form-facts.ts';
-import { newId } from '../ids.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
-import type { StoredResource } from '../record.ts';
-import { aProvider, idOf, referenceFacts, storedOnly } from '../reference-facts.ts';
-import type { Companion, Draft, ReadContext, ResourceType, WriteContext } from '../resource-type.ts';
-import { parseWith } from '../validate.ts';
-import type { WorldView } from '../world-view.ts';
-import { demandMounts, mountedIds, secretMounts } from './mounts.ts';
-import { admitPortMappings, portMappings } from './port-mappings.ts';
-import { demandFit, isContainerEngine, newlyNamedProvider, providerIdOf } from './provider-rules.ts';
+import { aProvider, formFacts, idOf, referenceFacts, storedOnly } from '../property-facts.ts';
+import { newId, type StoredResource, type WorldView } from '../record.ts';
+import type { DerivedRecord, Draft, ReadContext, ResourceType, WriteContext } from '../resource-type.ts';
+import { parseWith } from '../rules/validate.ts';
+import { mountedIds, requireMounts, secretMounts } from './mounts.ts';
+import { portMappings, validatePortMappings } from './port-mappings.ts';
+import { isContainerEngine, newlyNamedProvider, providerIdOf, requireFit } from './provider-rules.ts';
 import { anyCaseOf, dnsName, ENV_LABEL, envMap, runBy, stringMap, typed } from './schema-parts.ts';
 import { VOLUME, volumeProperties } from './volume.ts';
 
 const healthCheck = z.looseObject({
   protocol: z.enum(['HTTP', 'HTTPS', 'TCP', 'COMMAND']),
-  path: z.string().optional().describe('Of HTTP and HTTPS'),
-  command: z.string().optional().describe('Of COMMAND'),
+  path: z.string().optional().describe('Path for HTTP and HTTPS checks'),
+  command: z.string().optional().describe('Command for COMMAND checks'),
   grace_period_seconds: z.int().min(0).default(300).register(formFacts, { label: 'Grace period', unit: 's' }),
   interval_seconds: z.int().min(1).default(60).register(formFacts, { label: 'Interval', unit: 's' }),
-  timeout_seconds: z.int().min(1).default(10).register(formFacts, { label: 'Time-out', unit: 's' }),
+  timeout_seconds: z.int().min(1).default(10).register(formFacts, { label: 'Timeout', unit: 's' }),
   max_consecutive_failures: z.int().min(0).default(3),
-  port_index: z.int().min(0).optional().describe('Which port mapping, from 0; unless port is given'),
+  port_index: z.int().min(0).optional().describe('Index of the port mapping, from 0; used unless port is set'),
   port: z.int().min(1).max(65535).optional(),
 });
 
-/** Of a volume to be created: it is looked at when that is. */
+/** A volume to create. Its other properties are validated when it is created. */
 const inlineProvider = storedOnly({
   id: z
     .string()
-    .register(referenceFacts, { to: aProvider('CaaS'), whenGone: 'keeps', isStoredOnly: true })
+    .register(referenceFacts, { to: aProvider('CaaS'), onDelete: 'keeps', isStoredOnly: true })
     .optional(),
 });
 
 const volumeMount = z
   .looseObject({
-    mount_path: z.string().min(1),
-    volume_id: idOf({ to: { word: 'volumes', right: 'view' }, whenGone: 'unmounted', missing: 400 }).optional(),
+    mount_path: z.string().min(1).describe('Absolute path, used by one mount only'),
+    volume_id: idOf({ to: { word: 'volumes', right: 'view' }, onDelete: 'unmounted', missing: 400 }).optional(),
     volume_resource: z
       .looseObject({ name: z.string(), properties: z.looseObject({ provider: inlineProvider.optional() }) })
       .optional()
@@ -48,14 +45,11 @@ const volumeMount = z
     'must have either volume_id or volume_resource',
   );
 
-/**
- * What containers and jobs are made of (D-045). The one schema with defaults that are stored, so that a patch's
- * `replace` always finds its member; unknown properties are dropped (D-033).
- */
-const containerProperties = z.object({
+/** Of containers and jobs (D-045). Only this schema stores defaults, so that `replace` in a patch finds its member. */
+export const containerProperties = z.object({
   container_type: anyCaseOf('DOCKER').register(formFacts, { order: 1 }),
-  image: z.string().min(1).describe('As the engine pulls it, e.g. nginx:1.27').register(formFacts, { order: 2 }),
-  // Without what every read adds to it.
+  image: z.string().min(1).describe('Image reference, for example nginx:1.27').register(formFacts, { order: 2 }),
+  // Without the members that every read adds.
   provider: runBy('CaaS')
     .overwrite(({ name: _name, resource_type: _type, ...sent }) => sent)
     .register(formFacts, { order: 3 }),
@@ -66,22 +60,22 @@ const containerProperties = z.object({
     .int()
     .min(0)
     .default(1)
-    .describe('How many run; 0 suspends it')
+    .describe('Number of running instances, at most the setting limits.maxInstances; 0 suspends the container')
     .register(formFacts, { label: 'Instances', order: 4 }),
-  network: z.string().optional().describe("Any value means the environment's own network"),
+  network: z.string().optional().describe("Any value selects the environment's network"),
   cmd: z
     .string()
     .optional()
-    .describe('Run by a shell, as command of the image')
+    .describe('Shell command that replaces the command of the image')
     .register(formFacts, { label: 'Command', order: 7 }),
-  user: z.string().optional().describe('Who runs it inside, a name or number'),
-  args: z.array(z.string()).optional().describe('Command arguments; win over cmd'),
+  user: z.string().optional().describe('User that runs the command in the container: a name or number'),
+  args: z.array(z.string()).optional().describe('Command arguments; they take precedence over cmd'),
   constraints: z.array(z.string()).default([]).describe('Stored only'),
   accepted_resource_roles: z.array(z.string()).optional().describe('Stored only'),
-  force_pull: z.boolean().default(false).describe('Pull the image at every start of the definition'),
+  force_pull: z.boolean().default(false).describe('Pull the image each time the container starts'),
   env: envMap
     .default({})
-    .describe('Environment variables; they go before those of what is above')
+    .describe('Environment variables; they take precedence over inherited variables')
     .register(formFacts, { label: ENV_LABEL, order: 8 }),
   labels: stringMap.default({}),
   port_mappings: portMappings.default([]).register(formFacts, { label: 'Ports', order: 9 }),
@@ -91,50 +85,47 @@ const containerProperties = z.object({
   gpu_support: z.looseObject({}).default({ enabled: false, count: 1, type: '' }).describe('Stored only'),
 });
 
-/** The volumes that a container mounts. */
 export function mountedVolumes(record: StoredResource, view: WorldView): StoredResource[] {
   return mountedIds(record, 'volumes').flatMap((id) => view.find(id) ?? []);
 }
 
-/** The volume that a `volume_resource` asks for; throws 400 when it is none, or its name is among those taken. */
 function inlineVolume(
   wanted: Json,
   at: string,
   draft: Draft,
   context: WriteContext,
-  taken: readonly Companion[],
-): Companion {
+  taken: readonly DerivedRecord[],
+): DerivedRecord {
   const name = String(memberOf(wanted, 'name'));
   if (!dnsName.pattern.test(name) || name.length > dnsName.maxLength)
     throw invalid(`${at}/name`, `must ${dnsName.hint}`);
   if (taken.some((other) => other.name === name))
     throw invalid(`${at}/name`, 'is used by another volume of this request');
   const members = memberOf(wanted, 'properties');
-  // Unless it says otherwise, the volume is the same provider's as the container.
+  // The volume gets the provider of the container unless it names another one.
   const sent = { provider: { id: providerIdOf(draft) ?? '' }, ...(isJsonObject(members) && members) };
-  const properties = parseWith(volumeProperties, sent, `${at}/properties`) as JsonObject; // it was JSON before
+  const properties = parseWith(volumeProperties, sent, `${at}/properties`) as JsonObject; // parsed from JSON
   return { id: newId(), word: 'volumes', type: VOLUME, parent: context.parent.id, name, properties };
 }
 
-/** The mounts to store, and the volumes to create for those that came with a `volume_resource`. */
-function admitVolumes(draft: Draft, context: WriteContext): { volumes: JsonObject[]; companions: Companion[] } {
+function validateVolumes(draft: Draft, context: WriteContext): { volumes: JsonObject[]; derived: DerivedRecord[] } {
   const { volumes: sent } = draft.properties;
-  const companions: Companion[] = [];
+  const derived: DerivedRecord[] = [];
   const volumes = (Array.isArray(sent) ? sent.filter(isJsonObject) : []).map((mount, index) => {
     const at = `/properties/volumes/${index}`;
     const { volume_resource: wanted, ...rest } = mount;
     if (wanted !== undefined) {
-      const companion = inlineVolume(wanted, `${at}/volume_resource`, draft, context, companions);
-      companions.push(companion);
+      const companion = inlineVolume(wanted, `${at}/volume_resource`, draft, context, derived);
+      derived.push(companion);
       return { ...rest, volume_id: companion.id };
     }
     return rest;
   });
-  return { volumes, companions };
+  return { volumes, derived };
 }
 
-/** Checks what a container or job names, and puts its port mappings and volumes in stored form. */
-function admit(draft: Draft, context: WriteContext): { properties: JsonObject; companions: Companion[] } {
+/** Checks the references of a container or job, and converts its port mappings and volumes to stored form. */
+function validate(draft: Draft, context: WriteContext): { properties: JsonObject; derived: DerivedRecord[] } {
   const { view, parent, limits } = context;
   const sent = typed(containerProperties, draft);
   if (sent.num_instances > limits.maxInstances) {
@@ -142,16 +133,19 @@ function admit(draft: Draft, context: WriteContext): { properties: JsonObject; c
   }
   const provider = newlyNamedProvider(draft, context);
   if (provider && !isContainerEngine(provider.type)) {
-    throw new PlatformError(400, `provider '${provider.name}' is not a container engine: it is a ${provider.type}`);
+    throw new PlatformError(
+      400,
+      `provider '${provider.name}' has type ${provider.type}, which is not a container engine`,
+    );
   }
-  if (provider) demandFit(view, provider, parent);
-  demandMounts(draft, context);
-  const port_mappings = admitPortMappings(draft.properties);
-  const { volumes, companions } = admitVolumes(draft, context);
-  return { properties: { ...draft.properties, port_mappings, volumes }, companions };
+  if (provider) requireFit(view, provider, parent);
+  requireMounts(draft, context);
+  const port_mappings = validatePortMappings(draft.properties);
+  const { volumes, derived } = validateVolumes(draft, context);
+  return { properties: { ...draft.properties, port_mappings, volumes }, derived };
 }
 
-/** What containers and jobs have in common beyond their properties. */
+/** The parts of the resource types container and job that do not concern their properties. */
 export const definition = {
   parents: ['environments'],
   properties: containerProperties,
@@ -159,10 +153,10 @@ export const definition = {
   replaceable: true,
   renamable: false,
   patchedAsShown: ['provider', 'port_mappings'],
-  admit,
+  validate,
 } as const satisfies Partial<ResourceType>;
 
-/** Properties that the server works out, besides the live ones (D-048). */
+/** Properties that the server computes, besides the live ones (D-048). */
 export const liveProperties = [
   'external_id',
   'age',
@@ -177,8 +171,8 @@ export const liveProperties = [
   'service_addresses',
 ] as const;
 
-/** The read form that containers and jobs share; what is live stands at "nothing runs" until the renderer knows better (D-048). */
-export function presentDefinition(record: StoredResource, { view, fullName }: ReadContext): JsonObject {
+/** The view that containers and jobs share. Live properties say "nothing runs" until the serializer fills them in (D-048). */
+export function toDefinitionView(record: StoredResource, { view, fullName }: ReadContext): JsonObject {
   const provider = view.find(providerIdOf(record) ?? '');
   const { provider: sent } = record.properties;
   return {

@@ -1,7 +1,7 @@
 import type { ResourceType } from '../resource-type.ts';
-import { definition, liveProperties, mountedVolumes, presentDefinition } from './container-definition.ts';
+import { definition, liveProperties, mountedVolumes, toDefinitionView } from './container-definition.ts';
 import { embeddedProvider, endpointsOf } from './embedded.ts';
-import { presentPortMappings } from './port-mappings.ts';
+import { toPortMappingsView } from './port-mappings.ts';
 import { providerIdOf } from './provider-rules.ts';
 
 declare module '../type-words.ts' {
@@ -17,8 +17,8 @@ export const container: ResourceType = {
   ...definition,
   name: CONTAINER,
   word: 'containers',
-  noun: 'container',
-  summary: 'A number of running instances of an image.',
+  singular: 'container',
+  summary: 'Running instances of an image.',
   verbs: ['scale', 'migrate', 'promote', 'import'],
   first: {
     container_type: 'DOCKER',
@@ -26,15 +26,15 @@ export const container: ResourceType = {
   },
   serverSet: liveProperties,
 
-  present(record, context) {
+  toView(record, context) {
     return {
-      ...presentDefinition(record, context),
-      port_mappings: presentPortMappings(record),
+      ...toDefinitionView(record, context),
+      port_mappings: toPortMappingsView(record),
       external_id: `/namespaces/${record.parent}/deployments/${record.name}`,
     };
   },
 
-  // Of all organizations (D-055).
+  // Containers of all organizations (D-055).
   listedBelow: {
     providers: (above, view) =>
       view.referrers(above.id).filter((one) => one.type === CONTAINER && providerIdOf(one) === above.id),

@@ -1,20 +1,27 @@
 import { invalid, PlatformError } from '../errors.ts';
-import { owningOrganization } from '../hierarchy.ts';
 import { canonicalHost, isReservedHost } from '../host-names.ts';
-import type { Uuid } from '../ids.ts';
 import type { Json, JsonObject } from '../json.ts';
-import type { WorldView } from '../world-view.ts';
+import type { StoredResource, Uuid, WorldView } from '../record.ts';
 
 function strings(list: Json | undefined): string[] {
   return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : [];
 }
 
-/** A resource path as it is compared (D-151): percent-encoding decoded, slashes doubled or at the end without meaning. */
+/** Normalizes a resource path for comparison (D-151): decodes percent-encoding, ignores double and trailing slashes. */
 function comparable(resource: Json | undefined): string | undefined {
-  return typeof resource === 'string' ? decodeURIComponent(resource).split('/').filter(Boolean).join('/') : undefined;
+  return typeof resource === 'string' ? decoded(resource).split('/').filter(Boolean).join('/') : undefined;
 }
 
-/** Do two lists share an element, letter case aside? An empty one shares with every other if it stands for all. */
+/** A stored path with invalid encoding, such as a bare percent sign, is compared as it is. */
+export function decoded(resource: string): string {
+  try {
+    return decodeURIComponent(resource);
+  } catch {
+    return resource;
+  }
+}
+
+/** Do two lists share an element, ignoring case? An empty list matches everything. */
 function overlap(one: string[], other: string[], emptyMeansAll: boolean): boolean {
   if (emptyMeansAll && (one.length === 0 || other.length === 0)) return true;
   const known = new Set(one.map((text) => text.toLowerCase()));
@@ -30,24 +37,31 @@ function isSameRoute(one: JsonObject, other: JsonObject): boolean {
   );
 }
 
-/** Names of hosts that an endpoint has, each in one spelling. */
 function hostsOf(properties: JsonObject): string[] {
   return strings(properties.hosts).map(canonicalHost);
 }
 
-/** Segments of the public path, decoded; undefined for an endpoint that has whole hosts for itself. */
-function publicPath(apiName: string, { resource }: JsonObject): string | undefined {
-  const path = comparable(resource);
-  return path === undefined ? undefined : `/${apiName}/${path === '' ? '' : `${path}/`}`;
+const hostKey = (host: string) => `host ${host}`;
+const routeKey = (apiId: Uuid | null, route: string) => `route ${apiId} ${route}`;
+
+/** The keys of an endpoint (`ResourceType.keys`): each host, and in its API the path, or each host without one. */
+export function endpointKeys({ parent, properties }: StoredResource): string[] {
+  const path = comparable(properties.resource);
+  const hosts = hostsOf(properties);
+  return [...hosts.map(hostKey), ...routesOf(path, hosts).map((route) => routeKey(parent, route))];
 }
 
-/**
- * Throws 400 for a host that is the platform's own; 409 when the route is served already: by an endpoint of an API of that name, in
- * whichever environment (D-061), or, at or above its path or for its host, by one of another organization (D-151).
- *
- * @param previous the properties as they are stored: hosts that stay are no reason to refuse
- */
-export function demandFreeRoute(
+function routesOf(path: string | undefined, hosts: readonly string[]): readonly string[] {
+  return path === undefined ? hosts : [`/${path}`];
+}
+
+function pathsFrom(path: string): string[] {
+  const segments = path.split('/').filter(Boolean);
+  return [`/`, ...segments.map((_, at) => `/${segments.slice(0, at + 1).join('/')}`)];
+}
+
+/** Throws 400 for a host of the platform, 409 if an endpoint of another organization or an API of the same name has the route (D-061, D-151). */
+export function requireFreeRoute(
   { view, ownHosts }: { view: WorldView; ownHosts: ReadonlySet<string> },
   api: { name: string; orgId: Uuid },
   endpoint: { id: Uuid; properties: JsonObject },
@@ -59,40 +73,37 @@ export function demandFreeRoute(
     if (previous && hostsOf(previous).includes(name)) return;
     throw invalid(
       `/properties/hosts/${at}`,
-      `is a name of the platform itself: '${host}'; other names below localhost are free`,
+      `'${host}' is a name of the platform itself; use another name below localhost`,
     );
   });
-  for (const same of view.named('apis', api.name)) {
-    for (const other of view.children(same.id, 'apiendpoints')) {
+  const hosts = hostsOf(endpoint.properties);
+  const path = comparable(endpoint.properties.resource);
+  const sameApis = view.named('apis', api.name);
+  for (const { id } of sameApis) {
+    const others = routesOf(path, hosts).flatMap((route) => view.referrers(routeKey(id, route), 'apiendpoints'));
+    for (const other of others) {
       if (other.id === endpoint.id || !isSameRoute(endpoint.properties, other.properties)) continue;
       const route = endpoint.properties.resource ?? strings(endpoint.properties.hosts).join(', ');
       throw new PlatformError(
         409,
-        `endpoint '${other.name}' (${other.id}) of API '${api.name}' already serves ${route} with such a method`,
+        `endpoint '${other.name}' (${other.id}) of API '${api.name}' already serves ${route} with at least one of these methods`,
       );
     }
   }
-  demandOwnGround(view, api, endpoint);
+  const foreign = (key: string) =>
+    view.referrersOutside(api.orgId, key, 'apiendpoints').filter(({ id }) => id !== endpoint.id);
+  const refuse = (what: string) => {
+    throw new PlatformError(409, `${what} of an endpoint of another organization. Choose another one.`);
+  };
+  for (const host of hosts) if (foreign(hostKey(host)).length > 0) refuse(`the host '${host}' is the host`);
+  if (path === undefined) return;
+  const isReached = ({ properties }: StoredResource) => hosts.length === 0 || hostsOf(properties).length === 0;
+  for (const { id } of sameApis) {
+    const isTaken = pathsFrom(path).some((above) => foreign(routeKey(id, above)).some(isReached));
+    if (isTaken) refuse(`the path ${publicPath(api.name, path)} is the same as or below the path`);
+  }
 }
 
-/** Throws 409 for a host or a path that another organization's endpoint has (D-151). */
-function demandOwnGround(
-  view: WorldView,
-  api: { name: string; orgId: Uuid },
-  endpoint: { id: Uuid; properties: JsonObject },
-): void {
-  const hosts = hostsOf(endpoint.properties);
-  const path = publicPath(api.name, endpoint.properties);
-  for (const other of view.all('apiendpoints')) {
-    const otherApi = other.parent === null ? undefined : view.find(other.parent);
-    if (other.id === endpoint.id || !otherApi) continue;
-    const theirs = hostsOf(other.properties);
-    const host = hosts.find((name) => theirs.includes(name));
-    const isReached = host !== undefined || hosts.length === 0 || theirs.length === 0;
-    const above = publicPath(otherApi.name, other.properties);
-    const isBelow = isReached && path !== undefined && above !== undefined && path.startsWith(above);
-    if ((host === undefined && !isBelow) || owningOrganization(view, otherApi).id === api.orgId) continue;
-    const what = host === undefined ? `the path ${path} is at or below one` : `the host '${host}' is`;
-    throw new PlatformError(409, `${what} of an endpoint of another organization: choose another`);
-  }
+function publicPath(apiName: string, path: string): string {
+  return `/${apiName}/${path === '' ? '' : `${path}/`}`;
 }

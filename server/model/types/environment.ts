@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
-import { formFacts } from '../form-facts.ts';
-import { ENVIRONMENT } from '../hierarchy.ts';
+import { formFacts } from '../property-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { demandServes, providerIdOf } from './provider-rules.ts';
+import { ENVIRONMENT } from '../rules/hierarchy.ts';
+import { providerIdOf, requireServes } from './provider-rules.ts';
 import { environmentTypes } from './reference-lists.ts';
 import { typed, variablesInside } from './schema-parts.ts';
 
@@ -18,7 +18,7 @@ const names = environmentTypes.map(({ name }) => name);
 const properties = z.strictObject({
   environment_type: z
     .string()
-    .describe('Name in any letter case, or id of an environment type')
+    .describe('Name (in any case) or id of an environment type')
     .meta({ examples: [...names] })
     .register(formFacts, { order: 1 }),
   env: variablesInside(2),
@@ -28,27 +28,27 @@ const properties = z.strictObject({
 export const environment: ResourceType = {
   name: ENVIRONMENT,
   word: 'environments',
-  noun: 'environment',
-  summary: 'Where containers and lambdas are deployed: for development, test, production, or the system itself.',
+  singular: 'environment',
+  summary: 'Where containers and lambdas are deployed: for development, test, production, or the system.',
   parents: ['workspaces'],
   properties,
   first: { environment_type: 'development' },
   serverSet: ['workspace'],
 
-  admit(draft, { view, previous }) {
+  validate(draft, { view, previous }) {
     const sent = typed(properties, draft).environment_type.toLowerCase();
     const type = environmentTypes.find(({ id, name }) => sent === name || sent === id)?.name;
     if (!type) throw invalid('/properties/environment_type', `must be one of ${names.join(', ')}`);
     if (previous && previous.properties.environment_type !== type) {
       for (const workload of view.children(previous.id)) {
         const provider = view.find(providerIdOf(workload) ?? '');
-        if (provider) demandServes(provider, type, '/properties/environment_type');
+        if (provider) requireServes(provider, type, '/properties/environment_type');
       }
     }
     return { properties: { ...draft.properties, environment_type: type } };
   },
 
-  present(record, { view, link }) {
+  toView(record, { view, link }) {
     const workspace = record.parent ? view.find(record.parent) : undefined;
     return { ...record.properties, ...(workspace && { workspace: link(workspace) }) };
   },

@@ -1,15 +1,14 @@
 import { idIn, type Json, memberOf } from '../json.ts';
-import type { StoredResource } from '../record.ts';
-import type { WorldView } from '../world-view.ts';
+import type { StoredResource, WorldView } from '../record.ts';
 import { isGateway, isGatewayManager, linkedProviderIds, providerIdOf, visibleProviders } from './provider-rules.ts';
 
-/** The id of the gateway that an API names, as sent; its `locations[0]`. */
+/** The id of the gateway of an API as the client sent it: `locations[0]`. */
 export function locationOf(api: StoredResource): Json | undefined {
   const locations = memberOf(api.properties.provider, 'locations');
   return Array.isArray(locations) ? locations[0] : undefined;
 }
 
-/** The gateway that publishes an API: the one it names, else by the effective defaults of D-058. */
+/** The gateway that publishes an API: its explicit gateway, otherwise the default of D-058. */
 function findGateway(view: WorldView, api: StoredResource): StoredResource | undefined {
   const location = locationOf(api);
   if (location !== undefined) {
@@ -30,12 +29,7 @@ function textOf(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/**
- * The address under which an endpoint is published (D-150): by its first host, else by its API's gateway, else by
- * `{gateway_url}`.
- *
- * @param gatewayUrl `{gateway_url}`, e.g. `http://127.0.0.1:4701`
- */
+/** The address of an endpoint (D-150), from its first host, the gateway of its API or `{gateway_url}`, in this order. */
 export function publicUrlOf(view: WorldView, endpoint: StoredResource, gatewayUrl: string): string {
   const api = endpoint.parent === null ? undefined : view.find(endpoint.parent);
   const config = (api && findGateway(view, api))?.properties.config;

@@ -1,5 +1,5 @@
 import type { ResourceType } from '../resource-type.ts';
-import { definition, liveProperties, presentDefinition } from './container-definition.ts';
+import { definition, liveProperties, toDefinitionView } from './container-definition.ts';
 
 declare module '../type-words.ts' {
   interface TypeWords {
@@ -14,12 +14,12 @@ export const job: ResourceType = {
   ...definition,
   name: JOB,
   word: 'jobs',
-  noun: 'job',
-  summary: 'A container that runs once: instances that end are not started again.',
+  singular: 'job',
+  summary: 'A container that runs once: instances that exit are not restarted.',
   first: { container_type: 'DOCKER' },
   serverSet: liveProperties,
 
-  present(record, context) {
-    return { ...presentDefinition(record, context), external_id: `/namespaces/${record.parent}/jobs/${record.name}` };
+  toView(record, context) {
+    return { ...toDefinitionView(record, context), external_id: `/namespaces/${record.parent}/jobs/${record.name}` };
   },
 };

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { invalid, PlatformError } from '../errors.ts';
-import { formFacts } from '../form-facts.ts';
 import { periodicInfo } from '../period.ts';
+import { formFacts } from '../property-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { embeddedProvider, endpointsOf } from './embedded.ts';
-import { demandMounts, secretMounts } from './mounts.ts';
-import { demandFit, isLambdaProvider, newlyNamedProvider } from './provider-rules.ts';
+import { requireMounts, secretMounts } from './mounts.ts';
+import { isLambdaProvider, newlyNamedProvider, requireFit } from './provider-rules.ts';
 import { anyCaseOf, ENV_LABEL, envMap, runBy, stringMap, typed } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
@@ -18,20 +18,22 @@ export const LAMBDA = 'Resource::Node::Lambda';
 
 const ofPackage = { property: 'code_type', is: ['package'] };
 
-const properties = z.strictObject({
+export const lambdaProperties = z.strictObject({
   provider: runBy('Lambda').register(formFacts, { order: 1 }),
   runtime: z
     .string()
     .min(1)
-    .describe('nodejs, with or without a version, in JavaScript or TypeScript; any other is stored and not run')
+    .describe(
+      'nodejs, with or without a version, for JavaScript or TypeScript; lambdas with any other runtime are stored but cannot run',
+    )
     .register(formFacts, { order: 2 }),
   code_type: anyCaseOf('code', 'inline', 'package')
-    .describe('inline (or code, the same): the source is in the record; package: it is fetched from an address')
-    .register(formFacts, { label: 'Where the code comes from', order: 3 }),
+    .describe('inline or code: the source is part of the record; package: the source is downloaded from package_url')
+    .register(formFacts, { label: 'Source of the code', order: 3 }),
   code: z
     .string()
     .optional()
-    .describe('Base64 of the source, or the source itself')
+    .describe('Source code, plain or in base64; required unless code_type is package')
     .register(formFacts, {
       order: 4,
       kind: 'code',
@@ -41,43 +43,43 @@ const properties = z.strictObject({
     .string()
     .regex(/^(https?|file):\/\//, 'must be an http, https or file URL')
     .optional()
-    .describe('Where the package is; required for code_type package')
-    .register(formFacts, { label: 'Address of the package', order: 5, when: { ...ofPackage, isRequired: true } }),
+    .describe('Address of the package; required for code_type package')
+    .register(formFacts, { label: 'Package address', order: 5, when: { ...ofPackage, isRequired: true } }),
   compressed: z
     .union([z.boolean(), z.enum(['true', 'false'])], 'must be true or false')
     .optional()
-    .describe('The package is a zip archive, not a single file')
+    .describe('The package is a ZIP archive and not a single file')
     .register(formFacts, { order: 6, when: ofPackage }),
   handler: z
     .string()
     .min(1)
-    .describe('Exported function, e.g. run; in a package file.function')
+    .describe('Exported function, for example run; in a package file.function')
     .register(formFacts, { order: 7 }),
   public: z
     .boolean()
     .optional()
-    .meta({ default: true, description: 'May be called without credentials; true unless given' }),
-  memory: z.int().gt(0).optional().describe('MB; 512 unless given').register(formFacts, { order: 8, unit: 'MB' }),
-  cpus: z.number().gt(0).optional().describe('0.1 unless given').register(formFacts, { label: 'CPUs' }),
+    .meta({ default: true, description: 'Can be called without credentials (default: true)' }),
+  memory: z.int().gt(0).optional().describe('MB (default: 512)').register(formFacts, { order: 8, unit: 'MB' }),
+  cpus: z.number().gt(0).optional().describe('CPU cores (default: 0.1)').register(formFacts, { label: 'CPUs' }),
   timeout: z
     .int()
     .gt(0)
     .optional()
-    .describe('Seconds; 30 unless given')
-    .register(formFacts, { label: 'Time-out', order: 9, unit: 's' }),
+    .describe('Seconds (default: 30); at most the setting limits.maxLambdaTimeoutS')
+    .register(formFacts, { label: 'Timeout', order: 9, unit: 's' }),
   env: envMap
     .optional()
-    .describe('Environment variables; they go before those of what is above')
+    .describe('Environment variables; they take precedence over inherited variables')
     .register(formFacts, { label: ENV_LABEL, order: 10 }),
-  headers: stringMap.optional().describe('Accept: content type of the answer'),
-  pre_warm: z.int().min(0).optional().describe('Processes kept ready'),
-  isolate: z.boolean().optional().describe('A fresh process per invocation'),
+  headers: stringMap.optional().describe('Accept header: content type of the response'),
+  pre_warm: z.int().min(0).optional().describe('Number of processes that are kept ready'),
+  isolate: z.boolean().optional().describe('Use a new process for every invocation'),
   secrets: secretMounts('env', 'file').optional().register(formFacts, { order: 11 }),
   gpu_support: z.looseObject({}).optional().describe('Stored only'),
   periodic_info: periodicInfo
     .optional()
-    .describe('Runs by the clock where the setting lambdas.periodic is on')
-    .register(formFacts, { label: 'Runs by the clock' }),
+    .describe('Schedule, either cron or interval_seconds; requires the setting lambdas.periodic')
+    .register(formFacts, { label: 'Schedule' }),
 });
 
 const FIRST_CODE = `exports.run = (event, context, callback) => {
@@ -89,18 +91,18 @@ const FIRST_CODE = `exports.run = (event, context, callback) => {
 export const lambda: ResourceType = {
   name: LAMBDA,
   word: 'lambdas',
-  noun: 'lambda',
+  singular: 'lambda',
   summary: 'A function that runs on demand, inline source or a package.',
   parents: ['orgs', 'workspaces', 'environments'],
   verbs: ['migrate', 'promote', 'invoke', 'import'],
-  properties,
+  properties: lambdaProperties,
   first: { runtime: 'nodejs', code_type: 'inline', handler: 'run', code: FIRST_CODE },
-  // The second is what a failed move leaves (D-134).
+  // A failed move leaves the second value (D-134).
   serverSet: ['status', 'status_detail'],
 
-  admit(draft, context) {
+  validate(draft, context) {
     const { limits, parent, view } = context;
-    const sent = typed(properties, draft);
+    const sent = typed(lambdaProperties, draft);
     if (sent.code_type.toLowerCase() === 'package') {
       if (sent.package_url === undefined) throw invalid('/properties/package_url', 'is required for code_type package');
     } else if (!sent.code) {
@@ -111,11 +113,14 @@ export const lambda: ResourceType = {
     }
     const provider = newlyNamedProvider(draft, context);
     if (provider && !isLambdaProvider(provider.type)) {
-      throw new PlatformError(400, `provider '${provider.name}' is not a Lambda provider: it is a ${provider.type}`);
+      throw new PlatformError(
+        400,
+        `provider '${provider.name}' has type ${provider.type}, which is not a Lambda provider`,
+      );
     }
-    if (provider) demandFit(view, provider, parent);
-    // Below the lambda's own folder.
-    demandMounts(draft, context, { mayBeRelative: true });
+    if (provider) requireFit(view, provider, parent);
+    // Relative to the folder of the lambda.
+    requireMounts(draft, context, { mayBeRelative: true });
     return { properties: draft.properties };
   },
   promoted: ['code', 'code_type', 'package_url', 'compressed', 'handler', 'runtime', 'env', 'secrets'],

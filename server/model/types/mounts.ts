@@ -1,37 +1,37 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
-import { formFacts } from '../form-facts.ts';
-import type { Uuid } from '../ids.ts';
 import { type Json, memberOf } from '../json.ts';
-import type { StoredResource } from '../record.ts';
-import { idOf } from '../reference-facts.ts';
+import { formFacts, idOf } from '../property-facts.ts';
+import type { StoredResource, Uuid } from '../record.ts';
 import type { Draft, WriteContext } from '../resource-type.ts';
 import { VARIABLE_NAME, variableNameHint } from './schema-parts.ts';
 
-/** The lists of mounts, and the member that says what is mounted. */
 const idMembers = { secrets: 'secret_id', volumes: 'volume_id' } as const;
 type MountList = keyof typeof idMembers;
 
-/** Schema of `secrets`: what of which secret goes where (D-045, D-056). A directory takes the whole secret. */
+/** Schema of `secrets`: which key of which secret is mounted where (D-045, D-056). A directory mounts the entire secret. */
 export function secretMounts(...mountTypes: ('env' | 'file' | 'directory')[]) {
   return z.array(
     z.looseObject({
       mount_type: z.enum(mountTypes),
-      secret_id: idOf({ to: { word: 'secrets', right: 'view' }, whenGone: 'unmounted', missing: 400 }).register(
+      secret_id: idOf({ to: { word: 'secrets', right: 'view' }, onDelete: 'unmounted', missing: 400 }).register(
         formFacts,
         { label: 'Secret' },
       ),
-      path: z.string().min(1),
+      path: z
+        .string()
+        .min(1)
+        .describe('Name of a variable for env; otherwise a path, absolute in a container. Used by one mount only'),
       secret_key: z
         .string()
         .optional()
+        .describe('An item of the secret; required, except for a directory, which has none')
         .register(formFacts, { label: 'Item', entryOf: { property: 'secret_id', list: 'items' } }),
     }),
   );
 }
 
-/** The ids of the secrets or volumes that a record mounts. */
 export function mountedIds({ properties }: Pick<StoredResource, 'properties'>, list: MountList): Uuid[] {
   return mountsIn(properties[list]).flatMap((mount) => {
     const id = memberOf(mount, idMembers[list]);
@@ -39,24 +39,19 @@ export function mountedIds({ properties }: Pick<StoredResource, 'properties'>, l
   });
 }
 
-/**
- * Throws 400 unless each mount takes a key that its secret has, and has a variable, or an absolute path, to itself (D-045). A
- * mount that was there before stays, whatever became of its secret since (D-096).
- *
- * @param options.mayBeRelative may a path that is not absolute lead somewhere?
- */
-export function demandMounts(
+/** Throws 400 unless each new mount uses a key of its secret, and an unused variable or absolute path (D-045, D-096). */
+export function requireMounts(
   draft: Pick<Draft, 'properties'>,
   { view, previous }: Pick<WriteContext, 'view' | 'previous'>,
   { mayBeRelative = false } = {},
 ): void {
   const targets = new Map<string, boolean>();
-  const demandOwnTarget = (pointer: string, target: string, isNew: boolean) => {
+  const requireOwnTarget = (pointer: string, target: string, isNew: boolean) => {
     const other = targets.get(target);
     if (other !== undefined && (isNew || other)) throw invalid(pointer, 'is used by another mount');
     targets.set(target, isNew);
   };
-  const demandAbsolute = (pointer: string, path: string) => {
+  const requireAbsolute = (pointer: string, path: string) => {
     if (!path.startsWith('/') && !mayBeRelative) throw invalid(pointer, 'must be an absolute path, such as /etc/app');
   };
   const isNewIn = (list: MountList, mount: Json) =>
@@ -68,35 +63,35 @@ export function demandMounts(
     const path = String(memberOf(mount, 'path'));
     const isVariable = memberOf(mount, 'mount_type') === 'env';
     if (isNew) {
-      demandKey(mount, at, view.find(String(memberOf(mount, 'secret_id'))));
-      if (!isVariable) demandAbsolute(`${at}/path`, path);
+      requireKey(mount, at, view.find(String(memberOf(mount, 'secret_id'))));
+      if (!isVariable) requireAbsolute(`${at}/path`, path);
       else if (!VARIABLE_NAME.test(path)) throw invalid(`${at}/path`, variableNameHint);
     }
-    demandOwnTarget(`${at}/path`, isVariable ? `$${path}` : plain(path), isNew);
+    requireOwnTarget(`${at}/path`, isVariable ? `$${path}` : plain(path), isNew);
   });
   mountsIn(draft.properties.volumes).forEach((mount, index) => {
     const pointer = `/properties/volumes/${index}/mount_path`;
     const isNew = isNewIn('volumes', mount);
     const path = String(memberOf(mount, 'mount_path'));
-    if (isNew) demandAbsolute(pointer, path);
-    demandOwnTarget(pointer, plain(path), isNew);
+    if (isNew) requireAbsolute(pointer, path);
+    requireOwnTarget(pointer, plain(path), isNew);
   });
 }
 
-function demandKey(mount: Json, at: string, secret: StoredResource | undefined): void {
+function requireKey(mount: Json, at: string, secret: StoredResource | undefined): void {
   const key = memberOf(mount, 'secret_key');
   if (memberOf(mount, 'mount_type') === 'directory') {
     if (key !== undefined)
-      throw invalid(`${at}/secret_key`, 'must not be given for a directory, which takes the whole secret');
+      throw invalid(`${at}/secret_key`, 'must not be set for a directory, which mounts the entire secret');
     return;
   }
-  if (!key) throw invalid(`${at}/secret_key`, 'is required: which item of the secret');
+  if (!key) throw invalid(`${at}/secret_key`, 'is required. Name the item of the secret.');
   const items = secret?.properties.items;
   const keys = Array.isArray(items) ? items.map((item) => memberOf(item, 'key')) : [];
   if (secret && !keys.includes(key)) {
     throw invalid(
       `${at}/secret_key`,
-      `names no item of secret '${secret.name}', which has ${keys.join(', ') || 'none'}`,
+      `is not an item of secret '${secret.name}', which has ${keys.join(', ') || 'none'}`,
     );
   }
 }
@@ -105,7 +100,6 @@ function mountsIn(mounts: Json | undefined): Json[] {
   return Array.isArray(mounts) ? mounts : [];
 }
 
-/** A path without what makes no difference. */
 function plain(path: string): string {
   return path.replace(/\/+/g, '/').replace(/(.)\/$/, '$1');
 }

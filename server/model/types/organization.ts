@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { invalid, PlatformError } from '../errors.ts';
-import { fqonOf, ORGANIZATION } from '../hierarchy.ts';
 import type { ResourceType } from '../resource-type.ts';
+import { fqonOf, ORGANIZATION } from '../rules/hierarchy.ts';
 import { variablesInside } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
@@ -10,7 +10,7 @@ declare module '../type-words.ts' {
   }
 }
 
-/** First path segments of either service: no organization may have such a name (D-041). */
+/** First path segments of both services, which organizations cannot use as names (D-041). */
 const reservedNames: ReadonlySet<unknown> = new Set(
   (
     'orgs users groups workspaces environments lambdas health about rules top sync bootstrap migrate upgrade logs ' +
@@ -19,7 +19,6 @@ const reservedNames: ReadonlySet<unknown> = new Set(
   ).split(' '),
 );
 
-/** Is it a first segment of the platform's own paths (D-041)? */
 export function isReservedName(name: unknown): boolean {
   return reservedNames.has(name);
 }
@@ -28,9 +27,9 @@ export function isReservedName(name: unknown): boolean {
 export const organization: ResourceType = {
   name: ORGANIZATION,
   word: 'orgs',
-  noun: 'org',
+  singular: 'org',
   summary:
-    "A node of an entity's organizational structure; holds sub-organizations, workspaces, users, groups and policies.",
+    'A node in the structure of an organization; contains sub-organizations, workspaces, users, groups and policies.',
   parents: ['orgs'],
   properties: z.strictObject({ env: variablesInside() }),
   serverSet: ['fqon', 'children'],
@@ -40,7 +39,7 @@ export const organization: ResourceType = {
     hint: 'consist of lower-case letters, digits and hyphens, at most 63 characters',
   },
 
-  admit({ id, name, properties }, { view, parent }) {
+  validate({ id, name, properties }, { view, parent }) {
     if (id === view.root.id) {
       if (name !== view.root.name) throw new PlatformError(409, 'the root organization cannot be renamed');
     } else {
@@ -56,7 +55,7 @@ export const organization: ResourceType = {
     if (record.id === view.root.id) throw new PlatformError(409, 'the root organization cannot be deleted');
   },
 
-  present(record, { view, link }) {
+  toView(record, { view, link }) {
     const children = view.children(record.id, 'orgs').map(link);
     return { ...record.properties, fqon: fqonOf(view, record), ...(children.length > 0 && { children }) };
   },

@@ -13,13 +13,10 @@ const POLICY = 'Resource::Policy';
 export const policy: ResourceType = {
   name: POLICY,
   word: 'policies',
-  noun: 'policy',
-  summary: 'Rules for what happens at its node and below.',
+  singular: 'policy',
+  summary: 'Rules for actions on a node and everything below it.',
   parents: ['orgs', 'workspaces', 'environments'],
   properties: z.strictObject({}),
   serverSet: ['rules'],
-  present: (record, { view, link }) => ({
-    ...record.properties,
-    rules: view.children(record.id, 'rules').map(link),
-  }),
+  toView: (record, { view, link }) => ({ ...record.properties, rules: view.children(record.id, 'rules').map(link) }),
 };

@@ -1,35 +1,34 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
-import type { Uuid } from '../ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
-import type { StoredResource } from '../record.ts';
+import type { StoredResource, Uuid } from '../record.ts';
 import { stringMap } from './schema-parts.ts';
 
 const port = z.int().min(0).max(65535);
 const exposure = z.enum(['internal', 'external', 'loadBalancer']);
 
-/** Schema of `port_mappings` (D-046); the service address is the server's to say. */
+/** Schema of `port_mappings` (D-046). The server assigns the service address. */
 export const portMappings = z.array(
   z
     .looseObject({
       protocol: z.enum(['tcp', 'udp']),
-      container_port: port.min(1).optional(),
+      container_port: port.min(1).optional().describe('Required if expose_endpoint is true'),
       host_port: port.optional().describe('Stored only'),
       service_port: port.optional(),
-      lb_port: port.optional().describe('Port of its service address; container_port unless given'),
+      lb_port: port.optional().describe('Port of the service address (default: container_port)'),
       name: z
         .string()
         .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, 'must consist of lower-case letters, digits and inner hyphens')
         .max(15)
         .optional()
-        .describe('What endpoints call it'),
+        .describe('Name that endpoints refer to; unique in the container'),
       labels: stringMap.optional(),
-      expose_endpoint: z.boolean().optional().describe('Endpoints may lead to it; it gets a service address'),
+      expose_endpoint: z.boolean().optional().describe('Endpoints can use the port, and it gets a service address'),
       virtual_hosts: z.array(z.string()).optional(),
       type: z
         .union([exposure, z.array(exposure).length(1)], `must be one of ${exposure.options.join(', ')}`)
         .optional()
-        .describe('external and loadBalancer are also published on a TCP port of this machine'),
+        .describe('external and loadBalancer also publish the port as a TCP port of this machine'),
     })
     .overwrite(({ service_address: _, ...mapping }) => mapping),
 );
@@ -39,11 +38,8 @@ function mappingsOf(properties: JsonObject): JsonObject[] {
   return Array.isArray(mappings) ? mappings.filter(isJsonObject) : [];
 }
 
-/**
- * The port mappings to store (D-047): an exposed one gets its `lb_port` and `type`, another has neither. Throws 400 for
- * a name used twice or an exposed mapping without container_port.
- */
-export function admitPortMappings(properties: JsonObject): JsonObject[] {
+/** To store (D-047): an exposed one has `lb_port` and `type`. Throws 400 for a duplicate name or an exposed one without container_port. */
+export function validatePortMappings(properties: JsonObject): JsonObject[] {
   const names = new Set<Json>();
   return mappingsOf(properties).map((mapping, index) => {
     const at = `/properties/port_mappings/${index}`;
@@ -58,7 +54,6 @@ export function admitPortMappings(properties: JsonObject): JsonObject[] {
   });
 }
 
-/** Where a container's exposed port is reached inside its environment (D-047). */
 interface ServiceAddress extends JsonObject {
   host: string;
   port: number;
@@ -71,26 +66,24 @@ function serviceAddress(name: string, environmentId: Uuid | null, mapping: JsonO
   return { host: `${name}.${environmentId}.svc.cluster.local`, port: lbPort, protocol };
 }
 
-/** The service address of a container's port mapping of that name; undefined without such a mapping or when it is not exposed. */
+/** The service address of the port mapping with that name; undefined if the mapping does not exist or is not exposed. */
 export function findServiceAddress(container: StoredResource, portName: Json | undefined): ServiceAddress | undefined {
   const mapping = mappingsOf(container.properties).find(({ name }) => name !== undefined && name === portName);
   return mapping && serviceAddress(container.name, container.parent, mapping);
 }
 
-/** The port mappings as a client sees them: exposed ones with their service address. */
-export function presentPortMappings({ name, parent, properties }: StoredResource): JsonObject[] {
+export function toPortMappingsView({ name, parent, properties }: StoredResource): JsonObject[] {
   return mappingsOf(properties).map((mapping) => {
     const address = serviceAddress(name, parent, mapping);
     return { ...mapping, ...(address && { service_address: address }) };
   });
 }
 
-/** What a port mapping is called where one is named: its name, or for one that has none its container_port as text. */
 export function portNameOf({ name, container_port: port }: JsonObject): string {
   return typeof name === 'string' ? name : String(port);
 }
 
-/** Names of a container's ports that the emulator publishes on a TCP port of its own (D-047). */
+/** Names of the ports of a container that the platform publishes on separate TCP ports (D-047). */
 export function servicePortNames({ properties }: StoredResource): string[] {
   const isOutside = (type: Json | undefined) => ['external', 'loadBalancer'].includes(String(type));
   return mappingsOf(properties)

@@ -1,25 +1,21 @@
 import { PlatformError } from '../errors.ts';
-import { ENVIRONMENT, enclosing, lineage } from '../hierarchy.ts';
-import type { Uuid } from '../ids.ts';
 import { idIn, memberOf } from '../json.ts';
-import type { StoredResource } from '../record.ts';
+import type { StoredResource, Uuid, WorldView } from '../record.ts';
 import type { Draft, WriteContext } from '../resource-type.ts';
+import { ancestors, closestAncestor, ENVIRONMENT } from '../rules/hierarchy.ts';
 import { isKindOf, PROVIDER } from '../type-names.ts';
-import type { WorldView } from '../world-view.ts';
 
-/** The provider that a record names by `properties.provider.id`, if it names one. */
 export function providerIdOf(record: Pick<StoredResource, 'properties'>): Uuid | undefined {
   return idIn(record.properties.provider);
 }
 
-/** The provider of that id; throws 404 when there is none. */
 export function getProvider(view: WorldView, id: Uuid): StoredResource {
   const found = view.find(id);
   if (!found || !isKindOf(found.type, PROVIDER)) throw new PlatformError(404, `provider ${id} not found`);
   return found;
 }
 
-/** The provider of a draft, unless it was that of the record before: then it stays, whatever became of it since (D-096). */
+/** Validates the provider of a draft. An unchanged provider is always accepted (D-096). */
 export function newlyNamedProvider(
   draft: Pick<Draft, 'properties'>,
   { view, previous }: Pick<WriteContext, 'view' | 'previous'>,
@@ -28,21 +24,21 @@ export function newlyNamedProvider(
   return id === undefined || (previous && providerIdOf(previous) === id) ? undefined : view.find(id);
 }
 
-/** Does a provider serve environments of that type (D-054)? A `system` environment fits every provider. */
+/** Does a provider serve environments of that type (D-054)? A `system` environment accepts every provider. */
 function serves(provider: Pick<StoredResource, 'properties'>, environmentType: unknown): boolean {
   const served = provider.properties.environment_types;
   if (environmentType === 'system' || !Array.isArray(served) || served.length === 0) return true;
   return served.some((type) => type === environmentType);
 }
 
-/** Throws 409 when a provider does not fit the environment that a resource is in, if it is in one (D-054). */
-export function demandFit(view: WorldView, provider: StoredResource, parent: StoredResource): void {
-  const environment = enclosing(view, parent, ENVIRONMENT);
-  if (environment) demandServes(provider, environment.properties.environment_type);
+/** Throws 409 if the provider is incompatible with the environment of a resource, if it has one (D-054). */
+export function requireFit(view: WorldView, provider: StoredResource, parent: StoredResource): void {
+  const environment = closestAncestor(view, parent, ENVIRONMENT);
+  if (environment) requireServes(provider, environment.properties.environment_type);
 }
 
 /** Throws 409 unless the provider serves environments of that type (D-044, D-054). */
-export function demandServes(
+export function requireServes(
   provider: StoredResource,
   environmentType: unknown,
   pointer = '/properties/provider/id',
@@ -51,28 +47,25 @@ export function demandServes(
   const served = provider.properties.environment_types;
   const types = Array.isArray(served) ? served.join(', ') : '';
   const message = `provider '${provider.name}' serves environments of type ${types}, not ${String(environmentType)}`;
-  throw new PlatformError(409, 'Incompatible Environment type', {
-    details: [{ pointer, message }],
-  });
+  throw new PlatformError(409, 'Incompatible Environment type', { details: [{ pointer, message }] });
 }
 
-/** Providers of a kind that can be seen from a resource: its own, then those of what is above it, nearest first (D-065). */
+/** Providers of a kind that a resource can use: those of its organization, then of the organizations above, nearest first (D-065). */
 export function* visibleProviders(
   view: WorldView,
   from: StoredResource,
   accepts: (type: string) => boolean,
 ): Generator<StoredResource> {
-  for (const at of lineage(view, from)) {
+  for (const at of ancestors(view, from)) {
     for (const provider of view.children(at.id, 'providers')) if (accepts(provider.type)) yield provider;
   }
 }
 
-/** Is it a container engine? */
 export function isContainerEngine(type: string): boolean {
   return isKindOf(type, 'Configuration::Provider::CaaS');
 }
 
-/** Does it run lambdas? Executors do not by themselves. */
+/** Can the provider run lambdas? Executors alone cannot. */
 export function isLambdaProvider(type: string): boolean {
   return (
     isKindOf(type, 'Configuration::Provider::Lambda') && !isKindOf(type, 'Configuration::Provider::Lambda::Executor')
@@ -87,7 +80,6 @@ export function isGateway(type: string): boolean {
   return type === 'Configuration::Provider::Kong';
 }
 
-/** Ids of the providers that a provider is linked to. */
 export function linkedProviderIds(record: Pick<StoredResource, 'properties'>): Uuid[] {
   const linked = memberOf(record.properties, 'linked_providers');
   return Array.isArray(linked) ? linked.flatMap((one) => idIn(one) ?? []) : [];

@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import { formFacts } from '../form-facts.ts';
 import { idIn, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
-import { aProvider, idOf, referenceFacts, storedOnly } from '../reference-facts.ts';
+import { aProvider, formFacts, idOf, MASK, referenceFacts, secretFacts, storedOnly } from '../property-facts.ts';
+import type { WorldView } from '../record.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { MASK, secretFacts } from '../secret-facts.ts';
 import { concreteTypes, PROVIDER, typeIdOf } from '../type-names.ts';
-import type { WorldView } from '../world-view.ts';
 import { isContainerEngine, linkedProviderIds } from './provider-rules.ts';
 import { stringMap } from './schema-parts.ts';
 
@@ -15,17 +13,15 @@ declare module '../type-words.ts' {
   }
 }
 
-/** What a service would be run as. */
 const containerSpec = storedOnly({
   properties: storedOnly({
     provider: storedOnly({
-      id: z.string().register(referenceFacts, { to: aProvider(), whenGone: 'keeps', isStoredOnly: true }).optional(),
+      id: z.string().register(referenceFacts, { to: aProvider(), onDelete: 'keeps', isStoredOnly: true }).optional(),
     }).optional(),
   }).optional(),
 });
 
-const filledIn = () =>
-  z.string().optional().describe('Filled in by the server').register(formFacts, { isFilledIn: true });
+const filledIn = () => z.string().optional().describe('Set by the server').register(formFacts, { isFilledIn: true });
 
 const properties = z.looseObject({
   config: z
@@ -47,12 +43,12 @@ const properties = z.looseObject({
   environment_types: z
     .array(z.enum(['development', 'test', 'production']))
     .optional()
-    .describe('Which environments it serves; all unless some are chosen')
+    .describe('Environment types that the provider serves; all if none is selected')
     .register(formFacts, { order: 1 }),
   linked_providers: z
     .array(
       z.looseObject({
-        id: idOf({ to: aProvider(), whenGone: 'forgets', missing: 422 }),
+        id: idOf({ to: aProvider(), onDelete: 'forgets', missing: 422 }),
         name: filledIn(),
         location: z.string().optional(),
         type: filledIn(),
@@ -81,7 +77,6 @@ function withCredentials(properties: JsonObject, credentials: Json): JsonObject 
   return { ...properties, config: { ...config, auth: { ...auth, credentials } } };
 }
 
-/** The links as sent, without what every read adds to them. */
 function withStoredLinks(sent: JsonObject, view: WorldView): JsonObject {
   const links = sent.linked_providers;
   if (!Array.isArray(links)) return sent;
@@ -96,8 +91,9 @@ function withStoredLinks(sent: JsonObject, view: WorldView): JsonObject {
 export const provider: ResourceType = {
   name: PROVIDER,
   word: 'providers',
-  noun: 'provider',
-  summary: 'Who runs workloads or serves others: a container engine, a lambda runtime, a gateway, logging ...',
+  singular: 'provider',
+  summary:
+    'A service that runs workloads or supports others: a container engine, a lambda runtime, a gateway, logging ...',
   parents: ['orgs', 'workspaces', 'environments'],
   properties,
   serverSet: [],
@@ -105,7 +101,7 @@ export const provider: ResourceType = {
   patchedAsShown: ['linked_providers'],
   replaceCreates: ['/name', '/properties/environment_types', '/properties/linked_providers'],
 
-  // The engine is reached from the emulator's own place, with whatever keys its owner holds.
+  // The platform connects to the engine with the keys of the user who runs it.
   rootOnly: (type) =>
     isContainerEngine(type)
       ? [
@@ -114,14 +110,14 @@ export const provider: ResourceType = {
         ]
       : [],
 
-  admit(draft, { view, previous }) {
+  validate(draft, { view, previous }) {
     const properties = withStoredLinks(draft.properties, view);
     const kept = previous && credentialsOf(previous.properties);
     if (kept === undefined || credentialsOf(properties) !== MASK) return { properties };
     return { properties: withCredentials(properties, kept) };
   },
 
-  present(record, { view, fullName }) {
+  toView(record, { view, fullName }) {
     const links = record.properties.linked_providers;
     if (!Array.isArray(links)) return record.properties;
     const ids = linkedProviderIds(record);

@@ -1,5 +1,4 @@
-import type { Uuid } from '../ids.ts';
-import type { ResourceState } from '../record.ts';
+import type { ResourceState, Uuid } from '../record.ts';
 
 /** An entry of a read-only reference list (D-006). */
 interface ReferenceEntry {
@@ -7,7 +6,7 @@ interface ReferenceEntry {
   name: string;
 }
 
-/** What an environment can be for (D-043). */
+/** Purpose of an environment (D-043). */
 export const environmentTypes = [
   { id: '9dd36f7e-735e-40a8-b626-876a3538566c', name: 'development' },
   { id: 'd0a22823-da3a-4fde-95c3-db223bf2d28c', name: 'test' },
@@ -23,7 +22,6 @@ export const resourceStates: readonly (ReferenceEntry & { name: ResourceState })
   { id: '681099f4-da63-48ef-99d0-75c01166d202', name: 'Corrupt' },
 ];
 
-/** Types of a property's value. */
 export const dataTypes: readonly ReferenceEntry[] = [
   { id: '1c981fd9-91e1-46d1-9880-0e45ab32fa19', name: 'string' },
   { id: '50b86981-4b1c-46a1-9b8a-86e5bebd085d', name: 'number' },
@@ -33,13 +31,11 @@ export const dataTypes: readonly ReferenceEntry[] = [
   { id: '4c4acfbf-6e10-4057-aa89-3176b2fb756f', name: 'array' },
 ];
 
-/** Whether a property is shown. */
 export const visibilityTypes: readonly ReferenceEntry[] = [
   { id: '967d595e-0a9c-4fe5-9953-0dfeb8e08145', name: 'plain' },
   { id: '1652ba4b-bf91-4225-a5f5-d1726beed1ad', name: 'hidden' },
 ];
 
-/** Whether a property has to be sent. */
 export const requirementTypes: readonly ReferenceEntry[] = [
   { id: 'bf358cc0-f24a-4d6c-8654-585bc8a700d3', name: 'optional' },
   { id: '6d3251c6-c003-408b-83ab-ae728cf6afc3', name: 'required' },

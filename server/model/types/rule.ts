@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
-import { formFacts } from '../form-facts.ts';
-import type { Uuid } from '../ids.ts';
 import { idIn, type Json } from '../json.ts';
-import { EVENT_RULE, LIMIT_RULE, limitOperators, parsePredicate } from '../policy-rules.ts';
-import { idOrLinkOf } from '../reference-facts.ts';
+import { formFacts, idOrLinkOf } from '../property-facts.ts';
+import type { Uuid } from '../record.ts';
 import type { Draft, ResourceType } from '../resource-type.ts';
+import { EVENT_RULE, LIMIT_RULE, limitOperators, parsePredicate } from '../rules/policy-rules.ts';
 import { RULE, typeIdOf } from '../type-names.ts';
 import { LAMBDA } from './lambda.ts';
 import { typed } from './schema-parts.ts';
@@ -30,33 +29,33 @@ const properties = z.strictObject({
       }),
     )
     .optional()
+    .describe('Required unless actions is set. Only <noun>.create.pre can be suppressed')
     .register(formFacts, { label: 'Matched actions', order: 1 }),
   actions: z.array(z.string().min(1)).optional().describe('Older form of match_actions'),
-  // A rule whose lambda is gone stays (D-076).
+  // A rule stays when its lambda is deleted (D-076).
   lambda: idOrLinkOf(
-    { to: { word: 'lambdas', right: 'invoke' }, whenGone: 'keeps', missing: 400 },
+    { to: { word: 'lambdas', right: 'invoke' }, onDelete: 'keeps', missing: 400 },
     'must be the id of a lambda',
   )
     .optional()
-    .describe('Of an event rule: what is invoked')
+    .describe('The lambda that an event rule invokes; required for an event rule, unknown in a limit rule')
     .register(formFacts, { order: 2, when: { property: 'resource_type', is: ['Event'], isRequired: true } }),
   strict: z
     .boolean()
     .optional()
-    .meta({ default: true, description: 'Of a limit rule: false only logs a violation; true unless given' })
+    .meta({ default: true, description: 'For a limit rule: false only logs a violation (default: true)' })
     .register(formFacts, { order: 4, when: ofLimit }),
   eval_logic: z
     .looseObject({
-      property: z.string().describe('e.g. container.properties.num_instances, lambdas.count or user.name'),
+      property: z.string().describe('For example container.properties.num_instances, lambdas.count or user.name'),
       operator: z.string().meta({ examples: [...limitOperators] }),
-      value: z.unknown().describe('What it is compared with, as JSON'),
+      value: z.unknown().describe('The value to compare with, as JSON'),
     })
     .optional()
-    .describe('Of a limit rule: what has to hold')
+    .describe('The condition of a limit rule; required for a limit rule, unknown in an event rule')
     .register(formFacts, { label: 'Condition', order: 3, when: { ...ofLimit, isRequired: true } }),
 });
 
-/** The members that only one of the sub-types has. */
 const membersOfOthers: Readonly<Record<string, readonly string[]>> = {
   [EVENT_RULE]: ['strict', 'eval_logic'],
   [LIMIT_RULE]: ['lambda'],
@@ -66,8 +65,8 @@ function lambdaId(sent: Json | undefined): Uuid | undefined {
   return typeof sent === 'string' ? sent : idIn(sent);
 }
 
-/** Throws 400 unless the rule names actions, and suppresses only what can be (D-076, D-127). */
-function demandActions(draft: Draft): void {
+/** Throws 400 unless the rule names actions and suppresses only actions that can be suppressed (D-076, D-127). */
+function requireActions(draft: Draft): void {
   const { match_actions: matched, actions } = typed(properties, draft);
   if (!matched && !actions) throw invalid('/properties/match_actions', 'is required');
   matched?.forEach(({ action, meta_function }, index) => {
@@ -79,7 +78,7 @@ function demandActions(draft: Draft): void {
   });
 }
 
-function demandLambda(draft: Draft): Uuid {
+function requireLambda(draft: Draft): Uuid {
   const id = lambdaId(draft.properties.lambda);
   if (id === undefined) throw invalid('/properties/lambda', 'is required for an event rule');
   return id;
@@ -89,26 +88,26 @@ function demandLambda(draft: Draft): Uuid {
 export const rule: ResourceType = {
   name: RULE,
   word: 'rules',
-  noun: 'rule',
-  summary: 'Of a policy: a limit that actions must keep, or a lambda that is invoked around them.',
+  singular: 'rule',
+  summary: 'A rule of a policy: a limit for actions, or a lambda that actions invoke.',
   parents: ['policies'],
   properties,
   first: { match_actions: [{ action: 'lambda.create.post' }] },
   serverSet: ['defined_at'],
   subTypes: [EVENT_RULE, LIMIT_RULE],
 
-  admit(draft) {
+  validate(draft) {
     for (const name of membersOfOthers[draft.type] ?? []) {
       if (Object.hasOwn(draft.properties, name)) throw invalid(`/properties/${name}`, 'is not a known member');
     }
-    demandActions(draft);
-    if (draft.type === EVENT_RULE) return { properties: { ...draft.properties, lambda: demandLambda(draft) } };
+    requireActions(draft);
+    if (draft.type === EVENT_RULE) return { properties: { ...draft.properties, lambda: requireLambda(draft) } };
     if (!draft.properties.eval_logic) throw invalid('/properties/eval_logic', 'is required for a limit rule');
     parsePredicate(draft.properties.eval_logic);
     return { properties: draft.properties };
   },
 
-  present(record, { view, link }) {
+  toView(record, { view, link }) {
     const id = lambdaId(record.properties.lambda);
     const found = view.find(id ?? '');
     const lambda = found ? link(found) : id && { typeId: typeIdOf(LAMBDA), id };

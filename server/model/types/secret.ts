@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
-import { formFacts } from '../form-facts.ts';
 import { type Json, type JsonObject, memberOf } from '../json.ts';
+import { formFacts, secretFacts } from '../property-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { secretFacts } from '../secret-facts.ts';
 import { dnsName, runBy, typed } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
@@ -14,15 +13,15 @@ declare module '../type-words.ts' {
 
 export const SECRET = 'Resource::Secret';
 
-const properties = z.strictObject({
+export const secretProperties = z.strictObject({
   provider: runBy('CaaS').register(formFacts, { order: 1 }),
   items: z
     .array(
       z.strictObject({
-        key: z.string().min(1),
+        key: z.string().min(1).describe('Unique in the secret'),
         value: z
           .string()
-          .describe('Base64, or plain text as is; without it a stored value is kept')
+          .describe('Plain text or base64. Leave it out to keep the stored value of this key')
           .register(secretFacts, { shown: 'never' })
           .optional(),
       }),
@@ -41,20 +40,20 @@ function itemsOf(stored: JsonObject | undefined): Json[] {
 export const secret: ResourceType = {
   name: SECRET,
   word: 'secrets',
-  noun: 'secret',
-  summary: 'Values that containers and lambdas mount and nobody reads back.',
+  singular: 'secret',
+  summary: 'Values that containers and lambdas mount and that cannot be read back.',
   parents: ['environments'],
   verbs: ['import'],
-  properties,
+  properties: secretProperties,
   first: { items: [{ key: '', value: '' }] },
   serverSet: [],
-  // So a client that compares records cannot put one item's value under another's key, and no value can be read.
+  // Clients that compare records can therefore not assign the value of one item to the key of another one, and cannot read a value.
   patchedAsShown: ['items'],
   nameRule: dnsName,
   replaceable: true,
 
-  admit(draft, { previous }) {
-    const sent = typed(properties, draft);
+  validate(draft, { previous }) {
+    const sent = typed(secretProperties, draft);
     const kept = new Map(itemsOf(previous?.properties).map((item) => [memberOf(item, 'key'), memberOf(item, 'value')]));
     const keys = new Set<string>();
     const items = sent.items.map((item, index) => {
@@ -69,7 +68,7 @@ export const secret: ResourceType = {
   },
 
   rewrite(operation) {
-    // A value is there to be replaced although nobody sees it.
+    // Values cannot be read, but they can be replaced.
     return operation.op === 'replace' && ITEM_VALUE.test(operation.path) ? { ...operation, op: 'add' } : operation;
   },
 };

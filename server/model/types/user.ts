@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { invalid, PlatformError } from '../errors.ts';
-import { formFacts } from '../form-facts.ts';
-import { findOrganization } from '../hierarchy.ts';
+import { formFacts, secretFacts } from '../property-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { secretFacts } from '../secret-facts.ts';
+import { findOrganization } from '../rules/hierarchy.ts';
 import { USER } from '../type-names.ts';
 import { brandKeys, findBrandKey, HOME_KEY } from './brand-keys.ts';
 import { groupsOf, membersOf } from './group.ts';
@@ -23,31 +22,36 @@ const known = {
     .register(formFacts, { order: 1 }),
   firstName: z.string().optional().register(formFacts, { order: 2 }),
   lastName: z.string().optional().register(formFacts, { order: 3 }),
-  email: z.string().optional().register(formFacts, { order: 4 }),
+  email: z.string().optional().describe('Unique among all users').register(formFacts, { order: 4 }),
   phoneNumber: z.string().optional().register(formFacts, { order: 5 }),
   platform_home: z
     .string()
     .optional()
-    .describe('Fully qualified name of an organization; root unless given')
+    .describe('Fully qualified name of an existing organization (default: root)')
     .register(formFacts, { label: 'Home', order: 6, kind: 'fqon' }),
 };
 
-const properties = z.looseObject(known).superRefine((sent, context) => {
-  const homes = brandKeys(sent, HOME_KEY);
-  for (const key of homes) {
-    if (typeof sent[key] !== 'string') context.addIssue({ code: 'custom', path: [key], message: 'must be a string' });
-  }
-  if (homes[1]) context.addIssue({ code: 'custom', path: [homes[1]], message: `means the same as ${homes[0]}` });
-  const keys = Object.keys(sent).filter((key) => !Object.hasOwn(known, key) && !homes.includes(key));
-  if (keys.length > 0) context.addIssue({ code: 'unrecognized_keys', keys, input: sent });
-});
+const properties = z
+  .looseObject(known)
+  .describe('Other members than these are refused, except another spelling of platform_home')
+  .superRefine((sent, context) => {
+    const homes = brandKeys(sent, HOME_KEY);
+    for (const key of homes) {
+      if (typeof sent[key] !== 'string') context.addIssue({ code: 'custom', path: [key], message: 'must be a string' });
+    }
+    if (homes[1]) context.addIssue({ code: 'custom', path: [homes[1]], message: `means the same as ${homes[0]}` });
+    const keys = Object.keys(sent).filter((key) => !Object.hasOwn(known, key) && !homes.includes(key));
+    if (keys.length > 0) context.addIssue({ code: 'unrecognized_keys', keys, input: sent });
+  });
+
+const emailKey = (email: string) => `email ${email}`;
 
 /** D-070, D-072, D-083. */
 export const user: ResourceType = {
   name: USER,
   word: 'users',
-  noun: 'user',
-  summary: 'A person or a service account; also the account of the security service.',
+  singular: 'user',
+  summary: 'A person or a service account; also an account of the security service.',
   parents: ['orgs'],
   properties,
   serverSet: ['groups', 'disabled'],
@@ -56,19 +60,19 @@ export const user: ResourceType = {
   nameScope: 'world',
   // D-073.
   listedBelow: { groups: membersOf },
+  keys: ({ properties: { email } }) => (typeof email === 'string' && email !== '' ? [emailKey(email)] : []),
 
-  admit({ id, properties: sent }, { view, previous }) {
+  validate({ id, properties: sent }, { view, previous }) {
     const { email } = typed(properties, { properties: sent });
-    // There is no index of addresses: a user is written seldom.
-    if (email && view.all('users').some((other) => other.id !== id && other.properties.email === email)) {
+    if (email && view.referrers(emailKey(email), 'users').some((other) => other.id !== id)) {
       throw new PlatformError(409, `email '${email}' is in use by another user`);
     }
     const homeKey = findBrandKey(sent, HOME_KEY);
     const home = homeKey && sent[homeKey];
-    // What was true when it was written stays: the organization may have been renamed since.
+    // A reference that was valid when it was written stays valid: the organization may have been renamed.
     const isNew = homeKey !== undefined && home !== previous?.properties[homeKey];
     if (isNew && typeof home === 'string' && !findOrganization(view, home)) {
-      throw invalid(`/properties/${homeKey}`, `names no organization: '${home}'`);
+      throw invalid(`/properties/${homeKey}`, `organization '${home}' does not exist`);
     }
     const disabled = previous?.properties.disabled;
     return { properties: { ...sent, ...(disabled !== undefined && { disabled }) } };
@@ -78,7 +82,7 @@ export const user: ResourceType = {
     if (record.id === view.root.owner) throw new PlatformError(409, 'the root user cannot be deleted');
   },
 
-  present(record, { view, link }) {
+  toView(record, { view, link }) {
     return { ...record.properties, groups: groupsOf(record, view).map(link) };
   },
 };

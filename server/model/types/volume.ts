@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
-import { formFacts } from '../form-facts.ts';
 import { memberOf } from '../json.ts';
-import type { StoredResource } from '../record.ts';
+import { formFacts } from '../property-facts.ts';
+import type { StoredResource, WorldView } from '../record.ts';
 import type { ResourceType } from '../resource-type.ts';
-import type { WorldView } from '../world-view.ts';
 import { dnsName, runBy } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
@@ -19,7 +18,9 @@ export const volumeProperties = z.strictObject({
   type: z.enum(['persistent', 'host_path', 'external', 'dynamic', 'empty_dir']).register(formFacts, { order: 1 }),
   provider: runBy('CaaS').register(formFacts, { order: 2 }),
   config: z
-    .looseObject({ host_path: z.string().optional().describe('A folder inside one that the settings allow') })
+    .looseObject({
+      host_path: z.string().optional().describe('A folder of this machine, inside a folder that the settings allow'),
+    })
     .optional()
     .register(formFacts, { order: 3, when: { property: 'type', is: ['host_path'], isRequired: true } }),
   size: z.int().min(0).optional().describe('MB').register(formFacts, { order: 4, unit: 'MB' }),
@@ -29,7 +30,7 @@ export const volumeProperties = z.strictObject({
   mount_path: z.string().optional().describe('Stored only'),
 });
 
-/** Is a folder one of the allowed ones or inside one (D-079)? By its name alone: the engine resolves symbolic links. */
+/** Is a folder equal to or inside an allowed one (D-079)? This compares names only; the engine resolves symbolic links. */
 function isInside(path: string, allowed: readonly string[]): boolean {
   const segments = (folder: string) => folder.split(/[\\/]+/).filter((segment, index) => segment !== '' || index === 0);
   const wanted = segments(path);
@@ -37,8 +38,8 @@ function isInside(path: string, allowed: readonly string[]): boolean {
   return allowed.some((folder) => segments(folder).every((segment, index) => segment === wanted[index]));
 }
 
-/** What is against a volume's folder of the host, as things are configured now; undefined when nothing is, and for all other records. */
-export function offenceOfHostPath(
+/** Why the current configuration does not allow the host folder of a volume; undefined if it is allowed or the record is not a volume. */
+export function violationInHostPath(
   { type, properties }: Pick<StoredResource, 'type' | 'properties'>,
   allowed: readonly string[],
 ): string | undefined {
@@ -48,7 +49,6 @@ export function offenceOfHostPath(
   return `must be inside an allowed directory (${allowed.join(', ') || 'none is configured'})`;
 }
 
-/** What has the volume mounted. */
 function mountedBy(record: StoredResource, view: WorldView): StoredResource[] {
   return [...view.referrers(record.id)];
 }
@@ -57,7 +57,7 @@ function mountedBy(record: StoredResource, view: WorldView): StoredResource[] {
 export const volume: ResourceType = {
   name: VOLUME,
   word: 'volumes',
-  noun: 'volume',
+  singular: 'volume',
   summary: 'Storage that containers mount.',
   parents: ['environments'],
   verbs: ['import'],
@@ -67,13 +67,13 @@ export const volume: ResourceType = {
   nameRule: dnsName,
   replaceable: true,
 
-  admit(draft, { allowedHostPaths }) {
-    const offence = offenceOfHostPath({ type: VOLUME, properties: draft.properties }, allowedHostPaths);
-    if (offence !== undefined) throw invalid('/properties/config/host_path', offence);
+  validate(draft, { allowedHostPaths }) {
+    const violation = violationInHostPath({ type: VOLUME, properties: draft.properties }, allowedHostPaths);
+    if (violation !== undefined) throw invalid('/properties/config/host_path', violation);
     return { properties: draft.properties };
   },
 
-  present(record, { view, link }) {
+  toView(record, { view, link }) {
     const [container] = mountedBy(record, view);
     return { ...record.properties, ...(container && { container: link(container) }) };
   },

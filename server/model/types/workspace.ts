@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { WORKSPACE } from '../hierarchy.ts';
 import type { ResourceType } from '../resource-type.ts';
+import { WORKSPACE } from '../rules/hierarchy.ts';
 import { variablesInside } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
@@ -13,7 +13,7 @@ declare module '../type-words.ts' {
 export const workspace: ResourceType = {
   name: WORKSPACE,
   word: 'workspaces',
-  noun: 'workspace',
+  singular: 'workspace',
   summary: 'A project-level grouping of environments.',
   parents: ['orgs'],
   properties: z.strictObject({ env: variablesInside() }),

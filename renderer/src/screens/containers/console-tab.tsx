@@ -1,13 +1,13 @@
 import { useMutation } from '@tanstack/react-query';
 import { CornerDownLeft, Trash2 } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
-import type { ExecOutcome } from '../../../../server/contract/containers.ts';
+import type { ExecOutcome } from '../../../../server/api/routes/containers.ts';
 import { ask } from '../../api/client.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { Duration } from '../../parts/amount.tsx';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { Badge, State } from '../../parts/state.tsx';
-import { announce } from '../../parts/toasts.tsx';
+import { Duration } from '../../components/amount.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { Badge, State } from '../../components/state.tsx';
+import { announce } from '../../components/toasts.tsx';
 import { useValue, ValueStore } from '../../value-store.ts';
 import { runningOf } from './container-status.ts';
 import { InstanceSelect } from './instance-select.tsx';
@@ -22,7 +22,7 @@ interface ConsoleEntry {
 }
 
 const MAX_ENTRIES = 100;
-/** What was run in each container since the page was opened; it is there again when one comes back to its console. */
+/** Commands run in each container since the page was opened; shown again when the user returns to the console. */
 const consoles = new Map<string, ValueStore<readonly ConsoleEntry[]>>();
 
 function consoleOf(containerId: string): ValueStore<readonly ConsoleEntry[]> {
@@ -43,7 +43,7 @@ export function ConsoleTab({ record }: { record: PlatformRecord }) {
     mutationFn: (command: string) => exec(record.id, command, instance),
     onSuccess: (entry) => {
       kept.set([...kept.value, entry].slice(-MAX_ENTRIES));
-      announce(entry.outcome ? `Ended with exit code ${entry.outcome.exitCode}` : 'It could not be run');
+      announce(entry.outcome ? `Ended with exit code ${entry.outcome.exitCode}` : 'The command could not be run');
     },
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the end is somewhere else after each command
@@ -69,7 +69,7 @@ export function ConsoleTab({ record }: { record: PlatformRecord }) {
   };
 
   if (runningOf(record) === 0) {
-    return <p className="px-4 py-3 text-muted">Commands run in a running instance, and there is none.</p>;
+    return <p className="px-4 py-3 text-muted">Commands need a running instance, and none is running.</p>;
   }
   return (
     <div className="flex h-full min-h-0 flex-col">
@@ -148,7 +148,7 @@ function Entry({ entry: { command, durationMs, outcome, failure } }: { entry: Co
           {command}
         </code>
         {outcome && <Badge tone={outcome.exitCode === 0 ? 'ok' : 'error'}>exit {outcome.exitCode}</Badge>}
-        <span className="text-[11.5px] text-faint">
+        <span className="text-small text-faint">
           <Duration ms={durationMs} />
         </span>
       </p>
@@ -159,7 +159,7 @@ function Entry({ entry: { command, durationMs, outcome, failure } }: { entry: Co
           {outcome.stderr}
         </pre>
       )}
-      {outcome?.isCut && <p className="text-warn">It said more than a megabyte; only the beginning is here.</p>}
+      {outcome?.isCut && <p className="text-warn">The output was larger than 1 MB; only the beginning is shown.</p>}
       {failure && (
         <p role="alert" className="break-words text-error">
           {failure}

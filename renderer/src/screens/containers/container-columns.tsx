@@ -1,10 +1,10 @@
 import { ExternalLink } from 'lucide-react';
-import type { ImagePull } from '../../../../server/contract/containers.ts';
-import { Time } from '../../parts/amount.tsx';
-import { bytesText } from '../../parts/amounts.ts';
-import type { GridColumn } from '../../parts/data-grid.tsx';
-import { Progress } from '../../parts/meter.tsx';
-import { Badge, State } from '../../parts/state.tsx';
+import type { ImagePull } from '../../../../server/api/routes/containers.ts';
+import { Time } from '../../components/amount.tsx';
+import { bytesText } from '../../components/amounts.ts';
+import type { GridColumn } from '../../components/data-grid.tsx';
+import { Progress } from '../../components/meter.tsx';
+import { Badge, State } from '../../components/state.tsx';
 import type { ContainerAddress } from './container-address.ts';
 import { ContainerMenu } from './container-menu.tsx';
 import { referenceName } from './container-place.ts';
@@ -12,7 +12,7 @@ import { askedOf, conditionOf, isJob, reasonOf, runningOf, statusOf } from './co
 import { CpuMeter, MemoryMeter } from './usage-meters.tsx';
 import type { ContainerRow } from './use-containers.ts';
 
-/** One line a container or job. What can be pressed lies above the link of the row. */
+/** One row for each container or job. Buttons are above the link of the row. */
 export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
   {
     id: 'status',
@@ -121,7 +121,7 @@ export function PullBar({ pull, name }: { pull: ImagePull; name: string }) {
       <span className="min-w-8 flex-1">
         <Progress label={`Pull for ${name}`} share={share} />
       </span>
-      {share !== undefined && <span className="text-[11.5px] text-muted">{Math.round(share * 100)} %</span>}
+      {share !== undefined && <span className="text-small text-muted">{Math.round(share * 100)} %</span>}
     </span>
   );
 }

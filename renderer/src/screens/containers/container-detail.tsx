@@ -1,9 +1,9 @@
 import { Play, RotateCw, Square, X } from 'lucide-react';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
-import { Badge } from '../../parts/state.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { JsonView } from '../../components/json-view.tsx';
+import { Badge } from '../../components/state.tsx';
+import { Tabs } from '../../components/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { ConsoleTab } from './console-tab.tsx';
@@ -19,15 +19,15 @@ import { TerminalTab } from './terminal-tab.tsx';
 import { useContainerActions } from './use-container-actions.ts';
 import type { ContainerRow } from './use-containers.ts';
 
-/** One container or job: what it prints and uses, a console in it, what it was given. */
+/** One container or job: its log, usage, console and definition. */
 export function ContainerDetail({ row, onClose }: { row: ContainerRow; onClose(): void }) {
   const { record } = row;
   const [{ tab }, change] = useSearch();
   const tabs = [
-    { id: 'logs', title: 'Logs', content: <LogTab id={record.id} /> },
+    { id: 'logs', title: 'Logs', isFilling: true, content: <LogTab id={record.id} /> },
     { id: 'stats', title: 'Stats', content: <StatsTab record={record} /> },
-    { id: 'terminal', title: 'Terminal', content: <TerminalTab record={record} /> },
-    { id: 'console', title: 'Console', content: <ConsoleTab record={record} /> },
+    { id: 'terminal', title: 'Terminal', isFilling: true, content: <TerminalTab record={record} /> },
+    { id: 'console', title: 'Console', isFilling: true, content: <ConsoleTab record={record} /> },
     { id: 'env', title: 'Environment', content: <EnvTab record={record} /> },
     { id: 'instances', title: 'Instances', count: runningOf(record), content: <InstancesTab record={record} /> },
     { id: 'inspect', title: 'Inspect', content: <JsonView value={record} what="record" /> },
@@ -35,7 +35,13 @@ export function ContainerDetail({ row, onClose }: { row: ContainerRow; onClose()
   return (
     <>
       <Head row={row} onClose={onClose} />
-      <Tabs label="Parts of the container" tabs={tabs} value={tab} onChange={(next) => change({ tab: next })} />
+      <Tabs
+        isInDetail
+        label="Parts of the container"
+        tabs={tabs}
+        value={tab}
+        onChange={(next) => change({ tab: next })}
+      />
     </>
   );
 }
@@ -43,25 +49,26 @@ export function ContainerDetail({ row, onClose }: { row: ContainerRow; onClose()
 function Head({ row: { record, pull, addresses }, onClose }: { row: ContainerRow; onClose(): void }) {
   const actions = useContainerActions(record);
   const isStopped = askedOf(record) === 0;
+  const needs = isJob(record) ? 'job.update' : 'container.update';
   const reason = reasonOf(record);
   const image = String(record.properties.image ?? '');
   return (
     <div className="flex flex-col gap-1.5 border-b border-line px-4 py-2.5">
       <div className="flex flex-wrap items-center gap-2">
         <ContainerState record={record} />
-        <h2 className="truncate text-[14px]">{record.name}</h2>
+        <h2 className="truncate text-title">{record.name}</h2>
         {isJob(record) && <Badge>job</Badge>}
         <span className="ml-auto flex items-center gap-1.5">
           {isStopped ? (
-            <Button icon={Play} look="primary" isPending={actions.isPending} onPress={actions.start}>
+            <Button icon={Play} needs={needs} look="primary" isPending={actions.isPending} onPress={actions.start}>
               Start
             </Button>
           ) : (
             <>
-              <Button icon={RotateCw} isPending={actions.isPending} onPress={actions.restart}>
+              <Button icon={RotateCw} needs={needs} isPending={actions.isPending} onPress={actions.restart}>
                 {restartWord(record)}
               </Button>
-              <Button icon={Square} isPending={actions.isPending} onPress={actions.stop}>
+              <Button icon={Square} needs={needs} isPending={actions.isPending} onPress={actions.stop}>
                 Stop
               </Button>
             </>
@@ -91,7 +98,7 @@ function Head({ row: { record, pull, addresses }, onClose }: { row: ContainerRow
       {pull && (
         <div>
           <PullBar pull={pull} name={record.name} />
-          <p className="truncate text-[12px] text-muted">{pullText(pull)}</p>
+          <p className="truncate text-small text-muted">{pullText(pull)}</p>
         </div>
       )}
       {reason && !pull && (

@@ -1,9 +1,9 @@
 import { Play, RotateCw, Scaling, Square, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { NumberField } from '../../parts/fields.tsx';
-import { Menu, type MenuEntry } from '../../parts/menu.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { NumberField } from '../../components/fields.tsx';
+import { Menu, type MenuEntry } from '../../components/menu.tsx';
 import { askedOf, isJob, restartWord } from './container-status.ts';
 import { DeleteContainerDialog } from './delete-container-dialog.tsx';
 import { useContainerActions } from './use-container-actions.ts';
@@ -49,7 +49,7 @@ interface ScaleDialogProps {
   onClose(): void;
 }
 
-/** How many instances a container shall have. */
+/** The wanted number of instances of a container. */
 function ScaleDialog({ record, onScale, onClose }: ScaleDialogProps) {
   const [instances, setInstances] = useState(askedOf(record));
   const scale = () => {
@@ -68,8 +68,8 @@ function ScaleDialog({ record, onScale, onClose }: ScaleDialogProps) {
         label="Instances"
         description={
           isJob(record)
-            ? 'So many instances run once each.'
-            : 'The difference is started or stopped; instances that stay are not touched. 0 stops it.'
+            ? 'Each instance runs once.'
+            : 'Instances are started or stopped to reach this number. 0 stops the container.'
         }
         minValue={0}
         value={instances}

@@ -1,7 +1,7 @@
 import { memberOf } from '../../../../server/model/json.ts';
 import { kindOf } from '../../api/resource-kinds.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import type { Condition } from '../../parts/state.tsx';
+import type { Condition } from '../../components/state.tsx';
 
 /** The status that the platform gives a container (D-048) or job (D-213). */
 export function statusOf({ properties }: PlatformRecord): string {

@@ -1,20 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useChange } from '../../api/change.ts';
-import { load, send } from '../../api/client.ts';
+import { load } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
 import { recordPath } from '../../api/resource-kinds.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { counted } from '../../parts/amounts.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Switch } from '../../parts/fields.tsx';
+import { counted } from '../../components/amounts.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { Switch } from '../../components/fields.tsx';
 import { useGo } from '../../url.ts';
 import { typedPath } from './container-place.ts';
 import { isJob, runningOf } from './container-status.ts';
 
 const NO_ENDPOINTS: readonly PlatformRecord[] = [];
 
-/** Says what ends, what goes along and what stays, then deletes. */
+/** Shows what will be stopped, deleted and kept, then deletes. */
 export function DeleteContainerDialog({ record, onClose }: { record: PlatformRecord; onClose(): void }) {
   const go = useGo();
   const [hasEndpointsToo, setEndpointsToo] = useState(true);
@@ -26,13 +26,13 @@ export function DeleteContainerDialog({ record, onClose }: { record: PlatformRec
   });
   const endpoints = found.data ?? NO_ENDPOINTS;
   const deletion = useChange(
-    async () => {
-      // Endpoints first: nobody is sent to what is not there any more.
+    async (_, send) => {
+      // Endpoints first, so that no request is sent to a deleted container.
       if (hasEndpointsToo) for (const one of endpoints) await send('DELETE', `/meta${recordPath(one)}`);
       await send('DELETE', `/meta${recordPath(record)}`);
     },
     {
-      said: `${record.name} was deleted. The history can bring it back.`,
+      said: `${record.name} was deleted.`,
       topic: keys.world,
       onDone: () => {
         onClose();
@@ -48,22 +48,23 @@ export function DeleteContainerDialog({ record, onClose }: { record: PlatformRec
       title={`Delete ${isJob(record) ? 'job' : 'container'} ${record.name}`}
       isAlert
       onClose={onClose}
-      action={goingAlong === 0 ? 'Delete it' : `Delete all ${goingAlong + 1}`}
+      action={goingAlong === 0 ? (isJob(record) ? 'Delete job' : 'Delete container') : `Delete all ${goingAlong + 1}`}
       onAction={deletion.mutate}
       look="destroy"
       making={{ ...deletion, isPending: deletion.isPending || found.isLoading }}
     >
       <ul className="flex list-disc flex-col gap-1 pl-4">
-        <li>{running === 0 ? 'Nothing of it runs now.' : `${counted(running, 'running instance')} will end.`}</li>
+        <li>{running === 0 ? 'No running instances.' : `${counted(running, 'running instance')} will stop.`}</li>
         {endpoints.length > 0 && (
           <li>
-            {counted(endpoints.length, 'endpoint')} {endpoints.length === 1 ? 'leads' : 'lead'} to it:{' '}
-            {endpoints.map(({ name }) => name).join(', ')}. {hasEndpointsToo ? '' : 'Left alone they answer 503.'}
+            {counted(endpoints.length, 'endpoint')} {endpoints.length === 1 ? 'points' : 'point'} to it:{' '}
+            {endpoints.map(({ name }) => name).join(', ')}.{' '}
+            {hasEndpointsToo ? '' : 'If you keep them, they return 503.'}
           </li>
         )}
         {volumes > 0 && (
           <li>
-            {counted(volumes, 'volume')} and what {volumes === 1 ? 'it holds' : 'they hold'} will stay.
+            {counted(volumes, 'volume')} and {volumes === 1 ? 'its' : 'their'} data will be kept.
           </li>
         )}
       </ul>

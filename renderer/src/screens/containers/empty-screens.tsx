@@ -4,15 +4,21 @@ import { send } from '../../api/client.ts';
 import type { PlatformStatus } from '../../api/platform-status.ts';
 import { keys } from '../../api/query-client.ts';
 import { useScope } from '../../api/world.ts';
-import { Button } from '../../parts/button.tsx';
-import { EmptyState, FailureNote } from '../../parts/empty-state.tsx';
+import { Button } from '../../components/button.tsx';
+import { EmptyState, FailureNote } from '../../components/empty-state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import { capital } from '../invocations/failure-words.ts';
 
 type Engine = PlatformStatus['engines'][number];
 
-/** Why there is none, in one sentence. */
-const whyNoEngine = (engines: readonly Engine[]) =>
-  engines.find(({ reason }) => reason)?.reason ?? 'No provider of this world runs containers';
+/** Why there is none, in one sentence; only users who view the whole platform learn what the engine said. */
+function noEngineReason(engines: readonly Engine[]): string {
+  const known = engines.find(({ reason }) => reason)?.reason;
+  if (known !== undefined || engines.length === 0) return known ?? 'no provider in this world runs containers';
+  return engines.every(({ state }) => state === 'off')
+    ? 'the platform is set to run without a container engine'
+    : 'the container engine does not respond';
+}
 
 /** No engine and nothing that one could run: why, trying again, and what works all the same. */
 export function NoEngine({ engines }: { engines: readonly Engine[] }) {
@@ -22,10 +28,11 @@ export function NoEngine({ engines }: { engines: readonly Engine[] }) {
       title="No container engine"
       text={
         <>
-          <p className="break-words">{whyNoEngine(engines)}.</p>
+          <p className="break-words">{capital(noEngineReason(engines))}.</p>
           <p className="mt-2">
-            Start Docker, or name an engine with <code>--containers-engine</code>. Meanwhile lambdas, the gateway, leads
-            and pipelines work as always; containers can be created and run as soon as an engine is there.
+            Start Docker, or name an engine with <code>--containers-engine</code>. Lambdas, the gateway and leads work
+            without an engine. You can create containers; they start when an engine is available. Apps that a pipeline
+            deploys need an engine.
           </p>
         </>
       }
@@ -42,7 +49,7 @@ export function NoContainers() {
     <EmptyState
       icon={Boxes}
       title="No containers yet"
-      text="A container is created in an environment: here, by the API, by a seed, or by a pipeline that deploys an app."
+      text="Create a container in an environment: here, with the API, in a seed, or with a pipeline that deploys an app."
     >
       <PlaceLink to={{ screen: 'resources', id: scope.id }}>Create one in an environment</PlaceLink>
       <PlaceLink to={{ screen: 'pipelines' }}>Deploy an app with a pipeline</PlaceLink>
@@ -55,8 +62,8 @@ export function NoEngineBanner({ engines }: { engines: readonly Engine[] }) {
   return (
     <div role="status" className="flex items-center gap-3 border-b border-warn/40 bg-warn-soft px-3.5 py-1.5">
       <p className="min-w-0 flex-1">
-        No container engine answers: {whyNoEngine(engines)}. Containers stay as they are and run as soon as one does;
-        lambdas and the gateway go on.
+        No container engine responds: {noEngineReason(engines)}. Containers keep their state and start when an engine
+        responds. Lambdas and the gateway keep working.
       </p>
       <RetryEngine />
     </div>
@@ -68,7 +75,7 @@ function RetryEngine() {
   const retry = useChange(() => send('POST', '/inspect/engines/retry'), { topic: keys.status });
   return (
     <>
-      <Button isPending={retry.isPending} onPress={() => retry.mutate()}>
+      <Button needs="all" isPending={retry.isPending} onPress={() => retry.mutate()}>
         {retry.isPending ? 'Asking ...' : 'Try again'}
       </Button>
       <FailureNote error={retry.error} />

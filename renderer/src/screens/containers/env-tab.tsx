@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { type PlatformRecord, useWorld } from '../../api/world.ts';
-import { Switch } from '../../parts/fields.tsx';
-import { KeyValue } from '../../parts/key-value.tsx';
-import { Pending } from '../../parts/pending.tsx';
-import { Badge } from '../../parts/state.tsx';
+import { Switch } from '../../components/fields.tsx';
+import { KeyValue } from '../../components/key-value.tsx';
+import { Pending } from '../../components/pending.tsx';
+import { Badge } from '../../components/state.tsx';
 import { isSecretName } from '../resources/secret-field.tsx';
 import { typedPath } from './container-place.ts';
 import { isJob } from './container-status.ts';
@@ -20,15 +20,15 @@ export function EnvTab({ record }: { record: PlatformRecord }) {
   const names = Object.keys(merged.data).sort();
   const covered = names.filter(isSecretName);
   if (names.length === 0) {
-    return <p className="px-4 py-3 text-muted">No variables, neither of its own nor inherited.</p>;
+    return <p className="px-4 py-3 text-muted">No variables, neither set here nor inherited.</p>;
   }
   return (
     <div className="flex flex-col gap-2 px-4 py-2">
       <div className="flex items-center justify-between gap-3">
-        <p className="text-muted">Inherited values are those of the next start.</p>
+        <p className="text-muted">Inherited values apply from the next start.</p>
         {covered.length > 0 && (
           <Switch isSelected={isOpen} onChange={setOpen}>
-            Show what looks secret
+            Show secret values
           </Switch>
         )}
       </div>

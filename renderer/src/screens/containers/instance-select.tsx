@@ -1,5 +1,5 @@
 import type { PlatformRecord } from '../../api/world.ts';
-import { Select } from '../../parts/fields.tsx';
+import { Select } from '../../components/fields.tsx';
 import { shortId, useInstances } from './use-instances.ts';
 
 const ANY = { id: 'any', text: 'First instance' };

@@ -1,17 +1,18 @@
-import type { ContainerInstance } from '../../../../server/contract/containers.ts';
+import type { ContainerInstance } from '../../../../server/api/routes/containers.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { Time } from '../../parts/amount.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { Pending } from '../../parts/pending.tsx';
-import { Badge, type Condition, State } from '../../parts/state.tsx';
-import { TableHead } from '../../parts/table-head.tsx';
+import { Time } from '../../components/amount.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { Pending } from '../../components/pending.tsx';
+import { Badge, type Condition, State } from '../../components/state.tsx';
+import { TableHead } from '../../components/table-head.tsx';
 import { shortId, useInstances } from './use-instances.ts';
 
 /** What the engine runs, or ran, for a container or job. */
 export function InstancesTab({ record }: { record: PlatformRecord }) {
   const instances = useInstances(record.id);
   if (!instances.data) return <Pending query={instances} label="Reading the instances" rows={3} />;
-  if (instances.data.length === 0) return <p className="px-4 py-3 text-muted">The engine has no instance of it.</p>;
+  if (instances.data.length === 0)
+    return <p className="px-4 py-3 text-muted">The engine has no instances of this container.</p>;
   return (
     <table className="w-full text-left">
       <TableHead heads={[{ text: 'State', className: 'pl-4' }, 'Instance', 'Health', 'Address', 'Started']} />
@@ -55,7 +56,7 @@ function Row({ instance: one }: { instance: ContainerInstance }) {
       {(one.error || one.wasKilledForMemory) && (
         <tr className="border-b border-line/55">
           <td colSpan={5} className="px-4 pb-1.5 break-words text-error">
-            {one.wasKilledForMemory && 'It was killed for using more memory than it may. '}
+            {one.wasKilledForMemory && 'The instance was killed because it exceeded its memory limit. '}
             {one.error}
           </td>
         </tr>

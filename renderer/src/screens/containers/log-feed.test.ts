@@ -12,7 +12,7 @@ function feedOf() {
         isEnded = true;
       };
     },
-    whyRefused: async () => 'no engine answers',
+    whyRefused: async () => 'no engine responds',
   });
   feed.start();
   const tell = (...texts: string[]) => {
@@ -23,8 +23,8 @@ function feedOf() {
   return { feed, stream: listeners[0], tell, texts, isEnded: () => isEnded };
 }
 
-describe('the log of a container that one looks at', () => {
-  it('grows by what comes, and keeps the newest ten thousand lines', () => {
+describe('the log of a container while it is shown', () => {
+  it('grows with new lines, and keeps the newest ten thousand', () => {
     const { feed, tell, texts } = feedOf();
     tell('a', 'b');
     tell('c');
@@ -41,14 +41,14 @@ describe('the log of a container that one looks at', () => {
     tell('a');
     stream?.onEnd(true);
     await Promise.resolve();
-    expect(feed.state.value).toMatchObject({ connection: 'away', reason: 'no engine answers' });
+    expect(feed.state.value).toMatchObject({ connection: 'away', reason: 'no engine responds' });
     stream?.onOpen();
     tell('b');
     expect(feed.state.value).toMatchObject({ connection: 'live', reason: undefined });
     expect(texts()).toEqual(['a', 'b']);
   });
 
-  it('is away while the line is broken, and ends when nobody looks', () => {
+  it('is away while the line is broken, and ends when it is not shown', () => {
     const { feed, stream, isEnded } = feedOf();
     stream?.onEnd(false);
     expect(feed.state.value).toMatchObject({ connection: 'away', reason: undefined });

@@ -6,7 +6,9 @@ export interface LogLine {
   at: string;
   stream: 'stdout' | 'stderr';
   text: string;
-  /** Counts up; a line keeps its own when older ones go. */
+  /** The replica that printed it. */
+  instance?: string;
+  /** Counts up; a line keeps its number when older ones are removed. */
   key: number;
 }
 
@@ -35,7 +37,7 @@ const TERMINAL_CODES = /\u001b\[[0-9;?]*[A-Za-z]/g;
 /** A line without the codes that colour it in a terminal. */
 const plain = (text: string) => (text.includes('\u001b') ? text.replace(TERMINAL_CODES, '') : text);
 
-/** A log while somebody looks at it: what it holds, then what comes. */
+/** A log while it is shown: existing lines, then new ones. */
 export class LogFeed {
   readonly state = new ValueStore<LogState>({ connection: 'connecting', reason: undefined, lines: [], hasGap: false });
   readonly #options: LogFeedOptions;

@@ -2,30 +2,32 @@ import { useEffect, useMemo, useRef } from 'react';
 import { ask } from '../../api/client.ts';
 import { listenTo } from '../../api/event-stream.ts';
 import { live } from '../../api/live.ts';
-import { SearchedLog } from '../../parts/searched-log.tsx';
-import { State } from '../../parts/state.tsx';
+import type { ShownLine } from '../../components/log-lines.tsx';
+import { SearchedLog } from '../../components/searched-log.tsx';
+import { State } from '../../components/state.tsx';
 import { useValue } from '../../value-store.ts';
-import { LogFeed, type LogState } from './log-feed.ts';
+import { logEntries } from '../lambdas/log-entries.ts';
+import { LogFeed, type LogLine, type LogState } from './log-feed.ts';
+import { shortId } from './use-instances.ts';
 
 /** What the instances print, as they print it. */
 export function LogTab({ id }: { id: string }) {
   const log = useLog(id);
+  const lines = useMemo(() => shownLines(log.lines), [log.lines]);
   return (
     <SearchedLog
-      lines={log.lines}
-      empty={
-        log.connection === 'connecting' ? 'Reading the log ...' : 'Nothing printed yet. What is printed shows up here.'
-      }
+      lines={lines}
+      empty={log.connection === 'connecting' ? 'Reading the log ...' : 'No output yet. Output appears here.'}
       notices={
         <>
           {log.connection === 'away' && (
-            <p role="status" className="border-b border-line bg-warn-soft px-3 py-1 text-[12px]">
-              <State is="warning">not live</State> {log.reason ?? 'The log does not come through'}; it is tried again.
+            <p role="status" className="border-b border-line bg-warn-soft px-3 py-1 text-small">
+              <State is="warning">not live</State> {log.reason ?? 'The log is not available'}; it is tried again.
             </p>
           )}
           {log.hasGap && (
-            <p className="border-b border-line px-3 py-1 text-[12px] text-muted">
-              More was printed than could be read: some lines are not here.
+            <p className="border-b border-line px-3 py-1 text-small text-muted">
+              The output was too fast to read: some lines are missing.
             </p>
           )}
         </>
@@ -34,7 +36,32 @@ export function LogTab({ id }: { id: string }) {
   );
 }
 
-/** The log of a container, job or lambda, live for as long as the caller is on the page; it stands still while one has paused. */
+const REPLICA_COLORS = ['text-accent', 'text-running', 'text-warn', 'text-ok', 'text-muted'];
+
+/** A stack trace is one entry. With several replicas, each line starts with the name of its replica, in its color. */
+function shownLines(lines: readonly LogLine[]): readonly ShownLine[] {
+  const replicas = [...new Set(lines.map(({ instance }) => instance))];
+  const entries = logEntries(lines, false);
+  if (replicas.length < 2) return entries;
+  return entries.map((line) => ({ ...line, margin: nameOf(line, replicas.indexOf(line.instance)) }));
+}
+
+function nameOf({ instance = '', stream }: LogLine, index: number) {
+  return (
+    <>
+      <span title={`Replica ${instance}`} className={`shrink-0 ${REPLICA_COLORS[index % REPLICA_COLORS.length]}`}>
+        {shortId(instance)}
+      </span>
+      {stream === 'stderr' && (
+        <span title="Standard error" className="shrink-0 text-error select-none">
+          err
+        </span>
+      )}
+    </>
+  );
+}
+
+/** The log of a container, job or lambda, live for as long as the caller is on the page; it does not move while paused. */
 function useLog(id: string): LogState {
   const feed = useMemo(() => {
     const path = `/inspect/logs/${id}`;

@@ -1,8 +1,9 @@
 import { Plus } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
+import { OnResource } from '../../api/permissions.tsx';
 import { usePlatformStatus } from '../../api/platform-status.ts';
-import { FindField } from '../../parts/find-field.tsx';
-import { Segments } from '../../parts/segments.tsx';
+import { FindField } from '../../components/find-field.tsx';
+import { Segments } from '../../components/segments.tsx';
 import { ListScreen } from '../../shell/list-screen.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useGo, usePlaceId, useSearch } from '../../url.ts';
@@ -70,6 +71,7 @@ export default function ContainersScreen() {
       actions={
         <PlaceLink
           to={{ screen: 'resources', id: scopeId, search: { new: 'containers' } }}
+          needs="container.create"
           className="flex h-7 items-center gap-1.5 rounded-md border border-line-strong px-2.5 hover:bg-raised"
         >
           <Plus aria-hidden size={14} />
@@ -92,7 +94,13 @@ export default function ContainersScreen() {
       empty={isAway ? <NoEngine engines={engines} /> : <NoContainers />}
       onClose={close}
       detailLabel="Container"
-      detail={chosen && <ContainerDetail key={chosen.record.id} row={chosen} onClose={close} />}
+      detail={
+        chosen && (
+          <OnResource of={chosen.record}>
+            <ContainerDetail key={chosen.record.id} row={chosen} onClose={close} />
+          </OnResource>
+        )
+      }
     />
   );
 }

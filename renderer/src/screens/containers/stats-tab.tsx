@@ -1,17 +1,17 @@
 import type { PlatformRecord } from '../../api/world.ts';
-import { bytesText } from '../../parts/amounts.ts';
-import { Skeleton } from '../../parts/skeleton.tsx';
-import { Sparkline } from '../../parts/sparkline.tsx';
+import { bytesText } from '../../components/amounts.ts';
+import { Skeleton } from '../../components/skeleton.tsx';
+import { Sparkline } from '../../components/sparkline.tsx';
 import { limitsOf, runningOf } from './container-status.ts';
 import { type UsageLines, usageLines } from './usage-lines.ts';
 import { shortId } from './use-instances.ts';
 import { useUsage } from './use-usage.ts';
 
-/** What each running instance uses, now and in the last minutes that one has looked at it. */
+/** Resource usage of each running instance, now and in the last minutes in which the tab was open. */
 export function StatsTab({ record }: { record: PlatformRecord }) {
   const isRunning = runningOf(record) > 0;
   const samples = useUsage(record.id, isRunning);
-  if (!isRunning) return <p className="px-4 py-3 text-muted">Nothing of it runs, so nothing is used.</p>;
+  if (!isRunning) return <p className="px-4 py-3 text-muted">No instance is running.</p>;
   const lines = usageLines(samples);
   if (lines.length === 0) return <Skeleton label="Measuring" rows={3} />;
   const { cpus } = limitsOf(record);
@@ -25,7 +25,7 @@ export function StatsTab({ record }: { record: PlatformRecord }) {
           <Charts line={line} cpus={cpus} />
         </section>
       ))}
-      <p className="text-[12px] text-faint">Measured every few seconds while this page is seen.</p>
+      <p className="text-small text-faint">Measured every few seconds while this page is visible.</p>
     </div>
   );
 }
@@ -69,7 +69,7 @@ function Chart({ title, now, of, values, isHigh = false }: ChartProps) {
       <p className="flex items-baseline gap-1.5">
         <span className="text-muted">{title}</span>
         <span className={`ml-auto font-medium ${isHigh ? 'text-error' : ''}`}>{now}</span>
-        {of && <span className="text-[11.5px] text-faint">{of}</span>}
+        {of && <span className="text-small text-faint">{of}</span>}
       </p>
       <Sparkline label={title} values={values} height={40} tone={isHigh ? 'error' : 'accent'} />
     </div>

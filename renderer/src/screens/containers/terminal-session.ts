@@ -3,8 +3,8 @@ import { TERMINAL_PROTOCOL, type TerminalEnd } from '../../../../server/model/te
 import { addressOf, ask } from '../../api/client.ts';
 import { sessionState } from '../../api/session-state.ts';
 import { sessionKey } from '../../api/window-key.ts';
-import type { TerminalScreen } from '../../parts/terminal/screen.ts';
-import { announce } from '../../parts/toasts.tsx';
+import type { TerminalScreen } from '../../components/terminal/screen.ts';
+import { announce } from '../../components/toasts.tsx';
 import { preferences } from '../../preferences/preferences.ts';
 import { ValueStore } from '../../value-store.ts';
 
@@ -15,7 +15,7 @@ const TELL_BYTES = 32 * 1024;
 /** Of one message; what is pasted may be longer. */
 const SENT_BYTES = 64 * 1024;
 
-/** A terminal in a container. It goes on while one looks at something else, until it is ended or one signs out. */
+/** A terminal in a container. It stays open on other screens, until it is closed or the user signs out. */
 export class TerminalSession {
   readonly state = new ValueStore<TerminalState>({ kind: 'opening' });
   readonly #path: string;
@@ -48,10 +48,10 @@ export class TerminalSession {
     this.#instance = instance;
     this.state.set({ kind: 'opening' });
     try {
-      const { openScreen } = await import('../../parts/terminal/screen.ts');
+      const { openScreen } = await import('../../components/terminal/screen.ts');
       this.#screen ??= openScreen({
         host: this.#host,
-        isTold: preferences.value.isTerminalTold,
+        isAnnounced: preferences.value.isTerminalAnnounced,
         onTyped: (bytes) => this.#send(bytes),
         onSize: (size) => this.#say(size),
       });
@@ -62,8 +62,8 @@ export class TerminalSession {
     this.#connect(this.#screen);
   }
 
-  tell(isTold: boolean): void {
-    this.#screen?.tell(isTold);
+  announce(isAnnounced: boolean): void {
+    this.#screen?.announce(isAnnounced);
   }
 
   dispose(): void {
@@ -81,7 +81,7 @@ export class TerminalSession {
     socket.binaryType = 'arraybuffer';
     this.#socket = socket;
     let shownBytes = 0;
-    let toldBytes = 0;
+    let reportedBytes = 0;
     let last: TerminalEnd | undefined;
     let wasOpen = false;
     socket.onopen = () => {
@@ -97,24 +97,24 @@ export class TerminalSession {
       }
       screen.write(new Uint8Array(data), () => {
         shownBytes += data.byteLength;
-        if (shownBytes - toldBytes < TELL_BYTES) return;
-        toldBytes = shownBytes;
+        if (shownBytes - reportedBytes < TELL_BYTES) return;
+        reportedBytes = shownBytes;
         if (socket === this.#socket) this.#say({ shown: shownBytes });
       });
     };
     socket.onclose = async () => {
-      const message = last?.message ?? (wasOpen ? 'The connection to the platform broke off.' : await this.#refusal());
+      const message = last?.message ?? (wasOpen ? 'The connection to the platform was lost.' : await this.#refusal());
       if (socket !== this.#socket) return;
       screen.write('\r\n');
       this.#end(message);
     };
   }
 
-  /** A page is not told why a WebSocket was refused: the same address says it to who asks for none. */
+  /** A page does not learn why a WebSocket was refused: the same address returns the reason to a plain request. */
   async #refusal(): Promise<string> {
     const answer = await ask('GET', this.#path, { query: { instance: this.#instance } });
     const isWell = answer.ok || answer.failure.code === 426;
-    return isWell ? 'The connection to the platform broke off.' : answer.failure.message;
+    return isWell ? 'The connection to the platform was lost.' : answer.failure.message;
   }
 
   #end(message: string): void {
@@ -146,7 +146,7 @@ export function hasTerminal(containerId: string): boolean {
   return sessions.has(containerId);
 }
 
-// What one person saw is not for whoever signs in next.
+// The next user who signs in must not see this output.
 sessionState.watch(() => {
   if (sessionState.value.kind !== 'signed-out') return;
   for (const session of sessions.values()) session.dispose();

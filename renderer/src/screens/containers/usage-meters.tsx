@@ -1,23 +1,23 @@
 import type { PlatformRecord } from '../../api/world.ts';
-import { bytesText } from '../../parts/amounts.ts';
-import { Meter } from '../../parts/meter.tsx';
+import { bytesText } from '../../components/amounts.ts';
+import { Meter } from '../../components/meter.tsx';
 import { limitsOf, runningOf } from './container-status.ts';
 import { useUsage } from './use-usage.ts';
 
 const METER_PX = 44;
 
-/** How much of the processor all instances of a container use, of what they may. */
+/** Processor usage of all instances of a container, relative to its limit. */
 export function CpuMeter({ record }: { record: PlatformRecord }) {
   const used = useNow(record);
   if (!used) return <NotMeasured record={record} />;
   const may = limitsOf(record).cpus * used.length;
   const cpus = used.reduce((sum, one) => sum + one.cpus, 0);
-  // A sample may lie a little above what is allowed.
+  // A sample can be slightly above the limit.
   const text = `${Math.round(cpus * 100)} %`;
   return <Meter label={`CPU of ${record.name}`} value={Math.min(cpus, may)} max={may} text={text} width={METER_PX} />;
 }
 
-/** How much memory all instances of a container use, of what they may. */
+/** Memory usage of all instances of a container, relative to its limit. */
 export function MemoryMeter({ record }: { record: PlatformRecord }) {
   const used = useNow(record);
   if (!used) return <NotMeasured record={record} />;

@@ -21,7 +21,7 @@ function watchOf(has: (id: string) => boolean = () => true) {
   return { watch, asked, state };
 }
 
-it('measures together what is shown together, and again as long as it is shown', async () => {
+it('measures containers that are shown together in one request, as long as they are shown', async () => {
   const { watch, asked } = watchOf();
   const ends = ['a', 'b'].map((id) => watch.watch(id, nothing));
   await vi.advanceTimersByTimeAsync(0);
@@ -44,7 +44,7 @@ it('asks for fifty at a time', async () => {
   expect(asked.map(({ length }) => length)).toEqual([50, 50, 20]);
 });
 
-it('measures nothing while nobody sees the page, and goes on when somebody does', async () => {
+it('measures nothing while the page is hidden, and resumes when it is visible', async () => {
   const { watch, asked, state } = watchOf();
   state.isSeen = false;
   watch.watch('a', nothing);
@@ -58,12 +58,12 @@ it('measures nothing while nobody sees the page, and goes on when somebody does'
 it('keeps the newest sixty samples, tells of each, and of one that is away', async () => {
   let isThere = true;
   const { watch } = watchOf(() => isThere);
-  const told = vi.fn();
-  watch.watch('a', told);
+  const reported = vi.fn();
+  watch.watch('a', reported);
   await vi.advanceTimersByTimeAsync(2_000 * 70);
   expect(watch.samplesOf('a')).toHaveLength(60);
   expect(watch.samplesOf('a').at(-1)?.instances).toEqual([instance]);
-  expect(told).toHaveBeenCalledTimes(71);
+  expect(reported).toHaveBeenCalledTimes(71);
   isThere = false;
   await vi.advanceTimersByTimeAsync(2_000);
   expect(watch.samplesOf('a').at(-1)?.instances).toEqual([]);

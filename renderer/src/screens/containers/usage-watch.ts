@@ -1,4 +1,4 @@
-import type { ContainerUsage } from '../../../../server/contract/containers.ts';
+import type { ContainerUsage } from '../../../../server/api/routes/containers.ts';
 /** What one running instance uses. */
 export type InstanceUsage = ContainerUsage['instances'][number];
 
@@ -11,22 +11,22 @@ export interface UsageSample {
 export interface UsageWatchOptions {
   /** Measures some containers; what cannot be measured is left out. */
   measure(ids: readonly string[]): Promise<readonly ContainerUsage[]>;
-  /** Does anybody see the page? */
+  /** Is the page visible? */
   isSeen(): boolean;
   nowMs(): number;
 }
 
-/** From the end of one measuring, which takes the engine a second or two itself, to the next. */
+/** Time from the end of one measurement, which takes the engine a second or two, to the start of the next. */
 const REST_MS = 2_000;
 /** As many as the server measures at a time. */
 const MAX_AT_ONCE = 50;
-/** What is kept for the lines of the last minutes. */
+/** Samples to keep for the charts of the last minutes. */
 const MAX_SAMPLES = 60;
 
 const NONE: readonly UsageSample[] = [];
 
 /**
- * Measures what somebody looks at, and nothing else: containers are measured from the time that the first place on the page
+ * Measures only what is shown: containers are measured from the time that the first place on the page
  * shows them until the last one no longer does, and not while the page is hidden.
  */
 export class UsageWatch {
@@ -83,7 +83,7 @@ export class UsageWatch {
     const measured = await this.#options.measure(ids).catch(() => []); // the next time
     const atMs = this.#options.nowMs();
     for (const id of ids) {
-      // What is not there any more leaves a hole, so that nobody takes the last sample for the present.
+      // A container that is gone leaves a gap, so that the last sample does not look current.
       const instances = measured.find(({ containerId }) => containerId === id)?.instances ?? [];
       this.#samples.set(id, [...this.samplesOf(id), { atMs, instances }].slice(-MAX_SAMPLES));
       for (const watcher of this.#watchers.get(id) ?? []) watcher();

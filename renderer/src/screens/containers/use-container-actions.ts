@@ -11,9 +11,9 @@ const countBefore = new Map<string, number>();
 
 /** What can be done to a container or job; a refusal is shown as a message. */
 export function useContainerActions(record: PlatformRecord) {
-  const told = { refusal: `${record.name}: `, topic: keys.world };
-  const scaling = useChange((instances: number) => scale(record, instances), told);
-  const restart = useChange(() => send('POST', `/inspect/containers/${record.id}/restart`), told);
+  const reported = { refusal: `${record.name}: `, topic: keys.world };
+  const scaling = useChange((instances: number) => scale(record, instances), reported);
+  const restart = useChange(() => send('POST', `/inspect/containers/${record.id}/restart`), reported);
   return {
     start: () => scaling.mutate(countBefore.get(record.id) ?? 1),
     stop: () => {
@@ -26,7 +26,7 @@ export function useContainerActions(record: PlatformRecord) {
   };
 }
 
-/** Jobs have no action of their own for it (D-213). */
+/** Jobs have no scale action (D-213). */
 function scale(record: PlatformRecord, instances: number): Promise<unknown> {
   if (isJob(record)) {
     return send('PATCH', `/meta${recordPath(record)}`, [

@@ -1,7 +1,6 @@
 import { useMemo } from 'react';
-import type { ImagePull } from '../../../../server/contract/containers.ts';
+import type { ImagePull } from '../../../../server/api/routes/containers.ts';
 import { useAllOfType } from '../../api/all-of-type.ts';
-import { useContainerNews } from '../../api/container-news.ts';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
 import type { PlatformRecord } from '../../api/world.ts';
@@ -16,17 +15,12 @@ export interface ContainerRow {
 
 const NO_PULLS: readonly ImagePull[] = [];
 
-/** Every container and job of the scope, newest first, kept current by commits and by what the engine tells. */
+/** Every container and job of the scope, newest first, kept current by commits and by events of the engine. */
 export function useContainers() {
   const containers = useAllOfType('containers');
   const jobs = useAllOfType('jobs');
   const endpoints = useAllOfType('apiendpoints').records;
   const pulls = useRead(keys.containers, '/inspect/containers/pulls');
-  const refetch = () => {
-    containers.refetch();
-    jobs.refetch();
-  };
-  useContainerNews(refetch);
   const known = pulls.data ?? NO_PULLS;
   const rows = useMemo(() => {
     return [...containers.records, ...jobs.records]
@@ -43,7 +37,10 @@ export function useContainers() {
     rows,
     isPending: containers.isPending || jobs.isPending,
     error: containers.error ?? jobs.error,
-    refetch,
+    refetch: () => {
+      containers.refetch();
+      jobs.refetch();
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
 
-/** The instances of a container or job, read anew at each piece of news of any container. */
+/** The instances of a container or job, read again at each piece of news of any container. */
 export function useInstances(id: string) {
   return useRead(keys.containers, `/inspect/containers/${id}/instances`);
 }

@@ -13,14 +13,14 @@ const words = (properties: PlatformRecord['properties']) =>
   });
 
 it('says who may call an endpoint', () => {
-  expect(words({}).access).toBe('everybody');
-  expect(words({ plugins: { platformSecurity: { enabled: false, users: ['u'] } } }).access).toBe('everybody');
-  expect(words({ plugins: { platformSecurity: { enabled: true } } }).access).toBe('whoever signs in');
+  expect(words({}).access).toBe('everyone');
+  expect(words({ plugins: { platformSecurity: { enabled: false, users: ['u'] } } }).access).toBe('everyone');
+  expect(words({ plugins: { platformSecurity: { enabled: true } } }).access).toBe('signed-in users');
   const some = { enabled: true, users: ['u'], groups: ['g', 'h'] };
   expect(words({ plugins: { brandSecurity: some }, whitelist: ['10.0.0.0/8'] }).access).toBe(
     '1 user, 2 groups from 1 address',
   );
-  expect(words({ plugins: 'odd', whitelist: ['::1', '127.0.0.1'] }).access).toBe('everybody from 2 addresses');
+  expect(words({ plugins: 'odd', whitelist: ['::1', '127.0.0.1'] }).access).toBe('everyone from 2 addresses');
 });
 
 it('says how it is called', () => {

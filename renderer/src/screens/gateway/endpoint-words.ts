@@ -1,11 +1,11 @@
 import { memberOf } from '../../../../server/model/json.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { counted } from '../../parts/amounts.ts';
+import { counted } from '../../components/amounts.ts';
 
 /** What of an endpoint's record matters to those who call it. */
 export interface EndpointWords {
   methods: string;
-  /** Host names of its own. */
+  /** Additional host names. */
   hosts: readonly string[];
   /** Who may call it. */
   access: string;
@@ -30,12 +30,12 @@ function accessOf({ plugins, whitelist }: PlatformRecord['properties']): string 
   const from = addresses === 0 ? '' : ` from ${counted(addresses, 'address', 'addresses')}`;
   const key = Object.keys(Object(plugins)).find((one) => SECURITY_KEY.test(one)) ?? '';
   const security = memberOf(plugins, key);
-  if (memberOf(security, 'enabled') !== true) return `everybody${from}`;
+  if (memberOf(security, 'enabled') !== true) return `everyone${from}`;
   const named = (['user', 'group'] as const).flatMap((noun) => {
     const { length } = textsIn(memberOf(security, `${noun}s`));
     return length > 0 ? [counted(length, noun)] : [];
   });
-  return `${named.length > 0 ? named.join(', ') : 'whoever signs in'}${from}`;
+  return `${named.length > 0 ? named.join(', ') : 'signed-in users'}${from}`;
 }
 
 function textsIn(value: unknown): string[] {

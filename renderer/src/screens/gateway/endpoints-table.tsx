@@ -1,18 +1,18 @@
 import { Send } from 'lucide-react';
 import { usePlatformStatus } from '../../api/platform-status.ts';
-import { Time, useNowMs } from '../../parts/amount.tsx';
-import { counted } from '../../parts/amounts.ts';
-import { IconButton } from '../../parts/button.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { Meter } from '../../parts/meter.tsx';
-import { Pending } from '../../parts/pending.tsx';
-import { Badge, State } from '../../parts/state.tsx';
-import { TableHead } from '../../parts/table-head.tsx';
-import type { SavedRequest } from '../../preferences/preferences.ts';
+import { Time, useNowMs } from '../../components/amount.tsx';
+import { counted } from '../../components/amounts.ts';
+import { IconButton } from '../../components/button.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { Meter } from '../../components/meter.tsx';
+import { Pending } from '../../components/pending.tsx';
+import { Badge, State } from '../../components/state.tsx';
+import { TableHead } from '../../components/table-head.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { conditionOfStatus } from '../containers/container-status.ts';
 import { endpointWords } from './endpoint-words.ts';
+import { firstBodyFor, type WrittenRequest } from './saved-requests.ts';
 import { NEW_REQUEST } from './send-dialog.tsx';
 import { StatusState } from './status-state.tsx';
 import { type EndpointRow, type EndpointTarget, type EndpointUse, useEndpoints } from './use-endpoints.ts';
@@ -21,7 +21,7 @@ import { type EndpointRow, type EndpointTarget, type EndpointUse, useEndpoints }
 const MAX_ROWS = 200;
 
 /** The public endpoints: methods, address, target, who may call, how much of the limit is used, what came last. */
-export function EndpointsTable({ onSend }: { onSend(asked: SavedRequest): void }) {
+export function EndpointsTable({ onSend }: { onSend(asked: WrittenRequest): void }) {
   const endpoints = useEndpoints();
   const { rows } = endpoints;
   return (
@@ -35,7 +35,7 @@ export function EndpointsTable({ onSend }: { onSend(asked: SavedRequest): void }
         <Pending query={endpoints} />
       ) : rows.length === 0 ? (
         <p className="px-4 py-3 text-muted">
-          Nothing is published here: an endpoint of an API gives a lambda or a container a public address.{' '}
+          No endpoints yet. An endpoint of an API gives a lambda or a container a public address.{' '}
           <PlaceLink to={{ screen: 'resources' }}>Open the resources</PlaceLink>
         </p>
       ) : (
@@ -48,7 +48,7 @@ export function EndpointsTable({ onSend }: { onSend(asked: SavedRequest): void }
               { text: 'Who may call', className: '@max-[860px]:hidden' },
               { text: 'Limit', className: '@max-[700px]:hidden' },
               'Requests',
-              'Last answer',
+              'Last response',
             ]}
           />
           <tbody>
@@ -60,14 +60,14 @@ export function EndpointsTable({ onSend }: { onSend(asked: SavedRequest): void }
       )}
       {rows.length > MAX_ROWS && (
         <p className="px-4 py-2 text-muted">
-          {(rows.length - MAX_ROWS).toLocaleString('en')} more are not shown: narrow them with the scope above.
+          {(rows.length - MAX_ROWS).toLocaleString('en')} more are not shown: choose a narrower scope above.
         </p>
       )}
     </section>
   );
 }
 
-function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSend(asked: SavedRequest): void }) {
+function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSend(asked: WrittenRequest): void }) {
   const [{ endpoint: chosen }, change] = useSearch();
   const { methods, hosts, access, isAsynchronous } = endpointWords(record);
   const { public_url: url } = record.properties;
@@ -88,9 +88,13 @@ function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSen
           {address !== undefined && (
             <IconButton
               icon={Send}
+              needs="all"
               label={`Send a request to ${record.name}`}
               className="scale-90"
-              onPress={() => onSend({ ...NEW_REQUEST, method: firstMethod(methods), path: pathOf(address) })}
+              onPress={async () => {
+                const body = await firstBodyFor(target);
+                onSend({ ...NEW_REQUEST, method: firstMethod(methods), path: pathOf(address), body });
+              }}
             />
           )}
           {hosts.length > 0 && <Badge>{`also ${hosts.join(', ')}`}</Badge>}
@@ -140,11 +144,11 @@ function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSen
   );
 }
 
-/** Where it leads; a container with how it stands, since that is what callers get. */
+/** The target; a container with its state, since callers depend on it. */
 function Target({ target: { kind, id, name, isGone, status, reason } }: { target: EndpointTarget }) {
   if (isGone) {
     return (
-      <span title="Its callers get 503 until the endpoint is pointed at another target">
+      <span title="Callers receive 503 until the endpoint has another target">
         <State is="error">{`${kind} deleted`}</State>
       </span>
     );
@@ -186,7 +190,7 @@ function Limit({ name, use }: { name: string; use: EndpointUse | undefined }) {
   );
 }
 
-/** The address without what all of them begin with. */
+/** The address without the part that all of them share. */
 function shortened(address: string, gatewayUrl: string | undefined): string {
   return gatewayUrl !== undefined && address.startsWith(`${gatewayUrl}/`) ? address.slice(gatewayUrl.length) : address;
 }

@@ -3,28 +3,28 @@ import { curlOf } from '../../api/curl.ts';
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { type RecordedExchange, useExchange } from '../../api/traffic.ts';
 import { type PlatformRecord, referenceId, useWorld } from '../../api/world.ts';
-import { Duration, Time } from '../../parts/amount.tsx';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { copyText } from '../../parts/copy.tsx';
-import { HttpMessage } from '../../parts/http-message.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
-import { KeyValue } from '../../parts/key-value.tsx';
-import { PendingDetail } from '../../parts/pending-detail.tsx';
-import { Badge } from '../../parts/state.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
-import type { SavedRequest } from '../../preferences/preferences.ts';
+import { Duration, Time } from '../../components/amount.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { copyText } from '../../components/copy.tsx';
+import { HttpMessage } from '../../components/http-message.tsx';
+import { JsonView } from '../../components/json-view.tsx';
+import { KeyValue } from '../../components/key-value.tsx';
+import { PendingDetail } from '../../components/pending-detail.tsx';
+import { Badge } from '../../components/state.tsx';
+import { Tabs } from '../../components/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { TraceLink } from '../../shell/trace-link.tsx';
 import { useSearch } from '../../url.ts';
 import { refusalOf } from './refusal.ts';
+import type { WrittenRequest } from './saved-requests.ts';
 import { StatusState } from './status-state.tsx';
 
 /** What belongs to the connection, or was hidden. */
 const NOT_SENT =
   /^(host|connection|content-length|accept-encoding|transfer-encoding|expect|authorization|cookie|sec-.*)$/i;
 
-/** The request as one can write it anew. */
-function askedOf({ method, target, request, userId }: RecordedExchange): SavedRequest {
+/** The request as one can write it again. */
+function askedOf({ method, target, request, userId }: RecordedExchange): WrittenRequest {
   const headers = request.headers.filter(([name]) => !NOT_SENT.test(name));
   return {
     method,
@@ -35,15 +35,15 @@ function askedOf({ method, target, request, userId }: RecordedExchange): SavedRe
   };
 }
 
-/** One request and its answer, with headers and bodies. */
-export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(asked: SavedRequest): void }) {
+/** One request and its response, with headers and bodies. */
+export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(asked: WrittenRequest): void }) {
   const [{ tab }, change] = useSearch();
   const read = useExchange(seq);
   const exchange = read.data;
   const addresses = usePlatformStatus().data?.addresses;
   const close = () => change({ sel: undefined });
   if (!exchange) return <PendingDetail query={read} onClose={close} />;
-  const { request, response, isThinned, executionId, endpointId } = exchange;
+  const { request, response, isTruncated, executionId, endpointId } = exchange;
   const address = exchange.plane === 'gateway' ? addresses?.gatewayUrl : addresses?.baseUrl;
   const refusal = refusalOf(exchange);
   const tabs = [
@@ -54,11 +54,11 @@ export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(asked: Sav
     },
     {
       id: 'answer',
-      title: 'Answer',
+      title: 'Response',
       content: response ? (
-        <HttpMessage what="answer" headers={response.headers} body={response.body} />
+        <HttpMessage what="response" headers={response.headers} body={response.body} />
       ) : (
-        <p className="p-4 text-muted">The client went away before it was answered.</p>
+        <p className="p-4 text-muted">The client disconnected before the response was sent.</p>
       ),
     },
     { id: 'way', title: 'Way', content: <Way exchange={exchange} /> },
@@ -70,7 +70,7 @@ export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(asked: Sav
         <div className="flex items-center gap-2">
           <StatusState status={exchange.status} outboundFailures={exchange.outboundFailures} />
           <Badge>{exchange.method}</Badge>
-          <h2 className="mono min-w-0 truncate text-[13px]">{exchange.target}</h2>
+          <h2 className="mono min-w-0 truncate text-body">{exchange.target}</h2>
           <IconButton icon={X} label="Close the detail" onPress={close} className="ml-auto" />
         </div>
         <div className="mt-1.5 flex flex-wrap items-center gap-1.5">
@@ -80,7 +80,7 @@ export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(asked: Sav
             </Button>
           )}
           {exchange.plane === 'gateway' && (
-            <Button icon={Send} onPress={() => onSend(askedOf(exchange))}>
+            <Button icon={Send} needs="all" onPress={() => onSend(askedOf(exchange))}>
               Send with edits
             </Button>
           )}
@@ -91,23 +91,29 @@ export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(asked: Sav
           {endpointId && !executionId && <ContainerLink endpointId={endpointId} />}
         </div>
       </div>
-      {isThinned && (
+      {isTruncated && (
         <p className="mx-4 mt-3 rounded-md border border-line bg-raised px-3 py-2 text-muted">
-          Its headers and bodies had to make room for newer ones.
+          Headers and bodies are no longer stored; newer ones replaced them.
         </p>
       )}
       {refusal && (
         <section
-          aria-label="Why it was refused"
+          aria-label="Why it was rejected"
           className="mx-4 mt-3 rounded-md border border-error/40 bg-error-soft px-3 py-2"
         >
           <p>
-            <strong>Why it was refused.</strong> {refusal.what}
+            <strong>Why it was rejected.</strong> {refusal.what}
           </p>
           {refusal.next && <p>{refusal.next}</p>}
         </section>
       )}
-      <Tabs label="Parts of the request" tabs={tabs} value={tab} onChange={(next) => change({ tab: next })} />
+      <Tabs
+        isInDetail
+        label="Parts of the request"
+        tabs={tabs}
+        value={tab}
+        onChange={(next) => change({ tab: next })}
+      />
     </>
   );
 }
@@ -120,7 +126,7 @@ function ContainerLink({ endpointId }: { endpointId: string }) {
   return <PlaceLink to={{ screen: 'containers', search: { sel: targetId } }}>Container</PlaceLink>;
 }
 
-/** When it came, from whom, and how long each step took. */
+/** Time and client of the request, and the duration of each step. */
 function Way({ exchange }: { exchange: RecordedExchange }) {
   const { steps, userId, traceId } = exchange;
   return (
@@ -137,7 +143,7 @@ function Way({ exchange }: { exchange: RecordedExchange }) {
           })),
           { name: 'Behind it', value: <Duration ms={exchange.upstreamMs} /> },
           { name: 'Took', value: <Duration ms={exchange.durationMs} /> },
-          { name: 'Whole answer sent', value: exchange.isComplete ? 'yes' : 'no' },
+          { name: 'Response complete', value: exchange.isComplete ? 'yes' : 'no' },
         ]}
       />
     </div>

@@ -18,7 +18,7 @@ const exchange = (more: Partial<RecordedExchange>, body?: string): RecordedExcha
   ...more,
 });
 
-it('explains what the gateway refused, and how far it came', () => {
+it('explains which check of the gateway rejected a request', () => {
   const limited = exchange(
     {
       status: 429,
@@ -30,17 +30,17 @@ it('explains what the gateway refused, and how far it came', () => {
     '{"code":429,"message":"API rate limit exceeded"}',
   );
   expect(refusalOf(limited)).toEqual({
-    what: '429: API rate limit exceeded (it came as far as: auth).',
+    what: '429: API rate limit exceeded (last step: auth).',
     next: expect.stringContaining('raise the limit'),
   });
   expect(refusalOf(exchange({ status: 404 }, 'no JSON'))?.what).toBe(
-    '404: the answer says no more (no endpoint was found for it).',
+    '404: the response gives no reason (no endpoint was found for it).',
   );
   expect(refusalOf(exchange({ status: 413 }, '[]'))?.next).toBeUndefined();
   expect(refusalOf(exchange({ status: 502, upstreamMs: 4 }))).toBeDefined();
 });
 
-it('leaves to others what they answered', () => {
+it('does not explain responses of others', () => {
   expect(refusalOf(exchange({ status: 200 }))).toBeUndefined();
   expect(refusalOf(exchange({}))).toBeUndefined();
   expect(refusalOf(exchange({ status: 500, executionId: 'e' }))).toBeUndefined();

@@ -1,8 +1,8 @@
 import type { RecordedRequest } from '../../api/traffic.ts';
-import { Duration } from '../../parts/amount.tsx';
-import type { GridColumn } from '../../parts/data-grid.tsx';
-import { methodColumn, tookColumn } from '../../parts/list/call-columns.tsx';
-import { timeColumn } from '../../parts/list/time-column.tsx';
+import { Duration } from '../../components/amount.tsx';
+import type { GridColumn } from '../../components/data-grid.tsx';
+import { methodColumn, tookColumn } from '../../components/list/call-columns.tsx';
+import { timeColumn } from '../../components/list/time-column.tsx';
 import { StatusState } from './status-state.tsx';
 
 export const keyOfRequest = ({ seq }: RecordedRequest) => String(seq);
@@ -30,7 +30,7 @@ export const REQUEST_COLUMNS: readonly GridColumn<RecordedRequest>[] = [
     id: 'behind',
     sortBy: (row) => row.upstreamMs,
     gives: 6,
-    header: 'Behind it',
+    header: 'Upstream',
     width: 92,
     align: 'end',
     isMuted: true,
@@ -39,7 +39,7 @@ export const REQUEST_COLUMNS: readonly GridColumn<RecordedRequest>[] = [
   {
     id: 'by',
     gives: 5,
-    header: 'Answered by',
+    header: 'Handled by',
     width: 112,
     cell: (request) => <AnsweredBy request={request} />,
   },

@@ -1,16 +1,17 @@
 import { Send, X } from 'lucide-react';
 import { useState } from 'react';
-import { exchangeQuery, howItWent } from '../../../../server/model/recorded-queries.ts';
+import { exchangeQuery } from '../../../../server/api/routes/recorded-queries.ts';
+import { amountOf, useFigures } from '../../api/figures.ts';
 import { type RecordedRequest, useTraffic } from '../../api/traffic.ts';
-import { Button } from '../../parts/button.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { Segments } from '../../parts/segments.tsx';
-import type { SavedRequest } from '../../preferences/preferences.ts';
-import { type Happening, ListScreen } from '../../shell/list-screen.tsx';
+import { Button } from '../../components/button.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { Segments } from '../../components/segments.tsx';
+import { type EventKind, RecordedScreen } from '../../shell/list-screen.tsx';
 import { useGo, useSearch } from '../../url.ts';
 import { EndpointsTable } from './endpoints-table.tsx';
 import { ExchangeDetail } from './exchange-detail.tsx';
 import { keyOfRequest, REQUEST_COLUMNS } from './request-columns.tsx';
+import type { WrittenRequest } from './saved-requests.ts';
 import { NEW_REQUEST, SendDialog } from './send-dialog.tsx';
 
 const PLANES = [
@@ -19,17 +20,17 @@ const PLANES = [
   { id: 'all', text: 'All' },
 ];
 
-const HAPPENED: Happening<RecordedRequest> = {
-  pointOf: (row) => ({ atMs: Date.parse(row.at), tookMs: row.durationMs, hasFailed: howItWent(row) === 'failed' }),
+const HAPPENED: EventKind<RecordedRequest> = {
+  atMsOf: ({ at }) => Date.parse(at),
   states: [
-    { is: 'ok', text: 'answered', term: 'is:ok', has: (row) => howItWent(row) === 'ok' },
-    { is: 'warning', text: 'refused', term: 'is:refused', has: (row) => howItWent(row) === 'refused' },
-    { is: 'error', text: 'failed', term: 'is:failed', has: (row) => howItWent(row) === 'failed' },
+    { is: 'ok', text: 'ok', term: 'is:ok', figure: 'ok' },
+    { is: 'warning', text: 'refused', term: 'is:refused', figure: 'refused' },
+    { is: 'error', text: 'failed', term: 'is:failed', figure: 'failed' },
   ],
   views: [
-    { name: 'Refused or failed', search: { q: 'status:>=400' } },
+    { name: 'Rejected or failed', search: { q: 'status:>=400' } },
     { name: 'Slowest of the last minute', search: { q: 'time:>1m', sort: '-took' } },
-    { name: 'Answered 200, yet a call failed', search: { q: 'outbound:error' } },
+    { name: '200, but an outbound call failed', search: { q: 'outbound:error' } },
     { name: 'Rate limited', search: { q: 'status:429' } },
   ],
   query: {
@@ -42,14 +43,16 @@ const HAPPENED: Happening<RecordedRequest> = {
 
 /** The public endpoints above what comes in. */
 export default function GatewayScreen() {
-  const [{ q, sel, scope, plane = 'gateway', endpoint }, change] = useSearch();
+  const [{ q, sel, scope, plane = 'gateway', endpoint, dialog }, change] = useSearch();
   const go = useGo();
-  const [written, setWritten] = useState<SavedRequest>();
+  const [written, setWritten] = useState<WrittenRequest>();
   const traffic = useTraffic({ q: q || undefined, scope, endpoint, plane: plane === 'all' ? undefined : plane });
-  const { rows } = traffic;
+  const { data: figures } = useFigures(traffic.source);
   return (
-    <ListScreen
+    <RecordedScreen
       title="Gateway"
+      isOpenToAll={plane === 'control'}
+      withheld={<Button onPress={() => change({ plane: 'control' })}>Show your requests to the management API</Button>}
       actions={
         <>
           {endpoint !== undefined && (
@@ -57,7 +60,7 @@ export default function GatewayScreen() {
               One endpoint only
             </Button>
           )}
-          <Button icon={Send} onPress={() => setWritten(NEW_REQUEST)}>
+          <Button icon={Send} needs="all" onPress={() => setWritten(NEW_REQUEST)}>
             Send a request
           </Button>
           <Segments
@@ -67,8 +70,8 @@ export default function GatewayScreen() {
             onChange={(id) => change({ plane: id === 'gateway' ? undefined : id, endpoint: undefined, sel: undefined })}
           />
           <span className="text-muted" role="status">
-            {rows.length.toLocaleString('en')}
-            {traffic.hasMore && '+'} of {traffic.total.toLocaleString('en')}
+            {figures && `${amountOf(figures)} of `}
+            {traffic.total.toLocaleString('en')}
           </span>
         </>
       }
@@ -78,16 +81,16 @@ export default function GatewayScreen() {
       list={traffic}
       columns={REQUEST_COLUMNS}
       keyOf={keyOfRequest}
-      happened={HAPPENED}
+      events={HAPPENED}
       onOpen={({ executionId }) => executionId && go({ screen: 'invocations', search: { sel: executionId } })}
       narrowedBy={['q', 'scope', 'endpoint']}
       empty={
         <EmptyState
-          title="No request yet"
+          title="No requests yet"
           text={
             plane === 'control'
-              ? 'Whatever a client asks of the management API shows up here; what this window asks does not.'
-              : 'Whatever comes in at a public address shows up here. Enter opens the invocation behind it.'
+              ? 'Requests of clients to the management API appear here. Requests of this window are not recorded.'
+              : 'Requests to public endpoints appear here. Press Enter to open the invocation of a request.'
           }
         />
       }
@@ -98,7 +101,15 @@ export default function GatewayScreen() {
         ) : undefined
       }
     >
-      {written && <SendDialog first={written} onClose={() => setWritten(undefined)} />}
-    </ListScreen>
+      {(written || dialog === 'send') && (
+        <SendDialog
+          first={written ?? NEW_REQUEST}
+          onClose={() => {
+            setWritten(undefined);
+            change({ dialog: undefined });
+          }}
+        />
+      )}
+    </RecordedScreen>
   );
 }

@@ -1,34 +1,33 @@
 import { useMutation } from '@tanstack/react-query';
-import { Save, Send, Terminal } from 'lucide-react';
+import { Save, Send, Terminal, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { curlOf } from '../../api/curl.ts';
+import { useIdentity } from '../../api/identity.ts';
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
 import { type AnswerOfRequest, headersIn, sendThroughGateway } from '../../api/send-request.ts';
-import { useWho } from '../../api/who.ts';
 import { type PlatformRecord, useWorld } from '../../api/world.ts';
-import { Duration } from '../../parts/amount.tsx';
-import { Button } from '../../parts/button.tsx';
-import { copyText } from '../../parts/copy.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Select, TextField } from '../../parts/fields.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
-import { Segments } from '../../parts/segments.tsx';
-import { toast } from '../../parts/toasts.tsx';
-import { prefer, preferences, type SavedRequest } from '../../preferences/preferences.ts';
+import { Duration } from '../../components/amount.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { copyText } from '../../components/copy.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Select, TextField } from '../../components/fields.tsx';
+import { JsonView } from '../../components/json-view.tsx';
+import { NameDialog } from '../../components/name-dialog.tsx';
+import { Segments } from '../../components/segments.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { useValue } from '../../value-store.ts';
+import { useSavedRequests, type WrittenRequest } from './saved-requests.ts';
 import { StatusState } from './status-state.tsx';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'].map((id) => ({ id, text: id }));
 const SENDERS = [
-  { id: 'nobody', text: 'nobody' },
+  { id: 'anonymous', text: 'no user' },
   { id: 'me', text: 'me' },
 ];
 
 /** What one begins with. */
-export const NEW_REQUEST: SavedRequest = {
+export const NEW_REQUEST: WrittenRequest = {
   method: 'POST',
   path: '/',
   headers: 'Content-Type: application/json',
@@ -36,27 +35,36 @@ export const NEW_REQUEST: SavedRequest = {
   asMe: false,
 };
 
-/** A request to a public endpoint, written, sent through the gateway, and its answer. */
-export function SendDialog({ first, onClose }: { first: SavedRequest; onClose(): void }) {
+/** A form for a request to a public endpoint, sent through the gateway, and the response. */
+export function SendDialog({ first, onClose }: { first: WrittenRequest; onClose(): void }) {
   const [asked, setAsked] = useState(first);
   const gatewayUrl = usePlatformStatus().data?.addresses.gatewayUrl ?? '';
-  const saved = useValue(preferences).requests;
+  const { requests: saved, save, remove } = useSavedRequests();
+  const [savedAs, setSavedAs] = useState<string>();
+  const [isNaming, setNaming] = useState(false);
   const sending = useMutation({
     mutationFn: () => sendThroughGateway({ ...asked, headers: headersIn(asked.headers) }),
   });
-  const me = useWho().data?.user;
+  const me = useIdentity().data?.user;
   const isRoot = me?.isRoot === true;
   const users = useWorld<PlatformRecord[]>('/users', { expand: true }, isRoot);
   const others = (users.data ?? []).filter(({ id }) => id !== me?.id);
-  const set = (change: Partial<SavedRequest>) => setAsked((now) => ({ ...now, ...change }));
-  const name = `${asked.method} ${asked.path}`;
-  const keep = () => {
-    prefer({ requests: { ...saved, [name]: asked } });
-    toast({ tone: 'ok', text: `${name} is kept in this browser.` });
-  };
+  const set = (change: Partial<WrittenRequest>) => setAsked((now) => ({ ...now, ...change }));
+  const taken = saved.map(({ name }) => name);
+  const chosen = saved.find(({ name }) => name === savedAs);
+  const keep = (name: string) =>
+    save.mutate(
+      { name, request: asked, replaces: taken.includes(name) },
+      {
+        onSuccess: () => {
+          setSavedAs(name);
+          setNaming(false);
+        },
+      },
+    );
   const curl = () => {
     const { method, path: target, headers, body, asMe, as } = asked;
-    // Nobody is shown a token: who runs the command puts in his own.
+    // The token is not shown: the user inserts one before running the command.
     const proof: [string, string][] = asMe || as !== undefined ? [['Authorization', 'Bearer <hidden>']] : [];
     const request = { headers: [...proof, ...headersIn(headers)], body: { text: body, sizeBytes: body.length } };
     void copyText(curlOf({ method, target, request }, gatewayUrl), 'curl command');
@@ -72,7 +80,7 @@ export function SendDialog({ first, onClose }: { first: SavedRequest; onClose():
           <Button icon={Terminal} onPress={curl}>
             Copy as curl
           </Button>
-          <Button icon={Save} onPress={keep}>
+          <Button icon={Save} onPress={() => setNaming(true)}>
             Save
           </Button>
         </>
@@ -83,13 +91,25 @@ export function SendDialog({ first, onClose }: { first: SavedRequest; onClose():
       making={sending}
     >
       <div className="flex flex-col gap-3">
-        {Object.keys(saved).length > 0 && (
-          <Select
-            label="Saved requests"
-            options={Object.keys(saved).map((id) => ({ id, text: id }))}
-            value={name in saved ? name : undefined}
-            onChange={(id) => setAsked(saved[id] ?? asked)}
-          />
+        {saved.length > 0 && (
+          <div className="flex items-end gap-2">
+            <Select
+              label="Saved requests"
+              options={taken.map((name) => ({ id: name, text: name }))}
+              value={chosen?.name}
+              onChange={(name) => {
+                setSavedAs(name);
+                setAsked(saved.find((one) => one.name === name)?.request ?? asked);
+              }}
+            />
+            {chosen && (
+              <IconButton
+                icon={Trash2}
+                label={`Delete the saved request ${chosen.name}`}
+                onPress={() => remove.mutate(chosen.name)}
+              />
+            )}
+          </div>
         )}
         <div className="flex items-start gap-2">
           <Select label="Method" options={METHODS} value={asked.method} onChange={(method) => set({ method })} />
@@ -108,7 +128,7 @@ export function SendDialog({ first, onClose }: { first: SavedRequest; onClose():
           <Segments
             label="Signed in as"
             segments={SENDERS}
-            value={asked.as !== undefined ? '' : asked.asMe ? 'me' : 'nobody'}
+            value={asked.as !== undefined ? '' : asked.asMe ? 'me' : 'anonymous'}
             onChange={(id) => set({ asMe: id === 'me', as: undefined })}
           />
           {isRoot && (
@@ -127,12 +147,22 @@ export function SendDialog({ first, onClose }: { first: SavedRequest; onClose():
           lines={2}
           value={asked.headers}
           onChange={(headers) => set({ headers })}
-          description="Name: value, one a line"
+          description="Name: value, one per line"
         />
         {asked.method !== 'GET' && asked.method !== 'HEAD' && (
           <TextField label="Body" isMono lines={6} value={asked.body} onChange={(body) => set({ body })} />
         )}
         {sending.data && <Answer answer={sending.data} />}
+        {isNaming && (
+          <NameDialog
+            title="Save the request"
+            description="Stored on the platform, for all users who can send requests."
+            first={chosen?.name ?? `${asked.method} ${asked.path}`}
+            taken={taken}
+            onName={keep}
+            onClose={() => setNaming(false)}
+          />
+        )}
       </div>
     </Dialog>
   );
@@ -144,7 +174,7 @@ function Answer({ answer: { status, durationMs, executionId, body, isCut } }: { 
     useRead(keys.leads, '/inspect/leads', { execution: executionId }, { enabled: executionId !== undefined }).data ??
     [];
   return (
-    <section aria-label="Answer" className="card">
+    <section aria-label="Response" className="card">
       <p className="flex items-center gap-3 border-b border-line px-3 py-1.5">
         <StatusState status={status} />
         <Duration ms={durationMs} />
@@ -152,10 +182,10 @@ function Answer({ answer: { status, durationMs, executionId, body, isCut } }: { 
           <PlaceLink to={{ screen: 'invocations', search: { sel: executionId } }}>Open the invocation</PlaceLink>
         )}
         {lead && <PlaceLink to={{ screen: 'leads', search: { sel: lead.id } }}>Open its lead</PlaceLink>}
-        {isCut && <span className="text-muted">only its beginning is shown</span>}
+        {isCut && <span className="text-muted">only the beginning is shown</span>}
       </p>
       <div className="max-h-60 overflow-auto">
-        <JsonView value={body} what="answer" />
+        <JsonView value={body} what="response" />
       </div>
     </section>
   );

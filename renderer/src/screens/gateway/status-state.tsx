@@ -1,7 +1,7 @@
-import { State } from '../../parts/state.tsx';
+import { State } from '../../components/state.tsx';
 import { callsFailed } from '../invocations/invocation-words.ts';
 
-/** An HTTP status; without one nobody was answered. A good one is none if the lambda behind it failed to reach somebody. */
+/** An HTTP status; absent if no response was sent. A 2xx is not shown as success if an outbound call of the lambda failed. */
 export function StatusState({
   status,
   outboundFailures = 0,
@@ -18,7 +18,7 @@ export function StatusState({
   }
   return (
     <State is={status === undefined || status >= 500 ? 'error' : status >= 400 ? 'warning' : 'ok'}>
-      {status ?? 'no answer'}
+      {status ?? 'no response'}
     </State>
   );
 }

@@ -1,15 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { EndpointUse } from '../../../../server/contract/window.ts';
+import type { EndpointUse } from '../../../../server/api/routes/window.ts';
 import { useAllOfType } from '../../api/all-of-type.ts';
-import { useContainerNews } from '../../api/container-news.ts';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
 import { searchOptions } from '../../api/tree.ts';
 import { type PlatformRecord, referenceId } from '../../api/world.ts';
 import { reasonOf } from '../containers/container-status.ts';
 
-export type { EndpointUse } from '../../../../server/contract/window.ts';
+export type { EndpointUse } from '../../../../server/api/routes/window.ts';
 
 /** Where an endpoint leads. */
 export interface EndpointTarget {
@@ -39,7 +38,6 @@ export function useEndpoints() {
   const endpoints = useAllOfType('apiendpoints');
   const targets = useQuery(searchOptions({ words: ['lambdas', 'containers'], limit: MAX_TARGETS })).data;
   const containers = useAllOfType('containers');
-  useContainerNews(containers.refetch);
   const uses = useRead(keys.traffic, '/inspect/endpoints', {}, { refetchInterval: REFRESH_MS }).data;
   const rows = useMemo(() => {
     const names = new Map(targets?.rows.map(({ id, name }) => [id, name]));

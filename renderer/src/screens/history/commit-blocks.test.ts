@@ -7,10 +7,11 @@ const commit = (seq: number): BriefCommit => ({
   at: '2026-01-01T00:00:00.000Z',
   cause: { actor: null, via: 'api' },
   operations: 1,
+  sentence: 'root created it',
   resources: [],
 });
 
-/** A history of so many commits, given in pages of no more than `pageSize`. */
+/** A history of this many commits, in pages of at most `pageSize`. */
 const historyOf = (newest: number, pageSize: number) => {
   let asked = 0;
   const loadPage = async (before: number, limit: number): Promise<CommitPage> => {
@@ -42,7 +43,7 @@ describe('blocks of commits', () => {
     expect((await readBlock(2, loadPage)).map(({ seq }) => seq)).toEqual(seqsOf({ oldest: 400, newest: 450 }));
   });
 
-  it('are asked for once when one page holds them', async () => {
+  it('are asked for once when one page contains them', async () => {
     const { loadPage, asked } = historyOf(450, 1000);
     await readBlock(0, loadPage);
     expect(asked()).toBe(1);

@@ -8,6 +8,11 @@ export function blockOf(seq: number): number {
   return Math.floor((seq - 1) / BLOCK);
 }
 
+/** The numbers of the commits of a block. */
+export function seqsOfBlock(block: number): number[] {
+  return Array.from({ length: BLOCK }, (_, index) => block * BLOCK + 1 + index);
+}
+
 /** Is the last commit of a block made? Then nothing of it will ever change. */
 export function isComplete(block: number, newest: number): boolean {
   return (block + 1) * BLOCK <= newest;

@@ -2,16 +2,16 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { load, loadAs } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Pending } from '../../parts/pending.tsx';
-import { Badge } from '../../parts/state.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Pending } from '../../components/pending.tsx';
+import { Badge } from '../../components/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import type { Difference, ResourceDifference } from './history-answers.ts';
 import { PatchList } from './patch-list.tsx';
 import { RecordDifference } from './record-difference.tsx';
 import { differenceAddress, type Since } from './use-commits.ts';
 
-/** In which direction a difference is told: what came since a moment, or what going back to it would do. */
+/** Direction of a difference: changes since a commit, or changes that a restore would make. */
 export type Direction = 'since' | 'back' | 'to-come';
 
 const WORDS: Record<Direction, Record<ResourceDifference['action'], string>> = {
@@ -50,7 +50,7 @@ function plural(words: string, count: number): string {
 export interface DifferenceListProps {
   difference: Difference;
   direction: Direction;
-  /** What it is a difference to: given, each resource opens its patch. */
+  /** The moment to compare with; if set, each resource opens its patch. */
   since?: Since | undefined;
 }
 
@@ -81,7 +81,7 @@ export function DifferenceList({ difference, direction, since }: DifferenceListP
               ) : (
                 path
               )}
-              <span className="ml-auto shrink-0 truncate text-[12px] text-muted">{one.type}</span>
+              <span className="ml-auto shrink-0 truncate text-small text-muted">{one.type}</span>
             </li>
           );
         })}
@@ -98,7 +98,7 @@ interface ChangeDialogProps {
   onClose(): void;
 }
 
-/** What has become of one resource since a moment: the patch, and both records beside each other where both are known. */
+/** Changes of one resource since a moment: the patch, and both records side by side if both are known. */
 function ChangeDialog({ change, since, onClose }: ChangeDialogProps) {
   const { id, path, action } = change;
   const found = useQuery({

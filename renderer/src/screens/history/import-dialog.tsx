@@ -3,16 +3,16 @@ import { FileUp } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { FileTrigger } from 'react-aria-components';
 import { useChange } from '../../api/change.ts';
-import { Bytes } from '../../parts/amount.tsx';
-import { counted } from '../../parts/amounts.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
-import { Switch } from '../../parts/fields.tsx';
-import { Progress } from '../../parts/meter.tsx';
+import { toastCommit } from '../../api/undo.ts';
+import { Bytes } from '../../components/amount.tsx';
+import { counted } from '../../components/amounts.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { FailureNote } from '../../components/empty-state.tsx';
+import { Switch } from '../../components/fields.tsx';
+import { Progress } from '../../components/meter.tsx';
 import { DifferenceList, totalText } from './difference-list.tsx';
 import { type ImportKind, type ImportOutcome, importFile, kindOf } from './import-file.ts';
-import { tellOfCommit } from './undo-toast.ts';
 
 interface Chosen {
   file: File;
@@ -20,9 +20,9 @@ interface Chosen {
   prune: boolean;
 }
 
-const NO_KIND = 'Choose a zip that was exported here, or a seed document (.yaml, .yml or .json).';
+const NO_KIND = 'Choose a ZIP archive that Terrarium exported, or a seed file (.yaml, .yml or .json).';
 
-/** Brings a file in: it is sent and checked first, and what it would change is shown before anything is done. */
+/** Imports a file: it is uploaded and checked first, with a preview of the changes. */
 export function ImportDialog({ onClose }: { onClose(): void }) {
   const [chosen, setChosen] = useState<Chosen | undefined>(undefined);
   const [complaint, setComplaint] = useState<string | undefined>(undefined);
@@ -38,8 +38,8 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
   const checking = useMutation({ mutationFn: (next: Chosen) => run(next, true) });
   const importing = useChange((next: Chosen) => run(next, false), {
     onDone: ({ commit, leads }, { file }) => {
-      const came = leads ? ` ${counted(leads, 'lead')} came along.` : '';
-      tellOfCommit(`${file.name} was imported.${came}`, commit);
+      const came = leads ? ` ${counted(leads, 'lead')} included.` : '';
+      toastCommit(`${file.name} was imported.${came}`, commit);
       onClose();
     },
   });
@@ -51,7 +51,7 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
   const take = (file: File | undefined) => {
     if (!file) return;
     const kind = kindOf(file.name);
-    setComplaint(kind ? undefined : `${file.name} is neither. ${NO_KIND}`);
+    setComplaint(kind ? undefined : `${file.name} is not supported. ${NO_KIND}`);
     if (kind) choose({ file, kind, prune: false });
   };
   const failure = importing.error ?? checking.error;
@@ -70,8 +70,8 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
       making={{ isPending: importing.isPending }}
     >
       <p className="text-muted">
-        A zip makes the world what it was when it was exported; a seed document adds and changes what it names. Nothing
-        is changed before you have seen what would be. It is then done by one commit, which can be undone.
+        A ZIP archive replaces the current world. A seed file adds and updates the resources it contains. You see a
+        preview before anything changes, and you can undo the import in the history.
       </p>
       <div className="mt-3 flex flex-wrap items-center gap-3">
         <FileTrigger acceptedFileTypes={['.zip', '.yaml', '.yml', '.json']} onSelect={(files) => take(files?.[0])}>
@@ -86,7 +86,7 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
         )}
         {chosen && chosen.kind !== 'archive' && (
           <Switch isSelected={chosen.prune} isDisabled={isBusy} onChange={(prune) => choose({ ...chosen, prune })}>
-            Delete what is not in it
+            Delete resources that the file does not contain
           </Switch>
         )}
       </div>
@@ -105,7 +105,7 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
         <div className="mt-3">
           <FailureNote error={failure} />
           <p className="mt-1.5 text-muted">
-            Nothing was changed. Choose another file, or this one again once it is mended.
+            Nothing was changed. Choose another file, or fix this one and choose it again.
           </p>
         </div>
       )}
@@ -117,17 +117,17 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
 /** What the check has found. */
 function Outcome({ outcome, isNothing }: { outcome: ImportOutcome; isNothing: boolean }) {
   const { leads, hidden, runs } = outcome;
-  if (isNothing) return <p className="mt-3">The file is sound, and the world is so already.</p>;
+  if (isNothing) return <p className="mt-3">The file is valid. No changes: the world is already in this state.</p>;
   return (
     <div className="mt-3">
       <p className="font-medium">
-        The file is sound. {totalText(outcome, 'to-come')}
+        The file is valid. {totalText(outcome, 'to-come')}
         {leads ? `, ${counted(leads, 'new lead')}` : ''}.
       </p>
       {hidden.length > 0 && (
         <p className="mt-1 text-warn">
           Passwords, values and credentials are never exported: {counted(hidden.length, 'resource')} will need{' '}
-          {hidden.length === 1 ? 'its' : 'theirs'} anew (
+          {hidden.length === 1 ? 'its' : 'theirs'} again (
           {hidden
             .slice(0, 5)
             .map(({ path }) => path)
@@ -143,7 +143,7 @@ function Outcome({ outcome, isNothing }: { outcome: ImportOutcome; isNothing: bo
   );
 }
 
-/** Whoever brings in a file of somebody else lets their code run on this machine (D-215). */
+/** Importing a file of someone else runs their code on this machine (D-215). */
 function CodeThatRuns({ runs }: Pick<ImportOutcome, 'runs'>) {
   return (
     <div className="mt-2">
@@ -164,6 +164,6 @@ function countOf({ total }: ImportOutcome): number {
 }
 
 function progressText(share: number | undefined, isImporting: boolean): string {
-  if (share === undefined || share < 1) return `Sending it: ${Math.round((share ?? 0) * 100)} %`;
-  return isImporting ? 'Importing it ...' : 'Checking it ...';
+  if (share === undefined || share < 1) return `Uploading: ${Math.round((share ?? 0) * 100)} %`;
+  return isImporting ? 'Importing ...' : 'Checking ...';
 }

@@ -1,5 +1,5 @@
-import type { ShownImport } from '../../../../server/contract/history.ts';
-import type { AppliedSeed } from '../../../../server/contract/seeds.ts';
+import type { ImportView } from '../../../../server/api/routes/history.ts';
+import type { AppliedSeed } from '../../../../server/api/routes/seeds.ts';
 import type { Difference } from './history-answers.ts';
 import { type UploadOptions, upload } from './upload.ts';
 
@@ -12,13 +12,13 @@ export interface ImportOutcome extends Difference {
   commit: number | undefined;
   /** Caught leads that were not there before; of archives only. */
   leads: number | undefined;
-  /** Resources whose hidden values have to be set anew. */
-  hidden: ShownImport['hidden'];
+  /** Resources whose hidden values have to be set again. */
+  hidden: ImportView['hidden'];
   /** What of the code in it will run from then on. */
   runs: readonly CodeToRun[];
 }
 
-/** A resource whose code an import lets run, and what makes it run. */
+/** A resource whose code can run after an import, and what triggers it. */
 export type CodeToRun = NonNullable<AppliedSeed['runs']>[number];
 
 const TYPES: Record<ImportKind, string> = {
@@ -36,9 +36,8 @@ export function kindOf(fileName: string): ImportKind | undefined {
 }
 
 /**
- * Brings a file in, or only says what that would do. Throws FailureError.
- *
- * @param asked.prune of a seed: what is not in it goes
+ * Imports a file, or only returns the changes that it would make. Throws FailureError.
+ * @param asked.prune for a seed: deletes resources that it does not contain
  */
 export async function importFile(
   file: File,
@@ -48,7 +47,7 @@ export async function importFile(
 ): Promise<ImportOutcome> {
   const sending = { ...options, type: TYPES[kind] };
   if (kind === 'archive') {
-    const answer = await upload<ShownImport>(`/inspect/archive?dryRun=${asked.isDry}`, file, sending);
+    const answer = await upload<ImportView>(`/inspect/archive?dryRun=${asked.isDry}`, file, sending);
     const { commit, leads, hidden, runs = [], resources = [], total = { create: 0, update: 0, delete: 0 } } = answer;
     return { resources, total, commit: commit?.seq, leads, hidden, runs };
   }

@@ -1,6 +1,6 @@
 import { ArrowDownToLine, ArrowUpFromLine, FileText, RotateCcw } from 'lucide-react';
 import { download } from '../../api/download.ts';
-import { Menu } from '../../parts/menu.tsx';
+import { Menu } from '../../components/menu.tsx';
 import { ImportDialog } from './import-dialog.tsx';
 import { ResetDialog } from './reset-dialog.tsx';
 
@@ -10,7 +10,7 @@ export interface InstanceMenuProps {
   onOpen(name: string | undefined): void;
 }
 
-/** What is done with the whole world: taken along, brought in, begun anew. */
+/** Actions on the whole world: export, import, reset. */
 export function InstanceMenu({ open, onOpen }: InstanceMenuProps) {
   const close = () => onOpen(undefined);
   return (
@@ -20,18 +20,21 @@ export function InstanceMenu({ open, onOpen }: InstanceMenuProps) {
         entries={[
           {
             id: 'zip',
+            needs: 'root',
             text: 'Export everything (zip)',
             icon: ArrowDownToLine,
             onAction: () => void download('/inspect/archive', 'terrarium.zip'),
           },
           {
             id: 'seed',
+            needs: 'root',
             text: 'Export the world as a seed (YAML)',
             icon: FileText,
             onAction: () => void download('/inspect/export', 'world.yaml'),
           },
           {
             id: 'import',
+            needs: 'root',
             text: 'Import a file ...',
             icon: ArrowUpFromLine,
             startsGroup: true,
@@ -39,6 +42,7 @@ export function InstanceMenu({ open, onOpen }: InstanceMenuProps) {
           },
           {
             id: 'reset',
+            needs: 'root',
             text: 'Reset to a seed ...',
             icon: RotateCcw,
             isDanger: true,

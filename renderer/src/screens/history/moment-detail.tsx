@@ -2,72 +2,93 @@ import { History, Undo2, X } from 'lucide-react';
 import { useState } from 'react';
 import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
+import { useMissing } from '../../api/permissions.tsx';
 import { PAST, useRead } from '../../api/read.ts';
-import { Time } from '../../parts/amount.tsx';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
-import { Pending } from '../../parts/pending.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
+import { toastCommit } from '../../api/undo.ts';
+import { Time } from '../../components/amount.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { FailureNote, Withheld } from '../../components/empty-state.tsx';
+import { Pending } from '../../components/pending.tsx';
+import { Tabs } from '../../components/tabs.tsx';
+import { noteStep } from '../../preferences/preferences.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { Comparison } from '../resources/comparison.tsx';
-import { actorOf, changeOf } from './history-answers.ts';
 import { PatchList } from './patch-list.tsx';
 import { RestoreDialog } from './restore-dialog.tsx';
 import { SinceTab } from './since-tab.tsx';
-import { tellOfCommit } from './undo-toast.ts';
 import { useCommit } from './use-commits.ts';
 import { WorldTab } from './world-tab.tsx';
 
 export interface MomentDetailProps {
   seq: number;
-  /** The first moment that is kept; of what led to it nothing is known. */
+  /** The first kept moment; changes before it are unknown. */
   oldest: number;
   newest: number;
   onClose(): void;
 }
 
-/** A moment of the world: what had just been changed, what there was, what has become of it, and the ways back. */
+const WITHHELD = 'You need permission to view what it changed. Ask root or an owner to grant it.';
+
+/** A moment of the world: its last change, its resources, their changes since then, and ways to restore it. */
 export function MomentDetail({ seq, oldest, newest, onClose }: MomentDetailProps) {
   const [{ tab }, change] = useSearch();
   const [isAsking, setAsking] = useState(false);
   const hasCommit = seq > oldest;
+  const missing = useMissing('all');
+  const whole = missing && <Withheld text={missing} />;
   const commit = useCommit(hasCommit ? seq : undefined, newest);
   const reverting = useChange(() => send('POST', `/inspect/history/${seq}/revert`, {}), {
-    onDone: ({ commit: made }) => tellOfCommit(`Commit ${seq} was taken back.`, made?.seq),
+    onDone: ({ commit: made }) => {
+      noteStep('undo');
+      toastCommit(`Commit ${seq} was undone.`, made?.seq);
+    },
   });
   const tabs = [
     ...(hasCommit
-      ? [{ id: 'change', title: 'Change', count: commit?.operations, content: <ChangeTab seq={seq} /> }]
+      ? [
+          {
+            id: 'change',
+            title: 'Change',
+            count: commit?.operations,
+            content: commit === null ? <Withheld text={WITHHELD} /> : <ChangeTab seq={seq} />,
+          },
+        ]
       : []),
-    { id: 'world', title: 'World then', content: <WorldTab seq={seq} /> },
-    { id: 'since', title: 'Since then', content: <SinceTab since={{ seq }} /> },
+    { id: 'world', title: 'World then', isFilling: true, content: whole ?? <WorldTab seq={seq} /> },
+    { id: 'since', title: 'Since then', content: whole ?? <SinceTab since={{ seq }} /> },
   ];
   return (
-    <div className="flex min-h-0 flex-1 flex-col">
+    <>
       <div className="px-4 py-2.5">
         <div className="flex items-center gap-2">
-          <h2 className="shrink-0 text-[14px]">{hasCommit ? `Commit ${seq}` : 'The first moment that is kept'}</h2>
+          <h2 className="shrink-0 text-title">{hasCommit ? `Commit ${seq}` : 'The first moment in the history'}</h2>
           {commit && (
             <span className="truncate text-muted">
-              {changeOf(commit)} by {actorOf(commit)}, <Time at={commit.at} />
+              {commit.sentence}, <Time at={commit.at} />
             </span>
           )}
           <IconButton icon={X} label="Close the detail" onPress={onClose} className="ml-auto" />
         </div>
         <div className="mt-1.5 flex flex-wrap gap-1.5">
           {hasCommit && (
-            <Button icon={Undo2} isPending={reverting.isPending} onPress={() => reverting.mutate()}>
+            <Button icon={Undo2} needs="root" isPending={reverting.isPending} onPress={() => reverting.mutate()}>
               Revert this commit
             </Button>
           )}
-          <Button icon={History} isDisabled={seq >= newest} onPress={() => setAsking(true)}>
+          <Button icon={History} needs="root" isDisabled={seq >= newest} onPress={() => setAsking(true)}>
             Go back to this moment
           </Button>
         </div>
         <FailureNote error={reverting.error} className="mt-2" />
       </div>
-      <Tabs label="Moment" tabs={tabs} value={tab} onChange={(next) => change({ tab: next }, { isNewStep: true })} />
+      <Tabs
+        isInDetail
+        label="Moment"
+        tabs={tabs}
+        value={tab}
+        onChange={(next) => change({ tab: next }, { isNewStep: true })}
+      />
       {isAsking && (
         <RestoreDialog
           to={{ seq }}
@@ -75,7 +96,7 @@ export function MomentDetail({ seq, oldest, newest, onClose }: MomentDetailProps
           onRestored={() => change({ sel: undefined, rec: undefined })}
         />
       )}
-    </div>
+    </>
   );
 }
 

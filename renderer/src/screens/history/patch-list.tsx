@@ -1,5 +1,5 @@
-import { Copy } from '../../parts/copy.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { JsonView } from '../../components/json-view.tsx';
 import { readableCode } from '../lambdas/code-text.ts';
 import type { WorldOperation } from './history-answers.ts';
 
@@ -9,7 +9,7 @@ export interface PatchListProps {
   pathOf?: (id: string) => string | undefined;
 }
 
-/** A value up to so many characters stands beside its operation, a longer one below it. */
+/** Longest value that is shown next to its operation; longer ones are shown below it. */
 const SHORT_CHARS = 90;
 /** Operations that are drawn at once; a commit may have thousands. */
 const MAX_SHOWN = 300;
@@ -61,7 +61,7 @@ function PatchLine({ operation, pathOf }: { operation: WorldOperation; pathOf: P
 
 const CODE = '/properties/code';
 
-/** The value with code in it as code: a patch holds it as base64. */
+/** The value with decoded code: a patch contains it as base64. */
 function readable(pointer: string, value: unknown): unknown {
   if (pointer === CODE) return readableCode(value);
   const record = Object(value);

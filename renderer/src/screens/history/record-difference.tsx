@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
-import { DiffEditor } from '../../parts/code-editor.tsx';
-import { TableHead } from '../../parts/table-head.tsx';
+import { DiffEditor } from '../../components/code-editor.tsx';
+import { TableHead } from '../../components/table-head.tsx';
 import { partsOf, type VariableDifference } from './record-parts.ts';
 
 export interface RecordDifferenceProps {
@@ -14,9 +14,9 @@ export interface RecordDifferenceProps {
 /** A resource at two moments side by side, to read: its code as code, its variables by name, the rest as JSON. */
 export function RecordDifference({ label, before, after }: RecordDifferenceProps) {
   const { code, variables, rest } = useMemo(() => partsOf(before, after), [before, after]);
-  // Beside what was not there nothing needs to be.
+  // A new record needs no comparison.
   const layout = before === undefined || after === undefined ? 'unified' : 'sides';
-  if (!code && variables.length === 0 && !rest) return <p className="p-3 text-muted">Nothing differs but the time.</p>;
+  if (!code && variables.length === 0 && !rest) return <p className="p-3 text-muted">Only the time differs.</p>;
   return (
     <div className="flex flex-col">
       {variables.length > 0 && <Variables variables={variables} />}

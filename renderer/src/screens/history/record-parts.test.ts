@@ -5,7 +5,7 @@ import { partsOf } from './record-parts.ts';
 const record = (properties: object, seconds = 1) => ({ name: 'form', modified: { timestamp: seconds }, properties });
 
 describe('what differs between two records', () => {
-  it('is told as code, as variables by name, and as the rest', () => {
+  it('is split into code, variables by name, and the rest', () => {
     const before = record({ code: codeOf('exports.run = 1;'), env: { A: '1', B: '2' }, timeout: 5 });
     const after = record({ code: codeOf('exports.run = 2;'), env: { B: '3', C: '4' }, timeout: 9 }, 2);
     const parts = partsOf(before, after);

@@ -50,7 +50,7 @@ function variablesThatDiffer(before: unknown, after: unknown): VariableDifferenc
     .filter((one) => one.before !== one.after);
 }
 
-/** The record without what is shown by itself; '' for none. */
+/** The record without the parts that are shown separately; '' if nothing is left. */
 function restOf(record: unknown, isCompared = false): string {
   if (record === undefined || record === null) return '';
   const { code: _code, env: _env, ...properties } = propertiesOf(record);

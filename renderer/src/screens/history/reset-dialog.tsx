@@ -3,19 +3,19 @@ import { useState } from 'react';
 import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Select } from '../../parts/fields.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { toastCommit } from '../../api/undo.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { Select } from '../../components/fields.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { DifferenceList, totalText } from './difference-list.tsx';
-import { tellOfCommit } from './undo-toast.ts';
 
 const SEEDS = [
   { id: 'demo', text: 'Demo', note: 'The shop with its web form, a pipeline and a few lambdas' },
   { id: 'empty', text: 'Empty', note: 'The root organization and the default providers' },
-  { id: 'configured', text: 'As set up', note: 'The seed that the configuration of this instance names' },
+  { id: 'configured', text: 'Configured', note: 'The seed in the settings of this platform' },
 ];
 
-/** Lets the world begin anew, after saying what that changes. */
+/** Resets the world after showing the changes. */
 export function ResetDialog({ onClose }: { onClose(): void }) {
   const [seed, setSeed] = useState('demo');
   const trial = useQuery({
@@ -24,7 +24,7 @@ export function ResetDialog({ onClose }: { onClose(): void }) {
   });
   const resetting = useChange(() => send('POST', '/inspect/reset', { seed }), {
     onDone: ({ commit }) => {
-      tellOfCommit('The world begins anew.', commit);
+      toastCommit('The world was reset.', commit);
       onClose();
     },
   });
@@ -44,15 +44,14 @@ export function ResetDialog({ onClose }: { onClose(): void }) {
     >
       <Select label="Seed" options={SEEDS} value={seed} onChange={setSeed} className="max-w-xs" />
       <p className="mt-3 text-muted">
-        The world becomes what a first start makes of the seed. What the seed does not hold goes, with its containers.
-        It is one commit and can be undone. The root user with his password stays; so do leads, results, keys, snapshots
-        and the history.
+        This replaces all resources with the contents of the seed. Other resources and their containers are deleted. You
+        can undo the reset in the history. The root user, leads, results, keys, snapshots and the history are kept.
       </p>
-      {!data && !trial.error && <Skeleton rows={4} label="Finding out what would change" />}
+      {!data && !trial.error && <Skeleton rows={4} label="Loading the preview" />}
       {data && (
         <>
           <p className="mt-3 font-medium">
-            {count === 0 ? 'The world is so already.' : `${totalText(data, 'to-come')}.`}
+            {count === 0 ? 'No changes: the world is already in this state.' : `${totalText(data, 'to-come')}.`}
           </p>
           {count > 0 && (
             <div className="-mx-4 mt-2 max-h-64 overflow-auto border-y border-line">

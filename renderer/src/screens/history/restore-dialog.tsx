@@ -1,20 +1,20 @@
 import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
-import { counted } from '../../parts/amounts.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Pending } from '../../parts/pending.tsx';
+import { toastCommit } from '../../api/undo.ts';
+import { counted } from '../../components/amounts.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { Pending } from '../../components/pending.tsx';
 import { DifferenceList, totalText } from './difference-list.tsx';
-import { tellOfCommit } from './undo-toast.ts';
 import { type Since, useDifference } from './use-commits.ts';
 
 export interface RestoreDialogProps {
-  /** The moment or the snapshot that the world shall be again. */
+  /** The commit or the snapshot to restore. */
   to: Since;
   onClose(): void;
   onRestored?(): void;
 }
 
-/** Says what would change if the world became what it was, and does it. */
+/** Shows what a restore would change, and restores the world. */
 export function RestoreDialog({ to, onClose, onRestored }: RestoreDialogProps) {
   const name = nameOf(to);
   const found = useDifference(to);
@@ -25,7 +25,7 @@ export function RestoreDialog({ to, onClose, onRestored }: RestoreDialogProps) {
         : send('POST', `/inspect/snapshots/${encodeURIComponent(to.snapshot)}/restore`, {}),
     {
       onDone: ({ commit }) => {
-        tellOfCommit(`The world is as it was ${name}.`, commit?.seq);
+        toastCommit(`The world was restored to its state ${name}.`, commit?.seq);
         onClose();
         onRestored?.();
       },
@@ -35,7 +35,7 @@ export function RestoreDialog({ to, onClose, onRestored }: RestoreDialogProps) {
   const count = data ? data.total.create + data.total.update + data.total.delete : 0;
   return (
     <Dialog
-      title={`Go back: the world ${name}`}
+      title={`Restore the world ${name}`}
       isAlert
       onClose={onClose}
       width="medium"
@@ -45,12 +45,12 @@ export function RestoreDialog({ to, onClose, onRestored }: RestoreDialogProps) {
       making={restoring}
     >
       {!data && <Pending query={found} />}
-      {data && count === 0 && <p>The world is as it was then: there is nothing to restore.</p>}
+      {data && count === 0 && <p>No changes: the world is already in this state.</p>}
       {data && count > 0 && (
         <>
           <p>
-            <span className="font-medium">{totalText(data, 'back')}.</span> It is done by one new commit, which can be
-            taken back like any other. Leads, results, keys and tokens are no part of it and stay.
+            <span className="font-medium">{totalText(data, 'back')}.</span> The restore is one new commit, which you can
+            undo. Leads, results, keys and tokens are kept.
           </p>
           <div className="-mx-4 mt-3 max-h-72 overflow-auto border-y border-line">
             <DifferenceList difference={data} direction="back" since={to} />

@@ -1,7 +1,7 @@
 import { Camera } from 'lucide-react';
-import { Button } from '../../parts/button.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { FindField } from '../../parts/find-field.tsx';
+import { Button } from '../../components/button.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { FindField } from '../../components/find-field.tsx';
 import { ListScreen } from '../../shell/list-screen.tsx';
 import { useSearch } from '../../url.ts';
 import { COLUMNS, COLUMNS_BESIDE, keyOfCommit } from './commit-columns.tsx';
@@ -14,7 +14,7 @@ import { useSnapshots, useSpan } from './use-commits.ts';
 
 const SEQ = /^\d{1,15}$/;
 
-/** The journal as a line that one can walk back: every change of the world, seen, compared, taken back, or gone back to. */
+/** The history: every commit, to view, compare, undo or restore. */
 export default function HistoryScreen() {
   const [{ sel, dialog, find = '', scope }, change] = useSearch();
   const span = useSpan();
@@ -38,7 +38,7 @@ export default function HistoryScreen() {
       }
       actions={
         <>
-          <Button icon={Camera} onPress={() => openDialog('snapshots')}>
+          <Button icon={Camera} needs="all" onPress={() => openDialog('snapshots')}>
             Snapshots
           </Button>
           <InstanceMenu open={dialog} onOpen={openDialog} />
@@ -66,13 +66,10 @@ export default function HistoryScreen() {
         isNarrowed ? (
           <EmptyState
             title="Nothing has changed here"
-            text="No commit that is kept is about what the scope at the top narrows to. Choose all organizations to see the others."
+            text="No commit in the history changed this scope. To see other commits, choose all organizations."
           />
         ) : (
-          <EmptyState
-            title="Nothing has changed yet"
-            text="The world is as it was made. Each change shows up here and can be taken back."
-          />
+          <EmptyState title="Nothing has changed yet" text="Each change appears here, and you can undo it." />
         )
       }
       onClose={close}

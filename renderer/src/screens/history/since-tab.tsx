@@ -1,4 +1,4 @@
-import { Pending } from '../../parts/pending.tsx';
+import { Pending } from '../../components/pending.tsx';
 import { DifferenceList, totalText } from './difference-list.tsx';
 import { nameOf } from './restore-dialog.tsx';
 import { type Since, useDifference } from './use-commits.ts';

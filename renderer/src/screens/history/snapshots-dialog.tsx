@@ -3,12 +3,12 @@ import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { keys } from '../../api/query-client.ts';
-import { Bytes, Time } from '../../parts/amount.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { TextField } from '../../parts/fields.tsx';
-import { Menu } from '../../parts/menu.tsx';
-import { Pending } from '../../parts/pending.tsx';
+import { Bytes, Time } from '../../components/amount.tsx';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { TextField } from '../../components/fields.tsx';
+import { Menu } from '../../components/menu.tsx';
+import { Pending } from '../../components/pending.tsx';
 import { RestoreDialog } from './restore-dialog.tsx';
 import { SinceTab } from './since-tab.tsx';
 import type { useSnapshots } from './use-commits.ts';
@@ -18,12 +18,12 @@ export interface SnapshotsDialogProps {
   onClose(): void;
 }
 
-/** Worlds kept under a name: keep one, compare it with now, go back to it, delete it. They stay when the history is cut short. */
+/** Snapshots of the world: save, compare with the current world, restore, delete. They stay when old history is removed. */
 export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
   const [name, setName] = useState('');
   const [chosen, choose] = useState<{ what: 'compare' | 'restore' | 'delete'; name: string } | undefined>(undefined);
   const keeping = useChange(() => send('POST', '/inspect/snapshots', { name: name.trim() }), {
-    said: (made) => `The world of now is kept as ${made.name}.`,
+    said: (made) => `The current world was saved as snapshot ${made.name}.`,
     topic: keys.history,
     onDone: () => setName(''),
   });
@@ -46,7 +46,7 @@ export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
         }}
       >
         <TextField
-          label="Keep the world of now as"
+          label="Save the current world as"
           placeholder="before-the-migration"
           description="Lower-case letters, digits, dots, hyphens, underscores"
           value={name}
@@ -68,8 +68,7 @@ export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
         {!snapshots.data && <Pending query={snapshots} rows={3} />}
         {snapshots.data?.length === 0 && (
           <p className="text-muted">
-            None is kept yet. A snapshot outlasts the history: it can be compared and brought back when its commits are
-            long gone.
+            No snapshots yet. You can compare and restore a snapshot even after its commits have left the history.
           </p>
         )}
         <ul aria-label="Snapshots">
@@ -121,7 +120,7 @@ export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
           look="destroy"
           making={deleting}
         >
-          <p>Its file goes, and that cannot be undone. The world of now is not touched.</p>
+          <p>This deletes the snapshot file and cannot be undone. The current world is not changed.</p>
         </Dialog>
       )}
     </Dialog>

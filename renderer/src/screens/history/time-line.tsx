@@ -1,10 +1,9 @@
 import { ChevronLeft, ChevronRight, FastForward } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import type { ShownSnapshot } from '../../../../server/contract/history.ts';
-import { Time } from '../../parts/amount.tsx';
-import { counted } from '../../parts/amounts.ts';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { actorOf, changeOf } from './history-answers.ts';
+import type { SnapshotView } from '../../../../server/api/routes/history.ts';
+import { Time } from '../../components/amount.tsx';
+import { counted } from '../../components/amounts.ts';
+import { Button, IconButton } from '../../components/button.tsx';
 import { useCommit } from './use-commits.ts';
 
 export interface TimeLineProps {
@@ -12,14 +11,14 @@ export interface TimeLineProps {
   newest: number;
   /** The moment that one looks at; undefined: now. */
   at: number | undefined;
-  snapshots: readonly ShownSnapshot[];
+  snapshots: readonly SnapshotView[];
   /** Undefined: now. */
   onChange(seq: number | undefined): void;
 }
 
 /** While one drags, the page follows at this distance. */
 const FOLLOW_MS = 90;
-/** Half of the slider's thumb: its centre goes no nearer to the ends. */
+/** Half the width of the slider's thumb: its center stays this far from the ends. */
 const THUMB_HALF_PX = 8;
 
 /** The journal as a line: drag, or use the arrows, Page Up and Down, Home and End. Marks are snapshots. */
@@ -42,12 +41,12 @@ export function TimeLine({ oldest, newest, at, snapshots, onChange }: TimeLinePr
   };
   const step = (by: number) => move(Math.min(newest, Math.max(oldest, value + by)), 0);
   const isNow = value >= newest;
-  const what = commit ? `${changeOf(commit)} by ${actorOf(commit)}` : value === 0 ? 'the world as it was created' : '';
+  const what = commit ? commit.sentence : value === 0 ? 'the world as it was created' : '';
   return (
     <section aria-label="Time line" className="shrink-0 border-b border-line bg-panel px-3.5 pt-2 pb-2.5">
       <div className="flex items-center gap-2">
-        <IconButton icon={ChevronLeft} label="One commit back" isDisabled={value <= oldest} onPress={() => step(-1)} />
-        <IconButton icon={ChevronRight} label="One commit on" isDisabled={isNow} onPress={() => step(1)} />
+        <IconButton icon={ChevronLeft} label="Previous commit" isDisabled={value <= oldest} onPress={() => step(-1)} />
+        <IconButton icon={ChevronRight} label="Next commit" isDisabled={isNow} onPress={() => step(1)} />
         <p className="min-w-0 flex-1 truncate">
           <span className="font-medium">
             {isNow ? 'Now' : value === 0 ? 'At the beginning' : `After commit ${value}`}
@@ -99,7 +98,7 @@ export function TimeLine({ oldest, newest, at, snapshots, onChange }: TimeLinePr
             );
           })}
       </div>
-      <div className="mt-0.5 flex justify-between text-[11.5px] text-faint">
+      <div className="mt-0.5 flex justify-between text-small text-faint">
         <span>
           {oldest === 0 ? 'beginning' : `commit ${oldest}, the oldest kept`}
           {first && (

@@ -2,7 +2,7 @@ import { type Failure, FailureError } from '../../api/failure.ts';
 import { sessionState } from '../../api/session-state.ts';
 import { sessionHeaders } from '../../api/window-key.ts';
 
-/** How long the server may take to answer once it has the file. */
+/** Time limit of the response after the upload. */
 const ANSWER_TIMEOUT_MS = 10 * 60_000;
 
 export interface UploadOptions {
@@ -30,11 +30,11 @@ export function upload<T>(path: string, file: Blob, { type, signal, onProgress }
       if (request.status < 400) return resolve(request.response as T);
       if (request.status === 401) sessionState.expire();
       const { message, details } = Object(request.response);
-      fail(request.status === 401 ? 'signed-out' : 'refused', message ?? `the answer was ${request.status}`, details);
+      fail(request.status === 401 ? 'signed-out' : 'refused', message ?? `the response was ${request.status}`, details);
     });
-    request.addEventListener('error', () => fail('offline', 'the server does not answer, or the file cannot be read'));
-    request.addEventListener('timeout', () => fail('offline', 'the server took too long to answer'));
-    request.addEventListener('abort', () => fail('refused', 'it was broken off; nothing was changed'));
+    request.addEventListener('error', () => fail('offline', 'the server does not respond, or the file cannot be read'));
+    request.addEventListener('timeout', () => fail('offline', 'the server took too long to respond'));
+    request.addEventListener('abort', () => fail('refused', 'the upload was canceled; nothing was changed'));
     signal.addEventListener('abort', () => request.abort(), { once: true });
     request.send(file);
   });

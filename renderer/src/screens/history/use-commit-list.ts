@@ -2,7 +2,7 @@ import { useCallback, useDeferredValue, useMemo, useState } from 'react';
 import { loadAs } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
 import { keys } from '../../api/query-client.ts';
-import type { ListRows } from '../../parts/data-grid.tsx';
+import type { ListRows } from '../../components/data-grid.tsx';
 import { useSearch } from '../../url.ts';
 import { blocksOfRows, seqsOf } from './commit-blocks.ts';
 import type { CommitRow } from './commit-columns.tsx';

@@ -1,21 +1,22 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { loadAs } from '../../api/client.ts';
+import { useSeesAll } from '../../api/permissions.tsx';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
-import { blockOf, isComplete, readBlock } from './commit-blocks.ts';
+import { blockOf, isComplete, readBlock, seqsOfBlock } from './commit-blocks.ts';
 import type { BriefCommit, CommitPage, Difference } from './history-answers.ts';
 
-/** How long a block that has left the view is kept, milliseconds. */
+/** How long to keep a block that is no longer visible, in milliseconds. */
 const KEEP_BLOCK_MS = 10 * 60_000;
 
-/** The moments between which one can look back; read anew after each commit. */
+/** The moments between which one can look back; read again after each commit. */
 export function useSpan() {
   return useRead(keys.history, '/inspect/history', { limit: 1, brief: true });
 }
 
 /** The commits of some blocks, by their numbers. A complete block is read once; the newest one after each commit. */
-export function useCommits(blocks: readonly number[], newest: number): ReadonlyMap<number, BriefCommit> {
+export function useCommits(blocks: readonly number[], newest: number): ReadonlyMap<number, BriefCommit | null> {
   const answers = useQueries({
     queries: blocks.map((block) => ({
       queryKey: isComplete(block, newest) ? ['past-commits', block] : [keys.history, 'commits', block],
@@ -26,18 +27,27 @@ export function useCommits(blocks: readonly number[], newest: number): ReadonlyM
       gcTime: KEEP_BLOCK_MS,
       placeholderData: keepPreviousData,
     })),
-    combine: (results) => results.map(({ data }) => data),
+    combine: (results) => results.map(({ data, isFetching }) => ({ data, isFetching })),
   });
-  return useMemo(() => new Map(answers.flatMap((block) => (block ?? []).map((one) => [one.seq, one]))), [answers]);
+  return useMemo(() => {
+    const commits = new Map<number, BriefCommit | null>();
+    for (const [index, { data, isFetching }] of answers.entries()) {
+      // A commit that is missing in a block that was read is not for this user to see.
+      const seqs = data && !isFetching ? seqsOfBlock(blocks[index] ?? 0) : [];
+      for (const seq of seqs) commits.set(seq, null);
+      for (const one of data ?? []) commits.set(one.seq, one);
+    }
+    return commits;
+  }, [answers, blocks]);
 }
 
-/** One commit, with the block that it is in. */
-export function useCommit(seq: number | undefined, newest: number): BriefCommit | undefined {
+/** One commit, with the block that it is in; null where the user may not see it. */
+export function useCommit(seq: number | undefined, newest: number): BriefCommit | null | undefined {
   const blocks = useMemo(() => (seq === undefined || seq < 1 ? [] : [blockOf(seq)]), [seq]);
   return useCommits(blocks, newest).get(seq ?? 0);
 }
 
-/** How the world of a moment, or of a snapshot, differs from the present one; read anew after each commit. */
+/** How the world of a moment, or of a snapshot, differs from the present one; read again after each commit. */
 export function useDifference(since: Since) {
   return useQuery({
     queryKey: [keys.history, 'difference', since],
@@ -58,7 +68,8 @@ export function differenceAddress(
     : [`/inspect/snapshots/${encodeURIComponent(since.snapshot)}/diff`, query];
 }
 
-/** Worlds kept under a name, oldest first. Nothing tells of them, so they are read when one looks. */
+/** Worlds kept under a name, oldest first. No event reports them, so they are read when shown. */
 export function useSnapshots() {
-  return useRead(keys.history, '/inspect/snapshots');
+  const enabled = useSeesAll();
+  return useRead(keys.history, '/inspect/snapshots', {}, { enabled });
 }

@@ -2,13 +2,13 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { CommitResource } from '../../../../server/model/commit.ts';
 import { load, loadAs } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
-import { counted } from '../../parts/amounts.ts';
-import { Button } from '../../parts/button.tsx';
-import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { FindField } from '../../parts/find-field.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
-import { Pending } from '../../parts/pending.tsx';
+import { counted } from '../../components/amounts.ts';
+import { Button } from '../../components/button.tsx';
+import { DataGrid, type GridColumn } from '../../components/data-grid.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { FindField } from '../../components/find-field.tsx';
+import { JsonView } from '../../components/json-view.tsx';
+import { Pending } from '../../components/pending.tsx';
 import { useSearch } from '../../url.ts';
 import type { OutlinePage } from './history-answers.ts';
 
@@ -45,7 +45,7 @@ export function WorldTab({ seq }: { seq: number }) {
   return (
     <div className="flex h-full min-h-0 flex-col">
       <div className="flex shrink-0 items-center gap-2 border-b border-line px-3 py-1.5">
-        <FindField label="Filter what there was" placeholder="Path, type or id" hasKey={false} className="flex-1" />
+        <FindField label="Filter the resources" placeholder="Path, type or id" hasKey={false} className="flex-1" />
         {total !== undefined && <span className="text-muted">{counted(total, 'resource')}</span>}
       </div>
       <DataGrid
@@ -55,7 +55,7 @@ export function WorldTab({ seq }: { seq: number }) {
         keyOf={keyOf}
         word="rec"
         narrowedBy={['q']}
-        empty={<EmptyState title="Nothing was there" text="The world had no resource at this moment." />}
+        empty={<EmptyState title="No resources" text="The world had no resources at this commit." />}
       />
       {rec !== undefined && <RecordThen seq={seq} id={rec} onClose={() => change({ rec: undefined })} />}
     </div>

@@ -1,22 +1,28 @@
-import { CircleCheck } from 'lucide-react';
+import { CircleCheck, X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
+import { isRoot } from '../../api/identity.ts';
+import { Button, IconButton } from '../../components/button.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { FailureNote } from '../../components/empty-state.tsx';
+import { noteStep, preferences } from '../../preferences/preferences.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import { useValue } from '../../value-store.ts';
 import { useSampleRun } from '../pipelines/use-pipelines.ts';
 import { type Tour, useDemoBringing, useDemoTrial, useFormSending } from './use-tour.ts';
 
-/** Three ways to begin, each with what is done already ticked. */
+/** Three ways to start, with completed steps already checked. */
 export function FirstSteps({ tour }: { tour: Tour }) {
   return (
     <section aria-labelledby="first-steps">
-      <h2 id="first-steps" className="eyebrow mb-2">
-        First steps
-      </h2>
+      <div className="mb-2 flex items-center gap-2">
+        <h2 id="first-steps" className="eyebrow">
+          First steps
+        </h2>
+        <IconButton icon={X} label="Hide the first steps" onPress={() => noteStep('hidden')} className="size-6" />
+      </div>
       <div className="grid grid-cols-1 gap-3 lg:grid-cols-3">
-        <DemoGuide tour={tour} />
         <FormGuide tour={tour} />
+        <DemoGuide tour={tour} />
         <PipelineGuide tour={tour} />
       </div>
     </section>
@@ -24,32 +30,33 @@ export function FirstSteps({ tour }: { tour: Tour }) {
 }
 
 function DemoGuide({ tour: { hasDemo } }: { tour: Tour }) {
-  const lost = useDemoTrial(hasDemo === false).data?.total.delete;
+  const { steps } = useValue(preferences);
+  const lost = useDemoTrial(isRoot() && hasDemo === false).data?.total.delete;
   const bringing = useDemoBringing();
   return (
     <Guide title="Look around the demo world" lead="A small shop: an organization, its website, lambdas, an API.">
-      <Step isDone={hasDemo} text={hasDemo === false ? 'Bring the demo world' : 'The demo world is there'}>
+      <Step isDone={hasDemo} text={hasDemo === false ? 'Add the demo world' : 'The demo world is added'}>
         {hasDemo === false && lost === 0 && (
           <>
-            <p className="text-muted">This instance began without it; nothing of yours is changed.</p>
-            <Button look="primary" isPending={bringing.isPending} onPress={() => bringing.mutate()}>
-              {bringing.isPending ? 'Bringing it ...' : 'Bring the demo world'}
+            <p className="text-muted">This instance started without it. Your own resources are not changed.</p>
+            <Button look="primary" needs="root" isPending={bringing.isPending} onPress={() => bringing.mutate()}>
+              {bringing.isPending ? 'Adding ...' : 'Add the demo world'}
             </Button>
           </>
         )}
         {hasDemo === false && lost !== undefined && lost > 0 && (
           <p className="text-muted">
-            This instance has a world of its own, which the demo would replace. <code>{DEMO_COMMAND}</code>
+            The demo would replace the world of this platform. <code>{DEMO_COMMAND}</code>
             <Copy text={DEMO_COMMAND} what="command" className="scale-90" /> opens another instance that has it; a reset
             is in the <PlaceLink to={{ screen: 'history' }}>history</PlaceLink>.
           </p>
         )}
         <FailureNote error={bringing.error} />
       </Step>
-      <Step text="Walk through its resources">
+      <Step isDone={steps.includes('browse')} text="Browse its resources">
         <PlaceLink to={{ screen: 'resources' }}>Open the tree</PlaceLink>
       </Step>
-      <Step text="Change something, then take it back">
+      <Step isDone={steps.includes('undo')} text="Change something, then undo it">
         <PlaceLink to={{ screen: 'history' }}>Open the history</PlaceLink>
       </Step>
     </Guide>
@@ -58,6 +65,7 @@ function DemoGuide({ tour: { hasDemo } }: { tour: Tour }) {
 
 function FormGuide({ tour }: { tour: Tour }) {
   const { form, formUrl, leadCount, hasDemo } = tour;
+  const { steps } = useValue(preferences);
   const { data: stray, ...sending } = useFormSending(formUrl);
   const hasLead = leadCount > 0;
   return (
@@ -66,31 +74,35 @@ function FormGuide({ tour }: { tour: Tour }) {
         {form ? (
           <PlaceLink to={{ screen: 'lambdas', id: form.id }}>{form.name}</PlaceLink>
         ) : hasDemo === false ? (
-          <p className="text-muted">The demo world brings one.</p>
+          <p className="text-muted">The demo world contains one.</p>
         ) : (
           hasDemo && (
             <p className="text-muted">
-              None here has the variable CRM_OID any more.{' '}
-              <PlaceLink to={{ screen: 'lambdas' }}>Open the lambdas</PlaceLink>
+              No lambda has the variable CRM_OID. <PlaceLink to={{ screen: 'lambdas' }}>Open the lambdas</PlaceLink>
             </p>
           )
         )}
       </Step>
       <Step isDone={hasLead} text="Send the form as Ada Lovelace">
         {form && formUrl !== undefined && (
-          <Button look={hasLead ? 'plain' : 'primary'} isPending={sending.isPending} onPress={() => sending.mutate()}>
+          <Button
+            look={hasLead ? 'plain' : 'primary'}
+            needs="all"
+            isPending={sending.isPending}
+            onPress={() => sending.mutate()}
+          >
             {sending.isPending ? 'Sending ...' : hasLead ? 'Send again' : 'Send the form'}
           </Button>
         )}
         {formUrl && (
-          <p className="flex max-w-full items-center text-[12px] text-muted">
+          <p className="flex max-w-full items-center text-small text-muted">
             <span className="mono truncate">POST {formUrl}</span>
             <Copy text={formUrl} what="public address of the form" />
           </p>
         )}
         {stray && (
-          <p role="alert" className="rounded-md border border-error/40 bg-error-soft px-3 py-2 text-[12.5px]">
-            No lead came of it: {stray.message}.{' '}
+          <p role="alert" className="rounded-md border border-error/40 bg-error-soft px-3 py-2 text-small">
+            The form did not become a lead: {stray.message}.{' '}
             {stray.executionId ? (
               <PlaceLink to={{ screen: 'invocations', search: { sel: stray.executionId } }}>
                 Open the invocation
@@ -105,14 +117,14 @@ function FormGuide({ tour }: { tour: Tour }) {
       <Step isDone={hasLead} text="Find the lead in the inbox">
         <PlaceLink to={{ screen: 'leads' }}>{hasLead ? `${leadCount} in the inbox` : 'Open the inbox'}</PlaceLink>
       </Step>
-      <Step text="Make a form of your own">
-        <PlaceLink to={{ screen: 'lambdas', search: { new: 'web-form' } }}>Begin with code that makes leads</PlaceLink>
+      <Step isDone={steps.includes('own-form')} text="Create your own form">
+        <PlaceLink to={{ screen: 'lambdas', search: { new: 'web-form' } }}>Start from code that sends leads</PlaceLink>
       </Step>
     </Guide>
   );
 }
 
-const DEMO_COMMAND = 'npx terrarium start --instance demo';
+const DEMO_COMMAND = 'npx terrarium-emulator start --instance demo';
 
 /** One way to begin: a few steps, of which those that are done are ticked. */
 function Guide({ title, lead, children }: { title: string; lead: string; children: ReactNode }) {
@@ -144,7 +156,7 @@ function Step({ text, isDone, children }: { text: string; isDone?: boolean | und
   );
 }
 
-const PIPELINE_COMMAND = 'npx terrarium pipeline demo';
+const PIPELINE_COMMAND = 'npx terrarium-emulator pipeline demo';
 
 /** From a merge request to an app behind an address. */
 function PipelineGuide({ tour }: { tour: Tour }) {
@@ -152,17 +164,17 @@ function PipelineGuide({ tour }: { tour: Tour }) {
   const starting = useSampleRun();
   const isRunning = last?.state === 'running';
   return (
-    <Guide title="A pipeline in 60 seconds" lead="A merge request becomes a running app behind an address.">
-      <Step isDone={deployUrl !== undefined} text="A deployment endpoint waits for the build">
+    <Guide title="A pipeline in 60 seconds" lead="A merge request becomes a running app with a URL.">
+      <Step isDone={deployUrl !== undefined} text="A deployment endpoint receives the build">
         {deployUrl ? (
-          <p className="flex max-w-full items-center text-[12px] text-muted">
+          <p className="flex max-w-full items-center text-small text-muted">
             <span className="mono truncate">POST {deployUrl}</span>
             <Copy text={deployUrl} what="address of the deployment endpoint" />
           </p>
         ) : (
           hasDemo !== undefined && (
             <p className="text-muted">
-              {hasDemo ? 'Nothing is published at /deploy any more.' : 'The demo world brings one.'}
+              {hasDemo ? 'No endpoint is published at /deploy.' : 'The demo world contains one.'}
             </p>
           )
         )}
@@ -170,21 +182,16 @@ function PipelineGuide({ tour }: { tour: Tour }) {
       <Step isDone={last?.state === 'success'} text="Run the pipeline of the sample app">
         {deployUrl !== undefined && engineTrouble !== undefined && (
           <p className="text-muted">
-            It builds and runs an image, but {engineTrouble}.{' '}
+            A pipeline builds and runs an image, but {engineTrouble}.{' '}
             <PlaceLink to={{ screen: 'containers' }}>Containers</PlaceLink>
           </p>
         )}
         {deployUrl !== undefined && (
-          <Button
-            look={last || engineTrouble !== undefined ? 'plain' : 'primary'}
-            isPending={starting.isPending}
-            isDisabled={isRunning}
-            onPress={() => starting.mutate()}
-          >
+          <Button needs="root" isPending={starting.isPending} isDisabled={isRunning} onPress={() => starting.mutate()}>
             {starting.isPending
               ? 'Starting ...'
               : isRunning
-                ? 'It runs ...'
+                ? 'Running ...'
                 : last
                   ? 'Run it again'
                   : 'Run the pipeline'}
@@ -192,7 +199,7 @@ function PipelineGuide({ tour }: { tour: Tour }) {
         )}
         {last && (
           <PlaceLink to={{ screen: 'pipelines', search: { sel: last.id } }}>
-            {isRunning ? 'Watch it' : last.state === 'failed' ? 'It failed: see why' : `The last one: ${last.state}`}
+            {isRunning ? 'Watch it' : last.state === 'failed' ? 'Failed: see why' : `The last one: ${last.state}`}
           </PlaceLink>
         )}
         {deployUrl !== undefined && (
@@ -209,7 +216,7 @@ function PipelineGuide({ tour }: { tour: Tour }) {
             {appUrl}
           </a>
         ) : isAppGone ? (
-          <p className="text-muted">Its endpoint was removed since: run the pipeline again.</p>
+          <p className="text-muted">The endpoint of the app was deleted: run the pipeline again.</p>
         ) : (
           <PlaceLink to={{ screen: 'pipelines' }}>Watch the pipelines</PlaceLink>
         )}

@@ -1,17 +1,23 @@
 import { live } from '../../api/live.ts';
+import { useMissing } from '../../api/permissions.tsx';
 import { usePlatformStatus } from '../../api/platform-status.ts';
+import { preferences } from '../../preferences/preferences.ts';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { useValue } from '../../value-store.ts';
 import { Failing } from './failing.tsx';
 import { FirstSteps } from './first-steps.tsx';
+import { FormPath } from './form-path.tsx';
 import { ServiceCard } from './service-card.tsx';
 import { useServices } from './use-services.ts';
-import { areStepsDone, useTour } from './use-tour.ts';
+import { areStepsDone, areStepsOver, useTour } from './use-tour.ts';
 
 /** What runs, how it is, and how to begin. */
 export default function HomeScreen() {
   const services = useServices();
   const tour = useTour();
+  // Each step needs something that a user without permissions cannot see.
+  const { steps } = useValue(preferences);
+  const hasSteps = useMissing('lambda.view') === undefined && !areStepsOver(tour, steps);
   const areDone = areStepsDone(tour);
   const status = usePlatformStatus();
   const isAnswered = useValue(live.connection) !== 'lost' && status.data !== undefined && !status.isError;
@@ -19,12 +25,16 @@ export default function HomeScreen() {
     <ScreenFrame title="Home">
       <div className="min-h-0 flex-1 overflow-auto p-4">
         <div className="mx-auto flex max-w-6xl flex-col gap-5">
-          <p className="text-muted">
-            Terrarium is the whole platform on this machine: lambdas, public endpoints, containers, pipelines, and a CRM
-            that catches every lead. Nothing of it leaves.
-          </p>
+          <div>
+            <p className="max-w-4xl text-large">
+              Terrarium runs lambdas, public endpoints, containers and pipelines on this machine, and a mock CRM
+              receives the leads your lambdas send.
+            </p>
+            <p className="mt-1 text-muted">Calls to other hosts go out unless an outbound rule blocks them.</p>
+          </div>
+          <FormPath tour={tour} />
           <Failing />
-          {!areDone && <FirstSteps tour={tour} />}
+          {hasSteps && !areDone && <FirstSteps tour={tour} />}
           <section aria-labelledby="services">
             <h2 id="services" className="eyebrow mb-2">
               Services
@@ -35,7 +45,7 @@ export default function HomeScreen() {
               ))}
             </ul>
           </section>
-          {areDone && <FirstSteps tour={tour} />}
+          {hasSteps && areDone && <FirstSteps tour={tour} />}
         </div>
       </div>
     </ScreenFrame>

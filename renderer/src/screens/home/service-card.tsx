@@ -1,6 +1,6 @@
-import { Copy } from '../../parts/copy.tsx';
-import { Sparkline } from '../../parts/sparkline.tsx';
-import { State } from '../../parts/state.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { Sparkline } from '../../components/sparkline.tsx';
+import { State } from '../../components/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { screens } from '../registry.ts';
 import type { Service } from './use-services.ts';
@@ -17,6 +17,7 @@ export function ServiceCard({ service, isKnown }: { service: Service; isKnown: b
     counted = ['request', 'requests'],
     perMinute,
     lastError,
+    withheld,
   } = service;
   const Icon = screens[place.screen].icon;
   const now = perMinute?.at(-1) ?? 0;
@@ -41,15 +42,15 @@ export function ServiceCard({ service, isKnown }: { service: Service; isKnown: b
             <Copy text={address} what={`address of ${name}`} className="scale-90" />
           </>
         ) : (
-          <span className="text-faint">no address of its own</span>
+          <span className="text-faint">{withheld === undefined ? 'no address' : ''}</span>
         )}
       </div>
       <p className="truncate px-3.5 pb-2 text-muted">{facts}</p>
       <div className="mt-auto">
-        {perMinute && (
+        {perMinute && !(isQuiet && withheld !== undefined) && (
           <div className="px-3.5 pb-1">
             <Sparkline label={`${name}: ${counted[1]} a minute`} values={isQuiet ? [] : perMinute} />
-            <p className="flex justify-between text-[11px] text-faint">
+            <p className="flex justify-between text-small text-faint">
               {isQuiet ? (
                 <span>
                   no {counted[1]} in the last {perMinute.length} minutes
@@ -65,13 +66,13 @@ export function ServiceCard({ service, isKnown }: { service: Service; isKnown: b
             </p>
           </div>
         )}
-        <p className="flex h-8 items-center border-t border-line px-3.5 text-[12px]">
+        <p className="flex min-h-8 items-center border-t border-line px-3.5 text-small">
           {lastError ? (
             <PlaceLink to={lastError.place} className="truncate text-error hover:underline">
               {lastError.text}
             </PlaceLink>
           ) : (
-            <span className="text-faint">{isKnown ? 'No errors' : 'Not known now'}</span>
+            <span className="py-1.5 text-faint">{withheld ?? (isKnown ? 'No errors' : 'Unknown')}</span>
           )}
         </p>
       </div>

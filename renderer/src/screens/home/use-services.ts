@@ -1,16 +1,17 @@
-import type { ShownLead } from '../../../../server/contract/leads.ts';
-import type { PlatformPulse, ShownFault } from '../../../../server/contract/window.ts';
+import type { LeadView } from '../../../../server/api/routes/leads.ts';
+import type { RecordedCall } from '../../../../server/api/routes/recorded-parts.ts';
+import type { FaultView, PlatformPulse } from '../../../../server/api/routes/window.ts';
 import { useAllOfType } from '../../api/all-of-type.ts';
-import { useContainerNews } from '../../api/container-news.ts';
 import { live } from '../../api/live.ts';
+import { type Need, useMissingOf, useSeesAll } from '../../api/permissions.tsx';
 import { type PlatformStatus, usePlatformStatus } from '../../api/platform-status.ts';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
 import { perMinute } from '../../api/traffic.ts';
 import { type PlatformRecord, useScope, useWorld } from '../../api/world.ts';
-import { useNowMs } from '../../parts/amount.tsx';
-import { counted } from '../../parts/amounts.ts';
-import type { Condition } from '../../parts/state.tsx';
+import { useNowMs } from '../../components/amount.tsx';
+import { counted } from '../../components/amounts.ts';
+import type { Condition } from '../../components/state.tsx';
 import type { Place } from '../../url.ts';
 import { useValue } from '../../value-store.ts';
 import { conditionOf, reasonOf } from '../containers/container-status.ts';
@@ -27,15 +28,15 @@ export interface Service {
   facts: string;
   /** One and several of what `perMinute` counts; default: requests. */
   counted?: readonly [string, string];
-  /** How many in each of the last minutes, the oldest first; undefined where nobody counts. */
+  /** How many in each of the last minutes, the oldest first; undefined where nothing is counted. */
   perMinute?: readonly number[] | undefined;
   lastError?: { text: string; place: Place } | undefined;
+  /** Why some of this is not shown to the user. */
+  withheld?: string | undefined;
 }
 
 /** How far back the small lines go. */
 const MINUTES = 30;
-/** In place of an engine's address: the configuration wants none. */
-const NO_ENGINE = 'none';
 /** Requests move the counts on as they come; a minute in which nothing comes does so, too. */
 const REFRESH_MS = 15_000;
 const HERE: Place = { screen: 'containers' };
@@ -49,13 +50,21 @@ export function useServices(): Service[] {
   const pulse: PlatformPulse['services'] =
     useRead(keys.traffic, '/inspect/pulse', {}, { refetchInterval: REFRESH_MS }).data?.services ?? {};
   const { orgs } = useScope();
-  const users = useWorld<unknown[]>('/root/users').data?.length ?? 0;
-  // Wherever they are: what is not well concerns whoever looks at the whole.
-  const { records: containers, refetch } = useAllOfType('containers');
-  useContainerNews(refetch);
+  const users = useWorld<unknown[]>('/root/users').data;
+  const missing = useMissingOf();
+  // Of errors and of figures without a resource, only users who view everything learn.
+  const part = missing('all');
+  const said = (text: string, need: Need) => (missing(need) === undefined ? text : '');
+  // In any scope: platform-wide viewers need to see every problem.
+  const { records: containers } = useAllOfType('containers');
   const leads = useRead(keys.leads, '/inspect/leads').data;
-  const refused = useRead(keys.leads, '/inspect/leads', { refused: true }).data ?? [];
-  const scm = useRead(keys.pipelines, '/inspect/scm').data;
+  const forms = useRead(keys.leads, '/inspect/leads', { refused: true }).data ?? [];
+  // One that arrived later is no loss any more.
+  const refused = forms.filter(({ deliveredAs }) => !deliveredAs);
+  const [warned] = useRead(keys.invocations, '/inspect/outbound-calls', { q: 'is:warned', limit: 1 }).data?.calls ?? [];
+  // A form that arrived since shows that the problem is fixed.
+  const lostForm = warned && !leads?.some(({ receivedAt }) => receivedAt > warned.startedAt) ? warned : undefined;
+  const scm = useRead(keys.pipelines, '/inspect/scm', {}, { enabled: useSeesAll() }).data;
   const [lastRun] = useRead(keys.pipelines, '/inspect/pipelines').data ?? [];
 
   const stateOf = (service: string) => stateIn(status, service, isLost);
@@ -63,62 +72,69 @@ export function useServices(): Service[] {
   const broken = containers.filter((record) => ['warning', 'error'].includes(conditionOf(record)));
   const [worst] = broken;
   const ready = engine?.state === 'ready';
-  const isAway = engine === undefined || engine.address === NO_ENGINE;
+  const isAway = engine === undefined || engine.state === 'off';
   const { resources, security, gateway } = pulse;
   return [
     {
       name: 'Resource service',
+      withheld: part,
       place: { screen: 'resources' },
       ...stateOf('resources'),
       address: status?.addresses.metaUrl,
       facts: status
-        ? `${status.store.resources === undefined ? '' : `${counted(status.store.resources, 'resource')} in `}${counted(orgs.length, 'organization')}, commit ${status.store.seq}`
+        ? `${status.store.resources === undefined ? '' : `${counted(status.store.resources, 'resource')} in `}${said(`${counted(orgs.length, 'organization')}, `, 'org.view')}commit ${status.store.seq}`
         : '',
       perMinute: resources?.perMinute,
       lastError: faultOf(resources?.lastFault, 'control'),
     },
     {
       name: 'Security service',
+      withheld: part,
       place: { screen: 'settings', search: { tab: 'access' } },
       ...stateOf('security'),
       address: status?.addresses.securityUrl,
-      facts: counted(users, 'user'),
+      facts: users ? said(counted(users.length, 'user'), 'all') : '',
       perMinute: security?.perMinute,
       lastError: faultOf(security?.lastFault, 'control'),
     },
     {
       name: 'Gateway',
+      withheld: part,
       place: { screen: 'gateway' },
       ...stateOf('gateway'),
       address: status?.addresses.gatewayUrl,
-      facts: `${counted(gateway?.total ?? 0, 'request')} since the start`,
+      facts: gateway ? `${counted(gateway.total, 'request')} since the start` : '',
       perMinute: gateway?.perMinute,
       lastError: faultOf(gateway?.lastFault, undefined),
     },
     {
       name: 'Containers',
+      withheld: missing('container.view'),
       place: { screen: 'containers' },
       ...(isLost || !status
         ? stateOf('containers')
         : worst
-          ? { condition: 'warning' as const, word: `${broken.length} not well` }
+          ? { condition: 'warning' as const, word: `${broken.length} with problems` }
           : ready
             ? { condition: 'ok' as const, word: 'engine ready' }
             : { condition: 'idle' as const, word: isAway ? 'no engine' : `engine ${engine.state}` }),
-      address: isAway ? undefined : engine.address,
-      facts: `${counted(containers.length, 'container')}${engine?.version ? `, ${engine.version}` : ''}`,
+      address: isAway ? undefined : engine.address || undefined,
+      facts: `${said(counted(containers.length, 'container'), 'container.view')}${engine?.version ? `, ${engine.version}` : ''}`,
       counted: ['event', 'events'],
       perMinute: pulse.containers?.perMinute,
       lastError: troubleOf(worst) ?? (engine?.reason && !isAway ? { text: engine.reason, place: HERE } : undefined),
     },
     {
-      name: 'CRM stand-in',
+      name: 'Mock CRM',
       place: { screen: 'leads' },
       ...(refused.length > 0 && !isLost
         ? { condition: 'error' as const, word: counted(refused.length, 'form refused', 'forms refused') }
-        : stateOf('crm')),
+        : lostForm && !isLost
+          ? { condition: 'warning' as const, word: 'form not caught' }
+          : stateOf('crm')),
       address: status?.addresses.crmUrl,
-      facts: `${counted(leads?.length ?? 0, 'lead')} caught`,
+      facts: leads ? said(`${counted(leads.length, 'lead')} caught`, 'lambda.view') : '',
+      withheld: missing('lambda.view'),
       counted: ['lead', 'leads'],
       perMinute:
         leads &&
@@ -127,30 +143,37 @@ export function useServices(): Service[] {
           nowMs,
           MINUTES,
         ),
-      lastError: refusalOf(refused.at(-1)),
+      lastError: warningOf(lostForm) ?? refusalOf(refused.at(-1)),
     },
     {
-      name: 'Source control stand-in',
+      name: 'Mock GitLab',
+      withheld: part,
       place: { screen: 'pipelines' },
       ...stateOf('scm'),
       address: status?.addresses.scmUrl,
-      facts: counted(scm?.projects.length ?? 0, 'project'),
+      facts: scm ? counted(scm.projects.length, 'project') : '',
       perMinute: pulse.scm?.perMinute,
       lastError: failedRun(lastRun) ?? scmFault(pulse.scm?.lastFault),
     },
   ];
 }
 
-/** The newest form that the CRM did not take: where it stands, and why. */
-function refusalOf(form: ShownLead | undefined): Service['lastError'] {
+/** The newest form that the CRM rejected: its place and the reason. */
+function refusalOf(form: LeadView | undefined): Service['lastError'] {
   return form?.refused && { text: form.refused.message, place: { screen: 'leads', search: { sel: form.id } } };
 }
 
+/** A form of a lambda that made no lead here. */
+function warningOf(call: RecordedCall | undefined): Service['lastError'] {
+  if (call?.warning === undefined) return undefined;
+  return { text: call.warning, place: { screen: 'invocations', search: { sel: call.executionId } } };
+}
+
 /** Where the request that went wrong is shown whole. */
-function faultOf(fault: ShownFault | undefined, plane: string | undefined): Service['lastError'] {
+function faultOf(fault: FaultView | undefined, plane: string | undefined): Service['lastError'] {
   if (!fault) return undefined;
   const { method, target, status, seq, executionId } = fault;
-  const text = `${status ?? 'no answer'} ${method} ${target}`;
+  const text = `${status ?? 'no response'} ${method} ${target}`;
   if (executionId !== undefined) return { text, place: { screen: 'invocations', search: { sel: executionId } } };
   return { text, place: { screen: 'gateway', search: { plane, ...(seq !== undefined && { sel: String(seq) }) } } };
 }
@@ -162,7 +185,7 @@ function failedRun(run: RunSummary | undefined): Service['lastError'] {
   return { text: `${run.branch}: ${what}`, place: { screen: 'pipelines', search: { sel: run.id } } };
 }
 
-function scmFault(fault: ShownFault | undefined): Service['lastError'] {
+function scmFault(fault: FaultView | undefined): Service['lastError'] {
   return fault && { text: `${fault.status} ${fault.method} ${fault.target}`, place: { screen: 'pipelines' } };
 }
 

@@ -7,8 +7,10 @@ import { usePlatformStatus } from '../../api/platform-status.ts';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
 import { sendThroughGateway } from '../../api/send-request.ts';
+import { toastCommit } from '../../api/undo.ts';
 import { fqonOf, type PlatformRecord, referenceId, useWorld } from '../../api/world.ts';
-import { toast } from '../../parts/toasts.tsx';
+import { toast } from '../../components/toasts.tsx';
+import type { FirstStep } from '../../preferences/preferences.ts';
 import type { RunSummary } from '../pipelines/use-pipelines.ts';
 
 /** How far someone has come with the first steps. */
@@ -22,7 +24,7 @@ export interface Tour {
   leadCount: number;
   /** The newest run of any pipeline. */
   lastRun: RunSummary | undefined;
-  /** Why a pipeline could not work now: no container engine answers. */
+  /** Why a pipeline cannot run now: no container engine responds. */
   engineTrouble: string | undefined;
   /** Where the app of the latest good pipeline is; undefined when there is none, or none any more. */
   appUrl: string | undefined;
@@ -32,12 +34,12 @@ export interface Tour {
 
 /** A form that no lead came of. */
 interface Stray {
-  /** Absent where the gateway answered by itself. */
+  /** Absent where the gateway itself responded. */
   executionId: string | undefined;
   message: string;
 }
 
-/** So much of an answer is told. */
+/** Longest part of a response in a message. */
 const MAX_SAID = 200;
 /** The organization of the demo world (fixtures/worlds/demo.yaml). */
 const DEMO = 'demo';
@@ -61,7 +63,7 @@ export function useTour(): Tour {
   const published = runs
     .find(({ state, appUrl }) => state === 'success' && appUrl !== undefined)
     ?.deployments?.at(-1)?.published;
-  // Its address may be another one after a restart: what the endpoint says now counts.
+  // The address can change after a restart, so the current one of the endpoint is used.
   const appUrl = urlOf(endpoints.find(({ id }) => id === published?.id));
 
   return {
@@ -82,14 +84,21 @@ export function areStepsDone({ leadCount, engineTrouble, lastRun }: Tour): boole
   return leadCount > 0 && (engineTrouble !== undefined || lastRun?.state === 'success');
 }
 
+const OWN_STEPS: readonly FirstStep[] = ['browse', 'undo', 'own-form'];
+
+/** Are the first steps not shown any more: all are done, or the user has hidden them? */
+export function areStepsOver(tour: Tour, steps: readonly string[]): boolean {
+  return steps.includes('hidden') || (areStepsDone(tour) && OWN_STEPS.every((step) => steps.includes(step)));
+}
+
 function urlOf(endpoint: PlatformRecord | undefined): string | undefined {
   const url = endpoint?.properties.public_url;
   return typeof url === 'string' ? url : undefined;
 }
 
-/** Sends the form; what it has is what came of the form instead of a lead. */
+/** Sends the form. The result is the outcome of the form if it did not become a lead. */
 export function useFormSending(formUrl: string | undefined) {
-  return useChange(() => sendForm(formUrl), { topic: keys.leads, onDone: tellOfForm });
+  return useChange(() => sendForm(formUrl), { topic: keys.leads, onDone: showFormOutcome });
 }
 
 /** Sends it as a visitor's browser would, through the gateway. Resolves to what came of it instead of a lead. */
@@ -102,13 +111,13 @@ async function sendForm(formUrl: string | undefined): Promise<Stray | undefined>
     body: JSON.stringify(WEB_FORM),
     asMe: false,
   });
-  if (status >= 400) return { executionId, message: `the answer was ${status}: ${body.slice(0, MAX_SAID)}` };
+  if (status >= 400) return { executionId, message: `the response was ${status}: ${body.slice(0, MAX_SAID)}` };
   const leads = await load('/inspect/leads', { execution: executionId });
   if (leads.length > 0) return undefined;
-  return { executionId, message: 'the lambda ran, but sent nothing that became a lead' };
+  return { executionId, message: 'the lambda ran, but did not send a lead' };
 }
 
-function tellOfForm(stray: Stray | undefined): void {
+function showFormOutcome(stray: Stray | undefined): void {
   if (!stray) toast({ tone: 'ok', text: 'The form was sent. Its lead is in the inbox.' });
 }
 
@@ -126,6 +135,6 @@ export function useDemoTrial(isWanted: boolean) {
 /** Brings the demo world into an instance that began without it. */
 export function useDemoBringing() {
   return useChange(() => send('POST', '/inspect/reset', DEMO_SEED), {
-    said: ({ commit }) => `The demo world is here: commit ${commit ?? ''}, which the history can take back.`,
+    onDone: ({ commit }) => toastCommit('The demo world was added.', commit),
   });
 }

@@ -1,24 +1,57 @@
 import { jsonIn } from '../../../../server/model/json.ts';
-import { DiffEditor } from '../../parts/code-editor.tsx';
-import { Pending } from '../../parts/pending.tsx';
+import { keys } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
+import { clockText } from '../../components/amounts.ts';
+import { DiffEditor } from '../../components/code-editor.tsx';
+import { Select } from '../../components/fields.tsx';
+import { Pending } from '../../components/pending.tsx';
+import { useSearch } from '../../url.ts';
 import { type InvocationDetail, useInvocation } from './use-invocations.ts';
 
-/** What differs between two invocations: what they were given, what they said, whom they called, what came of them. */
-export function CompareTab({ invocation, otherId }: { invocation: InvocationDetail; otherId: string }) {
-  const read = useInvocation(otherId);
-  const other = read.data;
-  if (!other) return <Pending query={read} label="Loading" />;
+/** So many of the newest invocations of the lambda are offered. */
+const MAX_OFFERED = 100;
+
+/** What differs between two invocations, side by side: event, log, outbound calls and result. */
+export function CompareTab({ invocation, otherId }: { invocation: InvocationDetail; otherId: string | undefined }) {
+  const [, change] = useSearch();
+  const { executionId, lambdaId } = invocation;
+  const list = useRead(keys.invocations, '/inspect/invocations', { lambda: lambdaId, limit: MAX_OFFERED });
+  const others = (list.data?.invocations ?? []).filter((one) => one.executionId !== executionId);
+  const chosen = otherId !== undefined && otherId !== executionId ? otherId : others[0]?.executionId;
   return (
     <div className="flex h-full flex-col">
-      <p className="px-4 py-1.5 text-muted">
-        From <span className="mono">{otherId.slice(0, 8)}</span> to{' '}
-        <span className="mono">{invocation.executionId.slice(0, 8)}</span>
-      </p>
+      <div className="flex flex-wrap items-center gap-x-3 px-4 py-1">
+        <Select
+          label="Compare with"
+          options={others.map((one) => ({
+            id: one.executionId,
+            text: `${clockText(Date.parse(one.acceptedAt))} ${one.outcome.failure ?? 'ok'} ${one.executionId.slice(0, 8)}`,
+          }))}
+          value={chosen}
+          onChange={(id) => change({ with: id })}
+        />
+        {chosen !== undefined && (
+          <p className="text-muted">
+            Left: <span className="mono">{chosen.slice(0, 8)}</span>, right:{' '}
+            <span className="mono">{executionId.slice(0, 8)}</span>
+          </p>
+        )}
+      </div>
       <div className="min-h-0 flex-1">
-        <DiffEditor label="What differs" before={comparable(other)} after={comparable(invocation)} language="json" />
+        {chosen !== undefined && <Comparison invocation={invocation} otherId={chosen} />}
+        {chosen === undefined && list.data && (
+          <p className="px-4 py-2 text-muted">There is no other invocation of this lambda.</p>
+        )}
       </div>
     </div>
   );
+}
+
+function Comparison({ invocation, otherId }: { invocation: InvocationDetail; otherId: string }) {
+  const read = useInvocation(otherId);
+  if (!read.data) return <Pending query={read} label="Loading" />;
+  const [before, after] = [comparable(read.data), comparable(invocation)];
+  return <DiffEditor label="What differs" before={before} after={after} language="json" layout="sides" />;
 }
 
 /** Without ids and times, which always differ. */

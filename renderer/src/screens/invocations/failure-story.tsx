@@ -1,99 +1,108 @@
 import { RotateCcw, Undo2 } from 'lucide-react';
-import type { FailureRun, Suspect } from '../../api/failures.ts';
-import { Time } from '../../parts/amount.tsx';
-import { Button } from '../../parts/button.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
+import type { CauseCandidate, FailureRun } from '../../api/failures.ts';
+import { useIdentity } from '../../api/identity.ts';
+import { OnResource } from '../../api/permissions.tsx';
+import { Time } from '../../components/amount.tsx';
+import { Button } from '../../components/button.tsx';
+import { FailureNote } from '../../components/empty-state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { capital, lostWords, replayWords } from './failure-words.ts';
-import { useMending } from './use-mending.ts';
+import { capital, changeWords, lostWords, replayWords, undoWords } from './failure-words.ts';
+import { useRepair } from './use-repair.ts';
 
 /** What probably caused a run of failures, and the way back: the change undone, and what was lost done again, in one step. */
 export function FailureStory({ run }: { run: FailureRun }) {
-  const [likeliest] = run.suspects;
-  const others = run.suspects.slice(run.rule ? 0 : 1);
+  const [likeliest] = run.likelyCauses;
+  const others = run.likelyCauses.slice(run.rule ? 0 : 1);
   const { rule } = run;
-  const { mending, progress, stop } = useMending(run);
-  const isUndoing = mending.isPending && mending.variables !== undefined;
+  // Only root may revert a commit or change a rule.
+  const isRoot = useIdentity().data?.user.isRoot === true;
+  const { repair, progress, stop } = useRepair(run);
+  const isUndoing = repair.isPending && repair.variables !== undefined;
   const isUnderWay = progress !== undefined;
-  const decided = rule && { undone: 'rule' as const, text: 'Switch it off' };
-  const changed = likeliest && { undone: likeliest.seq, text: 'Undo it' };
-  const cause = run.isOver ? undefined : (decided ?? changed);
+  const decided = rule && { undone: 'rule' as const, text: 'Disable the rule' };
+  const changed = likeliest?.isUndoable && { undone: likeliest.seq, text: 'Undo it' };
+  const cause = isRoot && !run.isOver && (decided ?? changed);
   return (
-    <div className="mt-1 flex flex-col gap-1.5">
-      {rule && !run.isOver && (
-        <p>
-          The outbound rule <PlaceLink to={{ screen: 'leads', search: { tab: 'rules' } }}>{rule.text}</PlaceLink>{' '}
-          decided so.
-        </p>
-      )}
-      {likeliest && !rule && !run.isOver && (
-        <p>
-          Since <Change suspect={likeliest} />.
-        </p>
-      )}
-      {!likeliest && !rule && run.historyFrom !== undefined && (
-        <p className="text-muted">
-          What was changed before it is not known any more: the history begins <Time at={run.historyFrom} />.
-        </p>
-      )}
-      {run.lost > 0 && (
-        <p className="flex flex-wrap items-center gap-1.5">
-          {cause && (
+    <OnResource of={{ id: run.lambdaId, name: run.lambdaName }}>
+      <div className="mt-1 flex flex-col gap-1.5 break-words">
+        {rule && !run.isOver && (
+          <p>
+            The outbound rule <PlaceLink to={{ screen: 'leads', search: { tab: 'rules' } }}>{rule.text}</PlaceLink>{' '}
+            decided so.
+          </p>
+        )}
+        {likeliest && !rule && !run.isOver && (
+          <p>
+            {run.lastGood ? 'Since' : 'No earlier successful call is recorded. The last change:'}{' '}
+            <Change candidate={likeliest} />.
+          </p>
+        )}
+        {cause && !decided && likeliest && run.lost > 0 && <p className="text-muted">{undoWords(likeliest)}</p>}
+        {!likeliest && !rule && run.historyFrom !== undefined && (
+          <p className="text-muted">
+            Earlier changes are unknown: the history starts <Time at={run.historyFrom} />.
+          </p>
+        )}
+        {run.lost > 0 && (
+          <p className="flex flex-wrap items-center gap-1.5">
+            {cause && (
+              <Button
+                look="primary"
+                icon={Undo2}
+                isPending={isUndoing}
+                isDisabled={isUnderWay}
+                onPress={() => repair.mutate(cause.undone)}
+              >
+                {cause.text}, and {replayWords(run)}
+              </Button>
+            )}
             <Button
-              look="primary"
-              icon={Undo2}
-              isPending={isUndoing}
+              icon={RotateCcw}
+              needs="lambda.invoke"
+              isPending={isUnderWay && !isUndoing}
               isDisabled={isUnderWay}
-              onPress={() => mending.mutate(cause.undone)}
+              onPress={() => repair.mutate(undefined)}
             >
-              {cause.text}, and {replayWords(run)}
+              {capital(replayWords(run))}
             </Button>
-          )}
-          <Button
-            icon={RotateCcw}
-            isPending={isUnderWay && !isUndoing}
-            isDisabled={isUnderWay}
-            onPress={() => mending.mutate(undefined)}
-          >
-            {capital(replayWords(run))}
-          </Button>
-        </p>
-      )}
-      {progress && progress.left > 0 && (
-        <p role="status" className="flex items-center gap-2">
-          {progress.replayed.toLocaleString('en')} of {(progress.replayed + progress.left).toLocaleString('en')}{' '}
-          replayed
-          <Button onPress={stop}>Stop</Button>
-        </p>
-      )}
-      {run.lost === 0 && <p className="text-muted">{lostWords(run)}</p>}
-      {others.length + run.happenings.length > 0 && !run.isOver && (
-        <details>
-          <summary className="cursor-pointer text-muted">What else was changed before it</summary>
-          <ul className="list-disc pl-5">
-            {others.map((suspect) => (
-              <li key={`${suspect.seq} ${suspect.resource.id}`}>
-                <Change suspect={suspect} />
-              </li>
-            ))}
-            {run.happenings.map(({ at, text }) => (
-              <li key={`${at} ${text}`}>
-                {capital(text)} <Time at={at} />
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
-      <FailureNote error={mending.error} />
-    </div>
+          </p>
+        )}
+        {progress && progress.left > 0 && (
+          <p role="status" className="flex items-center gap-2">
+            {progress.replayed.toLocaleString('en')} of {(progress.replayed + progress.left).toLocaleString('en')}{' '}
+            replayed
+            <Button onPress={stop}>Stop</Button>
+          </p>
+        )}
+        {run.lost === 0 && <p className="text-muted">{lostWords(run)}</p>}
+        {others.length + run.activity.length > 0 && !run.isOver && (
+          <details>
+            <summary className="cursor-pointer text-muted">Other changes before the failures</summary>
+            <ul className="list-disc pl-5">
+              {others.map((candidate) => (
+                <li key={`${candidate.seq} ${candidate.resource.id}`}>
+                  <Change candidate={candidate} />
+                </li>
+              ))}
+              {run.activity.map(({ at, text }) => (
+                <li key={`${at} ${text}`}>
+                  {capital(text)} <Time at={at} />
+                </li>
+              ))}
+            </ul>
+          </details>
+        )}
+        <FailureNote error={repair.error} />
+      </div>
+    </OnResource>
   );
 }
 
 /** Who changed what, when, and in which commit. */
-function Change({ suspect: { seq, at, by, deeds, resource } }: { suspect: Suspect }) {
+function Change({ candidate: { seq, at, by, changes, resource } }: { candidate: CauseCandidate }) {
   return (
     <>
-      {by} {deeds.join(', ')} on{' '}
+      {by} {changeWords(changes)}{' '}
       <PlaceLink to={{ screen: 'resources', id: resource.id, search: { tab: 'history' } }}>{resource.name}</PlaceLink>{' '}
       <Time at={at} /> in <PlaceLink to={{ screen: 'history', search: { sel: String(seq) } }}>commit {seq}</PlaceLink>
     </>

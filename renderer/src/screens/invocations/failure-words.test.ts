@@ -1,21 +1,34 @@
 import { describe, expect, it } from 'vitest';
-import { outcomeWords, replayWords } from './failure-words.ts';
+import { changeWords, outcomeWords, replayWords, undoWords } from './failure-words.ts';
 
-describe('What was lost, in words', () => {
+describe('Lost records, described', () => {
   it.each([
-    ['form', 1, 'replay the lost form'],
-    ['form', 2, 'replay the 2 lost forms'],
+    ['form', 1, 'replay the undelivered form'],
+    ['form', 2, 'replay the 2 undelivered forms'],
     ['call', 1, 'replay the failed invocation'],
     ['invocation', 12000, 'replay the 12,000 failed invocations'],
   ] as const)('of a %s, %i times', (kind, lost, words) => {
     expect(replayWords({ kind, lost })).toBe(words);
   });
 
-  it('says what came of it, and what is left', () => {
+  it.each([
+    [['created it'], 'created', 'Undoing it deletes it.'],
+    [['removed it'], 'deleted', 'Undoing it restores it.'],
+    [
+      ['removed CRM_OID', 'set REGION'],
+      'removed CRM_OID, set REGION on',
+      'Undoing it sets CRM_OID again, removes REGION.',
+    ],
+  ])('names what was %j, and what undoing it does', (changes, words, undoing) => {
+    expect(changeWords(changes)).toBe(words);
+    expect(undoWords({ changes, others: [] })).toBe(undoing);
+  });
+
+  it('reports the result, and the remaining ones', () => {
     const all = { replayed: 2, good: 2, notKept: 0, left: 0 };
-    expect(outcomeWords({ kind: 'form' }, all)).toBe('2 of 2 lost forms arrived.');
+    expect(outcomeWords({ kind: 'form' }, all)).toBe('2 of 2 undelivered forms arrived.');
     expect(outcomeWords({ kind: 'call' }, { replayed: 500, good: 1, notKept: 3, left: 9500 })).toBe(
-      '1 of 500 failed invocations went well; 3 could not be replayed: their events were not kept; 9,500 are left.',
+      '1 of 500 failed invocations went well; 3 could not be replayed: their events were not stored; 9,500 are left.',
     );
   });
 });

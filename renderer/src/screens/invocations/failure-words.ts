@@ -1,17 +1,42 @@
-import type { FailureReplayed } from '../../../../server/contract/recorded.ts';
-import type { FailureRun } from '../../api/failures.ts';
-import { counted } from '../../parts/amounts.ts';
+import type { FailureReplayed } from '../../../../server/api/routes/recorded.ts';
+import type { CauseCandidate, FailureRun } from '../../api/failures.ts';
+import { counted } from '../../components/amounts.ts';
 
-/** What came to nothing is called so: one, and several of them. */
+/** Names for failed calls: singular and plural. */
 const NAMES: Record<FailureRun['kind'], readonly [string, string]> = {
-  form: ['lost form', 'lost forms'],
+  form: ['undelivered form', 'undelivered forms'],
   call: ['failed invocation', 'failed invocations'],
   invocation: ['failed invocation', 'failed invocations'],
 };
 
-/** What the button does: `replay the 2 lost forms`. */
+/** What the button does: `replay the 2 undelivered forms`. */
 export function replayWords({ kind, lost }: Pick<FailureRun, 'kind' | 'lost'>): string {
   return lost === 1 ? `replay the ${NAMES[kind][0]}` : `replay the ${counted(lost, ...NAMES[kind])}`;
+}
+
+/** What a commit did, up to the name of the resource: `removed CRM_OID on`, `created`. */
+export function changeWords(changes: readonly string[]): string {
+  if (changes.includes('created it')) return 'created';
+  return changes.includes('removed it') ? 'deleted' : `${changes.join(', ')} on`;
+}
+
+/** What undoing a change does, before it is done: `To undo it sets CRM_OID again and removes REGION.` */
+export function undoWords({ changes, others }: Pick<CauseCandidate, 'changes' | 'others'>): string {
+  const opposites = changes.map((change) => {
+    const [verb = '', ...what] = change.split(' ');
+    const name = what.join(' ');
+    if (name === 'it') return verb === 'removed' ? 'restores it' : 'deletes it';
+    if (verb === 'removed') return `sets ${name} again`;
+    return verb === 'set' ? `removes ${name}` : `restores the earlier ${name.replace(/^(the|its) /, '')}`;
+  });
+  const more = others.length === 0 ? '' : ` It also undoes what the same commit changed in ${others.join(', ')}.`;
+  return `Undoing it ${opposites.join(', ')}.${more}`;
+}
+
+/** How often it failed and succeeded: `3 times, and 1 invocation succeeded since`. */
+export function countWords({ count, succeeded }: Pick<FailureRun, 'count' | 'succeeded'>): string {
+  const failed = count === 1 ? 'once' : `${count.toLocaleString('en')} times`;
+  return succeeded === 0 ? failed : `${failed}, and ${counted(succeeded, 'invocation')} succeeded since`;
 }
 
 /** What has become of it all once nothing is lost any more. */
@@ -27,7 +52,7 @@ export function outcomeWords(
 ): string {
   const done = kind === 'form' ? 'arrived' : 'went well';
   const parts = [`${good.toLocaleString('en')} of ${counted(replayed, ...NAMES[kind])} ${done}`];
-  if (notKept > 0) parts.push(`${notKept.toLocaleString('en')} could not be replayed: their events were not kept`);
+  if (notKept > 0) parts.push(`${notKept.toLocaleString('en')} could not be replayed: their events were not stored`);
   if (left > 0) parts.push(`${left.toLocaleString('en')} are left`);
   return `${parts.join('; ')}.`;
 }

@@ -1,8 +1,8 @@
-import { Duration } from '../../parts/amount.tsx';
-import { counted } from '../../parts/amounts.ts';
-import type { GridColumn } from '../../parts/data-grid.tsx';
-import { timeColumn } from '../../parts/list/time-column.tsx';
-import { State } from '../../parts/state.tsx';
+import { Duration } from '../../components/amount.tsx';
+import { counted } from '../../components/amounts.ts';
+import type { GridColumn } from '../../components/data-grid.tsx';
+import { timeColumn } from '../../components/list/time-column.tsx';
+import { State } from '../../components/state.tsx';
 import { conditionOf, statusOf } from './invocation-words.ts';
 import type { InvocationSummary } from './use-invocations.ts';
 
@@ -15,7 +15,7 @@ export type InvocationRow = Pick<
 
 export const keyOfInvocation = ({ executionId }: Pick<InvocationRow, 'executionId'>) => executionId;
 
-/** @param longestMs what the longest bar stands for */
+/** @param longestMs what the longest bar represents */
 export function invocationColumns(longestMs: number): readonly GridColumn<InvocationRow>[] {
   return [
     {
@@ -69,7 +69,7 @@ export function invocationColumns(longestMs: number): readonly GridColumn<Invoca
         outboundFailures ? (
           <span
             className="text-error"
-            title={`${outboundFailures} of ${counted(outboundCalls ?? outboundFailures, 'call')} came to nothing`}
+            title={`${outboundFailures} of ${counted(outboundCalls ?? outboundFailures, 'call')} failed`}
           >
             {outboundFailures} of {outboundCalls}
           </span>
@@ -114,6 +114,7 @@ function Bar({ share, isError }: { share: number; isError: boolean }) {
         width={Math.max(3, share * BAR_PX)}
         height={6}
         rx={3}
+        className="grow"
         fill={isError ? 'var(--error)' : 'var(--span-handler)'}
       />
     </svg>

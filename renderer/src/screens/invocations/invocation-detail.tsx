@@ -1,20 +1,23 @@
-import { Bug, Download, GitCompare, Link2, Pencil, RotateCcw, Terminal, X } from 'lucide-react';
+import { Bug, Download, GitCompare, Link2, Pencil, RotateCcw, ScrollText, Terminal, X } from 'lucide-react';
 import { useState } from 'react';
 import { curlOf } from '../../api/curl.ts';
 import { saveFile } from '../../api/download.ts';
 import { useFailure } from '../../api/failures.ts';
+import { OnResource } from '../../api/permissions.tsx';
 import { usePlatformStatus } from '../../api/platform-status.ts';
+import { Button, IconButton } from '../../components/button.tsx';
+import { Copy, copyText } from '../../components/copy.tsx';
+import { HttpMessage } from '../../components/http-message.tsx';
+import { JsonView } from '../../components/json-view.tsx';
+import { Menu } from '../../components/menu.tsx';
+import { PendingDetail } from '../../components/pending-detail.tsx';
+import { Badge, State } from '../../components/state.tsx';
+import { Tabs } from '../../components/tabs.tsx';
 import { useKeys } from '../../keys/use-keys.ts';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { Copy, copyText } from '../../parts/copy.tsx';
-import { HttpMessage } from '../../parts/http-message.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
-import { Menu } from '../../parts/menu.tsx';
-import { PendingDetail } from '../../parts/pending-detail.tsx';
-import { Badge, State } from '../../parts/state.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
+import { useCommands } from '../../shell/commands.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
+import { FaultSource } from '../lambdas/fault-source.tsx';
 import { CompareTab } from './compare-tab.tsx';
 import { FailureStory } from './failure-story.tsx';
 import { capital } from './failure-words.ts';
@@ -26,7 +29,7 @@ import { type InvocationDetail, useInvocation } from './use-invocations.ts';
 import { useReplay } from './use-replay.ts';
 import { Waterfall } from './waterfall.tsx';
 
-/** One invocation: where its time went, what it was given and said, whom it called, what came of it. */
+/** One invocation: waterfall, event, log, outbound calls and result. */
 export function InvocationDetailPane({
   id,
   isRunning,
@@ -35,17 +38,23 @@ export function InvocationDetailPane({
 }: {
   id: string;
   isRunning: boolean;
-  /** The one of the same lambda before it, to be compared with. */
+  /** The previous invocation of the same lambda, to compare with. */
   previousId: string | undefined;
   /** The one that is open until another is chosen. */
   firstTab?: string;
 }) {
   const [, change] = useSearch();
   const read = useInvocation(id, !isRunning);
-  if (read.data) return <Detail invocation={read.data} previousId={previousId} firstTab={firstTab} />;
+  if (read.data) {
+    return (
+      <OnResource of={{ id: read.data.lambdaId, name: read.data.lambdaName }}>
+        <Detail invocation={read.data} previousId={previousId} firstTab={firstTab} />
+      </OnResource>
+    );
+  }
   return (
     <PendingDetail query={read} onClose={() => change({ sel: undefined })}>
-      {isRunning && <p className="px-4 text-muted">It still runs; what it did is shown as soon as it ends.</p>}
+      {isRunning && <p className="px-4 text-muted">It is still running. Its results appear here as soon as it ends.</p>}
     </PendingDetail>
   );
 }
@@ -64,9 +73,20 @@ function Detail({
   const [isDebugging, setDebugging] = useState(false);
   const gatewayUrl = usePlatformStatus().data?.addresses.gatewayUrl;
   const replay = useReplay(invocation);
-  const { outcome, request, isThinned } = invocation;
+  const { outcome, request, isTruncated } = invocation;
   const compared = otherId ?? invocation.replayOf ?? previousId;
   useKeys([{ keys: 'r', does: 'Replay the invocation', group: 'Lists', run: () => replay.run() }]);
+  useCommands([
+    { id: 'replay it', text: 'Replay this invocation', icon: RotateCcw, run: () => replay.run() },
+    { id: 'edit it', text: 'Replay this invocation with edits', icon: Pencil, run: () => setEditing(true) },
+    { id: 'debug it', text: 'Debug this invocation', icon: Bug, run: () => setDebugging(true) },
+    {
+      id: 'logs of it',
+      text: 'Open the logs of this invocation',
+      icon: ScrollText,
+      run: () => change({ tab: 'logs' }),
+    },
+  ]);
   const tabs = [
     { id: 'event', title: 'Event', content: <EventTab event={invocation.event} /> },
     { id: 'logs', title: 'Logs', count: invocation.logs.length, content: <LogsTab lines={invocation.logs} /> },
@@ -78,14 +98,18 @@ function Detail({
     },
     { id: 'result', title: 'Result', content: <ResultTab invocation={invocation} /> },
     ...(request?.response
-      ? [{ id: 'answer', title: 'Answer', content: <HttpMessage what="answer" {...withBody(request.response)} /> }]
+      ? [{ id: 'answer', title: 'Response', content: <HttpMessage what="response" {...withBody(request.response)} /> }]
       : []),
     { id: 'facts', title: 'Facts', content: <FactsTab invocation={invocation} /> },
-    ...(compared && compared !== invocation.executionId
-      ? [{ id: 'compare', title: 'Compare', content: <CompareTab invocation={invocation} otherId={compared} /> }]
-      : []),
+    {
+      id: 'compare',
+      title: 'Compare',
+      isFilling: true,
+      content: <CompareTab invocation={invocation} otherId={compared} />,
+    },
     { id: 'raw', title: 'Raw', content: <JsonView value={invocation} what="invocation" /> },
   ];
+  const shownTab = tab ?? firstTab ?? (outcome.ok ? (invocation.outboundFailures > 0 ? 'outbound' : 'event') : 'logs');
   return (
     <>
       <div className="border-b border-line px-4 py-2.5">
@@ -93,7 +117,9 @@ function Detail({
           <State is={conditionOf(invocation)} isIconOnly>
             {statusOf(invocation)}
           </State>
-          <h2 className="truncate text-[14px]">{invocation.lambdaName}</h2>
+          <h2 className="truncate text-title" title={invocation.lambdaName}>
+            {invocation.lambdaName}
+          </h2>
           <Badge>{invocation.cold ? 'cold' : 'warm'}</Badge>
           <Badge>{invocation.replayOf ? 'replay' : invocation.trigger}</Badge>
           <IconButton
@@ -103,10 +129,13 @@ function Detail({
             className="ml-auto"
           />
         </div>
-        <p className="mono flex items-center gap-3 text-muted">
+        <p className="mono flex flex-wrap items-center gap-x-3 text-muted">
           {request && (
-            <span className="truncate">
-              {request.method} {request.target} {request.status}
+            <span className="flex max-w-full gap-1.5">
+              <span className="truncate" title={request.target}>
+                {request.method} {request.target}
+              </span>
+              {request.status}
             </span>
           )}
           <span className="flex min-w-0 items-center">
@@ -122,6 +151,7 @@ function Detail({
         <div className="mt-1.5 flex flex-wrap gap-1.5">
           <Button
             look="primary"
+            needs="lambda.invoke"
             icon={RotateCcw}
             shortcut="r"
             isPending={replay.isPending}
@@ -129,17 +159,17 @@ function Detail({
           >
             Replay
           </Button>
-          <Button icon={Pencil} onPress={() => setEditing(true)}>
+          <Button icon={Pencil} needs="lambda.invoke" onPress={() => setEditing(true)}>
             Replay with edits
           </Button>
-          <Button icon={Bug} onPress={() => setDebugging(true)}>
+          <Button icon={Bug} needs="root" onPress={() => setDebugging(true)}>
             Debug
           </Button>
           <PlaceLink
             to={{ screen: 'lambdas', id: invocation.lambdaId }}
             className="flex h-7 items-center rounded-md border border-line-strong bg-panel px-2.5 hover:bg-raised"
           >
-            Its lambda
+            Lambda
           </PlaceLink>
           <Menu
             label="More"
@@ -156,7 +186,7 @@ function Detail({
                 : []),
               {
                 id: 'compare',
-                text: 'Compare with the one before',
+                text: 'Compare with the previous invocation',
                 icon: GitCompare,
                 isDisabled: previousId === undefined && invocation.replayOf === undefined,
                 onAction: () => change({ tab: 'compare', with: invocation.replayOf ?? previousId }),
@@ -172,19 +202,25 @@ function Detail({
           />
         </div>
       </div>
-      {isThinned && (
+      {isTruncated && (
         <p className="mx-4 mt-3 rounded-md border border-line bg-raised px-3 py-2 text-muted">
-          Its event, log and result had to make room for newer ones.
+          The event, log and result are no longer stored; newer ones replaced them.
         </p>
       )}
-      {conditionOf(invocation) !== 'ok' && <WhyItFailed invocation={invocation} />}
-      <div className="border-b border-line px-4 pt-3 pb-2">
-        <Waterfall spans={spansOf(invocation)} />
-      </div>
+      {/* A comparison needs the whole height. */}
+      {shownTab !== 'compare' && (
+        <>
+          {conditionOf(invocation) !== 'ok' && <FailureExplanation invocation={invocation} />}
+          <div className="border-b border-line px-4 py-2">
+            <Waterfall spans={spansOf(invocation)} />
+          </div>
+        </>
+      )}
       <Tabs
+        isInDetail
         label="Parts of the invocation"
         tabs={tabs}
-        value={tab ?? firstTab ?? (outcome.ok ? (invocation.outboundFailures > 0 ? 'outbound' : 'event') : 'logs')}
+        value={shownTab}
         onChange={(next) => change({ tab: next })}
       />
       {isDebugging && <DebugDialog invocation={invocation} onClose={() => setDebugging(false)} />}
@@ -194,7 +230,8 @@ function Detail({
 }
 
 /** What went wrong, what to do about it, and what probably caused it. */
-function WhyItFailed({ invocation: { executionId, outcome } }: { invocation: InvocationDetail }) {
+function FailureExplanation({ invocation }: { invocation: InvocationDetail }) {
+  const { executionId, outcome } = invocation;
   const run = useFailure(executionId);
   return (
     <div role="note" className="mx-4 mt-3 rounded-md border border-error/40 bg-error-soft px-3 py-2">
@@ -203,8 +240,9 @@ function WhyItFailed({ invocation: { executionId, outcome } }: { invocation: Inv
         <span className="mono break-words">{outcome.ok ? run && capital(run.text) : outcome.message}</span>
       </p>
       <p className="mt-1 text-muted">
-        {outcome.ok ? 'Whoever called it was told that all went well.' : adviceOn(outcome.failure)}
+        {outcome.ok ? 'The caller received a success response.' : adviceOn(outcome.failure)}
       </p>
+      <FaultSource result={invocation} />
       {run && <FailureStory run={run} />}
     </div>
   );

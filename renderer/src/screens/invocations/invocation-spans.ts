@@ -10,7 +10,7 @@ const STEPS: Readonly<Record<string, string>> = {
   body: 'read the body',
 };
 
-/** From the gateway's first step to the answer: where the time of an invocation went, as far as it is known. */
+/** Time of an invocation by part, from the gateway's first step to the response, as far as it is known. */
 export function spansOf(invocation: InvocationDetail): Span[] {
   const { acceptedAt, startedAt, finishedAt, outcome, request, outbound, cold, trigger, logs } = invocation;
   const finishedMs = momentOf(finishedAt);
@@ -21,13 +21,13 @@ export function spansOf(invocation: InvocationDetail): Span[] {
     const endMs = arrivedMs + request.durationMs;
     spans.push({ name: 'gateway', note: request.method, startMs: arrivedMs, endMs, tone: 'gateway' });
     spans.push(...gatewaySteps(request.steps, arrivedMs));
-    // A call that nobody waits for is answered while it goes on.
+    // An asynchronous call gets its response while it runs.
     if (trigger === 'gateway' && endMs > finishedMs) {
       const note = request.status === undefined ? 'not taken' : String(request.status);
       spans.push({ name: 'answer', note, startMs: finishedMs, endMs, tone: 'gateway' });
     }
   }
-  // Without a process that is free, one is made ready.
+  // If no process is idle, one is started.
   const before = cold ? { name: 'child', note: 'cold start' } : { name: 'queue', note: '' };
   spans.push({ ...before, startMs: momentOf(acceptedAt), endMs: startedMs, tone: 'queue' });
   if (startedAt !== undefined) {
@@ -41,7 +41,7 @@ export function spansOf(invocation: InvocationDetail): Span[] {
     const note = hostOf(call.url);
     spans.push({ name: call.method, note, startMs, endMs: startMs + call.durationMs, tone, depth: 1 });
   }
-  // In the order in which they began; of those that began together the one that holds the others comes first.
+  // In the order of their start; of spans with the same start, the enclosing one comes first.
   return spans.sort((one, other) => one.startMs - other.startMs || other.endMs - one.endMs);
 }
 

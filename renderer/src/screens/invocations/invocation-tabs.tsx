@@ -1,15 +1,15 @@
-import { Duration, Time } from '../../parts/amount.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { BodyView } from '../../parts/http-message.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
-import { KeyValue } from '../../parts/key-value.tsx';
+import { Duration, Time } from '../../components/amount.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { BodyView } from '../../components/http-message.tsx';
+import { JsonView } from '../../components/json-view.tsx';
+import { KeyValue } from '../../components/key-value.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { TraceLink } from '../../shell/trace-link.tsx';
 import { RunLog } from '../lambdas/run-log.tsx';
 import { OutboundCallView } from './outbound-call-view.tsx';
 import type { InvocationDetail, InvocationEvent } from './use-invocations.ts';
 
-/** What the lambda was given: its event, and what it can read of the call. */
+/** The input of the lambda: its event and context. */
 export function EventTab({ event }: { event: InvocationEvent }) {
   const { body, params, headers } = event;
   return (
@@ -35,10 +35,15 @@ export function EventTab({ event }: { event: InvocationEvent }) {
   );
 }
 
-/** Whom the lambda called. */
+/** Outbound calls of the lambda. */
 export function OutboundTab({ invocation: { outbound, executionId, traceId } }: { invocation: InvocationDetail }) {
   if (outbound.length === 0)
-    return <EmptyState title="It called nobody" text="Requests that the lambda makes while it runs show up here." />;
+    return (
+      <EmptyState
+        title="No outbound calls"
+        text="HTTP calls that the lambda makes during the invocation appear here."
+      />
+    );
   return (
     <ul>
       {outbound.map((call) => (
@@ -53,7 +58,7 @@ export function OutboundTab({ invocation: { outbound, executionId, traceId } }: 
 /** What the lambda printed. */
 export function LogsTab({ lines }: { lines: InvocationDetail['logs'] }) {
   if (lines.length === 0)
-    return <EmptyState title="It printed nothing" text="What the lambda prints while it runs shows up here." />;
+    return <EmptyState title="No output" text="Output of the lambda appears here while it runs." />;
   return (
     <div className="px-4 py-2">
       <RunLog lines={lines} />
@@ -63,7 +68,7 @@ export function LogsTab({ lines }: { lines: InvocationDetail['logs'] }) {
 
 export function ResultTab({ invocation: { outcome } }: { invocation: InvocationDetail }) {
   const shown = outcome.result ?? outcome.message;
-  if (shown === undefined) return <EmptyState title="No result" text="The handler called back without one." />;
+  if (shown === undefined) return <EmptyState title="No result" text="The handler returned no result." />;
   return <JsonView value={shown} what="result" />;
 }
 

@@ -1,20 +1,20 @@
-import type { Condition } from '../../parts/state.tsx';
+import type { Condition } from '../../components/state.tsx';
 
 interface Ended {
   /** Undefined while it waits or runs. */
   outcome?: { ok: boolean; failure?: string } | undefined;
-  /** Calls that it made and that came to nothing. */
+  /** Number of failed outbound calls. */
   outboundFailures?: number | undefined;
 }
 
-/** How it went, in a word or two: `running`, `ok`, the kind of its failure, or that a call it made came to nothing. */
+/** How it went, in a word or two: `running`, `ok`, the kind of its failure, or that an outbound call failed. */
 export function statusOf({ outcome, outboundFailures }: Ended): string {
   if (!outcome) return 'running';
   if (!outcome.ok) return outcome.failure ?? 'error';
   return outboundFailures ? callsFailed(outboundFailures) : 'ok';
 }
 
-/** So many calls came to nothing, in words. */
+/** The number of failed calls in words. */
 export function callsFailed(count: number): string {
   return count === 1 ? 'call failed' : `${count.toLocaleString('en')} calls failed`;
 }
@@ -30,22 +30,22 @@ export function conditionOf({ outcome, outboundFailures }: Ended): Condition {
 export function adviceOn(failure: string | undefined): string {
   switch (failure) {
     case 'timeout':
-      return 'It did not call back within its time-out. See in the waterfall what it waited for, or give it more time.';
+      return 'The lambda did not finish within its timeout. See in the waterfall what it waited for, or raise the timeout.';
     case 'crash':
-      return 'Its process ended, ran out of memory, or gave something that could not be read. Its log may say why.';
+      return 'The process ended, ran out of memory, or returned an unreadable result. The log can contain the reason.';
     case 'load':
-      return 'Its code could not be loaded, or has no such handler. Check the code and the name of the handler.';
+      return 'The code could not be loaded, or the handler was not found. Check the code and the name of the handler.';
     case 'too-large':
-      return 'Its result is over the limit. Answer with less, or raise the limit in the settings.';
+      return 'The result exceeds the limit. Return less, or raise the limit in the settings.';
     case 'deleted':
-      return 'There is no such lambda any more.';
+      return 'The lambda no longer exists.';
     case 'busy':
-      return 'All its processes were busy and its queue was full.';
+      return 'All processes of the lambda were busy and its queue was full.';
     case 'runtime':
-      return 'Its runtime is not emulated; NodeJS is.';
+      return 'The runtime is not supported; only Node.js is.';
     case 'interrupted':
-      return 'The emulator stopped before it ended.';
+      return 'The platform stopped before the invocation finished.';
     default:
-      return 'The handler called back with an error or threw one. Its log and outbound calls may say why.';
+      return 'The handler returned or threw an error. The log and the outbound calls can contain the reason.';
   }
 }

@@ -1,21 +1,21 @@
-import type { RecordedLine } from '../../../../server/contract/recorded-parts.ts';
-import { lineQuery } from '../../../../server/model/recorded-part-queries.ts';
-import type { GridColumn } from '../../parts/data-grid.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { timeColumn } from '../../parts/list/time-column.tsx';
-import { State } from '../../parts/state.tsx';
-import type { Happening } from '../../shell/list-screen.tsx';
+import type { RecordedLine } from '../../../../server/api/routes/recorded-parts.ts';
+import { lineQuery } from '../../../../server/api/routes/recorded-queries.ts';
+import type { GridColumn } from '../../components/data-grid.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { timeColumn } from '../../components/list/time-column.tsx';
+import { State } from '../../components/state.tsx';
+import type { EventKind } from '../../shell/list-screen.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { executionColumn, lambdaColumn } from './invocation-columns.tsx';
 import { PartList } from './part-list.tsx';
 import { useLogLines } from './use-invocations.ts';
 
 const isError = ({ stream }: RecordedLine) => stream === 'stderr';
-const HAPPENED: Happening<RecordedLine> = {
-  pointOf: (line) => ({ atMs: Date.parse(line.at), hasFailed: isError(line) }),
+const HAPPENED: EventKind<RecordedLine> = {
+  atMsOf: ({ at }) => Date.parse(at),
   states: [
-    { is: 'ok', text: 'stdout', term: 'stream:stdout', has: (line) => !isError(line) },
-    { is: 'error', text: 'stderr', term: 'stream:stderr', has: isError },
+    { is: 'idle', text: 'stdout', term: 'stream:stdout', figure: 'ok' },
+    { is: 'error', text: 'stderr', term: 'stream:stderr', figure: 'failed' },
   ],
   views: [
     { name: 'Standard error', search: { q: 'stream:stderr' } },
@@ -57,11 +57,11 @@ export function LineList() {
       label="Log lines"
       list={useLogLines()}
       columns={COLUMNS}
-      happened={HAPPENED}
+      events={HAPPENED}
       firstTab="logs"
       empty={
-        <EmptyState title="Nothing has been printed yet" text="Whatever a lambda prints stands here at once.">
-          <PlaceLink to={{ screen: 'lambdas' }}>Run a lambda by hand</PlaceLink>
+        <EmptyState title="No output yet" text="Output of lambdas appears here immediately.">
+          <PlaceLink to={{ screen: 'lambdas' }}>Run a lambda</PlaceLink>
         </EmptyState>
       }
     />

@@ -1,5 +1,5 @@
-import { termsOf } from '../../parts/list/query-terms.ts';
-import { Segments } from '../../parts/segments.tsx';
+import { termsOf } from '../../components/list/query-terms.ts';
+import { Segments } from '../../components/segments.tsx';
 import { useSearch } from '../../url.ts';
 
 const LISTS = [
@@ -10,7 +10,7 @@ const LISTS = [
 /** What can be said in all three lists. */
 const SHARED = ['time', 'lambda', 'id', 'trace'];
 
-/** Which of the lists is shown; what all of them understand of the query goes along. */
+/** Selects one of the lists; the part of the query that all lists support is kept. */
 export function ListChoice() {
   const [{ list = 'calls', q = '' }, change] = useSearch();
   const choose = (next: string) => {

@@ -1,7 +1,7 @@
 import { isFailedCall } from '../../../../server/model/failed-call.ts';
-import { Duration } from '../../parts/amount.tsx';
-import { BodyView } from '../../parts/http-message.tsx';
-import { Badge, State } from '../../parts/state.tsx';
+import { Duration } from '../../components/amount.tsx';
+import { BodyView } from '../../components/http-message.tsx';
+import { Badge, State } from '../../components/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { TraceLink } from '../../shell/trace-link.tsx';
 import type { OutboundCall } from './use-invocations.ts';
@@ -10,18 +10,18 @@ export interface OutboundCallViewProps {
   call: Omit<OutboundCall, 'startedAt'>;
   /** Of the invocation that made it. */
   executionId: string;
-  /** That of the invocation, where calls of another one are told. */
+  /** Of the invocation, where calls of several are listed. */
   traceId?: string;
 }
 
-/** A call that a lambda made: to whom, what came of it, and what decided so. */
+/** An outbound call: its target, its outcome, and the rule that applied. */
 export function OutboundCallView({ call, executionId, traceId }: OutboundCallViewProps) {
   return (
     <>
       <p className="flex flex-wrap items-center gap-2">
-        <State is={isFailedCall(call) ? 'error' : 'ok'}>{call.status ?? 'no answer'}</State>
+        <State is={isFailedCall(call) ? 'error' : 'ok'}>{call.status ?? 'no response'}</State>
         <Badge>{call.method}</Badge>
-        {call.caughtBy && <Badge tone="running">caught by the {call.caughtBy.toUpperCase()} stand-in</Badge>}
+        {call.caughtBy && <Badge tone="running">caught by the mock {call.caughtBy.toUpperCase()}</Badge>}
         <span className="ml-auto text-muted">
           <Duration ms={call.durationMs} />
         </span>
@@ -36,6 +36,7 @@ export function OutboundCallView({ call, executionId, traceId }: OutboundCallVie
           {call.rules.map(({ text }) => text).join(', then ')}
         </p>
       )}
+      {call.warning && <p className="mt-1 break-words text-warn">{call.warning}</p>}
       {call.error && <p className="mt-1 break-words text-error">{call.error}</p>}
       {traceId !== undefined && call.traceId && call.traceId !== traceId && (
         <p className="mt-1 text-muted">

@@ -1,27 +1,27 @@
-import type { RecordedCall } from '../../../../server/contract/recorded-parts.ts';
+import type { RecordedCall } from '../../../../server/api/routes/recorded-parts.ts';
+import { outboundQuery } from '../../../../server/api/routes/recorded-queries.ts';
 import { isFailedCall } from '../../../../server/model/failed-call.ts';
-import { outboundQuery } from '../../../../server/model/recorded-part-queries.ts';
-import type { GridColumn } from '../../parts/data-grid.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { methodColumn, tookColumn } from '../../parts/list/call-columns.tsx';
-import { timeColumn } from '../../parts/list/time-column.tsx';
-import { State } from '../../parts/state.tsx';
-import type { Happening } from '../../shell/list-screen.tsx';
+import type { GridColumn } from '../../components/data-grid.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { methodColumn, tookColumn } from '../../components/list/call-columns.tsx';
+import { timeColumn } from '../../components/list/time-column.tsx';
+import { State } from '../../components/state.tsx';
+import type { EventKind } from '../../shell/list-screen.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { lambdaColumn } from './invocation-columns.tsx';
 import { PartList } from './part-list.tsx';
 import { useOutboundCalls } from './use-invocations.ts';
 
-const HAPPENED: Happening<RecordedCall> = {
-  pointOf: (call) => ({ atMs: Date.parse(call.startedAt), tookMs: call.durationMs, hasFailed: isFailedCall(call) }),
+const HAPPENED: EventKind<RecordedCall> = {
+  atMsOf: ({ startedAt }) => Date.parse(startedAt),
   states: [
-    { is: 'ok', text: 'answered', term: 'is:ok', has: (call) => !isFailedCall(call) },
-    { is: 'error', text: 'came to nothing', term: 'is:failed', has: isFailedCall },
+    { is: 'ok', text: 'ok', term: 'is:ok', figure: 'ok' },
+    { is: 'error', text: 'failed', term: 'is:failed', figure: 'failed' },
   ],
   views: [
-    { name: 'Came to nothing', search: { q: 'is:failed' } },
+    { name: 'Failed calls', search: { q: 'is:failed' } },
     { name: 'Slowest of the last minute', search: { q: 'time:>1m', sort: '-took' } },
-    { name: 'Caught by the CRM stand-in', search: { q: 'caught:crm' } },
+    { name: 'Caught by the mock CRM', search: { q: 'caught:crm' } },
   ],
   query: {
     read: outboundQuery,
@@ -35,7 +35,7 @@ const COLUMNS: readonly GridColumn<RecordedCall>[] = [
     sortBy: ({ status }) => status,
     header: 'Status',
     width: 104,
-    cell: (call) => <State is={isFailedCall(call) ? 'error' : 'ok'}>{call.status ?? 'no answer'}</State>,
+    cell: (call) => <State is={isFailedCall(call) ? 'error' : 'ok'}>{call.status ?? 'no response'}</State>,
   },
   timeColumn(({ startedAt }) => startedAt),
   lambdaColumn({ gives: 1 }),
@@ -55,12 +55,12 @@ const COLUMNS: readonly GridColumn<RecordedCall>[] = [
     header: 'Decided by',
     width: { share: 1, minWidth: 100 },
     cell: ({ caughtBy, rules, error }) => (
-      <span className="text-muted">{rules?.at(-1)?.text ?? (caughtBy ? 'CRM stand-in' : error)}</span>
+      <span className="text-muted">{rules?.at(-1)?.text ?? (caughtBy ? 'Mock CRM' : error)}</span>
     ),
   },
 ];
 
-/** Whom lambdas called, newest first, and the invocation behind one of the calls. */
+/** Outbound calls, newest first, and the invocation of the selected call. */
 export function OutboundList() {
   return (
     <PartList
@@ -68,12 +68,12 @@ export function OutboundList() {
       label="Outbound calls"
       list={useOutboundCalls()}
       columns={COLUMNS}
-      happened={HAPPENED}
+      events={HAPPENED}
       firstTab="outbound"
       empty={
         <EmptyState
-          title="No lambda has called anybody yet"
-          text="Every HTTP call that a lambda makes stands here once the invocation is over."
+          title="No outbound calls yet"
+          text="HTTP calls of lambdas appear here when the invocation has finished."
         >
           <PlaceLink to={{ screen: 'home' }}>Send the demo's form</PlaceLink>
         </EmptyState>

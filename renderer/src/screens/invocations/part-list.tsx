@@ -1,4 +1,4 @@
-import { ListScreen, type ListScreenProps } from '../../shell/list-screen.tsx';
+import { RecordedScreen, type RecordedScreenProps } from '../../shell/list-screen.tsx';
 import { useSearch } from '../../url.ts';
 import { InvocationDetailPane } from './invocation-detail.tsx';
 import { ListChoice } from './list-choice.tsx';
@@ -10,7 +10,7 @@ interface Part {
 }
 
 export interface PartListProps<Row extends Part>
-  extends Pick<ListScreenProps<Row>, 'label' | 'list' | 'columns' | 'happened' | 'empty'> {
+  extends Pick<RecordedScreenProps<Row>, 'label' | 'list' | 'columns' | 'events' | 'empty'> {
   /** Its name in the address of the screen. */
   name: 'outbound' | 'lines';
   /** What of the invocation behind a row is shown first. */
@@ -24,7 +24,7 @@ export function PartList<Row extends Part>({ firstTab, ...list }: PartListProps<
   const [{ sel }] = useSearch();
   const [, executionId] = sel?.split('.') ?? [];
   return (
-    <ListScreen
+    <RecordedScreen
       title="Invocations"
       actions={<ListChoice />}
       {...list}

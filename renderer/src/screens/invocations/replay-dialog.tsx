@@ -1,20 +1,20 @@
 import { RotateCcw } from 'lucide-react';
 import { useState } from 'react';
 import { jsonIn } from '../../../../server/model/json.ts';
-import { CodeEditor } from '../../parts/code-editor.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import type { EditorLanguage } from '../../parts/editor-props.ts';
+import { CodeEditor } from '../../components/code-editor.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import type { EditorLanguage } from '../../components/editor-props.ts';
 import { DebugTab } from '../lambdas/debug-tab.tsx';
 import { useWorkbench } from '../lambdas/use-workbench.ts';
 import type { InvocationDetail } from './use-invocations.ts';
 import { useReplay } from './use-replay.ts';
 
-/** The event of an invocation, to be changed before the lambda is given it again. */
+/** The event of an invocation, to edit before the replay. */
 export function ReplayDialog({ invocation, onClose }: { invocation: InvocationDetail; onClose(): void }) {
   const { body } = invocation.event;
   const [text, setText] = useState(() => printed(body.text ?? ''));
   const replay = useReplay(invocation, { onDone: onClose });
-  // Whatever is typed meanwhile: the editor stays the same.
+  // The editor stays mounted while the user types.
   const [language] = useState<EditorLanguage>(() => (text === '' || jsonIn(text) !== undefined ? 'json' : 'text'));
   const run = () => replay.run(jsonIn(text) ?? text);
   return (
@@ -31,10 +31,8 @@ export function ReplayDialog({ invocation, onClose }: { invocation: InvocationDe
         <CodeEditor label="Event" value={text} onChange={setText} onSubmit={run} language={language} height="46vh" />
       </div>
       <p className="mt-2 text-muted">
-        {body.text?.includes('<hidden>')
-          ? 'Values that are hidden here have to be written anew: they are not sent back to the page. '
-          : ''}
-        It runs in your name, with the headers and parameters of the first call but without its credentials.
+        {body.text?.includes('<hidden>') ? 'Enter hidden values again: they are not sent to the page. ' : ''}
+        The replay runs as you, with the headers and parameters of the original call but without its credentials.
       </p>
     </Dialog>
   );
@@ -63,8 +61,8 @@ export function DebugDialog({ invocation, onClose }: { invocation: InvocationDet
       making={{ isPending: replay.isPending }}
     >
       <p className="text-muted">
-        Start debugging, attach an editor, then replay: the same event stops at the first line of the handler, and at
-        every breakpoint. Without a debugger it just runs.
+        Start debugging, attach an editor, then replay. The invocation pauses at the first line of the handler and at
+        every breakpoint. Without a debugger it runs without pausing.
       </p>
       <DebugTab name={invocation.lambdaName} workbench={workbench} />
     </Dialog>

@@ -1,49 +1,40 @@
 import { Pause, Play } from 'lucide-react';
 import { useMemo } from 'react';
-import { invocationQuery } from '../../../../server/model/recorded-queries.ts';
+import { invocationQuery } from '../../../../server/api/routes/recorded-queries.ts';
+import { amountOf, useFigures } from '../../api/figures.ts';
 import { live } from '../../api/live.ts';
-import { useNowMs } from '../../parts/amount.tsx';
-import { Button } from '../../parts/button.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { termsOf, withTerms } from '../../parts/list/query-terms.ts';
-import { type Happening, ListScreen } from '../../shell/list-screen.tsx';
+import { useNowMs } from '../../components/amount.tsx';
+import { Button } from '../../components/button.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { termsOf, withTerms } from '../../components/list/query-terms.ts';
+import { type EventKind, RecordedScreen } from '../../shell/list-screen.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { useValue } from '../../value-store.ts';
 import { type InvocationRow, invocationColumns, keyOfInvocation } from './invocation-columns.tsx';
 import { InvocationDetailPane } from './invocation-detail.tsx';
-import { conditionOf } from './invocation-words.ts';
 import { LineList } from './line-list.tsx';
 import { ListChoice } from './list-choice.tsx';
 import { OutboundList } from './outbound-list.tsx';
-import { type InvocationSummary, type ShownBegun, useFilter, useInvocations } from './use-invocations.ts';
+import { type InvocationSummary, type ShownStarted, useFilter, useInvocations } from './use-invocations.ts';
 
-const HAPPENED: Happening<InvocationRow> = {
-  pointOf: (row) => ({
-    atMs: Date.parse(row.acceptedAt),
-    tookMs: row.durationMs,
-    hasFailed: conditionOf(row) === 'error',
-  }),
+const HAPPENED: EventKind<InvocationRow> = {
+  atMsOf: ({ acceptedAt }) => Date.parse(acceptedAt),
   states: [
-    { is: 'ok', text: 'ok', term: 'status:ok', has: (row) => conditionOf(row) === 'ok' },
-    {
-      is: 'error',
-      text: 'failed',
-      term: 'status:error',
-      has: (row) => ['error', 'warning'].includes(conditionOf(row)),
-    },
+    { is: 'ok', text: 'ok', term: 'status:ok', figure: 'ok' },
+    { is: 'error', text: 'failed', term: 'status:failed', figure: 'failed' },
   ],
   views: [
-    { name: 'Failed', search: { q: 'status:error' } },
+    { name: 'Failed', search: { q: 'status:failed' } },
     { name: 'Slowest of the last minute', search: { q: 'time:>1m', sort: '-duration' } },
-    { name: 'Calls that came to nothing', search: { q: 'outbound:error' } },
+    { name: 'Failed outbound calls', search: { q: 'outbound:error' } },
     { name: 'Cold starts', search: { q: 'start:cold' } },
   ],
   query: {
     read: invocationQuery,
-    example: 'status:error lambda:webform dur:>200',
+    example: 'status:failed lambda:webform dur:>200',
     suggestions: [
-      'status:error',
+      'status:failed',
       'outbound:error',
       'time:>10m',
       'dur:>200',
@@ -54,9 +45,9 @@ const HAPPENED: Happening<InvocationRow> = {
     ],
   },
 };
-const NO_RUNNING: readonly ShownBegun[] = [];
+const NO_RUNNING: readonly ShownStarted[] = [];
 
-/** What ran, or what it called, or what it printed. */
+/** Invocations, outbound calls or log lines. */
 export default function InvocationsScreen() {
   const [{ list }] = useSearch();
   if (list === 'outbound') return <OutboundList />;
@@ -67,6 +58,7 @@ export default function InvocationsScreen() {
 function InvocationList() {
   const [{ q = '', sel, scope, lambda }] = useSearch();
   const { page, ...list } = useInvocations(useFilter());
+  const { data: figures } = useFigures(list.source);
   const isPaused = useValue(live.isPaused);
   const running = page?.running ?? NO_RUNNING;
   const nowMs = useNowMs();
@@ -94,16 +86,17 @@ function InvocationList() {
   const isFiltered = q !== '' || scope !== undefined || lambda !== undefined;
 
   return (
-    <ListScreen
+    <RecordedScreen
       title="Invocations"
       actions={
         <>
           <ListChoice />
           <span className="text-muted" role="status">
-            {countText(ended.length, list.total, isFiltered, list.hasMore)}
+            {isFiltered && figures && `${amountOf(figures)} of `}
+            {list.total.toLocaleString('en')}
           </span>
           <Button icon={isPaused ? Play : Pause} shortcut="p" onPress={() => live.togglePause()}>
-            {isPaused ? 'Go on' : 'Pause'}
+            {isPaused ? 'Resume' : 'Pause'}
           </Button>
         </>
       }
@@ -112,13 +105,13 @@ function InvocationList() {
       list={{ ...list, rows }}
       columns={columns}
       keyOf={keyOfInvocation}
-      happened={HAPPENED}
+      events={HAPPENED}
       narrowedBy={['q', 'scope', 'lambda']}
       hasAny={list.total > 0}
       empty={
-        <EmptyState title="Nothing has run yet" text="Every call of a lambda shows up here as soon as it begins.">
+        <EmptyState title="No invocations yet" text="Invocations appear here as soon as they start.">
           <PlaceLink to={{ screen: 'home' }}>Send the demo's form</PlaceLink>
-          <PlaceLink to={{ screen: 'lambdas' }}>Run a lambda by hand</PlaceLink>
+          <PlaceLink to={{ screen: 'lambdas' }}>Run a lambda</PlaceLink>
         </EmptyState>
       }
       detailLabel="Invocation"
@@ -141,9 +134,4 @@ function previousOf(rows: readonly InvocationSummary[], id: string): string | un
   const at = rows.findIndex(({ executionId }) => executionId === id);
   const lambdaId = rows[at]?.lambdaId;
   return at < 0 ? undefined : rows.find((one, index) => index > at && one.lambdaId === lambdaId)?.executionId;
-}
-
-function countText(shown: number, total: number, isFiltered: boolean, hasMore: boolean): string {
-  const [some, all] = [shown.toLocaleString('en'), total.toLocaleString('en')];
-  return isFiltered ? `${some}${hasMore ? '+' : ''} of ${all}` : all;
 }

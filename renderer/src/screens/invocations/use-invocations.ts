@@ -1,15 +1,15 @@
-import type { recordedRows } from '../../../../server/contract/recorded.ts';
-import type { AnswerOf } from '../../../../server/contract/row.ts';
+import type { recordedRoutes } from '../../../../server/api/routes/recorded.ts';
+import type { AnswerOf } from '../../../../server/api/routes/route.ts';
 import type { Query } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
 import { PAST, useRead } from '../../api/read.ts';
 import { useRecentList } from '../../api/recent-list.ts';
 import { useSearch } from '../../url.ts';
 
-export type { OutboundCall } from '../../../../server/contract/logs.ts';
-export type { InvocationSummary, ShownBegun } from '../../../../server/contract/recorded.ts';
+export type { OutboundCall } from '../../../../server/api/routes/logs.ts';
+export type { InvocationSummary, StartedView as ShownStarted } from '../../../../server/api/routes/recorded.ts';
 /** One with all that was recorded of it. */
-export type InvocationDetail = AnswerOf<typeof recordedRows.readInvocation>;
+export type InvocationDetail = AnswerOf<typeof recordedRoutes.readInvocation>;
 export type InvocationEvent = InvocationDetail['event'];
 
 /** The newest invocations, newest first; `page.running` are those that wait or run. */
@@ -17,7 +17,7 @@ export function useInvocations(filter: Query) {
   return useRecentList(keys.invocations, '/inspect/invocations', 'invocations', filter);
 }
 
-/** The newest calls that lambdas made, newest first. They are there once the invocation is over. */
+/** The newest outbound calls of lambdas, newest first. They are listed when the invocation has ended. */
 export function useOutboundCalls() {
   return useRecentList(keys.invocations, '/inspect/outbound-calls', 'calls', useFilter());
 }

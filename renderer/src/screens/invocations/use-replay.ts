@@ -1,15 +1,15 @@
 import { useMutation } from '@tanstack/react-query';
 import { ask } from '../../api/client.ts';
 import { FailureError, failureOf } from '../../api/failure.ts';
-import { toast } from '../../parts/toasts.tsx';
+import { toast } from '../../components/toasts.tsx';
 import { useSearch } from '../../url.ts';
 import { statusOf } from './invocation-words.ts';
 import type { InvocationDetail } from './use-invocations.ts';
 
-/** At a breakpoint it stands as long as one looks. */
+/** At a breakpoint it can pause for any time. */
 const DEBUGGED_TIMEOUT_MS = 24 * 60 * 60_000;
 
-/** Runs an invocation again, with the event that it was given or with another, and goes to the new one. */
+/** Replays an invocation, with its event or another one, and opens the new invocation. */
 export function useReplay(
   { executionId, lambdaName }: InvocationDetail,
   { onDone, isDebugged = false }: { onDone?(): void; isDebugged?: boolean } = {},

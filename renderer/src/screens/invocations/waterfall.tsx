@@ -1,4 +1,9 @@
-import { durationText } from '../../parts/amounts.ts';
+import { ChevronDown, ChevronRight } from 'lucide-react';
+import { durationText } from '../../components/amounts.ts';
+import { IconButton } from '../../components/button.tsx';
+import { useMedia } from '../../components/media.ts';
+import { preferences } from '../../preferences/preferences.ts';
+import { useValue, ValueStore } from '../../value-store.ts';
 
 export interface Span {
   name: string;
@@ -8,7 +13,7 @@ export interface Span {
   endMs: number;
   tone: 'gateway' | 'queue' | 'handler' | 'outbound' | 'error';
   depth?: number;
-  /** What was said meanwhile: lines of the log. */
+  /** Log lines during the invocation. */
   marks?: readonly { atMs: number; text: string }[];
 }
 
@@ -28,10 +33,64 @@ function tenths(ms: number): string {
   return ms < 1000 ? `${Number(ms.toFixed(1))} ms` : durationText(ms);
 }
 
-/** When what happened: a table whose middle column is drawn. Times are epoch milliseconds. */
+/** Below this height of the window the waterfall is a line until it is opened. */
+const LOW = '(height < 800px)';
+/** Opened or closed by the user since the window was loaded. */
+const chosen = new ValueStore<boolean | undefined>(undefined);
+
+/** When what happened: one line with the outermost parts, or a table whose middle column is drawn. Times are epoch milliseconds. */
 export function Waterfall({ spans }: { spans: readonly Span[] }) {
-  const first = Math.min(...spans.map(({ startMs }) => startMs));
-  const whole = Math.max(1, Math.max(...spans.map(({ endMs }) => endMs)) - first);
+  const isLow = useMedia(LOW);
+  const { isPresenting } = useValue(preferences);
+  const isOpen = useValue(chosen) ?? !(isLow || isPresenting);
+  const firstMs = Math.min(...spans.map(({ startMs }) => startMs));
+  const wholeMs = Math.max(1, Math.max(...spans.map(({ endMs }) => endMs)) - firstMs);
+  const drawn = { spans, firstMs, wholeMs };
+  return (
+    <div className="flex items-start gap-1">
+      <IconButton
+        icon={isOpen ? ChevronDown : ChevronRight}
+        label={isOpen ? 'Hide where the time went' : 'Show where the time went'}
+        aria-expanded={isOpen}
+        onPress={() => chosen.set(!isOpen)}
+        className="-ml-2 size-6"
+      />
+      {isOpen ? <SpanTable {...drawn} /> : <SpanLine {...drawn} />}
+    </div>
+  );
+}
+
+interface DrawnSpans {
+  spans: readonly Span[];
+  firstMs: number;
+  wholeMs: number;
+}
+
+/** Where a span begins and how wide it is, in percent of the whole. */
+function placeOf({ startMs, endMs }: Span, { firstMs, wholeMs }: DrawnSpans) {
+  const x = Math.min(99.4, ((startMs - firstMs) / wholeMs) * 100);
+  return { x: `${x}%`, width: `${Math.min(100 - x, Math.max(0.6, ((endMs - startMs) / wholeMs) * 100))}%` };
+}
+
+/** All spans in one line, inner ones above outer ones. */
+function SpanLine(drawn: DrawnSpans) {
+  return (
+    <p className="flex h-6 min-w-0 flex-1 items-center gap-3">
+      <svg aria-hidden width="100%" height={10} className="min-w-0 flex-1">
+        {drawn.spans.map((span, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the spans of a finished invocation do not change
+          <rect key={index} {...placeOf(span, drawn)} height={10} rx={3} fill={COLOURS[span.tone]}>
+            <title>{`${span.name}: ${tenths(span.endMs - span.startMs)}`}</title>
+          </rect>
+        ))}
+      </svg>
+      <span className="mono shrink-0 text-muted">{tenths(drawn.wholeMs)}</span>
+    </p>
+  );
+}
+
+function SpanTable(drawn: DrawnSpans) {
+  const { spans, firstMs: first, wholeMs: whole } = drawn;
   return (
     <table className="w-full table-fixed">
       <caption className="sr-only">Where the time went</caption>
@@ -41,7 +100,7 @@ export function Waterfall({ spans }: { spans: readonly Span[] }) {
         <col className="w-[68px]" />
       </colgroup>
       <thead>
-        <tr className="text-[11px] text-faint">
+        <tr className="text-small text-faint">
           <th className="text-left font-normal">Part</th>
           <th className="font-normal">
             <span className="sr-only">Time line</span>
@@ -55,9 +114,8 @@ export function Waterfall({ spans }: { spans: readonly Span[] }) {
         </tr>
       </thead>
       <tbody>
-        {spans.map(({ name, note, startMs, endMs, tone, depth = 0, marks = [] }, index) => {
-          const left = ((startMs - first) / whole) * 100;
-          const width = Math.max(0.6, ((endMs - startMs) / whole) * 100);
+        {spans.map((span, index) => {
+          const { name, note, startMs, endMs, tone, depth = 0, marks = [] } = span;
           return (
             // biome-ignore lint/suspicious/noArrayIndexKey: the spans of a finished invocation do not change
             <tr key={index} className="h-[23px]">
@@ -69,19 +127,13 @@ export function Waterfall({ spans }: { spans: readonly Span[] }) {
                   {[25, 50, 75].map((x) => (
                     <line key={x} x1={`${x}%`} x2={`${x}%`} y1={-7} y2={17} stroke="var(--line)" />
                   ))}
-                  <rect
-                    x={`${Math.min(left, 99.4)}%`}
-                    width={`${Math.min(width, 100 - Math.min(left, 99.4))}%`}
-                    height={10}
-                    rx={3}
-                    fill={COLOURS[tone]}
-                  />
+                  <rect {...placeOf(span, drawn)} height={10} rx={3} fill={COLOURS[tone]} />
                   {marks.slice(0, MAX_MARKS).map(({ atMs, text }, at) => (
                     // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a finished invocation do not change
                     <g key={at}>
                       <title>{`${tenths(atMs - first)}: ${text}`}</title>
                       <circle
-                        cx={`${((atMs - first) / whole) * 100}%`}
+                        cx={`${Math.min(100, ((atMs - first) / whole) * 100)}%`}
                         cy={5}
                         r={2.5}
                         fill="var(--panel)"

@@ -5,8 +5,8 @@ import { usePlatformStatus } from '../../api/platform-status.ts';
 import { keys } from '../../api/query-client.ts';
 import type { TreePlace } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { TextField } from '../../parts/fields.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { TextField } from '../../components/fields.tsx';
 import { firstApiName, loadApis, makePublic, pathFor } from './public-address.ts';
 
 export interface AddressDialogProps {
@@ -18,19 +18,24 @@ export interface AddressDialogProps {
 /** Gives a lambda one more public address. */
 export function AddressDialog({ lambda, place, onClose }: AddressDialogProps) {
   const [path, setPath] = useState(pathFor(lambda.name));
-  const making = useChange(() => makePublic({ lambda, place, path }), { onShown: onClose });
+  const making = useChange((_, send) => makePublic({ lambda, place, path, send }), {
+    said: `${lambda.name} is public at ${path}.`,
+    onShown: onClose,
+  });
   return (
     <Dialog
-      title={`A public address for ${lambda.name}`}
+      title={`Add a public address for ${lambda.name}`}
       onClose={onClose}
-      action="Make it public"
+      action="Make public"
       onAction={making.mutate}
       isReady={path.startsWith('/')}
       making={making}
     >
       <div className="flex flex-col gap-3">
         <AddressField place={place} path={path} onChange={setPath} />
-        <p className="text-muted">Anybody may call it, by any method; its endpoint, in Resources, can say otherwise.</p>
+        <p className="text-muted">
+          Everyone can call it, with any method. To restrict access, edit its endpoint in Resources.
+        </p>
       </div>
     </Dialog>
   );
@@ -44,7 +49,7 @@ interface AddressFieldProps {
   isOptional?: boolean;
 }
 
-/** The path of a public address, with what it stands behind. */
+/** The path of a public address, with what it is behind. */
 export function AddressField({ place, path, onChange, isOptional = false }: AddressFieldProps) {
   const gatewayUrl = usePlatformStatus().data?.addresses.gatewayUrl ?? '';
   const apis = useQuery({
@@ -58,11 +63,11 @@ export function AddressField({ place, path, onChange, isOptional = false }: Addr
       isMono
       value={path}
       onChange={onChange}
-      placeholder={isOptional ? 'none: nobody can call it from outside' : '/path'}
+      placeholder={isOptional ? 'none: not callable from outside' : '/path'}
       description={
         <>
           Behind {gatewayUrl}/{name}
-          {apis?.length === 0 && <>, an API that is made with it</>}
+          {apis?.length === 0 && <>, a new API</>}
         </>
       }
       error={path === '' || path.startsWith('/') ? undefined : 'begins with /'}

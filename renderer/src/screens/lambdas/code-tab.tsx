@@ -1,26 +1,27 @@
 import { FileCode2, GitCompareArrows } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
-import { Button } from '../../parts/button.tsx';
-import { CodeEditor } from '../../parts/code-editor.tsx';
-import type { EditorProblem } from '../../parts/editor-props.ts';
-import { KeyValue } from '../../parts/key-value.tsx';
-import { State } from '../../parts/state.tsx';
+import { Button } from '../../components/button.tsx';
+import { CodeEditor } from '../../components/code-editor.tsx';
+import type { EditorProblem } from '../../components/editor-props.ts';
+import { KeyValue } from '../../components/key-value.tsx';
+import { State } from '../../components/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import { useSearch } from '../../url.ts';
 import { useValue } from '../../value-store.ts';
 import { unsetVariablesIn } from './environment.ts';
 import { faultPlaceOf, problemAt } from './fault-place.ts';
 import { LinkBar, LinkDialog } from './link-bar.tsx';
 import { type Run, runs } from './runs.ts';
+import { useAncestors } from './use-ancestors.ts';
 import type { CodeDraftState } from './use-code-draft.ts';
-import { useLineage } from './use-lineage.ts';
 import type { useWorkbench } from './use-workbench.ts';
 
 export interface CodeTabProps {
   lambda: PlatformRecord;
   draft: CodeDraftState;
   onRun(): void;
-  /** One wants to see what somebody else has saved meanwhile. */
+  /** The user wants to see the version that another user saved. */
   onCompare(): void;
   workbench: ReturnType<typeof useWorkbench>;
 }
@@ -28,6 +29,7 @@ export interface CodeTabProps {
 /** The lambda's code: to be edited here, or in a file that it follows. */
 export function CodeTab({ lambda, draft, onRun, onCompare, workbench }: CodeTabProps) {
   const [isLinking, setLinking] = useState(false);
+  const [{ line }] = useSearch();
   const link = workbench.state.data?.link;
   const lastRun = useValue(runs).get(lambda.id)?.[0];
   const problems = useFaults(lastRun, lambda.properties.code, draft.stored);
@@ -40,7 +42,7 @@ export function CodeTab({ lambda, draft, onRun, onCompare, workbench }: CodeTabP
         <div className="flex min-h-9 items-center gap-2 border-b border-line px-4 py-1">
           {draft.isOvertaken ? (
             <span role="alert" className="flex items-center gap-2 text-warn">
-              Somebody else has saved other code meanwhile. Yours is still here.
+              Someone else saved other code. Your version is still here.
               <Button icon={GitCompareArrows} onPress={onCompare}>
                 Compare
               </Button>
@@ -54,7 +56,7 @@ export function CodeTab({ lambda, draft, onRun, onCompare, workbench }: CodeTabP
                 Discard changes
               </Button>
             )}
-            <Button icon={FileCode2} look="quiet" onPress={() => setLinking(true)}>
+            <Button icon={FileCode2} look="quiet" needs="root" onPress={() => setLinking(true)}>
               Link to a file
             </Button>
           </span>
@@ -70,6 +72,7 @@ export function CodeTab({ lambda, draft, onRun, onCompare, workbench }: CodeTabP
           isReadOnly={link !== undefined}
           onSubmit={onRun}
           problems={problems}
+          line={line === undefined ? undefined : Number(line)}
         />
       </div>
       {isLinking && <LinkDialog workbench={workbench} isDirty={draft.isDirty} onClose={() => setLinking(false)} />}
@@ -79,8 +82,11 @@ export function CodeTab({ lambda, draft, onRun, onCompare, workbench }: CodeTabP
 
 /** What would be undefined when the code runs, said before it does. */
 function UnsetVariables({ lambda, source }: { lambda: PlatformRecord; source: string }) {
-  const above = useLineage(lambda).data;
-  const names = useMemo(() => (above ? unsetVariablesIn(source, [lambda, ...above]) : []), [source, lambda, above]);
+  const ancestors = useAncestors(lambda).data;
+  const names = useMemo(
+    () => (ancestors ? unsetVariablesIn(source, lambda, ancestors) : []),
+    [source, lambda, ancestors],
+  );
   if (names.length === 0) return null;
   return (
     <p role="status" className="flex flex-wrap items-center gap-x-2 border-b border-line px-4 py-1">
@@ -102,7 +108,7 @@ export function isPackage({ properties }: PlatformRecord): boolean {
 
 const NONE: readonly EditorProblem[] = [];
 
-/** Where the last run went wrong, for as long as what it ran is what is stored. */
+/** The place of the last failure, as long as the stored code is the one that ran. */
 function useFaults(run: Run | undefined, code: unknown, stored: string): readonly EditorProblem[] {
   const isCurrent = run !== undefined && run.code === code;
   return useMemo(() => {
@@ -120,8 +126,8 @@ function PackageCode({ lambda }: { lambda: PlatformRecord }) {
   return (
     <div className="flex max-w-prose flex-col gap-3 p-4">
       <p>
-        The code of this lambda is a package. It is fetched when the lambda is run, so it cannot be edited here: change
-        it where it is made, and run the lambda again.
+        The code of this lambda is a package, which is downloaded when the lambda runs. To change it, update the package
+        and run the lambda again.
       </p>
       <KeyValue
         nameWidth={150}
@@ -136,8 +142,8 @@ function PackageCode({ lambda }: { lambda: PlatformRecord }) {
       />
       <p className="text-muted">
         Address, form and handler are properties of the{' '}
-        <PlaceLink to={{ screen: 'resources', id: lambda.id }}>resource</PlaceLink>. If the package cannot be had, or
-        has no such handler, the next run says so in the console.
+        <PlaceLink to={{ screen: 'resources', id: lambda.id }}>resource</PlaceLink>. If the package is not available or
+        has no such handler, the console shows the error after the next run.
       </p>
     </div>
   );

@@ -1,4 +1,4 @@
-import { bytesText } from '../../parts/amounts.ts';
+import { bytesText } from '../../components/amounts.ts';
 
 /** The source in a lambda's `code`, which is base64 of it or the source itself (as the server tells them apart). */
 export function sourceOf(code: unknown): string {

@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import { Time } from '../../parts/amount.tsx';
-import { Key } from '../../parts/button.tsx';
-import { DiffEditor } from '../../parts/code-editor.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
-import { Select } from '../../parts/fields.tsx';
-import { State } from '../../parts/state.tsx';
+import { Time } from '../../components/amount.tsx';
+import { Key } from '../../components/button.tsx';
+import { DiffEditor } from '../../components/code-editor.tsx';
+import { FailureNote } from '../../components/empty-state.tsx';
+import { Select } from '../../components/fields.tsx';
+import { State } from '../../components/state.tsx';
 import { useValue } from '../../value-store.ts';
 import { Outcome } from './outcome.tsx';
 import { comparable, type Run, runs } from './runs.ts';
@@ -29,7 +29,7 @@ export function ConsolePane({
   const [chosen, setChosen] = useState<number>();
   const [compared, setCompared] = useState<number>();
   const newest = known[0]?.number;
-  // A new run is what one wants to see.
+  // Scrolls to a new run.
   const [seen, setSeen] = useState(newest);
   if (seen !== newest) {
     setSeen(newest);
@@ -77,7 +77,7 @@ export function ConsolePane({
           />
         ) : shown ? (
           <>
-            <p className="px-3 pt-2 text-[12px] text-muted">
+            <p className="px-3 pt-2 text-small text-muted">
               Run {shown.number}, <Time at={shown.atMs} />
             </p>
             <Outcome result={shown.result} isMarked={shown === known[0] && shown.code === code} />

@@ -1,11 +1,11 @@
 import { Bug, CircleStop } from 'lucide-react';
-import { Time } from '../../parts/amount.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
-import { KeyValue } from '../../parts/key-value.tsx';
-import { State } from '../../parts/state.tsx';
-import { debugAddress, launchSnippet } from './launch-snippet.ts';
+import { Time } from '../../components/amount.tsx';
+import { Button } from '../../components/button.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { FailureNote } from '../../components/empty-state.tsx';
+import { KeyValue } from '../../components/key-value.tsx';
+import { State } from '../../components/state.tsx';
+import { chromeAddress, launchSnippet } from './launch-snippet.ts';
 import type { DebugState, useWorkbench } from './use-workbench.ts';
 
 /** The lambda's process for a debugger: where it listens, and what an editor needs to know. */
@@ -21,12 +21,12 @@ export function DebugTab({ name, workbench }: { name: string; workbench: ReturnT
             <span className="text-muted">
               since <Time at={now.startedAt} />
             </span>
-            <Button icon={CircleStop} isPending={debug.isPending} onPress={() => debug.mutate(false)}>
+            <Button icon={CircleStop} needs="root" isPending={debug.isPending} onPress={() => debug.mutate(false)}>
               Stop debugging
             </Button>
           </>
         ) : (
-          <Button icon={Bug} look="primary" isPending={debug.isPending} onPress={() => debug.mutate(true)}>
+          <Button icon={Bug} look="primary" needs="root" isPending={debug.isPending} onPress={() => debug.mutate(true)}>
             Start debugging
           </Button>
         )}
@@ -34,7 +34,7 @@ export function DebugTab({ name, workbench }: { name: string; workbench: ReturnT
       <FailureNote error={debug.error} />
       {now?.problem && (
         <p role="alert" className="rounded-md border border-error/40 bg-error-soft px-3 py-2">
-          There is no process to attach to: <span className="mono break-words">{now.problem}</span>
+          No process to attach to: <span className="mono break-words">{now.problem}</span>
         </p>
       )}
       {now?.url ? (
@@ -42,8 +42,8 @@ export function DebugTab({ name, workbench }: { name: string; workbench: ReturnT
           <KeyValue
             nameWidth={150}
             rows={[
-              { name: 'Attach to', value: debugAddress(now.url), copy: debugAddress(now.url), isMono: true },
-              { name: 'Inspector', value: now.url, copy: now.url, isMono: true },
+              { name: 'Attach to', value: now.url, copy: now.url, isMono: true },
+              { name: 'In Chrome, open', value: chromeAddress(now.url), copy: chromeAddress(now.url), isMono: true },
               { name: 'Breakpoints go into', value: now.file, copy: now.file, isMono: true },
             ]}
           />
@@ -58,15 +58,16 @@ export function DebugTab({ name, workbench }: { name: string; workbench: ReturnT
             </pre>
           </div>
           <p className="text-muted">
-            Or open <code>chrome://inspect</code> in Chrome, or write <code>debugger;</code> into the code. Then run the
-            lambda: calls from anywhere, the gateway included, stop there. Time-outs are suspended until debugging ends.
+            Set a breakpoint, or write <code>debugger;</code> into the code. Then run the lambda: all calls pause there,
+            including calls from the gateway. Timeouts are suspended until you stop debugging. The address is secret,
+            and changes when the code does.
           </p>
         </>
       ) : (
         !now && (
           <p className="max-w-prose text-muted">
-            The lambda then runs in one process that a debugger can attach to, on this machine only. Its time-out is
-            suspended, its calls run one after the other, and the next ones wait.
+            While you debug, the lambda runs in one process that a debugger on this machine can attach to. The timeout
+            is suspended, and calls run one after the other.
           </p>
         )
       )}

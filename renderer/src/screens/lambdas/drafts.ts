@@ -2,10 +2,12 @@ import { DraftStore } from '../../draft-store.ts';
 
 /** Code that is being edited. */
 export interface CodeDraft {
-  /** The `code` that one began with, as it was stored. */
+  /** The stored `code` at the start of the edit. */
   base: unknown;
   baseSource: string;
   source: string;
+  /** The source that was last sent to be saved; the user can continue to type meanwhile. */
+  sent?: string | undefined;
 }
 
 /** A variable that is being changed; undefined: not there. */

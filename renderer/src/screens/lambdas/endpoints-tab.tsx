@@ -4,14 +4,14 @@ import { curlOf } from '../../api/curl.ts';
 import { parentIdOf } from '../../api/resource-kinds.ts';
 import { usePlace } from '../../api/tree.ts';
 import { fqonOf, type PlatformRecord, useWorld } from '../../api/world.ts';
-import { Button } from '../../parts/button.tsx';
-import { Copy, copyText } from '../../parts/copy.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { Pending } from '../../parts/pending.tsx';
-import { Badge } from '../../parts/state.tsx';
-import { toast } from '../../parts/toasts.tsx';
-import type { SavedRequest } from '../../preferences/preferences.ts';
+import { Button } from '../../components/button.tsx';
+import { Copy, copyText } from '../../components/copy.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { Pending } from '../../components/pending.tsx';
+import { Badge } from '../../components/state.tsx';
+import { toast } from '../../components/toasts.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import type { WrittenRequest } from '../gateway/saved-requests.ts';
 import { NEW_REQUEST, SendDialog } from '../gateway/send-dialog.tsx';
 import { AddressDialog } from './address-dialog.tsx';
 import { canBePublic } from './public-address.ts';
@@ -21,23 +21,23 @@ export function EndpointsTab({ lambda, event }: { lambda: PlatformRecord; event:
   const fqon = lambda.org.properties?.fqon ?? fqonOf(lambda);
   const place = usePlace(parentIdOf(lambda)).data;
   const [isAdding, setAdding] = useState(false);
-  const [request, setRequest] = useState<SavedRequest>();
+  const [request, setRequest] = useState<WrittenRequest>();
   const endpoints = useWorld<PlatformRecord[]>(`/${fqon}/lambdas/${lambda.id}/apiendpoints`, { expand: true });
   if (!endpoints.data) return <Pending query={endpoints} />;
   const add = canBePublic(place) && (
-    <Button icon={Plus} onPress={() => setAdding(true)}>
-      Give it a public address
+    <Button icon={Plus} needs="apiendpoint.create" onPress={() => setAdding(true)}>
+      Add a public address
     </Button>
   );
   return (
     <>
       {endpoints.data.length === 0 ? (
         <EmptyState
-          title="Nobody can call it from outside"
+          title="No public endpoint"
           text={
             canBePublic(place)
-              ? 'An endpoint of an API gives it a public address.'
-              : 'An endpoint of an API gives it a public address; it is created below the API of an environment, in Resources.'
+              ? 'An endpoint of an API gives the lambda a public address.'
+              : 'An endpoint of an API gives the lambda a public address. To create one, open an API of an environment in Resources.'
           }
         >
           {add}
@@ -63,7 +63,7 @@ export function EndpointsTab({ lambda, event }: { lambda: PlatformRecord; event:
 interface EndpointProps {
   endpoint: PlatformRecord;
   event: string;
-  onSend(request: SavedRequest): void;
+  onSend(request: WrittenRequest): void;
 }
 
 function Endpoint({ endpoint, event, onSend }: EndpointProps) {
@@ -97,7 +97,7 @@ function Endpoint({ endpoint, event, onSend }: EndpointProps) {
       {synchronous === false && <Badge>asynchronous</Badge>}
       {limitIn(plugins) && <Badge>{limitIn(plugins)}</Badge>}
       <span className="ml-auto flex items-center gap-3">
-        <Button icon={Send} isDisabled={address === undefined} onPress={send}>
+        <Button icon={Send} needs="all" isDisabled={address === undefined} onPress={send}>
           Send a request
         </Button>
         <Button icon={Terminal} isDisabled={address === undefined} onPress={() => void copyCurl()}>

@@ -1,25 +1,28 @@
 import { Eye, EyeOff, Plus, Save } from 'lucide-react';
 import { type FormEvent, useRef, useState } from 'react';
+import { failureOf } from '../../api/failure.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { counted } from '../../parts/amounts.ts';
-import { Button } from '../../parts/button.tsx';
-import { TextField } from '../../parts/fields.tsx';
-import { Pending } from '../../parts/pending.tsx';
+import { counted } from '../../components/amounts.ts';
+import { Button } from '../../components/button.tsx';
+import { FailureText } from '../../components/empty-state.tsx';
+import { TextField } from '../../components/fields.tsx';
+import { Pending } from '../../components/pending.tsx';
 import { toggled } from '../../toggled.ts';
 import { variablesOf } from './environment.ts';
 import { SaveDialog } from './save-dialog.tsx';
-import { useLineage } from './use-lineage.ts';
+import { useAncestors } from './use-ancestors.ts';
 import { useVariableDraft } from './use-variable-draft.ts';
 import { VariableRow } from './variable-row.tsx';
 
-/** The variables that the lambda sees, its own and inherited ones: values on demand, its own ones to be changed. */
+/** Variables of the lambda, own and inherited: shows values on request, and edits own ones. */
 export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
-  const above = useLineage(lambda);
+  const ancestors = useAncestors(lambda);
   const draft = useVariableDraft(lambda);
   const [shown, setShown] = useState<ReadonlySet<string>>(new Set());
   const [isSaving, setSaving] = useState(false);
-  if (!above.data) return <Pending query={above} />;
-  const variables = variablesOf([lambda, ...above.data]);
+  if (!ancestors.data) return <Pending query={ancestors} />;
+  const { withheld } = ancestors.data;
+  const variables = variablesOf(lambda, ancestors.data);
   const known = new Set(variables.map(({ name }) => name));
   const fresh = [...draft.changes.keys()].filter((name) => !known.has(name));
   const areAllShown = variables.length > 0 && variables.every(({ name }) => shown.has(name));
@@ -55,6 +58,7 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
         )}
         <Button
           icon={Save}
+          needs="lambda.update"
           isDisabled={draft.patch.length === 0 || draft.conflicts.length > 0}
           onPress={() => setSaving(true)}
         >
@@ -65,10 +69,16 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
         taken={new Set([...draft.own.keys(), ...fresh])}
         onAdd={(name, value) => draft.change(name, value)}
       />
+      {withheld && (
+        <div role="note" className="border-b border-line px-4 py-1.5 text-muted">
+          <p>Some variables are inherited from a resource that you cannot view.</p>
+          <FailureText failure={failureOf(withheld.refusal)} />
+        </div>
+      )}
       <table className="w-full table-fixed">
         <caption className="sr-only">Environment variables</caption>
         <thead>
-          <tr className="h-7 border-b border-line text-left text-[11.5px] text-faint">
+          <tr className="h-7 border-b border-line text-left text-small text-faint">
             <th className="w-[30%] px-4 font-normal">Name</th>
             <th className="px-2 font-normal">Value</th>
             <th className="w-[24%] px-2 font-normal">From</th>
@@ -86,21 +96,21 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
           width="medium"
           patch={draft.patch}
           textOf={JSON.stringify}
-          conflict="Somebody else has changed the same variables meanwhile. Nothing was overwritten."
+          conflict="Someone else changed the same variables. Nothing was overwritten."
           onSaved={() => {
             draft.discard();
             setSaving(false);
           }}
           onClose={() => setSaving(false)}
         >
-          <p className="text-muted">The next call of the lambda sees them; a process that runs is ended first.</p>
+          <p className="text-muted">They apply from the next call of the lambda, which starts a new process.</p>
         </SaveDialog>
       )}
     </div>
   );
 }
 
-/** What the platform takes as a name (D-110). */
+/** Names that the platform accepts (D-110). */
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 
 /** A line to add a variable with. */
@@ -112,10 +122,10 @@ function NewVariable({ taken, onAdd }: { taken: ReadonlySet<string>; onAdd(name:
     name === ''
       ? undefined
       : taken.has(name)
-        ? 'the lambda has it already; change it below'
+        ? 'the lambda already has this variable; change it below'
         : NAME.test(name)
           ? undefined
-          : 'is no name for a variable: letters, digits and _ . -, not a digit first';
+          : 'is not a valid name: use letters, digits and _ . -, and do not begin with a digit';
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (name === '' || fault) return;

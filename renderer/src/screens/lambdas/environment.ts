@@ -1,24 +1,21 @@
 import { isJsonObject } from '../../../../server/model/json.ts';
 import { unsetVariables } from '../../../../server/model/read-variables.ts';
 import type { PlatformRecord } from '../../api/world.ts';
+import type { Lineage } from './use-ancestors.ts';
 
 export interface Variable {
   name: string;
   value: string;
-  /** Of the lambda's lineage: who gives it this value. */
-  from: PlatformRecord;
+  /** The lambda, or what it is below: where the value is set; undefined where the user may not view that. */
+  from: PlatformRecord | undefined;
   /** Who else gives it one that does not count. */
   overrides: readonly PlatformRecord[];
 }
 
-/**
- * The variables that a lambda sees, by name (D-111: the nearest wins).
- *
- * @param lineage the lambda, then what it is below, root last
- */
-export function variablesOf(lineage: readonly PlatformRecord[]): Variable[] {
-  const found = new Map<string, { value: string; from: PlatformRecord; overrides: PlatformRecord[] }>();
-  for (const record of lineage) {
+/** The variables that a lambda sees, by name (D-111: the nearest wins). */
+export function variablesOf(lambda: PlatformRecord, { above, withheld }: Lineage): Variable[] {
+  const found = new Map<string, { value: string; from: PlatformRecord | undefined; overrides: PlatformRecord[] }>();
+  for (const record of [lambda, ...above]) {
     const { env } = record.properties;
     if (!isJsonObject(env)) continue;
     for (const [name, value] of Object.entries(env)) {
@@ -27,18 +24,17 @@ export function variablesOf(lineage: readonly PlatformRecord[]): Variable[] {
       else found.set(name, { value: String(value), from: record, overrides: [] });
     }
   }
+  for (const [name, value] of Object.entries(withheld?.merged ?? {})) {
+    if (!found.has(name)) found.set(name, { value, from: undefined, overrides: [] });
+  }
   return [...found].map(([name, rest]) => ({ name, ...rest })).sort((a, b) => a.name.localeCompare(b.name, 'en'));
 }
 
-/**
- * The variables that code reads and that nobody sets, in the order in which it reads them.
- *
- * @param lineage the lambda, then what it is below, root last
- */
-export function unsetVariablesIn(source: string, lineage: readonly PlatformRecord[]): string[] {
+/** The variables that code reads and that are not set, in the order in which it reads them. */
+export function unsetVariablesIn(source: string, lambda: PlatformRecord, ancestors: Lineage): string[] {
   return unsetVariables(
     source,
-    lineage[0]?.properties,
-    variablesOf(lineage).map(({ name }) => name),
+    lambda.properties,
+    variablesOf(lambda, ancestors).map(({ name }) => name),
   );
 }

@@ -1,12 +1,12 @@
 import { Save, Trash2 } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { CodeEditor } from '../../parts/code-editor.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
-import { Select, TextField } from '../../parts/fields.tsx';
-import { NameDialog } from '../../parts/name-dialog.tsx';
-import { Segments } from '../../parts/segments.tsx';
-import { announce } from '../../parts/toasts.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { CodeEditor } from '../../components/code-editor.tsx';
+import { FailureNote } from '../../components/empty-state.tsx';
+import { Select, TextField } from '../../components/fields.tsx';
+import { NameDialog } from '../../components/name-dialog.tsx';
+import { Segments } from '../../components/segments.tsx';
+import { announce } from '../../components/toasts.tsx';
 import { useSearch } from '../../url.ts';
 import type { TestEvent, useWorkbench } from './use-workbench.ts';
 import { payloadIn, WEB_FORM_EVENT, WEB_FORM_MEMBERS, withMember } from './web-form.ts';
@@ -19,19 +19,19 @@ const DRAFT = ' draft';
 
 export interface EventPaneProps {
   event: string;
-  /** Has one written it, or is it only what everybody begins with? */
+  /** Was it edited, or is it the default event? */
   isOwnEvent: boolean;
   onChange(event: string): void;
   onRun(): void;
   workbench: ReturnType<typeof useWorkbench>;
 }
 
-/** What the lambda is tried with: a form for the web form's payload, any JSON, events that are kept with the data. */
+/** The test event: a form for the web form's payload, any JSON, or a saved event. */
 export function EventPane({ event, isOwnEvent, onChange, onRun, workbench: { state, keepEvents } }: EventPaneProps) {
   const events = state.data?.events ?? [];
   const payload = payloadIn(event);
   const [{ event: name, eventAs }, change] = useSearch();
-  // It stays as it is while one types what is no form for a moment.
+  // It stays while the text is temporarily not a valid form.
   const [firstView] = useState(payload ? 'form' : 'json');
   const view = eventAs !== undefined && VIEWS.some(({ id }) => id === eventAs) ? eventAs : firstView;
   const setName = (next: string | undefined) => change({ event: next });
@@ -78,11 +78,23 @@ export function EventPane({ event, isOwnEvent, onChange, onRun, workbench: { sta
           className="max-w-44"
         />
         {chosen && isChanged ? (
-          <IconButton icon={Save} label={`Save event ${chosen.name}`} onPress={() => keep(chosen.name)} />
+          <IconButton
+            icon={Save}
+            needs="lambda.invoke"
+            label={`Save event ${chosen.name}`}
+            onPress={() => keep(chosen.name)}
+          />
         ) : (
-          <IconButton icon={Save} label="Save the event under a name" onPress={() => setNaming(true)} />
+          <IconButton
+            icon={Save}
+            needs="lambda.invoke"
+            label="Save the event under a name"
+            onPress={() => setNaming(true)}
+          />
         )}
-        {chosen && <IconButton icon={Trash2} label={`Delete event ${chosen.name}`} onPress={forget} />}
+        {chosen && (
+          <IconButton icon={Trash2} needs="lambda.invoke" label={`Delete event ${chosen.name}`} onPress={forget} />
+        )}
         <span className="ml-auto">
           <Segments
             label="How the event is shown"
@@ -110,16 +122,16 @@ export function EventPane({ event, isOwnEvent, onChange, onRun, workbench: { sta
         ) : (
           <div className="flex flex-col items-start gap-2 p-3 text-muted">
             <p>
-              This event is no web form: it has no <code>payload</code>.
+              This event is not a web form: it has no <code>payload</code>.
             </p>
-            <Button onPress={() => onChange(WEB_FORM_EVENT)}>Put a web form in its place</Button>
+            <Button onPress={() => onChange(WEB_FORM_EVENT)}>Replace it with a web form</Button>
           </div>
         )}
       </div>
       {isNaming && (
         <NameDialog
           title="Save the event"
-          description="It is kept with the platform's data: everybody who may run the lambda finds it here."
+          description="Stored on the platform, for all users who can run the lambda."
           taken={events.map((one) => one.name)}
           onName={keep}
           onClose={() => setNaming(false)}
@@ -129,7 +141,7 @@ export function EventPane({ event, isOwnEvent, onChange, onRun, workbench: { sta
   );
 }
 
-/** An address that names a saved event is opened with it, unless one has written an event of one's own before. */
+/** An address that names a saved event is opened with it, unless the user has edited an event before. */
 function useNamedEvent(isOwnEvent: boolean, named: TestEvent | undefined, onChange: (event: string) => void): void {
   const isTaken = useRef(isOwnEvent);
   useEffect(() => {

@@ -37,7 +37,7 @@ it('takes the first frame in the code of the lambda from a stack trace', () => {
   });
 });
 
-it('knows no place where none is told', () => {
+it('knows no place where none is named', () => {
   expect(faultPlaceOf(failed('it took too long'))).toBeUndefined();
   expect(faultPlaceOf(failed('x', 'at other/index.js:3:1'))).toBeUndefined();
   expect(

@@ -1,4 +1,4 @@
-import type { EditorProblem } from '../../parts/editor-props.ts';
+import type { EditorProblem } from '../../components/editor-props.ts';
 import type { RunResult } from './runs.ts';
 
 /** A place in the lambda's code, both from 1. */
@@ -10,7 +10,11 @@ export interface FaultPlace {
 const SYNTAX_ERROR = /^syntax error in \S+, line (\d+), column (\d+):/;
 
 /** Where in its one file of code a run went wrong: what the message says, or the first frame of a stack trace in the log. */
-export function faultPlaceOf({ outcome, logs, lambdaId }: RunResult): FaultPlace | undefined {
+export function faultPlaceOf({
+  outcome,
+  logs,
+  lambdaId,
+}: Pick<RunResult, 'outcome' | 'logs' | 'lambdaId'>): FaultPlace | undefined {
   if (outcome.ok) return undefined;
   const syntax = SYNTAX_ERROR.exec(outcome.message ?? '');
   if (syntax) return placeOf(syntax);

@@ -1,10 +1,10 @@
-import type { LambdaUse } from '../../../../server/contract/recorded.ts';
+import type { LambdaUse } from '../../../../server/api/routes/recorded.ts';
 import { memberOf } from '../../../../server/model/json.ts';
 import type { PlatformRecord } from '../../api/world.ts';
+import { Time } from '../../components/amount.tsx';
+import type { GridColumn } from '../../components/data-grid.tsx';
+import { Badge, State } from '../../components/state.tsx';
 import { useHasDraft } from '../../draft-store.ts';
-import { Time } from '../../parts/amount.tsx';
-import type { GridColumn } from '../../parts/data-grid.tsx';
-import { Badge, State } from '../../parts/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { codeDrafts, variableDrafts } from './drafts.ts';
 
@@ -19,7 +19,7 @@ export function placeTextOf({ record: { properties, org } }: LambdaRow): string 
   return [org.properties?.fqon ?? org.name, memberOf(properties.parent, 'name')].filter(Boolean).join(' / ');
 }
 
-/** What tells lambdas apart; beside a workbench there is room for the first two or three. */
+/** Columns that distinguish lambdas; next to an open lambda there is space for the first two or three. */
 export const LAMBDA_COLUMNS: readonly GridColumn<LambdaRow>[] = [
   {
     id: 'name',
@@ -123,7 +123,7 @@ function Name({ lambda: { id, name } }: { lambda: PlatformRecord }) {
   return (
     <>
       <span className="font-medium">{name}</span>
-      {(isCode || isEnv) && <span className="ml-1.5 text-[12px] text-warn">not saved</span>}
+      {(isCode || isEnv) && <span className="ml-1.5 text-small text-warn">not saved</span>}
     </>
   );
 }

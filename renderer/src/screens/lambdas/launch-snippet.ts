@@ -1,6 +1,5 @@
-/** What VS Code needs in `.vscode/launch.json` to attach to the lambda's process; it attaches again when the code has changed. */
+/** What VS Code needs in `.vscode/launch.json` to attach to the lambda's process; the address changes with the code. */
 export function launchSnippet(lambdaName: string, url: string): string {
-  const { hostname, port } = new URL(url);
   return JSON.stringify(
     {
       version: '0.2.0',
@@ -9,9 +8,7 @@ export function launchSnippet(lambdaName: string, url: string): string {
           type: 'node',
           request: 'attach',
           name: `Terrarium: ${lambdaName}`,
-          address: hostname,
-          port: Number(port),
-          restart: true,
+          websocketAddress: url,
           skipFiles: ['<node_internals>/**'],
         },
       ],
@@ -21,7 +18,7 @@ export function launchSnippet(lambdaName: string, url: string): string {
   );
 }
 
-/** The address without the id: what most debuggers ask for. */
-export function debugAddress(url: string): string {
-  return new URL(url).host;
+/** What opens Chrome's debugger when pasted as an address: `chrome://inspect` finds no process whose id is not published. */
+export function chromeAddress(url: string): string {
+  return `devtools://devtools/bundled/js_app.html?v8only=true&ws=${url.replace('ws://', '')}`;
 }

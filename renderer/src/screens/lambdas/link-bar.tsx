@@ -1,12 +1,12 @@
 import { FileCode2, Unlink } from 'lucide-react';
 import { useState } from 'react';
-import { Time } from '../../parts/amount.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
-import { TextField } from '../../parts/fields.tsx';
-import { State } from '../../parts/state.tsx';
+import { Time } from '../../components/amount.tsx';
+import { Button } from '../../components/button.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { FailureNote } from '../../components/empty-state.tsx';
+import { TextField } from '../../components/fields.tsx';
+import { State } from '../../components/state.tsx';
 import type { FileLink, useWorkbench } from './use-workbench.ts';
 
 /** Says which file the code follows, and how that goes. */
@@ -28,7 +28,7 @@ export function LinkBar({ link, workbench }: { link: FileLink; workbench: Return
               taken <Time at={link.takenAt} />
             </span>
           )}
-          <Button icon={Unlink} isPending={unlink.isPending} onPress={() => unlink.mutate()}>
+          <Button icon={Unlink} needs="root" isPending={unlink.isPending} onPress={() => unlink.mutate()}>
             Unlink
           </Button>
         </span>
@@ -58,7 +58,7 @@ export function LinkDialog({
   const [path, setPath] = useState('');
   return (
     <Dialog
-      title="Let the code follow a file"
+      title="Link the code to a file"
       onClose={onClose}
       width="medium"
       action="Link"
@@ -76,14 +76,13 @@ export function LinkDialog({
           placeholder="/home/me/project/web-form.js"
         />
         <p className="text-muted">
-          The lambda is given what is in the file now, and again whenever you save it: each time is a commit that you
-          find, and can undo, in the history. It stays one file of inline code: what it requires has to be a module of
-          Node.
+          The lambda runs the code of the file, and is updated each time you save the file. Each update is a commit,
+          which you can undo in the history. The code stays one inline file: it can load Node.js modules and modules
+          from the lambdas.modules folder or NODE_PATH.
         </p>
         {isDirty && (
           <p role="alert" className="text-warn">
-            What you have written here and not saved is set aside while the code follows a file; it is back when you
-            unlink it.
+            Your unsaved edits are set aside while the code follows a file. They return when you unlink it.
           </p>
         )}
       </div>

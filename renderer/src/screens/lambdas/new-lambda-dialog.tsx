@@ -1,13 +1,14 @@
 import { useState } from 'react';
 import { useChange } from '../../api/change.ts';
-import { type RecordPath, send } from '../../api/client.ts';
+import type { RecordPath } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { createPath, kindOfWord } from '../../api/resource-kinds.ts';
 import { usePlace } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Select, TextField } from '../../parts/fields.tsx';
-import { toast } from '../../parts/toasts.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Select, TextField } from '../../components/fields.tsx';
+import { toast } from '../../components/toasts.tsx';
+import { noteStep } from '../../preferences/preferences.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useGo } from '../../url.ts';
 import { useProviders } from '../resources/provider-field.tsx';
@@ -27,7 +28,7 @@ export interface NewLambdaDialogProps {
   onClose(): void;
 }
 
-/** Makes a lambda of inline code, with no more asked for than it takes. */
+/** Creates a lambda with inline code; asks only for required values. */
 export function NewLambdaDialog({
   parentId: firstParentId,
   starter: firstStarter,
@@ -47,13 +48,13 @@ export function NewLambdaDialog({
   const providers = useProviders(parent?.id, 'Lambda');
   const provider = providers?.find(({ id }) => id === providerId) ?? providers?.[0];
   const creation = useChange(
-    async ({ path, body }: { path: RecordPath; body: unknown }) => {
+    async ({ path, body }: { path: RecordPath; body: unknown }, send) => {
       const lambda = await send<PlatformRecord>('POST', path, body);
       if (!canBePublic(place) || publicPath === '') return { lambda, hasAddress: false };
       try {
-        await makePublic({ lambda, place, path: publicPath, answering: starter.answering });
+        await makePublic({ lambda, place, path: publicPath, answering: starter.answering, send });
       } catch (thrown) {
-        // The lambda is there: its address can be given to it where it is told.
+        // The lambda exists: its address can be added on the Endpoints tab.
         const reason = failureOf(thrown).message;
         toast({ tone: 'error', text: `${lambda.name} was created, but not its public address: ${reason}` });
       }
@@ -61,6 +62,7 @@ export function NewLambdaDialog({
     },
     {
       said: ({ lambda }) => `${lambda.name} was created.`,
+      onDone: () => noteStep('own-form'),
       onShown: ({ lambda: { id }, hasAddress }) =>
         go({ screen: 'lambdas', id, ...(hasAddress && { search: { tab: 'endpoints' } }) }, { isReplacing: true }),
     },
@@ -109,7 +111,7 @@ export function NewLambdaDialog({
           value={parentId}
           onChange={(node) => setParentId(node?.id)}
         />
-        <Select label="Begin with" options={STARTERS} value={starter.id} onChange={setStarterId} />
+        <Select label="Code template" options={STARTERS} value={starter.id} onChange={setStarterId} />
         {canBePublic(place) && <AddressField place={place} path={publicPath} onChange={setPath} isOptional />}
         {providers && providers.length !== 1 && (
           <Select
@@ -117,7 +119,7 @@ export function NewLambdaDialog({
             options={providers}
             value={provider?.id}
             onChange={setProviderId}
-            error={providers.length === 0 ? 'this place can use no provider of lambdas; create one first' : undefined}
+            error={providers.length === 0 ? 'no lambda provider is available here; create one first' : undefined}
           />
         )}
         <p className="text-muted">

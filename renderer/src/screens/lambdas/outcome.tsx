@@ -1,9 +1,10 @@
-import { Duration } from '../../parts/amount.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
-import { Badge, State } from '../../parts/state.tsx';
+import { Duration } from '../../components/amount.tsx';
+import { JsonView } from '../../components/json-view.tsx';
+import { Badge, State } from '../../components/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { OutboundCallView } from '../invocations/outbound-call-view.tsx';
 import { faultPlaceOf } from './fault-place.ts';
+import { FaultSource } from './fault-source.tsx';
 import { RunLog } from './run-log.tsx';
 import type { RunResult } from './runs.ts';
 
@@ -30,6 +31,7 @@ export function Outcome({ result, isMarked }: { result: RunResult; isMarked: boo
           {isMarked ? 'The line is marked in the code.' : 'The code has changed since.'}
         </p>
       )}
+      {isMarked && <FaultSource result={result} />}
       {outcome.result !== undefined && (
         <section aria-label="Result" className="rounded-md border border-line">
           <JsonView value={outcome.result} what="result" />

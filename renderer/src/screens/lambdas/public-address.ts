@@ -1,15 +1,15 @@
-import { load, send } from '../../api/client.ts';
+import { load, type Send } from '../../api/client.ts';
 import { createPath } from '../../api/resource-kinds.ts';
 import type { TreePlace } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 
-/** What a new endpoint of a lambda is like, besides its path. */
+/** Properties of a new endpoint of a lambda, without its path. */
 export interface Answering {
   methods?: readonly string[];
   is_http_aware?: boolean;
 }
 
-/** What is to answer where. */
+/** The lambda and the path of a new endpoint. */
 export interface PublicRequest {
   lambda: Pick<PlatformRecord, 'id' | 'name'>;
   /** The environment that the lambda is in, and what is above it. */
@@ -17,6 +17,8 @@ export interface PublicRequest {
   /** Below the API. */
   path: string;
   answering?: Answering | undefined;
+  /** Sends the requests. */
+  send: Send;
 }
 
 /** An endpoint belongs to an API, and an API to an environment. */
@@ -31,12 +33,12 @@ export function loadApis({ resource }: TreePlace): Promise<PlatformRecord[]> {
   return load(`/meta${createPath(resource, 'apis')}`, { expand: true });
 }
 
-/** What the first API of an environment is called: like the workspace, as what is published there is its public face. */
+/** Name of the first API of an environment: that of the workspace, because it is part of the public URL. */
 export const firstApiName = ({ resource, path }: TreePlace): string =>
   (path.findLast(({ word }) => word === 'workspaces') ?? resource).name;
 
-/** Gives a lambda an endpoint in the oldest API of its environment; where there is none, one is made. */
-export async function makePublic({ lambda, place, path, answering }: PublicRequest): Promise<PlatformRecord> {
+/** Creates an endpoint for a lambda in the oldest API of its environment; creates the API if there is none. */
+export async function makePublic({ lambda, place, path, answering, send }: PublicRequest): Promise<PlatformRecord> {
   const [known] = await loadApis(place);
   const api =
     known ??

@@ -1,8 +1,9 @@
 import { useMemo, useState } from 'react';
-import { Time } from '../../parts/amount.tsx';
-import { bytesText, counted } from '../../parts/amounts.ts';
-import { Button } from '../../parts/button.tsx';
-import { Copy } from '../../parts/copy.tsx';
+import { Time } from '../../components/amount.tsx';
+import { bytesText, counted } from '../../components/amounts.ts';
+import { Button } from '../../components/button.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { logEntries } from './log-entries.ts';
 import type { RunResult } from './runs.ts';
 
 type Lines = RunResult['logs'];
@@ -20,18 +21,28 @@ export function RunLog({ lines }: { lines: Lines }) {
     <section aria-label="Log">
       <div className="mb-1 flex min-h-6 items-center gap-2">
         <h4 className="eyebrow">Log</h4>
-        <span className="text-[12px] text-muted">{counted(lines.length, 'line')}</span>
+        <span className="text-small text-muted">{counted(lines.length, 'line')}</span>
         <Copy text={text} what="log" />
       </div>
       <ol className="rounded-md border border-line bg-raised px-2 py-1">
-        {shown.map(({ at, stream, text: line }, index) => (
+        {logEntries(shown).map(({ at, stream, text: line, foldedFrames }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the lines of an ended run do not change
           <li key={index} className={`mono flex gap-3 ${stream === 'stderr' ? 'text-error' : ''}`}>
             <span className="shrink-0 text-faint">
               <Time at={at} as="clock" />
             </span>
             {stream === 'stderr' && <span className="sr-only">Standard error: </span>}
-            <span className="min-w-0 break-words whitespace-pre-wrap">{line}</span>
+            <span className="min-w-0 break-words whitespace-pre-wrap">
+              {line}
+              {foldedFrames.length > 0 && (
+                <details className="text-faint">
+                  <summary className="cursor-default">
+                    {counted(foldedFrames.length, 'frame')} of Node.js and the emulator
+                  </summary>
+                  {foldedFrames.join('\n')}
+                </details>
+              )}
+            </span>
           </li>
         ))}
       </ol>

@@ -1,10 +1,10 @@
-import type { OutboundCall, ShownInvocation } from '../../../../server/contract/logs.ts';
+import type { InvocationView, OutboundCall } from '../../../../server/api/routes/logs.ts';
 import { jsonIn } from '../../../../server/model/json.ts';
 import { ValueStore } from '../../value-store.ts';
 
 /** What is used of the record of a run. */
 export type RunResult = Pick<
-  ShownInvocation,
+  InvocationView,
   'executionId' | 'lambdaId' | 'durationMs' | 'cold' | 'outcome' | 'logs'
 > & {
   outbound: readonly Omit<OutboundCall, 'startedAt'>[];

@@ -1,14 +1,16 @@
 import type { Operation } from 'fast-json-patch';
-import { useMemo } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useChange } from '../../api/change.ts';
-import { load, send } from '../../api/client.ts';
+import { load } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
+import { isRoot } from '../../api/identity.ts';
 import { keys } from '../../api/query-client.ts';
 import { recordPath } from '../../api/resource-kinds.ts';
 import type { PlatformRecord } from '../../api/world.ts';
+import { DiffEditor } from '../../components/code-editor.tsx';
+import { Dialog, type DialogProps } from '../../components/dialog.tsx';
 import { useKeys } from '../../keys/use-keys.ts';
-import { DiffEditor } from '../../parts/code-editor.tsx';
-import { Dialog, type DialogProps } from '../../parts/dialog.tsx';
+import { preferences } from '../../preferences/preferences.ts';
 import { Operations, type OperationsProps } from '../resources/operations.tsx';
 import { codeOf } from './code-text.ts';
 import type { CodeDraftState } from './use-code-draft.ts';
@@ -19,9 +21,11 @@ export interface SaveDialogProps
   lambda: PlatformRecord;
   /** What of it, e.g. `code`. */
   what: string;
-  /** Is the lambda, read anew, still what one began with? For what is too large to be tested by the patch. */
+  /** Is the stored lambda still the one at the start of the edit? For code that is too large for a `test` operation. */
   isUnchanged?: ((now: PlatformRecord) => boolean) | undefined;
-  /** What is said where somebody else has saved meanwhile. */
+  /** Is the patch applied without a review, so that only a failure is shown? */
+  isAtOnce?: boolean;
+  /** The message if another user saved in the meantime. */
   conflict: string;
   /** Called once the window has it as it then is. */
   onSaved(): void;
@@ -29,9 +33,10 @@ export interface SaveDialogProps
 
 /** The patch that a change of a lambda is, to be seen before it is applied. Ctrl/Cmd-S once more applies it. */
 export function SaveDialog(props: SaveDialogProps) {
-  const { lambda, what, patch, textOf, isUnchanged, conflict, onSaved, children, action = 'Save', ...dialog } = props;
+  const { lambda, what, patch, textOf, isUnchanged, isAtOnce = false, conflict, onSaved, children, ...rest } = props;
+  const { action = 'Save', ...dialog } = rest;
   const saving = useChange(
-    async () => {
+    async (_, send) => {
       const path = `/meta${recordPath(lambda)}` as const;
       if (isUnchanged && !isUnchanged(await load<PlatformRecord>(path))) throw new Overtaken();
       await send('PATCH', path, patch);
@@ -45,6 +50,13 @@ export function SaveDialog(props: SaveDialogProps) {
     if (!saving.isPending) saving.mutate();
   };
   useKeys([{ keys: 'mod+s', does: 'Save what is shown', run: apply }]);
+  const isBegun = useRef(false);
+  useEffect(() => {
+    if (!isAtOnce || isBegun.current) return;
+    isBegun.current = true;
+    saving.mutate();
+  }, [isAtOnce, saving.mutate]);
+  if (isAtOnce && !saving.isError) return null;
   return (
     <Dialog
       {...dialog}
@@ -64,7 +76,7 @@ export function SaveDialog(props: SaveDialogProps) {
 
 class Overtaken extends Error {
   constructor() {
-    super('it is not what you began with any more');
+    super('the lambda has changed since you started editing');
   }
 }
 
@@ -77,14 +89,16 @@ export interface SaveCodeDialogProps extends Pick<SaveDialogProps, 'lambda' | 'o
 }
 
 const CODE = '/properties/code';
-/** The platform takes bodies of 10 MB unless it is told otherwise. */
+/** The platform takes bodies of 10 MB unless configured otherwise. */
 const LONGEST_TESTED = 9_000_000;
 
-/** The same of its code, with what changes in it. */
+/** The same of its code, with what changes in it. It is saved at once if the message about it offers Undo and no review is preferred. */
 export function SaveCodeDialog({ lambda, draft, isRun, onClose, onSaved }: SaveCodeDialogProps) {
-  const { base, baseSource, source } = draft;
+  // What is typed while it is saved is not part of it.
+  const [{ base, baseSource, source }] = useState(draft);
+  const [isAtOnce] = useState(() => isRoot() && !preferences.value.isSaveReviewed);
   const code = useMemo(() => codeOf(source), [source]);
-  // Whoever saved in the meantime is not overwritten. A patch that holds both may be longer than the platform takes.
+  // Changes of other users are not overwritten. A patch with both texts may exceed the body limit of the platform.
   const isLarge = code.length + String(base).length > LONGEST_TESTED;
   const patch: Operation[] = [
     ...(isLarge ? [] : [{ op: 'test', path: CODE, value: base } as const]),
@@ -99,13 +113,14 @@ export function SaveCodeDialog({ lambda, draft, isRun, onClose, onSaved }: SaveC
       action={isRun ? 'Save and run' : 'Save'}
       patch={patch}
       textOf={() => `${code.length.toLocaleString('en')} characters of base64`}
+      isAtOnce={isAtOnce}
       isUnchanged={isLarge ? ({ properties }) => properties.code === base : undefined}
-      conflict="Somebody else has saved this lambda meanwhile. Nothing was overwritten: go back, and compare theirs with yours."
+      conflict="Someone else saved this lambda. Nothing was overwritten: go back and compare both versions."
       onSaved={() => onSaved(code)}
     >
       {isLarge && (
         <p className="mb-3 text-muted">
-          Too long to be tested in the patch itself: what is stored is read once more just before it is sent.
+          The code is too long for a check in the patch. The stored code is checked again before the patch is sent.
         </p>
       )}
       <div className="h-96 overflow-hidden rounded-md border border-line">

@@ -2,18 +2,19 @@ import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useCallback, useMemo, useState } from 'react';
 import { useAllOfType } from '../../api/all-of-type.ts';
+import { OnResource } from '../../api/permissions.tsx';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
 import { parentIdOf } from '../../api/resource-kinds.ts';
 import { searchOptions } from '../../api/tree.ts';
 import { type PlatformRecord, useScope } from '../../api/world.ts';
-import { Button } from '../../parts/button.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { FindField } from '../../parts/find-field.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Button } from '../../components/button.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { FindField } from '../../components/find-field.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { ListScreen } from '../../shell/list-screen.tsx';
 import { useGo, usePlaceId, useSearch } from '../../url.ts';
-import { GoneLambda } from './gone-lambda.tsx';
+import { DeletedLambda } from './deleted-lambda.tsx';
 import { LAMBDA_COLUMNS, type LambdaRow, placeTextOf } from './lambda-columns.tsx';
 import { NewLambdaDialog } from './new-lambda-dialog.tsx';
 import { Workbench } from './workbench.tsx';
@@ -34,7 +35,7 @@ export default function LambdasScreen() {
     [keptQuery],
   );
   const chosen = lambdas.records.find((lambda) => lambda.id === id);
-  const nameOfGone = useLastName(id, chosen);
+  const lastName = useLastName(id, chosen);
   // Where there is one environment, that is where.
   const environments = useQuery(searchOptions({ words: ['environments'], scope: scope.id, limit: 2 })).data;
   const onlyEnvironment = environments?.total === 1 ? environments.rows[0]?.id : undefined;
@@ -42,9 +43,9 @@ export default function LambdasScreen() {
   return (
     <ListScreen
       title="Lambdas"
-      bar={<span className="text-muted">{rows.length}</span>}
+      bar={<span className="text-muted">{lambdas.isPending ? '' : rows.length}</span>}
       actions={
-        <Button icon={Plus} onPress={create}>
+        <Button icon={Plus} needs="lambda.create" onPress={create}>
           New lambda
         </Button>
       }
@@ -65,8 +66,8 @@ export default function LambdasScreen() {
       narrowedBy={['q']}
       hasAny={lambdas.records.length > 0}
       empty={
-        <EmptyState title="No lambdas" text="A lambda runs your code when it is called. There is none here yet.">
-          <Button icon={Plus} onPress={create}>
+        <EmptyState title="No lambdas" text="A lambda runs your code when it is called. None exist here yet.">
+          <Button icon={Plus} needs="lambda.create" onPress={create}>
             New lambda
           </Button>
         </EmptyState>
@@ -77,11 +78,13 @@ export default function LambdasScreen() {
       detailLabel="Workbench"
       detail={
         chosen ? (
-          <Workbench key={chosen.id} lambda={chosen} />
+          <OnResource of={chosen}>
+            <Workbench key={chosen.id} lambda={chosen} />
+          </OnResource>
         ) : id === undefined ? undefined : lambdas.isPending ? (
           <Skeleton />
         ) : (
-          <GoneLambda key={id} id={id} name={nameOfGone} />
+          <DeletedLambda key={id} id={id} name={lastName} />
         )
       }
     >

@@ -52,7 +52,7 @@ exports.run = (event, context, callback) => {
 };
 `;
 
-const HTTP_AWARE = `// Behind an endpoint with is_http_aware its result is the whole answer.
+const HTTP_AWARE = `// Behind an endpoint with is_http_aware its result is the whole HTTP response.
 exports.run = (event, context, callback) => {
   const { method, path } = JSON.parse(context);
   callback(null, {
@@ -64,11 +64,11 @@ exports.run = (event, context, callback) => {
 `;
 
 export const STARTERS: readonly [Starter, ...Starter[]] = [
-  { id: 'hello', text: 'Hello', note: 'Prints its event and answers with its name.', code: HELLO },
+  { id: 'hello', text: 'Hello', note: 'Prints its event and returns its name.', code: HELLO },
   {
     id: 'web-form',
     text: 'Web form to CRM',
-    note: 'Makes a lead of a form; the CRM stand-in catches it.',
+    note: 'Sends a form as a lead, which the mock CRM receives.',
     code: WEB_FORM,
     answering: { methods: ['POST'] },
     env: {
@@ -79,7 +79,7 @@ export const STARTERS: readonly [Starter, ...Starter[]] = [
   },
   {
     id: 'http',
-    text: 'Answer of its own',
+    text: 'Custom HTTP response',
     note: 'Status, headers and body are its result.',
     code: HTTP_AWARE,
     answering: { is_http_aware: true },

@@ -4,19 +4,16 @@ import { unsetVariablesIn } from './environment.ts';
 
 const record = (properties: Record<string, unknown>) =>
   ({ id: 'x', name: 'x', properties }) as unknown as PlatformRecord;
-const lineage = [
-  record({
-    env: { OWN: '1' },
-    secrets: [
-      { mount_type: 'env', path: 'SECRET' },
-      { mount_type: 'file', path: '/FILE' },
-    ],
-  }),
-  record({ env: { ABOVE: '2' } }),
-  record({}),
-];
+const lambda = record({
+  env: { OWN: '1' },
+  secrets: [
+    { mount_type: 'env', path: 'SECRET' },
+    { mount_type: 'file', path: '/FILE' },
+  ],
+});
+const above = [record({ env: { ABOVE: '2' } }), record({})];
 
-describe('Variables that code reads and nobody sets', () => {
+describe('Variables that code reads and that are not set', () => {
   it.each([
     ['process.env.CRM_OID', ['CRM_OID']],
     ["process.env['CRM_OID'] + process.env.OWN", ['CRM_OID']],
@@ -31,6 +28,6 @@ describe('Variables that code reads and nobody sets', () => {
     ["fetch('https://crm.example.com/' + process.env.CRM_PATH)", ['CRM_PATH']],
     ['const env = process.env; const all = { ...process.env };', []],
   ])('in %j are %j', (source, names) => {
-    expect(unsetVariablesIn(source, lineage)).toEqual(names);
+    expect(unsetVariablesIn(source, lambda, { above })).toEqual(names);
   });
 });

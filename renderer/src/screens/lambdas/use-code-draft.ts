@@ -1,39 +1,44 @@
 import { useEffect, useMemo } from 'react';
 import { useDraftOf } from '../../draft-store.ts';
 import { sourceOf } from './code-text.ts';
-import { codeDrafts } from './drafts.ts';
+import { type CodeDraft, codeDrafts } from './drafts.ts';
 
 /**
- * The code of a lambda while it is edited. While there is nothing to lose it follows what is stored; else what somebody else
- * saves is only told of.
+ * The code of a lambda while it is edited. Without unsaved changes it follows the stored code; with unsaved changes it only reports
+ * that another user saved.
  *
  * @param code the lambda's `code` as it is stored now
  */
 export function useCodeDraft(lambdaId: string, code: unknown) {
   const stored = useMemo(() => sourceOf(code), [code]);
   const draft = useDraftOf(codeDrafts, lambdaId);
-  const { base, baseSource, source } = draft ?? { base: code, baseSource: stored, source: stored };
+  const { base, baseSource, source, sent }: CodeDraft = draft ?? { base: code, baseSource: stored, source: stored };
 
-  // What is stored is what one has written: it was oneself who saved it, or somebody else did the same.
+  // The stored code equals the draft: it was saved here, or another user made the same change.
   const isSaved = draft !== undefined && draft.source === stored;
+  // What was sent is stored, and more has been typed since.
+  const isSentSaved = draft !== undefined && !isSaved && sent === stored;
   useEffect(() => {
     if (isSaved) codeDrafts.keep(lambdaId, undefined);
-  }, [isSaved, lambdaId]);
+    if (isSentSaved) codeDrafts.keep(lambdaId, { base: code, baseSource: stored, source });
+  }, [isSaved, isSentSaved, lambdaId, code, stored, source]);
 
   const isDirty = draft !== undefined && !isSaved;
   return {
-    /** What one began with, as it is stored. */
+    /** The stored code at the start of the edit. */
     base,
     baseSource,
     source,
     stored,
     isDirty,
-    /** Did somebody else save other code meanwhile? */
-    isOvertaken: isDirty && draft.base !== code,
+    /** Did another user save different code? */
+    isOvertaken: isDirty && draft.base !== code && !isSentSaved,
     edit: (next: string) =>
-      codeDrafts.keep(lambdaId, next === baseSource ? undefined : { base, baseSource, source: next }),
+      codeDrafts.keep(lambdaId, next === baseSource ? undefined : { base, baseSource, source: next, sent }),
     discard: () => codeDrafts.keep(lambdaId, undefined),
-    /** Goes on from what is stored now, with what one has written oneself. */
+    /** Marks the current draft to be saved. */
+    send: () => draft && codeDrafts.keep(lambdaId, { ...draft, sent: source }),
+    /** Rebases the draft on the stored code. */
     rebase: () => draft && codeDrafts.keep(lambdaId, { ...draft, base: code, baseSource: stored }),
   };
 }

@@ -1,11 +1,11 @@
 import { useChange } from '../../api/change.ts';
 import { answered, ask } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
-import { durationText } from '../../parts/amounts.ts';
-import { announce } from '../../parts/toasts.tsx';
+import { durationText } from '../../components/amounts.ts';
+import { announce } from '../../components/toasts.tsx';
 import { addRun, type Run } from './runs.ts';
 
-/** A lambda may take 500 s, and wait before that; one that is debugged takes as long as it takes. */
+/** A lambda can take 500 s and wait before that; a debugged one has no limit. */
 const RUN_TIMEOUT_MS = 15 * 60_000;
 const DEBUGGED_TIMEOUT_MS = 24 * 60 * 60_000;
 
@@ -14,7 +14,7 @@ export function useRun(lambdaId: string, isDebugged: boolean) {
   return useChange(
     async ({ event, code }: Pick<Run, 'event' | 'code'>) => {
       const asked = await ask('POST', `/inspect/lambdas/${lambdaId}/invoke`, {
-        // The editor has marked what is no JSON; what the parser says of it is shown.
+        // The editor has marked the invalid JSON; the message of the parser is shown.
         body: event.trim() === '' ? undefined : JSON.parse(event),
         timeoutMs: isDebugged ? DEBUGGED_TIMEOUT_MS : RUN_TIMEOUT_MS,
       });

@@ -1,6 +1,6 @@
 import type { Operation } from 'fast-json-patch';
 import { isJsonObject } from '../../../../server/model/json.ts';
-import { pointerTo } from '../../../../server/model/pointer.ts';
+import { pointerTo } from '../../../../server/model/patch/pointer.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { useDraftOf } from '../../draft-store.ts';
 import { type VariableChange, variableDrafts } from './drafts.ts';
@@ -17,7 +17,7 @@ export function useVariableDraft(lambda: PlatformRecord) {
     changes,
     own,
     patch: variablesPatch(changes, isJsonObject(lambda.properties.env)),
-    /** Names whose value somebody else has changed meanwhile, to something else. */
+    /** Names whose value another user changed to a different one. */
     conflicts: [...changes]
       .filter(([name, { base, value }]) => own.get(name) !== base && own.get(name) !== value)
       .map(([name]) => name),
@@ -31,7 +31,7 @@ export function useVariableDraft(lambda: PlatformRecord) {
       next.delete(name);
       keep(next);
     },
-    /** Goes on from what is stored now. */
+    /** Rebases the changes on the stored values. */
     rebase(name: string) {
       const change = changes.get(name);
       if (change) keep(new Map(changes).set(name, { ...change, base: own.get(name) }));
@@ -46,7 +46,7 @@ function ownVariables({ properties: { env } }: PlatformRecord): ReadonlyMap<stri
 }
 
 /**
- * The changes as a patch. Each says what it began with, so that nobody is overwritten.
+ * The changes as a patch. Each says what it began with, so that no change of another user is overwritten.
  *
  * @param hasEnv has the lambda any variables, if only none?
  */

@@ -1,10 +1,10 @@
-import type { TestEvent } from '../../../../server/contract/workbench.ts';
+import type { TestEvent } from '../../../../server/api/routes/workbench.ts';
 import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
 
-export type { Debugging as DebugState, FileLink, TestEvent } from '../../../../server/contract/workbench.ts';
+export type { Debugging as DebugState, FileLink, TestEvent } from '../../../../server/api/routes/workbench.ts';
 
 /** What a person works on the lambda with, and how to change it. */
 export function useWorkbench(lambdaId: string) {

@@ -1,16 +1,16 @@
 import { Eye, EyeOff, Pencil, Trash2, Undo2 } from 'lucide-react';
 import { kindOf } from '../../api/resource-kinds.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { TextField } from '../../parts/fields.tsx';
-import { Badge } from '../../parts/state.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { TextField } from '../../components/fields.tsx';
+import { Badge } from '../../components/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import type { VariableChange } from './drafts.ts';
 import type { Variable } from './environment.ts';
 import type { useVariableDraft } from './use-variable-draft.ts';
 
-/** As long for every value: its length is nobody's business either. */
+/** The same length for every value, to hide the real length. */
 const MASK = '••••••••';
 
 export interface VariableRowProps {
@@ -45,11 +45,17 @@ export function VariableRow({ lambda, name, variable, draft, isShown, onToggle }
             <>
               <IconButton
                 icon={Pencil}
+                needs="lambda.update"
                 label={isOwn ? `Change ${name}` : `Override ${name}`}
                 onPress={() => draft.change(name, variable?.value ?? '')}
               />
               {isOwn && (
-                <IconButton icon={Trash2} label={`Remove ${name}`} onPress={() => draft.change(name, undefined)} />
+                <IconButton
+                  icon={Trash2}
+                  needs="lambda.update"
+                  label={`Remove ${name}`}
+                  onPress={() => draft.change(name, undefined)}
+                />
               )}
             </>
           )}
@@ -116,7 +122,7 @@ function Conflict({ name, draft }: { name: string } & Pick<VariableRowProps, 'dr
   const theirs = draft.own.get(name);
   return (
     <p role="alert" className="flex flex-wrap items-center gap-2 pb-1 text-warn">
-      Somebody else has{' '}
+      Someone else has{' '}
       {theirs === undefined ? (
         'removed it'
       ) : (
@@ -136,6 +142,8 @@ function From({ lambda, variable: { from, overrides } }: { lambda: PlatformRecor
     <>
       {from === lambda ? (
         'the lambda itself'
+      ) : from === undefined ? (
+        'a resource you cannot view'
       ) : (
         <PlaceLink to={{ screen: 'resources', id: from.id }}>
           {kindOf(from).title} {from.name}

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { payloadIn, WEB_FORM_EVENT, WEB_FORM_MEMBERS, withMember } from './web-form.ts';
+import { codeOf } from './code-text.ts';
+import { firstEventOf, payloadIn, WEB_FORM_EVENT, WEB_FORM_MEMBERS, withMember } from './web-form.ts';
 
 it('has the eight members of the specification', () => {
   const members = ['firstName', 'lastName', 'company', 'phone', 'email', 'title', 'size', 'message'];
@@ -14,4 +15,13 @@ it('changes one member and leaves alone what else there is', () => {
 
 it.each(['', 'nonsense', '[]', '{}', '{"payload":"text"}'])('finds no payload in %j', (event) => {
   expect(payloadIn(event)).toBeUndefined();
+});
+
+it.each([
+  [{ env: { CRM_OID: '1' } }, WEB_FORM_EVENT],
+  [{ env: {}, code: codeOf('send({ oid: process.env.CRM_OID })') }, WEB_FORM_EVENT],
+  [{ env: {}, code: codeOf('exports.run = () => 1') }, '{}'],
+  [{}, '{}'],
+])('a lambda with %j is tried with %s at first', (properties, event) => {
+  expect(firstEventOf({ properties })).toBe(event);
 });

@@ -1,5 +1,7 @@
-import { isJsonObject, type JsonObject, jsonIn } from '../../../../server/model/json.ts';
+import { isJsonObject, type JsonObject, jsonIn, memberOf } from '../../../../server/model/json.ts';
 import { WEB_FORM } from '../../../../server/model/web-form.ts';
+import type { PlatformRecord } from '../../api/world.ts';
+import { sourceOf } from './code-text.ts';
 
 /** Members of the web form's payload, in the order of the form (the platform's specification). */
 export const WEB_FORM_MEMBERS = [
@@ -15,6 +17,12 @@ export const WEB_FORM_MEMBERS = [
 
 /** A form that was filled in, as the text of an event. */
 export const WEB_FORM_EVENT = JSON.stringify(WEB_FORM, null, 2);
+
+/** What a lambda is tried with until another event is chosen: a form, if it sends leads to a CRM, also while a variable for that is missing. */
+export function firstEventOf({ properties: { env, code } }: Pick<PlatformRecord, 'properties'>): string {
+  const isForm = memberOf(env, 'CRM_OID') !== undefined || sourceOf(code).includes('CRM_OID');
+  return isForm ? WEB_FORM_EVENT : '{}';
+}
 
 /** The payload in an event's text; undefined when the event is no web form's. */
 export function payloadIn(event: string): JsonObject | undefined {

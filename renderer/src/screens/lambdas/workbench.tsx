@@ -1,16 +1,16 @@
 import { Bug, Play, Save } from 'lucide-react';
-import { useState } from 'react';
-import { memberOf } from '../../../../server/model/json.ts';
+import { useEffect, useState } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
 import { storedText, storeText } from '../../browser-storage.ts';
+import { Time } from '../../components/amount.tsx';
+import { Button } from '../../components/button.tsx';
+import { DiffEditor } from '../../components/code-editor.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Badge } from '../../components/state.tsx';
+import { Tabs } from '../../components/tabs.tsx';
 import { useHasDraft } from '../../draft-store.ts';
 import { useKeys } from '../../keys/use-keys.ts';
-import { Time } from '../../parts/amount.tsx';
-import { Button } from '../../parts/button.tsx';
-import { DiffEditor } from '../../parts/code-editor.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Badge } from '../../parts/state.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
+import { useCommands } from '../../shell/commands.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { CodeTab, isPackage } from './code-tab.tsx';
@@ -24,18 +24,16 @@ import { SaveCodeDialog } from './save-dialog.tsx';
 import { type CodeDraftState, useCodeDraft } from './use-code-draft.ts';
 import { useRun } from './use-run.ts';
 import { useWorkbench } from './use-workbench.ts';
-import { WEB_FORM_EVENT } from './web-form.ts';
+import { firstEventOf } from './web-form.ts';
 
 /** Code, an event to try it with, and what came of it. Ctrl/Cmd-Enter runs, Ctrl/Cmd-S saves. */
 export function Workbench({ lambda }: { lambda: PlatformRecord }) {
   const { properties } = lambda;
-  const [{ tab }, change] = useSearch();
+  const [{ tab, run: isToRun }, change] = useSearch();
   const workbench = useWorkbench(lambda.id);
-  // What was last being edited in this browser; named events are kept by the platform.
+  // The last edited event in this browser; named events are stored by the platform.
   const eventPlace = `terrarium.event.${lambda.id}`;
-  const [event, setEvent] = useState(
-    () => storedText(eventPlace) ?? (memberOf(properties.env, 'CRM_OID') === undefined ? '{}' : WEB_FORM_EVENT),
-  );
+  const [event, setEvent] = useState(() => storedText(eventPlace) ?? firstEventOf(lambda));
   const [isReviewing, setReviewing] = useState<'save' | 'run' | 'compare'>();
   const draft = useCodeDraft(lambda.id, properties.code);
   const link = workbench.state.data?.link;
@@ -50,13 +48,29 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
   const runNow = (code = properties.code) => {
     if (!running.isPending) running.mutate({ event, code });
   };
-  // What somebody else has saved meanwhile is looked at first.
-  const review = (change: 'save' | 'run') => setReviewing(draft.isOvertaken ? 'compare' : change);
+  // A version that another user saved is reviewed first.
+  const review = (change: 'save' | 'run') => {
+    draft.send();
+    setReviewing(draft.isOvertaken ? 'compare' : change);
+  };
   const run = () => (isDirty ? review('run') : runNow());
   const save = () => isDirty && review('save');
   useKeys([
     { keys: 'mod+enter', does: 'Run the lambda', run },
     { keys: 'mod+s', does: 'Save the code', run: save },
+  ]);
+
+  // From the palette, once the page is there.
+  const isReady = workbench.state.data !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each time that it is asked for
+  useEffect(() => {
+    if (isToRun === undefined || !isReady) return;
+    change({ run: undefined });
+    run();
+  }, [isToRun, isReady]);
+  useCommands([
+    { id: 'run it', text: `Run ${lambda.name}`, icon: Play, run },
+    { id: 'save it', text: `Save the code of ${lambda.name}`, icon: Save, run: save },
   ]);
 
   const isEnvChanged = useHasDraft(variableDrafts, lambda.id);
@@ -87,9 +101,11 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
     },
   ];
   return (
-    <div className="flex min-h-0 flex-1 flex-col">
+    <div className="flex shrink-0 grow flex-col">
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
-        <h2 className="truncate text-[14px]">{lambda.name}</h2>
+        <h2 className="truncate text-title" title={lambda.name}>
+          {lambda.name}
+        </h2>
         <Badge>{String(properties.runtime)}</Badge>
         <Badge>handler {String(properties.handler)}</Badge>
         {schedule && (
@@ -99,22 +115,28 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
                 runs next <Time at={schedule.nextAt} as="day" />
               </>
             ) : (
-              'not run by the clock: lambdas.periodic is off'
+              'not run on schedule: lambdas.periodic is off'
             )}
           </span>
         )}
         <span className="ml-auto flex items-center gap-2">
           <PlaceLink to={{ screen: 'invocations', search: { q: `lambda:${lambda.id}` } }}>Invocations</PlaceLink>
           <PlaceLink to={{ screen: 'resources', id: lambda.id }}>Resource</PlaceLink>
-          <Button icon={Save} isDisabled={!isDirty} onPress={save}>
+          <Button icon={Save} needs="lambda.update" isDisabled={!isDirty} onPress={save}>
             Save
           </Button>
-          <Button icon={debug ? Bug : Play} look="primary" isPending={running.isPending} onPress={run}>
+          <Button
+            icon={debug ? Bug : Play}
+            look="primary"
+            needs={isDirty ? 'lambda.update' : 'lambda.invoke'}
+            isPending={running.isPending}
+            onPress={run}
+          >
             {running.isPending ? 'Running ...' : isDirty ? 'Save and run' : 'Run'}
           </Button>
         </span>
       </div>
-      <div className="flex min-h-0 flex-[3] flex-col border-b border-line">
+      <div className="flex h-0 min-h-72 shrink-0 grow-3 flex-col border-b border-line">
         <Tabs
           label="Parts of the lambda"
           tabs={tabs}
@@ -122,7 +144,7 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
           onChange={(next) => change({ tab: next === 'code' ? undefined : next })}
         />
       </div>
-      <div className="grid min-h-0 flex-[2] grid-cols-2 grid-rows-[minmax(0,1fr)]">
+      <div className="grid h-0 min-h-60 shrink-0 grow-2 grid-cols-2 grid-rows-[minmax(0,1fr)]">
         <EventPane
           event={event}
           isOwnEvent={storedText(eventPlace) !== undefined}
@@ -134,7 +156,7 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
           lambdaId={lambda.id}
           code={properties.code}
           error={running.error}
-          waitsFor={running.isPending ? (debug ? 'running; it may stand at a breakpoint' : 'running') : undefined}
+          waitsFor={running.isPending ? (debug ? 'running; it may be paused at a breakpoint' : 'running') : undefined}
         />
       </div>
       {isReviewing === 'compare' && (
@@ -157,7 +179,7 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
   );
 }
 
-/** What somebody else has saved beside what one has written: whose holds? Nothing is saved here. */
+/** Shows the saved version of another user beside the draft, to choose one. Nothing is saved here. */
 function OvertakenDialog({ name, draft, onClose }: { name: string; draft: CodeDraftState; onClose(): void }) {
   const settle = (change: () => void) => () => {
     change();
@@ -178,8 +200,8 @@ function OvertakenDialog({ name, draft, onClose }: { name: string; draft: CodeDr
       onAction={settle(() => draft.rebase())}
     >
       <p className="mb-3 text-muted">
-        From what somebody else has saved since you began, to what you have written. If you keep yours it goes on from
-        theirs: you see once more what it changes before you save it.
+        Someone else saved this lambda while you were editing. The comparison shows their version on the left and yours
+        on the right. If you keep yours, you can review the changes again before saving.
       </p>
       <div className="h-96 overflow-hidden rounded-md border border-line">
         <DiffEditor label="From theirs to mine" before={draft.stored} after={draft.source} language="javascript" />

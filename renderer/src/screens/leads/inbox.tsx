@@ -1,12 +1,14 @@
 import { useMemo } from 'react';
 import { parseQuery, type QueryField } from '../../../../server/model/query-language.ts';
-import { Button } from '../../parts/button.tsx';
-import type { GridColumn } from '../../parts/data-grid.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { type Happened, HappenedPane } from '../../parts/list/happened-pane.tsx';
-import { timeColumn } from '../../parts/list/time-column.tsx';
-import type { QueryBarProps } from '../../parts/query-bar.tsx';
-import { State } from '../../parts/state.tsx';
+import { useOwnFigures } from '../../api/figures.ts';
+import { useNowMs } from '../../components/amount.tsx';
+import { Button } from '../../components/button.tsx';
+import type { GridColumn } from '../../components/data-grid.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { EventList, type EventListOptions, rangeOf } from '../../components/list/event-list.tsx';
+import { timeColumn } from '../../components/list/time-column.tsx';
+import type { QueryBarProps } from '../../components/query-bar.tsx';
+import { State } from '../../components/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { LeadDetail } from './lead-detail.tsx';
@@ -17,12 +19,16 @@ const NONE: readonly Lead[] = [];
 const keyOf = ({ id }: Lead) => id;
 const nameOf = ({ mapped }: Lead) => [mapped.firstName, mapped.lastName].filter(Boolean).join(' ');
 
+/** A rejected form that arrived later is no loss any more. */
+const stateOf = ({ refused, deliveredAs }: Lead) => (!refused ? 'taken' : deliveredAs ? 'resent' : 'refused');
+const FIGURES = { taken: 'ok', resent: 'refused', refused: 'failed' } as const;
+
 const FIELDS: readonly QueryField<Lead>[] = [
   { name: 'name', valueOf: nameOf },
   { name: 'company', valueOf: ({ mapped }) => mapped.company },
   { name: 'email', valueOf: ({ mapped }) => mapped.email },
   { name: 'oid', valueOf: ({ oid }) => oid },
-  { name: 'is', valueOf: ({ refused }) => (refused ? 'refused' : 'taken'), words: ['refused', 'taken'] },
+  { name: 'is', valueOf: stateOf, words: ['refused', 'taken', 'resent'] },
   { name: 'time', valueOf: ({ receivedAt }) => Date.parse(receivedAt), isMoment: true },
   { name: 'lambda', valueOf: ({ sender }) => sender?.lambdaName },
   { name: 'execution', valueOf: ({ executionId }) => executionId },
@@ -44,7 +50,7 @@ export function fitting(leads: readonly Lead[] | undefined, q: string): readonly
   return (query.ok && q !== '' ? leads?.filter(query.matches) : leads) ?? NONE;
 }
 
-const TIME = timeColumn<Lead>(({ receivedAt }) => receivedAt);
+const TIME = timeColumn<Lead>(({ receivedAt }) => receivedAt, { gives: 1 });
 const NAME: GridColumn<Lead> = {
   id: 'name',
   sortBy: nameOf,
@@ -59,7 +65,7 @@ const NAME: GridColumn<Lead> = {
 const COMPANY: GridColumn<Lead> = {
   id: 'company',
   sortBy: ({ mapped }) => mapped.company,
-  gives: 2,
+  gives: 3,
   header: 'Company',
   width: { share: 2, minWidth: 100 },
   cell: ({ mapped }) => <Marked>{mapped.company ?? ''}</Marked>,
@@ -67,16 +73,16 @@ const COMPANY: GridColumn<Lead> = {
 const EMAIL: GridColumn<Lead> = {
   id: 'email',
   sortBy: ({ mapped }) => mapped.email,
-  gives: 1,
+  gives: 2,
   header: 'Email',
-  width: { share: 2, minWidth: 120 },
+  width: { share: 3, minWidth: 120 },
   isMuted: true,
   cell: ({ mapped }) => <Marked>{mapped.email ?? ''}</Marked>,
 };
 const SENDER: GridColumn<Lead> = {
   id: 'lambda',
   sortBy: ({ sender }) => sender?.lambdaName,
-  gives: 3,
+  gives: 4,
   header: 'Sent by',
   width: { share: 1, minWidth: 110 },
   isMuted: true,
@@ -85,16 +91,18 @@ const SENDER: GridColumn<Lead> = {
 const OID: GridColumn<Lead> = {
   id: 'oid',
   header: 'CRM',
-  width: 92,
-  sortBy: ({ refused }) => (refused ? 'refused' : 'taken'),
+  width: 116,
+  sortBy: stateOf,
   cell: (lead) => <CrmState lead={lead} />,
 };
 const COLUMNS = [OID, TIME, NAME, COMPANY, EMAIL, SENDER];
-const HAPPENED: Happened<Lead> = {
-  pointOf: ({ receivedAt, refused }) => ({ atMs: Date.parse(receivedAt), hasFailed: refused !== undefined }),
+const factsOf = (lead: Lead) => ({ atMs: Date.parse(lead.receivedAt), state: FIGURES[stateOf(lead)] });
+const HAPPENED: EventListOptions<Lead> = {
+  atMsOf: ({ receivedAt }) => Date.parse(receivedAt),
   states: [
-    { is: 'ok', text: 'taken', term: 'is:taken', has: ({ refused }) => !refused },
-    { is: 'error', text: 'refused', term: 'is:refused', has: ({ refused }) => refused !== undefined },
+    { is: 'ok', text: 'taken', term: 'is:taken', figure: 'ok' },
+    { is: 'idle', text: 'resent', term: 'is:resent', figure: 'refused' },
+    { is: 'error', text: 'refused', term: 'is:refused', figure: 'failed' },
   ],
   views: [
     { name: 'Refused', search: { q: 'is:refused' } },
@@ -102,24 +110,29 @@ const HAPPENED: Happened<Lead> = {
   ],
 };
 
-/** What the CRM makes of it: taken, under the right organization or another one, or refused. */
-function CrmState({ lead: { oid, sender, refused } }: { lead: Lead }) {
+/** How the CRM handled it: accepted, under the expected organization or another one, or rejected. */
+function CrmState({ lead: { oid, sender, refused, deliveredAs } }: { lead: Lead }) {
+  if (deliveredAs) return <State is="idle">resent</State>;
   if (refused) return <State is="error">refused</State>;
   const isForAnother = sender?.crmOid !== undefined && oid !== sender.crmOid;
   return isForAnother ? <State is="error">another oid</State> : <State is="ok">taken</State>;
 }
 
-/** What the CRM stand-in has caught, and one of it in detail. */
+/** The leads that the mock CRM received, and the selected one in detail. */
 export function Inbox({ leads }: { leads: ReturnType<typeof useLeads> }) {
   const [{ q = '', sel }, change] = useSearch();
   const rows = useMemo(() => fitting(leads.data, q), [leads.data, q]);
+  const nowMs = useNowMs();
+  const figures = useOwnFigures(rows, factsOf, rangeOf(q, nowMs), nowMs);
   const chosen = leads.data?.find(({ id }) => id === sel);
   return (
     <MarkWanted query={q}>
-      <HappenedPane
+      <EventList
         {...HAPPENED}
         name="leads"
         label="Leads"
+        figures={leads.data && figures}
+        rowAt={(index) => rows[index]}
         list={{ ...leads, rows }}
         columns={COLUMNS}
         keyOf={keyOf}
@@ -130,7 +143,7 @@ export function Inbox({ leads }: { leads: ReturnType<typeof useLeads> }) {
             text={
               <>
                 A form that a lambda sends to its CRM is caught here; the real CRM never sees it. A form without{' '}
-                <code>oid</code> is refused, as the CRM would, and stands here in red.
+                <code>oid</code> is rejected, as the real CRM would, and shown in red.
               </>
             }
           >
@@ -143,8 +156,8 @@ export function Inbox({ leads }: { leads: ReturnType<typeof useLeads> }) {
             <LeadDetail lead={chosen} onClose={() => change({ sel: undefined })} />
           ) : leads.isPending ? undefined : (
             <EmptyState
-              title="This lead is not in the inbox"
-              text="It was deleted, or newer ones have taken its place: only the newest 10,000 are kept."
+              title="Lead not found"
+              text="It was deleted or replaced by newer leads: only the newest 10,000 are kept."
             >
               <Button onPress={() => change({ sel: undefined })}>Close</Button>
             </EmptyState>

@@ -1,12 +1,12 @@
 import { Check, CircleHelp, Minus, Plus, Trash2, X } from 'lucide-react';
 import { useFailure } from '../../api/failures.ts';
-import { Time } from '../../parts/amount.tsx';
-import { IconButton } from '../../parts/button.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
-import { State } from '../../parts/state.tsx';
-import { TableHead } from '../../parts/table-head.tsx';
+import { Time } from '../../components/amount.tsx';
+import { IconButton } from '../../components/button.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { FailureNote } from '../../components/empty-state.tsx';
+import { JsonView } from '../../components/json-view.tsx';
+import { State } from '../../components/state.tsx';
+import { TableHead } from '../../components/table-head.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { FailureStory } from '../invocations/failure-story.tsx';
 import { type MappingRow, mappingOf, payloadOf, type UnreadMember, unreadMembersOf, type Verdict } from './mapping.ts';
@@ -14,7 +14,7 @@ import { Marked } from './marked-text.tsx';
 import { type Lead, useDeleteLeads } from './use-leads.ts';
 
 const MARKS: Record<Verdict, { icon: typeof Check; word: string; colour: string }> = {
-  ok: { icon: Check, word: 'right', colour: 'text-ok' },
+  ok: { icon: Check, word: 'correct', colour: 'text-ok' },
   wrong: { icon: X, word: 'wrong', colour: 'text-error' },
   absent: { icon: Minus, word: 'not given', colour: 'text-muted' },
   unknown: { icon: CircleHelp, word: 'unknown', colour: 'text-muted' },
@@ -31,13 +31,14 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
     <div className="min-h-0 flex-1 overflow-auto">
       <div className="border-b border-line px-4 py-2.5">
         <div className="flex items-center gap-2">
-          <h2 className="truncate text-[14px]">
+          <h2 className="truncate text-title">
             {[mapped.firstName, mapped.lastName].filter(Boolean).join(' ') || '(no name)'}
           </h2>
           <span className="truncate text-muted">{mapped.company}</span>
           <IconButton
             icon={Trash2}
             label="Delete the lead"
+            needs="root"
             isDisabled={deletion.isPending}
             onPress={() => deletion.mutate(lead.id)}
             className="ml-auto"
@@ -61,7 +62,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
               Sent by <PlaceLink to={{ screen: 'lambdas', id: sender.lambdaId }}>{sender.lambdaName}</PlaceLink>
             </>
           ) : (
-            'Sent by nobody that this platform knows'
+            'The sender is not a lambda of this platform'
           )}
           {executionId && (
             <>
@@ -72,11 +73,21 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
         </p>
       </div>
       <FailureNote error={deletion.error} />
-      {lead.refused && <Refusal refused={lead.refused} executionId={executionId} />}
+      {lead.refusedBefore && (
+        <p className="border-b border-line px-4 py-2">
+          It was rejected before and sent again:{' '}
+          {lead.refusedBefore.map((id, index) => (
+            <PlaceLink key={id} to={{ screen: 'leads', search: { sel: id } }} className="mr-2">
+              the rejected form{index === 0 ? '' : ` ${index + 1}`}
+            </PlaceLink>
+          ))}
+        </p>
+      )}
+      {lead.refused && <Refusal refused={lead.refused} deliveredAs={lead.deliveredAs} executionId={executionId} />}
       <Summary rows={rows} sender={sender} />
       <Unread members={unreadMembersOf(lead)} />
       <table className="w-full table-fixed">
-        <caption className="sr-only">Fields of the form beside what they come from</caption>
+        <caption className="sr-only">Form fields and their sources</caption>
         <TableHead
           heads={[
             { text: 'Form field', className: 'w-[27%] pl-4' },
@@ -93,7 +104,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
         </tbody>
       </table>
       {sender?.event === undefined ? (
-        <p className="px-4 py-3 text-muted">There is no payload to show: {why}.</p>
+        <p className="px-4 py-3 text-muted">No payload to show: {why}.</p>
       ) : (
         <details className="border-t border-line">
           <summary className="cursor-pointer px-4 py-2">The event that the lambda was called with</summary>
@@ -110,7 +121,7 @@ function Row({ row: { field, from, expected, value, verdict, why } }: { row: Map
     <tr className="border-b border-line/55 align-top">
       <td className="px-4 py-1.5">
         <span className="mono break-all">{field}</span>
-        <span className="block text-[11.5px] break-words text-muted">{from}</span>
+        <span className="block text-small break-words text-muted">{from}</span>
       </td>
       <td className="mono px-2 py-1.5 break-words text-muted">{expected && <Marked>{expected}</Marked>}</td>
       <td className={`mono px-2 py-1.5 break-words ${verdict === 'wrong' ? 'text-error' : value ? '' : 'text-muted'}`}>
@@ -123,7 +134,7 @@ function Row({ row: { field, from, expected, value, verdict, why } }: { row: Map
       <td className={`px-2 py-1.5 ${colour}`} title={why}>
         <span className="flex items-center gap-1">
           <Icon aria-hidden size={14} className="shrink-0" />
-          <span className="text-[12px]">{word}</span>
+          <span className="text-small">{word}</span>
         </span>
         <span className="sr-only">: {why}</span>
       </td>
@@ -134,16 +145,28 @@ function Row({ row: { field, from, expected, value, verdict, why } }: { row: Map
 /** Why the CRM did not take it, in its words. */
 function Refusal({
   refused: { status, message },
+  deliveredAs,
   executionId,
 }: {
   refused: NonNullable<Lead['refused']>;
+  deliveredAs: Lead['deliveredAs'];
   executionId: string | undefined;
 }) {
   return (
-    <div role="note" className="mx-4 my-3 rounded-md border border-error/40 bg-error-soft px-3 py-2">
+    <div
+      role="note"
+      className={`mx-4 my-3 rounded-md border px-3 py-2 ${deliveredAs ? 'border-line' : 'border-error/40 bg-error-soft'}`}
+    >
       <p>
-        <strong className="font-semibold">The CRM refused this form ({status}).</strong> This lead is lost unless the
-        form is sent again.
+        <strong className="font-semibold">The CRM rejected this form ({status}).</strong>{' '}
+        {deliveredAs ? (
+          <>
+            It was sent again <Time at={deliveredAs.at} /> and arrived as{' '}
+            <PlaceLink to={{ screen: 'leads', search: { sel: deliveredAs.id } }}>this lead</PlaceLink>.
+          </>
+        ) : (
+          'The lead was not delivered. To deliver it, send the form again.'
+        )}
       </p>
       <p className="mono mt-1 break-words">{message}</p>
       {executionId !== undefined && <Cause executionId={executionId} />}
@@ -156,13 +179,13 @@ function Cause({ executionId }: { executionId: string }) {
   return run && <FailureStory run={run} />;
 }
 
-/** What was given and ended nowhere: often a name that is spelled in another way. */
+/** Payload values that arrived nowhere: often, a name is spelled differently. */
 function Unread({ members }: { members: readonly UnreadMember[] }) {
   if (members.length === 0) return null;
   return (
     <div className="border-b border-line px-4 py-2">
-      <State is="warning">Given, but in no field of the form</State>
-      <ul aria-label="Given, but in no field of the form" className="mt-1 list-disc pl-5">
+      <State is="warning">Payload values missing from the form</State>
+      <ul aria-label="Payload values missing from the form" className="mt-1 list-disc pl-5">
         {members.map(({ name, meant }) => (
           <li key={name} className="break-words">
             <span className="mono">payload.{name}</span>
@@ -181,13 +204,13 @@ function Unread({ members }: { members: readonly UnreadMember[] }) {
 /** Whether the table was kept to, and what to do about it. */
 function Summary({ rows, sender }: { rows: readonly MappingRow[]; sender: Lead['sender'] }) {
   const wrong = rows.filter(({ verdict }) => verdict === 'wrong');
-  const right = rows.filter(({ verdict }) => verdict === 'ok').length;
+  const correct = rows.filter(({ verdict }) => verdict === 'ok').length;
   const absent = rows.filter(({ verdict }) => verdict === 'absent').length;
   const isOid = wrong.some(({ field }) => field === 'oid');
   return (
     <div className="border-b border-line px-4 py-2">
       <State is={wrong.length > 0 ? 'error' : absent > 0 ? 'warning' : 'ok'}>
-        {right} of {right + wrong.length + absent} fields are as the CRM integration wants them
+        {correct} of {correct + wrong.length + absent} fields match the CRM integration
         {absent > 0 && `, ${absent} ${absent === 1 ? 'was' : 'were'} not given`}
       </State>
       {wrong.length > 0 && (

@@ -20,7 +20,7 @@ function leadWith(fields: Record<string, string>, event: unknown = { payload }, 
 }
 const rowsOf = (lead: Lead) => new Map(mappingOf(lead).map((row) => [row.field, row]));
 
-it('ticks what was sent as it was given, numbers included', () => {
+it('marks values that were sent as given, numbers included', () => {
   const rows = rowsOf(
     leadWith({
       oid: '00D1',
@@ -38,17 +38,17 @@ it('ticks what was sent as it was given, numbers included', () => {
 it('crosses another value, an empty one, and a field that is not there', () => {
   const rows = rowsOf(leadWith({ oid: '00D2', lead_source: '', first_name: 'Bob' }));
   expect(rows.get('oid')).toMatchObject({ verdict: 'wrong', why: 'another value was sent', expected: '00D1' });
-  expect(rows.get('lead_source')).toMatchObject({ verdict: 'wrong', why: 'given, but sent empty' });
+  expect(rows.get('lead_source')).toMatchObject({ verdict: 'wrong', why: 'in the payload, but sent empty' });
   expect(rows.get('first_name')).toMatchObject({ verdict: 'wrong', expected: 'Ada', value: 'Bob' });
-  expect(rows.get('email')).toMatchObject({ verdict: 'wrong', why: 'given, but not in the form' });
+  expect(rows.get('email')).toMatchObject({ verdict: 'wrong', why: 'in the payload, but not in the form' });
   expect(rows.get('(a custom field)')).toMatchObject({ verdict: 'wrong', value: undefined });
   expect(rows.get('oid')?.advice).toContain('send process.env.CRM_OID as oid');
   expect(rows.get('lead_source')?.advice).toBe('send the constant text Website as lead_source');
-  expect(rows.get('email')?.advice).toBe('send payload.email as email, as it was given');
+  expect(rows.get('email')?.advice).toBe('send payload.email as email, unchanged');
   expect(rows.get('(a custom field)')?.advice).toContain('a name that begins with 00N');
 });
 
-it('neither ticks nor crosses what nobody gave', () => {
+it('marks missing values neither as correct nor as wrong', () => {
   const rows = rowsOf(leadWith({ title: '' }));
   expect(rows.get('title')).toMatchObject({ verdict: 'absent' });
   expect(rows.get('phone')).toMatchObject({ verdict: 'absent', value: undefined });

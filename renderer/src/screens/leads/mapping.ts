@@ -4,7 +4,7 @@ import type { Lead } from './use-leads.ts';
 
 /**
  * Is a row of the CRM integration's table as it has to be? `ok` and `wrong` compare with what the lambda was given; `absent` is a
- * field that nobody gave a value; `unknown` cannot be compared; `extra` is none of the table's.
+ * field without a value; `unknown` cannot be compared; `extra` is none of the table's.
  */
 export type Verdict = 'ok' | 'wrong' | 'absent' | 'unknown' | 'extra';
 
@@ -13,7 +13,7 @@ export interface MappingRow {
   field: string;
   /** Where the table takes it from. */
   from: string;
-  /** What is there; undefined when it is not known, or not there. */
+  /** The value; undefined if it is unknown or missing. */
   expected: string | undefined;
   /** What was sent; undefined when the form does not have the field. */
   value: string | undefined;
@@ -36,7 +36,7 @@ const MEMBERS = [
 ] as const;
 const LEAD_SOURCE = 'Website';
 const OID_SOURCE = "the lambda's CRM_OID";
-/** Stands for the custom field while the form has none. */
+/** Placeholder for the custom field while the form has none. */
 const MESSAGE_FIELD = '(a custom field)';
 /** Custom fields are named by ids of the CRM organization. */
 const CUSTOM_FIELD = /^00N[0-9A-Za-z]+$/;
@@ -44,9 +44,9 @@ const CUSTOM_FIELD = /^00N[0-9A-Za-z]+$/;
 /** The payload in the event that the lambda was called with, or why there is none to compare with. */
 export function payloadOf({ sender }: Pick<Lead, 'sender'>): { payload?: JsonObject; why: string } {
   if (!sender) return { why: 'no lambda of this platform sent it' };
-  if (sender.event === undefined) return { why: 'its event was not kept: it was empty, very long, or no text' };
+  if (sender.event === undefined) return { why: 'the event was not stored: it was empty, too long, or not text' };
   const event = jsonIn(sender.event);
-  if (event === undefined) return { why: 'its event is no JSON' };
+  if (event === undefined) return { why: 'its event is not valid JSON' };
   const payload = isJsonObject(event) ? event.payload : undefined;
   return isJsonObject(payload) ? { payload, why: '' } : { why: "its event has no 'payload'" };
 }
@@ -58,7 +58,7 @@ export interface UnreadMember {
   meant: string | undefined;
 }
 
-/** What somebody gave and no field of the form holds, neither by the table nor as it is. */
+/** Payload values that no field of the form contains, neither by the mapping table nor unchanged. */
 export function unreadMembersOf(lead: Lead): UnreadMember[] {
   const { payload } = payloadOf(lead);
   if (!payload) return [];
@@ -99,7 +99,7 @@ export function mappingOf(lead: Lead): MappingRow[] {
           expected: undefined,
           value,
           verdict: 'extra',
-          why: 'not in the table; a form may have fields of its own',
+          why: 'not in the mapping table; a form can have additional fields',
         }),
       ),
   ];
@@ -114,30 +114,30 @@ function judge(
     if (value === undefined) return { verdict: 'wrong', why: 'the form does not have the field' };
     return { verdict: 'unknown', why: `nothing to compare with: ${unknown}` };
   }
-  if (expected === '' && (value ?? '') === '') return { verdict: 'absent', why: 'nobody gave it a value' };
-  if (value === expected) return { verdict: 'ok', why: 'as it was given' };
-  if (value === undefined) return { verdict: 'wrong', why: 'given, but not in the form' };
-  return { verdict: 'wrong', why: value === '' ? 'given, but sent empty' : 'another value was sent' };
+  if (expected === '' && (value ?? '') === '') return { verdict: 'absent', why: 'the payload has no value for it' };
+  if (value === expected) return { verdict: 'ok', why: 'as in the payload' };
+  if (value === undefined) return { verdict: 'wrong', why: 'in the payload, but not in the form' };
+  return { verdict: 'wrong', why: value === '' ? 'in the payload, but sent empty' : 'another value was sent' };
 }
 
-/** Nobody can do without it: the CRM refuses a form that has none. */
+/** Required: the CRM rejects a form without it. */
 function missingOid(expected: string | undefined, value: string | undefined): MappingRow {
   const advice = expected ? adviceFor('oid', OID_SOURCE) : 'set CRM_OID in the environment of the lambda';
   const why = value === undefined ? 'the form does not have the field' : 'sent empty';
   return { field: 'oid', from: OID_SOURCE, expected, value, verdict: 'wrong', why, advice };
 }
 
-/** What to change so that a field is right. */
+/** What to change so that a field is correct. */
 function adviceFor(field: string, from: string): string {
   if (field === 'oid')
     return 'send process.env.CRM_OID as oid; if the CRM organization is another one, change CRM_OID in the environment of the lambda';
   if (field === 'lead_source') return `send the constant text ${LEAD_SOURCE} as lead_source`;
   if (field === MESSAGE_FIELD)
     return 'send payload.message under the id of a custom field of the CRM organization: a name that begins with 00N';
-  return `send ${from} as ${field}, as it was given`;
+  return `send ${from} as ${field}, unchanged`;
 }
 
-/** A member as a form sends it: nothing for what is not there. */
+/** A member in the notation of a form: empty if it is missing. */
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);

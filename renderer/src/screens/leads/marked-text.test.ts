@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { partsOf } from '../../parts/log-search.ts';
+import { partsOf } from '../../components/log-search.ts';
 import { finderOf, wantedTexts } from './marked-text.tsx';
 
-it('finds what a query looks for, with and without fields and quotation marks', () => {
+it('finds matches of a query, with and without fields and quotation marks', () => {
   expect(wantedTexts('  Ada company:Engines "of the  world" email:"a \\"b" -name:bob ')).toEqual([
     'ada',
     'engines',

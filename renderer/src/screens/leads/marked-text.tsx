@@ -1,7 +1,7 @@
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import { queryTerms } from '../../../../server/model/query-language.ts';
-import { FoundText } from '../../parts/found-text.tsx';
-import { literal } from '../../parts/log-search.ts';
+import { FoundText } from '../../components/found-text.tsx';
+import { literal } from '../../components/log-search.ts';
 
 /** The texts that a query looks for, in small letters; not those that it does not want. */
 export function wantedTexts(query: string): readonly string[] {

@@ -2,22 +2,31 @@ import { ArrowDown, ArrowUp, Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { ToggleButton } from 'react-aria-components';
 import { decideOutbound, type OutboundRule, OWN_CRM } from '../../../../server/model/outbound-rule.ts';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
-import { Switch, TextField } from '../../parts/fields.tsx';
-import { Pending } from '../../parts/pending.tsx';
-import { Badge } from '../../parts/state.tsx';
-import { TableHead } from '../../parts/table-head.tsx';
-import { announce } from '../../parts/toasts.tsx';
+import { useMissing } from '../../api/permissions.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { FailureNote } from '../../components/empty-state.tsx';
+import { Switch, TextField } from '../../components/fields.tsx';
+import { Pending } from '../../components/pending.tsx';
+import { Badge } from '../../components/state.tsx';
+import { TableHead } from '../../components/table-head.tsx';
+import { announce } from '../../components/toasts.tsx';
+import { useSearch } from '../../url.ts';
 import { RuleDialog } from './rule-dialog.tsx';
 import { effectOf, PRESETS } from './rule-words.ts';
 import type { RuleRequest, useOutboundRules } from './use-outbound-rules.ts';
 
 const NEW_RULE: RuleRequest = { host: OWN_CRM, action: 'fail', status: 503, enabled: true };
 
-/** What becomes of the calls that lambdas make: seen, ordered, switched on and off. Every change holds at once. */
+/** Rules for outbound calls: list, order, enable and disable. Every change applies at once. */
 export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnType<typeof useOutboundRules> }) {
-  const [edited, setEdited] = useState<RuleRequest>();
+  const [{ dialog }, goOn] = useSearch();
+  const [chosen, setEdited] = useState<RuleRequest>();
+  const edited = chosen ?? (dialog === 'rule' ? NEW_RULE : undefined);
+  const close = () => {
+    setEdited(undefined);
+    goOn({ dialog: undefined });
+  };
+  const missing = useMissing('root');
   if (!query.data) return <Pending query={query} />;
   const { rules, crm } = query.data;
   const put = (next: readonly RuleRequest[], said: string) => {
@@ -46,22 +55,22 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
     <div className="mx-auto flex max-w-5xl flex-col gap-4 px-4 py-4">
       <div className="flex items-start gap-6">
         <p className="flex-1 text-muted">
-          Of the rules that are on, the first one that meets a call decides, for every lambda and from its next call on;
-          nothing has to be restarted. The record of each call says which rule met it.
+          Terrarium applies the first enabled rule that matches a call. Changes take effect on the next call of any
+          lambda. Each recorded call shows the rule that matched. {missing}
         </p>
-        <Button icon={Plus} onPress={() => setEdited(NEW_RULE)}>
+        <Button icon={Plus} needs="root" onPress={() => setEdited(NEW_RULE)}>
           Add a rule
         </Button>
       </div>
       <section aria-label="Things that go wrong" className="flex flex-wrap items-center gap-2">
-        <span className="eyebrow">Try what happens when</span>
+        <span className="eyebrow">Simulate a failure</span>
         {PRESETS.map(({ id, text, rule }) => (
           <ToggleButton
             key={id}
             isSelected={rules.some((one) => one.enabled && isSame(one, rule))}
-            isDisabled={change.isPending}
+            isDisabled={change.isPending || missing !== undefined}
             onChange={() => togglePreset(rule)}
-            className="inline-flex h-7 items-center rounded-md border border-line-strong bg-panel px-2.5 data-[hovered]:bg-raised data-[selected]:border-warn data-[selected]:font-medium data-[selected]:text-warn"
+            className="inline-flex h-7 items-center rounded-md border border-line-strong bg-panel px-2.5 data-[disabled]:opacity-50 data-[hovered]:bg-raised data-[selected]:border-warn data-[selected]:font-medium data-[selected]:text-warn"
           >
             {text}
           </ToggleButton>
@@ -70,13 +79,13 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
       <FailureNote error={change.error} />
       <div className="card overflow-x-auto">
         <table className="w-full">
-          <caption className="sr-only">Rules about outbound calls, in the order in which they are asked</caption>
+          <caption className="sr-only">Outbound rules in the order of evaluation</caption>
           <TableHead
             heads={[
               { text: 'No.', className: 'w-12 pl-3' },
               { text: 'On', className: 'w-20' },
               'Calls to',
-              'What becomes of them',
+              'Effect',
               { text: 'Change', className: 'w-36', isHidden: true },
             ]}
           />
@@ -87,7 +96,7 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
                 <td className="px-2">
                   <Switch
                     isSelected={rule.enabled}
-                    isDisabled={change.isPending}
+                    isDisabled={change.isPending || missing !== undefined}
                     onChange={(enabled) => keep({ ...rule, enabled })}
                     aria-label={`Rule ${index + 1}: ${effectOf(rule)} for ${rule.host}`}
                   >
@@ -104,19 +113,27 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
                 <td className="px-2 text-right whitespace-nowrap">
                   <IconButton
                     icon={ArrowUp}
+                    needs="root"
                     label={`Move rule ${index + 1} up`}
                     isDisabled={index === 0 || change.isPending}
                     onPress={() => move(index, -1)}
                   />
                   <IconButton
                     icon={ArrowDown}
+                    needs="root"
                     label={`Move rule ${index + 1} down`}
                     isDisabled={index === rules.length - 1 || change.isPending}
                     onPress={() => move(index, 1)}
                   />
-                  <IconButton icon={Pencil} label={`Edit rule ${index + 1}`} onPress={() => setEdited(rule)} />
+                  <IconButton
+                    needs="root"
+                    icon={Pencil}
+                    label={`Edit rule ${index + 1}`}
+                    onPress={() => setEdited(rule)}
+                  />
                   <IconButton
                     icon={Trash2}
+                    needs="root"
                     label={`Delete rule ${index + 1}`}
                     isDisabled={change.isPending}
                     onPress={() =>
@@ -136,8 +153,8 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
                 <Host host={OWN_CRM} />
               </td>
               <td className="px-2" colSpan={2}>
-                {crm === 'catch' ? 'caught by the CRM stand-in' : 'goes to its host'}{' '}
-                <span className="text-[12px]">
+                {crm === 'catch' ? 'caught by the mock CRM' : 'goes to its host'}{' '}
+                <span className="text-small">
                   (setting <code>outbound.crm</code>)
                 </span>
               </td>
@@ -157,9 +174,9 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
       {edited && (
         <RuleDialog
           rule={edited}
-          onClose={() => setEdited(undefined)}
+          onClose={close}
           onKeep={(rule) => {
-            setEdited(undefined);
+            close();
             keep(rule);
           }}
         />
@@ -178,7 +195,7 @@ function Shadow({ rules, index }: { rules: readonly OutboundRule[]; index: numbe
   if (!rule?.enabled || above < 0) return null;
   return (
     <span className="ml-2">
-      <Badge tone="warning">never asked: rule {above + 1} decides</Badge>
+      <Badge tone="warning">never used: rule {above + 1} decides</Badge>
     </span>
   );
 }
@@ -211,7 +228,7 @@ function RuleTrial({ rules, catchesCrm }: { rules: readonly OutboundRule[]; catc
     <section aria-label="Try an address" className="card flex flex-col gap-2 p-3">
       <div className="flex flex-wrap items-end gap-4">
         <TextField
-          label="What would become of a call to"
+          label="Effect on a call to"
           value={address}
           onChange={setAddress}
           isMono
@@ -228,11 +245,11 @@ function RuleTrial({ rules, catchesCrm }: { rules: readonly OutboundRule[]; catc
 
 function answerTo(rules: readonly OutboundRule[], address: string, isCrm: boolean, catchesCrm: boolean): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (!url?.hostname) return 'That is no address; it begins with https:// or http://.';
+  if (!url?.hostname) return 'Invalid address: it must begin with https:// or http://.';
   const port = Number(url.port) || (url.protocol === 'http:' ? 80 : 443);
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
   const verdict = decideOutbound(rules, { hostname, port, isCrm }, catchesCrm);
-  if (!verdict) return 'No rule means it: it goes to its host, as if nobody watched.';
+  if (!verdict) return 'No rule matches. The call goes to the real host.';
   const { action, delayMs, status, error } = verdict;
   const numbers = verdict.rules.map(({ id }) => rules.findIndex((rule) => rule.id === id) + 1);
   const by =

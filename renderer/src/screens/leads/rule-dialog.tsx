@@ -5,10 +5,10 @@ import {
   type OutboundAction,
   OWN_CRM,
 } from '../../../../server/model/outbound-rule.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { NumberField, Select, TextField } from '../../parts/fields.tsx';
-import { Segments } from '../../parts/segments.tsx';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { NumberField, Select, TextField } from '../../components/fields.tsx';
+import { Segments } from '../../components/segments.tsx';
 import { ACTIONS, ERRORS } from './rule-words.ts';
 import type { RuleRequest } from './use-outbound-rules.ts';
 
@@ -62,12 +62,12 @@ export function RuleDialog({
           />
           <Button onPress={() => setHost(OWN_CRM)}>The lambda's CRM</Button>
         </div>
-        <p className="-mt-2 text-[12px] text-muted">
-          A host, <code>*</code> for any part of it, with a port if it is to be that one: <code>api.example</code>,{' '}
+        <p className="-mt-2 text-small text-muted">
+          A host, <code>*</code> for any part of it, with a port to match only that port: <code>api.example</code>,{' '}
           <code>*.example:8443</code>.
         </p>
         <Select
-          label="What becomes of them"
+          label="Effect"
           options={ACTIONS}
           value={action}
           // Its options are these very actions.

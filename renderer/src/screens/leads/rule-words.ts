@@ -4,28 +4,28 @@ import {
   type OutboundRule,
   OWN_CRM,
 } from '../../../../server/model/outbound-rule.ts';
-import { durationText } from '../../parts/amounts.ts';
-import type { Option } from '../../parts/fields.tsx';
+import { durationText } from '../../components/amounts.ts';
+import type { Option } from '../../components/fields.tsx';
 import type { RuleRequest } from './use-outbound-rules.ts';
 
 export const ACTIONS: readonly (Option & { id: OutboundAction })[] = [
-  { id: 'catch', text: 'Catch', note: 'The CRM stand-in answers; the host never hears of it.' },
+  { id: 'catch', text: 'Catch', note: 'The mock CRM responds; the call does not reach the host.' },
   { id: 'pass', text: 'Pass', note: 'The call goes to its host.' },
   { id: 'block', text: 'Block', note: 'The connection is refused.' },
-  { id: 'delay', text: 'Delay', note: 'The call waits, then the rules below decide.' },
-  { id: 'fail', text: 'Fail', note: 'A status of your choice, or an error of the network.' },
+  { id: 'delay', text: 'Delay', note: 'The call waits, then the next rules apply.' },
+  { id: 'fail', text: 'Fail', note: 'A status or a network error of your choice.' },
 ];
 
 export const ERRORS: readonly (Option & { id: NetworkError })[] = [
-  { id: 'ECONNREFUSED', text: 'ECONNREFUSED', note: 'Nobody listens there.' },
+  { id: 'ECONNREFUSED', text: 'ECONNREFUSED', note: 'Connection refused: nothing listens at the address.' },
   { id: 'ECONNRESET', text: 'ECONNRESET', note: 'The connection breaks.' },
   { id: 'ENOTFOUND', text: 'ENOTFOUND', note: 'The name is not known.' },
-  { id: 'ETIMEDOUT', text: 'ETIMEDOUT', note: 'No answer to the connection.' },
+  { id: 'ETIMEDOUT', text: 'ETIMEDOUT', note: 'The connection times out.' },
 ];
 
-/** What goes wrong most often, ready to be switched on. */
+/** The most common faults, as rules to enable. */
 export const PRESETS: readonly { id: string; text: string; rule: RuleRequest }[] = [
-  { id: 'crm-500', text: 'CRM answers 500', rule: { host: OWN_CRM, action: 'fail', status: 500, enabled: true } },
+  { id: 'crm-500', text: 'CRM returns 500', rule: { host: OWN_CRM, action: 'fail', status: 500, enabled: true } },
   { id: 'crm-slow', text: 'CRM takes 3 s', rule: { host: OWN_CRM, action: 'delay', delayMs: 3_000, enabled: true } },
   {
     id: 'crm-down',
@@ -37,21 +37,21 @@ export const PRESETS: readonly { id: string; text: string; rule: RuleRequest }[]
     text: 'CRM cannot be found',
     rule: { host: OWN_CRM, action: 'fail', error: 'ENOTFOUND', enabled: true },
   },
-  { id: 'cut', text: 'No way out for anybody', rule: { host: '*', action: 'block', enabled: true } },
+  { id: 'cut', text: 'Block all calls', rule: { host: '*', action: 'block', enabled: true } },
 ];
 
 /** What a rule does, for its row. */
 export function effectOf({ action, delayMs, status, error }: Omit<OutboundRule, 'id' | 'host' | 'enabled'>): string {
   switch (action) {
     case 'catch':
-      return 'caught by the CRM stand-in';
+      return 'caught by the mock CRM';
     case 'pass':
       return 'goes to its host';
     case 'block':
       return 'connection refused';
     case 'delay':
-      return `waits ${durationText(delayMs ?? 0)}, then goes on below`;
+      return `waits ${durationText(delayMs ?? 0)}, then the next rules apply`;
     default:
-      return status === undefined ? `fails with ${error}` : `answered ${status}`;
+      return status === undefined ? `fails with ${error}` : `returns ${status}`;
   }
 }

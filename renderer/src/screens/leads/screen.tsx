@@ -1,9 +1,10 @@
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { QueryBar } from '../../parts/query-bar.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
+import { useMissing } from '../../api/permissions.tsx';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { QueryBar } from '../../components/query-bar.tsx';
+import { Tabs } from '../../components/tabs.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { useSearch } from '../../url.ts';
 import { fitting, Inbox, LEAD_QUERY } from './inbox.tsx';
@@ -11,20 +12,22 @@ import { OutboundRulesTab } from './outbound-rules-tab.tsx';
 import { useDeleteLeads, useLeads } from './use-leads.ts';
 import { useOutboundRules } from './use-outbound-rules.ts';
 
-/** The inbox of the CRM stand-in, and the rules about what reaches it. */
+/** The inbox of the mock CRM, and the outbound rules. */
 export default function LeadsScreen() {
   const [{ tab, q = '' }, change] = useSearch();
   const leads = useLeads();
+  const missing = useMissing('lambda.view');
   const rules = useOutboundRules();
   const isRules = tab === 'rules';
   return (
     <ScreenFrame
       title="Leads"
+      isOpenToAll={isRules}
       bar={!isRules && <QueryBar {...LEAD_QUERY} />}
       actions={
         !isRules && (
           <>
-            <span className="text-muted">{fitting(leads.data, q).length.toLocaleString('en')}</span>
+            <span className="text-muted">{leads.data && fitting(leads.data, q).length.toLocaleString('en')}</span>
             <ClearInbox count={leads.data?.length ?? 0} />
           </>
         )
@@ -38,7 +41,7 @@ export default function LeadsScreen() {
           {
             id: 'inbox',
             title: 'Inbox',
-            count: leads.data?.length,
+            count: missing === undefined ? leads.data?.length : undefined,
             content: (
               <div className="flex h-full min-h-0 flex-col">
                 <Inbox leads={leads} />
@@ -64,7 +67,7 @@ function ClearInbox({ count }: { count: number }) {
   const leads = count === 1 ? 'the lead' : `all ${count.toLocaleString('en')} leads`;
   return (
     <>
-      <Button icon={Trash2} look="quiet" isDisabled={count === 0} onPress={() => setAsking(true)}>
+      <Button icon={Trash2} look="quiet" needs="root" isDisabled={count === 0} onPress={() => setAsking(true)}>
         Clear the inbox
       </Button>
       {isAsking && (
@@ -78,8 +81,8 @@ function ClearInbox({ count }: { count: number }) {
           making={deletion}
         >
           <p>
-            Leads are no part of the history: once deleted they cannot be brought back, not even by an earlier moment or
-            a snapshot. What the query hides is deleted, too. An archive of the instance (History) holds them.
+            Leads are not part of the history: deleted leads cannot be restored, not even from an earlier commit or a
+            snapshot. Leads that the query hides are deleted as well. An archive (History) contains them.
           </p>
         </Dialog>
       )}

@@ -3,9 +3,9 @@ import { useChange } from '../../api/change.ts';
 import { load, send } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
 
-export type { ShownLead as Lead } from '../../../../server/contract/leads.ts';
+export type { LeadView as Lead } from '../../../../server/api/routes/leads.ts';
 
-/** Caught leads and refused forms, the newest first. */
+/** Caught leads and rejected forms, the newest first. */
 export function useLeads() {
   return useQuery({
     queryKey: [keys.leads, 'inbox'],

@@ -12,7 +12,7 @@ const PATH = '/inspect/outbound';
 /** The rules about outbound calls, and how to put others in their place. */
 export function useOutboundRules() {
   const query = useRead(keys.outbound, PATH);
-  // Was somebody else first, then what they made of it is shown, and nothing of it was overwritten.
+  // If another user saved first, their rules are shown and nothing is overwritten.
   const change = useChange(
     (rules: readonly RuleRequest[]) => send('PUT', PATH, { rules, revision: query.data?.revision }),
     {

@@ -8,19 +8,19 @@ export interface RunLine {
   job?: string | undefined;
   /** `22:41:07` */
   clock?: string | undefined;
-  /** A command that is run, what it printed, how a job began or ended; everything else is the runner's. */
+  /** A command, its output, or the start or end of a job; all other lines are the runner's. */
   kind: 'command' | 'output' | 'mark' | 'runner';
   text: string;
   /** Does it tell of a failure? */
   isFailure: boolean;
 }
 
-/** What the runner writes before each line: the time, and how long the job has run. */
+/** Prefix of each line: the time, and the duration of the job so far. */
 const STAMP = /^\[(\d\d:\d\d:\d\d)\s[^\]]*\] /;
 const ENDED_BADLY = /^finished in .+\sFAIL\s+\d+\s*$/;
 const VERDICT = /^ FAIL\s/;
 
-/** Takes the lines of a log apart; `jobs` are those of the run. */
+/** Parses the lines of a log; `jobs` are those of the run. */
 export function runLines(log: readonly string[], jobs: readonly PipelineJob[]): RunLine[] {
   // A name may be the beginning of another one: the longest that fits is meant.
   const names = jobs.map(({ name }) => name).sort((one, other) => other.length - one.length);

@@ -1,10 +1,10 @@
 import { ChevronRight, ExternalLink, Play } from 'lucide-react';
 import { useState } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { ErrorState } from '../../parts/empty-state.tsx';
-import { State } from '../../parts/state.tsx';
-import { TableHead } from '../../parts/table-head.tsx';
+import { Button } from '../../components/button.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { ErrorState } from '../../components/empty-state.tsx';
+import { State } from '../../components/state.tsx';
+import { TableHead } from '../../components/table-head.tsx';
 import { useSearch } from '../../url.ts';
 import { commandOf, conditionOf } from './run-words.ts';
 import {
@@ -22,7 +22,7 @@ export interface ProjectsTableProps {
   sample: { isStarting: boolean; isRunning: boolean; run(): void };
 }
 
-/** The projects of the source-control stand-in: are their variables there, how did they go last, how to run them. */
+/** The projects of the mock GitLab: missing variables, last run, and how to run them. */
 export function ProjectsTable({ runs, sample }: ProjectsTableProps) {
   const projects = useProjects();
   const [openId, setOpenId] = useState<number>();
@@ -33,7 +33,7 @@ export function ProjectsTable({ runs, sample }: ProjectsTableProps) {
         <ErrorState error={projects.error} onRetry={() => void projects.refetch()} />
       ) : projects.data?.length === 0 ? (
         <p className="flex items-center gap-1 px-4 py-2.5 text-muted">
-          No project yet: a pipeline that runs makes its own. <code>{commandOf('GROUP/NAME')}</code>
+          No projects yet. Running a pipeline creates its project. <code>{commandOf('GROUP/NAME')}</code>
           <Copy text={commandOf('GROUP/NAME')} what="command" />
         </p>
       ) : (
@@ -110,7 +110,13 @@ function ProjectRow({
       </td>
       <td className="px-2 pr-3.5 text-right">
         {path === SAMPLE_PROJECT ? (
-          <Button icon={Play} isPending={sample.isStarting} isDisabled={sample.isRunning} onPress={sample.run}>
+          <Button
+            icon={Play}
+            needs="root"
+            isPending={sample.isStarting}
+            isDisabled={sample.isRunning}
+            onPress={sample.run}
+          >
             {sample.isStarting ? 'Starting ...' : sample.isRunning ? 'Running ...' : 'Run'}
           </Button>
         ) : (

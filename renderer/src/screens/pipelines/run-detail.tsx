@@ -1,15 +1,15 @@
 import { ExternalLink, Square, X } from 'lucide-react';
 import { useMemo } from 'react';
 import { PIPELINE_VARIABLES, type PipelineRun } from '../../../../server/model/pipeline-run.ts';
-import { Duration, Time } from '../../parts/amount.tsx';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import type { ShownLine } from '../../parts/log-lines.tsx';
-import { Progress } from '../../parts/meter.tsx';
-import { PendingDetail } from '../../parts/pending-detail.tsx';
-import { SearchedLog } from '../../parts/searched-log.tsx';
-import { Badge, State } from '../../parts/state.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
+import { Duration, Time } from '../../components/amount.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { Copy } from '../../components/copy.tsx';
+import type { ShownLine } from '../../components/log-lines.tsx';
+import { Progress } from '../../components/meter.tsx';
+import { PendingDetail } from '../../components/pending-detail.tsx';
+import { SearchedLog } from '../../components/searched-log.tsx';
+import { Badge, State } from '../../components/state.tsx';
+import { Tabs } from '../../components/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { type RunLine, runLines } from './pipeline-log.ts';
@@ -19,7 +19,7 @@ import { conditionOf, endedShare, stateWord } from './run-words.ts';
 import { StageStrip } from './stage-strip.tsx';
 import { useRun, useStopRun } from './use-pipelines.ts';
 
-/** One run: its stages and jobs, its log, and beside it what it caused on the platform. */
+/** One run: its stages, jobs and log, and its effects on the platform next to them. */
 export function RunDetail({ id, onClose }: { id: string; onClose(): void }) {
   const run = useRun(id);
   return run.data ? <Detail run={run.data} onClose={onClose} /> : <PendingDetail query={run} onClose={onClose} />;
@@ -31,7 +31,7 @@ function Detail({ run, onClose }: { run: PipelineRun; onClose(): void }) {
   const failure = useMemo(() => failureOf(run, lines), [run, lines]);
   const { missing, present } = run.variables;
   const tabs = [
-    { id: 'log', title: 'Log', count: run.log.length, content: <RunLog run={run} lines={lines} /> },
+    { id: 'log', title: 'Log', count: run.log.length, isFilling: true, content: <RunLog run={run} lines={lines} /> },
     {
       id: 'variables',
       title: 'Variables',
@@ -40,18 +40,24 @@ function Detail({ run, onClose }: { run: PipelineRun; onClose(): void }) {
     },
   ];
   return (
-    <div className="@container flex min-h-0 flex-1 flex-col">
+    <div className="@container flex shrink-0 grow flex-col">
       <RunHeader run={run} onClose={onClose} />
       {run.state === 'running' && <Progress label="Jobs that have ended" share={endedShare(run.jobs)} />}
       <StageStrip run={run} />
-      {failure && <WhyItFailed failure={failure} />}
-      <div className="flex min-h-0 flex-1 flex-col @min-[700px]:flex-row">
-        <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-          <Tabs label="Parts of the run" tabs={tabs} value={tab} onChange={(next) => change({ tab: next })} />
+      {failure && <FailureExplanation failure={failure} />}
+      <div className="flex shrink-0 grow flex-col @min-[700px]:flex-row">
+        <div className="flex min-w-0 shrink-0 grow flex-col @min-[700px]:basis-0">
+          <Tabs
+            isInDetail
+            label="Parts of the run"
+            tabs={tabs}
+            value={tab}
+            onChange={(next) => change({ tab: next })}
+          />
         </div>
         <aside
-          aria-label="What it caused"
-          className="max-h-[40%] shrink-0 overflow-auto border-t border-line @min-[700px]:max-h-none @min-[700px]:w-64 @min-[700px]:border-t-0 @min-[700px]:border-l"
+          aria-label="What it deployed"
+          className="shrink-0 border-t border-line @min-[700px]:w-64 @min-[700px]:border-t-0 @min-[700px]:border-l"
         >
           <RunStory run={run} />
         </aside>
@@ -67,7 +73,7 @@ function RunHeader({ run, onClose }: { run: PipelineRun; onClose(): void }) {
     <div className="border-b border-line px-4 py-2.5">
       <div className="flex items-center gap-2">
         <State is={conditionOf(state)}>{stateWord(state)}</State>
-        <h2 className="truncate text-[14px]">{project.path}</h2>
+        <h2 className="truncate text-title">{project.path}</h2>
         <Badge>{branch}</Badge>
         <span className="ml-auto flex items-center gap-2">
           {appUrl && state === 'success' && (
@@ -75,7 +81,7 @@ function RunHeader({ run, onClose }: { run: PipelineRun; onClose(): void }) {
               href={appUrl}
               target="_blank"
               rel="noreferrer"
-              className="flex h-7 items-center gap-1.5 rounded-md border border-accent bg-accent px-2.5 font-semibold whitespace-nowrap text-on-accent hover:bg-accent-strong"
+              className="flex h-7 items-center gap-1.5 rounded-md border border-text bg-text px-2.5 font-semibold whitespace-nowrap text-on-accent hover:opacity-85"
             >
               <ExternalLink aria-hidden size={14} /> Open app
             </a>
@@ -83,6 +89,7 @@ function RunHeader({ run, onClose }: { run: PipelineRun; onClose(): void }) {
           {state === 'running' && startedBy !== undefined && (
             <Button
               icon={Square}
+              needs="root"
               isPending={stopping.isPending || stopping.isSuccess}
               onPress={() => stopping.mutate()}
             >
@@ -114,7 +121,7 @@ function RunHeader({ run, onClose }: { run: PipelineRun; onClose(): void }) {
 }
 
 /** Which job, with which exit code, what it said, and what to do next. */
-function WhyItFailed({ failure: { what, words, next, deployment } }: { failure: RunFailure }) {
+function FailureExplanation({ failure: { what, words, next, deployment } }: { failure: RunFailure }) {
   return (
     <section
       aria-label="Why it failed"
@@ -140,7 +147,7 @@ function WhyItFailed({ failure: { what, words, next, deployment } }: { failure: 
 
 const ABOUT: Readonly<Record<string, string>> = PIPELINE_VARIABLES;
 
-/** The names of the variables that a run was given, and of those that it asked for in vain; values are not kept. */
+/** Names of the variables that a run got, and of missing ones that it read; values are not stored. */
 function RunVariables({ variables: { present, missing } }: Pick<PipelineRun, 'variables'>) {
   return (
     <table className="w-full">
@@ -177,10 +184,10 @@ function RunLog({ run, lines }: { run: PipelineRun; lines: readonly RunLine[] })
       lines={shown}
       empty={
         run.state === 'running'
-          ? 'Nothing printed yet. What is printed shows up here.'
+          ? 'No output yet. Output appears here.'
           : job === undefined
-            ? 'It printed nothing.'
-            : `Job ${job} printed nothing.`
+            ? 'No output.'
+            : `Job ${job} has no output.`
       }
     />
   );

@@ -30,7 +30,7 @@ const refused = (more: Partial<PipelineDeployment>): PipelineDeployment => ({
   ...more,
 });
 
-it('has nothing to explain of a run that goes on or has ended well', () => {
+it('has nothing to explain for a run that is running or succeeded', () => {
   expect(explain({ state: 'running' })).toBeUndefined();
   expect(explain({ state: 'success' })).toBeUndefined();
 });
@@ -39,7 +39,7 @@ it('names the job, its exit code and the refusal, and says what to do about it',
   const invoked = refused({ status: 200, code: 400, problem: "TARGET_PROVIDER 'x' is none", executionId: 'e' });
   expect(explain({ deployments: [invoked] })).toMatchObject({
     job: { name: 'deploy' },
-    what: 'Job deploy failed with exit code 1: the deployment was refused.',
+    what: 'Job deploy failed with exit code 1: the deployment was rejected.',
     words: ["400: TARGET_PROVIDER 'x' is none"],
     next: expect.stringContaining('its invocation has the event'),
     deployment: invoked,
@@ -49,13 +49,13 @@ it('names the job, its exit code and the refusal, and says what to do about it',
     [403, 'security plugin'],
     [404, 'PLATFORM_DEPLOY_URL'],
     [429, 'raise the limit'],
-    [503, 'look at the request'],
+    [503, 'check the request'],
   ] as const) {
     expect(explain({ deployments: [refused({ status })] })?.next, String(status)).toContain(next);
   }
 });
 
-it('reads what a job printed last', () => {
+it('reads the last output of a job', () => {
   const said = (text: string) => explain({ log: [`[08:13:08 1 ms] deploy > ${text}`] });
   expect(said('Cannot connect to the Docker daemon at unix:///x')?.next).toContain('container engine');
   expect(said('pull access denied for no-such/image')?.next).toContain('Dockerfile');
@@ -68,13 +68,23 @@ it('reads what a job printed last', () => {
   });
 });
 
-it('tells of a run that was stopped, and of one that failed without a job', () => {
+it('explains a run that was stopped, and one that failed without a job', () => {
   expect(explain({ state: 'canceled', log: ['a', 'b'] })).toEqual({
     what: expect.stringContaining('stopped'),
     words: ['b'],
     next: 'Run it again.',
   });
   expect(explain({ jobs: [], exitCode: 2, log: ['x'] })).toMatchObject({
-    what: 'No job failed, but the app that they deployed does not answer.',
+    what: 'No job failed, but the app that they deployed does not respond.',
+  });
+  expect(
+    explain({ jobs: [], log: ["the pipeline is blocked by 'gate': the jobs after it did not run"] }),
+  ).toMatchObject({
+    what: 'A manual job blocks the pipeline.',
+    words: [expect.stringContaining("'gate'")],
+  });
+  expect(explain({ jobs: [], deployments: [refused({ status: 400, executionId: 'e' })] })).toMatchObject({
+    what: 'No job failed, but a deployment was rejected.',
+    words: ['400: no'],
   });
 });

@@ -1,16 +1,15 @@
 import type { ReactNode } from 'react';
-import type { PipelineDeployment, PipelineRun } from '../../../../server/model/pipeline-run.ts';
-import { useContainerNews } from '../../api/container-news.ts';
-import { Duration, Time } from '../../parts/amount.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { type Condition, State } from '../../parts/state.tsx';
+import type { PipelineApp, PipelineDeployment, PipelineRun } from '../../../../server/model/pipeline-run.ts';
+import { Duration, Time } from '../../components/amount.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { type Condition, State } from '../../components/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { conditionOfStatus, reasonOf } from '../containers/container-status.ts';
 import { useRecord } from '../resources/use-record.ts';
 import { answerOf } from './run-words.ts';
 import { useScmProject } from './use-pipelines.ts';
 
-/** What a run caused: the merge request, the deploy request, the container, its endpoint, the note that tells of it. */
+/** Effects of a run: the merge request, the deployment request, the container, its endpoint, the note about it. */
 export function RunStory({ run }: { run: PipelineRun }) {
   const latest = run.deployments?.at(-1);
   return (
@@ -25,17 +24,43 @@ export function RunStory({ run }: { run: PipelineRun }) {
         </>
       ) : (
         <Chapter title="Deploy request" is="idle" word={run.state === 'running' ? 'not yet' : 'none'}>
-          {run.state === 'running' ? 'What it asks of the deployment endpoint shows up here.' : withoutRequest(run)}
+          {run.state === 'running' ? 'Its request to the deployment endpoint appears here.' : withoutRequest(run)}
         </Chapter>
       )}
+      {run.apps?.map((app) => (
+        <App key={app.containerId ?? app.name} app={app} />
+      ))}
     </ol>
+  );
+}
+
+/** Result of the check at the end of the run. */
+function App({ app: { containerId, name, image, instances, url, status, problem } }: { app: PipelineApp }) {
+  return (
+    <Chapter
+      title={`App ${name}`}
+      is={problem === undefined ? 'ok' : 'error'}
+      word={status ?? (problem ? 'failed' : 'runs')}
+    >
+      {image !== undefined && (
+        <p className="mono">
+          {image}
+          {instances !== undefined && `, ${instances} ${instances === 1 ? 'instance' : 'instances'}`}
+        </p>
+      )}
+      {url !== undefined && <p className="mono break-all">{url}</p>}
+      {problem !== undefined && <p className="text-error">{problem}</p>}
+      {containerId !== undefined && (
+        <PlaceLink to={{ screen: 'containers', search: { sel: containerId } }}>Container</PlaceLink>
+      )}
+    </Chapter>
   );
 }
 
 function withoutRequest({ deployUrl }: PipelineRun): string {
   return deployUrl === undefined
-    ? 'It was given no PLATFORM_DEPLOY_URL to hand its build to.'
-    : `Nothing came to ${deployUrl} while it ran.`;
+    ? 'The variable PLATFORM_DEPLOY_URL is not set, so there was no deployment.'
+    : `No request to ${deployUrl} during the run.`;
 }
 
 interface ChapterProps {
@@ -61,7 +86,7 @@ function MergeRequest({ run: { project, mergeRequest, branch } }: { run: Pipelin
   const found = useScmProject(project.id)?.merge_requests.find(({ iid }) => iid === mergeRequest?.iid);
   if (!mergeRequest) return null;
   return (
-    <Chapter title="Merge request" is={found ? 'ok' : 'idle'} word={found?.state ?? 'not there any more'}>
+    <Chapter title="Merge request" is={found ? 'ok' : 'idle'} word={found?.state ?? 'deleted'}>
       <a className="link" href={found?.web_url ?? mergeRequest.url} target="_blank" rel="noreferrer">
         !{mergeRequest.iid} {found?.title}
       </a>
@@ -101,8 +126,7 @@ function DeployRequest({ deployment }: { deployment: PipelineDeployment }) {
 
 /** A record that may be gone since. */
 function useRecordNow(id: string | undefined) {
-  const { data, refetch } = useRecord(id, 'root');
-  useContainerNews(() => id !== undefined && void refetch());
+  const { data } = useRecord(id, 'root');
   return { record: data ?? undefined, isGone: data === null };
 }
 
@@ -149,7 +173,7 @@ function Published({ deployment: { published } }: { deployment: PipelineDeployme
   );
 }
 
-/** What the source-control stand-in received: always text, whatever stands in it. */
+/** What the mock GitLab received, always shown as text. */
 function Note({ run, deployment }: { run: PipelineRun; deployment: PipelineDeployment }) {
   const project = useScmProject(run.project.id);
   const { noteId, isEnvironmentTold } = deployment;
@@ -165,18 +189,18 @@ function Note({ run, deployment }: { run: PipelineRun; deployment: PipelineDeplo
       >
         {note && (
           <blockquote className="mt-1 rounded-md border border-line bg-raised px-2.5 py-1.5 whitespace-pre-wrap">
-            <p className="text-[11.5px] text-faint">
+            <p className="text-small text-faint">
               {note.author.name}, <Time at={note.created_at} />
             </p>
             {note.body}
           </blockquote>
         )}
-        {noteId === undefined && 'The deployment lambda did not tell the merge request; its log says why.'}
+        {noteId === undefined && 'The deployment lambda did not post to the merge request; its log says why.'}
       </Chapter>
       <Chapter
         title="Review environment"
         is={isEnvironmentTold ? 'ok' : 'warning'}
-        word={isEnvironmentTold ? (environment?.state ?? 'told') : 'not told'}
+        word={isEnvironmentTold ? (environment?.state ?? 'reported') : 'not reported'}
       >
         <span className="mono">{environment?.name ?? `review/${run.branch}`}</span>
       </Chapter>

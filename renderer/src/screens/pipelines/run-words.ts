@@ -4,7 +4,7 @@ import {
   type PipelineJob,
   type PipelineRun,
 } from '../../../../server/model/pipeline-run.ts';
-import type { Condition } from '../../parts/state.tsx';
+import type { Condition } from '../../components/state.tsx';
 import type { RunSummary } from './use-pipelines.ts';
 
 /** How a run or a job is. */
@@ -31,7 +31,7 @@ export function outcomeOf({ state, jobs, appUrl, exitCode }: RunSummary): string
   return state === 'success' && appUrl !== undefined ? appUrl : '';
 }
 
-/** How much of a run is over, 0 to 1; undefined while nobody knows. */
+/** Progress of a run, 0 to 1; undefined while unknown. */
 export function endedShare(jobs: readonly PipelineJob[]): number | undefined {
   if (jobs.length === 0) return undefined;
   return jobs.filter(hasEnded).length / jobs.length;
@@ -39,10 +39,10 @@ export function endedShare(jobs: readonly PipelineJob[]): number | undefined {
 
 /** The command that runs a project's pipeline. */
 export function commandOf(path: string): string {
-  return `npx terrarium pipeline run . --branch NAME --project ${path}`;
+  return `npx terrarium-emulator pipeline run . --branch NAME --project ${path}`;
 }
 
-/** The status that a deployment was answered with; a lambda that knows no HTTP says it in its answer. */
+/** The status of a deployment response; a lambda without HTTP support has it in the result. */
 export function answerOf({ status, code }: PipelineDeployment): string {
-  return String(code ?? status ?? 'no answer');
+  return String(code ?? status ?? 'no response');
 }

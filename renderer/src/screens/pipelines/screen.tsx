@@ -1,13 +1,13 @@
 import { Play } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
-import { Duration, Time } from '../../parts/amount.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import type { GridColumn } from '../../parts/data-grid.tsx';
-import { EmptyState, FailureNote } from '../../parts/empty-state.tsx';
-import { FindField } from '../../parts/find-field.tsx';
-import { Segments } from '../../parts/segments.tsx';
-import { State } from '../../parts/state.tsx';
+import { Duration, Time } from '../../components/amount.tsx';
+import { Button } from '../../components/button.tsx';
+import { Copy } from '../../components/copy.tsx';
+import type { GridColumn } from '../../components/data-grid.tsx';
+import { EmptyState, FailureNote } from '../../components/empty-state.tsx';
+import { FindField } from '../../components/find-field.tsx';
+import { Segments } from '../../components/segments.tsx';
+import { State } from '../../components/state.tsx';
 import { ListScreen } from '../../shell/list-screen.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
@@ -17,7 +17,7 @@ import { conditionOf, outcomeOf, stateWord } from './run-words.ts';
 import { type RunSummary, SAMPLE_PROJECT, useRuns, useSampleRun } from './use-pipelines.ts';
 
 const NONE: readonly RunSummary[] = [];
-const SAMPLE_COMMAND = 'npx terrarium pipeline demo';
+const SAMPLE_COMMAND = 'npx terrarium-emulator pipeline demo';
 const keyOf = ({ id }: RunSummary) => id;
 const SHOWN = [
   { id: 'all', text: 'All' },
@@ -97,7 +97,7 @@ export default function PipelinesScreen() {
             onChange={(id) => change({ show: id === 'all' ? undefined : id })}
           />
           <span className="text-muted" role="status">
-            {rows.length} of {all.length}
+            {runs.data && `${rows.length} of ${all.length}`}
           </span>
         </>
       }
@@ -120,10 +120,10 @@ export default function PipelinesScreen() {
       hasAny={everywhere.length > 0}
       empty={
         <EmptyState
-          title="No pipeline has run yet"
+          title="No pipeline runs yet"
           text={
             <>
-              The sample app has a pipeline that builds an image and hands it to the deployment lambda. It runs on this
+              The pipeline of the sample app builds an image and passes it to the deployment lambda. It runs on this
               machine, as <code>{SAMPLE_COMMAND}</code>
               <Copy text={SAMPLE_COMMAND} what="command" className="scale-90" /> does.
             </>
@@ -131,6 +131,7 @@ export default function PipelinesScreen() {
         >
           <Button
             look="primary"
+            needs="root"
             icon={Play}
             isPending={sample.isStarting}
             isDisabled={sample.isRunning}

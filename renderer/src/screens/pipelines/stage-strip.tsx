@@ -1,9 +1,9 @@
 import { RotateCw } from 'lucide-react';
 import { ToggleButton } from 'react-aria-components';
 import type { PipelineJob, PipelineRun } from '../../../../server/model/pipeline-run.ts';
-import { Duration, useNowMs } from '../../parts/amount.tsx';
-import { IconButton } from '../../parts/button.tsx';
-import { State } from '../../parts/state.tsx';
+import { Duration, useNowMs } from '../../components/amount.tsx';
+import { IconButton } from '../../components/button.tsx';
+import { State } from '../../components/state.tsx';
 import { useSearch } from '../../url.ts';
 import { conditionOf } from './run-words.ts';
 import { useRetryJob } from './use-pipelines.ts';
@@ -32,6 +32,7 @@ export function StageStrip({ run: { id, state, jobs } }: { run: PipelineRun }) {
               {state !== 'running' && (
                 <IconButton
                   icon={RotateCw}
+                  needs="root"
                   label={`Retry ${job.name}`}
                   isPending={retrying.isPending && retrying.variables === job.name}
                   isDisabled={retrying.isPending}
@@ -46,15 +47,28 @@ export function StageStrip({ run: { id, state, jobs } }: { run: PipelineRun }) {
   );
 }
 
-function JobEnd({ job: { state, exitCode, durationMs, startedAtMs } }: { job: PipelineJob }) {
+function JobEnd({
+  job: { state, exitCode, durationMs, startedAtMs, tests, coverage, reusedFrom },
+}: {
+  job: PipelineJob;
+}) {
   const nowMs = useNowMs();
   const isRunning = state === 'running' && startedAtMs !== undefined;
   return (
-    <span className="flex shrink-0 items-center gap-2 text-[12px] text-muted">
+    <span className="flex shrink-0 items-center gap-2 text-small text-muted">
       {state === 'waiting' || state === 'skipped' ? (
         state
       ) : (
         <>
+          {tests && (
+            <span className={tests.failed === 0 ? 'text-faint' : 'text-error'} title={tests.failing.join('\n')}>
+              {tests.failed === 0 ? `${tests.total} tests` : `${tests.failed} of ${tests.total} tests failed`}
+            </span>
+          )}
+          {coverage !== undefined && <span title="Coverage">{coverage}%</span>}
+          {reusedFrom !== undefined && (
+            <span title="Nothing that it depends on has changed">reused from run {reusedFrom}</span>
+          )}
           {exitCode !== undefined && (
             <span className={exitCode === 0 ? 'text-faint' : 'text-error'} title="Exit code">
               exit {exitCode}

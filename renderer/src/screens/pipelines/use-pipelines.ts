@@ -1,14 +1,14 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { deliveryRows, ShownScmProject } from '../../../../server/contract/delivery.ts';
-import type { AnswerOf } from '../../../../server/contract/row.ts';
+import type { deliveryRoutes, ScmProjectView } from '../../../../server/api/routes/delivery.ts';
+import type { AnswerOf } from '../../../../server/api/routes/route.ts';
 import type { PipelineRun } from '../../../../server/model/pipeline-run.ts';
 import { useChange } from '../../api/change.ts';
 import { load, send } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
 
-export type { PipelineVariable } from '../../../../server/contract/delivery.ts';
-export type PipelineProject = AnswerOf<typeof deliveryRows.listPipelineProjects>[number];
+export type { PipelineVariable } from '../../../../server/api/routes/delivery.ts';
+export type PipelineProject = AnswerOf<typeof deliveryRoutes.listPipelineProjects>[number];
 
 /** A run without its log, as `GET /inspect/pipelines` lists it. */
 export type RunSummary = Omit<PipelineRun, 'log'>;
@@ -29,7 +29,7 @@ export function useRun(id: string) {
   return useRead(keys.pipelines, `/inspect/pipelines/${encodeURIComponent(id)}`);
 }
 
-/** What gives a project's variables depends on the world, too: it is read anew with each commit. */
+/** What gives a project's variables depends on the world, too: it is read again with each commit. */
 export function useProjects() {
   return useQuery({
     queryKey: [keys.pipelines, 'projects', useCommit()],
@@ -46,8 +46,8 @@ function useCommit(): number {
   return dataUpdatedAt;
 }
 
-/** What the source-control stand-in keeps of a project. */
-export function useScmProject(id: number): ShownScmProject | undefined {
+/** What the mock GitLab stores for a project. */
+export function useScmProject(id: number): ScmProjectView | undefined {
   const { data } = useRead(keys.pipelines, '/inspect/scm');
   return data?.projects.find((project) => project.id === id);
 }
@@ -57,7 +57,7 @@ export function useSampleRun(onDone?: (run: RunSummary) => void) {
   return useChange(() => send('POST', '/inspect/pipelines/demo'), { topic: keys.pipelines, ...(onDone && { onDone }) });
 }
 
-/** Runs one job of a run again, which is a run of its own. */
+/** Runs one job again as a new run. */
 export function useRetryJob(id: string, onBegun: (run: RunSummary, job: string) => void) {
   return useChange(
     (job: string) => send('POST', `/inspect/pipelines/${encodeURIComponent(id)}/jobs/${encodeURIComponent(job)}/retry`),
@@ -65,7 +65,7 @@ export function useRetryJob(id: string, onBegun: (run: RunSummary, job: string) 
   );
 }
 
-/** Ends a run that the platform has begun; its record says when it has. */
+/** Stops a run that the platform started; its record shows when it has ended. */
 export function useStopRun(id: string) {
   return useChange(() => send('POST', `/inspect/pipelines/${encodeURIComponent(id)}/stop`), {
     topic: keys.pipelines,

@@ -1,14 +1,15 @@
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { TextField } from '../../parts/fields.tsx';
-import { State } from '../../parts/state.tsx';
-import { TableHead } from '../../parts/table-head.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { TextField } from '../../components/fields.tsx';
+import { State } from '../../components/state.tsx';
+import { TableHead } from '../../components/table-head.tsx';
 import { type PipelineProject, type PipelineVariable, useSetVariable } from './use-pipelines.ts';
 
 const SOURCES = {
   project: 'set in the project',
+  group: 'set in a group',
   run: 'made for each run',
   platform: 'from the platform',
 } as const;
@@ -34,7 +35,7 @@ export function VariablesDialog({ project, onClose }: { project: PipelineProject
     <Dialog title={`Variables of ${project.path}`} onClose={onClose} width="large" making={setting}>
       <table className="w-full">
         <TableHead
-          heads={[{ text: 'Variable', className: 'pl-0' }, 'From', 'What it is', { text: 'Remove', isHidden: true }]}
+          heads={[{ text: 'Variable', className: 'pl-0' }, 'From', 'Purpose', { text: 'Remove', isHidden: true }]}
         />
         <tbody>
           {project.variables.map((variable) => (
@@ -77,8 +78,8 @@ export function VariablesDialog({ project, onClose }: { project: PipelineProject
           Set in the project
         </Button>
       </form>
-      <p className="mt-1 text-[12px] text-faint">
-        Values are kept by the source-control stand-in and are not shown again; the next run is given them.
+      <p className="mt-1 text-small text-faint">
+        The mock GitLab stores the values; they are not shown again. The next run receives them.
       </p>
     </Dialog>
   );

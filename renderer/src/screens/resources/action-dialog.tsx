@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { useChange } from '../../api/change.ts';
-import { type Query, send } from '../../api/client.ts';
+import type { Query } from '../../api/client.ts';
 import type { TreePlace } from '../../api/tree.ts';
 import { type PlatformRecord, referenceId } from '../../api/world.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { NumberField, Select } from '../../parts/fields.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { NumberField, Select } from '../../components/fields.tsx';
 import { CurlNote } from './curl-note.tsx';
 import { useProviders } from './provider-field.tsx';
 import { ResourcePicker } from './resource-picker.tsx';
@@ -21,22 +21,22 @@ export interface ActionDialogProps {
 const WORDS: Record<ActionName, { verb: string; text: string; done: string }> = {
   scale: {
     verb: 'Scale',
-    text: 'Instances are started or stopped until there are so many; 0 suspends the container.',
+    text: 'Instances are started or stopped to reach this number. 0 suspends the container.',
     done: 'is being scaled',
   },
   migrate: {
     verb: 'Migrate',
-    text: 'It gets a new id on the other provider; endpoints follow once it runs there, then the old one goes.',
+    text: 'Creates a copy with a new ID on the other provider, switches the endpoints to it, then deletes the original.',
     done: 'is migrating',
   },
   promote: {
     verb: 'Promote',
-    text: 'A copy goes to the other environment, or updates what has the same name there; this one stays.',
+    text: 'Creates a copy in the other environment, or updates the resource of the same name there. The original is kept.',
     done: 'is being promoted',
   },
   disable: {
     verb: 'Disable',
-    text: 'Its password, tokens and keys are not accepted until it is enabled.',
+    text: 'Its password, tokens and keys are rejected until the account is enabled.',
     done: 'is disabled',
   },
   enable: { verb: 'Enable', text: 'Its password and keys are accepted again.', done: 'is enabled' },
@@ -47,7 +47,7 @@ const WORDS: Record<ActionName, { verb: string; text: string; done: string }> = 
   },
   initialize: {
     verb: 'Initialize',
-    text: 'Creates those default providers of root that are missing.',
+    text: 'Creates missing default providers of root.',
     done: 'has its default providers',
   },
 };
@@ -73,7 +73,7 @@ export function ActionDialog({ action, place, record, onClose }: ActionDialogPro
   };
   const query = queries[action] ?? {};
   const isReady = !(action === 'migrate' || action === 'promote') || target !== undefined;
-  const acting = useChange(() => send('POST', path, undefined, query), {
+  const acting = useChange((_, send) => send('POST', path, undefined, query), {
     said: `${record.name} ${done}.`,
     onDone: onClose,
   });
@@ -97,7 +97,7 @@ export function ActionDialog({ action, place, record, onClose }: ActionDialogPro
           options={(providers ?? []).filter(({ id }) => id !== referenceId(provider))}
           value={target}
           onChange={setTarget}
-          description={providers?.length === 1 ? 'There is no other provider that could run it.' : undefined}
+          description={providers?.length === 1 ? 'No other provider can run it.' : undefined}
         />
       )}
       {action === 'promote' && (

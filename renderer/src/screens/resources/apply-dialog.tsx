@@ -2,13 +2,12 @@ import type { Operation } from 'fast-json-patch';
 import { useMemo } from 'react';
 import type { ErrorDetail } from '../../../../server/model/errors.ts';
 import { useChange } from '../../api/change.ts';
-import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { recordPath } from '../../api/resource-kinds.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { counted } from '../../parts/amounts.ts';
-import { DiffEditor } from '../../parts/code-editor.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { counted } from '../../components/amounts.ts';
+import { DiffEditor } from '../../components/code-editor.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { sourceOf } from '../lambdas/code-text.ts';
 import { CurlNote } from './curl-note.tsx';
 import { Operations } from './operations.tsx';
@@ -37,17 +36,17 @@ export function ApplyDialog({ record, before, after, patch, onClose, onApplied, 
     () => [before, inOrderOf(before, after)].map((value) => JSON.stringify(value, null, 2)),
     [before, after],
   );
-  // Nobody reads base64.
+  // Base64 is not readable.
   const sources = useMemo(() => [before, after].map(({ properties }) => sourceOf(properties.code)), [before, after]);
   const [from = '', to = ''] = texts;
-  const applying = useChange(() => send(request.method, request.path, request.body), {
+  const applying = useChange((_, send) => send(request.method, request.path, request.body), {
     said: `${record.name} was changed.`,
     onDone: onApplied,
     onRefused: (thrown) => onRefused(failureOf(thrown).details),
   });
   return (
     <Dialog
-      title={`Patch to apply to ${record.name}`}
+      title={`Apply changes to ${record.name}`}
       onClose={onClose}
       width="large"
       closing="Back"
@@ -71,7 +70,7 @@ export function ApplyDialog({ record, before, after, patch, onClose, onApplied, 
           <DiffEditor label="What changes" before={from} after={to} language="json" />
         </div>
       ) : (
-        <p className="text-muted">Too large to be compared here: the operations above say what changes.</p>
+        <p className="text-muted">Too large to compare here: see the operations above.</p>
       )}
       <CurlNote {...request} />
     </Dialog>

@@ -1,8 +1,8 @@
 import { useCallback } from 'react';
 import { type RecordedRequest, useTraffic } from '../../api/traffic.ts';
 import type { TreeNode } from '../../api/tree.ts';
-import { DataGrid } from '../../parts/data-grid.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
+import { DataGrid } from '../../components/data-grid.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import type { Place } from '../../url.ts';
 import { keyOfRequest, REQUEST_COLUMNS } from '../gateway/request-columns.tsx';
@@ -36,8 +36,8 @@ function Invocations({ lambda }: { lambda: string }) {
       keyOf={keyOfInvocation}
       placeOf={placeOf}
       empty={
-        <EmptyState title="Never invoked" text="Each call of this lambda shows up here as soon as it has ended.">
-          <PlaceLink to={{ screen: 'lambdas', id: lambda }}>Run it by hand</PlaceLink>
+        <EmptyState title="Never invoked" text="Invocations of this lambda appear here when they have finished.">
+          <PlaceLink to={{ screen: 'lambdas', id: lambda }}>Run the lambda</PlaceLink>
         </EmptyState>
       }
     />
@@ -52,7 +52,7 @@ function Requests({ endpoint }: { endpoint: string }) {
       columns={REQUEST_COLUMNS}
       keyOf={keyOfRequest}
       placeOf={placeOfRequest}
-      empty={<EmptyState title="Never called" text="Each request to its public address shows up here." />}
+      empty={<EmptyState title="Never called" text="Requests to its public address appear here." />}
     />
   );
 }

@@ -2,10 +2,10 @@ import { keepPreviousData, type UseQueryResult, useQueries } from '@tanstack/rea
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { kindOfWord, typeWords } from '../../api/resource-kinds.ts';
 import { childrenPage, TREE_PAGE_ROWS, type TreeNode, type TreePage, type TreePlace } from '../../api/tree.ts';
-import { Time } from '../../parts/amount.tsx';
-import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { State } from '../../parts/state.tsx';
+import { Time } from '../../components/amount.tsx';
+import { DataGrid, type GridColumn } from '../../components/data-grid.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { State } from '../../components/state.tsx';
 import { useSearch } from '../../url.ts';
 import { AddressLink, ContainerState } from '../containers/container-columns.tsx';
 import { NewMenu } from './new-menu.tsx';
@@ -18,7 +18,7 @@ interface Row {
   facts?: LiveFacts | undefined;
 }
 
-/** How often what came into sight is asked for: who scrolls on does not wait for what has gone by. */
+/** How often rows that become visible are requested: while the user scrolls, rows that are no longer visible are skipped. */
 const ASK_EVERY_MS = 100;
 
 const COLUMNS: readonly GridColumn<Row>[] = [
@@ -85,11 +85,11 @@ const COLUMNS: readonly GridColumn<Row>[] = [
     cell: ({ node }) => node && <Time at={node.modified} />,
   },
 ];
-/** Where nothing inside has a state or an address, nobody is told of them. */
+/** The columns are left out where no child has a state or an address. */
 const PLAIN_COLUMNS = COLUMNS.filter(({ id }) => id !== 'state' && id !== 'address');
 const keyOf = ({ key }: Row) => key;
 
-/** What is directly inside a place; also of a place with 100,000 things in it only what one looks at is read. Enter goes there. */
+/** The children of a resource. Only visible rows are read, even of 100,000. Enter opens a row. */
 export function ChildrenTable({ place }: { place: TreePlace }) {
   const { id } = place.resource;
   const [{ sel }, change] = useSearch();
@@ -114,7 +114,7 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
     }, ASK_EVERY_MS);
   }, []);
   const facts = useLiveFacts(place);
-  // Each page that comes changes its own rows; the rest of what may be 100,000 stays.
+  // Each page updates only its own rows, because there may be 100,000.
   const unread = useMemo(() => Array.from({ length: total }, (_, index): Row => ({ key: `row ${index}` })), [total]);
   const rows = useMemo(() => {
     const all = unread.slice();
@@ -126,7 +126,7 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
     });
     return all;
   }, [unread, numbers, pages, facts]);
-  // One has gone to a row before it was read, e.g. with End: what it is goes into the address once it is known.
+  // The user selected a row before it was read, for example with End: its id goes into the address once it is known.
   const reached = sel === undefined ? undefined : rows[Number(/^row (\d+)$/.exec(sel)?.[1] ?? -1)]?.node?.id;
   useEffect(() => {
     if (reached !== undefined) change({ sel: reached });
@@ -142,7 +142,7 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
         onDrawn={onDrawn}
         placeOf={({ node }) => ({ screen: 'resources', id: node?.id ?? id })}
         empty={
-          <EmptyState title="Nothing inside yet" text="What is created in this place shows up here.">
+          <EmptyState title="No child resources yet" text="Resources that you create here appear in this list.">
             <NewMenu place={place} />
           </EmptyState>
         }
@@ -151,7 +151,7 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
   );
 }
 
-/** What the pages are together; the same function each time, so that the same answers are the same object. */
+/** What the pages are together; the same function each time, so that equal responses give the same object. */
 function combine(answers: readonly UseQueryResult<TreePage>[]) {
   return {
     pages: answers.map(({ data }) => data),

@@ -1,28 +1,30 @@
 import { Copy } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
+import { keys } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
 import { createPath } from '../../api/resource-kinds.ts';
 import type { TreeNode } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { copyText } from '../../parts/copy.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { TextField } from '../../parts/fields.tsx';
-import { KeyValue } from '../../parts/key-value.tsx';
-import { Segments } from '../../parts/segments.tsx';
+import { copyText } from '../../components/copy.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { TextField } from '../../components/fields.tsx';
+import { KeyValue } from '../../components/key-value.tsx';
+import { Segments } from '../../components/segments.tsx';
 import { ROLE_CHOICES } from './roles-dialog.tsx';
 
 /** In a new workspace there is a place to begin in. */
 const ENVIRONMENT = 'development';
 const ROLES = ROLE_CHOICES.filter(({ id }) => id !== 'none');
 
-/** An account for somebody new, with a workspace of their own where one is in an organization, and a role there. */
+/** Creates an account for a colleague, with a workspace if opened in an organization, and a role there. */
 export function ColleagueDialog({ at, onClose }: { at: TreeNode; onClose(): void }) {
   const [name, setName] = useState('');
   const [password, setPassword] = useState(makePassword);
   const [typedWorkspace, setWorkspace] = useState<string>();
   const [role, setRole] = useState('developer');
-  /** What is there already of a welcome that broke off: going on with it makes nothing twice. */
+  /** What an earlier attempt has created, so that continuing creates nothing twice. */
   const begun = useRef<{ user?: PlatformRecord; workspace?: PlatformRecord; environment?: PlatformRecord }>({}).current;
   const user = name.trim();
   const workspace = at.word === 'orgs' ? (typedWorkspace ?? user).trim() : '';
@@ -30,7 +32,7 @@ export function ColleagueDialog({ at, onClose }: { at: TreeNode; onClose(): void
   const coming = useChange(async () => {
     begun.user ??= await send<PlatformRecord>('POST', '/meta/root/users', {
       name: user,
-      // At the root: everybody signs in there. The window of theirs begins where they work.
+      // At the root, where all users sign in. Their window starts in their organization.
       properties: { password, platform_home: at.fqon },
     });
     if (workspace !== '') {
@@ -48,9 +50,9 @@ export function ColleagueDialog({ at, onClose }: { at: TreeNode; onClose(): void
   const { user: account } = begun;
   return (
     <Dialog
-      title={`New colleague in ${at.name}`}
+      title={`Invite a user to ${at.name}`}
       onClose={onClose}
-      action={account ? 'Go on' : 'Create colleague'}
+      action={account ? 'Continue' : 'Create account'}
       onAction={coming.mutate}
       isReady={user !== '' && password !== ''}
       making={coming}
@@ -65,33 +67,35 @@ export function ColleagueDialog({ at, onClose }: { at: TreeNode; onClose(): void
             onChange={setWorkspace}
             isDisabled={begun.workspace !== undefined}
             placeholder={`none: the role is for all of ${at.name}`}
-            description="With an environment, development, to begin in"
+            description="With the environment development, to start in"
           />
         )}
         <div className="flex flex-col gap-1">
-          <span className="text-[12px] text-muted">Role {workspace === '' ? `at ${at.name}` : 'there'}</span>
+          <span className="text-small text-muted">Role {workspace === '' ? `at ${at.name}` : 'there'}</span>
           <Segments label="Role" segments={ROLES} value={role} onChange={setRole} />
-          <p className="text-[11.5px] text-faint">{ROLES.find(({ id }) => id === role)?.note}</p>
+          <p className="text-small text-faint">{ROLES.find(({ id }) => id === role)?.note}</p>
         </div>
         {coming.isError && account && (
-          <p className="text-muted">The account {account.name} is there already; going on makes the rest.</p>
+          <p className="text-muted">The account {account.name} already exists. Continue to create the rest.</p>
         )}
       </div>
     </Dialog>
   );
 }
 
-/** What to tell them: a password is shown once. */
+/** The sign-in details; the password is shown only once. */
 function Arrived({ name, password, onClose }: { name: string; password: string; onClose(): void }) {
   const address = `${location.origin}/ui/`;
+  const settings = useRead(keys.status, '/inspect/settings').data?.settings;
+  const host = String(settings?.find(({ key }) => key === 'host')?.value ?? '');
   return (
     <Dialog
-      title={`${name} can come`}
+      title={`Account created for ${name}`}
       onClose={onClose}
       closing="Close"
-      action="Copy what to tell them"
+      action="Copy sign-in details"
       icon={Copy}
-      onAction={() => void copyText(`${address}\nUser name: ${name}\nPassword: ${password}`, 'what to tell')}
+      onAction={() => void copyText(`${address}\nUser name: ${name}\nPassword: ${password}`, 'sign-in details')}
     >
       <KeyValue
         rows={[
@@ -100,12 +104,29 @@ function Arrived({ name, password, onClose }: { name: string; password: string; 
           { name: 'Password', value: password, isMono: true },
         ]}
       />
-      <p className="mt-3 text-muted">The password is not shown again; a new one can be set in the form of the user.</p>
+      <p className="mt-3">{settings && reachText(host)}</p>
+      <p className="mt-3 text-muted">The password is not shown again. To set a new one, edit the user.</p>
     </Dialog>
   );
 }
 
-/** A password that can be told over the telephone: three groups of four letters, 60 bits. */
+const HERE = /^(?:localhost|127\..*|\[?::1\]?|.*\.localhost)$/;
+
+/** Where the address works: other machines need another host name. @param host address that the platform listens on */
+function reachText(host: string): ReactNode {
+  if (host === '' || HERE.test(host)) {
+    return (
+      <>
+        This address works on this machine only, because the platform listens on {host || 'localhost'}. To let other
+        machines in, start it with <code>--host 0.0.0.0</code> and a password of root.
+      </>
+    );
+  }
+  if (!HERE.test(location.hostname)) return 'This address works on every machine that can reach this one.';
+  return `On another machine, replace ${location.hostname} with the IP address of this one.`;
+}
+
+/** A password that is easy to read aloud: three groups of four letters, 60 bits. */
 function makePassword(): string {
   const letters = 'abcdefghijkmnpqrstuvwxyz23456789';
   const text = [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => letters[byte % 32]).join('');

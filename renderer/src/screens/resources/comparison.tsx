@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { load } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
-import { Pending } from '../../parts/pending.tsx';
+import { useMissing, useSeesAll } from '../../api/permissions.tsx';
+import { Pending } from '../../components/pending.tsx';
 import { RecordDifference } from '../history/record-difference.tsx';
 
 /** Longer texts are not compared. */
@@ -9,7 +10,9 @@ const MAX_COMPARED_CHARS = 300_000;
 
 /** The resource at two moments, each the number of a commit. */
 export function Comparison({ id, before, after }: { id: string; before: number; after: number }) {
+  const missing = useMissing('all');
   const compared = useQuery({
+    enabled: useSeesAll(),
     // What was does not change any more.
     queryKey: ['resource at two moments', id, before, after],
     queryFn: async ({ signal }) => {
@@ -25,9 +28,10 @@ export function Comparison({ id, before, after }: { id: string; before: number; 
     },
   });
   const { data } = compared;
+  if (missing !== undefined) return <p className="border-t border-line px-4 py-3 text-muted">To compare: {missing}</p>;
   if (!data) return <Pending query={compared} rows={4} />;
   if (JSON.stringify([data.from, data.to]).length > MAX_COMPARED_CHARS) {
-    return <p className="border-t border-line p-3 text-muted">Too large to be compared here.</p>;
+    return <p className="border-t border-line p-3 text-muted">Too large to compare here.</p>;
   }
   return (
     <div className="border-t border-line">

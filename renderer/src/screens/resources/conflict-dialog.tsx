@@ -1,19 +1,19 @@
 import { useState } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import type { Conflict } from './three-way-merge.ts';
 
 export interface ConflictDialogProps {
   name: string;
   conflicts: readonly Conflict[];
   onClose(): void;
-  /** Which side holds, by pointer. */
+  /** Which side is kept, by pointer. */
   onSettle(chosen: Record<string, 'mine' | 'theirs'>): void;
 }
 
 const MAX_SHOWN_CHARS = 2000;
 
-/** Two have changed the same places: shows what it was, what they made of it and what I did, and asks which holds. */
+/** Two users changed the same properties: shows the original and both versions, and asks which to keep. */
 export function ConflictDialog({ name, conflicts, onClose, onSettle }: ConflictDialogProps) {
   const [chosen, setChosen] = useState<Readonly<Record<string, 'mine' | 'theirs'>>>({});
   const isSettled = conflicts.every(({ pointer }) => chosen[pointer] !== undefined);
@@ -31,13 +31,13 @@ export function ConflictDialog({ name, conflicts, onClose, onSettle }: ConflictD
           <Button onPress={() => all('mine')}>Mine everywhere</Button>
         </>
       }
-      action="Go on to the review"
+      action="Continue to review"
       onAction={() => onSettle({ ...chosen })}
       isReady={isSettled}
     >
       <p className="mb-3 text-muted">
-        Somebody else has changed these places since you began. Choose which side holds for each; what only one of you
-        has changed is kept as it is. Nothing is sent before you apply it.
+        Someone else changed these properties while you were editing. Choose a version for each; changes that only one
+        of you made are kept. Nothing is sent before you apply it.
       </p>
       <div className="flex flex-col gap-4">
         {conflicts.map((conflict) => (

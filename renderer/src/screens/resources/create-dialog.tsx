@@ -2,13 +2,13 @@ import { useMemo } from 'react';
 import type { ErrorDetail } from '../../../../server/model/errors.ts';
 import type { TypeWord } from '../../../../server/model/type-words.ts';
 import { useChange } from '../../api/change.ts';
-import { type RecordPath, send } from '../../api/client.ts';
+import type { RecordPath } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { createPath, isTypeWord, kindOfWord } from '../../api/resource-kinds.ts';
 import { type TreeNode, type TreePlace, usePlace } from '../../api/tree.ts';
 import { type PlatformRecord, useScope } from '../../api/world.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Select } from '../../parts/fields.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Select } from '../../components/fields.tsx';
 import { useGo, useSearch } from '../../url.ts';
 import { useValue, ValueStore } from '../../value-store.ts';
 import { CurlNote } from './curl-note.tsx';
@@ -20,14 +20,14 @@ import { useSubTypes, useTypeSchema } from './use-type-schema.ts';
 export interface CreateDialogProps {
   /** Of the type, from the address. */
   word: string;
-  /** Where one is; the new resource stands there, or in what is above where that is the place for it. */
+  /** The open resource; the new one is created there, or in the nearest ancestor that can contain it. */
   place: TreePlace | undefined;
 }
 
-/** A new resource as far as it is written. */
+/** Draft of a new resource. */
 interface Begun {
   word: TypeWord;
-  /** Where one was: elsewhere one begins anew. */
+  /** Where one was: elsewhere one begins again. */
   at: string | undefined;
   parentId: string | undefined;
   subType: string | undefined;
@@ -37,7 +37,7 @@ interface Begun {
 
 const NONE: readonly ErrorDetail[] = [];
 
-/** Outlasts a session that ends meanwhile; forgotten when one closes the dialog. */
+/** Survives the end of a session; discarded when the dialog is closed. */
 const begun = new ValueStore<Begun | undefined>(undefined);
 
 function beginning(word: TypeWord, place: TreePlace | undefined): Begun {
@@ -57,7 +57,7 @@ export function CreateDialog({ word, place }: CreateDialogProps) {
     begun.set(undefined);
     change({ new: undefined });
   };
-  // A word that is no type comes from an address that somebody has changed.
+  // A word that is not a type comes from an edited address.
   if (!isTypeWord(word)) return null;
   return <Create word={word} place={place} onClose={close} />;
 }
@@ -87,7 +87,7 @@ function Create({ word, place, onClose }: { word: TypeWord; place: TreePlace | u
     [parent, word, value, subType],
   );
   const creation = useChange(
-    ({ path, body }: { path: RecordPath; body: unknown }) => send<PlatformRecord>('POST', path, body),
+    ({ path, body }: { path: RecordPath; body: unknown }, send) => send<PlatformRecord>('POST', path, body),
     {
       said: ({ name }) => `${name} was created.`,
       onDone: ({ id }) => {
@@ -156,7 +156,7 @@ function Create({ word, place, onClose }: { word: TypeWord; place: TreePlace | u
   );
 }
 
-/** Where one is, or the nearest above, that such a resource can stand in. */
+/** The open resource or its nearest ancestor that can contain such a resource. */
 function nearestFor(word: TypeWord, place: TreePlace | undefined): TreeNode | undefined {
   if (!place) return undefined;
   return [place.resource, ...place.path.toReversed()].find((node) => kindOfWord(word).parents.includes(node.word));

@@ -1,6 +1,6 @@
 import { curlText, type ShownRequest } from '../../api/curl.ts';
 import { usePlatformStatus } from '../../api/platform-status.ts';
-import { Copy } from '../../parts/copy.tsx';
+import { Copy } from '../../components/copy.tsx';
 
 /** Longer commands are not shown, but can be copied. */
 const MAX_SHOWN_CHARS = 4000;

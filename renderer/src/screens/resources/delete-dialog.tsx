@@ -1,11 +1,10 @@
 import { useChange } from '../../api/change.ts';
-import { send } from '../../api/client.ts';
 import { kindOf, kindOfWord, parentIdOf, recordPath } from '../../api/resource-kinds.ts';
 import { type TypeCounts, useBelow } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { counted } from '../../parts/amounts.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { counted } from '../../components/amounts.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { useGo } from '../../url.ts';
 import { CurlNote } from './curl-note.tsx';
 import { drafts } from './use-draft.ts';
@@ -19,7 +18,7 @@ export interface DeleteDialogProps {
 
 const BOX = 'mt-2 max-h-60 overflow-auto rounded-md border border-line';
 
-/** Says what goes with it, then deletes. */
+/** Shows what is deleted, then deletes. */
 export function DeleteDialog({ record, onClose, onDeleting }: DeleteDialogProps) {
   const go = useGo();
   const below = useBelow(record.id, true);
@@ -28,12 +27,12 @@ export function DeleteDialog({ record, onClose, onDeleting }: DeleteDialogProps)
   const path = `/meta${recordPath(record)}`;
   const query = count > 0 ? { force: true } : undefined;
   const deletion = useChange(
-    () => {
+    (_, send) => {
       onDeleting();
       return send('DELETE', path, undefined, query);
     },
     {
-      said: `${record.name} was deleted. The history can bring it back.`,
+      said: `${record.name} was deleted.`,
       onDone: () => {
         onClose();
         drafts.keep(record.id, undefined);
@@ -46,22 +45,22 @@ export function DeleteDialog({ record, onClose, onDeleting }: DeleteDialogProps)
       title={`Delete ${kind.title} ${record.name}`}
       isAlert
       onClose={onClose}
-      action={count === 0 ? 'Delete it' : `Delete all ${(count + 1).toLocaleString('en')}`}
+      action={count === 0 ? `Delete ${kind.title}` : `Delete all ${(count + 1).toLocaleString('en')}`}
       onAction={deletion.mutate}
       look="destroy"
       making={{ ...deletion, isPending: deletion.isPending || below.isPending }}
     >
       {below.isPending ? (
-        <Skeleton label="Looking for what goes with it" rows={2} />
+        <Skeleton label="Finding resources below it" rows={2} />
       ) : count === 0 ? (
-        <p>Nothing else goes with it.</p>
+        <p>No other resources are deleted.</p>
       ) : (
         <>
           <p>
-            This goes with it: <span className="font-medium">{countsText(below.data?.types ?? {})}</span>.
+            This also deletes: <span className="font-medium">{countsText(below.data?.types ?? {})}</span>.
           </p>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard */}
-          <section tabIndex={0} aria-label="What goes with it" className={BOX}>
+          <section tabIndex={0} aria-label="Also deleted" className={BOX}>
             <ul>
               {below.data?.rows.map((other) => (
                 <li key={other.id} className="flex h-7 items-center gap-2 border-b border-line/60 px-3 last:border-0">

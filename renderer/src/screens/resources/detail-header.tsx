@@ -11,14 +11,14 @@ import {
   UserX,
 } from 'lucide-react';
 import { useState } from 'react';
-import { kindOf, kindsBelow } from '../../api/resource-kinds.ts';
+import { kindOf, kindsBelow, nounOf } from '../../api/resource-kinds.ts';
 import type { TreePlace } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { Time } from '../../parts/amount.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Copy, copyText } from '../../parts/copy.tsx';
-import { Menu, type MenuEntry } from '../../parts/menu.tsx';
-import { Badge, type Condition } from '../../parts/state.tsx';
+import { Time } from '../../components/amount.tsx';
+import { Button } from '../../components/button.tsx';
+import { Copy, copyText } from '../../components/copy.tsx';
+import { Menu, type MenuEntry } from '../../components/menu.tsx';
+import { Badge, type Condition } from '../../components/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { conditionOf } from '../containers/container-status.ts';
 import { ActionDialog, type ActionName } from './action-dialog.tsx';
@@ -33,16 +33,17 @@ export interface DetailHeaderProps {
 }
 
 /** Of the conditions that say more than that all is well. */
-const TOLD: readonly Condition[] = ['running', 'warning', 'error'];
+const SHOWN_CONDITIONS: readonly Condition[] = ['running', 'warning', 'error'];
 
 const WORKBENCH: Partial<Record<string, 'lambdas' | 'containers'>> = { lambdas: 'lambdas', containers: 'containers' };
 
-/** What the resource is called, where it is, and what can be done with it. */
+/** Name, location and actions of the resource. */
 export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
   const [open, setOpen] = useState<ActionName | 'delete' | 'push' | 'pull'>();
   const publishing = publishPlaceOf(place, record);
   const kind = kindOf(record);
   const Icon = kind.icon;
+  const noun = nounOf(kind.word);
   const workbench = WORKBENCH[kind.word];
   const { status, public_url: publicUrl } = record.properties;
   const condition = conditionOf(record);
@@ -82,6 +83,7 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
             icon: Trash2,
             isDanger: true,
             startsGroup: true,
+            needs: `${noun}.delete` as const,
             onAction: () => setOpen('delete'),
           },
         ]
@@ -90,7 +92,7 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
   return (
     <div className="border-b border-line px-4 py-2.5">
       {place.path.length > 0 && (
-        <nav aria-label="What it is in" className="flex min-w-0 flex-wrap gap-x-1 text-[12px] text-faint">
+        <nav aria-label="What it is in" className="flex min-w-0 flex-wrap gap-x-1 text-small text-faint">
           {place.path.map(({ id, name }) => (
             <span key={id} className="flex min-w-0 gap-1">
               <PlaceLink
@@ -106,11 +108,17 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
           ))}
         </nav>
       )}
-      <div className="flex items-center gap-2">
-        <Icon aria-hidden size={16} strokeWidth={1.8} className="shrink-0 text-accent" />
-        <h2 className="truncate text-[14px]">{record.name}</h2>
+      <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
+        <span className="flex max-w-full items-center gap-2">
+          <Icon aria-hidden size={16} strokeWidth={1.8} className="shrink-0 text-accent" />
+          <h2 className="truncate text-title" title={record.name}>
+            {record.name}
+          </h2>
+        </span>
         <Badge>{kind.title}</Badge>
-        {typeof status === 'string' && <Badge tone={TOLD.find((one) => one === condition) ?? 'plain'}>{status}</Badge>}
+        {typeof status === 'string' && (
+          <Badge tone={SHOWN_CONDITIONS.find((one) => one === condition) ?? 'plain'}>{status}</Badge>
+        )}
         {isDisabled && <Badge tone="warning">disabled</Badge>}
         {!record.resource_state.endsWith('::Active') && (
           <Badge tone="warning">{record.resource_state.replace(/^.*::/, '')}</Badge>
@@ -126,7 +134,7 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
           )}
           {kindsBelow(kind.word).length > 0 && <NewMenu place={place} />}
           {place.path.length > 0 && (
-            <Button icon={Trash2} look="danger" onPress={() => setOpen('delete')}>
+            <Button icon={Trash2} look="danger" needs={`${noun}.delete`} onPress={() => setOpen('delete')}>
               Delete
             </Button>
           )}

@@ -1,9 +1,10 @@
 import { type ReactNode, useState } from 'react';
 import type { ErrorDetail } from '../../../../server/model/errors.ts';
+import { kindOf, nounOf } from '../../api/resource-kinds.ts';
 import type { PlatformRecord } from '../../api/world.ts';
+import { counted } from '../../components/amounts.ts';
+import { Button } from '../../components/button.tsx';
 import { useKeys } from '../../keys/use-keys.ts';
-import { counted } from '../../parts/amounts.ts';
-import { Button } from '../../parts/button.tsx';
 import { ApplyDialog } from './apply-dialog.tsx';
 import { ConflictDialog } from './conflict-dialog.tsx';
 import type { DraftState } from './use-draft.ts';
@@ -14,14 +15,14 @@ export interface EditorFrameProps {
   draft: DraftState;
   /** Why it cannot be applied as it is. */
   fault?: string | undefined;
-  /** Reads the resource anew; resolves when it is there. */
+  /** Reads the resource again; resolves when it is there. */
   refresh(): Promise<unknown>;
   /** Where the server's complaints about the last attempt are put. */
   onRefused(details: readonly ErrorDetail[]): void;
   children: ReactNode;
 }
 
-/** What each of the editors of a resource is given. */
+/** Props of all editors of a resource. */
 export interface EditorProps extends Omit<EditorFrameProps, 'draft' | 'fault' | 'children'> {
   schema: Schema;
   /** What the server said of it, by place. */
@@ -32,10 +33,13 @@ export interface EditorProps extends Omit<EditorFrameProps, 'draft' | 'fault' | 
 export function EditorFrame({ record, draft, fault, refresh, onRefused, children }: EditorFrameProps) {
   const [isReviewing, setReviewing] = useState(false);
   const { patch, conflicts } = draft;
+  const { word } = kindOf(record);
+  // Users can change their own account.
+  const needs = word === 'users' ? undefined : (`${nounOf(word)}.update` as const);
   const isInConflict = conflicts.length > 0;
   const canReview = isInConflict || (patch.length > 0 && fault === undefined);
   const review = () => {
-    // Somebody may have been faster, and the stream of events slower.
+    // Another user may have saved before the event arrived.
     void refresh().finally(() => setReviewing(true));
   };
   useKeys([{ keys: 'mod+s', does: 'Review the changes', run: () => canReview && review() }]);
@@ -45,9 +49,9 @@ export function EditorFrame({ record, draft, fault, refresh, onRefused, children
       <div className="flex min-h-11 items-center gap-2 border-t border-line bg-panel px-4 py-1.5">
         {isInConflict ? (
           <p className="flex-1 font-medium text-warn" role="status">
-            Somebody else has changed{' '}
-            {conflicts.length === 1 ? 'the same place' : `${conflicts.length} of the same places`} meanwhile. Nothing
-            was overwritten.
+            Someone else changed{' '}
+            {conflicts.length === 1 ? 'the same property' : `${conflicts.length} of the same properties`}. Nothing was
+            overwritten.
           </p>
         ) : (
           <p className={`flex-1 truncate ${fault ? 'text-error' : 'text-muted'}`} role="status">
@@ -57,7 +61,7 @@ export function EditorFrame({ record, draft, fault, refresh, onRefused, children
         <Button isDisabled={!draft.isDirty} onPress={draft.discard}>
           Discard
         </Button>
-        <Button look="primary" isDisabled={!canReview} onPress={review}>
+        <Button look="primary" needs={needs} isDisabled={!canReview} onPress={review}>
           {isInConflict ? 'Settle the conflict' : `Review ${patch.length > 0 ? changesText(patch.length) : 'changes'}`}
         </Button>
       </div>
@@ -83,7 +87,7 @@ export function EditorFrame({ record, draft, fault, refresh, onRefused, children
           }}
           onRefused={(details) => {
             onRefused(details);
-            // What was in the way may be somebody else's change.
+            // The conflict may be a change of another user.
             void refresh();
           }}
         />

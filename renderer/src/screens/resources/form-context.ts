@@ -12,9 +12,9 @@ export interface FieldProps {
   name: string;
   schema: Schema;
   value: unknown;
-  /** What stands beside it and decides what can be meant by it (`deciderIn`). */
+  /** The sibling property that decides which references are possible (`deciderIn`). */
   decider?: unknown;
-  /** It has to be there; an optional one can be taken away again. */
+  /** It is required; an optional one can be removed. */
   isRequired?: boolean;
   /** Undefined takes it away. The same function each time: who types in one field draws no other one again. */
   set(name: string, value: unknown): void;
@@ -32,7 +32,7 @@ export interface FormContextValue {
 
 export const FormContext = createContext<FormContextValue>({ placeId: undefined, isNew: true, errors: [] });
 
-/** What is wrong at a place of the record; `isLeaf`: also with what is inside, which has no field of its own. */
+/** The error at a place of the record; `isLeaf`: also the errors inside it, which have no field of their own. */
 export function useErrorAt(pointer: string, isLeaf = true): string | undefined {
   const { errors } = useContext(FormContext);
   const found = errors.filter((one) => one.pointer === pointer || (isLeaf && one.pointer.startsWith(`${pointer}/`)));

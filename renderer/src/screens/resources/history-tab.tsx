@@ -1,24 +1,25 @@
-import type { ShownCommit } from '../../../../server/contract/history.ts';
+import type { CommitView } from '../../../../server/api/routes/history.ts';
 import { useChange } from '../../api/change.ts';
 import { loadAs, send } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
 import { keys } from '../../api/query-client.ts';
-import { Time } from '../../parts/amount.tsx';
-import { Button } from '../../parts/button.tsx';
-import { EmptyState, FailureNote } from '../../parts/empty-state.tsx';
-import { Pending } from '../../parts/pending.tsx';
+import { toastCommit } from '../../api/undo.ts';
+import { Time } from '../../components/amount.tsx';
+import { Button } from '../../components/button.tsx';
+import { EmptyState, FailureNote } from '../../components/empty-state.tsx';
+import { Pending } from '../../components/pending.tsx';
 import { useSearch } from '../../url.ts';
 import { Comparison } from './comparison.tsx';
 
 /** Commits with their operations. */
 interface HistoryPage {
-  commits: ShownCommit[];
+  commits: CommitView[];
   next?: number;
 }
 
 const rowsOf = ({ commits }: HistoryPage) => commits;
 
-/** Every commit that changed the resource; two can be compared, one taken back. Works for one that is gone, too. */
+/** Every commit that changed the resource, also of a deleted one. Two can be compared, and one can be undone. */
 export function HistoryTab({ id }: { id: string }) {
   const [{ sel, compare }, change] = useSearch();
   const opened = numberIn(sel);
@@ -30,12 +31,12 @@ export function HistoryTab({ id }: { id: string }) {
     rowsOf,
   });
   const revert = useChange((seq: number) => send('POST', `/inspect/history/${seq}/revert`, {}), {
-    said: (_answer, seq) => `Commit ${seq} was taken back by a new one.`,
+    onDone: ({ commit }, seq) => toastCommit(`Commit ${seq} was undone.`, commit?.seq),
   });
   if (!history.data) return <Pending query={history} />;
   const { rows: commits } = history;
   if (commits.length === 0) {
-    return <EmptyState title="Never changed" text="It is as it came with the first world of this instance." />;
+    return <EmptyState title="Never changed" text="It has not changed since the first world of this instance." />;
   }
   const choose = (seq: number, isChosen: boolean) => {
     // A third one takes the place of the first.
@@ -77,7 +78,7 @@ export function HistoryTab({ id }: { id: string }) {
                 <Time at={commit.at} />
               </span>
               <span className="min-w-0 flex-1 truncate">
-                {actionOf(commit)} <span className="text-muted">{pathsOf(commit, id)}</span>
+                <span title={pathsOf(commit, id)}>{commit.sentence}</span>
               </span>
               <Button
                 look="quiet"
@@ -87,6 +88,7 @@ export function HistoryTab({ id }: { id: string }) {
               </Button>
               <Button
                 isPending={revert.isPending && revert.variables === commit.seq}
+                needs="root"
                 onPress={() => revert.mutate(commit.seq)}
               >
                 Revert
@@ -107,18 +109,12 @@ export function HistoryTab({ id }: { id: string }) {
   );
 }
 
-/** The number of a commit as it stands in an address. */
+/** The number of a commit as it is in an address. */
 function numberIn(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-function actionOf({ cause }: ShownCommit): string {
-  const action = cause.action ?? 'change';
-  const by = cause.actor ? `${action} by ${cause.actor.name}` : action;
-  return cause.via === 'api' ? by : `${by}, ${cause.via}`;
-}
-
-function pathsOf({ ops }: ShownCommit, id: string): string {
+function pathsOf({ ops }: CommitView, id: string): string {
   const own = ops
     .filter(({ path }) => path.includes(id))
     .map(({ op, path }) => ({ op, path: path.slice(path.indexOf(id) + id.length) || '/' }));

@@ -4,7 +4,7 @@ import { resourceTypes, typeOfWord } from '../../../../server/model/registry.ts'
 import { lintFor } from './json-lint.ts';
 import type { Schema } from './use-type-schema.ts';
 
-// As the server's document has it (server/openapi/json-schema.ts).
+// As the server's document has it (server/api/openapi/json-schema.ts).
 const schemaOf = (type: { properties: z.ZodType }) =>
   z.toJSONSchema(type.properties, { io: 'input', unrepresentable: 'any' }) as Schema; // a part of it, see Schema
 const marked = (text: string) =>
@@ -26,10 +26,10 @@ it('marks the value that is wrong, and the name that there is not', () => {
   const text = (more: object) => JSON.stringify({ name: 'a', properties: { ...properties, ...more } }, null, 2);
   expect(marked(text({}))).toEqual([]);
   expect(marked(text({ timeout: 'long' }))).toEqual([['"long"', expect.stringMatching(/^\/properties\/timeout: /)]]);
-  expect(marked(text({ timeoutt: 3 }))).toEqual([['"timeoutt"', '/properties/timeoutt: There is no such property']]);
+  expect(marked(text({ timeoutt: 3 }))).toEqual([['"timeoutt"', '/properties/timeoutt: Unknown property']]);
   expect(marked(text({ env: { A: 1 } }))).toEqual([['1', expect.stringMatching(/^\/properties\/env\/A: /)]]);
 });
 
-it('leaves what is no JSON to the editor', () => {
+it('leaves invalid JSON to the editor', () => {
   expect(marked('{')).toEqual([]);
 });

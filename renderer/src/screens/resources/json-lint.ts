@@ -1,19 +1,18 @@
 import { z } from 'zod';
 import type { ErrorDetail } from '../../../../server/model/errors.ts';
 import { jsonIn } from '../../../../server/model/json.ts';
-import { stepTo } from '../../../../server/model/pointer.ts';
-import type { EditorProblem } from '../../parts/editor-props.ts';
+import { stepTo } from '../../../../server/model/patch/pointer.ts';
+import type { EditorProblem } from '../../components/editor-props.ts';
 import { nearestPlace, placesIn } from './json-places.ts';
-import type { Schema } from './use-type-schema.ts';
+import { readOnlyIn, type Schema } from './use-type-schema.ts';
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 /**
- * Checks the text of a resource against its type's schema: what is editable of it, without what the server sets. To be loaded when
+ * Validates the text of a resource with the schema of its type: only the editable part, without members that the server sets. Loaded when
  * an editor is opened.
- *
  * @param properties the schema of the type's `properties`
- * @param errors what the server said of what it was sent
+ * @param errors validation errors of the server
  */
 export function lintFor(properties: Schema, errors: readonly ErrorDetail[] = []): (text: string) => EditorProblem[] {
   const schema = z.fromJSONSchema({
@@ -25,7 +24,7 @@ export function lintFor(properties: Schema, errors: readonly ErrorDetail[] = [])
       description: { type: 'string' },
       tags: { type: 'array', items: { type: 'string' } },
       variables: { type: 'object', additionalProperties: { type: 'string' } },
-      // The server's document is JSON Schema; Schema tells only the part of it that forms are made from.
+      // The server's document is JSON Schema; the type Schema covers only the part that forms need.
       properties: written(properties) as JsonSchema,
     },
   } as JsonSchema);
@@ -44,7 +43,7 @@ export function lintFor(properties: Schema, errors: readonly ErrorDetail[] = [])
         const { nameFrom, nameTo, ...place } = nearestPlace(places, `${pointer}${stepTo(key)}`);
         return problemAt(
           { from: nameFrom ?? place.from, to: nameTo ?? place.to },
-          'There is no such property',
+          'Unknown property',
           pointer + stepTo(key),
         );
       });
@@ -57,11 +56,12 @@ function problemAt({ from, to }: { from: number; to: number }, message: string, 
   return { from, to, message: `${pointer || '/'}: ${message}` };
 }
 
-/** What a client may write: nothing that the server sets, and what is never shown is not missed. */
+/** Members that a client may write: not those that the server sets; hidden ones are not required. */
 function written(schema: Schema): Schema {
   const members = Object.entries(schema.properties ?? {});
-  const kept = members.filter(([, { readOnly }]) => !readOnly);
-  const hidden = members.filter(([, { writeOnly }]) => writeOnly).map(([name]) => name);
+  const ignored = readOnlyIn(schema);
+  const kept = members.filter(([name]) => !ignored.has(name));
+  const hidden = members.filter(([, one]) => one['x-terrarium-secret']).map(([name]) => name);
   return {
     ...schema,
     properties: Object.fromEntries(kept),

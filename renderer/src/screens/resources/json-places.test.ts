@@ -3,7 +3,7 @@ import { getValueByPointer } from 'fast-json-patch';
 import { expect, it } from 'vitest';
 import { nearestPlace, placesIn } from './json-places.ts';
 
-it('finds every value where it stands', () => {
+it('finds the position of every value', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(undefined, 2), (value, indent) => {
       const text = JSON.stringify(value, null, indent);
@@ -22,7 +22,7 @@ it('finds every value where it stands', () => {
   );
 });
 
-it('finds what is around a value that is not there', () => {
+it('finds the neighbors of a missing value', () => {
   const places = placesIn('{"a": {"b": 1}}');
   expect(nearestPlace(places, '/a/c/d')).toMatchObject({ from: 6, to: 14 });
   expect(nearestPlace(places, '/x')).toEqual({ from: 0, to: 1 });

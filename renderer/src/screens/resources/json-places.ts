@@ -1,7 +1,7 @@
 import { jsonLanguage } from '@codemirror/lang-json';
-import { stepTo } from '../../../../server/model/pointer.ts';
+import { stepTo } from '../../../../server/model/patch/pointer.ts';
 
-/** Where a value stands in a text, by offset. */
+/** Where a value is in a text, by offset. */
 export interface Place {
   from: number;
   to: number;
@@ -12,7 +12,7 @@ export interface Place {
 
 type SyntaxNode = ReturnType<typeof jsonLanguage.parser.parse>['topNode'];
 
-/** Where each value of a JSON text stands, by pointer. The text has to be valid JSON. */
+/** The position of each value of a JSON text, by pointer. The text has to be valid JSON. */
 export function placesIn(text: string): Map<string, Place> {
   const places = new Map<string, Place>();
   const visit = (node: SyntaxNode, pointer: string, name?: SyntaxNode) => {

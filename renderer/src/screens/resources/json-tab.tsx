@@ -1,18 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { jsonIn } from '../../../../server/model/json.ts';
-import { bytesText } from '../../parts/amounts.ts';
-import { CodeEditor } from '../../parts/code-editor.tsx';
-import { Copy } from '../../parts/copy.tsx';
+import { bytesText } from '../../components/amounts.ts';
+import { CodeEditor } from '../../components/code-editor.tsx';
+import { Copy } from '../../components/copy.tsx';
 import { EditorFrame, type EditorProps } from './editor-frame.tsx';
 import { isEditable } from './resource-patch.ts';
 import { isSame } from './three-way-merge.ts';
 import { useDraft } from './use-draft.ts';
 
-/** Past this a text is only shown: to read, compare and check so much with every key would make typing stutter. */
+/** Longer texts are read-only: parsing, comparing and validating them on every key would delay typing. */
 const MAX_EDITED_CHARS = 1_000_000;
 
-/** The resource as JSON: what the type's schema forbids is marked in its line, and so is what the server complained of. */
+/** The resource as JSON, with violations of the type's schema and errors of the server marked in their lines. */
 export function JsonTab({ schema, errors, ...frame }: EditorProps) {
   const { record } = frame;
   const draft = useDraft(record, schema);
@@ -23,7 +23,7 @@ export function JsonTab({ schema, errors, ...frame }: EditorProps) {
   const lint = useMemo(() => linting?.lintFor(schema, errors), [linting, schema, errors]);
   const isLarge = text.length > MAX_EDITED_CHARS;
 
-  // What came from elsewhere: the form, a discarded change, somebody else's.
+  // Changes from elsewhere: the form, a discarded draft, another user.
   useEffect(() => {
     if (unreadable !== undefined) return;
     setText((before) => (isSame(jsonIn(before), mine) ? before : printed(mine)));
@@ -34,13 +34,13 @@ export function JsonTab({ schema, errors, ...frame }: EditorProps) {
     setText(next);
     const value = jsonIn(next);
     if (value === undefined) {
-      setFault('This is no JSON yet: see the marked line.');
+      setFault('This is not valid JSON: see the marked line.');
       setUnreadable(next);
     } else if (isEditable(value)) {
       setFault(undefined);
       set(value);
     } else {
-      setFault('A resource is {"name": text, "description"?: text, "properties": {...}}.');
+      setFault('A resource must be {"name": text, "description"?: text, "properties": {...}}.');
       setUnreadable(next);
     }
   };
@@ -48,14 +48,14 @@ export function JsonTab({ schema, errors, ...frame }: EditorProps) {
     <EditorFrame
       {...frame}
       draft={draft}
-      fault={unreadable === undefined ? undefined : (fault ?? 'This is no JSON yet: see the marked line.')}
+      fault={unreadable === undefined ? undefined : (fault ?? 'This is not valid JSON: see the marked line.')}
     >
       <div className="flex h-full min-h-0 flex-col">
         {isLarge && (
           <div className="flex items-center gap-2 border-b border-line bg-raised px-4 py-2" role="note">
             <p className="flex-1">
-              {bytesText(text.length)} of JSON are too much to edit here, so this is to read only. Short fields can be
-              changed in the form; for the rest send a PATCH.
+              {bytesText(text.length)} of JSON are too much to edit here, so the text is read-only. Edit short fields in
+              the form; for the rest, send a PATCH.
             </p>
             <Copy text={text} what="the whole JSON" />
           </div>

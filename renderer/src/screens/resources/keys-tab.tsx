@@ -1,17 +1,23 @@
-import { KeyRound } from 'lucide-react';
+import { Eye, EyeOff, KeyRound } from 'lucide-react';
 import { useState } from 'react';
+import { isRoot } from '../../api/identity.ts';
+import { keys as topics } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
 import type { TreeNode } from '../../api/tree.ts';
-import { Button } from '../../parts/button.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { Pending } from '../../parts/pending.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { Pending } from '../../components/pending.tsx';
 import { useKeysAndTokens } from '../settings/access-answers.ts';
 import { AccessTable } from '../settings/access-table.tsx';
 import { NewCredentialDialog } from '../settings/new-credential-dialog.tsx';
 
-/** The API keys of an account: makes one, whose secret is seen once, and ends them. */
+/** The API keys of an account: makes one, whose secret is seen once, and ends them. Root also sees a random password (D-220). */
 export function KeysTab({ user: { id, name, parent } }: { user: TreeNode }) {
   const [isMaking, setMaking] = useState(false);
   const known = useKeysAndTokens();
+  const passwords = useRead(topics.world, '/inspect/access/passwords', {}, { enabled: isRoot(), staleTime: 0 });
+  const password = passwords.data?.find(({ user }) => user.id === id)?.password;
   if (!known.data) return <Pending query={known} />;
   const own = known.data.keys.filter(({ user }) => user.id === id);
   return (
@@ -27,9 +33,26 @@ export function KeysTab({ user: { id, name, parent } }: { user: TreeNode }) {
       ) : (
         <AccessTable kind="key" known={own} total={own.length} />
       )}
+      {password !== undefined && <RandomPassword password={password} />}
       {isMaking && (
         <NewCredentialDialog kind="key" users={[{ id, name, orgId: parent }]} onClose={() => setMaking(false)} />
       )}
     </div>
+  );
+}
+
+function RandomPassword({ password }: { password: string }) {
+  const [isShown, setShown] = useState(false);
+  return (
+    <p className="flex items-center gap-2 text-muted">
+      The user has a random password, for the window and for programs:
+      <span className="mono text-fg">{isShown ? password : '••••••••'}</span>
+      <IconButton
+        icon={isShown ? EyeOff : Eye}
+        label={`${isShown ? 'Hide' : 'Show'} the password`}
+        onPress={() => setShown(!isShown)}
+      />
+      <Copy text={password} what="the password" />
+    </p>
   );
 }

@@ -4,9 +4,9 @@ import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import type { TreeNode } from '../../api/tree.ts';
 import { type PlatformRecord, useWorld } from '../../api/world.ts';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { EmptyState, FailureNote } from '../../parts/empty-state.tsx';
-import { Pending } from '../../parts/pending.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { EmptyState, FailureNote } from '../../components/empty-state.tsx';
+import { Pending } from '../../components/pending.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { CurlNote } from './curl-note.tsx';
 import { ResourcePicker } from './resource-picker.tsx';
@@ -43,7 +43,7 @@ export function MembersTab({ group }: { group: TreeNode }) {
       </div>
       <FailureNote error={changing.error} />
       {members.data.length === 0 ? (
-        <EmptyState title="Nobody is in it yet" text="Members have what the group was granted." />
+        <EmptyState title="No members yet" text="Members have the permissions of the group." />
       ) : (
         <ul aria-label="Members">
           {members.data.map(({ id, name, description }) => (

@@ -7,7 +7,7 @@ const COLOURS: Partial<Record<Operation['op'], string>> = { add: 'text-ok', remo
 
 export interface OperationsProps {
   patch: readonly Operation[];
-  /** What is said of a new value besides where it goes. */
+  /** Notes about a new value, in addition to its destination. */
   textOf?(value: unknown): string;
 }
 
@@ -21,7 +21,7 @@ export function Operations({ patch, textOf }: OperationsProps) {
           <span className={`w-16 shrink-0 ${COLOURS[operation.op] ?? 'text-running'}`}>{operation.op}</span>
           <span className="break-all">{operation.path}</span>
           <span className="min-w-0 break-all text-muted">
-            {operation.op === 'test' && 'is still what you began with'}
+            {operation.op === 'test' && 'is unchanged since you started'}
             {textOf && (operation.op === 'add' || operation.op === 'replace') && textOf(operation.value)}
           </span>
         </li>

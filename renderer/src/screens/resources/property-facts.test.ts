@@ -9,13 +9,13 @@ it.each([
   ['name', undefined, 'Name'],
 ])('says %s as people do', (name, schema, words) => expect(labelOf(name, schema)).toBe(words));
 
-it('puts what leads first, in its order, and the rest as it stands', () => {
+it('puts what leads first, in its order, and the rest unchanged', () => {
   const properties = { a: {}, b: { 'x-terrarium-form': { order: 2 } }, c: { 'x-terrarium-form': { order: 1 } }, d: {} };
   expect(inFormOrder(properties)).toEqual(['c', 'b', 'a', 'd']);
   expect(Object.values(properties).map(isLeading)).toEqual([false, true, true, false]);
 });
 
-it('does not ask for what has no meaning beside the other properties, and requires what they need', () => {
+it('hides properties that have no meaning with the others, and requires those that they need', () => {
   const url: Schema = { 'x-terrarium-form': { when: { property: 'code_type', is: ['package'], isRequired: true } } };
   expect(conditionOf(url, { code_type: 'Package' })).toBe('required');
   expect(conditionOf(url, { code_type: 'inline' })).toBe('unused');
@@ -58,14 +58,14 @@ it('takes the old target away with its type, in its place', () => {
   expect(withMember(endpoint, before, 'methods', undefined)).not.toHaveProperty('methods');
 });
 
-it('leaves behind what the server had filled in of the old one', () => {
+it('omits values that the server filled in for the previous one', () => {
   const schema: Schema = { properties: { id: {}, name: { 'x-terrarium-form': { isFilledIn: true } } } };
   const link = { id: 'a', name: 'old', location: 'here' };
   expect(withMember(schema, link, 'id', 'b')).toEqual({ id: 'b', location: 'here' });
   expect(withMember(schema, link, 'location', 'there')).toEqual({ ...link, location: 'there' });
 });
 
-it('offers what a property can name, as an id or as a link, whatever it is while that is not decided', () => {
+it('offers the possible values of a property, as an id or as a link', () => {
   const to = namedBy(endpoint.properties?.implementation_id ?? {});
   const words = (decider?: string) => to && targetsOf(to, decider).map(({ word }) => word);
   expect(words('container')).toEqual(['containers']);

@@ -1,4 +1,4 @@
-import type { ReferenceFact, ReferenceTarget } from '../../../../server/model/reference-facts.ts';
+import type { ReferenceFact, ReferenceTarget } from '../../../../server/model/property-facts.ts';
 import type { Schema } from './use-type-schema.ts';
 
 type Properties = Readonly<Record<string, unknown>>;
@@ -15,15 +15,14 @@ export function isLeading({ 'x-terrarium-form': form }: Schema): boolean {
   return form?.order !== undefined;
 }
 
-/** The names of properties in the order of the form: those that lead, then the others as they stand. */
+/** The names of properties in the order of the form: those that lead, then the others in their order. */
 export function inFormOrder(properties: Readonly<Record<string, Schema>>): string[] {
   const rank = (name: string) => properties[name]?.['x-terrarium-form']?.order ?? Number.MAX_SAFE_INTEGER;
   return Object.keys(properties).sort((one, other) => rank(one) - rank(other));
 }
 
 /**
- * What stands beside a property says of it: `unused` has no meaning there, `required` has to be there.
- *
+ * State of a property that depends on its siblings: `unused` has no meaning, `required` must be set.
  * @param beside the other properties, and the `resource_type`
  */
 export function conditionOf(
@@ -37,18 +36,18 @@ export function conditionOf(
   return isRequired ? 'required' : 'optional';
 }
 
-/** An object with one member changed (undefined: taken away), and without what was said of the old value. */
+/** An object with one changed member (undefined: removed), without the notes about the old value. */
 export function withMember(schema: Schema, object: Properties, name: string, next: unknown): Record<string, unknown> {
-  const gone = object[name] === next ? [] : saidOf(name, schema.properties ?? {});
-  // It stays where it stands: a member that moved to the end would look like another.
+  const gone = object[name] === next ? [] : notesOf(name, schema.properties ?? {});
+  // The order is kept, because a member that moved to the end would look like another one.
   const members = Object.entries({ ...object, [name]: next });
   return Object.fromEntries(members.filter(([one, value]) => value !== undefined && !gone.includes(one)));
 }
 
-/** The members that tell of what a member names: of which type it is, which entry of it is meant, what the server filled in. */
-function saidOf(name: string, properties: Readonly<Record<string, Schema>>): string[] {
+/** Members that describe the reference in a member: its type, the selected entry, values that the server filled in. */
+function notesOf(name: string, properties: Readonly<Record<string, Schema>>): string[] {
   return Object.entries(properties).flatMap(([one, schema]) => {
-    if (deciderOf(schema) === name) return [one, ...saidOf(one, properties)];
+    if (deciderOf(schema) === name) return [one, ...notesOf(one, properties)];
     return name === 'id' && schema['x-terrarium-form']?.isFilledIn ? [one] : [];
   });
 }

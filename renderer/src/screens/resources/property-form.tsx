@@ -1,6 +1,6 @@
 import { type ReactNode, useMemo } from 'react';
-import { stepTo } from '../../../../server/model/pointer.ts';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { stepTo } from '../../../../server/model/patch/pointer.ts';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { useSteady } from '../../use-steady.ts';
 import { FormContext, type FormContextValue } from './form-context.ts';
 import { conditionOf, deciderIn, inFormOrder, isLeading, labelOf, withMember } from './property-facts.ts';
@@ -14,7 +14,7 @@ export interface PropertyFormProps extends Omit<FormContextValue, 'isNew'> {
   /** Full name of the type, where it has sub-types; undefined while none is chosen. */
   subType: string | undefined;
   value: Editable;
-  /** As it was, to mark what is changed; undefined where all is new. */
+  /** The old values, to mark changes; undefined for a new resource. */
   before?: Editable | undefined;
   onChange(value: Editable): void;
 }
@@ -36,12 +36,12 @@ export function PropertyForm({ schema, subType, value, before, onChange, placeId
   const beside = { ...value.properties, resource_type: subType };
   const condition = (name: string) => conditionOf(schemas[name] ?? {}, beside);
   const names = inFormOrder(schemas).filter(
-    (name) => !schemas[name]?.readOnly && (condition(name) !== 'unused' || name in value.properties),
+    (name) => !schemas[name]?.['x-terrarium-ignored'] && (condition(name) !== 'unused' || name in value.properties),
   );
-  // What nobody reads back is there already.
+  // A secret that cannot be read back already has a value.
   const isRequired = (name: string) =>
     condition(name) === 'required' ||
-    (schema?.required?.includes(name) === true && (isNew || !schemas[name]?.writeOnly));
+    (schema?.required?.includes(name) === true && (isNew || !schemas[name]?.['x-terrarium-secret']));
   const hasError = (name: string) => errors.some(({ pointer }) => pointer.startsWith(`/properties${stepTo(name)}`));
   // What leads, is set, or has to be, comes first, then what could be.
   const isFirst = (name: string) =>
@@ -93,7 +93,7 @@ export function PropertyForm({ schema, subType, value, before, onChange, placeId
         {names.filter(isFirst).map(field)}
         {rest.length > 0 && (
           <details className="mt-2">
-            <summary className="eyebrow cursor-default py-1">{rest.length} more that can be set</summary>
+            <summary className="eyebrow cursor-default py-1">{rest.length} more properties</summary>
             <div className="mt-2 flex flex-col gap-2">{rest.map(field)}</div>
           </details>
         )}
@@ -118,8 +118,8 @@ export function Row(props: {
       <span aria-hidden className="pt-1 text-muted">
         {words}
         {props.isRequired && <span className="text-faint"> *</span>}
-        {props.isChanged && <span className="ml-2 text-[11px] text-accent">changed</span>}
-        {words.toLowerCase() !== props.name && <code className="block text-[11px] text-faint">{props.name}</code>}
+        {props.isChanged && <span className="ml-2 text-small text-accent">changed</span>}
+        {words.toLowerCase() !== props.name && <code className="block text-small text-faint">{props.name}</code>}
       </span>
       {props.children}
     </div>

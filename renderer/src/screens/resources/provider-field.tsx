@@ -3,11 +3,11 @@ import { memberOf } from '../../../../server/model/json.ts';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
 import { referenceId } from '../../api/world.ts';
-import { type Option, Select } from '../../parts/fields.tsx';
+import { type Option, Select } from '../../components/fields.tsx';
 import { FormContext } from './form-context.ts';
 import type { ValueFieldProps } from './value-fields.tsx';
 
-/** Stands among the choices for none of them. */
+/** Choice for no value. */
 const NONE = 'none';
 
 export interface ProviderFieldProps extends ValueFieldProps {
@@ -37,12 +37,12 @@ export function ProviderField({ type, value, onChange, isRequired, ...field }: P
       options={isRequired ? options : [...options, { id: NONE, text: 'not set', note: 'the server chooses' }]}
       value={id}
       onChange={(next) => onChange(next === NONE ? undefined : id === next ? value : { id: next })}
-      description={providers?.length === 0 ? `There is no provider of type ${type} here yet.` : undefined}
+      description={providers?.length === 0 ? `No provider of type ${type} is available here yet.` : undefined}
     />
   );
 }
 
-/** The providers of a kind that a place can use, to choose from: its own and those above it, whether one may view them or not. */
+/** The providers of a kind that a place can use, to choose from: from the resource and its ancestors, including those that the user may not view. */
 export function useProviders(placeId: string | undefined, type: string): readonly Required<Option>[] | undefined {
   const isKnown = placeId !== undefined;
   const { data } = useRead(keys.world, `/inspect/tree/${placeId}/providers`, { type }, { enabled: isKnown });

@@ -5,9 +5,8 @@ import { send } from '../../api/client.ts';
 import { kindOf } from '../../api/resource-kinds.ts';
 import type { TreePlace } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { TextField } from '../../parts/fields.tsx';
-import { toast } from '../../parts/toasts.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { TextField } from '../../components/fields.tsx';
 import { PublishPlan } from './publish-plan.tsx';
 
 interface PublishDialogProps {
@@ -16,10 +15,10 @@ interface PublishDialogProps {
   onClose(): void;
 }
 
-/** Where it went last, until the page is left; who one is there is never kept. */
+/** The last destination, until the page is closed; credentials are never stored. */
 let lastAddress = '';
 
-/** Carries lambdas to another platform, or from there: first the plan, then the change. */
+/** Copies lambdas to or from another platform: first the plan, then the change. */
 export function PublishDialog({ direction, place, onClose }: PublishDialogProps) {
   const [metaUrl, setMetaUrl] = useState(lastAddress);
   const [path, setPath] = useState(place.path);
@@ -41,13 +40,12 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
   });
   const plan = planning.data;
   const carrying = useChange(
-    () => send('POST', `${at}/carry`, { ...asked, seen: plan?.seen, overwrite: [...agreed] }),
+    (_, sendNoting) => sendNoting('POST', `${at}/carry`, { ...asked, seen: plan?.seen, overwrite: [...agreed] }),
     {
-      onDone: ({ done, failed }) => {
-        if (failed) return;
-        const text = `${done.length} ${direction === 'push' ? 'pushed' : 'pulled'}: ${done.join(', ')}.`;
-        toast({ tone: 'ok', text });
-        onClose();
+      said: ({ done, failed }) =>
+        failed ? undefined : `${done.length} ${direction === 'push' ? 'pushed' : 'pulled'}: ${done.join(', ')}.`,
+      onDone: ({ failed }) => {
+        if (!failed) onClose();
       },
     },
   );
@@ -99,7 +97,7 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
         <TextField label="API key, or user name" autoComplete="off" value={user} onChange={change(setUser)} />
         <TextField
           label="Its secret, or password"
-          description="Sent for this plan, kept nowhere"
+          description="Used for this plan, never stored"
           type="password"
           autoComplete="off"
           value={password}
@@ -109,7 +107,7 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
       {failed && (
         <p role="alert" className="mt-3 text-error">
           {failed.step}: {failed.sentence}. Done: {carrying.data?.done.join(', ') || 'nothing'}; not done:{' '}
-          {carrying.data?.notDone.join(', ')}. Show the plan again to go on from there.
+          {carrying.data?.notDone.join(', ')}. Show the plan again to continue.
         </p>
       )}
       {isPlanned && (
@@ -119,7 +117,7 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
   );
 }
 
-/** What is carried, as it is probably called at the other platform, too. */
+/** What is copied, with the path that it probably has on the other platform. */
 interface PublishPlace {
   name: string;
   environmentId: string;
@@ -137,7 +135,7 @@ export function publishPlaceOf(
   const whole = word === 'environments' ? [...path, place.resource] : path;
   const environment = whole.at(-1);
   if (environment?.word !== 'environments') return undefined;
-  // The root organization has a name in paths of others only where it holds the workspace itself.
+  // Paths contain the root organization only where it contains the workspace itself.
   const organizations = whole.filter((one) => one.word === 'orgs').map(({ name }) => name);
   const below = organizations.length > 1 ? organizations.slice(1) : organizations;
   const workspace = whole.find((one) => one.word === 'workspaces');

@@ -1,11 +1,11 @@
 import { Check, X } from 'lucide-react';
-import type { publishingRows } from '../../../../server/contract/publishing.ts';
-import type { AnswerOf } from '../../../../server/contract/row.ts';
-import { Switch } from '../../parts/fields.tsx';
-import { Badge } from '../../parts/state.tsx';
+import type { publishingRoutes } from '../../../../server/api/routes/publishing.ts';
+import type { AnswerOf } from '../../../../server/api/routes/route.ts';
+import { Switch } from '../../components/fields.tsx';
+import { Badge } from '../../components/state.tsx';
 import { toggled } from '../../toggled.ts';
 
-type Plan = AnswerOf<typeof publishingRows.planPublishing>;
+type Plan = AnswerOf<typeof publishingRoutes.planPublishing>;
 
 interface PublishPlanProps {
   plan: Plan;
@@ -20,7 +20,7 @@ interface PublishPlanProps {
 const TONES = { create: 'ok', update: 'warning', unchanged: 'plain' } as const;
 const LINES: Readonly<Record<string, string>> = { '+': 'bg-accent-soft', '-': 'bg-error-soft' };
 
-/** What would be done, step by step, and what should hold before it is. */
+/** What would be done, step by step, and the checks before it. */
 export function PublishPlan({ plan, agreed, onAgree, isUnticked, onUnticked }: PublishPlanProps) {
   return (
     <div className="mt-3">
@@ -46,12 +46,12 @@ export function PublishPlan({ plan, agreed, onAgree, isUnticked, onUnticked }: P
           </ul>
           {plan.checks.some(({ isGood }) => !isGood) && (
             <Switch isSelected={isUnticked} onChange={onUnticked}>
-              Push it all the same
+              Push anyway
             </Switch>
           )}
         </>
       )}
-      <h3 className="mt-3 font-medium">What changes there</h3>
+      <h3 className="mt-3 font-medium">Changes</h3>
       <ul aria-label="Steps">
         {plan.steps.map(({ id, action, diff, conflict, missing }) => (
           <li key={id} className="border-b border-line/60 py-1 last:border-0">
@@ -86,7 +86,7 @@ export function PublishPlan({ plan, agreed, onAgree, isUnticked, onUnticked }: P
       </ul>
       {plan.left.map((sentence) => (
         <p key={sentence} className="text-muted">
-          Not carried: {sentence}.
+          Not copied: {sentence}.
         </p>
       ))}
     </div>

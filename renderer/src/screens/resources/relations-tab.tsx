@@ -1,7 +1,7 @@
 import { kindOfWord } from '../../api/resource-kinds.ts';
 import { type TreeRelation, useRelations } from '../../api/tree.ts';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { Pending } from '../../parts/pending.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { Pending } from '../../components/pending.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 
 /** Which resources this one names, and which name it. */
@@ -10,7 +10,7 @@ export function RelationsTab({ id }: { id: string }) {
   const { data } = relations;
   if (!data) return <Pending query={relations} />;
   if (data.names.length + data.total === 0)
-    return <EmptyState title="No relations" text="It names no other resource, and none names it." />;
+    return <EmptyState title="No relations" text="No references to or from other resources." />;
   return (
     <div className="flex flex-col gap-5 p-4">
       <List title="It names" relations={data.names} />

@@ -3,9 +3,9 @@ import type { ErrorDetail } from '../../../../server/model/errors.ts';
 import { kindOf } from '../../api/resource-kinds.ts';
 import type { TreePlace } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
+import { Skeleton } from '../../components/skeleton.tsx';
+import { type TabEntry, Tabs } from '../../components/tabs.tsx';
 import { useHasDraft } from '../../draft-store.ts';
-import { Skeleton } from '../../parts/skeleton.tsx';
-import { type TabEntry, Tabs } from '../../parts/tabs.tsx';
 import { useSearch } from '../../url.ts';
 import { CallsTab } from './calls-tab.tsx';
 import { ChildrenTable } from './children-table.tsx';
@@ -28,10 +28,10 @@ export interface ResourceDetailProps {
   onDeleting(): void;
 }
 
-/** Types that others stand in. */
+/** Types that can contain others. */
 const PLACES: ReadonlySet<string> = new Set(['orgs', 'workspaces', 'environments', 'apis', 'policies']);
 
-/** One resource: what it is, and everything one can do with it. */
+/** One resource with all its actions. */
 export function ResourceDetail({ place, record, refresh, onDeleting }: ResourceDetailProps) {
   const [{ tab }, change] = useSearch();
   const kind = kindOf(record);
@@ -45,33 +45,42 @@ export function ResourceDetail({ place, record, refresh, onDeleting }: ResourceD
       id: 'inside',
       title: 'Inside',
       count: place.resource.children,
+      isFilling: true,
       content: <ChildrenTable place={place} />,
     },
     {
       id: 'form',
       title: isDirty ? 'Form •' : 'Form',
+      isFilling: true,
       content: schema ? <FormTab {...editor} schema={schema} placeId={place.path.at(-1)?.id} /> : <Skeleton />,
     },
-    { id: 'json', title: 'JSON', content: schema ? <JsonTab {...editor} schema={schema} /> : <Skeleton /> },
+    {
+      id: 'json',
+      title: 'JSON',
+      isFilling: true,
+      content: schema ? <JsonTab {...editor} schema={schema} /> : <Skeleton />,
+    },
     word === 'groups' && { id: 'members', title: 'Members', content: <MembersTab group={place.resource} /> },
     word === 'users' && { id: 'keys', title: 'API keys', content: <KeysTab user={place.resource} /> },
     (word === 'lambdas' || word === 'apiendpoints') && {
       id: 'calls',
       title: 'Calls',
+      isFilling: true,
       content: <CallsTab resource={place.resource} />,
     },
     { id: 'history', title: 'History', content: <HistoryTab id={record.id} /> },
     { id: 'relations', title: 'Relations', content: <RelationsTab id={record.id} /> },
-    { id: 'rights', title: 'Rights', content: <RightsTab resource={place.resource} /> },
+    { id: 'rights', title: 'Permissions', content: <RightsTab resource={place.resource} /> },
   ];
   return (
     <>
       <DetailHeader place={place} record={record} onDeleting={onDeleting} />
       <Tabs
+        isInDetail
         label="Parts of the resource"
         tabs={tabs.filter((entry) => entry !== false)}
         value={tab}
-        // What is chosen in one tab means nothing in another.
+        // A selection in one tab has no meaning in another.
         onChange={(next) => change({ tab: next, sel: undefined, compare: undefined, right: undefined })}
       />
     </>
@@ -82,7 +91,8 @@ export function ResourceDetail({ place, record, refresh, onDeleting }: ResourceD
 function FormTab({ placeId, schema, errors, ...frame }: EditorProps & { placeId: string | undefined }) {
   const { record } = frame;
   const draft = useDraft(record, schema);
-  const fault = draft.unreadable === undefined ? undefined : 'The JSON cannot be read yet: see there, or discard it.';
+  const fault =
+    draft.unreadable === undefined ? undefined : 'The JSON is not valid: fix it on the JSON tab, or discard it.';
   return (
     <EditorFrame {...frame} draft={draft} fault={fault}>
       <div className="p-4">

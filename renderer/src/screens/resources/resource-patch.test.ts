@@ -9,7 +9,7 @@ const properties = fc.dictionary(
 );
 const editable = fc.record({ name: fc.string(), properties });
 
-it('leads from the record as it was to the record as it shall be', () => {
+it('leads from the old record to the new record', () => {
   fc.assert(
     fc.property(editable, editable, (before, after) => {
       const patch = guarded(before, patchBetween(before, after));
@@ -20,7 +20,7 @@ it('leads from the record as it was to the record as it shall be', () => {
   );
 });
 
-it('is refused when somebody else has changed the same place meanwhile', () => {
+it('is rejected when another user changed the same property', () => {
   const before = { name: 'a', properties: { timeout: 20 } };
   const patch = guarded(before, patchBetween(before, { name: 'a', properties: { timeout: 25 } }));
   expect(() => applyPatch({ name: 'a', properties: { timeout: 30 } }, patch, true)).toThrow();
@@ -42,7 +42,7 @@ it('leaves out what only the server sets', () => {
   expect(editableOf(record, new Set(['parent']))).toEqual({ name: 'a', properties: { timeout: 20 } });
 });
 
-it('keeps the order of members in what is compared, so that only what changed is seen', () => {
+it('keeps the order of members in comparisons, so that only changes appear', () => {
   const before = { name: 'a', description: 'x', properties: { env: { A: '1', B: '2' } } };
   const after = { properties: { env: { C: '3', B: '2', A: '0' } }, description: 'y', name: 'a' };
   expect(JSON.stringify(inOrderOf(before, after))).toBe(

@@ -1,9 +1,9 @@
 import { compare, type Operation } from 'fast-json-patch';
 import { isJsonObject } from '../../../../server/model/json.ts';
-import { segmentsOf } from '../../../../server/model/pointer.ts';
+import { segmentsOf } from '../../../../server/model/patch/pointer.ts';
 import { type PlatformRecord, referenceId } from '../../api/world.ts';
 
-/** What of a record one may change: everything but what the server sets (D-090, D-093). */
+/** The editable members of a record: all that the server does not set (D-090, D-093). */
 export interface Editable {
   name: string;
   description?: string;
@@ -34,7 +34,7 @@ function written({ resource_type }: PlatformRecord, name: string, value: unknown
   return Array.isArray(value) ? value.map((one) => referenceId(one) ?? one) : (referenceId(value) ?? value);
 }
 
-/** Has a value that somebody wrote as JSON the shape of it? */
+/** Does a value written as JSON have the shape of a resource? */
 export function isEditable(value: unknown): value is Editable {
   if (!isJsonObject(value) || typeof value.name !== 'string' || !isJsonObject(value.properties)) return false;
   return value.description === undefined || typeof value.description === 'string';
@@ -53,9 +53,9 @@ export function inOrderOf(model: unknown, value: unknown): unknown {
 }
 
 /**
- * The patch with tests before it: when somebody else has changed a place meanwhile, the server refuses the whole (422) and
+ * The patch with tests before it: if another user changed a property, the server rejects the whole patch (422) and
  * nothing is overwritten. Of what is new the map that it comes into is tested, of what is in a list the whole list; that a property is not there yet cannot
- * be (D-093), so one reads the record anew before one sends this.
+ * be (D-093), so one reads the record again before one sends this.
  */
 export function guarded(before: Editable, operations: readonly Operation[]): Operation[] {
   const tested = new Map<string, unknown>();

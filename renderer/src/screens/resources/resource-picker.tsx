@@ -46,8 +46,9 @@ export function ResourcePicker({
 }: ResourcePickerProps) {
   // What was just picked is known already: were its name to come later, the list would open again for it.
   const [picked, setPicked] = useState<TreeNode>();
-  const read = usePlace(value).data?.resource;
-  const chosen = picked !== undefined && picked.id === value ? picked : read;
+  const place = usePlace(value).data;
+  const chosen = picked !== undefined && picked.id === value ? picked : place?.resource;
+  const where = place?.path.map(({ name }) => name);
   const [typed, setTyped] = useState<string>();
   const text = typed ?? (chosen ? chosen.name : (value ?? ''));
   const { data: found, isPlaceholderData } = useQuery({
@@ -63,7 +64,7 @@ export function ResourcePicker({
       selectedKey={value ?? null}
       onSelectionChange={(key) => {
         const node = found?.rows.find(({ id }) => id === key);
-        // Leaving the field with nothing chosen keeps what was chosen before.
+        // If the user leaves the field without a selection, the previous selection stays.
         if (node) {
           setPicked(node);
           onChange(node);
@@ -76,7 +77,7 @@ export function ResourcePicker({
       isInvalid={error !== undefined}
       className="flex flex-col gap-1"
     >
-      <Label className={isLabelHidden ? 'sr-only' : 'text-[12px] text-muted'}>{label}</Label>
+      <Label className={isLabelHidden ? 'sr-only' : 'text-small text-muted'}>{label}</Label>
       <Group className="field-frame flex items-center">
         <Input placeholder="Type a part of the name" className="min-w-0 flex-1 bg-transparent px-2 py-1 text-text" />
         {isClearable && value !== undefined && (
@@ -94,16 +95,21 @@ export function ResourcePicker({
           <ChevronDown aria-hidden size={13} className="text-muted" />
         </Button>
       </Group>
-      <FieldError className="text-[12px] text-error">{error}</FieldError>
+      <FieldError className="text-small text-error">{error}</FieldError>
+      {!isLabelHidden && where !== undefined && where.length > 0 && (
+        <Text slot="description" className="text-small break-words text-faint">
+          {where.join(' / ')}
+        </Text>
+      )}
       <Popover
         offset={4}
         className="max-h-72 min-w-(--trigger-width) overflow-auto rounded-md border border-line bg-overlay p-1 shadow-pop"
       >
         <ListBox<TreeNode>
-          // What is offered is of what was typed before, and about to move.
+          // The options are those of the previous input, and about to change.
           data-earlier={isPlaceholderData || undefined}
           className="outline-none data-[earlier]:opacity-60"
-          renderEmptyState={() => <p className="px-2 py-1 text-muted">Nothing is called that.</p>}
+          renderEmptyState={() => <p className="px-2 py-1 text-muted">No match.</p>}
         >
           {(node) => (
             <ListBoxItem
@@ -112,7 +118,7 @@ export function ResourcePicker({
               className="flex flex-col rounded px-2 py-1 outline-none data-[focused]:bg-accent-soft data-[selected]:font-medium"
             >
               <Text slot="label">{node.name}</Text>
-              <Text slot="description" className="text-[11.5px] font-normal text-muted">
+              <Text slot="description" className="text-small font-normal text-muted">
                 {kindOfWord(node.word).title} in {placeText(node, above)}
               </Text>
             </ListBoxItem>

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { ChevronRight } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { kindOfWord } from '../../api/resource-kinds.ts';
-import { Badge } from '../../parts/state.tsx';
+import { Badge } from '../../components/state.tsx';
 import { keyInTree, type TreeRow } from './tree-rows.ts';
 
 const ROW_HEIGHT = 26;
@@ -25,7 +25,7 @@ export function ResourceTree({ rows, selectedId, onSelect, onToggle, onMore, isF
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const [activeKey, setActiveKey] = useState(selectedId);
-  // A line that goes, such as `Loading`, leaves its place to the one that comes there.
+  // A temporary row, such as `Loading`, is replaced in place by the row that follows.
   const lastIndex = useRef(0);
   const foundIndex = rows.findIndex(({ key }) => key === activeKey);
   const activeIndex = foundIndex >= 0 ? foundIndex : Math.min(lastIndex.current, rows.length - 1);
@@ -41,11 +41,11 @@ export function ResourceTree({ rows, selectedId, onSelect, onToggle, onMore, isF
     paddingEnd: 6,
   });
 
-  // Whatever is selected, also from elsewhere, is in sight once it is known where it stands; where that is, a filter changes.
+  // The selected resource is scrolled into view once its row is known; a filter can move the row.
   const shown = useRef<string | undefined>(undefined);
   const showing = (key: string | undefined) => `${key} ${isFixed ? 'filtered' : 'in full'}`;
   const selectedIndex = rows.findIndex(({ key }) => key === selectedId);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what it shows is told by the others
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the other dependencies cover what it shows
   useEffect(() => {
     if (selectedIndex < 0 || shown.current === showing(selectedId)) return;
     shown.current = showing(selectedId);
@@ -53,7 +53,7 @@ export function ResourceTree({ rows, selectedId, onSelect, onToggle, onMore, isF
     virtual.scrollToIndex(selectedIndex, { align: 'auto' });
   }, [selectedIndex, selectedId, isFixed, virtual]);
 
-  // The end of what is read came into sight.
+  // The end of the loaded rows became visible.
   const items = virtual.getVirtualItems();
   const waiting = items
     .map(({ index }) => rows[index])
@@ -183,5 +183,5 @@ function Content({ row: { kind, text, node, count } }: { row: TreeRow }) {
 
 function Count({ count }: { count: number | undefined }) {
   if (count === undefined) return null;
-  return <span className="ml-auto pl-2 text-[11px] font-normal text-faint">{count.toLocaleString('en')}</span>;
+  return <span className="ml-auto pl-2 text-small font-normal text-faint">{count.toLocaleString('en')}</span>;
 }

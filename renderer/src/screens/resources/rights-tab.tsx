@@ -4,11 +4,11 @@ import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import type { TreeNode } from '../../api/tree.ts';
 import { type Reference, useWorld } from '../../api/world.ts';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { EmptyState, FailureNote } from '../../parts/empty-state.tsx';
-import { FilterField, Select } from '../../parts/fields.tsx';
-import { Pending } from '../../parts/pending.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { EmptyState, FailureNote } from '../../components/empty-state.tsx';
+import { FilterField, Select } from '../../components/fields.tsx';
+import { Pending } from '../../components/pending.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { CurlNote } from './curl-note.tsx';
@@ -21,7 +21,7 @@ interface Entitlement {
   properties: { action: string; identities: Reference[] };
 }
 
-/** Who may do what with this resource and what is below it (D-115): grants and takes away. */
+/** The permissions for this resource and everything below (D-115): grants and revokes them. */
 export function RightsTab({ resource }: { resource: TreeNode }) {
   const { word, id, fqon } = resource;
   const list = useWorld<Entitlement[]>(
@@ -44,27 +44,41 @@ export function RightsTab({ resource }: { resource: TreeNode }) {
     <div className="flex flex-col">
       <div className="flex items-center gap-2 border-b border-line px-4 py-2">
         <FilterField
-          label="Filter the rights"
+          label="Filter permissions"
           placeholder="container.view"
           value={filter}
           onChange={(next) => change({ right: next === '' ? undefined : next })}
           className="w-56"
         />
-        <Button icon={ShieldPlus} isDisabled={list.data.length === 0} onPress={() => setGranting(true)}>
+        <Button
+          icon={ShieldPlus}
+          needs="entitlement.update"
+          isDisabled={list.data.length === 0}
+          onPress={() => setGranting(true)}
+        >
           Grant
         </Button>
         {hasRoles(word) && (
-          <Button icon={Users} isDisabled={list.data.length === 0} onPress={() => setGivingRoles(true)}>
+          <Button
+            icon={Users}
+            needs="entitlement.update"
+            isDisabled={list.data.length === 0}
+            onPress={() => setGivingRoles(true)}
+          >
             Roles
           </Button>
         )}
-        <p className="text-muted">What is granted here holds for everything below, too.</p>
+        <p className="text-muted">Permissions granted here also apply to everything below.</p>
       </div>
       <FailureNote error={changing.error} className="m-3" />
       {list.data.length === 0 && (
-        <EmptyState title="No rights to show" text="Seeing them takes the right entitlement.view here." />
+        <EmptyState
+          needs="entitlement.view"
+          title="No permissions"
+          text="No user or group was granted a permission here."
+        />
       )}
-      <ul aria-label="Rights">
+      <ul aria-label="Permissions">
         {shown.map((entitlement) => {
           const { action, identities } = entitlement.properties;
           return (
@@ -76,9 +90,10 @@ export function RightsTab({ resource }: { resource: TreeNode }) {
                     <PlaceLink to={{ screen: 'resources', id: identity }} className="max-w-48 truncate hover:underline">
                       {name ?? identity}
                     </PlaceLink>
-                    {href?.includes('/groups/') && <span className="text-[11px] text-muted">group</span>}
+                    {href?.includes('/groups/') && <span className="text-small text-muted">group</span>}
                     <IconButton
                       icon={X}
+                      needs="entitlement.update"
                       label={`Take ${action} from ${name ?? identity}`}
                       className="size-6"
                       onPress={() =>
@@ -90,10 +105,11 @@ export function RightsTab({ resource }: { resource: TreeNode }) {
                     />
                   </span>
                 ))}
-                {identities.length === 0 && <span className="text-faint">nobody but root</span>}
+                {identities.length === 0 && <span className="text-faint">only root</span>}
               </span>
               <IconButton
                 icon={RotateCcw}
+                needs="entitlement.update"
                 label={`Back to what ${action} inherits`}
                 onPress={() => changing.mutate({ entitlement, identities: undefined })}
               />
@@ -132,9 +148,9 @@ function GrantDialog({ entitlements, pathOf, onClose }: GrantDialogProps) {
   });
   return (
     <Dialog
-      title="Grant a right"
+      title="Grant a permission"
       onClose={onClose}
-      action="Grant it"
+      action="Grant permission"
       onAction={() => request && granting.mutate(request)}
       isReady={request !== undefined}
       making={granting}

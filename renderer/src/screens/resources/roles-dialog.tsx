@@ -1,34 +1,34 @@
 import { useState } from 'react';
-import { roleRows } from '../../../../server/contract/roles.ts';
-import type { AnswerOf } from '../../../../server/contract/row.ts';
+import { roleRoutes } from '../../../../server/api/routes/roles.ts';
+import type { AnswerOf } from '../../../../server/api/routes/route.ts';
 import type { TypeWord } from '../../../../server/model/type-words.ts';
 import { useChange } from '../../api/change.ts';
-import { send } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
 import type { TreeNode } from '../../api/tree.ts';
 import { type PlatformRecord, useWorld } from '../../api/world.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
-import { FilterField, Select, Switch } from '../../parts/fields.tsx';
-import { Pending } from '../../parts/pending.tsx';
+import { counted } from '../../components/amounts.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { FailureNote } from '../../components/empty-state.tsx';
+import { FilterField, Select, Switch } from '../../components/fields.tsx';
+import { Pending } from '../../components/pending.tsx';
 import { toggled } from '../../toggled.ts';
 
-type Roles = AnswerOf<typeof roleRows.readRoles>;
+type Roles = AnswerOf<typeof roleRoutes.readRoles>;
 
-const PLACES: readonly TypeWord[] = roleRows.readRoles.target.of;
+const PLACES: readonly TypeWord[] = roleRoutes.readRoles.target.of;
 /** Can people have roles at resources of this type? */
 export const hasRoles = (word: TypeWord): boolean => PLACES.includes(word);
 
-/** The roles that one can give, largest last, and taking them. */
+/** The roles, in ascending order, and their removal. */
 export const ROLE_CHOICES = [
-  { id: 'viewer', text: 'Viewer', note: 'Sees everything here and below' },
-  { id: 'developer', text: 'Developer', note: 'And makes, changes and runs lambdas, APIs, containers, secrets' },
-  { id: 'owner', text: 'Owner', note: 'May do everything, and give rights' },
-  { id: 'none', text: 'None', note: 'Takes what was given here; what is inherited stays' },
+  { id: 'viewer', text: 'Viewer', note: 'Can view everything here and below' },
+  { id: 'developer', text: 'Developer', note: 'Can also create, change and run lambdas, APIs, containers and secrets' },
+  { id: 'owner', text: 'Owner', note: 'Can do everything, including granting permissions' },
+  { id: 'none', text: 'None', note: 'Removes permissions granted here. Inherited permissions stay.' },
 ];
 
-/** Gives several people a role at once, or what somebody else has. */
+/** Gives several users and groups a role, or the permissions of another user. */
 export function RolesDialog({ resource, onClose }: { resource: TreeNode; onClose(): void }) {
   const at = `/inspect/roles/${resource.id}` as const;
   const roles = useRead(keys.world, at);
@@ -38,13 +38,13 @@ export function RolesDialog({ resource, onClose }: { resource: TreeNode; onClose
   const [choice, setChoice] = useState('viewer');
   const [filter, setFilter] = useState('');
   const giving = useChange(
-    () =>
+    (_, send) =>
       send('PUT', at, {
         identities: [...chosen],
         ...(choice.startsWith('as ') ? { sameAs: choice.slice(3) } : { role: choice }),
       }),
     {
-      said: `${chosen.size === 1 ? 'One has' : `${chosen.size} have`} another role at ${resource.name}.`,
+      said: `Role changed for ${counted(chosen.size, 'user or group', 'users or groups')} at ${resource.name}.`,
       onDone: () => setChosen(new Set()),
     },
   );
@@ -60,12 +60,12 @@ export function RolesDialog({ resource, onClose }: { resource: TreeNode; onClose
       onClose={onClose}
       width="medium"
       closing="Close"
-      action={chosen.size === 0 ? 'Give it' : `Give it to ${chosen.size}`}
+      action={chosen.size === 0 ? 'Give role' : `Give role to ${chosen.size}`}
       onAction={giving.mutate}
       isReady={chosen.size > 0}
       making={giving}
     >
-      {!roles.data && <Pending query={roles} rows={4} label="Looking who may do what" />}
+      {!roles.data && <Pending query={roles} rows={4} label="Loading the roles" />}
       <FailureNote error={users.error} />
       {roles.data && (
         <>
@@ -93,7 +93,8 @@ export function RolesDialog({ resource, onClose }: { resource: TreeNode; onClose
 }
 
 function roleText(holder: Roles['holders'][number] | undefined, actions: number): string {
-  if (!holder) return 'no rights here';
-  const role = holder.role ?? `${holder.rights} of ${actions} rights`;
-  return holder.isOwn ? role : `${role}, inherited`;
+  if (!holder) return 'no permissions here';
+  const role = holder.role ?? `${holder.rights} of ${actions} permissions`;
+  const own = holder.isOwn ? role : `${role}, inherited`;
+  return holder.groups.length === 0 ? own : `${own}, with ${holder.groups.join(', ')}`;
 }

@@ -1,10 +1,10 @@
 import { Plus, X } from 'lucide-react';
 import { memo, useContext } from 'react';
 import { isJsonObject } from '../../../../server/model/json.ts';
-import { stepTo } from '../../../../server/model/pointer.ts';
+import { stepTo } from '../../../../server/model/patch/pointer.ts';
 import { referenceId } from '../../api/world.ts';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { NumberField, Select, Switch, TextField } from '../../parts/fields.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { NumberField, Select, Switch, TextField } from '../../components/fields.tsx';
 import { useSteady } from '../../use-steady.ts';
 import { type FieldProps, FormContext, useErrorAt } from './form-context.ts';
 import { deciderIn, labelOf, namedBy, targetsOf, withMember } from './property-facts.ts';
@@ -20,7 +20,7 @@ const MAX_FIELD_CHARS = 5000;
 const MAX_CODE_CHARS = 200_000;
 /** Longer lists take a browser seconds to draw as fields. */
 const MAX_ENTRIES = 200;
-/** Stands in a list of choices for none of them. */
+/** Choice for no value. */
 const NONE = 'not set';
 
 /** The field that fits a schema and a value; JSON in a small field where none does. */
@@ -28,7 +28,7 @@ export const SchemaField = memo(function SchemaField(props: FieldProps) {
   const { label, pointer, name, value, decider, isRequired = false, set } = props;
   const { isNew } = useContext(FormContext);
   const schema = alternativeFor(props.schema, value);
-  const description = [schema.description, defaultText(schema)].filter(Boolean).join('; ') || undefined;
+  const { description } = schema;
   const error = useErrorAt(pointer);
   const common = { label, isLabelHidden: true, description, error } as const;
   const onChange = (next: unknown) => set(name, next);
@@ -72,7 +72,7 @@ export const SchemaField = memo(function SchemaField(props: FieldProps) {
   }
   if (schema.type === 'boolean' && (value === undefined || typeof value === 'boolean')) {
     return (
-      <Switch isSelected={(value ?? schema.default) === true} onChange={onChange} aria-label={label}>
+      <Switch isSelected={(value ?? schema['x-terrarium-default']) === true} onChange={onChange} aria-label={label}>
         <span className={error ? 'text-error' : 'text-muted'}>
           {error ?? description ?? (value === undefined ? 'not set' : value ? 'yes' : 'no')}
         </span>
@@ -98,7 +98,7 @@ export const SchemaField = memo(function SchemaField(props: FieldProps) {
     }
     if (isCode) return <CodeField {...common} value={value} onChange={onChange} />;
     const text = { ...common, isRequired, value: value ?? '', onChange: onText };
-    if (schema.writeOnly) return <SecretField {...text} description={isNew ? description : KEPT} />;
+    if (schema['x-terrarium-secret']) return <SecretField {...text} description={isNew ? description : KEPT} />;
     return <TextField {...text} {...(value?.includes('\n') && { lines: 8, isMono: true })} />;
   }
   const entries = typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
@@ -131,7 +131,7 @@ export const SchemaField = memo(function SchemaField(props: FieldProps) {
   return <JsonField {...common} value={value} onChange={onChange} />;
 });
 
-const KEPT = 'Never shown; what is stored is kept unless you write another';
+const KEPT = 'Never shown; the stored value is kept unless you enter a new one';
 
 /** Of several ways to write a value the one that it is written in; the first for one that is not there yet. */
 function alternativeFor(schema: Schema, value: unknown): Schema {
@@ -140,11 +140,6 @@ function alternativeFor(schema: Schema, value: unknown): Schema {
   const kind = Array.isArray(value) ? 'array' : typeof value;
   const found = value === undefined ? anyOf[0] : anyOf.find(({ type }) => type === kind);
   return found ? { ...rest, ...found } : schema;
-}
-
-function defaultText({ default: value }: Schema): string | undefined {
-  const isShort = (typeof value === 'string' && value !== '') || typeof value === 'number';
-  return isShort ? `${value} unless given` : undefined;
 }
 
 /** Words may be written in any letter case (D-027). */
@@ -172,7 +167,7 @@ function idOf(value: unknown): string | undefined {
   return referenceId(value) || undefined;
 }
 
-/** The members of an object, small ones side by side; what the schema does not name stays as it is. */
+/** The members of an object, short ones side by side; members outside the schema do not change. */
 function ObjectField({ label, pointer, name, schema, value, set }: FieldProps) {
   const object = isJsonObject(value) ? value : {};
   const error = useErrorAt(pointer, false);
@@ -193,10 +188,10 @@ function ObjectField({ label, pointer, name, schema, value, set }: FieldProps) {
         const isRequired = schema.required?.includes(member) ?? false;
         return (
           <div key={member} className={`flex min-w-0 flex-col gap-1 ${isSmall(itsSchema) ? '' : 'col-span-2'}`}>
-            <span aria-hidden className="text-[12px] text-muted">
+            <span aria-hidden className="text-small text-muted">
               {words}
               {isRequired && <span className="text-faint"> *</span>}
-              {words.toLowerCase() !== member && <code className="ml-1.5 text-[11px] text-faint">{member}</code>}
+              {words.toLowerCase() !== member && <code className="ml-1.5 text-small text-faint">{member}</code>}
             </span>
             <SchemaField
               label={`${label} ${member}`}

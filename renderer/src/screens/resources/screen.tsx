@@ -3,12 +3,12 @@ import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { searchOptions, usePlace } from '../../api/tree.ts';
 import { useScope } from '../../api/world.ts';
+import { Button } from '../../components/button.tsx';
+import { EmptyState, ErrorState } from '../../components/empty-state.tsx';
+import { FilterField } from '../../components/fields.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
+import { SplitPane } from '../../components/split-pane.tsx';
 import { useKeys } from '../../keys/use-keys.ts';
-import { Button } from '../../parts/button.tsx';
-import { EmptyState, ErrorState } from '../../parts/empty-state.tsx';
-import { FilterField } from '../../parts/fields.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
-import { SplitPane } from '../../parts/split-pane.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { useGo, usePlaceId, useSearch } from '../../url.ts';
 import { ColleagueDialog } from './colleague-dialog.tsx';
@@ -25,7 +25,7 @@ export default function ResourcesScreen() {
   const go = useGo();
   const frame = useRef<HTMLDivElement>(null);
   const total = usePlatformStatus().data?.store.resources;
-  // Whoever may not view the organizations begins with what they may.
+  // Users without permission to view organizations start with the resources that they may view.
   const tops = useQuery({ ...searchOptions({ tops: true }), enabled: scope.id === undefined });
   const scopePlace = usePlace(scope.id);
   const scopeNode = scopePlace.data?.resource;
@@ -89,11 +89,11 @@ export default function ResourcesScreen() {
         <Skeleton label="Loading the tree" />
       ) : !isFiltered ? (
         <EmptyState
-          title="Nothing here is for your eyes yet"
-          text="Root, or an owner, can give you a role at a workspace."
+          title="You don't have access to any resources yet"
+          text="Ask root or an owner to give you a role in a workspace."
         />
       ) : (
-        <EmptyState title="No match" text="No resource is called that.">
+        <EmptyState title="No match" text="No resource has that name.">
           <Button onPress={() => filterBy('')}>Clear the filter</Button>
         </EmptyState>
       )}

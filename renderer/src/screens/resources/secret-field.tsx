@@ -1,9 +1,9 @@
 import { Eye, EyeOff } from 'lucide-react';
 import { useState } from 'react';
-import { IconButton } from '../../parts/button.tsx';
-import { TextField, type TextFieldProps } from '../../parts/fields.tsx';
+import { IconButton } from '../../components/button.tsx';
+import { TextField, type TextFieldProps } from '../../components/fields.tsx';
 
-/** Names of variables whose values are nobody's business who looks over one's shoulder; an author is no secret. */
+/** Names of variables whose values are masked on the screen; `author` is not a secret. */
 const SECRET_NAME = /token|secret|passw|credential|key|auth(?!ors?(?![a-z]))|private/i;
 
 /** Is a variable of such a name likely to hold a secret? */

@@ -1,6 +1,6 @@
 import { Plus, X } from 'lucide-react';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { TextField } from '../../parts/fields.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { TextField } from '../../components/fields.tsx';
 import { isSecretName, SecretField } from './secret-field.tsx';
 
 export interface TextMapProps {
@@ -9,7 +9,7 @@ export interface TextMapProps {
   onChange(value: unknown): void;
   error?: string | undefined;
   description?: string | undefined;
-  /** Every value is one, whatever its name. */
+  /** Every value is a secret, regardless of its name. */
   isAllSecret?: boolean;
 }
 
@@ -66,8 +66,8 @@ export function TextMap({ label, value, onChange, error, description, isAllSecre
 export function FieldFoot({ description, error }: Pick<TextMapProps, 'description' | 'error'>) {
   return (
     <>
-      {description && <p className="w-full text-[11.5px] text-faint">{description}</p>}
-      {error && <p className="w-full text-[12px] text-error">{error}</p>}
+      {description && <p className="w-full text-small text-faint">{description}</p>}
+      {error && <p className="w-full text-small text-error">{error}</p>}
     </>
   );
 }

@@ -22,7 +22,7 @@ describe('the merge of two changes', () => {
     );
   });
 
-  it('finds the same conflicts whoever is called mine, and ends with theirs where theirs was chosen', () => {
+  it('finds the same conflicts whichever side is mine, and ends with theirs where theirs was chosen', () => {
     fc.assert(
       fc.property(json, json, json, (base, mine, theirs) => {
         const merge = mergeThreeWay(base, mine, theirs);
@@ -45,7 +45,7 @@ describe('the merge of two changes', () => {
     });
   });
 
-  it('tells all three sides of a conflict, also where one of them has taken the place away', () => {
+  it('gives all three sides of a conflict, also if one of them removed the property', () => {
     expect(mergeThreeWay({ a: 1 }, { a: 2 }, {}).conflicts).toEqual([{ pointer: '/a', base: 1, mine: 2 }]);
     expect(mergeThreeWay({}, { a: 2 }, { a: 3 }).conflicts).toEqual([{ pointer: '/a', mine: 2, theirs: 3 }]);
     expect(mergeThreeWay({ a: 1 }, { a: 2 }, {}, { '/a': 'theirs' }).merged).toEqual({});

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../../server/model/json.ts';
-import { stepTo } from '../../../../server/model/pointer.ts';
+import { stepTo } from '../../../../server/model/patch/pointer.ts';
 
 /** A place that two have changed in different ways. A side that has nothing there has no member of that name. */
 export interface Conflict {
@@ -11,7 +11,7 @@ export interface Conflict {
 }
 
 export interface Merge {
-  /** Both sides' changes; where they are in conflict, what was chosen, else mine. */
+  /** The changes of both sides; for conflicts the chosen side, by default mine. */
   merged: unknown;
   conflicts: Conflict[];
 }
@@ -19,7 +19,7 @@ export interface Merge {
 type Choice = 'mine' | 'theirs';
 type Choices = Readonly<Record<string, Choice>>;
 
-/** Stands for a member that is not there; undefined could be one that is. */
+/** Represents a missing member; undefined could be an existing one. */
 const ABSENT = Symbol('absent');
 type Side = unknown | typeof ABSENT;
 
@@ -27,7 +27,7 @@ type Side = unknown | typeof ABSENT;
  * Puts together what two have made of one document. Objects are compared member by member; lists and everything else are one
  * piece: who moves and who changes an entry cannot both be right.
  *
- * @param chosen which side holds where they are in conflict, by pointer
+ * @param chosen which side to keep in a conflict, by pointer
  */
 export function mergeThreeWay(base: unknown, mine: unknown, theirs: unknown, chosen: Choices = {}): Merge {
   const merge: Merge = { merged: undefined, conflicts: [] };

@@ -22,7 +22,7 @@ const lines = (expanded: string[]) =>
     ({ level, text, count }) => `${level} ${text} ${count ?? ''}`,
   );
 
-it('shows of a world only what is open', () => {
+it('shows only the open parts of a world', () => {
   expect(lines([])).toEqual(['1 root 5']);
   expect(lines(['root'])).toEqual(['1 root 5', '2 demo 2', '2 Providers 1', '2 Users 3']);
   expect(lines(['root', 'demo'])).toContain('3 Loading ');
@@ -35,7 +35,7 @@ it('gathers users, groups and providers, and says how many are yet to be read', 
   expect(keysAbove([root], node('ada', 'users', 0, 'root'))).toEqual(['root', 'users of root']);
 });
 
-it('shows what is selected where the list has not been read as far as that', () => {
+it('shows the selection beyond the loaded part of the list', () => {
   const zoe = node('zoe', 'users', 0, 'root');
   const open = new Set(['root', 'users of root']);
   const textsWith = (way: TreeNode[]) => rowsOf([root], open, (key) => known[key], way).map(({ text }) => text);
@@ -43,7 +43,7 @@ it('shows what is selected where the list has not been read as far as that', () 
   expect(textsWith([root, node('ada', 'users', 0, 'root')]).slice(3)).toEqual(['Users', 'ada', '2 more']);
 });
 
-it('shows what was found below what leads to it', () => {
+it('shows matches below their ancestors', () => {
   const found = foundRows([node('x', 'lambdas', 0, 'demo')], [root, node('demo', 'orgs', 2, 'root')], [root], 9);
   expect(found.map(({ level, text }) => `${level} ${text}`)).toEqual([
     '1 root',

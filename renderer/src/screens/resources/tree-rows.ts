@@ -1,13 +1,13 @@
 import type { TypeWord } from '../../../../server/model/type-words.ts';
 import { kindOfWord, typeWords } from '../../api/resource-kinds.ts';
 import type { TreeNode, TypeCounts } from '../../api/tree.ts';
-import { movedIndex } from '../../parts/grid-layout.ts';
+import { movedIndex } from '../../components/grid-layout.ts';
 
-/** Long lists of what is no place stand behind a row of their own, e.g. `Providers`. */
+/** Long lists of resources without children are behind a group row, e.g. `Providers`. */
 const GATHERED: readonly TypeWord[] = ['providers', 'users', 'groups'];
 const SHOWN: readonly TypeWord[] = typeWords.filter((word) => !GATHERED.includes(word));
 
-/** What is known of what is below an expanded row. */
+/** The known children of an expanded row. */
 export interface Loaded {
   rows: readonly TreeNode[];
   total: number;
@@ -35,7 +35,7 @@ export interface TreeRow {
 /** The key of a gathering row; that of a resource is its id. */
 const groupKey = (word: TypeWord, id: string) => `${word} of ${id}`;
 
-/** What an expanded row asks for: the id of the place and the types that stand directly below the row. */
+/** What an expanded row asks for: the id of the parent and the types directly below the row. */
 export function askedOf(key: string): { id: string; words: readonly TypeWord[] } {
   const [first = '', id] = key.split(' of ');
   const word = GATHERED.find((one) => one === first);
@@ -138,7 +138,7 @@ export function foundRows(
     const below = nodes.filter(({ parent }) => parent === id);
     return { rows: below, total: below.length, types: {} };
   };
-  // Of what else is inside nothing was found.
+  // The other children contain no matches.
   const rows = rowsOf(known, open, loadedOf).map((row) => ({ ...row, isExpandable: row.isExpanded }));
   if (total > found.length) {
     const text = `${(total - found.length).toLocaleString('en')} more match: type more of the name`;
@@ -149,7 +149,7 @@ export function foundRows(
 
 const still = { isExpandable: false, isExpanded: false, position: 1, siblings: 1 } as const;
 
-/** Where a key leads from a row, as trees have it: right opens or goes in, left closes or goes out. */
+/** The target of a key in a row, as usual in trees: right opens or enters, left closes or leaves. */
 export function keyInTree(
   key: string,
   rows: readonly TreeRow[],

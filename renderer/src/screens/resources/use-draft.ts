@@ -6,7 +6,7 @@ import { isSame, mergeThreeWay } from './three-way-merge.ts';
 import { readOnlyIn, type Schema } from './use-type-schema.ts';
 
 interface Draft {
-  /** The resource as it was when one began. */
+  /** The resource at the start of the edit. */
   base: Editable;
   mine: Editable;
   /** The text of the JSON editor, while it cannot be read. */
@@ -36,7 +36,7 @@ export function useDraft(record: PlatformRecord, schema: Schema) {
     [id],
   );
 
-  // What the others changed elsewhere goes along.
+  // Changes of other users elsewhere are merged.
   const hasOthers = draft !== undefined && text === undefined && merge.conflicts.length === 0 && !isSame(base, current);
   useEffect(() => {
     if (hasOthers) keep(current, merge.merged);
@@ -51,9 +51,9 @@ export function useDraft(record: PlatformRecord, schema: Schema) {
     /** Set while the JSON cannot be read. */
     unreadable: text,
     set: (next: Editable) => keep(base, next),
-    /** A text that is no JSON, or not that of a resource. */
+    /** A text that is not valid JSON, or not a resource. */
     setUnreadable: (unreadable: string) => drafts.keep(id, { base, mine, text: unreadable }),
-    /** Goes on from what the server has now, with the side that was chosen for each conflict. */
+    /** Rebases on the server's version, with the chosen side of each conflict. */
     settle: (chosen: Readonly<Record<string, 'mine' | 'theirs'>>) =>
       keep(current, mergeThreeWay(base, mine, current, chosen).merged),
     discard: () => drafts.keep(id, undefined),

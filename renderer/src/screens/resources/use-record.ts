@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { load } from '../../api/client.ts';
-import { nullWhereGone } from '../../api/failure.ts';
+import { nullIfNotFound } from '../../api/failure.ts';
 import { keys } from '../../api/query-client.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 
-/** A resource in full, as it is now; `null` when there is none of that id any more. */
+/** The current resource with all members; `null` if it does not exist any more. */
 export function useRecord(id: string | undefined, fqon: string) {
   return useQuery({
     queryKey: [keys.world, 'record', id],
-    queryFn: ({ signal }) => load<PlatformRecord>(`/meta/${fqon}/resources/${id}`, {}, signal).catch(nullWhereGone),
+    queryFn: ({ signal }) => load<PlatformRecord>(`/meta/${fqon}/resources/${id}`, {}, signal).catch(nullIfNotFound),
     enabled: id !== undefined,
     staleTime: 0,
   });

@@ -7,15 +7,15 @@ import { askedOf, foundRows, keysAbove, type Loaded, rowsOf, type TreeRow } from
 /** A world with no more places than this is shown with all of them open. */
 const MAX_OPEN_PLACES = 40;
 
-/** What was opened and closed by hand; kept while one is on another screen. */
+/** Rows that the user expanded and collapsed; kept while another screen is open. */
 const chosen = new ValueStore<ReadonlyMap<string, boolean>>(new Map());
 /** How many pages of a long list were asked for. */
 const pages = new ValueStore<ReadonlyMap<string, number>>(new Map());
 
 export interface TreeQueries {
-  /** What stands at the top; undefined while it is read. */
+  /** What is at the top; undefined while it is read. */
   roots: readonly TreeNode[] | undefined;
-  /** Id of what everything is below; undefined: everything that one may view. */
+  /** Id of the root of the tree; undefined: everything that the user may view. */
   scope: string | undefined;
   selectedId: string | undefined;
   /** Parts of a name; only what fits and what leads there is shown then. */
@@ -36,7 +36,7 @@ export function useTree({ roots, scope, selectedId, filter }: TreeQueries) {
   const expanded = useMemo(() => {
     const open = new Set<string>(roots?.map(({ id }) => id));
     if (places && places.total <= MAX_OPEN_PLACES) for (const { id } of places.rows) open.add(id);
-    // The way to what the address names is open; what is chosen in the tree itself is in sight already.
+    // The path to the resource in the address is expanded; one that is selected in the tree is visible already.
     if (selected && (selected.resource.id === initialId || selected.resource.id === selectedId)) {
       for (const key of keysAbove(selected.path, selected.resource)) open.add(key);
     }
@@ -95,7 +95,7 @@ export function useTree({ roots, scope, selectedId, filter }: TreeQueries) {
   };
 }
 
-/** The same function each time, so that the same answers are the same list. */
+/** The same function each time, so that equal responses give the same list. */
 function combine(answers: readonly UseQueryResult<TreePage>[]) {
   return answers.map(({ data }) => data);
 }

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { FormFact } from '../../../../server/model/form-facts.ts';
-import type { ReferenceFact } from '../../../../server/model/reference-facts.ts';
+import type { FormFact, ReferenceFact } from '../../../../server/model/property-facts.ts';
 import { loadAs } from '../../api/client.ts';
 
 /** The part of a JSON Schema that a form is made from. */
@@ -11,18 +10,19 @@ export interface Schema {
   description?: string;
   enum?: unknown[];
   examples?: unknown[];
-  readOnly?: boolean;
-  writeOnly?: boolean;
-  default?: unknown;
+  /** Responses never contain it. */
+  'x-terrarium-secret'?: boolean;
   additionalProperties?: Schema | boolean;
   properties?: Record<string, Schema>;
   required?: string[];
   items?: Schema;
   anyOf?: Schema[];
-  allOf?: Schema[];
+  'x-terrarium-default'?: unknown;
+  /** Set by the server. */
+  'x-terrarium-ignored'?: boolean;
   'x-terrarium-form'?: Omit<FormFact, 'label'>;
   'x-terrarium-reference'?: ReferenceFact['to'];
-  /** What a new one begins with. */
+  /** Initial values of a new one. */
   'x-terrarium-first'?: Record<string, unknown>;
 }
 
@@ -50,14 +50,13 @@ export function useTypeSchema(name: string): Schema | undefined {
 export function useSubTypes(propertiesName: string): readonly string[] {
   const components = useAllSchemas();
   return useMemo(() => {
-    const record = components?.[propertiesName.replace(/Properties$/, '')];
-    const examples = record?.allOf?.flatMap(({ properties }) => properties?.resource_type?.examples ?? []);
-    return (examples ?? []).map(String);
+    const record = components?.[propertiesName.replace('Properties', '')];
+    return (record?.properties?.resource_type?.examples ?? []).map(String);
   }, [components, propertiesName]);
 }
 
 /** Properties that only the server sets. */
 export function readOnlyIn(schema: Schema): ReadonlySet<string> {
-  const names = Object.entries(schema.properties ?? {}).flatMap(([name, { readOnly }]) => (readOnly ? [name] : []));
-  return new Set(['parent', ...names]);
+  const members = Object.entries(schema.properties ?? {});
+  return new Set(members.flatMap(([name, { 'x-terrarium-ignored': isIgnored }]) => (isIgnored ? [name] : [])));
 }

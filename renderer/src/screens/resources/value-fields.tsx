@@ -1,14 +1,14 @@
 import { useEffect, useRef, useState } from 'react';
-import type { FormFact } from '../../../../server/model/form-facts.ts';
+import { reasonOf } from '../../../../server/model/errors.ts';
 import { memberOf } from '../../../../server/model/json.ts';
-import { reasonOf } from '../../../../server/model/reason.ts';
+import type { FormFact } from '../../../../server/model/property-facts.ts';
 import { fqonOf, type PlatformRecord, useWorld } from '../../api/world.ts';
-import { Select, TextField } from '../../parts/fields.tsx';
+import { Select, TextField } from '../../components/fields.tsx';
 import { codeOf, sourceOf } from '../lambdas/code-text.ts';
 import { isSame } from './three-way-merge.ts';
 import { useRecord } from './use-record.ts';
 
-/** A field of a kind of its own, whatever the schema says besides. */
+/** A field with a special editor, regardless of the rest of its schema. */
 export interface ValueFieldProps {
   label: string;
   isLabelHidden: true;
@@ -30,7 +30,7 @@ export function CodeField({ value, onChange, ...field }: ValueFieldProps) {
       isMono
       lines={LINES}
       spellCheck="false"
-      description={isPacked ? 'Stored as base64; shown as the source that it is' : undefined}
+      description={isPacked ? 'Stored as base64, shown as source' : undefined}
       value={source}
       onChange={(next) => {
         // A source that looks like base64 would be taken for it.

@@ -1,20 +1,20 @@
 import { KeyRound, RefreshCw, Ticket } from 'lucide-react';
 import { useState } from 'react';
-import { useWho } from '../../api/who.ts';
+import { useIdentity } from '../../api/identity.ts';
 import { type PlatformRecord, useWorld } from '../../api/world.ts';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { KeyValue } from '../../parts/key-value.tsx';
-import { Pending } from '../../parts/pending.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { KeyValue } from '../../components/key-value.tsx';
+import { Pending } from '../../components/pending.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useKeysAndTokens } from './access-answers.ts';
 import { AccessTable } from './access-table.tsx';
 import { type CredentialKind, NewCredentialDialog } from './new-credential-dialog.tsx';
 import { SettingsGroup } from './settings-group.tsx';
 
-/** Who one is, what opens the platform and who holds it, and who else there is. */
+/** The signed-in user, keys and tokens with their owners, and the other users. */
 export function AccessTab() {
   const [making, make] = useState<CredentialKind>();
-  const me = useWho().data?.user;
+  const me = useIdentity().data?.user;
   const users = useWorld<PlatformRecord[]>('/root/users', { expand: true }).data ?? [];
   const known = useKeysAndTokens();
   const { data } = known;
@@ -34,7 +34,7 @@ export function AccessTab() {
       </SettingsGroup>
       <SettingsGroup
         title="API keys"
-        note="User and password of Basic authentication, for programs. A secret is shown once, when its key is made."
+        note="User and password of Basic authentication, for programs. A secret is shown only once, when its key is created."
       >
         <div className="mb-1.5 flex w-full items-center gap-2">
           <Button icon={KeyRound} isDisabled={!me} onPress={() => make('key')}>
@@ -46,14 +46,14 @@ export function AccessTab() {
       </SettingsGroup>
       <SettingsGroup
         title="Access tokens"
-        note="Bearer tokens of the security service that are good now. This window works with one of its own, too."
+        note="Valid bearer tokens of the security service, including the token of this window."
       >
         <Button icon={Ticket} isDisabled={!me} onPress={() => make('token')} className="mb-1.5">
           New access token
         </Button>
         {data ? <AccessTable kind="token" known={data.tokens} total={data.total.tokens} /> : instead}
       </SettingsGroup>
-      <SettingsGroup title="Users" note="They sign in here, and get tokens at the security service.">
+      <SettingsGroup title="Users" note="Users sign in here, and get tokens from the security service.">
         <ul aria-label="Users" className="w-full">
           {users.map(({ id, name, description, properties }) => (
             <li key={id} className="flex h-8 items-center gap-3 border-b border-line/60">

@@ -1,10 +1,10 @@
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { Time, useNowMs } from '../../parts/amount.tsx';
-import { durationText } from '../../parts/amounts.ts';
-import { IconButton } from '../../parts/button.tsx';
-import { Badge } from '../../parts/state.tsx';
-import { TableHead } from '../../parts/table-head.tsx';
+import { Time, useNowMs } from '../../components/amount.tsx';
+import { durationText } from '../../components/amounts.ts';
+import { IconButton } from '../../components/button.tsx';
+import { Badge } from '../../components/state.tsx';
+import { TableHead } from '../../components/table-head.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { isToken, type KnownKey, type KnownToken } from './access-answers.ts';
 import { EndDialog } from './end-dialog.tsx';
@@ -19,15 +19,15 @@ export interface AccessTableProps {
 }
 
 const WORDS = {
-  key: { label: 'API keys', idTitle: 'Key', none: 'There are none: programs sign in with tokens only.' },
-  token: { label: 'Access tokens', idTitle: 'SHA-256', none: 'There are none.' },
+  key: { label: 'API keys', idTitle: 'Key', none: 'No keys: programs sign in with tokens only.' },
+  token: { label: 'Access tokens', idTitle: 'SHA-256', none: 'None.' },
 };
 
-/** So much of the hash tells tokens apart. */
+/** Part of the hash that is enough to distinguish tokens. */
 const SHOWN_CHARS = 12;
 const shortId = (one: Known) => (isToken(one) ? one.id.slice(0, SHOWN_CHARS) : one.id);
 
-/** What lets somebody in, each with whose it is and when it was used; of tokens, those that are good now. */
+/** Keys or tokens with their owners and last use; only valid tokens. */
 export function AccessTable({ kind, known, total }: AccessTableProps) {
   const nowMs = useNowMs();
   const [ending, end] = useState<Known>();
@@ -44,7 +44,7 @@ export function AccessTable({ kind, known, total }: AccessTableProps) {
             { text: 'Made', className: 'w-[15%]' },
             { text: 'Used', className: 'w-[16%]' },
             ...(kind === 'token' ? [{ text: 'Good for', className: 'w-[16%]' }] : []),
-            { text: 'End it', className: 'w-8', isHidden: true },
+            { text: 'Revoke', className: 'w-8', isHidden: true },
           ]}
         />
         <tbody>
@@ -69,7 +69,7 @@ export function AccessTable({ kind, known, total }: AccessTableProps) {
                 <td className="pr-3 text-muted">{durationText(Math.max(0, Date.parse(one.expires) - nowMs))}</td>
               )}
               <td>
-                <IconButton icon={Trash2} label={`End ${kind} ${shortId(one)}`} onPress={() => end(one)} />
+                <IconButton icon={Trash2} label={`Revoke ${kind} ${shortId(one)}`} onPress={() => end(one)} />
               </td>
             </tr>
           ))}

@@ -1,7 +1,7 @@
-import type { StoredAmount } from '../../../../server/contract/window.ts';
-import { Bytes } from '../../parts/amount.tsx';
-import { Meter } from '../../parts/meter.tsx';
-import { TableHead } from '../../parts/table-head.tsx';
+import type { StoredAmount } from '../../../../server/api/routes/window.ts';
+import { Bytes } from '../../components/amount.tsx';
+import { Meter } from '../../components/meter.tsx';
+import { TableHead } from '../../components/table-head.tsx';
 
 const PARTS: Readonly<Record<string, string>> = {
   world: 'World',
@@ -11,16 +11,20 @@ const PARTS: Readonly<Record<string, string>> = {
   leads: 'Leads',
   results: 'Results of lambdas',
   packages: 'Packages of lambdas',
-  scm: 'Source-control stand-in',
+  scm: 'Mock GitLab',
   pipelines: 'Pipeline runs',
-  credentials: 'Keys and tokens',
+  credentials: 'Keys, tokens and sessions',
+  outbound: 'Rules for outbound calls',
+  workbench: 'Linked files and test events',
+  servicePorts: 'Ports of containers',
+  sync: 'State of pull and push',
   other: 'Other files',
   invocations: 'Invocations',
   requests: 'Requests',
   logs: 'Lines of log, each source',
 };
 
-/** How much is kept of each part and how much may be: what comes after goes at the cost of the oldest. */
+/** Amount and limit of each kind of data: beyond the limit, the oldest is removed. */
 export function AmountsTable({ label, amounts }: { label: string; amounts: readonly StoredAmount[] }) {
   return (
     <table aria-label={label} className="w-full text-left">

@@ -1,14 +1,14 @@
-import type { ShownSetting } from '../../../../server/contract/window.ts';
-import { EmptyState, NoMatch } from '../../parts/empty-state.tsx';
-import { Switch } from '../../parts/fields.tsx';
-import { FindField } from '../../parts/find-field.tsx';
-import { Badge } from '../../parts/state.tsx';
-import { TableHead } from '../../parts/table-head.tsx';
+import type { SettingView } from '../../../../server/api/routes/window.ts';
+import { EmptyState, NoMatch } from '../../components/empty-state.tsx';
+import { Switch } from '../../components/fields.tsx';
+import { FindField } from '../../components/find-field.tsx';
+import { Badge } from '../../components/state.tsx';
+import { TableHead } from '../../components/table-head.tsx';
 import { useSearch } from '../../url.ts';
 import { isFound, isSet, valueText } from './setting-text.ts';
 
 const CHANGED = 'changed';
-const SOURCES: Record<ShownSetting['source'], string> = {
+const SOURCES: Record<SettingView['source'], string> = {
   default: 'default',
   file: 'file',
   environment: 'variable',
@@ -17,7 +17,7 @@ const SOURCES: Record<ShownSetting['source'], string> = {
 };
 
 /** Every setting with its value, who said so, and how one would say something else. */
-export function ConfigurationTable({ settings }: { settings: readonly ShownSetting[] }) {
+export function ConfigurationTable({ settings }: { settings: readonly SettingView[] }) {
   const [{ q = '', show }, change] = useSearch();
   const shown = settings.filter((setting) => (show !== CHANGED || setting.source !== 'default') && isFound(setting, q));
   return (
@@ -25,7 +25,7 @@ export function ConfigurationTable({ settings }: { settings: readonly ShownSetti
       <div className="flex w-full flex-wrap items-center gap-3">
         <FindField label="Filter the settings" placeholder="Name, flag, variable or purpose" className="w-72" />
         <Switch isSelected={show === CHANGED} onChange={(isOn) => change({ show: isOn ? CHANGED : undefined })}>
-          Only what is not as it comes
+          Show changed settings only
         </Switch>
         <span className="ml-auto text-muted">
           {shown.length} of {settings.length}
@@ -33,7 +33,10 @@ export function ConfigurationTable({ settings }: { settings: readonly ShownSetti
       </div>
       {shown.length === 0 && q.trim() !== '' && <NoMatch what="settings" onClear={() => change({ q: undefined })} />}
       {shown.length === 0 && q.trim() === '' && (
-        <EmptyState title="All as it comes" text="No flag, no variable and no file says anything else." />
+        <EmptyState
+          title="All settings have their default values"
+          text="No flag, environment variable or file changes a setting."
+        />
       )}
       {shown.length > 0 && (
         <table aria-label="Settings" className="mt-2 w-full table-fixed text-left">
@@ -48,13 +51,13 @@ export function ConfigurationTable({ settings }: { settings: readonly ShownSetti
   );
 }
 
-function settingRow(setting: ShownSetting) {
+function settingRow(setting: SettingView) {
   const { key, description, source, origin, flag, env } = setting;
   return (
     <tr key={key} className="border-b border-line/60 align-top">
       <th scope="row" className="py-1.5 pr-3 font-normal">
         <span className="mono block break-words text-text">{key}</span>
-        <span className="block text-[12px] text-muted">{description}</span>
+        <span className="block text-small text-muted">{description}</span>
       </th>
       <td className="mono py-1.5 pr-3 break-words">
         {isSet(setting) ? valueText(setting) : <span className="text-faint">not set</span>}
@@ -63,7 +66,7 @@ function settingRow(setting: ShownSetting) {
         <div className="flex items-start gap-2">
           <Badge tone={source === 'default' ? 'plain' : 'accent'}>{SOURCES[source]}</Badge>
           {source === 'default' ? (
-            <span className="mono min-w-0 text-[11.5px] break-words text-faint">
+            <span className="mono min-w-0 text-small break-words text-faint">
               {flag}
               <br />
               {env}

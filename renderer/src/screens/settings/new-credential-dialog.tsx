@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
-import { durationText } from '../../parts/amounts.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Select } from '../../parts/fields.tsx';
-import { KeyValue, type KeyValueRow } from '../../parts/key-value.tsx';
+import { durationText } from '../../components/amounts.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { Select } from '../../components/fields.tsx';
+import { KeyValue, type KeyValueRow } from '../../components/key-value.tsx';
 import { CurlNote } from '../resources/curl-note.tsx';
 import { ResourcePicker } from '../resources/resource-picker.tsx';
 
@@ -12,7 +12,7 @@ export type CredentialKind = 'key' | 'token';
 
 export interface NewCredentialDialogProps {
   kind: CredentialKind;
-  /** Whom one may make it for, the likeliest first; `orgId` is of the organization that an account stands in. */
+  /** Users for whom it can be created, the likeliest first; `orgId` is the organization of the account. */
   users: readonly [CredentialUser, ...CredentialUser[]];
   onClose(): void;
 }
@@ -30,12 +30,12 @@ interface Made {
 
 const MS = 1000;
 
-/** Makes a key pair or a token for somebody, and shows it once. */
+/** Creates a key pair or a token for a user, and shows it once. */
 export function NewCredentialDialog({ kind, users, onClose }: NewCredentialDialogProps) {
   const [userId, setUserId] = useState(users[0].id);
   const [orgId, setOrgId] = useState<string>();
   const what = kind === 'key' ? 'API key' : 'access token';
-  // What it made is kept nowhere once the dialog is closed.
+  // The created key or token is not stored after the dialog is closed.
   const making = useChange(() => (kind === 'key' ? makeKey(userId, orgId) : makeToken(userId)), { gcTime: 0 });
   const made = making.data;
   const home = users.find(({ id }) => id === userId)?.orgId;
@@ -46,8 +46,8 @@ export function NewCredentialDialog({ kind, users, onClose }: NewCredentialDialo
       onClose={onClose}
       width="medium"
       {...(made
-        ? { closing: '', action: 'I have kept it', onAction: onClose }
-        : { action: 'Make it', onAction: making.mutate, making })}
+        ? { closing: '', action: 'Done, I copied it', onAction: onClose }
+        : { action: 'Create', onAction: making.mutate, making })}
     >
       {made ? (
         <>
@@ -65,11 +65,13 @@ export function NewCredentialDialog({ kind, users, onClose }: NewCredentialDialo
               className="max-w-xs"
             />
           )}
-          <p className="text-muted">Whoever has it acts as this user. It is shown once, right after it was made.</p>
+          <p className="text-muted">
+            Anyone who has it can act as this user. It is shown only once, after it is created.
+          </p>
           {kind === 'key' && (
             <>
               <ResourcePicker
-                label="For the organization (its own unless you choose)"
+                label="Organization (default: that of the account)"
                 words={['orgs']}
                 value={orgId}
                 onChange={(node) => setOrgId(node?.id)}
@@ -87,7 +89,7 @@ async function makeKey(userId: string, orgId: string | undefined): Promise<Made>
   const { apiKey, apiSecret } = await send('POST', '/inspect/access/keys', { userId, orgId });
   const curl = `curl -u '${apiKey}:${apiSecret}' ${location.origin}/meta/users/self`;
   return {
-    note: 'The secret is shown this once: copy it now.',
+    note: 'The secret is shown only once: copy it now.',
     rows: [
       { name: 'Key', value: apiKey, copy: apiKey, isMono: true },
       { name: 'Secret', value: apiSecret, copy: apiSecret, isMono: true },
@@ -100,7 +102,7 @@ async function makeToken(userId: string): Promise<Made> {
   const { accessToken, expiresInS } = await send('POST', '/inspect/access/tokens', { userId });
   const curl = `curl -H 'Authorization: Bearer ${accessToken}' ${location.origin}/meta/users/self`;
   return {
-    note: `The token is shown this once: copy it now. It is good for ${durationText(expiresInS * MS)}.`,
+    note: `The token is shown only once: copy it now. It is valid for ${durationText(expiresInS * MS)}.`,
     rows: [
       { name: 'Token', value: accessToken, copy: accessToken, isMono: true },
       { name: 'Try it', value: curl, copy: curl, isMono: true },

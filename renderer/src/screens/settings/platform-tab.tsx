@@ -1,9 +1,10 @@
-import { usePlatformStatus } from '../../api/platform-status.ts';
+import { useMissing } from '../../api/permissions.tsx';
+import { storageProblem, usePlatformStatus } from '../../api/platform-status.ts';
 import { useRead } from '../../api/read.ts';
-import { Copy } from '../../parts/copy.tsx';
-import { KeyValue } from '../../parts/key-value.tsx';
-import { Pending } from '../../parts/pending.tsx';
-import { State } from '../../parts/state.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { KeyValue } from '../../components/key-value.tsx';
+import { Pending } from '../../components/pending.tsx';
+import { State } from '../../components/state.tsx';
 import { AmountsTable } from './amounts-table.tsx';
 import { ConfigurationTable } from './configuration-table.tsx';
 import { SettingsGroup } from './settings-group.tsx';
@@ -13,9 +14,11 @@ const CONFIG_COMMAND = 'terrarium config';
 /** The platform as it was started. */
 export function PlatformTab() {
   const read = usePlatformStatus();
+  const missing = useMissing('root');
   const status = read.data;
   if (!status) return <Pending query={read} />;
   const { addresses, store, processes, engines } = status;
+  const problem = storageProblem(status);
   const address = (name: string, url: string | undefined) => ({ name, value: url, copy: url, isMono: true });
   return (
     <div className="flex max-w-5xl flex-col gap-6 p-5">
@@ -26,7 +29,7 @@ export function PlatformTab() {
             address('Resource service', addresses.metaUrl),
             address('Security service', addresses.securityUrl),
             address('Gateway', addresses.gatewayUrl),
-            address('CRM stand-in', addresses.crmUrl),
+            address('Mock CRM', addresses.crmUrl),
             address('Source control', addresses.scmUrl),
           ]}
         />
@@ -39,10 +42,11 @@ export function PlatformTab() {
           rows={[
             {
               name: 'State',
-              value: <State is={store.isHealthy ? 'ok' : 'error'}>{store.isHealthy ? 'saved' : 'not saved'}</State>,
+              value: <State is={problem === undefined ? 'ok' : 'error'}>{problem ?? 'saved'}</State>,
             },
+            ...status.failed.map((sentence, at) => ({ name: `Problem ${at + 1}`, value: sentence })),
             ...(status.dataDir === undefined
-              ? [{ name: 'Folder', value: 'told to those who may look at the whole platform' }]
+              ? [{ name: 'Folder', value: 'visible only to platform-wide viewers' }]
               : [{ name: 'Folder', value: status.dataDir, copy: status.dataDir, isMono: true }]),
             ...(store.resources === undefined
               ? []
@@ -61,30 +65,36 @@ export function PlatformTab() {
                 <State is={state === 'ready' ? 'ok' : state === 'off' ? 'idle' : 'warning'}>
                   {state === 'off' ? 'switched off' : state} {version && `(${version})`}
                 </State>
-                <p className="mono text-muted">{at}</p>
-                <p className="text-muted">for {providers.join(', ')}</p>
-                {reason && <p className="text-warn">{reason}</p>}
+                {state !== 'off' && at && <p className="mono text-muted">{at}</p>}
+                {providers.length > 0 && <p className="text-muted">for {providers.join(', ')}</p>}
+                {reason && <p className={state === 'off' ? 'text-muted' : 'text-warn'}>{reason}</p>}
               </li>
             ))}
           </ul>
         )}
       </SettingsGroup>
-      <SettingsGroup title="Processes" note="Children that run the code of lambdas.">
+      <SettingsGroup title="Processes" note="Child processes that run lambdas.">
         <KeyValue
           rows={[
             { name: 'Alive', value: processes.processes },
-            { name: 'Spares kept ready', value: processes.spares },
+            { name: 'Spare processes', value: processes.spares },
             { name: 'At work', value: processes.running },
-            { name: 'Calls that wait', value: processes.waiting },
+            { name: 'Waiting calls', value: processes.waiting },
           ]}
         />
       </SettingsGroup>
-      <SetUp version={status.version} />
+      {missing === undefined ? (
+        <SetUp version={status.version} />
+      ) : (
+        <SettingsGroup title="Configuration" note="Settings, and the size of what is stored.">
+          <p className="text-muted">{missing}</p>
+        </SettingsGroup>
+      )}
     </div>
   );
 }
 
-/** What is kept and how it was configured: for the root user, who may read it. */
+/** Stored data and configuration, for root. */
 function SetUp({ version }: { version: string }) {
   // Sizes are looked up whenever one looks.
   const settings = useRead('settings', '/inspect/settings', {}, { staleTime: 0 });
@@ -96,20 +106,20 @@ function SetUp({ version }: { version: string }) {
         title="On disk"
         note={
           data.folder === undefined
-            ? 'Nothing: all is in memory, and goes when the platform stops.'
-            : 'What the data folder holds, by purpose. The oldest goes when a cap is reached.'
+            ? 'Nothing: all data is in memory and is lost when the platform stops.'
+            : 'Contents of the data folder by purpose. When a limit is reached, the oldest entries are deleted.'
         }
       >
         <AmountsTable label="On disk" amounts={data.stored} />
-        {data.isCut && <p className="mt-1 text-warn">There are too many files to measure: sizes are at least this.</p>}
+        {data.isCut && <p className="mt-1 text-warn">Too many files to measure: sizes are at least this.</p>}
       </SettingsGroup>
-      <SettingsGroup title="In memory" note="What this window shows first: of records the newest are in memory.">
+      <SettingsGroup title="In memory" note="The newest records, which this window shows first.">
         <AmountsTable label="In memory" amounts={data.memory} />
       </SettingsGroup>
       <SettingsGroup
         title="Configuration"
         isWide
-        note="Flags win over variables, these over terrarium.json, that over the defaults. A change takes a restart."
+        note="Order of precedence: command-line flags, environment variables, terrarium.json, defaults. Restart to apply changes."
       >
         <ConfigurationTable settings={data.settings} />
         <p className="mt-3 flex items-center gap-1 text-muted">

@@ -1,9 +1,9 @@
-import type { ShownSetting } from '../../../../server/contract/window.ts';
-import { hasAllWords } from '../../parts/all-words.ts';
-import { bytesText } from '../../parts/amounts.ts';
+import type { SettingView } from '../../../../server/api/routes/window.ts';
+import { hasAllWords } from '../../components/all-words.ts';
+import { bytesText } from '../../components/amounts.ts';
 
 /** The value of a setting as one would write it, with its amount in words behind it where that helps. */
-export function valueText({ key, value }: Pick<ShownSetting, 'key' | 'value'>): string {
+export function valueText({ key, value }: Pick<SettingView, 'key' | 'value'>): string {
   if (Array.isArray(value)) return value.join(', ');
   if (typeof value !== 'number') return String(value);
   if (/bytes$/i.test(key)) return `${value} (${bytesText(value)})`;
@@ -11,12 +11,12 @@ export function valueText({ key, value }: Pick<ShownSetting, 'key' | 'value'>): 
 }
 
 /** Is it set at all? */
-export function isSet({ value }: Pick<ShownSetting, 'value'>): boolean {
+export function isSet({ value }: Pick<SettingView, 'value'>): boolean {
   return value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
 }
 
 /** Do all words occur in what is known of the setting? */
-export function isFound(setting: ShownSetting, typed: string): boolean {
+export function isFound(setting: SettingView, typed: string): boolean {
   const { key, description, flag, env, source, origin } = setting;
   return hasAllWords(typed, key, description, flag, env, source, origin, valueText(setting));
 }

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 interface SettingsGroupProps {
   title: string;
   note?: ReactNode;
-  /** The heading stands above what needs all the width. */
+  /** The heading is above what needs all the width. */
   isWide?: boolean;
   children: ReactNode;
 }
@@ -17,7 +17,7 @@ export function SettingsGroup({ title, note, children, isWide = false }: Setting
     >
       <div>
         <h2>{title}</h2>
-        {note && <p className="mt-0.5 text-[12px] text-muted">{note}</p>}
+        {note && <p className="mt-0.5 text-small text-muted">{note}</p>}
       </div>
       <div className="flex min-w-0 flex-col items-start">{children}</div>
     </section>

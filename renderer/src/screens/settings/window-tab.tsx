@@ -1,8 +1,8 @@
 import { type LucideIcon, Monitor, Moon, Sun } from 'lucide-react';
 import { signOut } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
-import { Switch } from '../../parts/fields.tsx';
-import { Segments } from '../../parts/segments.tsx';
+import { Button } from '../../components/button.tsx';
+import { Switch } from '../../components/fields.tsx';
+import { Segments } from '../../components/segments.tsx';
 import { prefer, preferences, type Theme } from '../../preferences/preferences.ts';
 import { useValue } from '../../value-store.ts';
 import { SettingsGroup } from './settings-group.tsx';
@@ -15,7 +15,7 @@ const THEMES = [
 
 /** What one person has chosen in this browser. */
 export function WindowTab() {
-  const { theme, hasLetterKeys, isRailNarrow } = useValue(preferences);
+  const { theme, hasLetterKeys, isRailNarrow, isSaveReviewed } = useValue(preferences);
   return (
     <div className="flex max-w-3xl flex-col gap-6 p-5">
       <SettingsGroup title="Theme" note="Kept in this browser.">
@@ -24,12 +24,20 @@ export function WindowTab() {
       </SettingsGroup>
       <SettingsGroup title="Keyboard" note="Ctrl or Cmd with K always opens the palette; ? lists all keys.">
         <Switch isSelected={hasLetterKeys} onChange={(isOn) => prefer({ hasLetterKeys: isOn })}>
-          Single letters do something (g then a letter, p, r, j, k, /)
+          Enable single-key shortcuts (g then a letter, p, r, j, k, /)
+        </Switch>
+      </SettingsGroup>
+      <SettingsGroup
+        title="Saving"
+        note="Without a review, the message about saved code offers Undo to root. Other users always review."
+      >
+        <Switch isSelected={isSaveReviewed} onChange={(isOn) => prefer({ isSaveReviewed: isOn })}>
+          Review the code of a lambda before saving
         </Switch>
       </SettingsGroup>
       <SettingsGroup title="Layout">
         <Switch isSelected={isRailNarrow} onChange={(isOn) => prefer({ isRailNarrow: isOn })}>
-          Narrow rail, icons only
+          Narrow sidebar with icons only
         </Switch>
         <Button className="mt-2" onPress={() => prefer({ splits: {} })}>
           Reset the widths of all panes
@@ -37,7 +45,7 @@ export function WindowTab() {
       </SettingsGroup>
       <SettingsGroup
         title="Session"
-        note="It ends by itself when its access token does, after twelve hours at the latest; a restart of the server does not end it."
+        note="A session ends when its access token expires, after 8 hours by default. Sessions survive a restart of the server."
       >
         <Button onPress={() => void signOut()}>Sign out</Button>
       </SettingsGroup>

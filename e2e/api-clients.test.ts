@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Steps } from '../fixtures/api-clients/place.ts';
+import { clientGenerators, newestNode } from '../scripts/extra-packages.mjs';
+import { send } from '../server/testing/client.ts';
+import { makePlace, type Place } from '../server/testing/place.ts';
+import { type Platform, startPlatform } from '../server/testing/platform.ts';
+
+// Clients that current generators make from the API document compile strictly, and work with a platform.
+
+const LIMIT_MS = 180_000;
+const CLIENTS = ['openapi-fetch', 'hey-api', 'orval'];
+const sources = join(import.meta.dirname, '..', 'fixtures', 'api-clients');
+/** Beside the packages, so that the clients find them. */
+const folder = join(clientGenerators, 'work');
+const run = promisify(execFile);
+
+let platform: Platform;
+let place: Place;
+let token: string;
+
+/** Runs a command of an installed package; an error contains its output. */
+async function command(path: string, ...args: string[]): Promise<string> {
+  const program = join(clientGenerators, 'node_modules', path);
+  if (!existsSync(program) || !existsSync(newestNode)) {
+    throw new Error(`${program} or Node.js is not installed. Run \`node scripts/extra-packages.mjs\`.`);
+  }
+  try {
+    return (await run(newestNode, [program, ...args], { cwd: folder, env: { ...process.env, NO_COLOR: '1' } })).stdout;
+  } catch (failure) {
+    const { stdout = '', stderr = '' }: { stdout?: string; stderr?: string } = Object(failure);
+    throw new Error(`${path} failed:\n${stdout.slice(0, 4_000)}${stderr.slice(0, 4_000)}`);
+  }
+}
+
+beforeAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+  await cp(sources, folder, { recursive: true });
+  platform = await startPlatform();
+  const { baseUrl, securityUrl, rootCredentials } = platform.emulator;
+  place = await makePlace(platform.root, 'clients');
+  const { apiKey, apiSecret = '' } = rootCredentials;
+  const grant = new URLSearchParams({ grant_type: 'client_credentials' });
+  const auth = `Basic ${Buffer.from(`${apiKey}:${apiSecret}`).toString('base64')}`;
+  token = (await send('POST', `${securityUrl}/root/oauth/issue`, { body: grant, headers: { Authorization: auth } }))
+    .body.access_token;
+  await writeFile(join(folder, 'openapi.json'), await (await fetch(`${baseUrl}/openapi.json`)).text());
+  await writeFile(join(folder, 'package.json'), '{"type":"commonjs"}');
+  await mkdir(join(folder, 'generated'));
+}, LIMIT_MS);
+afterAll(async () => {
+  await platform?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+it('redocly finds nothing to complain about', { timeout: LIMIT_MS }, async () => {
+  const found = await command(
+    '@redocly/cli/bin/cli.js',
+    'lint',
+    'openapi.json',
+    '--config',
+    'redocly.yaml',
+    '--format',
+    'json',
+  );
+  expect(JSON.parse(found).problems).toEqual([]);
+});
+
+it('generated clients compile strictly', { timeout: LIMIT_MS }, async () => {
+  await command('openapi-typescript/bin/cli.js', 'openapi.json', '-o', 'generated/openapi-typescript.ts');
+  await command('@hey-api/openapi-ts/bin/run.js', '-i', 'openapi.json', '-o', 'generated/hey-api');
+  const output = {
+    target: 'generated/orval/client.ts',
+    client: 'fetch',
+    mode: 'split',
+    baseUrl: { getBaseUrlFromSpecification: true },
+  };
+  await writeFile(
+    join(folder, 'orval.config.mjs'),
+    `export default { all: ${JSON.stringify({ input: { target: './openapi.json' }, output })} };`,
+  );
+  await command('orval/dist/bin/orval.mjs', '--config', 'orval.config.mjs');
+  await command('typescript/bin/tsc', '-p', 'tsconfig.json', '--noEmit');
+});
+
+it.each(CLIENTS)(
+  'a client of %s creates, reads, lists, patches, replaces and deletes',
+  { timeout: LIMIT_MS },
+  async (name) => {
+    // For `require`, with the checked types.
+    const options = ['--module', 'commonjs', '--moduleResolution', 'node10', '--noCheck', '--outDir', 'compiled'];
+    if (!existsSync(join(folder, 'compiled'))) await command('typescript/bin/tsc', '-p', 'tsconfig.json', ...options);
+    const client: { run(place: object): Promise<Steps> } = createRequire(import.meta.url)(
+      join(folder, 'compiled', `${name}.js`),
+    );
+    const steps = await client.run({
+      baseUrl: platform.emulator.baseUrl,
+      token,
+      fqon: 'clients',
+      environmentId: place.environmentId,
+      providerId: place.lambdas,
+      engineId: place.docker,
+    });
+    expect(steps).toEqual({
+      created: 'Platform::Resource::Node::Lambda',
+      owner: 'root',
+      read: 'nodejs',
+      names: [name],
+      patched: 'patched',
+      replaced: 'replaced: k',
+      deleted: 204,
+      gone: { status: 404, message: expect.stringContaining('not found') },
+    });
+  },
+);
+
+it('has a program for each of the clients', async () => {
+  const programs = (await readdir(sources)).filter((file) => file.endsWith('.ts') && file !== 'place.ts');
+  expect(programs.sort()).toEqual(CLIENTS.map((name) => `${name}.ts`).sort());
+});

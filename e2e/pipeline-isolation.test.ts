@@ -1,0 +1,212 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, get } from 'node:http';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
+import { requireEngine, testImage } from '../server/testing/engine.ts';
+import { PipelineBench } from '../server/testing/pipeline-bench.ts';
+import type { Body } from '../server/testing/place.ts';
+
+const LIMIT_MS = 120_000;
+const IMAGE = 'terrarium-test/busybox:1';
+const WITH_USER = 'terrarium-test/pipeline-user:1';
+const DYING = 'terrarium-test/pipeline-dying:1';
+
+let bench: PipelineBench;
+const docker = async (...args: string[]) => (await promisify(execFile)('docker', args)).stdout.trim();
+const build = async (tag: string, text: string) => {
+  const child = spawn('docker', ['build', '--quiet', '--tag', tag, '-'], {
+    env: { ...process.env, DOCKER_BUILDKIT: '0' },
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+  child.stdin.end(text);
+  await once(child, 'close');
+};
+const runOf = async (definition: string, words: readonly string[] = [], env: Record<string, string> = {}) => {
+  await bench.commit({ '.gitlab-ci.yml': definition });
+  return bench.start(['run', bench.dir, '--project', 'fern-moss/app', ...words], {
+    GCL_JSON_SCHEMA_VALIDATION: 'false',
+    ...env,
+  }).ended;
+};
+/** Addresses on which this machine listens beside loopback. */
+const listening = async () => {
+  const { stdout } = await promisify(execFile)('ss', ['-Hltn']);
+  return stdout.split('\n').map((line) => line.split(/\s+/)[3] ?? '');
+};
+
+beforeAll(async () => {
+  await requireEngine();
+  await testImage();
+  await build(WITH_USER, `FROM ${IMAGE}\nUSER 1000:1000\n`);
+  await build(
+    DYING,
+    `FROM ${IMAGE}\nEXPOSE 5432\nCMD ["sh", "-c", "echo starting; echo no password is set >&2; exit 3"]\n`,
+  );
+  await buildCommand();
+  bench = await PipelineBench.make({}, { 'a.txt': 'a\n' });
+}, BUILD_TIMEOUT_MS + LIMIT_MS);
+afterAll(async () => {
+  await bench?.close();
+  await docker('image', 'rm', '--force', WITH_USER, DYING);
+}, LIMIT_MS);
+
+describe('a job in an image', () => {
+  it('has a network of its own: two jobs listen on one port, and none reaches what listens on this machine', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const host = createServer((_req, res) => res.end('of this machine')).listen(0, '127.0.0.1');
+    await once(host, 'listening');
+    const address = host.address();
+    const port = address !== null && typeof address === 'object' ? address.port : 0;
+    const one = (name: string) => `${name}:
+  image: ${IMAGE}
+  script:
+    - echo ${name} > /www/index.html
+    - httpd -p 8765 -h /www
+    - sleep 1
+    - wget -qO- http://127.0.0.1:8765/
+    - if wget -qO- http://127.0.0.1:${port}/; then exit 1; fi
+`;
+    const { exitCode, out, err } = await runOf(one('first') + one('second'));
+    host.close();
+    expect(exitCode, `${out}${err}`).toBe(0);
+    expect(out).toMatch(/first .*> first$/m);
+    expect(out).toMatch(/second .*> second$/m);
+  });
+
+  it('reaches the platform by an address that only its network has, and that ends with it', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    await bench.commit({
+      '.gitlab-ci.yml': `call:
+  image: ${IMAGE}
+  script:
+    - echo "api $CI_API_V4_URL page $CI_PROJECT_URL"
+    - 'wget -qO- --header "JOB-TOKEN: $CI_JOB_TOKEN" "$CI_API_V4_URL/projects/$CI_PROJECT_ID"'
+    - echo waiting
+    - while [ ! -e /tmp/go ]; do sleep 1; done
+`,
+    });
+    const run = bench.start(['run', bench.dir, '--project', 'fern-moss/app'], { GCL_JSON_SCHEMA_VALIDATION: 'false' });
+    await Promise.race([run.said('> waiting'), run.ended.then(({ out }) => expect(out).toContain('> waiting'))]);
+    let [container, environment] = ['', ''];
+    for (const one of (await docker('ps', '--quiet', '--filter', 'label=terrarium.pipeline')).split('\n')) {
+      const found = await docker('inspect', '--format', '{{range .Config.Env}}{{println .}}{{end}}', one).catch(
+        () => '',
+      );
+      if (found.includes(`CI_PROJECT_URL=${bench.platform.emulator.scmUrl}/`)) [container, environment] = [one, found];
+    }
+    const [, opened = ''] = /^CI_API_V4_URL=http:\/\/([^/]+)/m.exec(environment) ?? [];
+    const gateway = await docker(
+      'inspect',
+      '--format',
+      '{{range .NetworkSettings.Networks}}{{.Gateway}}{{end}}',
+      container,
+    );
+    expect(opened).toBe(`${gateway}:${opened.split(':')[1]}`);
+    expect(await listening()).toContain(opened);
+    // This machine, and containers of other networks, are not answered.
+    await expect(once(get(`http://${opened}/`), 'response')).rejects.toThrow(/socket hang up|ECONNRESET/);
+    const other = await docker('run', '--rm', IMAGE, 'sh', '-c', `wget -T 3 -qO- http://${opened}/ || echo refused`);
+    expect(other).toBe('refused');
+    await docker('exec', container, 'touch', '/tmp/go');
+    const { exitCode, out, err } = await run.ended;
+    expect(exitCode, `${out}${err}`).toBe(0);
+    expect(out).toContain('"path_with_namespace":"fern-moss/app"');
+    expect(out).toMatch(/> api http:\/\/\d+\.\d+\.\d+\.\d+:\d+\/api\/v4 page http:\/\/(127\.0\.0\.1|localhost):/);
+    expect(await listening()).not.toContain(opened);
+  });
+
+  it('has a clean environment and a writable folder, whatever its user; origin/main is in the checkout', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const { exitCode, out, err } = await runOf(
+      `in-image:
+  image: ${WITH_USER}
+  script: [id -u, touch made a.txt, mkdir ../beside, 'echo "[$AWS_SECRET_ACCESS_KEY]"']
+on-host:
+  script: ['echo "[$AWS_SECRET_ACCESS_KEY]"', git log -1 --format=%s origin/main, git diff --stat origin/main HEAD]
+`,
+      [],
+      { AWS_SECRET_ACCESS_KEY: 'of-the-developer' },
+    );
+    expect(exitCode, `${out}${err}`).toBe(0);
+    expect(out).toMatch(/in-image .*> 1000$/m);
+    expect(out.match(/> \[\]$/gm)).toHaveLength(2);
+    expect(out).not.toContain('of-the-developer');
+    expect(out).toMatch(/on-host .*> Begin$/m);
+    expect(out).toMatch(/on-host .* runs on this machine, because it has no image/);
+  });
+
+  it('never runs on this machine unless --shell is given: a missing engine is reported at once', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const definition = `a: {image: "${IMAGE}", script: [touch /tmp/never]}\nb: {script: [echo ok]}\n`;
+    const engineless = {
+      DOCKER_HOST: 'unix:///nonexistent/docker.sock',
+      CONTAINER_HOST: 'unix:///nonexistent/podman.sock',
+    };
+    const withoutImageAtMs = performance.now();
+    expect((await runOf(definition, ['--job', 'b'], engineless)).exitCode).toBe(0);
+    const startedAtMs = performance.now();
+    const { exitCode, out, err } = await runOf(definition, [], engineless);
+    const tookMs = performance.now() - startedAtMs;
+    expect(exitCode, `${out}${err}`).toBe(2);
+    expect(err).toMatch(/job 'a' cannot run: it has an image, but no container engine responds: .*--shell/);
+    // It does not wait for an engine: it takes no longer than a run without images, also on a busy machine.
+    expect(tookMs / (startedAtMs - withoutImageAtMs)).toBeLessThan(4);
+    expect((await runOf(definition.replace('/tmp/never', 'here'), ['--shell'], engineless)).exitCode).toBe(0);
+  });
+
+  it('shows the log of a service that has ended', { timeout: LIMIT_MS }, async () => {
+    const { exitCode, out } = await runOf(`db:
+  image: ${IMAGE}
+  services: [{name: "${DYING}", alias: db}]
+  script: [echo begun]
+`);
+    expect(exitCode).toBe(0);
+    expect(out).toMatch(/service terrarium-test\/pipeline-dying:1 has ended with exit code 3/);
+    expect(out).toContain('no password is set');
+    expect(out).toContain('starting');
+  });
+
+  it('is retried with the variables of its run', { timeout: LIMIT_MS }, async () => {
+    const { exitCode } = await runOf('a: {script: [\'echo "level $LEVEL"\']}\n', ['--variable', 'LEVEL=high']);
+    expect(exitCode).toBe(0);
+    const [{ id }] = await bench.inspect('pipelines');
+    const again = await bench.start(['retry', id, 'a']).ended;
+    expect(again.out).toContain('> level high');
+    const other = await bench.start(['retry', id, 'a', '--variable', 'LEVEL=low']).ended;
+    expect(other.out).toContain('> level low');
+    const begun: Body = await bench.inspect(`pipelines/${id}/jobs/a/retry`, 'POST');
+    const ended = async () => (await bench.inspect(`pipelines/${begun.id}`)).state;
+    await expect.poll(ended, { timeout: LIMIT_MS / 2 }).toBe('success');
+    expect(JSON.stringify(await bench.inspect('pipelines'))).not.toContain('"high"');
+  });
+
+  it('finds its submodules as GIT_SUBMODULE_STRATEGY asks, and says what of Git LFS is missing', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const library = `${bench.folder}/library`;
+    await promisify(execFile)('git', ['init', '-q', '-b', 'main', library]);
+    const inLibrary = (...args: string[]) =>
+      promisify(execFile)('git', ['-C', library, '-c', 'user.name=A', '-c', 'user.email=a@example.com', ...args]);
+    await inLibrary('commit', '-q', '--allow-empty', '-m', 'Library');
+    await bench.git('submodule', 'add', '-q', library, 'lib');
+    const { exitCode, out, err } = await runOf(
+      `with: {variables: {GIT_SUBMODULE_STRATEGY: normal}, script: [git -C lib log -1 --format=%s]}
+without: {script: ['test -z "$(ls lib)"']}
+`,
+    );
+    expect(exitCode, `${out}${err}`).toBe(0);
+    expect(out).toMatch(/with .*> Library$/m);
+    await bench.commit({
+      '.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n',
+      'big.bin': 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n',
+    });
+    const lfs = await runOf('a: {script: [cat big.bin]}\n');
+    expect(lfs.out).toMatch(/1 file is a Git LFS pointer without its content: big\.bin/);
+  });
+});

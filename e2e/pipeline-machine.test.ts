@@ -1,0 +1,113 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { send } from '../server/testing/checked-client.ts';
+import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
+import { requireEngine, testImage } from '../server/testing/engine.ts';
+import { PipelineBench } from '../server/testing/pipeline-bench.ts';
+
+const LIMIT_MS = 240_000;
+const IMAGE = 'terrarium-test/busybox:1';
+const SERVICE = 'terrarium-test/pipeline-late-service:1';
+
+let bench: PipelineBench;
+const run = promisify(execFile);
+
+beforeAll(async () => {
+  await requireEngine();
+  await buildCommand();
+  bench = await PipelineBench.make({}, { 'a.txt': 'a\n' });
+  await testImage();
+  const service = join(bench.folder, 'service');
+  await mkdir(service);
+  const command = 'sleep 2; echo served > /www/index.html; exec httpd -f -p 80 -h /www';
+  await writeFile(join(service, 'Dockerfile'), `FROM ${IMAGE}\nEXPOSE 80\nCMD ["sh", "-c", "${command}"]\n`);
+  await run('docker', ['build', '--quiet', '--tag', SERVICE, service], {
+    env: { ...process.env, DOCKER_BUILDKIT: '0' },
+  });
+}, BUILD_TIMEOUT_MS + LIMIT_MS);
+afterAll(async () => {
+  await bench?.close();
+  await run('docker', ['image', 'rm', '--force', SERVICE]);
+}, LIMIT_MS);
+
+/** A docker command whose engine appears to be in a virtual machine, which shares no folder with this one. */
+async function machineCommand(): Promise<string> {
+  const bin = join(bench.folder, 'bin');
+  await mkdir(bin);
+  const kernel = (await run('uname', ['-r'])).stdout.trim();
+  const docker = (await run('sh', ['-c', 'command -v docker'])).stdout.trim();
+  const said = JSON.stringify({ KernelVersion: kernel, OperatingSystem: 'Docker Desktop' });
+  const script = `#!/bin/sh
+if [ "$1" = info ]; then echo '${said}'; exit; fi
+case " $* " in *' --volume '*) echo 'the path is not shared from the host' >&2; exit 125;; esac
+exec '${docker}' "$@"
+`;
+  await writeFile(join(bin, 'docker'), script);
+  await chmod(join(bin, 'docker'), 0o755);
+  return `${bin}${delimiter}${process.env.PATH}`;
+}
+
+/** Passes on connections from the engine's networks to a port on loopback, as the network of a virtual machine does. */
+async function passOnToLoopback(port: number) {
+  // As a container sees it: a daemon that starts for the first time reports no gateway for this network.
+  const { stdout } = await run('docker', ['run', '--rm', IMAGE, 'busybox', 'ip', 'route']);
+  const [, gateway] = /default via (\S+)/.exec(stdout) ?? [];
+  expect(gateway, stdout).toBeDefined();
+  const server = createServer((socket) => {
+    const onward = connect({ port, host: '127.0.0.1' });
+    for (const [one, other] of [
+      [socket, onward],
+      [onward, socket],
+    ] as const) {
+      one.on('error', () => other.destroy());
+      one.pipe(other);
+    }
+  }).listen(port, gateway);
+  await once(server, 'listening');
+  return server;
+}
+
+it('a job of an engine in a virtual machine gets its files, waits for its services and reaches the platform', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const { scmUrl, scmToken } = bench.platform.emulator;
+  const headers = { 'PRIVATE-TOKEN': scmToken };
+  const variable = { key: 'CA', value: 'text of a file', variable_type: 'file' };
+  expect(await send('POST', `${scmUrl}/api/v4/projects/101/variables`, { body: variable, headers })).toMatchObject({
+    status: 201,
+  });
+  await bench.commit({
+    '.gitlab-ci.yml': `call:
+  image: ${IMAGE}
+  services: [{name: "${SERVICE}", alias: web}]
+  script:
+    - cat "$CA"
+    - wget -qO- http://web/
+    - echo "api $CI_API_V4_URL page $CI_PROJECT_URL"
+    - 'until wget -qO- --header "JOB-TOKEN: $CI_JOB_TOKEN" "$CI_API_V4_URL/projects/$CI_PROJECT_ID"; do sleep 1; done'
+`,
+  });
+  const env = { PATH: await machineCommand(), GCL_JSON_SCHEMA_VALIDATION: 'false' };
+  const job = bench.start(['run', bench.dir, '--project', 'fern-moss/shop'], env);
+  const [, port] = /> api http:\/\/host\.docker\.internal:(\d+)\/api/.exec(await job.said('> api ')) ?? [];
+  expect(port).toBeDefined();
+  const network = await passOnToLoopback(Number(port));
+  try {
+    const { exitCode, out, err } = await job.ended;
+    expect(exitCode, `${out}${err}`).toBe(0);
+    expect(out).toMatch(/> text of a file$/m);
+    expect(out).toMatch(/> served$/m);
+    // For people, the address is as before.
+    expect(out).toMatch(/ page http:\/\/(?:127\.0\.0\.1|localhost):/);
+    expect(out).toContain('"path_with_namespace":"fern-moss/shop"');
+  } finally {
+    network.close();
+  }
+  // It was open for the job only.
+  await expect(once(connect(Number(port), '127.0.0.1'), 'connect')).rejects.toThrow('ECONNREFUSED');
+});

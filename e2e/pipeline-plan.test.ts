@@ -1,0 +1,192 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
+import { PipelineBench, readerSettings } from '../server/testing/pipeline-bench.ts';
+import { startPlatform } from '../server/testing/platform.ts';
+
+const LIMIT_MS = 120_000;
+const DEFINITION = `
+workflow: {rules: [{variables: {DEPLOY: "yes"}}]}
+stages: [build, deploy]
+build:
+  stage: build
+  image: node:$VERSION
+  variables: {VERSION: "20"}
+  tags: [large]
+  parallel: {matrix: [{SHAPE: [round, square]}]}
+  script: [echo hi]
+deploy:
+  stage: deploy
+  needs: [{job: build, parallel: {matrix: [{SHAPE: round}]}}]
+  rules: [{if: $CI_COMMIT_BRANCH == "main", when: never}, {if: $DEPLOY == "yes", when: manual}]
+  script: [echo hi]
+never: {stage: deploy, rules: [{if: $CI_COMMIT_TAG}], script: [echo hi]}
+`;
+
+let bench: PipelineBench;
+
+beforeAll(async () => {
+  await buildCommand();
+  bench = await PipelineBench.make({}, { '.gitlab-ci.yml': DEFINITION });
+}, BUILD_TIMEOUT_MS + LIMIT_MS);
+afterAll(() => bench?.close(), LIMIT_MS);
+
+const plan = (what: string, ...words: string[]) =>
+  bench.start([what, bench.dir, '--project', 'fern-moss/app', ...words], readerSettings(bench.dir)).ended;
+
+it('shows the jobs with their rule, image and variables, what differs first, and runs nothing', {
+  timeout: LIMIT_MS,
+}, async () => {
+  await bench.commit({ '.gitlab-ci.yml': DEFINITION });
+  const { exitCode, out, err } = await plan('plan', '--source', 'push');
+  expect(exitCode, err).toBe(0);
+  const short = await bench.git('rev-parse', '--short=8', 'HEAD');
+  expect(out.split('\n').slice(0, 7)).toEqual([
+    "not as on GitLab: tags of 'build: [round]', 'build: [square]': every job runs on this machine",
+    `push pipeline of 'feature/a' (${short}):`,
+    '  build / build: [round]: on_success, in node:20',
+    '      variables: DEPLOY=yes, VERSION=20, SHAPE=round',
+    '  build / build: [square]: on_success, in node:20',
+    '      variables: DEPLOY=yes, VERSION=20, SHAPE=square',
+    '  deploy / deploy: manual, on this machine, needs build: [round]',
+  ]);
+  expect(out).toContain('by rule 2 (if: $DEPLOY == "yes"), when: manual');
+  expect(out).toContain('not run: never, by none of its rules matches');
+  expect((await plan('plan', '--source', 'push', '--list')).out.split('\n')).toEqual([
+    'build: [round]',
+    'build: [square]',
+    'deploy',
+    '',
+  ]);
+  expect(JSON.parse((await plan('plan', '--source', 'push', '--json')).out)).toMatchObject({
+    source: 'push',
+    jobs: [{ image: 'node:20' }, {}, { when: 'manual' }],
+    leftOut: [{ name: 'never' }],
+    findings: [{ name: 'tags', state: 'differs' }],
+  });
+  expect((await plan('lint', '--source', 'push')).out).toContain('is valid: 3 jobs in a push pipeline');
+  expect(await bench.inspect('pipelines')).toEqual([]);
+});
+
+it.each([
+  ['a token that a script reads', 'a: {id_tokens: {TOKEN: {aud: x}}, script: [echo $TOKEN]}\n', 'id_tokens'],
+  ['a secret that a script reads', 'a: {secrets: {KEY: {vault: a/b/c@d}}, script: [echo $KEY]}\n', 'secrets'],
+  ['services without an image', 'a: {services: [postgres:16], script: [echo hi]}\n', 'services'],
+])('refuses %s, unless it is forced', { timeout: LIMIT_MS }, async (_what, definition, keyword) => {
+  await bench.commit({ '.gitlab-ci.yml': definition });
+  const refused = await bench.run();
+  expect(refused).toMatchObject({ exitCode: 2, err: expect.stringContaining(`${keyword} of 'a'`) });
+  expect((await plan('plan')).exitCode).toBe(2);
+  const forced = await bench.run('--force');
+  expect(forced.exitCode, forced.err).toBe(0);
+  expect(forced.out).toContain(`not as on GitLab: ${keyword} of 'a'`);
+});
+
+it('shows the jobs of child pipelines, and what is refused in them, before the run ("Downstream pipelines")', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const parent = `
+stages: [build, deploy]
+make: {stage: build, script: [echo hi], artifacts: {paths: [made.yml]}}
+service: {stage: build, trigger: {include: [{local: ci/a.yml}, {local: ci/b.yml}], strategy: depend}}
+made: {stage: deploy, trigger: {include: [{artifact: made.yml, job: make}]}}
+`;
+  const below = 'inner: {trigger: {include: ci/inner.yml, strategy: depend}}\n';
+  const inner = (more: string) => `
+deep: {image: "node:$VERSION", variables: {VERSION: "20"}, tags: [large], script: [echo hi]${more}}
+never: {rules: [{if: $CI_COMMIT_TAG}], script: [echo hi]}
+`;
+  const files = { '.gitlab-ci.yml': parent, 'ci/a.yml': 'first: {script: [echo hi]}\n', 'ci/b.yml': below };
+  await bench.commit({ ...files, 'ci/inner.yml': inner('') });
+  const { exitCode, out, err } = await plan('plan', '--source', 'push');
+  expect(exitCode, err).toBe(0);
+  expect(out.split('\n').filter((line) => !/push pipeline/.test(line))).toEqual([
+    "not as on GitLab: tags of 'service / inner / deep': every job runs on this machine",
+    '  build / make: on_success, on this machine',
+    '      by no rules',
+    '  build / service: on_success, starts a child pipeline',
+    '      by no rules',
+    '    test / service / first: on_success, on this machine',
+    '        by no rules',
+    '    test / service / inner: on_success, starts a child pipeline',
+    '        by no rules',
+    '      test / service / inner / deep: on_success, in node:20',
+    '          by no rules',
+    '          variables: VERSION=20',
+    '      not run: never, by none of its rules matches',
+    '  deploy / made: on_success, starts a child pipeline',
+    '      by no rules',
+    '      its jobs are known when the job that creates the definition has run',
+    '',
+  ]);
+  expect((await plan('plan', '--source', 'push', '--list')).out.trim().split('\n')).toEqual([
+    'make',
+    'service',
+    'service / first',
+    'service / inner',
+    'service / inner / deep',
+    'made',
+  ]);
+  await bench.commit({ 'ci/inner.yml': inner(', id_tokens: {KEY: {aud: x}}, after_script: [echo $KEY]') });
+  for (const what of ['plan', 'run']) {
+    const refused = await plan(what, '--source', 'push');
+    expect(refused).toMatchObject({ exitCode: 2, out: expect.not.stringContaining('starting') });
+    expect(`${refused.out}${refused.err}`).toContain("id_tokens of 'service / inner / deep'");
+  }
+  await bench.commit({ 'ci/inner.yml': 'deep: {script: [echo\n' });
+  expect(await plan('lint', '--source', 'push')).toMatchObject({
+    exitCode: 2,
+    err: expect.stringMatching(/child pipeline of 'service \/ inner' .*ci\/inner\.yml:2/),
+  });
+});
+
+it('refuses an include that does not exist', { timeout: LIMIT_MS }, async () => {
+  await bench.commit({ '.gitlab-ci.yml': 'include: ci/none.yml\na: {script: [echo hi]}\n' });
+  expect(await plan('plan')).toMatchObject({ exitCode: 2, err: expect.stringContaining('ci/none.yml') });
+});
+
+it('includes files of other projects from the server that `origin` of the repository names', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const server = await startPlatform({});
+  const temporary = await mkdtemp(join(tmpdir(), 'terrarium-include-'));
+  try {
+    const { scmUrl, scmToken } = server.emulator;
+    const made = await fetch(`${scmUrl}/api/v4/projects`, {
+      method: 'POST',
+      headers: { 'PRIVATE-TOKEN': scmToken, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name: 'templates', namespace: 'fern-moss' }),
+    });
+    expect(made.status, await made.text()).toBe(201);
+    await bench.git('switch', '-q', '-c', 'templates');
+    await bench.commit({ 'jobs.yml': 'from-there: {script: [echo hi]}\n' });
+    const to = `${scmUrl.replace('//', `//oauth2:${scmToken}@`)}/fern-moss/templates.git`;
+    await bench.git('push', '-q', '-o', 'ci.skip', to, 'templates:main');
+    await bench.git('switch', '-q', 'feature/a');
+    await bench.git('remote', 'add', 'origin', `${scmUrl}/fern-moss/app.git`);
+    await bench.commit({ '.gitlab-ci.yml': 'include: [{project: fern-moss/templates, ref: main, file: jobs.yml}]\n' });
+    const password = `!f() { echo username=oauth2; echo password=${scmToken}; }; f`;
+    const credentials = {
+      // The reader does not support spaces in it.
+      TMPDIR: temporary,
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: 'credential.helper',
+      GIT_CONFIG_VALUE_0: password,
+    };
+    const words = ['plan', bench.dir, '--project', 'fern-moss/app', '--list'];
+    const found = await bench.start(words, credentials).ended;
+    expect(found, found.err).toMatchObject({ exitCode: 0, out: 'from-there\n' });
+    const refused = await bench.start(words, { TMPDIR: temporary }).ended;
+    expect(refused).toMatchObject({
+      exitCode: 2,
+      err: expect.stringMatching(
+        /Project include could not be fetched \{ project: fern-moss\/templates, ref: main, file: jobs.yml \}$/m,
+      ),
+    });
+  } finally {
+    await server.stop();
+    await rm(temporary, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,431 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
+import { PipelineBench } from '../server/testing/pipeline-bench.ts';
+import type { Body } from '../server/testing/place.ts';
+
+/* Rules that decide whether a run succeeds, each with the section of GitLab's documentation ("CI/CD YAML syntax reference" unless said). */
+
+const LIMIT_MS = 120_000;
+
+let bench: PipelineBench;
+
+beforeAll(async () => {
+  await buildCommand();
+  bench = await PipelineBench.make({}, { '.gitlab-ci.yml': 'a: {script: [echo hi]}\n' });
+}, BUILD_TIMEOUT_MS + LIMIT_MS);
+afterAll(() => bench?.close(), LIMIT_MS);
+
+/** Runs a definition; its exit code, its output, and the states of its jobs. */
+async function ran(definition: string, ...words: string[]) {
+  await bench.commit({ '.gitlab-ci.yml': definition });
+  const { exitCode, out, err } = await bench.run(...words);
+  const [{ jobs }]: Body[] = await bench.inspect('pipelines');
+  const states = jobs.map(({ name, state }: Body) => `${name} ${state}`);
+  return { exitCode, out: `${out}${err}`, states };
+}
+
+it('"Predefined variables": CI_COMMIT_BEFORE_SHA is the commit before on the branch, also when a run is repeated', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const run = async (...words: string[]) => {
+    const { out } = await bench.run('--source', 'push', ...words);
+    return /> before (\w+)/.exec(out)?.[1];
+  };
+  await bench.git('switch', '-q', '-c', 'feature/before');
+  await bench.commit({ '.gitlab-ci.yml': 'a: {script: [echo "before $CI_COMMIT_BEFORE_SHA"]}\n' });
+  const first = await bench.git('rev-parse', 'HEAD');
+  expect(await run()).toBe('0'.repeat(40));
+  await bench.commit({});
+  expect([await run(), await run()]).toEqual([first, first]);
+  // A remote that has the branch knows it better.
+  const begin = await bench.git('rev-parse', 'main');
+  await bench.git('update-ref', 'refs/remotes/origin/feature/before', begin);
+  expect(await run()).toBe(begin);
+  await bench.git('update-ref', '-d', 'refs/remotes/origin/feature/before');
+  await bench.git('switch', '-q', 'feature/a');
+});
+
+it('names the jobs that did not run with the reason, once', { timeout: LIMIT_MS }, async () => {
+  const { out } = await ran(
+    `
+stages: [build, test, deploy]
+build: {stage: build, script: [exit 1]}
+approve: {stage: build, when: manual, script: [echo hi]}
+idle: {stage: build, needs: [], when: on_failure, script: [echo hi]}
+unit: {stage: test, script: [echo hi]}
+undo: {stage: test, when: on_failure, script: [echo hi]}
+last: {stage: deploy, script: [echo hi]}
+`,
+    '--source',
+    'push',
+  );
+  expect(out.match(/^not run: .*$/gm)).toEqual([
+    "not run: 'approve', because manual jobs run only with --job NAME",
+    "not run: 'idle', because no job before failed",
+    "not run: 'unit', 'last', because a job that has to succeed before failed or did not run",
+  ]);
+});
+
+describe('"trigger" and "Parent-child pipelines" (Downstream pipelines)', () => {
+  const parent = (more: string) => `
+stages: [build, test, deploy]
+build: {stage: build, script: [echo made > out.txt], artifacts: {paths: [out.txt]}}
+child:
+  stage: test
+  variables: {COLOR: green}
+  trigger: {include: ci/child.yml${more}}
+after: {stage: deploy, script: [echo hi]}
+`;
+  const child = (script: string) => `
+stages: [one, two]
+variables: {COLOR: red}
+first: {stage: one, script: ['echo "$CI_JOB_NAME $COLOR $CI_PIPELINE_SOURCE"', echo x > x.txt], artifacts: {paths: [x.txt]}, rules: [{if: $CI_PIPELINE_SOURCE == "parent_pipeline"}]}
+second: {stage: two, script: [test -e x.txt, '${script}'], rules: [{when: on_success}]}
+never: {stage: two, script: [echo hi], rules: [{if: $CI_PIPELINE_SOURCE == "push"}]}
+`;
+
+  it('"trigger:strategy": with depend, the job waits for the child pipeline and has its result', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    await bench.write({ 'ci/child.yml': child('true') });
+    const good = await ran(parent(', strategy: depend'), '--source', 'push');
+    expect(good.states, good.out).toEqual([
+      'build success',
+      'child success',
+      'after success',
+      'child / first success',
+      'child / second success',
+    ]);
+    expect(good.exitCode).toBe(0);
+    expect(good.out).toContain('first green parent_pipeline');
+    await bench.write({ 'ci/child.yml': child('exit 3') });
+    const bad = await ran(parent(', strategy: depend'), '--source', 'push');
+    expect(bad.exitCode).toBe(1);
+    expect(bad.states).toEqual([
+      'build success',
+      'child failed',
+      'after skipped',
+      'child / first success',
+      'child / second failed',
+    ]);
+  });
+
+  it('without strategy, the job succeeds, but the run does not when the child pipeline fails', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    await bench.write({ 'ci/child.yml': child('exit 3') });
+    const { exitCode, states } = await ran(parent(''), '--source', 'push');
+    expect(exitCode).toBe(1);
+    expect(states).toEqual(expect.arrayContaining(['child success', 'after success', 'child / second failed']));
+  });
+
+  it('"trigger:include": a child pipeline that cannot be created fails the job', { timeout: LIMIT_MS }, async () => {
+    await bench.write({ 'ci/child.yml': 'a: {script: [echo hi], rules: [{when: never}]}\n' });
+    const { exitCode, out } = await ran(parent(', strategy: depend'), '--source', 'push');
+    expect(exitCode).toBe(1);
+    expect(out).toContain('the child pipeline could not be created: it has no jobs');
+    await bench.git('rm', '-q', 'ci/child.yml');
+    const missing = await ran(parent(''), '--source', 'push');
+    expect(missing.exitCode).toBe(1);
+    expect(missing.out).toContain('the child pipeline could not be created');
+  });
+
+  it('what differs in a child pipeline is named; what is refused is refused before the run, or fails the job if only the run creates it', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const child = 'a: {script: [echo hi], services: [db], hooks: {pre_get_sources_script: [echo]}}\n';
+    const refusal = "services of 'child / a': services need an image for the job";
+    await bench.commit({ '.gitlab-ci.yml': parent(''), 'ci/child.yml': child });
+    const { exitCode, out, err } = await bench.run('--source', 'push');
+    expect(exitCode).toBe(2);
+    expect(err).toContain(refusal);
+    expect(out).not.toContain('starting');
+    const forced = await ran(parent(''), '--source', 'push', '--force');
+    expect(forced.exitCode).toBe(0);
+    expect(forced.out).toContain("not as on GitLab: hooks of 'child / a': the scripts of hooks are not run");
+    await bench.write({ 'child.yml': child });
+    const made = await ran(`
+stages: [build, test]
+make: {stage: build, script: [cp child.yml made.yml], artifacts: {paths: [made.yml]}}
+child: {stage: test, trigger: {include: [{artifact: made.yml, job: make}]}}
+`);
+    expect(made.exitCode).toBe(1);
+    expect(made.out).toContain(`the child pipeline could not be created: ${refusal}`);
+  });
+
+  it('"Dynamic child pipelines" and "needs:pipeline:job": definition and artifacts are those of jobs of the parent', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const made = 'script: [cat given.txt], needs: [{pipeline: $$PARENT, job: make}]';
+    const definition = `
+stages: [build, test]
+make:
+  stage: build
+  script: ['echo "made: {$TEXT}" > child.yml', echo hello > given.txt]
+  variables: {TEXT: '${made}'}
+  artifacts: {paths: [child.yml, given.txt]}
+child:
+  stage: test
+  variables: {PARENT: $CI_PIPELINE_ID}
+  trigger: {include: [{artifact: child.yml, job: make}], strategy: depend}
+`;
+    const { exitCode, out, states } = await ran(definition, '--source', 'push');
+    expect(exitCode, out).toBe(0);
+    expect(states).toEqual(['make success', 'child success', 'child / made success']);
+    expect(out).toContain('> hello');
+  });
+
+  it('"trigger:project": pipelines of other projects are refused', { timeout: LIMIT_MS }, async () => {
+    const { exitCode, err } = await bench
+      .commit({ '.gitlab-ci.yml': 'other: {trigger: {project: fern-moss/other}}\n' })
+      .then(() => bench.run());
+    expect(exitCode).toBe(2);
+    expect(err).toContain("trigger:project of 'other': pipelines of other projects are not run");
+  });
+});
+
+it('"when: delayed": a job starts after its delay, which a canceled run does not wait for', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const late = (more: string) => `late: {script: [exit 1], when: delayed, start_in: ${more}}\n`;
+  const waited = await ran(`${late('2 seconds')}early: {script: [echo hi]}\n`);
+  const [{ startedAtMs, jobs }]: Body[] = await bench.inspect('pipelines');
+  expect(waited).toMatchObject({ exitCode: 1, states: ['late failed', 'early success'] });
+  expect(jobs[0].startedAtMs - startedAtMs).toBeGreaterThanOrEqual(2_000);
+  expect(await ran(late('30 minutes'), '--no-delay')).toMatchObject({
+    exitCode: 1,
+    out: expect.stringContaining('starts without its delay of 30 minutes'),
+  });
+  const canceled = bench.start(['run', bench.dir, '--project', 'fern-moss/app']);
+  await canceled.said('starts in 30 minutes');
+  canceled.child.kill('SIGINT');
+  expect((await canceled.ended).exitCode).toBe(130);
+  expect((await bench.inspect('pipelines'))[0].jobs).toMatchObject([{ state: 'canceled' }]);
+});
+
+it('"default" and "inherit:default": retry and timeout of all jobs, unless a job has its own or inherits none', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const { out } = await ran(
+    `include: ci/more.yml
+default: {retry: 1, timeout: 90s}
+a: {script: [exit 1], allow_failure: true}
+b: {script: [exit 1], allow_failure: true, retry: 0}
+c: {script: [exit 1], allow_failure: true, inherit: {default: [timeout]}}
+d: {script: [sleep 4711], allow_failure: true, retry: 0, timeout: 1s}
+`.replace('include: ci/more.yml\n', ''),
+  );
+  expect(out).toMatch(/a .*retry 1 of 1/);
+  expect(out).not.toMatch(/[bcd] .*retry 1 of 1/);
+  expect(out).toContain('it exceeded its timeout of 1s');
+});
+
+it('"retry:when" and "retry:exit_codes": only such failures are tried again', { timeout: LIMIT_MS }, async () => {
+  const { out, exitCode } = await ran(`code: {script: [exit 3], retry: {max: 1, exit_codes: [3]}, allow_failure: true}
+other-code: {script: [exit 4], retry: {max: 1, exit_codes: 3}, allow_failure: true}
+script: {script: [exit 1], retry: {max: 1, when: script_failure}, allow_failure: true}
+system: {script: [exit 1], retry: {max: 1, when: [runner_system_failure, api_failure]}, allow_failure: true}
+late: {script: [sleep 4711], timeout: 1s, retry: {max: 1, when: job_execution_timeout}, allow_failure: true}
+either: {script: [exit 3], retry: {max: 1, when: api_failure, exit_codes: 3}, allow_failure: true}
+`);
+  expect(exitCode).toBe(0);
+  const retried = [...out.matchAll(/^.*?(\S+) +retry 1 of 1$/gm)].map(([, name]) => name);
+  expect(retried.sort()).toEqual(['code', 'either', 'late', 'script']);
+});
+
+it('"allow_failure:exit_codes": any other exit code fails the pipeline', { timeout: LIMIT_MS }, async () => {
+  const job = (code: number) => `a: {script: [exit ${code}], allow_failure: {exit_codes: [3, 4]}}\n`;
+  expect((await ran(job(4))).exitCode).toBe(0);
+  expect((await ran(job(5))).exitCode).toBe(1);
+});
+
+it('"needs:parallel:matrix": a job waits for these parallel jobs only', { timeout: LIMIT_MS }, async () => {
+  const build = `build:
+  stage: build
+  script: ['echo made > $SIZE-$SHAPE', 'test $SIZE != l']
+  artifacts: {paths: ['*-*'], when: always}
+  parallel: {matrix: [{SIZE: [s, l], SHAPE: [round, square]}]}
+`;
+  const needs = 'needs: [{job: build, parallel: {matrix: [{SIZE: s, SHAPE: [round, square]}]}}]';
+  const { states, exitCode } = await ran(
+    `${build}check: {stage: test, ${needs}, script: [test -e s-round, test ! -e l-round]}\n`,
+  );
+  expect(exitCode).toBe(1);
+  expect(states).toContain('check success');
+  const none = 'needs: [{job: build, parallel: {matrix: [{SIZE: xl, SHAPE: round}]}}]';
+  const refused = await ran(`${build}check: {stage: test, ${none}, script: [echo hi]}\n`);
+  expect(refused.exitCode).toBe(2);
+  expect(refused.out).toContain("job 'check' needs 'build', which has no parallel job with these values");
+});
+
+it('"Git strategy" and "Shallow cloning" (Configuring runners): no checkout, and as many commits as asked', {
+  timeout: LIMIT_MS,
+}, async () => {
+  for (let n = 0; n < 25; n++) await bench.commit({ n: String(n) });
+  const count = (depth: string, wanted: number) =>
+    `{variables: {GIT_DEPTH: "${depth}"}, script: ['test "$(git rev-list --count HEAD)" -eq ${wanted}']}`;
+  const jobs = (all: number) => `none: {variables: {GIT_STRATEGY: none}, script: ['test -z "$(ls -A)"']}
+one: ${count('1', 1)}
+three: ${count('3', 3)}
+many: ${count('22', 22)}
+usual: {script: ['test "$(git rev-list --count HEAD)" -ge 20']}
+${all > 0 ? `all:\n  variables:\n    GIT_DEPTH: "0"\n  script: ['test "$(git rev-list --count HEAD)" -ge 26']\n` : ''}`;
+  for (const all of [0, 1]) {
+    const { exitCode, out } = await ran(
+      jobs(all)
+        .replaceAll('{variables: {GIT_DEPTH: "22"}, script:', '\n  variables:\n    GIT_DEPTH: "22"\n  script:')
+        .replaceAll("22']}", "22']"),
+    );
+    expect(exitCode, out).toBe(0);
+  }
+});
+
+it('"only:refs" and "CI_COMMIT_TAG" (Predefined variables): a tag has a pipeline of its own', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const definition = `release: {only: [tags], script: ['test "$CI_COMMIT_TAG" = v1.0', 'test -z "$CI_COMMIT_BRANCH"', git describe --exact-match --tags]}
+by-rule: {rules: [{if: $CI_COMMIT_TAG}], script: [echo hi]}
+of-branches: {only: [branches], script: [exit 1]}
+`;
+  await bench.commit({ '.gitlab-ci.yml': definition });
+  await bench.git('tag', 'v1.0');
+  const { exitCode, out, err } = await bench.run('--branch', 'v1.0');
+  expect(exitCode, `${out}${err}`).toBe(0);
+  const [{ jobs }] = await bench.inspect('pipelines');
+  expect(jobs.map(({ name }: Body) => name)).toEqual(['release', 'by-rule']);
+});
+
+it('"only:refs": sources in the singular are no branches', { timeout: LIMIT_MS }, async () => {
+  const definition = `nightly: {only: [schedule], script: [echo hi]}
+review: {only: [merge_request], script: [echo hi]}
+push: {only: [push], script: [echo hi]}
+web: {only: [web], script: [echo hi]}
+never: {only: [trigger, api, pipeline], script: [exit 1]}
+`;
+  for (const [source, job] of [
+    ['schedule', 'nightly'],
+    ['merge_request_event', 'review'],
+    ['push', 'push'],
+    ['web', 'web'],
+  ] as const)
+    expect(await ran(definition, '--source', source)).toMatchObject({ exitCode: 0, states: [`${job} success`] });
+});
+
+it('"Types of manual jobs" (Control how jobs run): a manual job that blocks the pipeline is no success', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const gate = (more: string) => `gate: {stage: build, script: [echo hi], rules: [{when: manual${more}}]}
+after: {stage: test, script: [echo hi]}
+`;
+  const blocked = await ran(gate(''), '--source', 'push');
+  expect(blocked.exitCode).toBe(1);
+  expect(blocked.out).toContain("the pipeline is blocked by 'gate'");
+  expect(await ran(gate(', allow_failure: true'), '--source', 'push')).toMatchObject({
+    exitCode: 0,
+    states: ['after success'],
+  });
+});
+
+describe('a deployment that the lambda rejects', () => {
+  const call = (sent: string) =>
+    `curl -s -u "$PLATFORM_API_KEY:$PLATFORM_API_SECRET" -H "Content-Type: application/json" -d '${sent}' "$PLATFORM_DEPLOY_URL"`;
+
+  it('fails the run, although no job took notice of it', { timeout: LIMIT_MS }, async () => {
+    const definition = `deploy:\n  script:\n    - |\n      ${call('{"ref": "main"}')}\n`;
+    const { exitCode, out, states } = await ran(definition);
+    expect({ exitCode, states }).toEqual({ exitCode: 1, states: ['deploy success'] });
+    expect(out).toContain('no job failed, but a deployment was rejected: missing: org, env');
+  });
+});
+
+it('shows each command on a line of its own, also after output without a newline at its end', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const { out } = await ran("a: {script: ['printf foo', 'echo next', 'printf bar']}\n");
+  expect(out).not.toContain('\u0001');
+  expect(out).toMatch(/> foo\n.*\$ echo next\n.*> next\n.*\$ printf bar\n.*> bar\n/);
+});
+
+describe('a definition that would take for ever', () => {
+  const many = (name: string) => Array.from({ length: 300 }, (_, at) => `${name}${at}`).join();
+  const bomb = ['x0: &x0 [l,l,l,l,l,l,l,l,l]'];
+  for (let n = 1; n < 9; n++) bomb.push(`x${n}: &x${n} [${Array.from({ length: 9 }, () => `*x${n - 1}`)}]`);
+  it.each([
+    ['a: {script: [echo hi], parallel: 1000000}\n', 'becomes 1000000 parallel jobs, but the maximum is 200'],
+    [
+      `.a: {parallel: {matrix: [{A: [${many('a')}], B: [${many('b')}]}]}}\na: {extends: .a, script: [echo hi]}\n`,
+      'becomes 90000 parallel jobs, but the maximum is 200',
+    ],
+    [`${bomb.join('\n')}\na: {script: *x8}\n`, 'Excessive alias count'],
+  ])(
+    'is refused before it is read, and the key of the run is revoked',
+    { timeout: LIMIT_MS },
+    async (definition, why) => {
+      await bench.commit({ '.gitlab-ci.yml': definition });
+      const { exitCode, err } = await bench.run();
+      expect({ exitCode, err }).toEqual({ exitCode: 2, err: expect.stringContaining(why) });
+      expect(JSON.stringify(await bench.inspect('access'))).not.toContain('ci-service');
+    },
+  );
+
+  it('a pattern with nested repetitions takes no longer than others', { timeout: LIMIT_MS }, async () => {
+    const { exitCode } = await ran(
+      `variables: {TEXT: ${'a'.repeat(60)}!}\na: {script: [echo hi], rules: [{if: '$TEXT =~ /^(a+)+$/', when: never}, {when: always}]}\n`,
+    );
+    expect(exitCode).toBe(0);
+  });
+});
+
+it('"artifacts:reports:junit", "coverage" and "coverage_report": results are in the record; artifacts are listed and copied', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const cobertura = 'reports: {coverage_report: {coverage_format: cobertura, path: cobertura.xml}}';
+  await ran(`a:
+  script:
+    - mkdir -p out/empty && echo made > out/a.txt
+    - printf '<testsuite><testcase name="adds"><failure/></testcase><testcase name="b"/></testsuite>' > out/junit.xml
+    - echo 'Coverage 12%' && echo 'Coverage 81.5% of 3'
+    - exit 1
+  coverage: '/Coverage \\d+(\\.\\d+)?%/'
+  artifacts: {when: always, paths: [out], reports: {junit: out/*.xml}}
+b: {script: ["echo '<coverage line-rate=\\"0.5\\">' > cobertura.xml"], artifacts: {${cobertura}}}
+`);
+  const [{ id, jobs }]: Body[] = await bench.inspect('pipelines');
+  expect(jobs).toMatchObject([
+    { state: 'failed', coverage: 81.5, tests: { total: 2, failed: 1, skipped: 0, failing: ['adds'] } },
+    { state: 'success', coverage: 50 },
+  ]);
+  const listed = await bench.start(['artifacts', id]).ended;
+  expect(listed, listed.err).toMatchObject({
+    exitCode: 0,
+    out: expect.stringMatching(/^a {2}out\/a\.txt +5 bytes\na {2}out\/junit\.xml/),
+  });
+  const to = join(bench.folder, 'copied');
+  const copied = await bench.start(['artifacts', id, 'a', '--output', to]).ended;
+  expect(copied.exitCode, copied.err).toBe(0);
+  expect(await readFile(join(to, 'out', 'a.txt'), 'utf8')).toBe('made\n');
+  expect(await bench.start(['artifacts', id, 'none']).ended).toMatchObject({
+    err: expect.stringContaining("has no job 'none'"),
+  });
+});
+
+it('"Custom collapsible sections" (Job logs): markers are not shown, and colors are not printed to a pipe', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const section = (which: string, more = '') => `printf '\\033[0Ksection_${which}:1:fetch${more}\\r\\033[0K%s\\n'`;
+  const { out } = await ran(
+    JSON.stringify({
+      a: {
+        script: [
+          `${section('start', '[collapsed=true]')} 'Fetch it'`,
+          "printf '\\033[31mred\\033[0m\\n'",
+          `${section('end')} ''`,
+        ],
+      },
+    }),
+  );
+  const printed = out.split('\n').flatMap((line) => /\] a {2}(> ?.*)$/.exec(line)?.[1] ?? []);
+  expect(printed, out).toEqual(['> Fetch it', '> red']);
+});

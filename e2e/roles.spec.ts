@@ -1,0 +1,142 @@
+import { untilStill } from './axe.ts';
+import { SCREENS } from './screens.ts';
+import { expect, type Page, test, type WindowPlatform } from './window.ts';
+
+const PASSWORD = 'password-1';
+/** From the least to the most that one may. */
+const ROLES = ['stranger', 'viewer', 'member', 'developer', 'owner'];
+/** Text of an empty screen; nothing is known about hidden resources. */
+const EMPTY =
+  /\b0 (?:ok|failed|users?|organizations?|leads?|projects?|in all|of 0)\b|\bNo [a-z ]+ yet\b|None exist|is empty|No errors|^0$/im;
+/** Screens of which a user without permissions sees nothing. */
+const WITHHELD = ['lambdas', 'invocations', 'gateway', 'containers', 'leads', 'pipelines'];
+/** Further parts of screens. */
+const TABS = ['leads?tab=rules', 'settings?tab=platform', 'settings?tab=access'];
+/** Buttons that change something, each with a role that may not press it. */
+const CHANGES = {
+  viewer: [
+    ...[
+      'New',
+      'New lambda',
+      'Clear the inbox',
+      'Replay',
+      'Replay the undelivered form',
+      'Save',
+      'Run',
+      'Delete',
+      'Grant',
+    ],
+    ...['Send a request', 'Send a request to lead', 'CRM returns 500', 'Save the event under a name'],
+  ],
+  developer: [
+    'Clear the inbox',
+    'Add a rule',
+    'Snapshots',
+    'Grant',
+    'Roles',
+    'Revert this commit',
+    'Send a request to lead',
+  ],
+};
+
+interface Named {
+  id: string;
+}
+
+/** As the API document says of these paths. */
+async function ask<T>(platform: WindowPlatform, page: Page, method: string, path: string, body?: unknown): Promise<T> {
+  const answer = await platform.ask(page, method, path, body);
+  if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body as T;
+}
+
+/** A user with a role in the demo organization, one who is in its group of developers, and one with nothing. */
+async function makeUser(platform: WindowPlatform, page: Page, name: string): Promise<void> {
+  const properties = { password: PASSWORD };
+  const { id } = await ask<Named>(platform, page, 'POST', '/meta/root/users', { name, properties });
+  if (name === 'member') {
+    const [group] = await ask<Named[]>(platform, page, 'GET', '/meta/demo/groups?name=developers');
+    const patch = [{ op: 'add', path: '/properties/users/-', value: id }];
+    await ask(platform, page, 'PATCH', `/meta/demo/groups/${group?.id}`, patch);
+  } else if (name !== 'stranger') {
+    const demo = await ask<Named>(platform, page, 'GET', '/meta/demo');
+    await ask(platform, page, 'PUT', `/inspect/roles/${demo.id}`, { identities: [id], role: name });
+  }
+}
+
+/** Sends a form that arrives, and one that the CRM refuses. */
+async function sendForms(platform: WindowPlatform, page: Page): Promise<string> {
+  const [form] = await ask<Named[]>(platform, page, 'GET', '/meta/demo/lambdas?name=contact-form');
+  await platform.call('/website/lead', { payload: { firstName: 'Ada' } });
+  const patch = [{ op: 'remove', path: '/properties/env/CRM_OID' }];
+  await ask(platform, page, 'PATCH', `/meta/demo/lambdas/${form?.id}`, patch);
+  await platform.call('/website/lead', { payload: { firstName: 'Grace' } });
+  return form?.id ?? '';
+}
+
+/** The names of the buttons of the screen that can be pressed. */
+const pressable = (page: Page) =>
+  page
+    .getByRole('main')
+    .getByRole('button', { disabled: false })
+    .evaluateAll((buttons) => buttons.map((one) => one.getAttribute('aria-label') ?? one.textContent));
+
+test('every screen is true for users of every role', { tag: '@slow' }, async ({ page, platform }) => {
+  test.setTimeout(300_000);
+  await platform.open(page);
+  const lambdaId = await sendForms(platform, page);
+  for (const role of ROLES) await makeUser(platform, page, role);
+  const refused: string[] = [];
+  page.on('response', (answer) => {
+    if (answer.status() === 403) refused.push(new URL(answer.url()).pathname);
+  });
+  for (const role of ROLES) {
+    await platform.openAs(page, role, PASSWORD);
+    refused.length = 0;
+    const forbidden: readonly string[] = CHANGES[role === 'viewer' ? 'viewer' : 'developer'];
+    for (const screen of [...SCREENS, ...TABS, `lambdas/${lambdaId}`, `resources/${lambdaId}`]) {
+      await platform.open(page, screen);
+      await untilStill(page);
+      const main = page.getByRole('main');
+      await expect
+        .soft(main.getByRole('status').filter({ hasText: /^Loading/ }), `${role}, ${screen}: loads`)
+        .toHaveCount(0);
+      if (role === 'stranger') {
+        const text = await main.innerText();
+        // Everybody may see which rules are on and how many processes are at work.
+        if (!TABS.includes(screen))
+          expect.soft(EMPTY.exec(text)?.[0], `${role}, ${screen}: says that nothing is there`).toBeUndefined();
+        if (screen === TABS[0]) await expect.soft(page.getByRole('tab', { name: 'Inbox' })).toHaveText('Inbox');
+        if (WITHHELD.includes(screen))
+          expect.soft(text, `${role}, ${screen}`).toContain('Ask root or an owner to grant it.');
+      } else if (role !== 'owner') {
+        const pressed = await pressable(page);
+        expect
+          .soft(
+            forbidden.filter((name) => pressed.includes(name)),
+            `${role}, ${screen}: can be pressed`,
+          )
+          .toEqual([]);
+      }
+      // What the address names is asked for; of the rest nothing is that would be refused.
+      if (!screen.includes('/')) expect.soft(refused, `${role}, ${screen}: requests that are refused`).toEqual([]);
+      refused.length = 0;
+      if (screen === 'containers' && role !== 'stranger')
+        await expect.soft(main).toContainText('set to run without a container engine');
+      await expect.soft(page.getByRole('contentinfo')).toContainText('no container engine');
+      if (screen !== 'history') continue;
+      // A commit that one may not see, and what of one is for those who view everything, is not asked for.
+      await page.getByRole('grid', { name: 'Commits' }).getByRole('row').nth(1).click();
+      for (const tab of ['Change', 'World then', 'Since then']) {
+        await page.getByRole('tab', { name: tab }).click();
+        await untilStill(page);
+        await expect
+          .soft(page.getByRole('button', { name: 'Try again' }), `${role}, ${tab} of a commit`)
+          .toHaveCount(0);
+        if (role === 'stranger' || tab !== 'Change')
+          await expect.soft(page.getByRole('tabpanel')).toContainText('Ask root or an owner');
+      }
+      expect.soft(refused, `${role}, requests of a commit that are refused`).toEqual([]);
+    }
+  }
+});

@@ -1,0 +1,173 @@
+import type { Locator } from '@playwright/test';
+import { expectNoFaults, untilStill } from './axe.ts';
+import { SCREENS } from './screens.ts';
+import { expect, type Page, test, type WindowPlatform } from './window.ts';
+
+/** What a pane gives to the open tab, at least, in pixels. */
+const LEAST_PX = 240;
+
+/** Two frames: by then what depends on the size has been drawn. */
+const DRAWN = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))';
+
+const SIZES = [
+  { what: '1024x700', width: 1024, height: 700, isPresenting: false },
+  { what: '1440x900 at 200 %', width: 720, height: 450, isPresenting: false },
+  { what: 'presenter mode at 720p', width: 1280, height: 720, isPresenting: true },
+];
+
+/** Of the open tab's panel: how much of it can be seen at once, and how many areas that scroll it is in. */
+const measure = (page: Page) =>
+  page.getByRole('tabpanel').evaluate((panel) => {
+    const { getComputedStyle } = panel.ownerDocument.defaultView;
+    const pane = panel.closest('section');
+    pane.scrollBy(0, panel.getBoundingClientRect().top - pane.getBoundingClientRect().top);
+    let { top, bottom } = panel.getBoundingClientRect();
+    let scrollAreas = 0;
+    for (let at = panel; at; at = at.parentElement) {
+      if (getComputedStyle(at).overflowY === 'visible') continue;
+      if (at.scrollHeight > at.clientHeight + 1) scrollAreas += 1;
+      const box = at.getBoundingClientRect();
+      top = Math.max(top, box.top);
+      bottom = Math.min(bottom, box.bottom);
+    }
+    return { seenPx: Math.round(bottom - top), scrollAreas };
+  });
+
+/** Buttons, links and fields of the screen that cannot be scrolled into view. */
+const cutOff = (page: Page) =>
+  page.getByRole('main').evaluate((main) => {
+    const { getComputedStyle } = main.ownerDocument.defaultView;
+    const isScrolled = (overflow: string) => overflow === 'auto' || overflow === 'scroll';
+    const found: string[] = [];
+    for (const one of main.querySelectorAll('button, a[href], input, [role=tab]')) {
+      const own = one.getBoundingClientRect();
+      // A switch draws itself: its field is in an element of one pixel.
+      if (one.parentElement && one.parentElement.getBoundingClientRect().width < 2) continue;
+      if (own.width < 2 || getComputedStyle(one).visibility === 'hidden' || one.closest('[aria-hidden=true]')) continue;
+      let [isRightReached, isBottomReached] = [false, false];
+      for (let at = one.parentElement; at; at = at.parentElement) {
+        const { overflowX, overflowY } = getComputedStyle(at);
+        isRightReached ||= isScrolled(overflowX);
+        isBottomReached ||= isScrolled(overflowY);
+        const box = at.getBoundingClientRect();
+        const isCut =
+          (!isRightReached && overflowX !== 'visible' && own.left >= box.right) ||
+          (!isBottomReached && overflowY !== 'visible' && own.top >= box.bottom);
+        if (isCut) {
+          found.push(`${one.tagName} ${one.getAttribute('aria-label') ?? one.textContent}`);
+          break;
+        }
+      }
+    }
+    return found;
+  });
+
+async function failOnce(platform: WindowPlatform, page: Page): Promise<void> {
+  await platform.open(page);
+  const found = await platform.ask(page, 'GET', '/meta/demo/lambdas?name=contact-form');
+  const [{ id }] = found.body as [{ id: string }]; // as the API document says
+  const patch = [{ op: 'remove', path: '/properties/env/CRM_OID' }];
+  await platform.call('/website/lead', { payload: { firstName: 'Ada' } });
+  await platform.ask(page, 'PATCH', `/meta/demo/lambdas/${id}`, patch);
+  await platform.call('/website/lead', { payload: { firstName: 'Grace' } });
+  await platform.ask(page, 'POST', '/inspect/pipelines/demo', {});
+}
+
+test('the open tab of every detail has space and one scroll area at any size', { tag: '@slow' }, async ({
+  page,
+  platform,
+}) => {
+  test.setTimeout(240_000);
+  await failOnce(platform, page);
+  /** Does something at each size; the page stays where it is. */
+  const atEachSize = async (look: (what: string) => Promise<void>) => {
+    for (const { what, width, height, isPresenting } of SIZES) {
+      await page.setViewportSize({ width, height });
+      if (isPresenting) await page.keyboard.press('Shift+P');
+      await page.evaluate(DRAWN);
+      await look(what);
+      if (isPresenting) await page.keyboard.press('Shift+P');
+    }
+  };
+  const look = async (place: string, row: Locator | undefined, tabs: readonly string[]) => {
+    await platform.open(page, place);
+    await row?.first().click();
+    await atEachSize(async (what) => {
+      expect.soft(await cutOff(page), `${place} at ${what}: out of reach`).toEqual([]);
+    });
+    for (const tab of tabs) {
+      await page.getByRole('tab', { name: tab }).first().click();
+      await atEachSize(async (what) => {
+        const { seenPx, scrollAreas } = await measure(page);
+        expect.soft(seenPx, `${place} at ${what}: ${tab}`).toBeGreaterThanOrEqual(LEAST_PX);
+        // A comparison is an editor in the detail.
+        const most = tab === 'Compare' ? 2 : 1;
+        expect.soft(scrollAreas, `${place} at ${what}: scroll areas of ${tab}`).toBeLessThanOrEqual(most);
+      });
+    }
+    // A list is as wide as in the beginning when the next row is clicked.
+    await page.setViewportSize({ width: 1280, height: 720 });
+  };
+  const inGrid = (name: string) => page.getByRole('grid', { name }).getByRole('row').nth(1);
+  await look('invocations', page.getByRole('row', { name: /contact-form/ }), [
+    'Event',
+    'Logs',
+    'Outbound',
+    'Result',
+    'Compare',
+    'Raw',
+  ]);
+  await look('gateway', inGrid('Requests'), ['Request', 'Response', 'Raw']);
+  await look('resources', page.getByRole('treeitem', { name: /^contact-form/ }), ['Form', 'JSON', 'History']);
+  await look('lambdas', inGrid('Lambdas'), ['Code', 'Environment', 'Endpoints']);
+  await look('leads', inGrid('Leads'), []);
+  await look('pipelines', inGrid('Runs'), ['Log', 'Variables']);
+  await look('history', inGrid('Commits'), ['Change', 'World then', 'Since then']);
+  for (const screen of SCREENS) await look(screen, undefined, []);
+});
+
+/** Of these windows, the second one is 1280 x 800 at 200 %. */
+const SMALL = [
+  { width: 900, height: 600 },
+  { width: 640, height: 400 },
+];
+
+test('every button can be reached in a window of 900 x 600 and of 640 x 400', { tag: '@slow' }, async ({
+  page,
+  platform,
+}) => {
+  test.setTimeout(120_000);
+  await platform.call('/website/orders/1001');
+  await platform.open(page);
+  for (const screen of [...SCREENS, 'settings?tab=platform', 'settings?tab=access', 'help/guides%2Fcontainers']) {
+    await platform.open(page, screen);
+    for (const size of SMALL) {
+      await page.setViewportSize(size);
+      await untilStill(page);
+      expect(await lostIn(page), `${screen} at ${size.width} x ${size.height}`).toEqual([]);
+    }
+  }
+  await page.keyboard.press('ControlOrMeta+k');
+  for (const size of SMALL) {
+    await page.setViewportSize(size);
+    await expect(page.getByRole('dialog', { name: 'Commands and resources' })).toBeInViewport();
+    await expectNoFaults(page, `the palette at ${size.width} x ${size.height}`);
+  }
+});
+
+/** What can be pressed but not be brought into view: outside of the window, or cut off by a box that does not scroll. */
+function lostIn(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`(() => {
+    const lost = [];
+    for (const one of document.querySelectorAll('a[href], button, input, [role=tab], [role=slider]')) {
+      if (one.closest('[inert], [aria-hidden=true], .sr-only') || !one.checkVisibility()) continue;
+      if (one.type === 'hidden' || one.matches('[href="#main"]') || getComputedStyle(one).clip !== 'auto') continue;
+      one.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+      const { left, right, top, bottom, width } = one.getBoundingClientRect();
+      if (width <= 1) continue;
+      const isInside = left >= -1 && top >= -1 && right <= innerWidth + 1 && bottom <= innerHeight + 1;
+      if (!isInside) lost.push(one.outerHTML.slice(0, 120) + ' ' + [left, top, right, bottom].map(Math.round));
+    }
+    return lost;
+  })()`);
+}

@@ -1,0 +1,17 @@
+import { queryClient } from './query-client.ts';
+import { readOptions, useRead } from './read.ts';
+import type { AnswerAt } from './routes.ts';
+
+export const SESSION = '/inspect/session';
+export const TOPIC = 'session';
+
+/** Who is signed in, and the user as whom root views at present. */
+export function useIdentity() {
+  return useRead(TOPIC, SESSION);
+}
+
+/** Is root signed in? False until the session is known, and while root views as another user. */
+export function isRoot(): boolean {
+  const session = queryClient.getQueryData<AnswerAt<'GET', typeof SESSION>>(readOptions(TOPIC, SESSION).queryKey);
+  return session?.user.isRoot === true && session.viewAs === undefined;
+}

@@ -1,0 +1,15 @@
+import { send } from './client.ts';
+import { SESSION, TOPIC } from './identity.ts';
+import { live } from './live.ts';
+import { queryClient } from './query-client.ts';
+import { readOptions } from './read.ts';
+
+/** Everything is asked for again as another user, or with one's own (null). */
+export async function lookAs(userId: string | null): Promise<void> {
+  const who = await send('PUT', `${SESSION}/view-as`, { userId });
+  queryClient.setQueryData(readOptions(TOPIC, SESSION).queryKey, who);
+  // Live events follow the permissions of the new user.
+  live.stop();
+  live.start();
+  await queryClient.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== TOPIC });
+}

@@ -1,0 +1,63 @@
+import type { RecordedBody } from '../api/traffic.ts';
+import { bytesText } from './amounts.ts';
+import { JsonView } from './json-view.tsx';
+
+/** Headers and body of a request or a response. */
+export function HttpMessage({
+  what,
+  headers,
+  body,
+}: {
+  what: string;
+  headers: readonly (readonly [string, string])[];
+  body: RecordedBody | undefined;
+}) {
+  return (
+    <>
+      <table className="m-3 w-[calc(100%-24px)] table-fixed text-small">
+        <caption className="sr-only">Headers of the {what}</caption>
+        <colgroup>
+          <col className="w-[190px]" />
+          <col />
+        </colgroup>
+        <tbody>
+          {headers.map(([name, value], index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a message that was sent does not change
+            <tr key={index} className="align-top">
+              <th scope="row" className="mono truncate py-0.5 pr-3 text-left font-normal text-muted">
+                {name}
+              </th>
+              <td className="mono py-0.5 break-all">{value}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {!body?.sizeBytes && hasBody(headers) ? (
+        <p className="px-3 pb-3 text-muted">The body was not read.</p>
+      ) : (
+        <BodyView body={body} what={`body of the ${what}`} />
+      )}
+    </>
+  );
+}
+
+/** Do the headers announce a body? One that is refused early is not read. */
+function hasBody(headers: readonly (readonly [string, string])[]): boolean {
+  return headers.some(([name, value]) => /^content-length$/i.test(name) && Number(value) > 0);
+}
+
+/** A body that was recorded. */
+export function BodyView({ body, what }: { body: RecordedBody | undefined; what: string }) {
+  if (!body || body.sizeBytes === 0) return <p className="px-3 pb-3 text-muted">No body.</p>;
+  const shown = body.text ?? body.base64 ?? '';
+  return (
+    <div className="border-t border-line/60">
+      <p className="px-3 pt-2 text-small text-faint">
+        {bytesText(body.sizeBytes)}
+        {body.isCut && ', only the beginning was kept'}
+        {body.base64 !== undefined && ', not text: shown as base64'}
+      </p>
+      {shown !== '' && <JsonView value={shown} what={what} />}
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+import type { RE2JS } from 're2js';
+
+/** What finds parts of a text; RE2JS for an expression that somebody typed. */
+export type LogExpression = RegExp | RE2JS;
+
+/** A text as an expression that finds just that. */
+export function literal(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}
+
+/** A part of a line, found or not. */
+export interface LinePart {
+  text: string;
+  isFound: boolean;
+  /** Offset in the line. */
+  at: number;
+}
+
+/** What lies beyond is not looked through: a line that long is no text to read. */
+const MAX_CHARACTERS = 5_000;
+
+function* matchesIn(line: string, expression: LogExpression): Generator<{ index: number; 0: string }> {
+  const text = line.slice(0, MAX_CHARACTERS);
+  if (expression instanceof RegExp) return yield* text.matchAll(expression);
+  const matcher = expression.matcher(text);
+  while (matcher.find()) yield { index: matcher.start(), 0: matcher.group() ?? '' };
+}
+
+/** A line in parts, in order; all of it is there. */
+export function partsOf(line: string, expression: LogExpression): LinePart[] {
+  const parts: LinePart[] = [];
+  let end = 0;
+  for (const { index, 0: found } of matchesIn(line, expression)) {
+    if (found === '') continue; // `x*` is everywhere
+    if (index > end) parts.push({ text: line.slice(end, index), isFound: false, at: end });
+    parts.push({ text: found, isFound: true, at: index });
+    end = index + found.length;
+  }
+  if (end < line.length || parts.length === 0) parts.push({ text: line.slice(end), isFound: false, at: end });
+  return parts;
+}
+
+/** Where the expression is found: how often, and the places of the lines in which it is. */
+export interface Found {
+  count: number;
+  lines: readonly number[];
+}
+
+export function findIn(lines: readonly { text: string }[], expression: LogExpression): Found {
+  let count = 0;
+  const found: number[] = [];
+  for (const [index, { text }] of lines.entries()) {
+    let inLine = 0;
+    for (const { 0: part } of matchesIn(text, expression)) if (part !== '') inLine += 1;
+    if (inLine > 0) found.push(index);
+    count += inLine;
+  }
+  return { count, lines: found };
+}

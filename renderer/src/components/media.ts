@@ -1,0 +1,13 @@
+import { useSyncExternalStore } from 'react';
+
+/** Does a media query match now? Pass a text that stays the same. */
+export function useMedia(query: string): boolean {
+  return useSyncExternalStore(
+    (watcher) => {
+      const list = matchMedia(query);
+      list.addEventListener('change', watcher);
+      return () => list.removeEventListener('change', watcher);
+    },
+    () => matchMedia(query).matches,
+  );
+}

@@ -1,0 +1,15 @@
+import { ErrorState } from './empty-state.tsx';
+import { Skeleton } from './skeleton.tsx';
+
+export interface PendingProps {
+  /** The react-query state of a response that is not loaded yet. */
+  query: { error: unknown; refetch(): unknown };
+  label?: string;
+  /** How many rows will be there, about. */
+  rows?: number;
+}
+
+/** Replaces a response that is not loaded: grey bars while loading, or the error with a Retry button. */
+export function Pending({ query, ...bars }: PendingProps) {
+  return query.error ? <ErrorState error={query.error} onRetry={() => void query.refetch()} /> : <Skeleton {...bars} />;
+}

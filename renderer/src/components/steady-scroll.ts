@@ -1,0 +1,58 @@
+import { type RefObject, useLayoutEffect, useRef } from 'react';
+import { findNear } from './grid-layout.ts';
+
+/** What one looked at when it was last noted. */
+export interface Sight<Row> {
+  rows: readonly Row[];
+  keyOf(row: Row): string;
+  /** Pixels. */
+  rowHeight: number;
+  /** How far it was scrolled, in pixels. */
+  top: number;
+}
+
+/**
+ * How far to scroll so that the first row that one saw stays where it is; undefined where there is nothing to do.
+ *
+ * @param top how far it is scrolled now. A browser tells of scrolling only with its next picture, so that may be elsewhere than what was noted.
+ * @param mostTop the last possible position; removed rows may have caused it
+ */
+export function steadyTop<Row>(
+  sight: Sight<Row>,
+  rows: readonly Row[],
+  top: number,
+  mostTop: number,
+): number | undefined {
+  const { keyOf, rowHeight } = sight;
+  const seenTop = top < mostTop ? top : sight.top;
+  const index = Math.floor(seenTop / rowHeight);
+  const first = sight.rows[index];
+  // At the very top the newest stays in sight.
+  if (seenTop <= 0 || first === undefined) return undefined;
+  const now = findNear(rows, keyOf, keyOf(first), index);
+  return now === undefined || now === index ? undefined : seenTop + (now - index) * rowHeight;
+}
+
+/** Keeps the first visible row in place when rows above it are added or removed; at the very top, the newest stays visible. */
+export function useSteadyScroll<Row>(
+  scroller: RefObject<HTMLElement | null>,
+  rows: readonly Row[],
+  keyOf: (row: Row) => string,
+  rowHeight: number,
+): void {
+  const sight = useRef<Sight<Row> | undefined>(undefined);
+
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (!element) return undefined;
+    const mostTop = element.scrollHeight - element.clientHeight;
+    const top = sight.current && steadyTop(sight.current, rows, element.scrollTop, mostTop);
+    if (top !== undefined) element.scrollTop = top;
+    const note = () => {
+      sight.current = { rows, keyOf, rowHeight, top: element.scrollTop };
+    };
+    note();
+    element.addEventListener('scroll', note, { passive: true });
+    return () => element.removeEventListener('scroll', note);
+  }, [scroller, rows, keyOf, rowHeight]);
+}

@@ -1,0 +1,98 @@
+import type { FailureReplayed } from '../../../../server/api/routes/recorded.ts';
+import { useChange } from '../../api/change.ts';
+import { load, send } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
+import type { FailureRun } from '../../api/failures.ts';
+import { toastWithUndo } from '../../api/undo.ts';
+import { toast } from '../../components/toasts.tsx';
+import { useValue, ValueStore } from '../../value-store.ts';
+import { outcomeWords } from './failure-words.ts';
+
+/** Number of replays in one request: the response arrives soon, and the user can stop after it. */
+const AT_ONCE = 50;
+
+type Tally = Omit<FailureReplayed, 'invocations'>;
+
+interface Outcome extends Tally {
+  /** The commit that was undone, and the commits that did it. */
+  undone?: number;
+  commits: readonly number[];
+  /** Switches the rule on again. */
+  rule?(): void;
+}
+
+const refused = (thrown: unknown) =>
+  toast({ tone: 'error', text: `The rule could not be enabled: ${failureOf(thrown).message}` });
+
+interface UnderWay {
+  run: FailureRun;
+  tally: Tally;
+  /** Ends after the few that are being replayed now. */
+  isStopped: boolean;
+}
+
+/** Running replays, by the first failure of their run. They continue, and can be stopped, on every screen. */
+export const underWay = new ValueStore<ReadonlyMap<string, UnderWay>>(new Map());
+
+function tell(run: FailureRun, news: Partial<UnderWay>): void {
+  const known = underWay.value.get(run.first) ?? { run, tally: NOTHING, isStopped: false };
+  underWay.set(new Map(underWay.value).set(run.first, { ...known, ...news }));
+}
+const NOTHING: Tally = { replayed: 0, good: 0, notKept: 0, left: 0 };
+
+/**
+ * Undoes the cause of a run of failures, a commit or an outbound rule, and replays what was lost: a few at a time, until all are
+ * done, none of a few goes well, or one stops it.
+ */
+export function useRepair(run: FailureRun) {
+  const end = () => underWay.set(new Map([...underWay.value].filter(([first]) => first !== run.first)));
+  const mine = useValue(underWay).get(run.first);
+  const repair = useChange(
+    async (cause: number | 'rule' | undefined): Promise<Outcome> => {
+      tell(run, {});
+      const { rule } = run;
+      if (cause === 'rule' && rule) await switchRule(rule.id, false);
+      let undone = typeof cause === 'number' ? { revert: cause } : {};
+      let all = NOTHING;
+      const commits: number[] = [];
+      const done = (tally: Tally): Outcome => ({
+        ...tally,
+        commits,
+        ...(typeof cause === 'number' && { undone: cause }),
+        ...(cause === 'rule' && rule && { rule: () => void switchRule(rule.id, true).catch(refused) }),
+      });
+      for (;;) {
+        const asked = { ...undone, most: AT_ONCE, skip: all.replayed - all.good };
+        const some = await send('POST', `/inspect/failures/${run.newest}/replay`, asked);
+        undone = {};
+        if (some.commit) commits.push(some.commit.seq);
+        all = { ...some, replayed: all.replayed + some.replayed, good: all.good + some.good };
+        tell(run, { tally: all });
+        if (some.left === 0 || some.good === 0 || underWay.value.get(run.first)?.isStopped) return done(all);
+      }
+    },
+    {
+      onDone: (all) => {
+        const tone = all.good === all.replayed && all.left === 0 ? 'ok' : 'error';
+        const text = outcomeWords(run, all);
+        if (all.undone !== undefined)
+          toastWithUndo(`${text} Commit ${all.undone} was undone.`, all.commits, 'Undo', tone);
+        else if (all.rule !== undefined) toast({ tone, text, action: { text: 'Undo', run: all.rule } });
+        else toast({ tone, text });
+        end();
+      },
+      onRefused: end,
+    },
+  );
+  const stop = () => {
+    if (mine) tell(run, { isStopped: true });
+  };
+  return { repair, progress: mine?.tally, stop };
+}
+
+/** Enables or disables one outbound rule; the others do not change. */
+async function switchRule(id: string, enabled: boolean): Promise<void> {
+  const { rules, revision } = await load('/inspect/outbound');
+  const wanted = rules.map((rule) => (rule.id === id ? { ...rule, enabled } : rule));
+  await send('PUT', '/inspect/outbound', { rules: wanted, revision });
+}

@@ -1,0 +1,1 @@
+export { sharedPlatform } from '../../server/testing/platform.ts';

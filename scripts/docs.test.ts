@@ -1,0 +1,84 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path/posix';
+import { describe, expect, it } from 'vitest';
+import { type Page, readPage, root, userPages } from './read-docs.ts';
+
+const pages = userPages();
+const linked = [...pages, ...['CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].filter(isHere).map(readPage)];
+/** Where a page explains how to do something, its first paragraph says for whom it is. */
+const FOR_WHOM = /^docs\/(get-started|guides|troubleshooting|reference)/;
+
+function isHere(path: string): boolean {
+  return existsSync(join(root, path));
+}
+
+/** What is wrong with the links of a page, each with its line. */
+function brokenLinks({ path, prose, headings }: Page): string[] {
+  return prose.split('\n').flatMap((text, index) =>
+    [...text.matchAll(/\]\(([^)\s]+)\)|<a href="([^"]+)"|(?:src|srcset)="([^"]+)"/g)].flatMap(([, ...found]) => {
+      const link = found.find((one) => one !== undefined) ?? '';
+      if (/^[a-z]+:/.test(link)) return [];
+      const [to = '', anchor] = link.split('#');
+      const target = to === '' ? path : normalize(join(dirname(path), to));
+      const where = `${path}:${index + 1}: ${link}`;
+      if (!isHere(target)) return [`${where}: there is no such file`];
+      if (path.startsWith('docs/') && target.startsWith('docs/internals/')) return [`${where}: not in the package`];
+      if (anchor === undefined || !target.endsWith('.md')) return [];
+      const { headings: those, prose: there } = to === '' ? { headings, prose } : readPage(target);
+      const isKnown = those.some((heading) => heading.anchor === anchor) || there.includes(`<a id="${anchor}">`);
+      return isKnown ? [] : [`${where}: ${target} has no such heading`];
+    }),
+  );
+}
+
+describe('a page of the documentation', () => {
+  it.each(linked)('$path links to files and headings that exist', (page) => {
+    expect(brokenLinks(page)).toEqual([]);
+  });
+
+  it.each(pages)('$path has one title, and headings that are in order and different', ({ path, headings }) => {
+    expect(headings.filter(({ level }) => level === 1).map(({ line }) => line)).toEqual([1]);
+    const skipped = headings.filter(({ level }, index) => level > (headings[index - 1]?.level ?? 0) + 1);
+    expect(skipped.map(({ line, text }) => `${path}:${line}: ${text}`)).toEqual([]);
+    const texts = headings.map(({ text }) => text);
+    expect(texts).toEqual([...new Set(texts)]);
+  });
+
+  it.each(pages.filter(({ path }) => FOR_WHOM.test(path)))('$path says first for whom it is', ({ path, prose }) => {
+    const [, first = ''] = prose.split(/\n\n+/, 2);
+    expect(`${path}: ${first}`).toMatch(/: For /);
+  });
+
+  it('is linked from the index', () => {
+    const index = readPage('docs/index.md').prose;
+    const missing = pages.filter(({ path }) => path.startsWith('docs/') && path !== 'docs/index.md');
+    expect(
+      missing.filter(({ path }) => !index.includes(`](${path.slice('docs/'.length)})`)).map(({ path }) => path),
+    ).toEqual([]);
+  });
+
+  it('README has at most 90 lines', () => {
+    expect(readPage('README.md').prose.split('\n').length - 1).toBeLessThanOrEqual(90);
+  });
+});
+
+it('troubleshooting names messages that the platform prints', () => {
+  const sources = ['server', 'entries', 'fixtures'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.[cm]?[jt]s$/.test(name) && !name.endsWith('.test.ts'))
+      .map((name) => readFileSync(join(root, folder, name), 'utf8')),
+  );
+  const rows = readPage('docs/troubleshooting.md').prose.split('\n');
+  const unknown = rows.flatMap((row, index) => {
+    const [, message = ''] = /^\| `([^`]+)`/.exec(row) ?? [];
+    // Without the status, and only up to the first part that differs from case to case.
+    const [fixed = ''] = message.replace(/^\d{3} ?/, '').split(/'|\.\.\./);
+    const text = fixed.trim();
+    return sources.some((source) => source.includes(text)) ? [] : [`docs/troubleshooting.md:${index + 1}: ${text}`];
+  });
+  expect(unknown).toEqual([]);
+});
+
+it('pictures of the documentation are files', () => {
+  expect(statSync(join(root, 'docs', 'pictures')).isDirectory()).toBe(true);
+});

@@ -1,0 +1,4 @@
+export const NEWEST_LTS: number;
+export const newestNode: string;
+export const clientGenerators: string;
+export const MANAGERS: Record<'pnpm' | 'yarn' | 'bun' | 'bunx' | 'deno', readonly [string, ...string[]]>;

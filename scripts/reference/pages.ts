@@ -1,0 +1,64 @@
+import { commandLine } from './command-line.ts';
+import { windowKeys } from './keys.ts';
+import { pipelineKeywords } from './pipeline-keywords.ts';
+import { inspectRoutes, notEmulated, storedOnly, supportedTypes } from './routes.ts';
+import { settingsSchema, worldSchema } from './schemas.ts';
+import { allLimits, allSettings } from './settings.ts';
+
+const REGION = /<!-- generated: ([\w-]+) -->\n[\s\S]*?<!-- end of generated -->/g;
+
+/** What is between the marks of each name in the pages of `docs/reference`. */
+const REGIONS: Readonly<Record<string, () => string | Promise<string>>> = {
+  'command-line': commandLine,
+  settings: allSettings,
+  limits: allLimits,
+  types: supportedTypes,
+  'not-emulated': notEmulated,
+  'stored-only': storedOnly,
+  keys: windowKeys,
+  'inspect-api': inspectRoutes,
+  'pipeline-keywords': pipelineKeywords,
+};
+
+/** Pages with generated parts. */
+export const PAGES = [
+  'docs/reference/cli/index.md',
+  'docs/reference/settings.md',
+  'docs/reference/limits.md',
+  'docs/reference/supported-features.md',
+  'docs/reference/window.md',
+  'docs/reference/inspect-api.md',
+  'docs/reference/pipeline-keywords.md',
+];
+
+/** Files that are generated as a whole. */
+export const FILES: Readonly<Record<string, () => string>> = {
+  'schemas/terrarium.schema.json': () => jsonText(settingsSchema()),
+  'schemas/world.schema.json': () => jsonText(worldSchema()),
+};
+
+function jsonText(schema: object): string {
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
+/** The text of a page with its generated parts as they must be. */
+export async function renewed(text: string): Promise<string> {
+  const names = [...text.matchAll(REGION)].map(([, name = '']) => name);
+  const parts = new Map<string, string>();
+  for (const name of names) {
+    const make = REGIONS[name];
+    if (!make) throw new Error(`no generator is named '${name}'; there are ${Object.keys(REGIONS).join(', ')}`);
+    parts.set(name, await make());
+  }
+  return text.replace(
+    REGION,
+    (_, name: string) => `<!-- generated: ${name} -->\n\n${parts.get(name)}\n\n<!-- end of generated -->`,
+  );
+}
+
+/** Names of the generated parts of a page. */
+export function regionsIn(text: string): string[] {
+  return [...text.matchAll(REGION)].map(([, name = '']) => name);
+}
+
+export const REGION_NAMES = Object.keys(REGIONS);

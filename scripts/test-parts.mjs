@@ -1,0 +1,99 @@
+// What `npm test` (scripts/test.mjs) and `npm run test:all` (scripts/test-all.mjs) share: the commands of their parts, and how parts
+// are run and reported. A part that fails keeps no other from running; the exit code is of all together. What the machine lacks is
+// not run, and reported with its reason; with the variable CI set it runs, and fails.
+import { spawn, spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+import { missingKinds } from './test-machine.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** @param projects of vitest.config.ts */
+export const vitest = (...projects) => [
+  process.execPath,
+  join('node_modules', 'vitest', 'vitest.mjs'),
+  'run',
+  ...projects.flatMap((project) => ['--project', project]),
+];
+
+/** @param project of playwright.config.ts */
+export const playwright = (project) => [
+  process.execPath,
+  join('node_modules', '@playwright', 'test', 'cli.js'),
+  'test',
+  '--no-deps',
+  // Each project clears its own folder: another one may be running.
+  '--output',
+  join('dist', 'playwright', project),
+  '--project',
+  project,
+];
+
+/** How a command gets a network namespace that has only a loopback interface, and no events from the machine's other networks. */
+const asRoot = ['unshare', '--net', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
+/** Root of a namespace may set up its network; the command itself runs as the user that it would be elsewhere. */
+const asUser = [
+  ...['unshare', '--user', '--map-root-user', '--net', 'sh', '-c'],
+  `ip link set lo up && exec unshare --user --map-user=${process.getuid?.()} --map-group=${process.getgid?.()} "$@"`,
+  'sh',
+];
+const works = ([command, ...args]) => spawnSync(command, [...args, 'true']).status === 0;
+const ownNetwork = process.platform === 'linux' ? [asRoot, asUser].find(works) : undefined;
+export const hasOwnNetwork = ownNetwork !== undefined;
+/** The command in a network of its own, where the system allows that. */
+export const inOwnNetwork = (command) => [...(ownNetwork ?? []), ...command];
+
+// Tests use loopback only; reading a system's certificates takes each Node process longer than the rest of its start.
+delete process.env.NODE_EXTRA_CA_CERTS;
+
+const missing = await missingKinds();
+/** Read by the tests that need only a program (server/testing/missing-here.ts). */
+process.env.TERRARIUM_TESTS_WITHOUT = [...missing.keys()].join(',');
+
+const results = [];
+const failed = [];
+/** Failure messages of failed parts, repeated at the end, because often only the end of a log is kept. */
+const failures = [];
+/** How many lines of that are repeated for each part: from where failures begin, and from the end, where the names are. */
+const FAILURE_LINES = 60;
+const LAST_LINES = 15;
+/** Where Playwright's list of failures begins, and Vitest's. */
+const FAILURES_BEGIN = /^\s+1\) \[|Failed (Tests|Suites) \d+/;
+
+/**
+ * Runs a part to its end, each of its lines with the part's name before it.
+ *
+ * @param needs kinds of tests that all of the part is (scripts/test-machine.mjs); when the machine lacks one, the part does not run
+ */
+export async function run(name, [command, ...args], needs = []) {
+  if (needs.some((kind) => missing.has(kind))) return;
+  const startedAt = Date.now();
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const lines = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => lines.push(line) && console.log(`${name} | ${line}`));
+  }
+  const code = await new Promise((resolve) => child.once('error', () => resolve(1)).once('close', resolve));
+  if (code !== 0) {
+    process.exitCode = 1;
+    failed.push(name);
+    const begin = lines.findIndex((line) => FAILURES_BEGIN.test(stripVTControlCharacters(line)));
+    const last = Math.max(begin, lines.length - LAST_LINES);
+    const first = begin < 0 ? [] : lines.slice(begin, Math.min(begin + FAILURE_LINES, last));
+    failures.push(...[...first, ...lines.slice(last)].map((line) => `${name} | ${line}`));
+  }
+  results.push(`test: ${name}: ${code === 0 ? 'ok' : 'FAILED'} (${((Date.now() - startedAt) / 1000).toFixed(0)} s)`);
+}
+
+/** Prints what failed, how each part ended, what did not run and how to change that, and the result of all. */
+export function report() {
+  const remedies = [...missing].map(
+    ([kind, { reason, remedy }]) => `test: not run here: ${kind}: ${reason} (${remedy})`,
+  );
+  const result = failed.length > 0 ? `FAILED: ${failed.join(', ')}` : 'passed';
+  const notRun = [...missing].map(([kind, { reason }]) => `${kind} (${reason})`);
+  const exceptions = missing.size > 0 ? `; not run here: ${notRun.join(', ')}` : '';
+  console.log([...failures, ...results, ...remedies, `test: ${result}${exceptions}`].join('\n'));
+}

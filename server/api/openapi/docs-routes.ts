@@ -1,0 +1,61 @@
+import express, { type Request, type Router } from 'express';
+import type { JsonObject } from '../../model/json.ts';
+import { docsPage } from './docs-page.ts';
+import { type DocumentAddresses, DocumentText } from './document-text.ts';
+
+export interface DocsOptions {
+  /** Creates the document, once for all clients. */
+  document(addresses: DocumentAddresses): JsonObject;
+  /** The addresses for this client; the page can send requests to the gateway. */
+  addresses(request: Request): DocumentAddresses;
+  /** Folder with the script of the page. Nothing is read from it until the page is opened. */
+  assetsDir: string;
+}
+
+/** `GET /openapi.json`, `GET /docs` and its assets, accessible without authentication (D-001). */
+export function docsRouter({ document, addresses, assetsDir }: DocsOptions): Router {
+  // Strict: relative addresses on the page would be wrong after a trailing slash.
+  const router = express.Router({ caseSensitive: true, strict: true });
+  let text: DocumentText | undefined;
+  router.get('/openapi.json', (request, response) => {
+    text ??= new DocumentText(document);
+    const used = addresses(request);
+    const tag = text.tag(used);
+    response.set({ 'Cache-Control': 'no-cache', ETag: tag });
+    if (hasTag(request, tag)) response.status(304).end();
+    else response.type('json').send(text.read(used));
+  });
+  router.get('/docs', (request, response) => {
+    response
+      .set('Cache-Control', 'no-cache')
+      .set('Content-Security-Policy', contentPolicy(addresses(request).gatewayUrl))
+      .set('Referrer-Policy', 'no-referrer')
+      .type('html')
+      .send(docsPage);
+  });
+  router.get('/docs/', (_request, response) => {
+    response.redirect(308, '../docs');
+  });
+  router.use('/docs', express.static(assetsDir, { index: false, redirect: false }));
+  return router;
+}
+
+/** Does the client have the version with this tag? `request.fresh` is false for all requests of `fetch` with a tag (`Cache-Control`). */
+function hasTag({ headers }: Request, tag: string): boolean {
+  const known = (headers['if-none-match'] ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
+  return known.includes(tag) || known.includes('*');
+}
+
+/** Allows only our own script, and requests to the two listeners. The element adds inline styles. */
+function contentPolicy(gatewayUrl: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'unsafe-inline'",
+    'img-src data:',
+    `connect-src 'self' ${new URL(gatewayUrl).origin}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}

@@ -1,0 +1,162 @@
+import type { z } from 'zod';
+import type { JsonObject } from '../../model/json.ts';
+import { builtInRoutes, endpointRoutes } from '../routes/gateway.ts';
+import type { ErrorForm, Route, Routes } from '../routes/route.ts';
+import { PREFIX } from '../routes/security.ts';
+import { controlPlaneTables } from '../routes/tables.ts';
+import { namedSchemas } from '../schemas/parts.ts';
+import type { DocumentAddresses } from './document-text.ts';
+import { jsonSchemasOf, ref } from './json-schema.ts';
+import { errorResponse, parametersOf, pathsOf, refusalsOf, type SchemaOf, withPathsOfTheirOwn } from './operation.ts';
+import { tagGroups } from './tags.ts';
+import { typeSchemas } from './type-schemas.ts';
+
+export interface DocumentOptions extends DocumentAddresses {
+  /** Version of the emulator: the API itself has none (D-199). */
+  version: string;
+  /** First segment of type names (D-080). */
+  typePrefix: string;
+}
+
+/** The OpenAPI 3.1 document of the platform, made from the routes and the types of the registry. */
+export function openApiDocument({ version, typePrefix, baseUrl, gatewayUrl }: DocumentOptions): JsonObject {
+  const controlPlane = withPathsOfTheirOwn(entriesOf(controlPlaneTables));
+  const gateway = withPathsOfTheirOwn(entriesOf([builtInRoutes, endpointRoutes]));
+  const rows = [...controlPlane, ...gateway];
+  const { schemas, schemaOf } = convert(
+    rows.map(([, row]) => row),
+    typePrefix,
+  );
+  const groups = tagGroups();
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Terrarium',
+      summary: 'Local emulator of a Platform Management REST API',
+      description: introduction(baseUrl, typePrefix),
+      version,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: baseUrl, description: 'Control plane' }],
+    // Some generated clients use a token for the last one.
+    security: [{ basic: [] }, { bearer: [] }],
+    tags: groups.flatMap(({ tags }) => tags.map(([name, description]) => ({ name, description }))),
+    'x-tagGroups': groups.map(({ name, tags }) => ({ name, tags: tags.map(([tag]) => tag) })),
+    paths: {
+      ...pathsOf(controlPlane, schemaOf),
+      ...pathsOf(gateway, schemaOf, [{ url: gatewayUrl, description: 'Gateway' }]),
+    },
+    components: {
+      schemas: { ...schemas, ...typeSchemas(typePrefix, schemas) },
+      parameters: parametersOf(rows),
+      responses: errorResponses(rows.map(([, row]) => row)),
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An access token of the security service' },
+        basic: { type: 'http', scheme: 'basic', description: 'An API key and its secret' },
+      },
+    },
+  };
+}
+
+/** The routes that can succeed: clients need no others. */
+function entriesOf(tables: readonly Routes[]): [id: string, row: Route][] {
+  return tables.flatMap((table) => Object.entries(table)).filter(([, { answer }]) => answer);
+}
+
+/** JSON Schemas of requests and responses of routes; schemas with a name become references. */
+function convert(
+  rows: readonly Route[],
+  typePrefix: string,
+): { schemas: Record<string, JsonObject>; schemaOf: SchemaOf } {
+  const names = new Map([...namedSchemas()].map(([name, schema]) => [schema, name]));
+  const unnamed = new Map<z.ZodType, string>();
+  for (const { body, answer } of rows) {
+    for (const schema of [body?.schema, answer?.schema]) {
+      if (schema && !names.has(schema) && !unnamed.has(schema)) unnamed.set(schema, `unnamed ${unnamed.size}`);
+    }
+  }
+  const all = jsonSchemasOf(Object.fromEntries([...names, ...unnamed].map(([schema, name]) => [name, schema])));
+  const converted: Record<string, JsonObject> = JSON.parse(
+    JSON.stringify(all).replaceAll(PREFIX, typePrefix.toLowerCase()),
+  );
+  return {
+    // Sorted by name, so that the import order has no effect.
+    schemas: Object.fromEntries([...names.values()].sort().map((name) => [name, converted[name] ?? {}])),
+    schemaOf(schema) {
+      const name = names.get(schema);
+      return name === undefined ? (converted[unnamed.get(schema) ?? ''] ?? {}) : ref(name);
+    },
+  };
+}
+
+function introduction(baseUrl: string, typePrefix: string): string {
+  return `A local emulator of the Platform Management REST API. Organizations contain workspaces, and workspaces contain environments,
+in which containers and lambdas are deployed.
+
+**Authentication.** Get a token and send it as \`Authorization: Bearer ...\`, or send an API key and its secret as Basic:
+
+\`\`\`sh
+curl ${baseUrl}/security/root/oauth/issue -d grant_type=password -d username=root -d password=...
+\`\`\`
+
+**Records.** Lists return links, or whole records with \`?expand=true\`. Read-only members are ignored in requests,
+so you can post a record that you read. Full type names begin with \`${typePrefix}::\`; requests can use any first segment.
+
+**Not listed.** Any request can get 500, which reports a fault of the emulator. Routes that always fail, such as creating an entitlement (each
+action already has one) or an action of a provider, answer 4xx or 501 with the reason.
+
+**Changes** are JSON Patches (RFC 6902); containers, jobs, secrets, volumes and entitlements can also be replaced by PUT.`;
+}
+
+/** Meaning of each status (D-182). */
+const meanings: Readonly<Record<number, string>> = {
+  400: 'Malformed, or does not match the schema',
+  401: 'Not authenticated',
+  403: 'Missing permission, or the Host header does not name the platform',
+  404: 'Unknown id, organization or route',
+  405: 'Method not supported for this path',
+  408: 'The request arrived too slowly',
+  409: 'Conflict: name taken, children, a limit, or an incompatible environment type',
+  413: 'The body is too large',
+  414: 'The request target is too long',
+  415: 'Unsupported content type',
+  422: 'The patch does not apply, or a referenced resource does not exist',
+  426: 'Only available as a WebSocket',
+  429: 'Too many requests',
+  431: 'The headers are too large',
+  500: 'The lambda failed',
+  501: 'Not emulated',
+  502: 'The lambda or container did not respond properly',
+  503: 'Currently unavailable',
+  504: 'Timeout',
+};
+
+/** The header of responses with this status, if any. */
+const headers: Readonly<Record<number, [name: string, description: string, type: string]>> = {
+  401: ['WWW-Authenticate', 'How to authenticate', 'string'],
+  405: ['Allow', 'The supported methods of this path', 'string'],
+  426: ['Upgrade', '`websocket`', 'string'],
+  429: ['Retry-After', 'Seconds', 'integer'],
+  503: ['Retry-After', 'Seconds', 'integer'],
+};
+
+/** `components.responses`: each status in each error format of the routes (D-180). */
+function errorResponses(rows: readonly Route[]): JsonObject {
+  const responses: JsonObject = {};
+  for (const row of rows) {
+    const { errorForm = 'Error' } = row;
+    for (const status of refusalsOf(row)) responses[errorResponse(errorForm, status)] ??= response(errorForm, status);
+  }
+  return responses;
+}
+
+function response(form: ErrorForm, status: number): JsonObject {
+  const description = meanings[status];
+  if (description === undefined) throw new Error(`status ${status} has no description`);
+  const header = headers[status];
+  return {
+    description,
+    ...(header && { headers: { [header[0]]: { description: header[1], schema: { type: header[2] } } } }),
+    content: { 'application/json': { schema: ref(form) } },
+  };
+}

@@ -1,0 +1,137 @@
+import type { z } from 'zod';
+import type { JsonObject } from '../../model/json.ts';
+import { pathParameters } from '../routes/path-parameters.ts';
+import { commitHeader, type ErrorForm, namesIn, type Route } from '../routes/route.ts';
+
+/** The JSON Schema of a route's schema in the document. */
+export type SchemaOf = (schema: z.ZodType) => JsonObject;
+
+/** The error statuses of any request: malformed; unknown Host or missing permission; too slow; path too long; too many headers. */
+const ANY_REQUEST = [400, 403, 408, 414, 431];
+
+/** The error statuses of a route: those that follow from its requirements and those that it declares, ascending. */
+export function refusalsOf({ route, permission: right, target, body, errors = [] }: Route): number[] {
+  const ofBody = body?.mediaTypes.includes('*/*') ? [413] : [413, 415];
+  const statuses = new Set([
+    ...ANY_REQUEST,
+    ...(right === 'none' ? [] : [401]),
+    // The organization must exist.
+    ...(target || route.includes('{fqon}') ? [404] : []),
+    ...(body ? ofBody : []),
+    // Writes can fail: the disk can be full, or the platform can be stopping.
+    ...(route.startsWith('get ') ? [] : [503]),
+    ...errors,
+  ]);
+  return [...statuses].sort((a, b) => a - b);
+}
+
+export function errorResponse(form: ErrorForm, status: number): string {
+  return `${form}${status}`;
+}
+
+/**
+ * Routes for the document. Two paths must not differ only in their parameter names (OpenAPI 3.1, Paths Object). The later one of two such
+ * routes is listed once for each accepted value.
+ */
+export function withPathsOfTheirOwn(rows: readonly (readonly [id: string, row: Route])[]): [id: string, row: Route][] {
+  const firstByForm = new Map<string, string>();
+  return rows.flatMap(([id, row]): [string, Route][] => {
+    const [, path = ''] = row.route.split(' ');
+    const form = path.replace(/\{\w+\}/g, '{}');
+    const first = firstByForm.get(form) ?? path;
+    firstByForm.set(form, first);
+    if (first === path) return [[id, row]];
+    const [[name, words] = []] = Object.entries(row.only ?? {});
+    if (!words) throw new Error(`${row.route}: the document already contains ${first}`);
+    // The verb is unchanged.
+    const routeOf = (word: string) => row.route.replace(`{${name}}`, word) as Route['route'];
+    return words.map((word) => [`${id}_${word}`, { ...row, route: routeOf(word) }]);
+  });
+}
+
+/**
+ * The `paths` of a document: routes grouped by path, in their order.
+ *
+ * @param servers the servers of these paths if they differ from those of the document
+ */
+export function pathsOf(
+  rows: readonly (readonly [id: string, row: Route])[],
+  schemaOf: SchemaOf,
+  servers?: JsonObject[],
+): Record<string, JsonObject> {
+  const paths: Record<string, JsonObject> = {};
+  for (const [id, row] of rows) {
+    const [verb = '', path = ''] = row.route.split(' ');
+    const item = paths[path] ?? (servers ? { servers } : {});
+    paths[path] = { ...item, [verb]: operationObject(id, row, schemaOf) };
+  }
+  return paths;
+}
+
+function operationObject(id: string, row: Route, schemaOf: SchemaOf): JsonObject {
+  const { tag, summary, description, permission: right, query = {}, body, answer, errorForm = 'Error' } = row;
+  const security = row.security ?? (right === 'none' ? [] : undefined);
+  const parameters = [
+    ...namesIn(row.route).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ...Object.entries(query).map(([name, { description, form, isRequired }]) => ({
+      name,
+      in: 'query',
+      ...(isRequired && { required: true }),
+      // The default, which generated clients do not assume.
+      ...((form.type === 'object' || form.type === 'array') && { style: 'form', explode: true }),
+      schema: form,
+      description,
+    })),
+    ...Object.values(query).flatMap(({ names = [] }) =>
+      names
+        .filter((name) => !Object.hasOwn(query, name))
+        .map((name) => ({ name, in: 'query', schema: { type: 'string' }, description: `Only with this ${name}` })),
+    ),
+  ];
+  const refusals = refusalsOf(row).map((status) => [
+    status,
+    { $ref: `#/components/responses/${errorResponse(errorForm, status)}` },
+  ]);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description && { description }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: { required: !body.isOptional, content: contentOf(schemaOf(body.schema), body.mediaTypes) },
+    }),
+    responses: { ...(answer && successOf(row.route, answer, schemaOf)), ...Object.fromEntries(refusals) },
+    ...(security && { security: security.map((scheme) => ({ [scheme]: [] })) }),
+    'x-terrarium-right': typeof right === 'string' ? right : right.map(({ action, on }) => ({ action, on })),
+  };
+}
+
+/** Routes whose requests make commits in the name of the caller. */
+const CHANGES_RESOURCES = /^(post|put|patch|delete) \/(meta|security\/(accounts|groups)|inspect\/roles)\//;
+
+function successOf(
+  route: Route['route'],
+  { status, description, schema, headers: own, mediaTypes }: NonNullable<Route['answer']>,
+  schemaOf: SchemaOf,
+): JsonObject {
+  const content = schema && { content: contentOf(schemaOf(schema), mediaTypes) };
+  const headers = CHANGES_RESOURCES.test(route) ? { ...own, ...commitHeader } : own;
+  return { [status]: { description, ...(headers && { headers }), ...content } };
+}
+
+function contentOf(schema: JsonObject, mediaTypes: readonly string[] = ['application/json']): JsonObject {
+  return Object.fromEntries(mediaTypes.map((type) => [type, { schema }]));
+}
+
+/** `components.parameters`: the path parameters by name. Query parameters are inlined. */
+export function parametersOf(rows: readonly (readonly [id: string, row: Route])[]): JsonObject {
+  const names = new Set(rows.flatMap(([, { route }]) => namesIn(route)));
+  return Object.fromEntries(
+    [...names].map((name) => {
+      const [description, schema] = pathParameters[name] ?? [];
+      if (description === undefined || !schema) throw new Error(`path-parameters.ts does not describe {${name}}`);
+      return [name, { name, in: 'path', required: true, description, schema }];
+    }),
+  );
+}

@@ -1,0 +1,98 @@
+import { isJsonObject, type JsonObject } from '../../model/json.ts';
+import { resourceTypes, typeOfWord } from '../../model/registry.ts';
+import type { ResourceType } from '../../model/resource-type.ts';
+import { hiddenProperties } from '../../model/rules/secrets.ts';
+import { fullNameOf } from '../../model/type-names.ts';
+import { isTypeWord } from '../../model/type-words.ts';
+import { namingOf } from '../routes/type-naming.ts';
+import { answeredSchema, jsonSchemaOf, listOf, ref } from './json-schema.ts';
+import { servedProperty } from './served-properties.ts';
+
+/**
+ * The records and properties of each type, separately for responses and requests (D-022, D-028..D-030).
+ *
+ * @param typePrefix first segment of type names (D-080)
+ * @param common the schemas of records of any type: `Resource` and `ResourceRequest`
+ */
+export function typeSchemas(
+  typePrefix: string,
+  { Resource: answered = {}, ResourceRequest: requested = {} }: Readonly<Record<string, JsonObject>>,
+): Record<string, JsonObject> {
+  const schemas: Record<string, JsonObject> = {};
+  for (const type of resourceTypes) {
+    const { schema, requestSchema } = namingOf(type);
+    const examples = type.subTypes?.map((name) => fullNameOf(name, typePrefix));
+    const resourceType = examples && { resource_type: { type: 'string', examples } };
+    schemas[schema] = withMembers(answered, {
+      description: type.summary,
+      properties: { properties: ref(`${schema}Properties`), ...resourceType },
+    });
+    schemas[`${schema}Properties`] = answeredProperties(type);
+    schemas[requestSchema] = withMembers(requested, {
+      properties: { properties: ref(`${schema}PropertiesRequest`), ...resourceType, ...nameOf(type) },
+      required: [
+        ...(type.properties.safeParse({}).success ? [] : ['properties']),
+        ...(type.subTypes ? ['resource_type'] : []),
+      ],
+    });
+    schemas[`${schema}PropertiesRequest`] = requestedProperties(type);
+  }
+  return schemas;
+}
+
+function withMembers(
+  common: JsonObject,
+  { properties, required = [], ...rest }: { properties: JsonObject; required?: string[]; description?: string },
+): JsonObject {
+  const names = Array.isArray(common.required) ? common.required : [];
+  return {
+    ...common,
+    ...rest,
+    properties: { ...Object(common.properties), ...properties },
+    required: [...new Set([...names, ...required])],
+  };
+}
+
+/** The name in a request, if the type has a rule for it. */
+function nameOf({ nameRule }: ResourceType): JsonObject {
+  if (!nameRule) return {};
+  const { pattern, maxLength, hint } = nameRule;
+  return { name: { type: 'string', pattern: pattern.source, maxLength, description: `Must ${hint}` } };
+}
+
+function answeredProperties(type: ResourceType): JsonObject {
+  const { properties: written, ...rest } = Object(answeredSchema(jsonSchemaOf(type.properties)));
+  const properties: JsonObject = { ...Object(written), parent: ref('Link') };
+  const hidden = hiddenProperties(type);
+  for (const name of type.serverSet) if (!hidden.includes(name)) properties[name] = servedProperty(name);
+  for (const word of Object.keys(type.embed ?? {})) {
+    const embedded = embeddedIn(word, properties[word]);
+    if (embedded) properties[word] = embedded;
+  }
+  return { ...rest, properties };
+}
+
+/** A property as it is, or with the records that `embed` returns in its place: a list for a plural name, one for a singular name. */
+function embeddedIn(word: string, property: JsonObject[string] | undefined): JsonObject {
+  const isList = isTypeWord(word);
+  const type = isList ? typeOfWord(word) : resourceTypes.find(({ singular }) => singular === word);
+  if (!type) throw new Error(`'${word}' is not the name of a type, so the API document has no schema for \`embed\``);
+  const record = ref(namingOf(type).schema);
+  const embedded = isList ? listOf(record) : record;
+  if (!isJsonObject(property)) return { ...embedded, description: `Only with \`?embed=${word}\`` };
+  return { anyOf: [property, embedded], description: `Whole records with \`?embed=${word}\`` };
+}
+
+/** The properties that a client can set, and those that are ignored because the server sets them. */
+function requestedProperties(type: ResourceType): JsonObject {
+  const { properties, ...rest } = jsonSchemaOf(type.properties);
+  const ignored = { description: 'Set by the server; ignored in requests', 'x-terrarium-ignored': true };
+  return {
+    ...rest,
+    properties: {
+      ...Object(properties),
+      ...Object.fromEntries([...type.serverSet, 'parent'].map((name) => [name, ignored])),
+    },
+    ...(type.first && { 'x-terrarium-first': type.first }),
+  };
+}

@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import { pipelineProgress, pipelineRun, pipelineStart } from '../../model/pipeline-run.ts';
+import { named, object, strictObject } from '../schemas/parts.ts';
+import { uuid } from './parameter.ts';
+import { accepted, createdWithLocation, defineRoutes, json, noContent, ok, SEES_ALL } from './route.ts';
+
+const wholeRun = named('WholePipelineRun', pipelineRun);
+const run = named(
+  'PipelineRun',
+  pipelineRun.extend({ log: pipelineRun.shape.log.optional().describe('Only in the response for a single run') }),
+);
+
+const project = z.looseObject({
+  id: z.int(),
+  path_with_namespace: z.string(),
+  merge_requests: z.array(
+    z.looseObject({
+      iid: z.int(),
+      title: z.string(),
+      state: z.string(),
+      source_branch: z.string(),
+      target_branch: z.string(),
+      web_url: z.string(),
+      notes: z.array(
+        z.looseObject({
+          id: z.int(),
+          body: z.string(),
+          created_at: z.string(),
+          author: z.looseObject({ name: z.string() }),
+        }),
+      ),
+    }),
+  ),
+  environments: z.array(z.looseObject({ name: z.string(), state: z.string(), external_url: z.string().nullable() })),
+});
+export type ScmProjectView = z.output<typeof project>;
+
+const pipelineVariable = z.object({
+  name: z.string(),
+  about: z.string(),
+  from: z
+    .enum(['project', 'group', 'run', 'platform'])
+    .optional()
+    .describe(
+      'Set in the project or a group above it, created for each run, or found in the world; absent if the variable has no value',
+    ),
+  missing: z.string().optional().describe('Why the variable has no value'),
+});
+export type PipelineVariable = z.output<typeof pipelineVariable>;
+
+const pipelineProject = object('PipelineProject', {
+  id: z.int(),
+  path: z.string(),
+  url: z.url(),
+  variables: z.array(pipelineVariable),
+});
+
+const MAX_VALUE_CHARACTERS = 10_000;
+const root = { permission: 'root', description: 'For the root user.' } as const;
+
+export const deliveryRoutes = defineRoutes('Delivery', {
+  readScm: {
+    route: 'get /inspect/scm',
+    summary: 'Read the state of the mock GitLab',
+    permission: SEES_ALL,
+    answer: ok(
+      object('ScmState', {
+        url: z.url(),
+        apiUrl: z.url().describe('What `SCM_API_URL` means'),
+        token: z.string().optional().describe('For the root user only'),
+        projects: z.array(project),
+      }),
+    ),
+  },
+  listPipelineProjects: {
+    route: 'get /inspect/scm/projects',
+    summary: 'List the pipeline variables of projects',
+    description: 'Shows where each variable comes from, or why it is missing. Values are not included.',
+    permission: SEES_ALL,
+    answer: ok(z.array(pipelineProject)),
+  },
+  setPipelineVariable: {
+    route: 'put /inspect/scm/projects/{project_id}/variables/{variable_key}',
+    summary: 'Set a variable',
+    ...root,
+    body: json(strictObject('PipelineVariable', { value: z.string().min(1).max(MAX_VALUE_CHARACTERS) })),
+    answer: noContent,
+    errors: [404],
+  },
+  removePipelineVariable: {
+    route: 'delete /inspect/scm/projects/{project_id}/variables/{variable_key}',
+    summary: 'Remove a variable of a project',
+    ...root,
+    answer: noContent,
+    errors: [404],
+  },
+  listPipelineRuns: {
+    route: 'get /inspect/pipelines',
+    summary: 'List pipeline runs, newest first',
+    description:
+      'Runs that deploy to an environment are listed if you can view the environment. Other runs require permission to view the ' +
+      'entire platform.',
+    permission: 'caller',
+    query: { scope: uuid('Only runs that deploy below this organization, workspace or environment') },
+    answer: ok(z.array(run)),
+  },
+  beginPipelineRun: {
+    route: 'post /inspect/pipelines',
+    summary: 'Report the start of a run',
+    ...root,
+    body: json(named('PipelineStart', pipelineStart)),
+    answer: createdWithLocation(run),
+  },
+  runDemoPipeline: {
+    route: 'post /inspect/pipelines/demo',
+    summary: "Run the sample app's pipeline",
+    permission: 'root',
+    description: 'For the root user. The response is sent when the run has started. Use its id to follow the run.',
+    answer: accepted(run),
+    errors: [409],
+  },
+  retryPipelineJob: {
+    route: 'post /inspect/pipelines/{pipeline_id}/jobs/{job_name}/retry',
+    summary: 'Retry one job of a run',
+    permission: 'root',
+    description:
+      'For the root user. Runs the job on the same commit with the artifacts of earlier jobs, as a separate run with the other id ' +
+      'in `retryOf`. The response is sent when the run has started.',
+    answer: accepted(run),
+    errors: [404, 409],
+  },
+  stopPipelineRun: {
+    route: 'post /inspect/pipelines/{pipeline_id}/stop',
+    summary: 'Stop a run that the platform started',
+    permission: 'root',
+    description: 'For the root user. The response is immediate. The run becomes `canceled` when its runner has ended.',
+    answer: accepted(object('PipelineRunId', { id: z.string() })),
+    errors: [404, 409],
+  },
+  readPipelineRun: {
+    route: 'get /inspect/pipelines/{pipeline_id}',
+    summary: 'Read a run with its log',
+    permission: 'caller',
+    answer: ok(wholeRun),
+    errors: [404],
+  },
+  tellPipelineRun: {
+    route: 'put /inspect/pipelines/{pipeline_id}',
+    summary: 'Report the progress of a run',
+    ...root,
+    body: json(named('PipelineProgress', pipelineProgress)),
+    answer: ok(run),
+    errors: [404, 409],
+  },
+});

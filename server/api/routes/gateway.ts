@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { PlatformError } from '../../model/errors.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
+import { isUuid, type Uuid } from '../../model/record.ts';
+import { id, named, object } from '../schemas/parts.ts';
+import { type Answer, defineRoutes, ok, ownBody, permission, type Route, type Routes, readJson } from './route.ts';
+
+/** Any content type is accepted. */
+const ANY = ['application/json', '*/*'];
+
+const integer = (description: string) => ({ description, schema: { type: 'integer' } });
+
+/** Headers of every response of the gateway (D-157). */
+const latency: JsonObject = {
+  'X-Terrarium-Proxy-Latency': integer('Time in the gateway in milliseconds'),
+  'X-Terrarium-Upstream-Latency': integer('Time in the lambda or container in milliseconds'),
+};
+
+const limit: JsonObject = {
+  'X-RateLimit-Limit-Minute': integer('For an endpoint with a rate limit: calls per minute'),
+  'X-RateLimit-Remaining-Minute': integer('For an endpoint with a rate limit: calls left'),
+};
+
+/** Throws 400 unless the body names a lambda. */
+function readAsyncCall(event: Json | undefined): { lambdaId: Uuid } {
+  const lambdaId = memberOf(event, 'lambdaId');
+  if (isUuid(lambdaId)) return { lambdaId: lambdaId.toLowerCase() };
+  const pointer = isJsonObject(event) ? '/lambdaId' : '/';
+  throw new PlatformError(400, "the body must be a JSON object whose 'lambdaId' is a UUID", {
+    details: [{ pointer, message: 'must name the lambda to invoke' }],
+  });
+}
+
+/** Routes that the gateway handles itself (D-164..D-169). */
+export const builtInRoutes = defineRoutes('Gateway', {
+  invokeAsync: {
+    route: 'post /api/async',
+    summary: 'Invoke a lambda without waiting for it',
+    description:
+      'A public lambda needs no credentials. An endpoint `/async` of an API named `api` takes precedence over this route.',
+    permission: permission('lambda.invoke', 'lambdaId'),
+    body: {
+      ...readJson(
+        named('AsyncCall', z.looseObject({ lambdaId: id }).describe('The event; `lambdaId` is the id of the lambda')),
+        readAsyncCall,
+      ),
+      mediaTypes: ANY,
+    },
+    answer: {
+      ...ok(
+        object('AsyncAcceptance', { lambdaId: id.describe('ID of this invocation, for `/results/{result_id}`') }),
+        'Accepted',
+      ),
+      headers: latency,
+    },
+    errors: [404, 429],
+  },
+  readResult: {
+    route: 'get /results/{result_id}',
+    summary: 'The result of an asynchronous invocation',
+    description:
+      'Returns 404 with `Retry-After` while the invocation is running. Basic authentication is not accepted.',
+    permission: permission('lambda.view', 'result_id'),
+    answer: {
+      ...ok(
+        object('AsyncResult', {
+          contentType: z.string(),
+          executionId: id,
+          executionTime: z.int().describe('End of the invocation in milliseconds since 1970'),
+          lambdaId: id,
+          result: z.string(),
+          isBase64Encoded: z.literal(true).optional().describe('`result` is base64; only if the result is binary'),
+          error: z.string().optional().describe('Only for a failed invocation'),
+        }),
+      ),
+      headers: latency,
+    },
+    errors: [404],
+    security: ['bearer'],
+  },
+});
+
+const published: Answer = {
+  status: 200,
+  description: 'The response of the lambda or container',
+  schema: z.unknown(),
+  mediaTypes: ['*/*'],
+  headers: { ...latency, ...limit },
+};
+
+/** Endpoints that users publish (section 11): all methods of all paths. */
+export const endpointRoutes: Routes = defineRoutes(
+  'Gateway',
+  Object.fromEntries(
+    (['get', 'post', 'put', 'patch', 'delete'] as const).map((verb): [string, Omit<Route, 'tag'>] => [
+      `${verb}Endpoint`,
+      {
+        route: `${verb} /{api_name}/{endpoint}`,
+        summary: `${verb.toUpperCase()} a published endpoint`,
+        description:
+          'The lambda or container defines the request and the response. `endpoint` can contain slashes. The endpoint defines ' +
+          'whether credentials are required.',
+        permission: permission('apiendpoint.invoke', 'endpoint'),
+        ...(verb !== 'get' && { body: { ...ownBody(z.unknown(), ...ANY), isOptional: true } }),
+        answer: published,
+        errors: [404, 405, 429, 500, 501, 502, 503, 504],
+      },
+    ]),
+  ),
+);

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { id, object, time } from '../schemas/parts.ts';
+import { waitS } from './logs.ts';
+import { text } from './parameter.ts';
+import { defineRoutes, noContent, ok } from './route.ts';
+
+const lead = object('Lead', {
+  id,
+  receivedAt: time,
+  oid: z.string().optional().describe('The CRM organization of the form; can be absent only for a rejected form'),
+  fields: z.array(z.object({ name: z.string(), value: z.string() })),
+  mapped: z.record(z.string(), z.string()).describe('The fields under the names of the web form'),
+  source: z.object({ host: z.string(), path: z.string() }),
+  remote: z.string(),
+  refused: z
+    .object({ status: z.int(), message: z.string() })
+    .optional()
+    .describe('For a rejected form: the response that the sender got'),
+  deliveredAs: z
+    .object({ id, at: time })
+    .optional()
+    .describe('For a rejected form that arrived when it was sent again: the lead'),
+  refusedBefore: z.array(id).optional().describe('For a lead: the rejected forms that arrived as this lead'),
+  executionId: id.optional().describe('The invocation that sent the form, if a lambda of this platform sent it'),
+  sender: z
+    .object({
+      lambdaId: id,
+      lambdaName: z.string(),
+      event: z.string().optional().describe('The event of the invocation'),
+      crmOid: z.string().optional().describe('Its `CRM_OID`'),
+      replayOf: id.optional().describe('The invocation that it repeats'),
+    })
+    .optional(),
+});
+export type LeadView = z.output<typeof lead>;
+
+const root = { permission: 'root', description: 'For the root user.' } as const;
+
+/** Leads that the mock CRM captured (D-200). */
+export const leadRoutes = defineRoutes('Captured leads', {
+  listLeads: {
+    route: 'get /inspect/leads',
+    summary: 'List captured leads, oldest first',
+    description:
+      'Leads from lambdas are listed if you can view the lambda. Other leads require permission to view the entire platform.',
+    permission: 'caller',
+    // These parameters are passed as text: the mock CRM parses them and reports errors.
+    query: {
+      email: text('Only leads with this email address, in any letter case'),
+      since: text('Only leads at or after this time', { format: 'date-time' }),
+      execution: text('Only leads that this invocation sent', { format: 'uuid' }),
+      refused: text('`true` lists rejected forms; `refused` is the response that the sender got', {
+        type: 'boolean',
+        default: false,
+      }),
+      waitS,
+    },
+    isStrict: true,
+    answer: ok(z.array(lead)),
+    errors: [503],
+  },
+  deleteLeads: {
+    route: 'delete /inspect/leads',
+    summary: 'Delete all captured leads',
+    ...root,
+    answer: ok(object('DeletedLeads', { deleted: z.int().describe('Number of deleted leads') })),
+  },
+  deleteLead: {
+    route: 'delete /inspect/leads/{lead_id}',
+    summary: 'Delete a captured lead',
+    ...root,
+    answer: noContent,
+    errors: [404],
+  },
+});

@@ -1,0 +1,247 @@
+import { z } from 'zod';
+import { typeOfWord } from '../../model/registry.ts';
+import type { TypeWord } from '../../model/type-words.ts';
+import { health, link } from '../schemas/forms.ts';
+import { id, looseObject, named, object } from '../schemas/parts.ts';
+import { required, text } from './parameter.ts';
+import {
+  changedRecord,
+  listAnswer,
+  listQuery,
+  newRecord,
+  patch,
+  readQuery,
+  recordOf,
+  removal,
+  requestOf,
+  ruleType,
+  whole,
+} from './records.ts';
+import { defineRoutes, noContent, ok, permission } from './route.ts';
+
+const of = (word: TypeWord) => recordOf(typeOfWord(word));
+const organization = of('orgs');
+const user = of('users');
+const services = z.record(z.string(), z.string());
+
+/** Prefix search for names (D-188). */
+const nameStart = { name: required(text('Prefix of the names')) };
+/** Search criteria for users (D-189). */
+const userCriteria = {
+  name: text('User name; `*` matches any text'),
+  email: text('Email address; `*` matches any text'),
+  phoneNumber: text('Phone number; `*` matches any text'),
+};
+const groupName = { name: required(text('Group name; `*` matches any text')) };
+const names = ok(z.array(z.string()), 'Names');
+const userRecords = ok(z.array(user), 'Records');
+const groupRecords = ok(z.array(of('groups')), 'Records');
+
+/** Routes about the entire platform (D-015). */
+export const platformRoutes = defineRoutes('Platform', {
+  readHealth: {
+    route: 'get /meta/health',
+    summary: 'Check the health of the platform',
+    permission: 'none',
+    answer: ok(health, 'Healthy'),
+    errors: [503],
+    errorForm: 'Health',
+  },
+  readHealthInDetail: {
+    route: 'get /meta/{fqon}/health',
+    summary: 'Check the health of the platform in detail',
+    permission: 'caller',
+    answer: ok(health, 'Healthy'),
+    errors: [503],
+  },
+  readAbout: {
+    route: 'get /meta/about',
+    summary: 'Read the version, time and services',
+    permission: 'none',
+    answer: ok(
+      object('About', {
+        status: z.string(),
+        url: z.url(),
+        time: z.iso.datetime().describe('ISO-8601, UTC, with milliseconds'),
+        version: z.string(),
+        services,
+      }),
+    ),
+  },
+  sync: {
+    route: 'post /meta/sync',
+    failsAs: 'org.update',
+    summary: 'Has no effect; exists for clients that synchronize; root only',
+    permission: 'root',
+    answer: ok(z.object({ synced: z.literal(true) })),
+  },
+  bootstrap: {
+    route: 'post /meta/bootstrap',
+    failsAs: 'org.update',
+    summary: 'Has no effect; exists for clients that bootstrap; root only',
+    permission: 'root',
+    answer: ok(z.object({ bootstrapped: z.literal(true) })),
+  },
+});
+
+export const documentRoutes = defineRoutes('Platform', {
+  readOpenApi: {
+    route: 'get /openapi.json',
+    summary: 'Read this document',
+    permission: 'none',
+    answer: ok(z.looseObject({})),
+  },
+});
+
+/** Organizations by name (D-005). */
+export const organizationRoutes = defineRoutes('Organizations', {
+  listAllOrganizations: {
+    route: 'get /meta/orgs',
+    summary: 'List all organizations, the root organization first',
+    permission: 'caller',
+    query: listQuery,
+    answer: listAnswer(organization),
+  },
+  createTopOrganization: {
+    route: 'post /meta/orgs',
+    summary: 'Create an organization below the root organization',
+    permission: permission('org.create', 'root'),
+    body: whole(requestOf(typeOfWord('orgs'))),
+    answer: newRecord(organization),
+    errors: [409],
+  },
+  searchOrganizations: {
+    route: 'get /meta/orgs/search',
+    summary: 'List the names of organizations with a prefix',
+    permission: 'caller',
+    query: nameStart,
+    answer: names,
+  },
+  readOrganizationByName: {
+    route: 'get /meta/{fqon}',
+    summary: 'Read an organization',
+    permission: permission('org.view', 'fqon'),
+    query: readQuery,
+    answer: ok(organization),
+  },
+  createSubOrganization: {
+    route: 'post /meta/{fqon}',
+    summary: 'Create a sub-organization',
+    permission: permission('org.create', 'fqon'),
+    body: whole(requestOf(typeOfWord('orgs'))),
+    answer: newRecord(organization),
+    errors: [409],
+  },
+  patchOrganizationByName: {
+    route: 'patch /meta/{fqon}',
+    summary: 'Update an organization with a JSON Patch',
+    permission: permission('org.update', 'fqon'),
+    body: patch,
+    answer: changedRecord(organization),
+    errors: [409, 422],
+  },
+  deleteOrganizationByName: {
+    route: 'delete /meta/{fqon}',
+    summary: 'Delete an organization',
+    permission: permission('org.delete', 'fqon'),
+    query: { force: removal.force },
+    answer: noContent,
+    errors: [409],
+  },
+});
+
+const workspaceRoutes = defineRoutes('Workspaces', {
+  searchWorkspaces: {
+    route: 'get /meta/workspaces/search',
+    summary: 'List the names of workspaces with a prefix',
+    permission: 'caller',
+    query: nameStart,
+    answer: names,
+  },
+});
+
+const environmentRoutes = defineRoutes('Environments', {
+  searchEnvironments: {
+    route: 'get /meta/environments/search',
+    summary: 'List the names of environments with a prefix',
+    permission: 'caller',
+    query: nameStart,
+    answer: names,
+  },
+});
+
+const ruleRoutes = defineRoutes('Rules', {
+  listAllRules: {
+    route: 'get /meta/rules',
+    summary: 'List all rules',
+    permission: 'caller',
+    query: { ...listQuery, type: ruleType },
+    answer: listAnswer(of('rules')),
+  },
+});
+
+const userRoutes = defineRoutes('Users', {
+  listAllUsers: {
+    route: 'get /meta/users',
+    summary: 'List all users',
+    permission: 'caller',
+    query: listQuery,
+    answer: listAnswer(user),
+  },
+  readSelf: {
+    route: 'get /meta/users/self',
+    summary: 'Read the user of the caller',
+    permission: 'caller',
+    query: { expand: readQuery.expand },
+    answer: ok(user),
+  },
+  searchUsers: {
+    route: 'get /meta/users/search',
+    summary: 'Search users by exactly one parameter',
+    permission: 'caller',
+    query: userCriteria,
+    answer: userRecords,
+  },
+  searchUsersOf: {
+    route: 'get /meta/{fqon}/users/search',
+    summary: 'Search users of an organization and of the organizations above',
+    permission: 'caller',
+    query: { ...userCriteria, username: text('Same as `name`') },
+    answer: userRecords,
+  },
+});
+
+const groupRoutes = defineRoutes('Groups', {
+  searchGroups: {
+    route: 'get /meta/groups/search',
+    summary: 'Search groups',
+    permission: 'caller',
+    query: groupName,
+    answer: groupRecords,
+  },
+  searchGroupsOf: {
+    route: 'get /meta/{fqon}/groups/search',
+    summary: 'Search groups of an organization and of the organizations above',
+    permission: 'caller',
+    query: groupName,
+    answer: groupRecords,
+  },
+});
+
+/** Lists and searches over the entire platform (D-016, D-017, D-188, D-189). */
+export const globalTables = [workspaceRoutes, environmentRoutes, ruleRoutes, userRoutes, groupRoutes];
+export const globalRoutes = { ...workspaceRoutes, ...environmentRoutes, ...ruleRoutes, ...userRoutes, ...groupRoutes };
+
+/** A reference to the response of a route of one type. */
+export const initialized = object('Initialized', { status: z.literal('initialized'), providers: z.array(link) });
+/** The context of a resource (D-015). */
+export const context = object('Context', {
+  organization: link,
+  workspace: link.optional(),
+  environment: link.optional(),
+  resource: link.optional(),
+});
+/** D-112. */
+export const env = named('Env', z.record(z.string(), z.string()).describe('Environment variables by name'));
+/** D-006, D-084. */
+export const referenceEntry = looseObject('ReferenceEntry', { id, name: z.string() });

@@ -1,0 +1,193 @@
+import { resourceTypes } from '../../model/registry.ts';
+import type { ResourceType } from '../../model/resource-type.ts';
+import type { TypeWord } from '../../model/type-words.ts';
+import { shapeOf } from '../../model/types/schema-parts.ts';
+import { env } from './meta-global.ts';
+import { type Parameter, required, uuid } from './parameter.ts';
+import {
+  anyRecord,
+  changedRecord,
+  listAnswer,
+  listQuery,
+  newRecord,
+  patch,
+  readQuery,
+  removal,
+  whole,
+} from './records.ts';
+import { accepted, defineRoutes, noContent, ok, type Permission, permission, type Route } from './route.ts';
+
+/* The server mounts these routes once for all types, with parameters in place of the type names. The document lists them once per type. */
+
+const LIST = '/meta/{fqon}/{word}';
+const ONE = `${LIST}/{resource_id}` as const;
+const CHILDREN = `${ONE}/{child_word}` as const;
+
+const lists = {
+  permission: 'caller',
+  query: listQuery,
+  answer: listAnswer(anyRecord),
+  errors: [404],
+} as const;
+const creates = {
+  body: whole(),
+  answer: newRecord(anyRecord),
+  errors: [404, 409, 422, 501],
+} as const;
+const reads = { query: readQuery, answer: ok(anyRecord), errors: [404] } as const;
+const patches = {
+  body: patch,
+  answer: changedRecord(anyRecord),
+  errors: [404, 409, 422],
+} as const;
+const replaces = {
+  description: 'The request contains the whole record: optional properties that are left out get their defaults.',
+  body: whole(),
+  answer: changedRecord(anyRecord),
+  errors: [404, 409],
+} as const;
+const deletes = { query: removal, answer: noContent, errors: [404, 409] } as const;
+const acts = {
+  when: 'action',
+  permission: 'caller',
+  summary: 'Actions on lists are not emulated',
+  errors: [404, 501],
+} as const;
+const patchesList = { permission: 'caller', summary: 'A list cannot be patched' } as const;
+/** Users can change some properties of their own record (D-117). The patch defines which permission is needed. */
+const update = (on: string): readonly Permission[] => [{ action: '*.update', on, isNotOfOwn: true }];
+
+/** Lists, child lists, create, read, patch, replace and delete (D-002, D-004, D-005, D-008). */
+export const openRoutes = defineRoutes('Resources of any type', {
+  listRecords: { ...lists, route: `get ${LIST}`, summary: 'List resources of an organization' },
+  actOnList: { ...acts, route: `post ${LIST}` },
+  createRecord: {
+    ...creates,
+    route: 'post /meta/{fqon}/{new_word}',
+    summary: 'Create a resource in an organization',
+    permission: permission('{new_word}.create', 'fqon'),
+  },
+  patchList: { ...patchesList, route: `patch ${LIST}` },
+  readRecord: { ...reads, route: `get ${ONE}`, summary: 'Read', permission: permission('*.view', 'resource_id') },
+  patchRecord: { ...patches, route: `patch ${ONE}`, summary: 'Change', permission: update('resource_id') },
+  replaceRecord: {
+    ...replaces,
+    route: `put ${LIST}/{replaceable_id}`,
+    summary: 'Replace',
+    permission: update('replaceable_id'),
+  },
+  deleteRecord: {
+    ...deletes,
+    route: `delete ${ONE}`,
+    summary: 'Delete',
+    permission: permission('*.delete', 'resource_id'),
+  },
+  listChildRecords: { ...lists, route: `get ${CHILDREN}`, summary: 'List the children of a resource' },
+  actOnChildren: { ...acts, route: `post ${LIST}/{any_id}/{child_word}` },
+  createChild: {
+    ...creates,
+    route: `post ${LIST}/{parent_id}/{new_word}`,
+    summary: 'Create a resource below another one',
+    permission: permission('{new_word}.create', 'parent_id'),
+  },
+  patchChildren: { ...patchesList, route: `patch ${LIST}/{any_id}/{child_word}` },
+  // Reads accept every list that contains a child, writes only the list of its parent (D-004).
+  readChild: {
+    ...reads,
+    route: `get ${CHILDREN}/{child_id}`,
+    summary: 'Read',
+    permission: permission('*.view', 'child_id'),
+  },
+  patchChild: { ...patches, route: `patch ${CHILDREN}/{own_id}`, summary: 'Change', permission: update('own_id') },
+  replaceChild: {
+    ...replaces,
+    route: `put ${CHILDREN}/{own_replaceable_id}`,
+    summary: 'Replace',
+    permission: update('own_replaceable_id'),
+  },
+  deleteChild: {
+    ...deletes,
+    route: `delete ${CHILDREN}/{own_id}`,
+    summary: 'Delete',
+    permission: permission('*.delete', 'own_id'),
+  },
+});
+
+/** Types that can be moved (D-131), and types with variables besides organizations (D-112). */
+export const MOVABLE = typeWordsWith(({ verbs }) => verbs?.includes('migrate'));
+export const WITH_ENV = typeWordsWith(({ word, properties }) => word !== 'orgs' && 'env' in shapeOf(properties));
+
+/** Lists below a resource that contain references instead of children (D-004). */
+export const referringLists = resourceTypes.flatMap(({ word, listedBelow = {} }) =>
+  (Object.keys(listedBelow) as TypeWord[]).map((parent) => [parent, word] as const),
+); // the type of these arrays ensures that they are type names
+
+function typeWordsWith(isOne: (type: ResourceType) => boolean | undefined): TypeWord[] {
+  return resourceTypes.filter(isOne).map(({ word }) => word);
+}
+
+const moves = {
+  only: { word: MOVABLE },
+  answer: accepted(anyRecord),
+  errors: [404, 409, 503],
+} as const;
+const moveRight = (verb: string, to: string): readonly Permission[] => [
+  ...permission(`*.${verb}`, 'resource_id'),
+  ...permission('*.create', to),
+];
+
+export const openTypeRoutes = defineRoutes('Resources of any type', {
+  migrate: {
+    ...moves,
+    route: `post ${ONE}/migrate`,
+    summary: 'Move a resource to another provider',
+    permission: moveRight('migrate', 'parent'),
+    query: { provider: required(uuid('Target provider')) },
+  },
+  promote: {
+    ...moves,
+    route: `post ${ONE}/promote`,
+    summary: 'Move a resource to another environment',
+    permission: moveRight('promote', 'target'),
+    query: { target: required(uuid('Target environment')) },
+  },
+  readEnv: {
+    route: `get ${ONE}/env`,
+    only: { word: WITH_ENV },
+    summary: 'List own and inherited environment variables',
+    permission: permission('*.view', 'resource_id'),
+    answer: ok(env),
+  },
+});
+
+/** The parts of a route that do not change when type names replace the parameters. */
+type Filled = Pick<Route, 'route' | 'permission'> & Partial<Pick<Route, 'description' | 'body' | 'errors' | 'query'>>;
+
+/**
+ * Returns a route for one type.
+ *
+ * @param words replacements of the names in braces; a replacement in braces is a parameter name
+ * @param singular of the requested type; absent for any type
+ * @param query parameters to document
+ */
+export function filled(
+  { route, permission, description, body, errors, query: known = {} }: Route,
+  words: Readonly<Record<string, string>>,
+  singular = '*',
+  query: Readonly<Record<string, Parameter>> = known,
+): Filled {
+  const on = (name: string) => words[name]?.replace(/[{}]/g, '') ?? name;
+  // Replacing parameters by type names still leaves a verb and a path.
+  const path = route.replace(/\{(\w+)\}/g, (name, inside: string) => words[inside] ?? name) as Route['route'];
+  return {
+    route: path,
+    permission:
+      typeof permission === 'string'
+        ? permission
+        : permission.map((one) => ({ ...one, action: one.action.replace(/^(\*|\{\w+\})/, singular), on: on(one.on) })),
+    ...(description !== undefined && { description }),
+    ...(Object.keys(query).length > 0 && { query }),
+    ...(body && { body }),
+    ...(errors && { errors }),
+  };
+}

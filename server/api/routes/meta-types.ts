@@ -1,0 +1,110 @@
+import { typeOfWord } from '../../model/registry.ts';
+import type { TypeWord } from '../../model/type-words.ts';
+import { members } from './meta-any.ts';
+import { env, initialized } from './meta-global.ts';
+import { filled, MOVABLE, openTypeRoutes, WITH_ENV } from './meta-open.ts';
+import { count, required, word as someWord, uuids } from './parameter.ts';
+import { recordOf } from './records.ts';
+import { accepted, acceptedWithoutBody, defineRoutes, ok, permission, type Route, type Routes } from './route.ts';
+import { namingOf } from './type-naming.ts';
+
+const membership = {
+  permission: permission('group.update', 'group_id'),
+  query: { id: uuids('IDs of users; repeat the parameter for several users') },
+  answer: members,
+  errors: [404],
+} as const satisfies Partial<Route>;
+
+/** D-073. */
+export const membershipRoutes = defineRoutes('Groups', {
+  addGroupMembers: {
+    route: 'patch /meta/{fqon}/groups/{group_id}/users',
+    summary: 'Add users to a group',
+    ...membership,
+  },
+  removeGroupMembers: {
+    route: 'delete /meta/{fqon}/groups/{group_id}/users',
+    summary: 'Remove users from a group',
+    ...membership,
+  },
+});
+
+/** D-067, D-069. */
+export const providerRoutes = defineRoutes('Providers', {
+  initializeProviders: {
+    route: 'post /meta/root/providers/initialize',
+    summary: 'Create missing default rules; root only',
+    permission: 'root',
+    failsAs: 'provider.create',
+    answer: ok(initialized, 'All defaults'),
+    errors: [409],
+  },
+  redeployProvider: {
+    route: 'post /meta/{fqon}/providers/{provider_id}/redeploy',
+    summary: 'Accepted, but has no effect',
+    permission: permission('provider.update', 'provider_id'),
+    answer: acceptedWithoutBody,
+  },
+  actOnProvider: {
+    route: 'post /meta/{fqon}/providers/{provider_id}',
+    summary: 'Actions of providers are not emulated',
+    permission: 'caller',
+    query: { action: required(someWord('Name of a provider action')) },
+    errors: [501],
+  },
+});
+
+/** D-053. */
+export const scaleRoutes = defineRoutes('Containers', {
+  scaleContainer: {
+    route: 'post /meta/{fqon}/containers/{container_id}/scale',
+    summary: 'Scale a container',
+    permission: permission('container.scale', 'container_id'),
+    query: { numInstances: required(count('Number of instances', 0)) },
+    answer: accepted(recordOf(typeOfWord('containers'))),
+    errors: [409],
+  },
+});
+
+/** D-112. */
+export const envRoutes = defineRoutes('Organizations', {
+  readEnvOfOrganization: {
+    route: 'get /meta/{fqon}/env',
+    summary: 'List own and inherited environment variables',
+    permission: permission('org.view', 'fqon'),
+    answer: ok(env),
+  },
+});
+export const lambdaEnvRoutes = defineRoutes('Lambdas', {
+  readEnvOfLambdaById: {
+    route: 'get /meta/lambdas/{lambda_id}/env',
+    summary: 'List own and inherited environment variables by id',
+    permission: permission('lambda.view', 'lambda_id'),
+    answer: ok(env),
+    errors: [404],
+  },
+});
+
+/** Routes of single types: membership, moves, inherited variables ... */
+export const typeTables: readonly Routes[] = [
+  membershipRoutes,
+  providerRoutes,
+  scaleRoutes,
+  ...MOVABLE.map((word) => ofType(word, { migrate: openTypeRoutes.migrate, promote: openTypeRoutes.promote })),
+  envRoutes,
+  ...WITH_ENV.map((word) => ofType(word, { readEnvOf: openTypeRoutes.readEnv })),
+  lambdaEnvRoutes,
+];
+
+/** Routes with the name of the type filled in and operation ids that include the type. */
+function ofType(word: TypeWord, table: Readonly<Record<string, Route>>): Routes {
+  const type = typeOfWord(word);
+  const { tag, schema, idParameter } = namingOf(type);
+  const rows = Object.entries(table).map(([name, row]) => {
+    const answer = row.answer?.status === 202 ? { ...row.answer, schema: recordOf(type) } : row.answer;
+    const { summary } = row;
+    const reported = { ...filled(row, { word, resource_id: `{${idParameter}}` }, type.singular), summary, tag };
+    return [`${name}${schema}`, { ...reported, ...(answer && { answer }) }] as const;
+  });
+  return Object.fromEntries(rows);
+}

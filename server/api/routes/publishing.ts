@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { object, strictObject } from '../schemas/parts.ts';
+import { defineRoutes, json, ok, permission } from './route.ts';
+
+const AN_ENVIRONMENT = { id: 'environment_id', of: ['environments'] } as const;
+
+const credentials = z
+  .union([
+    z.strictObject({ user: z.string().min(1).max(255), password: z.string().min(1).max(1024) }),
+    z.strictObject({ token: z.string().min(1).max(4096) }),
+  ])
+  .describe(
+    'A key with its secret, a user name with its password, or an access token. Used for this request and not stored',
+  );
+
+const place = {
+  direction: z.enum(['pull', 'push']).describe('From the other platform to this one, or from this one to the other'),
+  metaUrl: z
+    .url({ protocol: /^https?$/ })
+    .describe('`{meta_url}` of the other platform')
+    .meta({ examples: ['https://meta.example.com/meta'] }),
+  path: z
+    .string()
+    .min(1)
+    .max(1000)
+    .describe(
+      'The environment on the other platform as `fqon/workspace/environment`, by names. Add `/lambdas/NAME` or `/apis/NAME` for ' +
+        'one lambda or for one API with its endpoints',
+    )
+    .meta({ examples: ['demo/website/development', 'demo/website/development/lambdas/contact-form'] }),
+  credentials,
+};
+
+const step = z.object({
+  id: z.string().describe('For example `lambda contact-form` or `endpoint website/contact`'),
+  kind: z.enum(['lambda', 'api', 'endpoint']),
+  name: z.string(),
+  action: z.enum(['create', 'update', 'unchanged']),
+  patch: z
+    .array(z.object({ op: z.string(), path: z.string(), value: z.unknown().optional() }))
+    .describe('RFC 6902 operations on the target, with names in place of ids and code as text'),
+  diff: z.array(z.string()).describe('The operations as readable lines that begin with `+`, `-` or a space'),
+  conflict: z.string().optional().describe('Which change at the target the step would overwrite'),
+  missing: z.string().optional().describe('What must exist before the step can be done'),
+});
+export type PublishingStep = z.output<typeof step>;
+
+const check = z.object({ name: z.string(), isGood: z.boolean(), sentence: z.string() });
+export type PublishingCheck = z.output<typeof check>;
+
+const plan = object('PublishingPlan', {
+  from: z.string().describe('Address and path'),
+  to: z.string(),
+  steps: z.array(step),
+  left: z.array(z.string()).describe('What is not copied and why, one sentence each'),
+  checks: z.array(check).describe('Checks before a push; empty for a pull'),
+  seen: z.string().describe('Identifies this plan; send it to execute the plan'),
+});
+export type PublishingPlan = z.output<typeof plan>;
+
+const carried = object('Carried', {
+  done: z.array(z.string()).describe('IDs of the completed steps; steps without changes are left out'),
+  failed: z
+    .object({ step: z.string(), sentence: z.string() })
+    .optional()
+    .describe('The step that failed, and the error'),
+  notDone: z.array(z.string()).describe('IDs of the remaining steps; push or pull again to do them'),
+});
+export type Applied = z.output<typeof carried>;
+
+export const publishingRoutes = defineRoutes('Publishing', {
+  planPublishing: {
+    route: 'post /inspect/publishing/{environment_id}/plan',
+    summary: 'Plan a pull or a push',
+    description:
+      'Copies lambdas with their APIs and endpoints between an environment of this platform and one of another platform, using ' +
+      'only the public resource API of both. Values of secrets are never copied.',
+    permission: permission('lambda.create', 'environment_id'),
+    target: AN_ENVIRONMENT,
+    body: json(strictObject('PublishingRequest', place)),
+    answer: ok(plan),
+    errors: [409, 502],
+    isPrivate: true,
+  },
+  applyPublishing: {
+    route: 'post /inspect/publishing/{environment_id}/carry',
+    summary: 'Execute a pull or a push',
+    description:
+      'Performs the steps of a plan in order and stops at the first failure. Repeat the request to do the remaining steps. Returns ' +
+      '409 if the steps no longer match the plan. Nothing is deleted.',
+    permission: permission('lambda.create', 'environment_id'),
+    target: AN_ENVIRONMENT,
+    body: json(
+      strictObject('CarryRequest', {
+        ...place,
+        seen: z.string().describe('`seen` of the plan'),
+        overwrite: z
+          .array(z.string())
+          .optional()
+          .describe('IDs of the steps to perform even though they have a conflict'),
+      }),
+    ),
+    answer: ok(carried),
+    errors: [409, 502],
+    isPrivate: true,
+  },
+});

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { ROLES } from '../../model/rules/roles.ts';
+import { count, id, object, strictObject } from '../schemas/parts.ts';
+import { uuid } from './parameter.ts';
+import { defineRoutes, json, ok, permission } from './route.ts';
+
+const PLACES = {
+  id: 'resource_id',
+  of: ['orgs', 'workspaces', 'environments', 'lambdas', 'containers', 'apis'],
+} as const;
+
+const holder = z.object({
+  id,
+  name: z.string(),
+  kind: z.enum(['user', 'group']),
+  role: z.enum(ROLES).optional().describe('The highest role whose permissions are all granted; absent below viewer'),
+  rights: count.describe('Number of permitted actions'),
+  isOwn: z.boolean().describe('Whether any permission is granted on this resource; otherwise all are inherited'),
+  groups: z.array(z.string()).describe('Names of the groups that grant a user some of these permissions'),
+});
+const roles = object('Roles', {
+  holders: z.array(holder),
+  actions: count.describe('Number of all actions of this resource'),
+});
+export type RoleHolder = z.output<typeof holder>;
+
+/** What callers are permitted to do, and roles: permissions granted together. */
+export const roleRoutes = defineRoutes('Window', {
+  readPermissions: {
+    route: 'get /inspect/permissions',
+    summary: 'List your own permissions',
+    description: 'On a resource, or on at least one resource of the platform. The window disables what you cannot do.',
+    permission: 'caller',
+    query: { on: uuid('Only permissions on this resource (default: on any resource)') },
+    answer: ok(
+      z.object({
+        actions: z.array(z.string()),
+        seesAll: z.boolean().describe('Whether you can view the entire platform'),
+      }),
+    ),
+    isPrivate: true,
+  },
+  readRoles: {
+    route: 'get /inspect/roles/{resource_id}',
+    summary: 'List the roles on a resource',
+    description: 'Computed from the entitlements of the resource. Lists users and groups you can view.',
+    permission: permission('entitlement.view', 'resource_id'),
+    target: PLACES,
+    answer: ok(roles),
+  },
+  setRoles: {
+    route: 'put /inspect/roles/{resource_id}',
+    summary: 'Assign or remove a role of users and groups',
+    description:
+      'Changes the entitlements of the resource, and so everything below it, in one commit. A role replaces permissions granted on ' +
+      'this resource; inherited permissions stay. `sameAs` copies the permissions of another user or group.',
+    permission: permission('entitlement.update', 'resource_id'),
+    target: PLACES,
+    body: json(
+      strictObject('RolesRequest', {
+        identities: z.array(id).min(1).max(100).describe('Users and groups'),
+        role: z.enum([...ROLES, 'none']).optional(),
+        sameAs: id.optional(),
+      }),
+    ),
+    answer: ok(roles),
+  },
+});

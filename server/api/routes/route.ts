@@ -1,0 +1,209 @@
+import type { z } from 'zod';
+import { COMMIT_HEADER } from '../../model/commit.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+import { parseWith } from '../../model/rules/validate.ts';
+import type { TypeWord } from '../../model/type-words.ts';
+import type { errorForms } from '../schemas/forms.ts';
+import type { Parameter } from './parameter.ts';
+
+export type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+type Status = 101 | 200 | 201 | 202 | 204;
+
+/** The error formats: most routes, the security service, its token endpoint, health (D-180, D-171, D-015). */
+export type ErrorForm = keyof typeof errorForms;
+
+export interface Body<Schema extends z.ZodType = z.ZodType> {
+  schema: Schema;
+  /** Parses the JSON body, or undefined if there is none; throws 400. */
+  read?: (sent: Json | undefined) => unknown;
+  /** Parses the form fields; throws 400. Without `read` and `readForm` the handler reads the request itself. */
+  readForm?: (sent: URLSearchParams) => unknown;
+  mediaTypes: readonly string[];
+  isOptional: boolean;
+}
+
+/** The response of a successful request. */
+export interface Answer<Schema extends z.ZodType = z.ZodType> {
+  status: Status;
+  description: string;
+  /** Absent: the response has no body. */
+  schema?: Schema;
+  /** Content type (default: JSON). For other types the handler writes the response itself. */
+  mediaTypes?: readonly string[];
+  headers?: JsonObject;
+}
+
+/** One route: the definition for server, document and clients. */
+export interface Route {
+  /** Verb and path, e.g. `get /inspect/leads/{lead_id}`. */
+  route: `${Verb} /${string}`;
+  /** The heading of the route in the document. */
+  tag: string;
+  summary: string;
+  description?: string;
+  permission: RequiredPermission;
+  /** The route is for root only: the action in the error for other users, or a sentence unless set. */
+  failsAs?: string;
+  /** The path parameter with the id of a resource, and the accepted types; the resource is looked up before the handler runs. */
+  target?: { id: string; of: readonly TypeWord[] };
+  /** The accepted values of a path parameter. With other values, the request does not match this route. */
+  only?: Readonly<Record<string, readonly string[]>>;
+  /** The query parameter without which the request matches the next route of the same address. */
+  when?: string;
+  query?: Readonly<Record<string, Parameter>>;
+  /** Refuse parameters that are not in `query`? A mistyped one would change the effect of the request. */
+  isStrict?: true;
+  body?: Body;
+  /** Absent if the route always fails. */
+  answer?: Answer;
+  /** Possible error statuses besides those that follow from the other members. */
+  errors?: readonly number[];
+  /** Default: `Error`. */
+  errorForm?: ErrorForm;
+  /** Accepted ways to authenticate (default: both). */
+  security?: readonly ('bearer' | 'basic')[];
+  /** Must caches not store the response? */
+  isPrivate?: true;
+}
+
+export type Routes = Readonly<Record<string, Route>>;
+
+/** Routes under one heading, by their operation ids. */
+export function defineRoutes<const Table extends Record<string, Omit<Route, 'tag'>>>(
+  tag: string,
+  table: Table,
+): { readonly [Id in keyof Table]: Table[Id] & { tag: string } } {
+  const rows = Object.entries(table).map(([id, row]) => [id, { ...row, tag }]);
+  return Object.fromEntries(rows); // the same keys with the same routes
+}
+
+export function namesIn(route: string): string[] {
+  return [...route.matchAll(/\{([^}]+)\}/g)].flatMap(([, name]) => name ?? []);
+}
+
+type NamesIn<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
+
+export type PathOf<R extends Omit<Route, 'tag'>> = { readonly [Name in NamesIn<R['route']>]: string };
+
+export type QueryOf<R> = R extends { query: infer Query extends Readonly<Record<string, Parameter>> }
+  ? { readonly [Name in keyof Query]: z.output<Query[Name]['schema']> }
+  : Readonly<Record<never, never>>;
+
+/** The body of a route, parsed; undefined if the handler reads the request itself. */
+export type BodyOf<R> = R extends { body: { read: (sent: Json | undefined) => infer T } }
+  ? T
+  : R extends { body: { readForm: (sent: URLSearchParams) => infer T } }
+    ? T
+    : undefined;
+
+/** The response of a route. If there is none or the handler writes it itself, the returned value is ignored. */
+export type AnswerOf<R> = R extends { answer: { mediaTypes: readonly string[] } }
+  ? unknown
+  : R extends { answer: { schema: infer Schema extends z.ZodType } }
+    ? z.input<Schema>
+    : unknown;
+
+const JSON_TYPE = 'application/json';
+/** How browsers and OAuth clients send form fields (D-171). */
+export const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+export function json<Schema extends z.ZodType>(schema: Schema) {
+  return readJson(schema, (sent) => parseWith(schema, sent));
+}
+
+/** The same, but optional; `{}` if absent. */
+export function optionalJson<Schema extends z.ZodType>(schema: Schema) {
+  return { ...readJson(schema, (sent) => parseWith(schema, sent ?? {})), isOptional: true } as const satisfies Body;
+}
+
+/** A JSON body with a custom parser. @param read as in `Body` */
+export function readJson<Schema extends z.ZodType, T>(schema: Schema, read: (sent: Json | undefined) => T) {
+  return { schema, read, mediaTypes: [JSON_TYPE], isOptional: false } as const satisfies Body;
+}
+
+/** The fields of a form. @param readForm as in `Body` */
+export function form<Schema extends z.ZodType, T>(schema: Schema, readForm: (sent: URLSearchParams) => T) {
+  return { schema, readForm, mediaTypes: [FORM_TYPE], isOptional: false } as const satisfies Body;
+}
+
+/** A body that the handler reads itself; JSON unless other types are named. */
+export function ownBody<Schema extends z.ZodType>(schema: Schema, ...mediaTypes: readonly string[]) {
+  const types = mediaTypes.length > 0 ? mediaTypes : [JSON_TYPE];
+  return { schema, mediaTypes: types, isOptional: false } as const satisfies Body;
+}
+
+export function ok<Schema extends z.ZodType>(schema: Schema, description = 'OK') {
+  return { status: 200, description, schema } as const satisfies Answer;
+}
+
+/** 200 with a body that the handler writes itself. */
+export function stream<Schema extends z.ZodType>(schema: Schema, ...mediaTypes: readonly string[]) {
+  return { status: 200, description: 'OK', schema, mediaTypes } as const satisfies Answer;
+}
+
+/** 101: the handler uses the connection as a WebSocket. */
+export const webSocket = { status: 101, description: 'A WebSocket', mediaTypes: [] } as const satisfies Answer;
+
+/** 201 with a created object that has no address. */
+export function created<Schema extends z.ZodType>(schema: Schema, description = 'Created') {
+  return { status: 201, description, schema } as const satisfies Answer;
+}
+
+/** 201 with a created resource and its address (D-008). */
+export function createdWithLocation<Schema extends z.ZodType>(schema: Schema) {
+  return { ...created(schema), headers: LOCATION } as const satisfies Answer;
+}
+const LOCATION = {
+  Location: { description: 'Address of the new resource', schema: { type: 'string', format: 'uri' } },
+} as const;
+
+/** The header that names the commits of a request. */
+export const commitHeader = {
+  [COMMIT_HEADER]: {
+    description: 'Numbers of the commits that the request made, separated by commas; absent if nothing changed',
+    schema: { type: 'string' },
+  },
+} as const;
+
+/** 202: the change continues after the response (D-008). */
+export const acceptedWithoutBody = { status: 202, description: 'The change is in progress' } as const satisfies Answer;
+
+export function accepted<Schema extends z.ZodType>(schema: Schema) {
+  return { ...acceptedWithoutBody, schema } as const satisfies Answer;
+}
+
+/** 204 without a body (D-008). */
+export const noContent = { status: 204, description: 'Deleted' } as const satisfies Answer;
+
+/** A permission on a resource of the request (D-116). */
+export interface Permission {
+  /** `noun.verb`; `*` represents the noun of the resource's type. */
+  action: string;
+  /**
+   * The parameter of the path or query, or the member of the body, that contains the id of the resource; `root` is the root organization,
+   * `parent` the parent of the resource in the path.
+   */
+  on: string;
+  /**
+   * If true, the permission is not needed for the caller's own account, of which users see everything and can change some members (D-117).
+   */
+  isNotOfOwn?: true;
+}
+
+/**
+ * What a route requires of its caller: nothing, to be authenticated (the handler restricts the data), to be the root user, or all of these
+ * permissions (D-117, D-118).
+ */
+export type RequiredPermission = 'none' | 'caller' | 'root' | readonly Permission[];
+
+export function permission(action: string, on: string): readonly Permission[] {
+  return [{ action, on }];
+}
+
+/** The same, but not needed for the caller's own account. */
+export function permissionOrOwn(action: string, on: string): readonly Permission[] {
+  return [{ action, on, isNotOfOwn: true }];
+}
+
+export const SEES_ALL: readonly Permission[] = permission('org.view', 'root');

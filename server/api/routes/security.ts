@@ -1,0 +1,376 @@
+import { z } from 'zod';
+import { PlatformError } from '../../model/errors.ts';
+import { readAccountPatch } from '../schemas/account-patch.ts';
+import { health, PATCH_TYPES, patchDocument } from '../schemas/forms.ts';
+import { apiKey, id, looseObject, named, object, time } from '../schemas/parts.ts';
+import {
+  created,
+  defineRoutes,
+  form,
+  json,
+  noContent,
+  ok,
+  optionalJson,
+  permission,
+  permissionOrOwn,
+  type Route,
+  readJson,
+} from './route.ts';
+
+/**
+ * Placeholder for the lower-case prefix of type names, with which some members of tokens begin (D-080, D-170, D-176). The document replaces
+ * it with the configured prefix.
+ */
+export const PREFIX = '{prefix}';
+
+const epochSeconds = z.int().describe('Seconds since 1970');
+const rights = z.array(z.string()).describe('Actions on the organization');
+const namedLink = object('NamedLink', { id, name: z.string(), href: z.url() });
+const directory = object('Directory', {
+  id,
+  name: z.string(),
+  orgId: id,
+  directoryType: z.literal('INTERNAL').optional(),
+});
+
+const account = object('Account', {
+  id,
+  username: z.string(),
+  firstName: z.string(),
+  lastName: z.string(),
+  description: z.string().optional(),
+  email: z.string().optional(),
+  phoneNumber: z.string().optional(),
+  directory,
+});
+
+const accountGroup = object('AccountGroup', {
+  id,
+  name: z.string(),
+  description: z.string().optional(),
+  directory,
+  disabled: z.boolean(),
+  accounts: z.array(namedLink),
+});
+
+const accountStore = object('AccountStore', {
+  id,
+  name: z.string(),
+  storeType: z.literal('DIRECTORY'),
+  accountStoreId: id,
+  isDefaultAccountStore: z.boolean(),
+  isDefaultGroupStore: z.boolean(),
+});
+
+const organization = object('SecurityOrganization', {
+  id,
+  name: z.string(),
+  fqon: z.string(),
+  description: z.string().optional(),
+  parent: namedLink.optional(),
+  children: z.array(namedLink),
+});
+
+const accountChange = named(
+  'AccountChange',
+  account
+    .omit({ id: true, directory: true })
+    .extend({ password: z.string().meta({ format: 'password' }) })
+    .partial()
+    .describe('The members to change'),
+);
+const membershipPatch = named(
+  'MembershipPatch',
+  z.array(z.object({ op: z.enum(['add', 'remove']), path: z.literal('/accounts'), value: id.describe('An account') })),
+);
+
+/** An access token (D-170). */
+const token = looseObject('Token', {
+  access_token: z.string(),
+  token_type: z.literal('bearer'),
+  expires_in: z.int().describe('Seconds'),
+  [`${PREFIX}_access_token_href`]: z.string().optional(),
+});
+const tokenRequest = object('TokenRequest', {
+  grant_type: z.enum(['password', 'client_credentials']),
+  username: z.string().optional().describe('Required for the password grant'),
+  password: z.string().meta({ format: 'password' }).optional().describe('Required for the password grant'),
+});
+/** Unknown grants are accepted here, because they get a separate error code (D-171). */
+const anyGrant = z.object({ grant_type: z.string() });
+const signIn = z.object({ username: z.string(), password: z.string() });
+const tokenInspection = named(
+  'TokenInspection',
+  z.union([
+    z.object({ active: z.literal(false) }),
+    z.looseObject({
+      active: z.literal(true),
+      username: z.string(),
+      sub: z.string(),
+      iss: z.url(),
+      exp: epochSeconds,
+      iat: epochSeconds,
+      jti: z.string(),
+      [`${PREFIX}_org_id`]: id.optional(),
+      [`${PREFIX}_account`]: account.optional(),
+      [`${PREFIX}_groups`]: z.array(namedLink).optional(),
+      [`${PREFIX}_rights`]: rights.optional(),
+    }),
+  ]),
+);
+/** D-177. */
+const standing = object('Standing', { account, groups: z.array(namedLink), rights, orgId: id });
+const deletion = object('Deletion', { wasDeleted: z.boolean() });
+
+const tokenQuestion = object('TokenQuestion', { token: z.string() });
+const one = ok(account);
+const accounts = ok(z.array(account));
+const groups = ok(z.array(accountGroup));
+const A_USER = { id: 'account_id', of: ['users'] } as const;
+const A_GROUP = { id: 'group_id', of: ['groups'] } as const;
+
+/** The security service has a separate error format (D-180). */
+function securityRoutes<const Table extends Record<string, Omit<Route, 'tag'>>>(tag: string, table: Table) {
+  const inForm = Object.entries(table).map(([name, row]) => [name, { errorForm: 'SecurityError', ...row }]);
+  return defineRoutes(tag, Object.fromEntries(inForm) as Table); // the same routes, each with its error format
+}
+
+const issues = {
+  permission: 'none',
+  answer: ok(token),
+  isPrivate: true,
+  errors: [429],
+  errorForm: 'TokenError',
+  description: 'The client_credentials grant takes an API key and its secret as Basic authentication.',
+} as const;
+const inspects = {
+  summary: 'Inspect a token',
+  permission: 'caller',
+  body: form(tokenQuestion, (sent) => readFields(tokenQuestion, sent)),
+  answer: ok(tokenInspection),
+} as const;
+const tells = {
+  summary: 'Read the account, groups and permissions of the caller',
+  permission: 'caller',
+  answer: ok(standing),
+} as const;
+
+/** Tokens of an organization; the routes without an organization return less (D-170, D-176, D-177). */
+export const tokenRoutes = securityRoutes('Tokens and keys', {
+  issueToken: {
+    route: 'post /security/{fqon}/oauth/issue',
+    summary: 'Get an access token: password or client_credentials',
+    ...issues,
+    body: form(tokenRequest, (sent) => {
+      const grant = readFields(anyGrant, sent);
+      return { ...grant, ...(grant.grant_type === 'password' && { signIn: readFields(signIn, sent) }) };
+    }),
+  },
+  inspectToken: { route: 'post /security/{fqon}/oauth/inspect', ...inspects },
+  readStanding: { route: 'post /security/{fqon}/auth', ...tells },
+  issueTokenAnywhere: {
+    route: 'post /security/oauth/issue',
+    summary: 'Get an access token: client_credentials',
+    ...issues,
+    body: form(tokenRequest, (sent) => readFields(anyGrant, sent)),
+    security: ['basic'],
+  },
+  inspectTokenAnywhere: { route: 'post /security/oauth/inspect', ...inspects },
+  readStandingAnywhere: { route: 'post /security/auth', ...tells },
+});
+
+/** API keys, and revocation of keys and tokens (D-173, D-174). */
+export const keyRoutes = securityRoutes('Tokens and keys', {
+  createApiKey: {
+    route: 'post /security/accounts/{account_id}/apiKeys',
+    summary: 'Create an API key',
+    description:
+      'Authenticate with an existing API key; a Bearer token is refused. This response is the only one that contains the secret.',
+    permission: permissionOrOwn('user.update', A_USER.id),
+    target: A_USER,
+    body: optionalJson(
+      object('ApiKeyRequest', { orgId: id.nullish().describe('Required for a key of another account') }),
+    ),
+    answer: created(apiKey, 'The new API key'),
+    security: ['basic'],
+    isPrivate: true,
+  },
+  deleteApiKey: {
+    route: 'delete /security/apiKeys/{api_key}',
+    summary: 'Revoke an API key',
+    permission: permission('user.update', 'api_key'),
+    answer: ok(deletion),
+  },
+  deleteAccessToken: {
+    route: 'delete /security/accessTokens/{token}',
+    summary: 'Revoke an access token',
+    permission: permission('user.update', 'token'),
+    answer: ok(deletion),
+  },
+});
+
+/** Accounts and group membership (D-178, D-179). */
+export const accountRoutes = securityRoutes('Accounts', {
+  readOwnAccount: {
+    route: 'get /security/accounts/self',
+    summary: 'Read the account of the caller',
+    permission: 'caller',
+    answer: one,
+  },
+  readAccount: {
+    route: 'get /security/accounts/{account_id}',
+    summary: 'Read an account',
+    permission: permissionOrOwn('user.view', A_USER.id),
+    target: A_USER,
+    answer: one,
+  },
+  patchAccount: {
+    route: 'patch /security/accounts/{account_id}',
+    summary: 'Update an account',
+    permission: permissionOrOwn('user.update', A_USER.id),
+    target: A_USER,
+    body: { ...readJson(z.union([accountChange, patchDocument]), readAccountPatch), mediaTypes: PATCH_TYPES },
+    answer: one,
+    errors: [409, 422],
+  },
+  deleteAccount: {
+    route: 'delete /security/accounts/{account_id}',
+    summary: 'Delete an account and its user',
+    permission: permission('user.delete', A_USER.id),
+    target: A_USER,
+    answer: noContent,
+    errors: [409],
+  },
+  disableAccount: {
+    route: 'post /security/accounts/{account_id}/disable',
+    summary: 'Lock an account',
+    permission: permission('user.update', A_USER.id),
+    target: A_USER,
+    answer: one,
+    errors: [409],
+  },
+  enableAccount: {
+    route: 'post /security/accounts/{account_id}/enable',
+    summary: 'Unlock an account',
+    permission: permission('user.update', A_USER.id),
+    target: A_USER,
+    answer: one,
+    errors: [409],
+  },
+  readAccountGroup: {
+    route: 'get /security/groups/{group_id}',
+    summary: 'Read a group',
+    permission: permission('group.view', A_GROUP.id),
+    target: A_GROUP,
+    answer: ok(accountGroup),
+  },
+  changeAccountGroup: {
+    route: 'patch /security/groups/{group_id}/accounts',
+    summary: 'Add or remove members of a group',
+    permission: permission('group.update', A_GROUP.id),
+    target: A_GROUP,
+    body: { ...json(membershipPatch), mediaTypes: PATCH_TYPES },
+    answer: ok(z.array(namedLink), 'The members after the change'),
+  },
+});
+
+export const statusRoutes = securityRoutes('Security service', {
+  readSecurityHealth: {
+    route: 'get /security/health',
+    summary: 'Check the health of the service',
+    permission: 'none',
+    answer: ok(health),
+  },
+  readSecurityInfo: {
+    route: 'get /security/info',
+    summary: 'Read the version and time',
+    permission: 'caller',
+    answer: ok(object('SecurityInfo', { status: z.literal('healthy'), url: z.url(), time, version: z.string() })),
+  },
+  readInitialization: {
+    route: 'get /security/init',
+    summary: 'Check whether the service is initialized; always true',
+    permission: 'caller',
+    answer: ok(z.object({ initialized: z.literal(true) })),
+  },
+  initialize: {
+    route: 'post /security/init',
+    summary: 'Always refused: the service is already initialized',
+    permission: 'caller',
+    errors: [409],
+  },
+});
+
+/**
+ * Organizations with their accounts and groups. These routes must be last, because the first segment can be the name of any organization.
+ */
+export const directoryRoutes = securityRoutes('Directories', {
+  listSecurityOrganizations: {
+    route: 'get /security/orgs',
+    summary: 'List the organizations',
+    permission: 'caller',
+    answer: ok(z.array(organization)),
+  },
+  readOwnOrganization: {
+    route: 'get /security/orgs/current',
+    summary: 'Read the organization of the caller',
+    permission: 'caller',
+    answer: ok(organization),
+  },
+  listAccountsOfDirectory: {
+    route: 'get /security/directories/{directory_id}/accounts',
+    summary: "List the accounts of the caller's organization",
+    permission: 'caller',
+    answer: accounts,
+    errors: [404],
+  },
+  listGroupsOfDirectory: {
+    route: 'get /security/directories/{directory_id}/groups',
+    summary: "List the groups of the caller's organization",
+    permission: 'caller',
+    answer: groups,
+    errors: [404],
+  },
+  readSecurityOrganization: {
+    route: 'get /security/{fqon}',
+    summary: 'Read an organization',
+    permission: permission('org.view', 'fqon'),
+    answer: ok(organization),
+  },
+  listAccounts: {
+    route: 'get /security/{fqon}/accounts',
+    summary: 'List the accounts of an organization',
+    permission: 'caller',
+    answer: accounts,
+  },
+  listAccountGroups: {
+    route: 'get /security/{fqon}/groups',
+    summary: 'List the groups of an organization',
+    permission: 'caller',
+    answer: groups,
+  },
+  listDirectories: {
+    route: 'get /security/{fqon}/directories',
+    summary: 'List the directory of an organization',
+    permission: permission('org.view', 'fqon'),
+    answer: ok(z.array(directory)),
+  },
+  listAccountStores: {
+    route: 'get /security/{fqon}/accountStores',
+    summary: 'List the account store of an organization',
+    permission: permission('org.view', 'fqon'),
+    answer: ok(z.array(accountStore)),
+  },
+});
+
+/** Parses form fields; an empty field counts as absent (RFC 6749 section 3.2). Throws 400 for a duplicate (D-171) or missing field. */
+function readFields<Schema extends z.ZodType>(schema: Schema, sent: URLSearchParams): z.output<Schema> {
+  for (const name of new Set(sent.keys())) {
+    if (sent.getAll(name).length > 1) {
+      throw new PlatformError(400, `form field '${name.slice(0, 64)}' must not be repeated`);
+    }
+  }
+  const { success, data, error } = schema.safeParse(Object.fromEntries([...sent].filter(([, value]) => value !== '')));
+  if (success) return data;
+  throw new PlatformError(400, `form field '${error.issues[0]?.path.join('.')}' is missing`);
+}

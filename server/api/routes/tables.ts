@@ -1,0 +1,91 @@
+import { containerRoutes } from './containers.ts';
+import { deliveryRoutes } from './delivery.ts';
+import { historyRoutes, resetRoutes, snapshotRoutes } from './history.ts';
+import { leadRoutes } from './leads.ts';
+import { invokeRoutes, logRoutes, plainLogRoutes } from './logs.ts';
+import { anyRoutes, entitlementTables, referenceRoutes, resourceRoutes } from './meta-any.ts';
+import { documentRoutes, globalTables, organizationRoutes, platformRoutes } from './meta-global.ts';
+import { openRoutes } from './meta-open.ts';
+import { recordRoutes } from './meta-records.ts';
+import { referringRoutes, refusedRoutes, typeChangeRoutes } from './meta-refused.ts';
+import { typeTables } from './meta-types.ts';
+import { outboundRoutes } from './outbound.ts';
+import { publishingRoutes } from './publishing.ts';
+import { failureRoutes, figureRoutes, recordedRoutes } from './recorded.ts';
+import { lineListRoutes, outboundListRoutes } from './recorded-parts.ts';
+import { roleRoutes } from './roles.ts';
+import type { Routes } from './route.ts';
+import { searchRoutes } from './search.ts';
+import { accountRoutes, directoryRoutes, keyRoutes, statusRoutes, tokenRoutes } from './security.ts';
+import { seedRoutes } from './seeds.ts';
+import { sendingRoutes } from './sending.ts';
+import { treeRoutes } from './tree.ts';
+import { accessRoutes, settingsRoutes, windowRoutes } from './window.ts';
+import { workbenchRoutes } from './workbench.ts';
+
+type RouteOf<Table> = Table extends Readonly<Record<string, { route: infer R }>> ? R : never;
+type Repeated<Tables extends readonly unknown[]> = Tables extends readonly [infer First, ...infer Rest]
+  ? Extract<RouteOf<First>, RouteOf<Rest[number]>> | Repeated<Rest>
+  : never;
+
+/** Tables without a common route: otherwise the compiler asks for an argument of its type. */
+function distinct<const Tables extends readonly Routes[]>(
+  tables: Tables,
+  ..._repeated: [Repeated<Tables>] extends [never] ? [] : [Repeated<Tables>]
+): Tables {
+  return tables;
+}
+
+const resourceTables: readonly Routes[] = [
+  platformRoutes,
+  documentRoutes,
+  organizationRoutes,
+  ...globalTables,
+  recordRoutes,
+  ...typeTables,
+  resourceRoutes,
+  anyRoutes,
+  ...entitlementTables,
+  referenceRoutes,
+];
+
+/** Routes that always fail: the server mounts them, but the document does not list them. */
+export const refusingTables: readonly Routes[] = [
+  refusedRoutes,
+  referringRoutes,
+  typeChangeRoutes,
+  { patchList: openRoutes.patchList, patchChildren: openRoutes.patchChildren },
+];
+
+const securityTables: readonly Routes[] = [tokenRoutes, keyRoutes, accountRoutes, directoryRoutes, statusRoutes];
+
+/** The platform's additions to the specification: all routes below `/inspect` and `/log`, in the order of the document. */
+export const emulatorTables = distinct([
+  plainLogRoutes,
+  logRoutes,
+  lineListRoutes,
+  invokeRoutes,
+  leadRoutes,
+  seedRoutes,
+  resetRoutes,
+  windowRoutes,
+  recordedRoutes,
+  outboundListRoutes,
+  failureRoutes,
+  figureRoutes,
+  searchRoutes,
+  sendingRoutes,
+  settingsRoutes,
+  accessRoutes,
+  roleRoutes,
+  deliveryRoutes,
+  publishingRoutes,
+  historyRoutes,
+  snapshotRoutes,
+  outboundRoutes,
+  workbenchRoutes,
+  treeRoutes,
+  containerRoutes,
+]);
+
+export const controlPlaneTables: readonly Routes[] = [...resourceTables, ...securityTables, ...emulatorTables];

@@ -1,0 +1,64 @@
+import { fullNamesOf, resourceTypes } from '../../model/registry.ts';
+import type { ResourceType } from '../../model/resource-type.ts';
+import type { TypeWord } from '../../model/type-words.ts';
+
+/** The names of a type in the document. */
+export function namingOf({ name, singular }: Pick<ResourceType, 'name' | 'singular'>) {
+  const schema = name.slice(name.lastIndexOf(':') + 1);
+  const plural = `${schema.replace(/y$/, 'ie')}s`;
+  const label = inWords(schema);
+  const many = inWords(plural);
+  return {
+    schema, // `ApiEndpoint`
+    requestSchema: `${schema}Request`,
+    plural, // in operation ids
+    one: `${/^[aeio]/i.test(label) ? 'an' : 'a'} ${label}`, // `an API endpoint`
+    many, // `API endpoints`
+    tag: capital(many),
+    idParameter: `${singular}_id`,
+  };
+}
+
+function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** `ApiEndpoints` as `endpoints`: the context already names the API. */
+function shortly(name: string): string {
+  return inWords(name).replace(/^API /, '');
+}
+
+/** `ApiEndpoints` as `API endpoints`. */
+function inWords(name: string): string {
+  return name
+    .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    .toLowerCase()
+    .replace(/\bapi/g, 'API');
+}
+
+/** What the window knows about a resource type, without the schemas of the registry. */
+export interface TypeKind {
+  word: TypeWord;
+  /** Full names without the prefix, including sub-types. */
+  names: readonly string[];
+  title: string;
+  plural: string;
+  /** Name of the `properties` of a request in the document. */
+  schema: string;
+  parents: readonly TypeWord[];
+}
+
+export function typeKinds(): TypeKind[] {
+  return resourceTypes.map((type) => {
+    const { schema, plural } = namingOf(type);
+    const { word, parents } = type;
+    return {
+      word,
+      names: fullNamesOf(type),
+      title: shortly(schema),
+      plural: capital(shortly(plural)),
+      schema: `${schema}PropertiesRequest`,
+      parents,
+    };
+  });
+}

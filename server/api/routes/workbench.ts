@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { A_LAMBDA, object, strictObject, time } from '../schemas/parts.ts';
+import { defineRoutes, json, noContent, ok, permission } from './route.ts';
+
+const MAX_EVENTS = 50;
+const LONGEST_EVENT = 256 * 1024;
+
+const testEvent = z.strictObject({
+  name: z.string().trim().min(1).max(80),
+  body: z.string().max(LONGEST_EVENT).describe('The event as text, as the lambda gets it'),
+});
+export type TestEvent = z.output<typeof testEvent>;
+
+/** The test events of a lambda, in display order. */
+const testEvents = strictObject('TestEvents', {
+  events: z
+    .array(testEvent)
+    .max(MAX_EVENTS)
+    .refine(
+      (events) => new Set(events.map(({ name }) => name)).size === events.length,
+      'contains two events with the same name',
+    ),
+});
+
+const linkRequest = strictObject('LinkRequest', {
+  path: z.string().min(1).max(4096).describe('Absolute path on the machine of the platform'),
+});
+
+const fileLink = object('FileLink', {
+  path: z.string().describe('Absolute path on the machine of the platform'),
+  takenAt: time.optional().describe('When the file was last copied to the lambda'),
+  problem: z.string().optional().describe('Why the file could not be copied to the lambda'),
+});
+export type FileLink = z.output<typeof fileLink>;
+
+const debugging = object('Debugging', {
+  startedAt: time,
+  url: z.string().optional().describe('Address for a debugger; absent until the process listens'),
+  file: z.string().optional().describe('The file that the process runs; set breakpoints here'),
+  problem: z.string().optional().describe('Why there is no process'),
+});
+export type Debugging = z.output<typeof debugging>;
+
+const schedule = z.object({
+  nextAt: time.optional().describe('Absent if the setting lambdas.periodic is off or no run is due'),
+  lastAt: time.optional(),
+  leftOut: z.int().describe('Number of runs that were skipped because the previous one was still running'),
+});
+
+const workbench = object('Workbench', {
+  events: z.array(testEvent),
+  link: fileLink.optional(),
+  debug: debugging.optional(),
+  schedule: schedule.optional().describe('Only for a lambda with periodic_info'),
+});
+
+export const workbenchRoutes = defineRoutes('Workbench', {
+  readWorkbench: {
+    route: 'get /inspect/lambdas/{lambda_id}/workbench',
+    summary: 'Read the test events, linked file, debugger and next scheduled run',
+    description: 'Only the root user sees the linked file and the debugger.',
+    permission: permission('lambda.view', A_LAMBDA.id),
+    target: A_LAMBDA,
+    answer: ok(workbench),
+  },
+  replaceTestEvents: {
+    route: 'put /inspect/lambdas/{lambda_id}/events',
+    summary: 'Replace the test events',
+    permission: permission('lambda.invoke', A_LAMBDA.id),
+    target: A_LAMBDA,
+    body: json(testEvents),
+    answer: ok(testEvents),
+  },
+  linkFile: {
+    route: 'post /inspect/lambdas/{lambda_id}/link',
+    summary: "Link the lambda's code to a file",
+    description:
+      'For the root user. The file is on the machine of the platform. Its content is copied to the lambda now and whenever the ' +
+      'file is saved. Each copy is a separate commit with the source `file`.',
+    permission: 'root',
+    target: A_LAMBDA,
+    body: json(linkRequest),
+    answer: ok(fileLink),
+    errors: [409, 422],
+  },
+  unlinkFile: {
+    route: 'delete /inspect/lambdas/{lambda_id}/link',
+    summary: "Unlink the lambda's code",
+    description: 'For the root user. The lambda keeps its current code.',
+    permission: 'root',
+    target: A_LAMBDA,
+    answer: noContent,
+  },
+  debugLambda: {
+    route: 'post /inspect/lambdas/{lambda_id}/debug',
+    summary: 'Start debugging a lambda',
+    description:
+      'For the root user. From the next invocation, the lambda runs in one process without a timeout until you stop debugging. At ' +
+      'most ten lambdas can be debugged at a time; another one returns 409.',
+    permission: 'root',
+    target: A_LAMBDA,
+    answer: ok(debugging),
+    errors: [409],
+  },
+  endDebugging: {
+    route: 'delete /inspect/lambdas/{lambda_id}/debug',
+    summary: 'Stop debugging a lambda',
+    description: 'For the root user. An invocation at a breakpoint ends as `interrupted`.',
+    permission: 'root',
+    target: A_LAMBDA,
+    answer: noContent,
+  },
+});

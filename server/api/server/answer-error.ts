@@ -1,0 +1,34 @@
+import { STATUS_CODES } from 'node:http';
+import type { ErrorRequestHandler } from 'express';
+import { PlatformError, toPlatformError } from '../../model/errors.ts';
+
+/**
+ * The last handler of a router: returns errors as JSON with their status and headers (D-180). An error other than PlatformError is an
+ * internal error: it is reported to `onFault`, and the client gets a 500 without details.
+ *
+ * @param bodyOf the error format of the router (default: that of the resource service)
+ */
+export function answerErrors(
+  onFault: (fault: unknown) => void,
+  bodyOf: (error: PlatformError) => object = (error) => error.body(),
+): ErrorRequestHandler {
+  return (thrown, _req, res, next) => {
+    const error = toPlatformError(refusalIn(thrown));
+    if (error.status === 500) onFault(thrown);
+    if (res.headersSent) return next(thrown);
+    res.status(error.status).set(error.headers).json(bodyOf(error));
+  };
+}
+
+/** Statuses of errors from express that are returned unchanged; any other becomes 400. */
+const PASSED_ON = [403, 404, 413, 416] as const;
+
+/** Errors from express about a request are client errors. Their messages can contain local paths. */
+function refusalIn(thrown: unknown): unknown {
+  const { status, statusCode } = Object(thrown);
+  if (typeof status !== 'number' || status !== statusCode || status < 400 || status > 499) return thrown;
+  const reported = PASSED_ON.find((one) => one === status) ?? 400;
+  return new PlatformError(reported, `the request cannot be handled (${STATUS_CODES[reported]}). Check the URL.`, {
+    cause: thrown,
+  });
+}

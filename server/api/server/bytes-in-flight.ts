@@ -1,0 +1,166 @@
+import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { refuseConnection } from './connection-faults.ts';
+
+const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
+/** How often responses are looked at for what their clients have not read. */
+const LOOK_MS = 250;
+/** How often it is looked, after connections were closed, whether the flood is over and their memory can be collected. */
+const COLLECT_MS = 2_000;
+const REFUSAL = {
+  status: 503,
+  message: 'too many incomplete requests and unread responses are open. Repeat the request later.',
+};
+
+export interface FlightLimits {
+  /** The largest body of a request; several always fit. */
+  requestBodyBytes?: number;
+  maxBytes?: number;
+  /** Headers of every response of this listener. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** The memory that is used for a connection. */
+interface Connection {
+  readonly socket: Socket;
+  readonly flight: BytesInFlight;
+  request: IncomingMessage;
+  response: ServerResponse | undefined;
+  bodyBytes: number;
+  unreadBytes: number;
+}
+
+const connections = new WeakMap<Socket, Connection>();
+
+/**
+ * Limits the memory that all clients of a listener together can hold: by bodies of requests without a response, and by responses that
+ * they do not read. Above it, the connection that has made no progress for the longest time is closed, with a 503 if possible. Call this
+ * when the server has its listeners.
+ */
+export function limitBytesInFlight(server: Server, limits: FlightLimits = {}): void {
+  const flight = new BytesInFlight(limits);
+  // A listener for one of these changes what node:http does with such requests, so only those of the server are added to.
+  for (const event of ['request', 'checkContinue', 'upgrade'].filter((one) => server.listenerCount(one) > 0)) {
+    server.prependListener(event, (request: IncomingMessage, second: ServerResponse | Duplex) =>
+      flight.follow(request, second instanceof ServerResponse ? second : undefined),
+    );
+  }
+}
+
+/** Counts a body that is kept in memory until its request has a response. Call this before reading it. */
+export function countBody(request: IncomingMessage): void {
+  const connection = connections.get(request.socket);
+  if (!connection) return; // the listener has no limit
+  let bytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    connection.flight.received(connection, chunk.length);
+  });
+  // The close of the request comes with its last byte.
+  (connection.response ?? connection.socket).once('close', () => connection.flight.release(connection, bytes));
+}
+
+class BytesInFlight {
+  readonly #maxBytes: number;
+  readonly #headers: Readonly<Record<string, string>>;
+  /** Those that made progress last are last. */
+  readonly #connections = new Set<Connection>();
+  #bodyBytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #collecting: NodeJS.Timeout | undefined;
+
+  constructor({ requestBodyBytes = 0, maxBytes, headers = {} }: FlightLimits) {
+    this.#maxBytes = maxBytes ?? Math.max(DEFAULT_MAX_BYTES, 4 * requestBodyBytes);
+    this.#headers = headers;
+  }
+
+  follow(request: IncomingMessage, response: ServerResponse | undefined): void {
+    const { socket } = request;
+    const known = connections.get(socket);
+    if (known) Object.assign(known, { request, response });
+    else {
+      const connection = { socket, flight: this, request, response, bodyBytes: 0, unreadBytes: 0 };
+      connections.set(socket, connection);
+      this.#connections.add(connection);
+      socket.once('close', () => this.#connections.delete(connection));
+    }
+    this.#timer ??= setTimeout(() => this.#look(), LOOK_MS).unref();
+  }
+
+  received(connection: Connection, bytes: number): void {
+    connection.bodyBytes += bytes;
+    this.#bodyBytes += bytes;
+    this.#progressed(connection);
+    if (this.#bodyBytes > this.#maxBytes) this.#shed();
+  }
+
+  release(connection: Connection, bytes: number): void {
+    connection.bodyBytes -= bytes;
+    this.#bodyBytes -= bytes;
+  }
+
+  #progressed(connection: Connection): void {
+    if (this.#connections.delete(connection)) this.#connections.add(connection);
+  }
+
+  #look(): void {
+    this.#timer = undefined;
+    let isOpen = false;
+    for (const connection of [...this.#connections]) {
+      const { writableLength } = connection.socket;
+      // A response can begin long after its request.
+      if (writableLength > 0 || !connection.response?.closed) isOpen = true;
+      if (writableLength < connection.unreadBytes) this.#progressed(connection);
+      connection.unreadBytes = writableLength;
+    }
+    if (!isOpen) return;
+    this.#shed();
+    this.#timer ??= setTimeout(() => this.#look(), LOOK_MS).unref();
+  }
+
+  /** Closes connections until the rest is within the limit. A single one with a large response continues. */
+  #shed(): void {
+    const holding = [...this.#connections].filter(({ bodyBytes, unreadBytes }) => bodyBytes + unreadBytes > 0);
+    let bytes = holding.reduce((sum, { bodyBytes, unreadBytes }) => sum + bodyBytes + unreadBytes, 0);
+    for (const connection of holding) {
+      if (bytes <= this.#maxBytes) return;
+      const { request, bodyBytes, unreadBytes } = connection;
+      // The platform itself takes its time for a complete request.
+      const isClientsTurn = unreadBytes > 0 ? holding.length > 1 : !request.complete;
+      if (!isClientsTurn) continue;
+      bytes -= bodyBytes + unreadBytes;
+      this.#close(connection);
+    }
+  }
+
+  /** V8 collects large buffers when more are allocated, and after a flood nothing may be. */
+  #collect(): void {
+    const holding = [...this.#connections].reduce(
+      (sum, { bodyBytes, unreadBytes }) => sum + bodyBytes + unreadBytes,
+      0,
+    );
+    if (holding > this.#maxBytes / 4) {
+      this.#collecting?.refresh();
+      return;
+    }
+    this.#collecting = undefined;
+    setFlagsFromString('--expose-gc');
+    runInNewContext('gc')();
+  }
+
+  #close(connection: Connection): void {
+    const { socket, request, response } = connection;
+    this.#connections.delete(connection);
+    this.#collecting ??= setTimeout(() => this.#collect(), COLLECT_MS).unref();
+    // With a response that has begun, or that waits for those of earlier requests, a refusal would be read as a part of another one.
+    if (!response || response.headersSent || response.socket !== socket) socket.destroy();
+    else {
+      request.removeAllListeners('data').pause(); // its reader must not take a part for the whole
+      refuseConnection(socket, REFUSAL, this.#headers);
+      socket.once('finish', () => socket.destroy()); // its reader then releases the memory
+    }
+  }
+}

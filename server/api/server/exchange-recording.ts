@@ -1,0 +1,85 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { BodyCapture, captured, type ExchangeRecord } from '../../model/exchange-record.ts';
+import type { Uuid } from '../../model/record.ts';
+import { readTraceParent } from '../../model/trace.ts';
+import { CALLER_ID } from './mount-routes.ts';
+
+/** The files and requests of the window, which follow recorded events. */
+const UNRECORDED = /^\/(ui|inspect)(\/|\?|$)/;
+/** Paths whose read requests also come from the window. */
+const WINDOW = 'ui';
+
+export interface ExchangeRecording {
+  nowMs(): number;
+  /** The account of valid request credentials; resolved at the end of the request if no handler did it before. */
+  userIdOf(request: IncomingMessage): Uuid | undefined;
+  onExchange(record: ExchangeRecord): void;
+}
+
+/** Reports a request of the control plane and its response when both are over. */
+export function recordExchange(request: IncomingMessage, response: ServerResponse, recording: ExchangeRecording): void {
+  const target = request.url ?? '';
+  if (UNRECORDED.test(target)) return;
+  if (request.method === 'GET' && request.headers['x-terrarium-client'] === WINDOW) return;
+  const startedMs = performance.now();
+  const atMs = recording.nowMs();
+  const peer = request.socket.remoteAddress ?? '';
+  const body = watchBody(response);
+  response.once('close', () => {
+    // Where read-body.ts stores it.
+    const sent: unknown = 'body' in request ? request.body : undefined;
+    recording.onExchange({
+      plane: 'control',
+      atMs,
+      durationMs: performance.now() - startedMs,
+      upstreamMs: 0,
+      steps: [],
+      method: request.method ?? '',
+      target,
+      peer,
+      requestHeaders: request.rawHeaders,
+      requestBody: Buffer.isBuffer(sent) ? captured(sent) : undefined,
+      status: response.headersSent ? response.statusCode : undefined,
+      responseHeaders: linesOf(response.getHeaders()),
+      responseBody: body.body,
+      isComplete: response.writableFinished,
+      endpointId: undefined,
+      executionId: undefined,
+      traceId: readTraceParent(request.headers.traceparent)?.traceId,
+      userId: callerIdOf(response) ?? recording.userIdOf(request),
+    });
+  });
+}
+
+function callerIdOf(response: ServerResponse & { locals?: Readonly<Record<string, Uuid>> }): Uuid | undefined {
+  return response.locals?.[CALLER_ID];
+}
+
+function watchBody(response: ServerResponse): BodyCapture {
+  const capture = new BodyCapture();
+  const see = (chunk: unknown) => {
+    if (typeof chunk === 'string') capture.add(Buffer.from(chunk));
+    else if (chunk instanceof Uint8Array) capture.add(chunk);
+  };
+  const [write, end] = [response.write, response.end];
+  // These methods have several signatures, all of which begin with the chunk.
+  response.write = function watchedWrite(this: ServerResponse, ...args: unknown[]) {
+    see(args[0]);
+    return Reflect.apply(write, this, args);
+  } as typeof write;
+  response.end = function watchedEnd(this: ServerResponse, ...args: unknown[]) {
+    see(args[0]);
+    return Reflect.apply(end, this, args);
+  } as typeof end;
+  return capture;
+}
+
+function linesOf(headers: OutgoingHttpHeaders): string[] {
+  const lines: string[] = [];
+  for (const name in headers) {
+    const value = headers[name] ?? '';
+    if (Array.isArray(value)) for (const one of value) lines.push(name, one);
+    else lines.push(name, String(value));
+  }
+  return lines;
+}

@@ -1,0 +1,32 @@
+import { isIP, isIPv4 } from 'node:net';
+
+/** The host name in a Host header: lower case, without port, brackets or trailing dot; undefined if malformed. */
+export function hostNameOf(hostHeader: string): string | undefined {
+  const match = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9_](?:[a-z0-9._-]*[a-z0-9_-])?))\.?(?::\d{1,5})?$/i.exec(hostHeader);
+  return (match?.[1] ?? match?.[2])?.toLowerCase();
+}
+
+/** The setting `host` for all addresses of the machine. Requests to any of them are accepted: DNS rebinding needs a name. */
+const EVERY_ADDRESS = ['0.0.0.0', '::'];
+
+function isLoopback(name: string): boolean {
+  return (
+    name === 'localhost' || name.endsWith('.localhost') || name === '::1' || (isIPv4(name) && name.startsWith('127.'))
+  );
+}
+
+/**
+ * Is the Host header one of this platform? A page that uses DNS rebinding sends its own name and is refused. Accepted are loopback names
+ * and addresses, the configured hosts, and IP addresses where the platform listens on all of them.
+ *
+ * @param allowed further host names, lower case, without port
+ */
+export function isOurHost(hostHeader: string | undefined, allowed: ReadonlySet<string>): boolean {
+  const name = hostHeader === undefined ? undefined : hostNameOf(hostHeader);
+  return name !== undefined && isOurName(name, allowed);
+}
+
+/** The same for a name from `hostNameOf`. */
+export function isOurName(name: string, allowed: ReadonlySet<string>): boolean {
+  return isLoopback(name) || allowed.has(name) || (isIP(name) !== 0 && EVERY_ADDRESS.some((host) => allowed.has(host)));
+}

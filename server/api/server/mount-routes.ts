@@ -1,0 +1,355 @@
+import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
+import type { Authorizer, Caller } from '../../model/caller.ts';
+import { PlatformError, rootOnly } from '../../model/errors.ts';
+import { parseUuid, type StoredResource, type WorldView } from '../../model/record.ts';
+import { typeOf, typeOfWord } from '../../model/registry.ts';
+import { requireRightTo } from '../../model/rules/rights.ts';
+import { isTypeWord, type TypeWord } from '../../model/type-words.ts';
+import type { Parameter } from '../routes/parameter.ts';
+import {
+  type AnswerOf,
+  type BodyOf,
+  namesIn,
+  type PathOf,
+  type Permission,
+  type QueryOf,
+  type Route,
+  type Routes,
+} from '../routes/route.ts';
+import { JsonText } from './json-text.ts';
+import { queryOf, singleParameter } from './query.ts';
+import { readForm, readJson } from './read-body.ts';
+
+type Path = Readonly<Record<string, string>>;
+
+export interface RouteGuard<Given extends object = object> {
+  view: WorldView;
+  authorizer: Authorizer;
+  /** Throws 401. @param takes the only accepted way to authenticate */
+  callerOf(req: Request, takes?: 'bearer' | 'basic'): Caller;
+  /** Can the path belong to the route? Checked before the caller; if not, the next route is tried (D-010). */
+  isMeant?(path: Path): boolean;
+  /** Throws 400 for a path that is always invalid (D-003). */
+  requirePath?(path: Path): void;
+  /** Parameters that every route accepts besides its declared ones. */
+  query?: Readonly<Record<string, Parameter>>;
+  /** Additional input of handlers. @param asked.common the parsed parameters that every route accepts */
+  give?(asked: { caller: Caller; common: Readonly<Record<string, unknown>>; req: Request }): Given;
+}
+
+/** The target of a path segment: a resource, a part of a resource, or a word. */
+type Findable = StoredResource | { readonly resource: StoredResource } | string;
+
+/**
+ * Resolves path parameters by name. Throws 404, or 400 for an invalid id. Undefined: the next route of the same address gets the request.
+ */
+export type ParamResolvers = Readonly<Record<string, (text: string, path: Path, req: Request) => Findable | undefined>>;
+
+type FoundOf<R extends Omit<Route, 'tag'>, F extends ParamResolvers> = {
+  readonly [Name in Extract<keyof PathOf<R>, keyof F>]: NonNullable<ReturnType<F[Name]>>;
+};
+
+export interface Asked<R extends Omit<Route, 'tag'>, F extends ParamResolvers = Record<never, never>> {
+  caller: R['permission'] extends 'none' ? undefined : Caller;
+  resource: R extends { target: object } ? StoredResource : undefined;
+  found: FoundOf<R, F>;
+  path: PathOf<R>;
+  query: QueryOf<R>;
+  body: BodyOf<R>;
+  /** For long responses: throws what this request would get now, because its caller or the permission has ended. */
+  requireAccess(): void;
+  req: Request;
+  res: Response;
+}
+
+export type Handler<
+  R extends Omit<Route, 'tag'>,
+  F extends ParamResolvers = Record<never, never>,
+  Given extends object = object,
+> = (
+  asked: Asked<R, F> & (R['permission'] extends 'none' ? object : Given),
+) => AnswerOf<R> | JsonText | Promise<AnswerOf<R> | JsonText>;
+
+export type Handlers<
+  Table extends Routes,
+  F extends ParamResolvers = Record<never, never>,
+  Given extends object = object,
+> = {
+  readonly [Id in keyof Table]: Handler<Table[Id], F, Given>;
+};
+
+export interface MountedRoute {
+  row: Route;
+  handle: RequestHandler;
+}
+
+/** The routes of a table, below the first path segment. */
+export function mountRoutes<
+  Table extends Routes,
+  F extends ParamResolvers = Record<never, never>,
+  Given extends object = object,
+>(table: Table, guard: RouteGuard<Given>, handlers: Handlers<Table, F, Given>, resolvers?: F): Router {
+  return routerOf(mountedRoutes(table, guard, handlers, resolvers));
+}
+
+/**
+ * Mounts the routes of several tables. If several routes have the same address, the more specific one is tried first, then the earlier one.
+ */
+export function routerOf(...tables: readonly (readonly MountedRoute[])[]): Router {
+  const byLength = new LazyRouters<number>();
+  const byVerb = new LazyRouters<string>();
+  for (const one of tables.flat()) {
+    const address = addressOf(one.row);
+    const [verb, path] = address;
+    const length = lengthOf(path);
+    byLength.add(length, address, one);
+    byVerb.add(`${verb} ${length}`, address, one);
+  }
+  const chosen = express.Router().use((req, res, next) => {
+    const { method, path } = req;
+    const length = lengthOf(path);
+    const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
+    // A path that cannot be decoded matches no route; express reports it when it compares.
+    const router = path.includes('%') ? byLength.get(length) : byVerb.get(`${verb} ${length}`);
+    if (router) router(req, res, next);
+    else next();
+  });
+  mounted.set(
+    chosen,
+    tables.flat().map(({ row }) => row.route),
+  );
+  return chosen;
+}
+
+const mounted = new WeakMap<Router, readonly string[]>();
+
+/** The routes of a router from `mountRoutes`, such as `get /inspect/leads`. */
+export const routesOf = (router: Router): readonly string[] => mounted.get(router) ?? [];
+
+/**
+ * Routers by properties of the request, so that few paths are compared. Each router is created on first use: compiling all paths takes a
+ * twentieth of the startup time.
+ */
+class LazyRouters<Key> {
+  readonly #served = new Map<Key, { address: Address; served: MountedRoute }[]>();
+  readonly #made = new Map<Key, Router>();
+
+  add(key: Key, address: Address, served: MountedRoute): void {
+    const others = this.#served.get(key);
+    if (others) others.push({ address, served });
+    else this.#served.set(key, [{ address, served }]);
+  }
+
+  get(key: Key): Router | undefined {
+    return this.#made.get(key) ?? this.#make(key);
+  }
+
+  #make(key: Key): Router | undefined {
+    const served = this.#served.get(key);
+    if (!served) return undefined;
+    const router = express.Router({ caseSensitive: true });
+    served.sort((a, b) => bySegments(a.served.row, b.served.row));
+    for (const one of served) {
+      const [verb, path] = one.address;
+      router[verb](path, one.served.handle);
+    }
+    this.#made.set(key, router);
+    return router;
+  }
+}
+
+/** The member of `locals` of a response for the resolved caller. */
+export const CALLER_ID = 'callerId';
+
+/** Path segments; a trailing slash is ignored, as in routes. */
+function lengthOf(path: string): number {
+  return path.split('/').length - (path.endsWith('/') ? 1 : 0);
+}
+
+/**
+ * Mounts the routes of a table. For each request: resolve the caller, resolve the path, check the permission, parse query and body, call
+ * the handler. Throws for a route without a handler.
+ */
+export function mountedRoutes<
+  Table extends Routes,
+  F extends ParamResolvers = Record<never, never>,
+  Given extends object = object,
+>(table: Table, guard: RouteGuard<Given>, handlers: Handlers<Table, F, Given>, resolvers?: F): MountedRoute[] {
+  return Object.entries(table).map(([id, row]) => {
+    // A table has the handlers of its own routes, which take the parsed input.
+    const handle = handlers[id] as ((asked: object) => unknown) | undefined;
+    if (!handle) throw new Error(`the route ${id} has no handler`);
+    return { row, handle: answering(row, guard, handle, resolvers ?? {}) };
+  });
+}
+
+function answering(
+  row: Route,
+  guard: RouteGuard,
+  handle: (asked: object) => unknown,
+  resolvers: ParamResolvers,
+): RequestHandler {
+  const names = namesIn(row.route).filter((name) => Object.hasOwn(resolvers, name));
+  const [takes, ...others] = row.security ?? [];
+  const only = Object.entries(row.only ?? {});
+  const [readOwn, readCommon] = [queryReader(row), queryReader(guard)];
+  return async (req, res, next) => {
+    const path = req.params as Path; // no route has a wildcard, whose value would be an array
+    if (guard.isMeant?.(path) === false || only.some(([name, words]) => !words.includes(path[name] ?? '')))
+      return next();
+    const sent = queryOf(req);
+    if (row.when !== undefined && !sent.has(row.when)) return next();
+    if (row.isPrivate) res.set('Cache-Control', 'no-store');
+    const callerNow = () =>
+      row.permission === 'none' ? undefined : guard.callerOf(req, others.length > 0 ? undefined : takes);
+    const caller = callerNow();
+    guard.requirePath?.(path);
+    const found: Record<string, Findable> = {};
+    for (const name of names) {
+      const one = resolvers[name]?.(path[name] ?? '', path, req);
+      if (one === undefined) return next();
+      found[name] = one;
+    }
+    const resource = caller && authorize(row, { caller, path, found }, guard);
+    if (caller) res.locals[CALLER_ID] = caller.userId;
+    const query = readOwn(sent);
+    const common = readCommon(sent);
+    const body = row.body && (await readBody(row.body, req));
+    const given = caller && guard.give?.({ caller, common, req });
+    const requireAccess = () => {
+      const now = callerNow();
+      if (now) authorize(row, { caller: now, path, found }, guard);
+    };
+    const handled = handle({ caller, resource, found, path, query, body, requireAccess, req, res, ...given });
+    const answer = handled instanceof Promise ? await handled : handled;
+    if (!row.answer || row.answer.mediaTypes) return;
+    // Unless the handler has set another status.
+    if (res.statusCode === 200) res.status(row.answer.status);
+    if (answer instanceof JsonText) res.type('json').send(answer.bytes);
+    else if (row.answer.schema) res.json(answer);
+    else res.end();
+  };
+}
+
+type Address = [verb: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string];
+
+/** `['get', '/leads/:lead_id']` for `get /inspect/leads/{lead_id}`. */
+function addressOf({ route }: Route): Address {
+  const [verb, path = ''] = route.split(' ');
+  // The type of a route defines its first word.
+  return [verb as 'get', path.replace(/^\/[^/]+/, '').replace(/\{(\w+)\}/g, ':$1')];
+}
+
+/** Sorts more specific paths before others with as many segments, and routes with a required query parameter first. */
+function bySegments(a: Route, b: Route): number {
+  const [mine, its] = [opennessOf(a), opennessOf(b)];
+  return mine.length - its.length || (mine < its ? -1 : Number(mine > its));
+}
+
+/** A letter per segment; parameters sort last. */
+function opennessOf({ route, when }: Route): string {
+  const letters = route.split('/').map((segment) => (segment.startsWith('{') ? 'o' : 'l'));
+  return [...letters, when === undefined ? 'o' : 'l'].join('');
+}
+
+/** Throws 403 if the caller lacks the permission, and 400 or 404 for an invalid path. */
+function authorize(
+  { permission: right, failsAs, target }: Route,
+  { caller, path, found }: { caller: Caller; path: Path; found: Readonly<Record<string, Findable>> },
+  { view, authorizer }: RouteGuard,
+): StoredResource | undefined {
+  const permissions: readonly Permission[] = typeof right === 'string' ? [] : right;
+  if (right === 'root') requireRoot(caller, failsAs);
+  const resourceAt = (name: string): StoredResource | undefined => {
+    const one = name === 'root' ? view.root : found[name];
+    if (typeof one !== 'object') return undefined;
+    return 'resource' in one ? one.resource : one;
+  };
+  const requirePermission = ({ action, isNotOfOwn }: Permission, resource: StoredResource) => {
+    if (isNotOfOwn && resource.id === caller.userId) return;
+    requireRightTo(authorizer, { caller, action: actionOf(action, path, resource), resource });
+  };
+  // Further targets of a route are covered by its own permission.
+  for (const one of permissions) {
+    const resource = one.on === target?.id ? undefined : resourceAt(one.on);
+    if (resource) requirePermission(one, resource);
+  }
+  if (!target) return undefined;
+  const resource = resourceAt(target.id) ?? targetOf({ view }, String(path[target.id]), target.of);
+  for (const one of permissions) if (one.on === target.id) requirePermission(one, resource);
+  return resource;
+}
+
+/** `lambda.create` for `{new_word}.create` if that parameter is `lambdas`, `lambda.view` for `*.view` of a lambda. */
+function actionOf(action: string, path: Path, resource: StoredResource): string {
+  const noun = (name: string) => {
+    const word = path[name] ?? '';
+    return isTypeWord(word) ? typeOfWord(word).singular : word;
+  };
+  return action.replace('*', () => typeOf(resource).singular).replace(/\{(\w+)\}/, (_, name: string) => noun(name));
+}
+
+/** Throws 403 for other users. @param failsAs as in `Route` */
+export function requireRoot({ isRoot }: Caller, failsAs?: string): void {
+  if (isRoot) return;
+  throw failsAs === undefined
+    ? new PlatformError(403, 'only the root user may do this; sign in as root')
+    : rootOnly(failsAs);
+}
+
+/** The resource with that id and one of the types; any type if none is given. Throws 400, 404. */
+export function targetOf({ view }: Pick<RouteGuard, 'view'>, text: string, of: readonly TypeWord[]): StoredResource {
+  const id = parseUuid(text);
+  const resource = view.find(id);
+  if (resource && (of.length === 0 || of.includes(typeOf(resource).word))) return resource;
+  throw new PlatformError(404, `${of.length === 0 ? 'resource' : of.join(' or ')} ${id} not found`);
+}
+
+/**
+ * Parses the parameters that the route declares. Throws 400 for a repeated, invalid or unknown one. The result for an empty query is
+ * cached.
+ */
+function queryReader({ query: known = {}, isStrict }: Pick<Route, 'query' | 'isStrict'>) {
+  const parameters = Object.entries(known);
+  const read = (query: URLSearchParams): Readonly<Record<string, unknown>> => {
+    for (const name of isStrict ? query.keys() : []) {
+      if (Object.hasOwn(known, name)) continue;
+      const names = Object.keys(known).join(', ');
+      const choice = names === '' ? 'this route accepts none' : `known parameters are ${names}`;
+      throw new PlatformError(400, `unknown query parameter '${name.slice(0, 64)}'; ${choice}`);
+    }
+    return Object.fromEntries(
+      parameters.map(([name, parameter]) => [name, readParameter(name, parameter, query, known)]),
+    );
+  };
+  let ofNone: Readonly<Record<string, unknown>> | undefined;
+  return (query: URLSearchParams) => {
+    if (query.size > 0) return read(query);
+    ofNone ??= Object.freeze(read(query));
+    return ofNone;
+  };
+}
+
+function readParameter(
+  name: string,
+  { schema, isRequired, takes }: Parameter,
+  query: URLSearchParams,
+  known: object,
+): unknown {
+  if (isRequired && !query.has(name)) throw new PlatformError(400, `query parameter '${name}' is required`);
+  if (typeof takes === 'function') {
+    const names = [...query.keys()].filter((one) => takes(one) && !(Object.hasOwn(known, one) && one !== name));
+    return Object.fromEntries(names.map((one) => [one, singleParameter(query, one)]));
+  }
+  const sent = takes === 'all' ? query.getAll(name) : singleParameter(query, name);
+  const { success, data, error } = schema.safeParse(sent);
+  if (success) return data;
+  const [issue] = error.issues;
+  const wrong = Array.isArray(sent) ? sent[Number(issue?.path[0] ?? 0)] : sent;
+  throw new PlatformError(400, `query parameter '${name}' must be ${issue?.message}, not '${wrong?.slice(0, 64)}'`);
+}
+
+async function readBody(body: NonNullable<Route['body']>, req: Request): Promise<unknown> {
+  if (body.readForm) return body.readForm(await readForm(req));
+  return body.read?.(await readJson(req, { types: body.mediaTypes }));
+}

@@ -1,0 +1,100 @@
+import type { IncomingMessage } from 'node:http';
+import type express from 'express';
+import { parse as parseSafely } from 'secure-json-parse';
+import { PlatformError, reasonOf } from '../../model/errors.ts';
+import type { Json } from '../../model/json.ts';
+import { faultOfJson } from '../../model/json-limits.ts';
+import { FORM_TYPE } from '../routes/route.ts';
+import { readWholeBody } from './whole-body.ts';
+
+/** The setting of an express app for the maximum size of a request body in bytes (D-007, D-185). */
+export const BODY_LIMIT_SETTING = 'request body bytes';
+
+const DEFAULT_BODY_LIMIT_BYTES = 10 * 1024 * 1024;
+
+/** The whole body; empty if there is none. */
+async function readBytes(req: IncomingMessage): Promise<Buffer> {
+  // Compressed bodies are refused, because decompressing could exceed the limit (D-182).
+  if (!/^(identity)?$/i.test(req.headers['content-encoding'] ?? '')) throw encodedBody();
+  const request = req as express.Request; // every request of the control plane comes through express
+  const maxBytes = Number(request.app.get(BODY_LIMIT_SETTING) ?? DEFAULT_BODY_LIMIT_BYTES);
+  const bytes = await readWholeBody(req, maxBytes).catch((failure) => {
+    if (failure instanceof PlatformError) throw failure;
+    throw new PlatformError(400, 'the request body could not be read', { cause: failure });
+  });
+  // Where exchange-recording.ts reads it.
+  request.body = bytes;
+  return bytes;
+}
+
+function encodedBody(): PlatformError {
+  return new PlatformError(415, 'the Content-Encoding is not supported. Send the body without compression.');
+}
+
+function mediaTypeOf(req: IncomingMessage): string {
+  return (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+function textOf(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new PlatformError(400, 'the request body is not valid UTF-8', { cause });
+  }
+}
+
+/** Parses untrusted JSON; throws 400 for malformed, too deep or too large JSON, and for prototype keys. */
+export function parseJson(text: string): Json {
+  const fault = faultOfJson(text);
+  if (fault) throw new PlatformError(400, fault);
+  try {
+    return parseSafely(text, undefined, { protoAction: 'error', constructorAction: 'error' }) as Json; // parse() is typed any
+  } catch (cause) {
+    const reason = reasonOf(cause);
+    throw new PlatformError(400, `malformed JSON: ${reason.slice(0, 200)}`, { cause });
+  }
+}
+
+/**
+ * The request body as text (empty if there is none) and its media type in lower case. Throws 415 for a non-empty body of another type, 413
+ * above the limit, 400 for invalid UTF-8.
+ */
+export async function readText(
+  req: IncomingMessage,
+  wanted: readonly string[],
+): Promise<{ type: string; text: string }> {
+  const bytes = await readBytes(req);
+  const type = mediaTypeOf(req);
+  if (bytes.length > 0 && !wanted.includes(type)) {
+    throw new PlatformError(
+      415,
+      `the content type is not supported. Send the body as ${wanted.join(' or ')} and set the Content-Type header.`,
+    );
+  }
+  return { type, text: textOf(bytes) };
+}
+
+/**
+ * The JSON body of a request, undefined if it is empty (D-007). Throws 415 for a non-empty body of another media type, 413 above the limit,
+ * 400 for invalid JSON.
+ *
+ * @param options.types media types besides `application/json`
+ */
+export async function readJson(
+  req: IncomingMessage,
+  options: { types?: readonly string[] } = {},
+): Promise<Json | undefined> {
+  const { text } = await readText(req, [...new Set(['application/json', ...(options.types ?? [])])]);
+  return text === '' ? undefined : parseJson(text);
+}
+
+/** The form fields of a request, in the order of the request. Throws 415 unless it is `application/x-www-form-urlencoded` (D-171). */
+export async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
+  const bytes = await readBytes(req);
+  if (mediaTypeOf(req) !== FORM_TYPE)
+    throw new PlatformError(
+      415,
+      `the content type is not supported. Send the fields as ${FORM_TYPE} and set the Content-Type header.`,
+    );
+  return new URLSearchParams(textOf(bytes));
+}

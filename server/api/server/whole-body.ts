@@ -1,0 +1,93 @@
+import type { IncomingMessage } from 'node:http';
+import { PlatformError } from '../../model/errors.ts';
+import { countBody } from './bytes-in-flight.ts';
+
+/** Memory of an incomplete body grows by this. */
+const STEP_BYTES = 256 * 1024;
+
+/** The client disconnected before its request was complete, so no response is possible. */
+export class ClientDisconnected extends Error {}
+
+export function tooLarge(maxBytes: number): PlatformError {
+  return new PlatformError(413, `the request body is larger than ${maxBytes} bytes`);
+}
+
+/** Throws 413 when the request announces a body over the limit. */
+export function refuseLargeBody(request: IncomingMessage, maxBytes: number): void {
+  if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
+}
+
+/**
+ * The whole request body. Throws 413 as soon as the size exceeds the limit: the rest is read and discarded, so that the client gets the
+ * response. Throws ClientDisconnected if the client disconnects.
+ */
+export async function readWholeBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  refuseLargeBody(request, maxBytes);
+  countBody(request);
+  const body = new IncompleteBody(maxBytes);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      let sizeBytes = 0;
+      request.on('data', (chunk: Buffer) => {
+        sizeBytes += chunk.length;
+        if (sizeBytes > maxBytes) reject(tooLarge(maxBytes));
+        else body.append(chunk);
+      });
+      request.on('end', resolve);
+      const breakOff = () => request.complete || reject(new ClientDisconnected());
+      request.on('error', breakOff);
+      request.on('close', breakOff);
+    });
+    return body.copy();
+  } finally {
+    body.release();
+  }
+}
+
+/**
+ * What has arrived of a body. From its second chunk on it is in memory that the system gets back at once: pieces that are allocated
+ * and freed one by one stay with the process, because others are in use between them.
+ */
+class IncompleteBody {
+  readonly #maxBytes: number;
+  #first: Buffer | undefined;
+  #memory: ArrayBuffer | undefined;
+  #sizeBytes = 0;
+  #isReleased = false;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  append(chunk: Buffer): void {
+    if (this.#isReleased) return;
+    if (this.#sizeBytes === 0) this.#first = chunk;
+    else this.#put(chunk, this.#sizeBytes);
+    this.#sizeBytes += chunk.length;
+  }
+
+  #put(chunk: Buffer, at: number): void {
+    if (!this.#memory) {
+      this.#memory = new ArrayBuffer(0, { maxByteLength: this.#maxBytes });
+      if (this.#first) this.#put(this.#first, 0);
+      this.#first = undefined;
+    }
+    const neededBytes = at + chunk.length;
+    if (neededBytes > this.#memory.byteLength)
+      this.#memory.resize(Math.min(Math.ceil(neededBytes / STEP_BYTES) * STEP_BYTES, this.#maxBytes));
+    new Uint8Array(this.#memory).set(chunk, at);
+  }
+
+  /** A copy, because the memory is used by nothing else. */
+  copy(): Buffer {
+    if (!this.#memory) return this.#first ?? Buffer.alloc(0);
+    return Buffer.from(new Uint8Array(this.#memory, 0, this.#sizeBytes));
+  }
+
+  release(): void {
+    this.#isReleased = true;
+    this.#first = undefined;
+    this.#memory?.resize(0);
+    this.#memory = undefined;
+  }
+}

@@ -1,0 +1,149 @@
+import { Argument, type Command, Option } from 'commander';
+import { UserError } from '../platform/config.ts';
+import type { PlatformClient } from './platform-client.ts';
+import type { EmulatorStarter } from './running-platform.ts';
+import { printLines, type Terminal } from './terminal.ts';
+
+/** An option: how it is written, and how its value is read from what the command line parser found. */
+export interface OptionSpec<T> {
+  flags: string;
+  description: string;
+  default?: unknown;
+  isRequired?: true;
+  /** Collects the values of all occurrences. */
+  isRepeatable?: true;
+  read(written: unknown): T;
+}
+
+export function flag(flags: string, description: string): OptionSpec<boolean> {
+  return { flags, description, read: (written) => written === true };
+}
+
+/** `--no-...`: true unless given. */
+export function unless(flags: string, description: string): OptionSpec<boolean> {
+  return { flags, description, read: (written) => written !== false };
+}
+
+export function text(flags: string, description: string): OptionSpec<string | undefined> {
+  return { flags, description, read: (written) => (typeof written === 'string' ? written : undefined) };
+}
+
+/** A text that is always there. */
+export function textOr(flags: string, description: string, unless?: string): OptionSpec<string> {
+  return { flags, description, default: unless, ...(unless === undefined && { isRequired: true }), read: String };
+}
+
+export function texts(flags: string, description: string): OptionSpec<string[]> {
+  const read = (written: unknown) => (Array.isArray(written) ? written.map(String) : []);
+  return { flags, description, isRepeatable: true, read };
+}
+
+/** `--timeout`, in seconds. */
+export function timeout(seconds: number): OptionSpec<number> {
+  const read = numberIn('--timeout', /^\d{1,6}$/, 'a whole number of seconds');
+  return { flags: '--timeout <S>', description: 'seconds to wait', default: String(seconds), read };
+}
+
+export function numberIn(name: string, form: RegExp, what: string): OptionSpec<number>['read'] {
+  return (written) => {
+    if (form.test(String(written))) return Number(written);
+    throw new UserError(`${name} is "${written}"; it must be ${what}`);
+  };
+}
+
+export const json = (description = 'print only JSON on standard output') => flag('--json', description);
+
+export type Options = Readonly<Record<string, OptionSpec<unknown>>>;
+export type ValuesOf<O extends Options> = { [N in keyof O]: O[N] extends OptionSpec<infer T> ? T : never };
+
+export interface Context<O extends Options = Options> {
+  options: ValuesOf<O>;
+  terminal: Terminal;
+  startEmulator: EmulatorStarter;
+  line: readonly string[];
+  program: Command;
+  /** A client for the platform that the options select. Throws UserError when none runs there. */
+  connect(): Promise<PlatformClient>;
+  /** Prints the output: as JSON with `--json`, otherwise as lines. */
+  print(answer: unknown, lines: Iterable<string>): void;
+}
+
+export interface Found {
+  answer: unknown;
+  lines: Iterable<string>;
+}
+
+export interface CommandSpec<O extends Options = Options> {
+  name: string;
+  description: string;
+  isDefault?: true;
+  /** As `<name>`, `[name]` or `<name...>`, with a description and either a default value or all valid ones. */
+  arguments?: readonly (readonly [name: string, description?: string, values?: string | readonly string[]])[];
+  options?: O;
+  /** After the options in the help. */
+  notes?: string;
+  /** Options after the first argument belong to that argument. */
+  passesOptionsOn?: true;
+  commands?: readonly CommandSpec[];
+  run?(context: Context<O>, ...words: string[]): unknown;
+  /** Instead of `run`: requests to the running platform. */
+  ask?(client: PlatformClient, context: Context<O>, ...words: string[]): Promise<Found>;
+}
+
+/** Declares a command. Usage, help and completion follow from it. */
+export function defineCommand<const O extends Options>(spec: CommandSpec<O>): CommandSpec {
+  return spec as unknown as CommandSpec; // `addCommand` reads the values by the options of the same command
+}
+
+export interface Runtime extends Pick<Context, 'terminal' | 'startEmulator' | 'line' | 'program'> {
+  /** Absent for `start`, which needs no other platform. */
+  connect?(options: ValuesOf<Options>, terminal: Terminal): Promise<PlatformClient>;
+}
+
+const EXIT_CODES = `
+Exit codes: 0 success; 1 the operation failed, the condition was not met, or the platform does not respond; 2 invalid usage, or no running
+platform was found.`;
+
+export function addCommand(parent: Command, spec: CommandSpec, runtime: Runtime): void {
+  const { options = {}, run, ask } = spec;
+  const command = parent.command(spec.name, { isDefault: spec.isDefault === true }).description(spec.description);
+  for (const [name, description, values] of spec.arguments ?? []) {
+    const argument = new Argument(name, description);
+    command.addArgument(
+      typeof values === 'string' ? argument.default(values) : values ? argument.choices(values) : argument,
+    );
+  }
+  if (spec.passesOptionsOn) command.passThroughOptions();
+  const written = Object.entries(options).map(([name, one]) => {
+    const option = new Option(one.flags, one.description).makeOptionMandatory(one.isRequired === true);
+    if (one.default !== undefined) option.default(one.default);
+    if (one.isRepeatable) option.default([]).argParser((value, before: string[]) => [...before, value]);
+    command.addOption(option);
+    return { name, read: one.read, key: option.attributeName() };
+  });
+  if (spec.notes !== undefined) command.addHelpText('after', spec.notes);
+  if ('baseUrl' in options) command.addHelpText('after', EXIT_CODES);
+  for (const one of spec.commands ?? []) addCommand(command, one, runtime);
+  if (!run && !ask) return;
+  command.action(async (...given: unknown[]): Promise<void> => {
+    // The parser adds its options and the command; a repeatable argument is an array.
+    const words = given.slice(0, -2).flat() as string[];
+    const values = Object.fromEntries(written.map(({ name, read, key }) => [name, read(command.getOptionValue(key))]));
+    const context: Context = {
+      ...runtime,
+      options: values,
+      async connect() {
+        if (runtime.connect) return runtime.connect(values, runtime.terminal);
+        throw new Error(`${spec.name} uses no running platform`);
+      },
+      print(answer, lines) {
+        if (values.json === true) runtime.terminal.print(JSON.stringify(answer, null, 2));
+        else printLines(lines, runtime.terminal);
+      },
+    };
+    if (run) await run(context, ...words);
+    if (!ask) return;
+    const { answer, lines } = await ask(await context.connect(), context, ...words);
+    context.print(answer, lines);
+  });
+}

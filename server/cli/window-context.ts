@@ -1,0 +1,109 @@
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ConfigWithOrigins } from '../platform/config-sources.ts';
+import { SYSTEM } from '../system/this-system.ts';
+import type { WindowContext } from './choose-window.ts';
+import { findElectron } from './find-electron.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Browsers that support `--app`, by command name; the first one found is used. */
+const COMMANDS: readonly (readonly [command: string, name: string])[] = [
+  ['chromium', 'Chromium'],
+  ['chromium-browser', 'Chromium'],
+  ['google-chrome', 'Chrome'],
+  ['google-chrome-stable', 'Chrome'],
+  ['microsoft-edge', 'Edge'],
+  ['microsoft-edge-stable', 'Edge'],
+];
+const MAC_APPS: readonly (readonly [app: string, name: string])[] = [
+  ['Google Chrome', 'Chrome'],
+  ['Chromium', 'Chromium'],
+  ['Microsoft Edge', 'Edge'],
+];
+const WINDOWS_FOLDERS = ['PROGRAMFILES', 'PROGRAMFILES(X86)', 'LOCALAPPDATA'];
+const WINDOWS_APPS: readonly (readonly [file: string, name: string])[] = [
+  ['Google/Chrome/Application/chrome.exe', 'Chrome'],
+  ['Chromium/Application/chrome.exe', 'Chromium'],
+  ['Microsoft/Edge/Application/msedge.exe', 'Edge'],
+];
+
+/** The built shell, relative to this file in the bundle (dist/server) and in source. */
+const SHELL_FILES = ['../electron/main.js', '../../dist/electron/main.js'];
+
+/** The part of a terminal that decides where a window opens. */
+export type Onlooker = Pick<Terminal, 'env' | 'isInteractive' | 'nodeVersion'>;
+export type WindowChoice = Pick<WindowContext, 'isHeadless' | 'window'>;
+
+/** The window settings of a configuration; `isHeadless` is undefined if only its default applies. */
+export function windowChoice({ config, origins }: ConfigWithOrigins): WindowChoice {
+  return { isHeadless: origins.get('headless') === 'default' ? undefined : config.headless, window: config.window };
+}
+
+/** Inspects the machine, without downloading or starting anything. */
+export function windowContext(onlooker: Onlooker, asked: WindowChoice): WindowContext {
+  const platform = SYSTEM;
+  const { env, isInteractive } = onlooker;
+  return {
+    ...asked,
+    isCi: Boolean(env.CI) && env.CI !== 'false' && env.CI !== '0',
+    isTerminal: isInteractive,
+    isSsh: Boolean(env.SSH_CONNECTION ?? env.SSH_TTY),
+    isRoot: platform === 'linux' && process.getuid?.() === 0,
+    platform,
+    hasDisplay: platform === 'darwin' || platform === 'win32' || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY),
+    // Getters, so that a start without a window does not wait for the search.
+    get electron() {
+      return findShellFile() ? findElectron(onlooker) : { missing: 'the Electron shell is not built' };
+    },
+    get chromium() {
+      return findChromium(platform, env);
+    },
+    get opener() {
+      return findOpener(platform, env);
+    },
+  };
+}
+
+export function findShellFile(): string | undefined {
+  return SHELL_FILES.map((path) => fileURLToPath(new URL(path, import.meta.url))).find((path) => existsSync(path));
+}
+
+function findChromium(platform: NodeJS.Platform, env: Terminal['env']): WindowContext['chromium'] {
+  const candidates =
+    platform === 'darwin'
+      ? MAC_APPS.map(([app, name]) => ({ path: `/Applications/${app}.app/Contents/MacOS/${app}`, name }))
+      : platform === 'win32'
+        ? WINDOWS_APPS.flatMap(([file, name]) =>
+            WINDOWS_FOLDERS.flatMap((variable) => env[variable] ?? []).map((folder) => ({
+              path: join(folder, file),
+              name,
+            })),
+          )
+        : COMMANDS.flatMap(([command, name]) => onPath(command, env).map((path) => ({ path, name })));
+  return candidates.find(({ path }) => isExecutable(path));
+}
+
+function findOpener(platform: NodeJS.Platform, env: Terminal['env']): readonly string[] | undefined {
+  if (platform === 'darwin') return ['/usr/bin/open'];
+  // Without cmd, which interprets characters of an address.
+  if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler'];
+  const path = onPath('xdg-open', env).find(isExecutable);
+  return path ? [path] : undefined;
+}
+
+function onPath(command: string, env: Terminal['env']): string[] {
+  return (env.PATH ?? '')
+    .split(delimiter)
+    .filter(Boolean)
+    .map((folder) => join(folder, command));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

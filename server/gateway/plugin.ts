@@ -1,0 +1,39 @@
+import manifest from '../../package.json' with { type: 'json' };
+import { plugin, slot } from '../plugin/plugin.ts';
+import { authenticators, authorizers, committed, exchangeEnded, invokers } from '../plugin/tokens.ts';
+import type { ContainerProxy } from './container-proxy.ts';
+import { gateway as declaration } from './declaration.ts';
+import { Gateway } from './gateway.ts';
+
+export const containerProxies = slot<ContainerProxy>('container proxy');
+
+export const gatewayPlugin = plugin({
+  declaration,
+  start(platform) {
+    const { config, addresses, allowedHosts, onFault } = platform;
+    const gateway = new Gateway({
+      view: platform.store.view,
+      invoker: platform.slot(invokers),
+      authenticator: platform.slot(authenticators),
+      authorizer: platform.slot(authorizers),
+      results: platform.logs.results,
+      containers: platform.slot(containerProxies),
+      addresses: addresses.ours,
+      nowMs: platform.fineMs,
+      steadyMs: platform.steadyMs,
+      version: manifest.version,
+      allowedHosts,
+      limits: config.limits,
+      onFault,
+      onExchange: (exchange) => platform.emit(exchangeEnded, exchange),
+    });
+    platform.on(committed, ({ changes }) => gateway.changed(changes));
+    platform.onListening(async () => {
+      const { port } = await gateway.start({ host: config.host, port: config.gatewayPort });
+      // Before the control plane stops: lambdas that end meanwhile may need it.
+      platform.onStop(() => gateway.stop());
+      platform.listensAt(port);
+    });
+    return gateway;
+  },
+});

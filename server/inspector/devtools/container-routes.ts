@@ -1,0 +1,103 @@
+import type { Router } from 'express';
+import {
+  type ContainerInstance,
+  type ContainerUsage,
+  containerRoutes,
+  type ImagePull,
+} from '../../api/routes/containers.ts';
+import { A_WORKLOAD } from '../../api/schemas/parts.ts';
+import { isForeignWrite } from '../../api/server/foreign-write.ts';
+import { mountRoutes, type RouteGuard, targetOf } from '../../api/server/mount-routes.ts';
+import { visibilityFor } from '../../api/server/visibility.ts';
+import type { Caller } from '../../model/caller.ts';
+import { PlatformError } from '../../model/errors.ts';
+import { timeIfAny, timeOf } from '../../model/iso-time.ts';
+import { parseUuid, type Uuid } from '../../model/record.ts';
+import { typeOf } from '../../model/registry.ts';
+import { requireRightTo } from '../../model/rules/rights.ts';
+import type { ContainerOperations } from '../../runtimes/containers/container-operations.ts';
+import type { InstanceStats } from '../../runtimes/containers/engine.ts';
+import type { InstanceView } from '../../runtimes/containers/instance-view.ts';
+import type { Pull } from '../../runtimes/containers/pull-progress-tracker.ts';
+import type { Terminals } from './terminals.ts';
+
+function toInstanceView({ startedAtMs, exitCode, error, ipAddress, ...one }: InstanceView): ContainerInstance {
+  return {
+    id: one.id,
+    state: one.state,
+    health: one.health,
+    isCurrent: one.isCurrent,
+    image: one.image,
+    wasKilledForMemory: one.wasKilledForMemory,
+    ports: one.addresses.map((address) => ({ ...address })),
+    startedAt: timeIfAny(startedAtMs),
+    exitCode,
+    error,
+    ipAddress,
+  };
+}
+
+function toUsageView(containerId: Uuid, measured: readonly ({ instanceId: string } & InstanceStats)[]): ContainerUsage {
+  return { containerId, instances: measured.map((one) => ({ ...one })) };
+}
+
+function toPullView({ recordId, startedAtMs, ...pull }: Pull): ImagePull {
+  return { containerId: recordId, ...pull, startedAt: timeOf(startedAtMs) };
+}
+
+const MAX_MEASURED = 50;
+
+/** What there is to see and do at containers and jobs beyond their records. */
+export function containerRouter(operations: ContainerOperations, terminals: Terminals, guard: RouteGuard): Router {
+  const requireToView = (caller: Caller, id: Uuid): Uuid => {
+    const resource = targetOf(guard, id, A_WORKLOAD.of);
+    requireRightTo(guard.authorizer, { caller, action: `${typeOf(resource).singular}.view`, resource });
+    return resource.id;
+  };
+  /** In a list one that cannot be measured does not spoil the others; only when no engine answers it shows by being empty. */
+  const usageOrNothing = async (id: Uuid): Promise<ContainerUsage[]> => {
+    try {
+      return [toUsageView(id, await operations.stats(id))];
+    } catch (failure) {
+      if (failure instanceof PlatformError) return [];
+      throw failure;
+    }
+  };
+  return mountRoutes(containerRoutes, guard, {
+    listPulls({ caller }) {
+      const { sees } = visibilityFor(guard, caller);
+      return operations
+        .pulls()
+        .filter(({ recordId }) => sees(recordId))
+        .map(toPullView);
+    },
+    async measureContainers({ caller, query }) {
+      const seen = idsIn(query.ids).map((id) => requireToView(caller, id));
+      return (await Promise.all(seen.map(usageOrNothing))).flat();
+    },
+    listInstances: async ({ resource }) => (await operations.instances(resource.id)).map(toInstanceView),
+    measureContainer: async ({ resource }) => toUsageView(resource.id, await operations.stats(resource.id)),
+    execInContainer: ({ resource, body }) => operations.exec(resource.id, body.command, body.instance),
+    async openTerminal({ req, caller, resource: { id }, query: { instance, columns, rows }, requireAccess }) {
+      // Without this check, any page could open one, because the browser adds its stored credentials.
+      if (isForeignWrite(req)) throw new PlatformError(403, "open a terminal from the window's own pages");
+      await operations.requireInstance(id, instance);
+      await terminals.open(req, {
+        userId: caller.userId,
+        size: { columns, rows },
+        openShell: (size) => operations.openShell(id, size, instance),
+        requirePermission: requireAccess,
+      });
+    },
+    restartContainer: ({ resource }) => operations.restart(resource.id),
+    retryEngines: () => operations.retryEngines(),
+  });
+}
+
+function idsIn(text = ''): Uuid[] {
+  const ids = text === '' ? [] : text.split(',');
+  if (ids.length > MAX_MEASURED) {
+    throw new PlatformError(400, `'ids' names ${ids.length}, at most ${MAX_MEASURED} are measured at a time`);
+  }
+  return [...new Set(ids.map((id) => parseUuid(id)))];
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import type { TestEvent } from '../../api/routes/workbench.ts';
+import { type Declaration, log, settingNotes } from '../../plugin/declaration.ts';
+import type { FileLink } from './linked-files.ts';
+import type { KeptOutboundRules } from './outbound-rules.ts';
+
+export const outbound = {
+  settings: {
+    outbound: z
+      .strictObject({
+        crm: z.enum(['catch', 'pass']).default('catch').register(settingNotes, {
+          description: 'calls of lambdas to their CRM: catch (the mock CRM responds) or pass (to the real host)',
+          expected: 'catch or pass',
+          placeholder: 'catch|pass',
+        }),
+        crmHosts: z
+          .array(
+            z
+              .string()
+              .regex(/^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\])(:\d{1,5})?$/)
+              .toLowerCase(),
+          )
+          .default([])
+          .register(settingNotes, {
+            description: 'hosts of CRMs, as if CRM_API_BASEPATH of every lambda named them',
+            expected: 'host names with or without a port, separated by commas',
+            placeholder: 'LIST',
+          }),
+      })
+      .prefault({}),
+  },
+  topics: ['outbound'] as const,
+  logs: { 'outbound-rules': log<KeptOutboundRules>({ part: 'outbound', reset: true }) },
+} satisfies Declaration;
+
+export const devtools = {
+  topics: ['workbench'] as const,
+  logs: {
+    /** Files that are the source of lambdas' code, by lambda. */
+    'linked-files': log<FileLink>({ part: 'workbench' }),
+    'test-events': log<{ events: TestEvent[] }>({ part: 'workbench', reset: true }),
+  },
+} satisfies Declaration;

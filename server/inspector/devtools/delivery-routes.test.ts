@@ -1,0 +1,112 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { makeAccount, rootPairOf } from '../../testing/account.ts';
+import { type Reply, send } from '../../testing/checked-client.ts';
+import type { Body } from '../../testing/place.ts';
+import { refusal, sharedPlatform } from '../../testing/platform.ts';
+
+const platform = sharedPlatform({ seed: 'demo' });
+let auth: string;
+let project: string;
+
+const inspect = (verb: string, path: string, body?: unknown, as = auth): Promise<Reply> =>
+  send(verb, `${platform.emulator.baseUrl}/inspect/${path}`, { auth: as, ...(body !== undefined && { body }) });
+const variable = async (name: string): Promise<Body> => {
+  const [{ variables }] = (await inspect('GET', 'scm/projects')).body;
+  return variables.find((one: Body) => one.name === name);
+};
+const START = {
+  project: { id: 101, path: 'fern-moss/shop' },
+  branch: 'feature/ferns',
+  sha: 'a'.repeat(40),
+  variables: { present: [], missing: [] },
+  jobs: [],
+};
+
+beforeAll(async () => {
+  auth = rootPairOf(platform);
+  project = `scm/projects/${(await inspect('GET', 'scm/projects')).body[0].id}`;
+});
+
+describe("a project's variables", () => {
+  it('have each a description of its own', async () => {
+    const [{ variables }] = (await inspect('GET', 'scm/projects')).body;
+    const abouts = variables.map(({ about }: Body) => about);
+    expect(new Set(abouts).size).toBe(abouts.length);
+  });
+
+  it('are generated for each run or come from the world, unless the project sets them; values are never shown', async () => {
+    expect(await variable('PLATFORM_API_SECRET')).toMatchObject({ from: 'run' });
+    expect(await variable('PLATFORM_DEPLOY_URL')).toMatchObject({ from: 'platform' });
+    for (const value of ['first-s3cret', 's3cret']) {
+      expect(await inspect('PUT', `${project}/variables/PLATFORM_API_SECRET`, { value })).toMatchObject({
+        status: 204,
+      });
+    }
+    await inspect('PUT', `${project}/variables/COLOUR`, { value: 'green' });
+    expect(await variable('PLATFORM_API_SECRET')).toMatchObject({ from: 'project' });
+    expect(await variable('COLOUR')).toEqual({ name: 'COLOUR', about: 'of this project', from: 'project' });
+    expect(JSON.stringify((await inspect('GET', 'scm/projects')).body)).not.toContain('s3cret');
+    const { apiUrl, token } = (await inspect('GET', 'scm')).body;
+    const kept = await fetch(`${apiUrl}/101/variables/PLATFORM_API_SECRET`, { headers: { 'PRIVATE-TOKEN': token } });
+    expect(await kept.json()).toMatchObject({ value: 's3cret' });
+    expect(await inspect('DELETE', `${project}/variables/PLATFORM_API_SECRET`)).toMatchObject({ status: 204 });
+    expect(await variable('PLATFORM_API_SECRET')).toMatchObject({ from: 'run' });
+  });
+
+  it('are missing with a reason when the world does not have what gives them', async () => {
+    const [deploy] = (await platform.root.get('/demo/apiendpoints?expand=true&resource=/deploy')).body;
+    await platform.root.send('DELETE', `/demo/apiendpoints/${deploy.id}`);
+    const [account] = (await platform.root.get('/root/users?expand=true&name=ci-service')).body;
+    await platform.root.send('DELETE', `/root/users/${account.id}`);
+    expect(await variable('PLATFORM_DEPLOY_URL')).toMatchObject({ missing: expect.stringContaining('/deploy') });
+    expect(await variable('PLATFORM_API_KEY')).toMatchObject({
+      missing: expect.stringContaining("user 'ci-service' does not exist"),
+    });
+    expect(await variable('PLATFORM_TARGET_ENV_UUID')).toMatchObject({ from: 'platform' });
+  });
+
+  it.each([
+    ['PUT', 'scm/projects/9999/variables/A', { value: 'x' }, 404],
+    ['DELETE', 'scm/projects/9999/variables/A', undefined, 404],
+    ['PUT', 'scm/projects/101/variables/1A', { value: 'x' }, 400],
+    ['PUT', `scm/projects/101/variables/${encodeURIComponent('<b>')}`, { value: 'x' }, 400],
+    ['PUT', 'scm/projects/101/variables/A', { value: '' }, 400],
+    ['PUT', 'scm/projects/101/variables/A', { value: 'x', more: 1 }, 400],
+  ])('refuses %s %s', async (verb, path, body, status) => {
+    expect(await inspect(verb, path, body)).toMatchObject(refusal(status));
+  });
+
+  it('are for root to set, and runs for root to stop', async () => {
+    const { basic: visitor } = await makeAccount(platform, 'visitor');
+    for (const [verb, path, body] of [
+      ['PUT', `${project}/variables/A`, { value: 'x' }],
+      ['DELETE', `${project}/variables/A`],
+      ['POST', 'pipelines/demo'],
+      ['POST', 'pipelines/some/stop'],
+      ['POST', 'pipelines/some/jobs/build/retry'],
+    ] as const) {
+      expect(await inspect(verb, path, body, visitor), path).toMatchObject(refusal(403));
+    }
+  });
+});
+
+describe('runs', () => {
+  it('have their place in the world, and cannot be stopped when a command began them', async () => {
+    const environments: Body[] = (await platform.root.get('/demo/environments?expand=true')).body;
+    const [here, there] = environments;
+    const run = (await inspect('POST', 'pipelines', { ...START, targetEnvironmentId: here?.id })).body;
+    await inspect('POST', 'pipelines', { ...START, targetEnvironmentId: 'no id' });
+    const listed = async (query: string) => (await inspect('GET', `pipelines${query}`)).body.map(({ id }: Body) => id);
+    expect(await listed(`?scope=${here?.properties.workspace.id}`)).toEqual([run.id]);
+    expect(await listed(`?scope=${there?.id}`)).toEqual([]);
+    expect(await listed('')).toHaveLength(2);
+    expect(await inspect('GET', 'pipelines?scope=x')).toMatchObject(refusal(400));
+    expect(await inspect('POST', `pipelines/${run.id}/stop`)).toMatchObject(refusal(409));
+    expect(await inspect('POST', 'pipelines/none/stop')).toMatchObject(refusal(404));
+    expect(await inspect('POST', `pipelines/${run.id}/jobs/none/retry`)).toMatchObject(refusal(404));
+    // Runs in this process; the response has the reason why it cannot run.
+    const demo = await inspect('POST', 'pipelines/demo');
+    expect(demo).toMatchObject(refusal(409));
+    expect(demo.body.message).toContain("user 'ci-service' does not exist");
+  });
+});

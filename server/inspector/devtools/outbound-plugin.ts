@@ -1,0 +1,20 @@
+import { plugin } from '../../plugin/plugin.ts';
+import { outboundRules, outboundRulesChanged } from '../../plugin/tokens.ts';
+import { outbound } from './declaration.ts';
+import { outboundRulesIn } from './outbound-rules.ts';
+
+/** What happens to the calls that lambdas make. */
+export const outboundPlugin = plugin({
+  declaration: outbound,
+  start(platform) {
+    const rules = outboundRulesIn(platform.logs['outbound-rules'], async (before, after) => {
+      await platform.settle(outboundRulesChanged, { before, after });
+      platform.publish('outbound', {});
+    });
+    platform.fill(outboundRules, () => rules.kept().rules);
+    platform.routes(async (guard) => {
+      const { outboundRouter } = await import('./outbound-routes.ts');
+      return [outboundRouter({ rules, crm: platform.config.outbound.crm }, guard)];
+    });
+  },
+});

@@ -1,0 +1,185 @@
+import { proofOf } from '../../model/cause.ts';
+import type { Change, Commit } from '../../model/commit.ts';
+import { PlatformError } from '../../model/errors.ts';
+import type { ExchangeRecord } from '../../model/exchange-record.ts';
+import { bytesOfText } from '../../model/held-bytes.ts';
+import type { KeyedLog } from '../../model/keyed-log.ts';
+import type { PipelineDeployment, PipelineProgress, PipelineRun, PipelineStart } from '../../model/pipeline-run.ts';
+import type { StoredResource, Uuid } from '../../model/record.ts';
+import { typeOf } from '../../model/registry.ts';
+import { masked } from '../../model/rules/masked-text.ts';
+import { deploymentIn } from './pipeline-deployment.ts';
+
+const MAX_LOG_LINES = 5_000;
+/** Limit of one run's log in memory. */
+const MAX_LOG_BYTES = 4 * 1024 * 1024;
+const MAX_DEPLOYMENTS = 20;
+/** Traces whose run is not known yet: a lambda acts before the request that invoked it has ended. */
+const MAX_TRACES = 100;
+
+export interface PipelineRunsOptions {
+  log: KeyedLog<PipelineRun>;
+  nowMs(): number;
+  newId(): string;
+  /** Values of a project that no record may show. */
+  secretsOf?(projectId: number): readonly string[];
+  findContainer?(id: Uuid): StoredResource | undefined;
+  endpointsOf?(container: StoredResource): readonly StoredResource[];
+  onChange?(run: PipelineRun): void;
+  onDeployment?(run: PipelineRun, deployment: PipelineDeployment): void;
+}
+
+/** The newest runs of pipelines, as their runners tell of them. */
+export class PipelineRuns {
+  readonly #options: PipelineRunsOptions;
+  readonly #running = new Set<string>();
+  /** By trace: the containers that its requests changed, and the run that it belongs to. */
+  readonly #traces = new Map<string, { containers: Set<Uuid>; runId?: string }>();
+
+  constructor(options: PipelineRunsOptions) {
+    this.#options = options;
+  }
+
+  /** Newest first, without their logs; those that deploy to what `isInScope` says. */
+  list(isInScope: (environmentId: Uuid | undefined) => boolean = () => true): Omit<PipelineRun, 'log'>[] {
+    const all = Array.from(this.#options.log.entries(), ([, { log: _log, ...run }]) => run);
+    return all.filter(({ targetEnvironmentId }) => isInScope(targetEnvironmentId)).reverse();
+  }
+
+  /** Throws 404. */
+  get(id: string): PipelineRun {
+    const run = this.#options.log.get(id);
+    if (!run) throw new PlatformError(404, `pipeline run ${id} not found`);
+    return run;
+  }
+
+  async begin(start: PipelineStart): Promise<PipelineRun> {
+    const { newId, nowMs } = this.#options;
+    const ofProject = this.list().filter(({ project }) => project.id === start.project.id);
+    const iid = Math.max(0, ...ofProject.map((run) => run.iid ?? 0)) + 1;
+    const run: PipelineRun = { ...start, id: newId(), iid, state: 'running', startedAtMs: nowMs(), log: [] };
+    await this.#keep(run);
+    this.#running.add(run.id);
+    return run;
+  }
+
+  /** Throws 404; 409 for a run that has ended. */
+  async progress(id: string, reported: PipelineProgress): Promise<PipelineRun> {
+    const run = this.get(id);
+    const { log, ...change } = this.#masked(run, reported);
+    if (run.state !== 'running') throw new PlatformError(409, `pipeline run ${id} has ended: it is ${run.state}`);
+    const lines = newest([...run.log, ...log]);
+    const isOver = change.state !== 'running';
+    const changed = { ...run, ...change, log: lines, ...(isOver && { finishedAtMs: this.#options.nowMs() }) };
+    await this.#keep(changed);
+    if (isOver) this.#running.delete(id);
+    return changed;
+  }
+
+  /** A request to the gateway may be from a run; resolves when it is stored with that run. */
+  async sawExchange(exchange: ExchangeRecord): Promise<void> {
+    if (this.#running.size === 0) return;
+    for (const id of this.#running) if (!this.#options.log.get(id)) this.#running.delete(id); // others have taken its place
+    const running = this.#runs();
+    // Two runs of one commit ask for the same: each by a key of its own.
+    const byKey = running.filter(({ apiKey }) => apiKey !== undefined && apiKey === exchange.apiKey);
+    const [owner] = byKey;
+    if (owner && exchange.traceId !== undefined) {
+      const trace = this.#trace(exchange.traceId);
+      trace.runId = owner.id;
+      await this.#noteChanged(owner.id, trace.containers);
+    }
+    for (const { id } of byKey.length > 0 ? byKey : running) {
+      const run = this.get(id);
+      const deployment = deploymentIn(exchange, run);
+      if (!deployment) continue;
+      const shown = this.#masked(run, deployment);
+      await this.#keep({ ...run, deployments: [...(run.deployments ?? []), shown].slice(-MAX_DEPLOYMENTS) });
+      this.#options.onDeployment?.(run, shown);
+    }
+  }
+
+  /** A commit may be one that a run has made, by its key or by a lambda that it called. */
+  async sawCommit({ cause }: Commit, changes: readonly Change[]): Promise<void> {
+    if (this.#running.size === 0) return;
+    const containers = new Set(changes.flatMap(({ before, after }) => containersIn(after ?? before)));
+    if (containers.size === 0) return;
+    const { apiKey, traceId } = proofOf(cause);
+    const byKey = this.#runs().find((run) => run.apiKey !== undefined && run.apiKey === apiKey);
+    const trace = traceId === undefined ? undefined : this.#trace(traceId);
+    for (const id of containers) trace?.containers.add(id);
+    const runId = byKey?.id ?? trace?.runId;
+    if (runId !== undefined) await this.#noteChanged(runId, containers);
+  }
+
+  #runs(): PipelineRun[] {
+    return [...this.#running].flatMap((id) => this.#options.log.get(id) ?? []);
+  }
+
+  #trace(traceId: string) {
+    const trace = this.#traces.get(traceId) ?? { containers: new Set<Uuid>() };
+    this.#traces.set(traceId, trace);
+    for (const oldest of this.#traces.keys()) if (this.#traces.size > MAX_TRACES) this.#traces.delete(oldest);
+    return trace;
+  }
+
+  async #noteChanged(runId: string, containers: ReadonlySet<Uuid>): Promise<void> {
+    const run = this.#options.log.get(runId);
+    if (run?.state !== 'running' || containers.size === 0) return;
+    const { findContainer, endpointsOf } = this.#options;
+    const known = (run.changed ?? []).filter(({ id }) => !containers.has(id));
+    const changed = [...containers].flatMap((containerId) => {
+      const found = findContainer?.(containerId);
+      if (!found) return [];
+      const endpointIds = endpointsOf?.(found).map(({ id }) => id) ?? [];
+      return [{ id: found.id, name: found.name, endpointIds }];
+    });
+    await this.#keep({ ...run, changed: [...known, ...changed] });
+  }
+
+  /** Ends the runs that were running when the platform stopped: nothing reports their progress any more. */
+  async settle(): Promise<void> {
+    for (const [id] of [...this.#options.log.entries()]) {
+      if (!this.#running.has(id)) await this.abandon(id, 'The platform stopped while this pipeline was running');
+    }
+  }
+
+  /** Ends a run whose runner has disappeared without a report; a run that has ended does not change. */
+  async abandon(id: string, why: string): Promise<void> {
+    const run = this.#options.log.get(id);
+    if (run?.state !== 'running') return;
+    const jobs = run.jobs.map((job) => (job.state === 'running' ? { ...job, state: 'failed' as const } : job));
+    const log = [...run.log, `${why}. Its result is not known.`];
+    await this.#keep({ ...run, jobs, log, state: 'canceled', finishedAtMs: this.#options.nowMs() });
+    this.#running.delete(id);
+  }
+
+  #masked<T>({ project }: PipelineRun, reported: T): T {
+    return masked(reported, this.#options.secretsOf?.(project.id) ?? []);
+  }
+
+  async #keep(run: PipelineRun): Promise<void> {
+    await this.#options.log.put(run.id, run);
+    this.#options.onChange?.(run);
+  }
+}
+
+/** The container that a changed record is or leads to. */
+function containersIn(record: StoredResource | undefined): Uuid[] {
+  if (!record) return [];
+  const { word } = typeOf(record);
+  if (word === 'containers') return [record.id];
+  const { implementation_id: target } = record.properties;
+  return word === 'apiendpoints' && typeof target === 'string' ? [target.toLowerCase()] : [];
+}
+
+/** The newest lines of a log, within both limits, and at least the last. */
+function newest(lines: readonly string[]): string[] {
+  let [first, bytes] = [lines.length, 0];
+  while (first > 0 && lines.length - first < MAX_LOG_LINES) {
+    bytes += bytesOfText(lines[first - 1] ?? '');
+    if (bytes > MAX_LOG_BYTES && first < lines.length) break;
+    first -= 1;
+  }
+  return lines.slice(first);
+}

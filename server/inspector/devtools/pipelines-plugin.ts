@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { jobProjects, scmPipelines, scmPlugin } from '../../mocks/scm/plugin.ts';
+import { pathWithNamespace } from '../../mocks/scm/scm-state.ts';
+import { typeOf } from '../../model/registry.ts';
+import { endpointsOf } from '../../model/types/embedded.ts';
+import { plugin } from '../../plugin/plugin.ts';
+import { committed, deploymentRecorded, exchangeEnded } from '../../plugin/tokens.ts';
+import { keptArtifacts } from '../../runtimes/pipelines/artifacts.ts';
+import { pipelines } from '../../runtimes/pipelines/declaration.ts';
+import { PipelineService } from '../../runtimes/pipelines/pipeline-service.ts';
+import { SAMPLE_DIR } from '../../runtimes/pipelines/sample-repository.ts';
+import { securityPlugin } from '../../services/security/plugin.ts';
+import { packageFile } from '../../system/package-file.ts';
+import { PipelineRuns } from './pipeline-runs.ts';
+
+/** Jobs that are canceled may have to end a deployment. */
+const STOP_TIMEOUT_MS = 60_000;
+
+/** Runs of pipelines: those that the window starts, and what all report. */
+export const pipelinesPlugin = plugin({
+  declaration: pipelines,
+  needs: { scm: scmPlugin, security: securityPlugin },
+  async start(platform, { scm: { scm, token: scmToken, secrets }, security: { credentials } }) {
+    const { view } = platform.store;
+    const log = platform.logs.pipelines;
+    const runs = new PipelineRuns({
+      log,
+      nowMs: platform.nowMs,
+      newId: randomUUID,
+      secretsOf: secrets,
+      findContainer: (id) => {
+        const found = view.find(id);
+        return found && typeOf(found).word === 'containers' ? found : undefined;
+      },
+      endpointsOf: (container) => endpointsOf(container, view),
+      onChange(run) {
+        platform.publish('pipelines', { id: run.id, state: run.state });
+        scm.runChanged(run);
+      },
+      onDeployment: (run, deployment) => platform.emit(deploymentRecorded, { run, deployment }),
+    });
+    await runs.settle();
+    platform.on(exchangeEnded, (exchange) => runs.sawExchange(exchange));
+    platform.on(committed, ({ commit, changes }) => runs.sawCommit(commit, changes));
+    platform.fill(jobProjects, (tokenId) => {
+      for (const [, run] of log.entries())
+        if (run.jobTokenId === tokenId && run.state === 'running') return run.project.id;
+      return undefined;
+    });
+    const starter = new PipelineService({
+      sampleDir: packageFile(SAMPLE_DIR),
+      env: process.env,
+      baseUrl: () => platform.addresses.ours().baseUrl,
+      createKey: () => credentials.createKey(view.root.owner, view.root.id),
+      revokeKey: (key) => credentials.revokeKey(key),
+    });
+    platform.fill(scmPipelines, {
+      list: (projectId) => runs.list().filter(({ project }) => project.id === projectId),
+      logOf: ({ id }) => runs.get(id).log,
+      start: (asked) => starter.start(asked),
+      async fail({ project, ref, isTag, sha }, reason) {
+        const { id } = await runs.begin({
+          project: { id: project.id, path: pathWithNamespace(project) },
+          branch: ref,
+          ...(isTag && { isTag }),
+          sha,
+          source: 'push',
+          variables: { present: [], missing: [] },
+          jobs: [],
+        });
+        await runs.progress(id, { state: 'failed', jobs: [], log: [reason], exitCode: 1 });
+      },
+      retry: ({ id }, job) => starter.retry(id, job),
+      cancel: ({ id }) => starter.cancel(id),
+      remove: ({ id }) => log.remove(id),
+      artifactsOf: ({ project, sha }, job) => keptArtifacts(`${scm.url}/${project.path}`, sha, job),
+      windowUrl: ({ id }) => new URL(`pipelines?sel=${id}`, platform.addresses.windowWith('')).href,
+    });
+    // What jobs have to give back, they give back to a platform that still answers.
+    platform.onStopping(() => starter.stop(), STOP_TIMEOUT_MS);
+    platform.routes(async (guard) => {
+      const { deliveryRouter } = await import('./delivery-routes.ts');
+      return [deliveryRouter({ scm, scmToken, runs, starter }, guard)];
+    });
+  },
+});

@@ -1,0 +1,40 @@
+import { plugin } from '../../plugin/plugin.ts';
+import { committed } from '../../plugin/tokens.ts';
+import { containersPlugin } from '../../runtimes/containers/plugin.ts';
+import { lambdasPlugin } from '../../runtimes/lambdas/plugin.ts';
+import { resourcesPlugin } from '../../services/resources/plugin.ts';
+import { devtools } from './declaration.ts';
+import { Terminals } from './terminals.ts';
+import { createWorkbench } from './workbench.ts';
+
+/** What a person works with: linked files, test events and the debugger of lambdas, terminals of containers, the tree of resources. */
+export const devtoolsPlugin = plugin({
+  declaration: devtools,
+  needs: { resources: resourcesPlugin, lambdas: lambdasPlugin, containers: containersPlugin },
+  start(platform, { resources: { service }, lambdas, containers }) {
+    const { logs, nowMs } = platform;
+    const workbench = createWorkbench({
+      logs,
+      service,
+      lambdas,
+      nowMs,
+      onChange: () => platform.publish('workbench', {}),
+    });
+    const terminals = new Terminals({ nowMs, onFault: platform.onFault });
+    platform.on(committed, ({ changes }) => workbench.changed(changes));
+    platform.onReady(() => {
+      // Their connections are the control plane's, which waits for them.
+      platform.onStop(() => terminals.stop());
+      return workbench.start();
+    });
+    platform.onStop(() => workbench.stop());
+    platform.routes(async (guard) => {
+      const [{ workbenchRouter }, { treeRouter }, { containerRouter }] = await Promise.all([
+        import('./workbench-routes.ts'),
+        import('./tree-routes.ts'),
+        import('./container-routes.ts'),
+      ]);
+      return [workbenchRouter(workbench, guard), treeRouter(guard), containerRouter(containers, terminals, guard)];
+    });
+  },
+});

@@ -1,0 +1,159 @@
+import type { WebSocket } from 'ws';
+import { terminalWord } from '../../api/routes/containers.ts';
+import { PlatformError, toPlatformError } from '../../model/errors.ts';
+import { jsonIn } from '../../model/json.ts';
+import type { TerminalEnd } from '../../model/terminal-words.ts';
+import type { Shell, TerminalSize } from '../../runtimes/containers/engine.ts';
+
+/** Number of sent bytes that the viewer may not have shown yet: a shell that prints faster waits. */
+const AHEAD_BYTES = 256 * 1024;
+const CLOSES = { exited: 1000, stopped: 1000, idle: 1000, lost: 1011, refused: 1008, closing: 1001 } as const;
+/** For a viewer to close its side as well. */
+const CLOSE_WAIT_MS = 1_000;
+
+export interface TerminalTimes {
+  /** How often it is looked whether the viewer is still there, and still may. */
+  checkMs: number;
+  /** A shell without input for this time is closed. */
+  idleMs: number;
+}
+
+export interface TerminalOptions {
+  socket: WebSocket;
+  openShell(size: TerminalSize): Promise<Shell>;
+  size: TerminalSize;
+  /** Throws PlatformError once the viewer may not type any more. */
+  requirePermission(): void;
+  times: TerminalTimes;
+  nowMs(): number;
+}
+
+/** A shell in an instance, connected to a client until either ends. */
+export class Terminal {
+  /** Resolves when both have ended; rejects with a fault of the platform's own, then. */
+  readonly ended: Promise<void>;
+  readonly #options: TerminalOptions;
+  readonly #socket: WebSocket;
+  #shell: Shell | undefined;
+  #size: TerminalSize;
+  #sentBytes = 0;
+  #shownBytes = 0;
+  #typedAtMs: number;
+  #isHeard = true;
+  #isOver = false;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(options: TerminalOptions) {
+    const { socket, times, nowMs } = options;
+    this.#options = options;
+    this.#socket = socket;
+    this.#size = options.size;
+    this.#typedAtMs = nowMs();
+    this.#timer = setInterval(() => this.#check(), times.checkMs).unref();
+    socket.on('error', () => {}); // its close is what matters
+    socket.on('pong', () => {
+      this.#isHeard = true;
+    });
+    socket.on('message', (data: Buffer, isTyped) => (isTyped ? this.#type(data) : this.#hear(data.toString('utf8'))));
+    this.ended = this.#run();
+  }
+
+  end(ended: TerminalEnd['ended'], message: string, exitCode?: number): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const word: TerminalEnd = { ended, message, ...(exitCode !== undefined && { exitCode }) };
+    this.#socket.resume();
+    this.#socket.send(JSON.stringify(word), () => this.#socket.close(CLOSES[ended]));
+    setTimeout(() => this.#socket.terminate(), CLOSE_WAIT_MS).unref();
+  }
+
+  async #run(): Promise<void> {
+    const closed = new Promise((resolve) => this.#socket.once('close', resolve));
+    this.#socket.pause(); // input that arrives meanwhile is for the shell
+    try {
+      this.#shell = await this.#options.openShell(this.#size);
+      this.#socket.resume();
+      this.#show(this.#shell);
+    } catch (failure) {
+      this.end('refused', toPlatformError(failure).message);
+      if (!(failure instanceof PlatformError)) throw failure;
+    } finally {
+      this.#socket.resume();
+      await closed;
+      this.#isOver = true;
+      clearInterval(this.#timer);
+      await this.#shell?.end();
+    }
+  }
+
+  #show(shell: Shell): void {
+    const { stream } = shell;
+    let hasEnded = false;
+    stream.on('data', (bytes: Buffer) => {
+      if (this.#isOver) return;
+      this.#sentBytes += bytes.length;
+      this.#socket.send(bytes, () => this.#isAhead || stream.resume());
+      if (this.#isAhead) stream.pause();
+    });
+    stream.once('end', () => {
+      hasEnded = true;
+      void shell.ending().then(({ exitCode, isInstanceGone }) => {
+        if (isInstanceGone) this.end('stopped', 'The container has stopped.', exitCode);
+        else this.end('exited', `The shell has ended${exitCode ? ` with exit code ${exitCode}` : ''}.`, exitCode);
+      });
+    });
+    stream.once('close', () => {
+      if (!hasEnded) this.end('lost', 'The container engine no longer responds.');
+    });
+  }
+
+  /** What a viewer reports as shown may not even be read. */
+  get #isAhead(): boolean {
+    return Math.max(this.#sentBytes - this.#shownBytes, this.#socket.bufferedAmount) >= AHEAD_BYTES;
+  }
+
+  #type(bytes: Buffer): void {
+    const stream = this.#shell?.stream;
+    if (this.#isOver || !stream || !this.#mayStill()) return;
+    this.#typedAtMs = this.#options.nowMs();
+    if (stream.destroyed || stream.write(bytes)) return;
+    this.#socket.pause();
+    stream.once('drain', () => this.#socket.resume());
+  }
+
+  #hear(text: string): void {
+    const word = terminalWord.safeParse(jsonIn(text));
+    if (!word.success) {
+      this.end('refused', 'The client sent an invalid message.');
+    } else if ('columns' in word.data) {
+      this.#size = word.data;
+      void this.#shell?.resize(word.data);
+    } else {
+      this.#shownBytes = Math.min(word.data.shown, this.#sentBytes);
+      if (!this.#isAhead) this.#shell?.stream.resume();
+    }
+  }
+
+  #mayStill(): boolean {
+    try {
+      this.#options.requirePermission();
+      return true;
+    } catch (refusal) {
+      this.end('refused', toPlatformError(refusal).message);
+      return false;
+    }
+  }
+
+  #check(): void {
+    const { idleMs } = this.#options.times;
+    if (this.#isOver || !this.#mayStill()) return;
+    if (this.#options.nowMs() - this.#typedAtMs > idleMs) {
+      this.end('idle', `The shell was closed after ${Math.round(idleMs / 60_000)} minutes without input.`);
+      return;
+    }
+    // A socket that was paused here hears nothing.
+    if (!this.#isHeard && !this.#socket.isPaused) this.#socket.terminate();
+    else this.#socket.ping();
+    this.#isHeard = false;
+  }
+}

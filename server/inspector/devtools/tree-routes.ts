@@ -1,0 +1,238 @@
+import type { Router } from 'express';
+import { type PROVIDER_KINDS, type TreeNode, treeRoutes } from '../../api/routes/tree.ts';
+import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
+import type { Caller } from '../../model/caller.ts';
+import type { Json } from '../../model/json.ts';
+import { stepTo } from '../../model/patch/pointer.ts';
+import { isUuid, type StoredResource, type Uuid, type WorldView } from '../../model/record.ts';
+import { typeOf, typeOfWord, typeWordsFrom } from '../../model/registry.ts';
+import { allBelow, ancestors, closestAncestor, fqonOf, ORGANIZATION } from '../../model/rules/hierarchy.ts';
+import { scopeOf } from '../../model/rules/scope.ts';
+import type { TypeWord } from '../../model/type-words.ts';
+import {
+  isContainerEngine,
+  isGatewayManager,
+  isLambdaProvider,
+  visibleProviders,
+} from '../../model/types/provider-rules.ts';
+import { ofOneWorld } from '../../storage/files/yielding.ts';
+
+/** In which order types stand below a place: places first, then workloads, then what serves them. */
+const treeOrder = typeWordsFrom([
+  'orgs',
+  'workspaces',
+  'environments',
+  'containers',
+  'jobs',
+  'lambdas',
+  'apis',
+  'apiendpoints',
+  'volumes',
+  'secrets',
+  'policies',
+  'rules',
+  'providers',
+  'users',
+  'groups',
+]);
+
+/** Above this number of one type, the order is oldest first: sorting them for every page would delay other requests. */
+const MAX_SORTED = 5000;
+
+function nodeOf(view: WorldView, one: StoredResource): TreeNode {
+  const { environment_type: kind } = one.properties;
+  const { word } = typeOf(one);
+  const organization = closestAncestor(view, one, ORGANIZATION);
+  return {
+    id: one.id,
+    name: one.name,
+    ...(one.description !== undefined && { description: one.description }),
+    word,
+    type: one.type,
+    fqon: organization ? fqonOf(view, organization) : 'root',
+    ...(one.parent !== null && { parent: one.parent }),
+    ...(typeof kind === 'string' && { environment_type: kind }),
+    ...(word === 'users' && one.properties.disabled === true && { isDisabled: true }),
+    modified: one.modified.at,
+    children: view.children(one.id).length,
+  };
+}
+
+function childrenInOrder(view: WorldView, parentId: Uuid, word: TypeWord): readonly StoredResource[] {
+  const children = view.children(parentId, word);
+  return children.length > MAX_SORTED ? children : [...children].sort(byName);
+}
+
+let collator: Intl.Collator | undefined;
+
+function byName(one: StoredResource, other: StoredResource): number {
+  // Created on first use, because the first one takes a large part of the start of a process.
+  collator ??= new Intl.Collator('en', { numeric: true });
+  return collator.compare(one.name, other.name);
+}
+
+/** The ids in a value, each with the pointer of its first occurrence. */
+function idsIn(value: Json | undefined, pointer: string, found = new Map<Uuid, string>()): Map<Uuid, string> {
+  if (typeof value === 'string') {
+    const id = value.toLowerCase();
+    if (isUuid(value) && !found.has(id)) found.set(id, pointer);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      idsIn(member, pointer + stepTo(name), found);
+    }
+  }
+  return found;
+}
+
+/** Past that a count is not worth the wait. */
+const MAX_COUNTED = 200_000;
+
+const SERVES: Record<(typeof PROVIDER_KINDS)[number], (type: string) => boolean> = {
+  CaaS: isContainerEngine,
+  Lambda: isLambdaProvider,
+  GatewayManager: isGatewayManager,
+};
+
+/**
+ * The hierarchy piece by piece, for those who cannot hold a world of 100,000 resources: what is directly below a place, the
+ * way up from it, everything below it counted, what names it, and a search. All of it filtered by the right to view (D-118).
+ */
+export function treeRouter(guard: RouteGuard): Router {
+  const { view, authorizer } = guard;
+  const viewOf = (caller: Caller) => (one: StoredResource) =>
+    caller.isRoot || authorizer.can(caller, `${typeOf(one).singular}.view`, one.id);
+  const nodes = (records: readonly StoredResource[]): TreeNode[] => records.map((one) => nodeOf(view, one));
+  const wordsOf = (sent: readonly TypeWord[] | undefined) => treeOrder.filter((word) => !sent || sent.includes(word));
+
+  const isBelowSeen = ({ parent }: StoredResource, isSeen: (at: StoredResource) => boolean) => {
+    const above = parent === null ? undefined : view.find(parent);
+    return above !== undefined && isSeen(above);
+  };
+
+  return mountRoutes(treeRoutes, guard, {
+    async searchTree({ caller, query: { q = '', scope, tops, word, offset, limit } }) {
+      const isSeen = viewOf(caller);
+      const wanted = q.trim().toLowerCase();
+      const isNamed = new Map(treeOrder.map((one) => [one, namedLike(wanted, one)]));
+      const isIn = scopeOf(view, scope);
+      const isWanted = (one: StoredResource) =>
+        isNamed.get(typeOf(one).word)?.(one) === true &&
+        isIn(one.id) &&
+        isSeen(one) &&
+        !(tops && isBelowSeen(one, isSeen));
+      const { rows, total } = await ofOneWorld(view, () =>
+        counted(
+          ofTypes(wordsOf(word), (one) => view.all(one)),
+          isWanted,
+          offset,
+          limit,
+        ),
+      );
+      const above = new Map(rows.flatMap((one) => [...ancestors(view, one)].slice(1).map((at) => [at.id, at])));
+      return { rows: nodes(rows), above: nodes([...above.values()].filter(isSeen)), total };
+    },
+    async countTree({ caller, query: { scope } }) {
+      const isSeen = viewOf(caller);
+      const isIn = scopeOf(view, scope);
+      if (caller.isRoot && (scope ?? view.root.id) === view.root.id) {
+        const counts = treeOrder.map((word) => [word, view.all(word).length] as const).filter(([, count]) => count > 0);
+        return { total: counts.reduce((sum, [, count]) => sum + count, 0), types: Object.fromEntries(counts) };
+      }
+      const isWanted = (one: StoredResource) => isIn(one.id) && isSeen(one);
+      const all = () => ofTypes(treeOrder, (word) => view.all(word));
+      const { total, types } = await ofOneWorld(view, () => counted(all(), isWanted));
+      return { total, types };
+    },
+    async readTreePlace({ caller, resource }) {
+      const isSeen = viewOf(caller);
+      const path = [...ancestors(view, resource)].slice(1).reverse().filter(isSeen);
+      const children = () => ofTypes(treeOrder, (word) => view.children(resource.id, word));
+      const { types } = await ofOneWorld(view, () => counted(children(), isSeen));
+      return { resource: nodeOf(view, resource), path: nodes(path), types };
+    },
+    async listTreeChildren({ caller, resource, query: { word, offset, limit } }) {
+      const isSeen = viewOf(caller);
+      return ofOneWorld(view, function* () {
+        const children = ofTypes(wordsOf(word), (one) => childrenInOrder(view, resource.id, one));
+        const { rows, total } = yield* counted(children, isSeen, offset, limit);
+        const all = ofTypes(treeOrder, (one) => view.children(resource.id, one));
+        return { rows: nodes(rows), total, types: (yield* counted(all, isSeen)).types };
+      });
+    },
+    listTreeProviders: ({ resource, query: { type } }) => ({
+      rows: nodes([...visibleProviders(view, resource, type ? SERVES[type] : () => true)]),
+    }),
+    async countTreeBelow({ caller, resource, query: { word, offset, limit } }) {
+      const isSeen = viewOf(caller);
+      const words = wordsOf(word);
+      const isWanted = (one: StoredResource) => words.includes(typeOf(one).word) && isSeen(one);
+      const { rows, ...counts } = await ofOneWorld(view, () =>
+        counted(allBelow(view, resource.id), isWanted, offset, limit),
+      );
+      return { rows: nodes(rows), ...counts };
+    },
+    async listRelations({ caller, resource, query: { offset, limit } }) {
+      const isSeen = viewOf(caller);
+      const names = [...idsIn(resource.properties, '/properties')].flatMap(([id, pointer]) => {
+        const other = id === resource.id ? undefined : view.find(id);
+        return other && isSeen(other) ? [{ resource: nodeOf(view, other), pointer }] : [];
+      });
+      const isWanted = (one: StoredResource) => one.id !== resource.id && isSeen(one);
+      const { rows, total } = await ofOneWorld(view, () =>
+        counted(view.referrers(resource.id), isWanted, offset, limit),
+      );
+      const namedBy = rows.map((one) => ({
+        resource: nodeOf(view, one),
+        pointer: idsIn(one.properties, '/properties').get(resource.id) ?? '/properties',
+      }));
+      return { names, namedBy, total };
+    },
+  });
+}
+
+function* ofTypes(
+  words: readonly TypeWord[],
+  all: (word: TypeWord) => readonly StoredResource[],
+): Generator<StoredResource> {
+  for (const word of words) yield* all(word);
+}
+
+/** One page of the resources, and their number, total and by type. Yields after each. */
+function* counted(
+  records: Iterable<StoredResource>,
+  isWanted: (one: StoredResource) => boolean,
+  offset = 0,
+  limit = 0,
+): Generator<undefined, { rows: StoredResource[]; types: Partial<Record<TypeWord, number>>; total: number }> {
+  const rows: StoredResource[] = [];
+  const types: Partial<Record<TypeWord, number>> = {};
+  let total = 0;
+  for (const one of records) {
+    yield;
+    if (!isWanted(one)) continue;
+    const { word } = typeOf(one);
+    if (total >= offset && rows.length < limit) rows.push(one);
+    types[word] = (types[word] ?? 0) + 1;
+    total += 1;
+    if (total >= MAX_COUNTED) break;
+  }
+  return { rows, types, total };
+}
+
+/**
+ * Do the name, id, type or type label of a resource contain all words of the filter? Types are compared only once, because each letter of a
+ * filter searches a world of up to 100,000 resources.
+ * @param wanted in lower case
+ */
+function namedLike(wanted: string, word: TypeWord): (one: StoredResource) => boolean {
+  const ofType = `${typeOfWord(word).singular} ${word}`;
+  const parts = wanted.split(/\s+/).filter((part) => part !== '' && !ofType.includes(part));
+  const idParts = parts.map((part) => (/^[0-9a-f-]+$/.test(part) ? part : undefined));
+  return ({ name, id }) => {
+    const text = name.toLowerCase();
+    return parts.every((part, index) => {
+      const idPart = idParts[index];
+      return text.includes(part) || (idPart !== undefined && id.includes(idPart));
+    });
+  };
+}

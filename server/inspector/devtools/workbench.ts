@@ -1,0 +1,58 @@
+import type { TestEvent } from '../../api/routes/workbench.ts';
+import { decodeSource } from '../../model/base64-text.ts';
+import type { Change } from '../../model/commit.ts';
+import { PlatformError } from '../../model/errors.ts';
+import type { KeyedLog } from '../../model/keyed-log.ts';
+import type { Uuid } from '../../model/record.ts';
+import { LAMBDA } from '../../model/types/lambda.ts';
+import type { LambdaService } from '../../runtimes/lambdas/lambda-service.ts';
+import { systemActor } from '../../services/resources/actor.ts';
+import type { ResourceService } from '../../services/resources/resource-service.ts';
+import { type FileLink, LinkedFiles } from './linked-files.ts';
+
+export interface WorkbenchOptions {
+  /** What is kept, by lambda. */
+  logs: { 'linked-files': KeyedLog<FileLink>; 'test-events': KeyedLog<{ events: TestEvent[] }> };
+  service: ResourceService;
+  lambdas: Pick<LambdaService, 'debugState' | 'debug' | 'endDebugging' | 'schedule'>;
+  nowMs(): number;
+  onChange(): void;
+}
+
+export function createWorkbench({ logs, service, lambdas, nowMs, onChange }: WorkbenchOptions) {
+  const { view } = service;
+  const links = new LinkedFiles({
+    log: logs['linked-files'],
+    sourceOf(lambdaId) {
+      const lambda = view.find(lambdaId);
+      if (lambda?.type !== LAMBDA) throw new PlatformError(404, `lambda ${lambdaId} not found`);
+      const { code, code_type } = lambda.properties;
+      return String(code_type).toLowerCase() === 'package' ? undefined : decodeSource(String(code ?? ''));
+    },
+    async save(lambdaId, source) {
+      const value = Buffer.from(source).toString('base64');
+      await service.patch(systemActor(view.root, 'file'), lambdaId, [{ op: 'add', path: '/properties/code', value }]);
+    },
+    onChange,
+    nowMs,
+  });
+  const forget = async (lambdaId: Uuid): Promise<void> => {
+    await links.unlink(lambdaId);
+    await logs['test-events'].remove(lambdaId);
+  };
+  return {
+    links,
+    testEvents: (lambdaId: Uuid) => logs['test-events'].get(lambdaId)?.events ?? [],
+    async replaceTestEvents(lambdaId: Uuid, events: TestEvent[]) {
+      await logs['test-events'].put(lambdaId, { events });
+      onChange();
+    },
+    debugger: lambdas,
+    start: () => links.start(),
+    stop: () => links.stop(),
+    /** Must be called for every commit: removes the state of deleted lambdas. */
+    async changed(changes: readonly Change[]) {
+      for (const { before, after } of changes) if (before?.type === LAMBDA && !after) await forget(before.id);
+    },
+  };
+}

@@ -1,0 +1,188 @@
+import type { Router } from 'express';
+import { type FailureReplayed, type FailureView, failureRoutes } from '../../api/routes/recorded.ts';
+import { changeSourceOf } from '../../api/server/change-source.ts';
+import { type Handlers, mountRoutes, type RouteGuard, requireRoot } from '../../api/server/mount-routes.ts';
+import { type Visibility, visibilityFor } from '../../api/server/visibility.ts';
+import type { Caller } from '../../model/caller.ts';
+import type { Commit } from '../../model/commit.ts';
+import { PlatformError } from '../../model/errors.ts';
+import { failedCalls } from '../../model/failed-call.ts';
+import type { Invocation } from '../../model/invocation.ts';
+import { timeOf } from '../../model/iso-time.ts';
+import type { WorldView } from '../../model/record.ts';
+import { pathOf } from '../../model/resource-path.ts';
+import { commitSentence } from '../../model/rules/commit-words.ts';
+import { toCommitView } from '../../services/history/history-routes.ts';
+import { type FailureRun, failureRunOf, failureText, toFailureRunsView, unrepairedFailures } from './failure-runs.ts';
+import { createsResources, likelyCausesFinder } from './likely-causes.ts';
+import { detailsOf, type RecordedInvocation } from './recorded-invocation.ts';
+import { getInvocation, invocationFinder, type RecordedData } from './recorder-routes.ts';
+import { replay } from './replay.ts';
+
+const MAX_RUNS = 20;
+const MAX_HAPPENINGS = 5;
+const MAX_MARKS = 10_000;
+/** So many at a time: a lambda has ten processes. */
+const AT_A_TIME = 5;
+
+type FailureRoutesOptions = Pick<
+  RecordedData,
+  'recorder' | 'activity' | 'historyService' | 'invoker' | 'nowMs' | 'refusalOf'
+> & {
+  view: WorldView;
+};
+
+/**
+ * Why something fails, and the way back. A failure is a run of invocations of one lambda that failed for the same reason; it is named
+ * by the id of any of them.
+ */
+export function failureRouter(options: FailureRoutesOptions, guard: RouteGuard): Router {
+  const { recorder, historyService, view, nowMs } = options;
+  const { invocations } = recorder;
+  const getRun = (id: string): FailureRun => {
+    const found = getInvocation(recorder, id);
+    const run = failureRunOf(invocations, found);
+    if (!run)
+      throw new PlatformError(404, `neither invocation ${found.item.executionId} nor any of its outbound calls failed`);
+    return run;
+  };
+  const find = likelyCausesFinder(historyService.store.history, view);
+  const handlers: Handlers<typeof failureRoutes> = {
+    async listFailures({ caller }) {
+      const visibility = visibilityFor(guard, caller);
+      const runs = toFailureRunsView(invocations).filter(({ lambdaId }) => visibility.sees(lambdaId));
+      return {
+        failures: await Promise.all(runs.slice(0, MAX_RUNS).map((run) => toRunView(options, find, run, visibility))),
+      };
+    },
+    async listMarks({ caller, query: { from = 0, to = nowMs(), parts } }) {
+      const { seesAll, sees } = visibilityFor(guard, caller);
+      const isSeen = ({ resources }: Commit) => seesAll || resources.every(({ id }) => sees(id));
+      const commits: Commit[] = [];
+      for await (const commit of historyService.store.history.commits()) {
+        if (commit.atMs < from || commits.length === MAX_MARKS) break;
+        if (commit.atMs <= to && isSeen(commit)) commits.push(commit);
+      }
+      const marks = [
+        ...commits.map((commit) => ({ ...commit, kind: 'commit' as const, text: commitSentence(commit) })),
+        ...(seesAll ? options.activity.since(from) : []).map((one) => ({ ...one, seq: undefined })),
+      ]
+        .filter(({ atMs }) => atMs <= to)
+        .sort((one, other) => other.atMs - one.atMs);
+      const partOf = ({ atMs }: { atMs: number }) => Math.trunc(((atMs - from) * parts) / Math.max(1, to - from));
+      const groups = new Map<number, typeof marks>();
+      for (const mark of marks) groups.set(partOf(mark), [...(groups.get(partOf(mark)) ?? []), mark]);
+      return {
+        marks: [...groups.values()].flatMap(([newest, ...others]) => {
+          if (!newest) return [];
+          const { atMs, kind, text, seq } = newest;
+          return { at: timeOf(atMs), kind, text, ...(seq !== undefined && { seq }), count: 1 + others.length };
+        }),
+        total: marks.length,
+        isCut: commits.length === MAX_MARKS,
+      };
+    },
+    readFailure({ caller, path }) {
+      const visibility = visibilityFor(guard, caller);
+      const { item } = getInvocation(recorder, path.execution_id);
+      if (!visibility.sees(item.lambdaId))
+        throw new PlatformError(404, `you do not have permission to view invocation ${item.executionId}`);
+      return toRunView(options, find, getRun(path.execution_id), visibility);
+    },
+    async replayFailure({ caller, path, body: { revert, most, skip }, req }) {
+      const run = getRun(path.execution_id);
+      if (revert !== undefined) requireRoot(caller);
+      const commit =
+        revert === undefined ? undefined : await historyService.revert(revert, { caller, via: changeSourceOf(req) });
+      const lost = unrepairedFailures(invocations, run).flatMap((seq) => invocations.at(seq)?.item ?? []);
+      const kept = lost.filter((item) => recorder.isReplayable(item));
+      const wanted = kept.slice(skip);
+      const replayed = await replayAll(options, wanted.slice(0, most), caller, req.headers.authorization ?? '');
+      return {
+        ...(commit && { commit: { ...toCommitView(commit) } }),
+        replayed: replayed.length,
+        good: replayed.filter(({ isGood }) => isGood).length,
+        notKept: lost.length - kept.length,
+        left: wanted.length - replayed.length,
+        invocations: replayed,
+      };
+    },
+  };
+  return mountRoutes(failureRoutes, guard, handlers, { execution_id: invocationFinder(recorder, view) });
+}
+
+/** Each with the invocation that came of it, in the order in which they were first made. */
+async function replayAll(
+  options: FailureRoutesOptions,
+  items: readonly RecordedInvocation[],
+  caller: Caller,
+  creds: string,
+): Promise<FailureReplayed['invocations']> {
+  const done: FailureReplayed['invocations'] = [];
+  for (let at = 0; at < items.length; at += AT_A_TIME) {
+    const some = items.slice(at, at + AT_A_TIME);
+    const made = await Promise.all(
+      some.map(async (item) => {
+        const invocation = await replay(options, item, { caller, creds });
+        return { executionId: invocation.executionId, replayOf: item.executionId, isGood: wentWell(invocation) };
+      }),
+    );
+    done.push(...made);
+  }
+  return done;
+}
+
+function wentWell({ outcome, outbound }: Invocation): boolean {
+  return outcome.ok && failedCalls(outbound).length === 0;
+}
+
+async function toRunView(
+  { recorder, activity, view, historyService, refusalOf }: FailureRoutesOptions,
+  find: ReturnType<typeof likelyCausesFinder>,
+  run: FailureRun,
+  { seesAll, sees }: Visibility,
+): Promise<FailureView> {
+  const { newest, first, failures, succeeded, lastGood, isOver, lambdaId } = run;
+  const lambda = view.find(lambdaId);
+  const crmMessage = refusalOf(newest.executionId);
+  const text = failureText(recorder.bodies, newest, crmMessage);
+  const [fromMs, untilMs] = [lastGood && Date.parse(lastGood.acceptedAt), Date.parse(first.acceptedAt)];
+  const { seq: newestSeq } = historyService.store;
+  const { likelyCauses, historyFromMs } = await find({ lambdaId, fromMs, untilMs, text, newestSeq });
+  const calls = newest.outcome.ok ? (detailsOf(recorder.bodies, newest)?.outbound ?? []) : [];
+  const rule = failedCalls(calls)[0]?.rules?.at(-1);
+  return {
+    lambdaId,
+    lambdaName: newest.lambdaName,
+    ...(lambda && { lambdaPath: pathOf(lambda, (id) => view.find(id)) }),
+    kind: crmMessage !== undefined ? 'form' : newest.outcome.ok ? 'call' : 'invocation',
+    text,
+    count: failures.length,
+    succeeded,
+    lost: unrepairedFailures(recorder.invocations, run).length,
+    since: first.acceptedAt,
+    newest: newest.executionId,
+    first: first.executionId,
+    isOver,
+    ...(lastGood && { lastGood: { executionId: lastGood.executionId, at: lastGood.acceptedAt } }),
+    likelyCauses: likelyCauses
+      .filter(({ resource }) => sees(resource.id))
+      .map(({ commit, resource, changes }) => ({
+        seq: commit.seq,
+        at: timeOf(commit.atMs),
+        by: commit.cause.actor?.name ?? 'the platform',
+        via: commit.cause.via,
+        resource: { ...resource },
+        changes,
+        others: commit.resources.flatMap(({ id, name }) => (id === resource.id ? [] : sees(id) ? name : 'a resource')),
+        // What succeeds since then is not prevented by it.
+        isUndoable: lastGood !== undefined && succeeded === 0 && !createsResources(commit),
+      })),
+    ...(rule && { rule: { ...rule } }),
+    activity: (seesAll ? activity.since(fromMs ?? 0) : [])
+      .filter(({ atMs }) => atMs <= untilMs)
+      .slice(0, MAX_HAPPENINGS)
+      .map(({ atMs, kind, text }) => ({ at: timeOf(atMs), kind, text })),
+    ...(historyFromMs !== undefined && { historyFrom: timeOf(historyFromMs) }),
+  };
+}

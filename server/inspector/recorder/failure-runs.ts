@@ -1,0 +1,115 @@
+import { failedCalls } from '../../model/failed-call.ts';
+import type { Uuid } from '../../model/record.ts';
+import type { ByteLog } from '../../storage/records/byte-log.ts';
+import type { MarkedPlace, Placed, RecordLog } from '../../storage/records/record-log.ts';
+import { detailsOf, faultOfCall, isFailedMark, isReplayMark, type RecordedInvocation } from './recorded-invocation.ts';
+
+/** Failures continue a run that is over if fewer invocations succeeded in between: it fails now and then. */
+const MIN_SUCCEEDED = 3;
+
+type Invocations = RecordLog<RecordedInvocation>;
+
+/** Invocations of one lambda that failed for one reason, until as many in a row succeeded. */
+export interface FailureRun {
+  lambdaId: Uuid;
+  newest: RecordedInvocation;
+  first: RecordedInvocation;
+  /** Their places, oldest first. */
+  failures: readonly number[];
+  /** Invocations of the lambda that succeeded since the first of them. */
+  succeeded: number;
+  /** What succeeded just before the first of them; undefined if none is recorded. */
+  lastGood: RecordedInvocation | undefined;
+  isOver: boolean;
+}
+
+interface Run extends Pick<FailureRun, 'succeeded' | 'isOver'> {
+  failures: number[];
+  lastGood: number | undefined;
+  /** Since its newest failure. */
+  inARow: number;
+}
+
+/** The failing run that an invocation belongs to; undefined if the invocation and its calls succeeded. */
+export function failureRunOf(
+  invocations: Invocations,
+  { seq, item }: Placed<RecordedInvocation>,
+): FailureRun | undefined {
+  const runs = runsOf(invocations, { seq, group: invocations.groupOf(item.lambdaId) });
+  const run = runs.find(({ failures }) => failures.includes(seq));
+  return run && toRun(invocations, run);
+}
+
+/** The open runs, oldest first. The order does not change when others start. */
+export function toFailureRunsView(invocations: Invocations): FailureRun[] {
+  const runs = runsOf(invocations).filter(({ isOver }) => !isOver);
+  return runs.flatMap((run) => toRun(invocations, run) ?? []).filter((run) => !isRepaired(invocations, run));
+}
+
+/** Has all that was lost been replayed, and does the newest invocation succeed? */
+function isRepaired(invocations: Invocations, run: FailureRun): boolean {
+  return run.succeeded > 0 && unrepairedFailures(invocations, run).length === 0;
+}
+
+/** @param wanted only runs of this group, also if they are over */
+function runsOf(invocations: Invocations, wanted?: Pick<MarkedPlace, 'seq' | 'group'>): Run[] {
+  const runs: Run[] = [];
+  const groups = new Map<number, { lastGood: number | undefined; byCause: Map<number, Run> }>();
+  for (const { seq, group, mark, cause } of invocations.marksForward()) {
+    if (wanted && group !== wanted.group) continue;
+    const known = groups.get(group) ?? { lastGood: undefined, byCause: new Map<number, Run>() };
+    groups.set(group, known);
+    if (!isFailedMark(mark)) {
+      known.lastGood = seq;
+      for (const [of, run] of known.byCause) {
+        run.succeeded += 1;
+        run.inARow += 1;
+        run.isOver ||= run.inARow >= run.failures.length;
+        if (run.isOver && run.inARow >= MIN_SUCCEEDED) known.byCause.delete(of);
+      }
+      continue;
+    }
+    const before = known.byCause.get(cause);
+    const run = before ?? { failures: [], lastGood: known.lastGood, succeeded: 0, inARow: 0, isOver: false };
+    if (!before) {
+      known.byCause.set(cause, run);
+      runs.push(run);
+    }
+    run.failures.push(seq);
+    run.inARow = 0;
+    run.isOver = false;
+  }
+  return runs;
+}
+
+function toRun(invocations: Invocations, { inARow, lastGood, ...run }: Run): FailureRun | undefined {
+  const read = (seq: number | undefined) => (seq === undefined ? undefined : invocations.at(seq)?.item);
+  const [newest, first] = [read(run.failures.at(-1)), read(run.failures[0])];
+  // Undefined where the file of one is damaged.
+  return newest && first && { ...run, lambdaId: newest.lambdaId, newest, first, lastGood: read(lastGood) };
+}
+
+/** Positions of failures that no replay has repaired, oldest first. */
+export function unrepairedFailures(invocations: Invocations, { failures }: Pick<FailureRun, 'failures'>): number[] {
+  const madeGood = new Set<number | undefined>();
+  for (const { seq, mark } of invocations.marks()) {
+    if (!isReplayMark(mark) || isFailedMark(mark)) continue;
+    // Also what a replay was the replay of.
+    for (let at: number | undefined = seq; at !== undefined; ) {
+      const replayOf: Uuid | undefined = invocations.at(at)?.item.replayOf;
+      at = replayOf === undefined ? undefined : invocations.placeOf(replayOf);
+      madeGood.add(at);
+    }
+  }
+  // A replay that failed again is no second loss.
+  return failures.filter((seq) => !isReplayMark(invocations.markAt(seq)) && !madeGood.has(seq));
+}
+
+/** The failure, as text after the lambda's name. @param crmMessage the CRM's message to the sender of a form */
+export function failureText(bodies: ByteLog, one: RecordedInvocation, crmMessage: string | undefined): string {
+  if (crmMessage !== undefined) return `the CRM rejected this form: ${crmMessage}`;
+  const details = detailsOf(bodies, one);
+  if (!one.outcome.ok) return details?.message ?? one.outcome.message ?? '';
+  const [call] = failedCalls(details?.outbound ?? []);
+  return call ? faultOfCall(call) : 'an outbound call failed';
+}

@@ -1,0 +1,214 @@
+import type { Router } from 'express';
+import { figureRoutes } from '../../api/routes/recorded.ts';
+import {
+  exchangeQuery,
+  howItWent,
+  invocationQuery,
+  lineQuery,
+  outboundQuery,
+} from '../../api/routes/recorded-queries.ts';
+import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
+import { visibilityFor } from '../../api/server/visibility.ts';
+import { isFailedCall } from '../../model/failed-call.ts';
+import { FigureRows } from '../../model/figures.ts';
+import { timeOf } from '../../model/iso-time.ts';
+import type { Query, ReadQuery } from '../../model/query-language.ts';
+import type { Uuid } from '../../model/record.ts';
+import { scopeOf } from '../../model/rules/scope.ts';
+import { inSlices } from '../../storage/files/yielding.ts';
+import type { MarkedPlace, Placed, RecordLog } from '../../storage/records/record-log.ts';
+import { hiding } from './hiding.ts';
+import { linesOf } from './line-list-routes.ts';
+import { callsIn, factsOfCall } from './outbound-list-routes.ts';
+import { isGatewayKind } from './recorded-exchange.ts';
+import { failureOfKind, isFailedMark, outboundCallsOfKind, outboundFailuresOfMark } from './recorded-invocation.ts';
+import { type RecordedData, readQuery, recordedFacts } from './recorder-routes.ts';
+
+/** Maximum number of records to read; counts from the index alone have no limit. */
+const MAX_READ = 20_000;
+/** Other tasks get a turn after so many records. */
+const SOME = 256;
+/** The file of a record is damaged, so it is not counted, as it is not listed. */
+const DAMAGED = new Error('this record cannot be read');
+
+/** What is known of a record without reading it. */
+type Known<Facts> = { [Name in keyof Facts]?: (place: MarkedPlace) => Facts[Name] };
+
+class Count {
+  readonly rows = new FigureRows();
+  /** Older records were not looked at. */
+  fromMs: number | undefined;
+  #read = 0;
+
+  /** A record that has to be read. */
+  read<T>(item: T | undefined): T {
+    this.#read += 1;
+    if (item === undefined) throw DAMAGED;
+    return item;
+  }
+
+  *records<T>(ring: RecordLog<T>, { toMs }: ReadQuery<never>, add: (place: MarkedPlace) => void): Generator {
+    let looked = 0;
+    for (const place of ring.marks()) {
+      if (++looked % SOME === 0) yield;
+      if (place.beganMs > toMs) continue;
+      if (this.#read >= MAX_READ) {
+        this.fromMs = place.beganMs;
+        return;
+      }
+      try {
+        add(place);
+      } catch (error) {
+        if (error !== DAMAGED) throw error;
+      }
+    }
+  }
+
+  /** Does a record match? Only what is not known of it is read. */
+  matcher<Facts extends object>(
+    query: ReadQuery<Facts>,
+    known: Known<Facts>,
+    factsOf: (seq: number) => Facts | undefined,
+  ) {
+    let at: MarkedPlace;
+    let whole: Facts | undefined;
+    // As: both are asked for facts only. What is known is found first, and faster than through a handler.
+    const others = new Proxy({} as Facts, {
+      get: (_, name) => {
+        whole ??= this.read(factsOf(at.seq));
+        return whole[name as keyof Facts];
+      },
+    });
+    const facts = Object.create(others) as Facts;
+    for (const [name, tell] of Object.entries<((place: MarkedPlace) => unknown) | undefined>(known))
+      if (tell) Object.defineProperty(facts, name, { get: () => tell(at) });
+    return (place: MarkedPlace): boolean => {
+      at = place;
+      whole = undefined;
+      return place.beganMs >= query.fromMs && query.matches(facts);
+    };
+  }
+}
+
+export function figureRouter(
+  { recorder, lines, secrets, nowMs }: Pick<RecordedData, 'recorder' | 'lines' | 'secrets' | 'nowMs'>,
+  guard: RouteGuard,
+): Router {
+  const { view } = guard;
+  const { invocations, exchanges, bodies } = recorder;
+  const { factsOf, requestFactsOf } = recordedFacts(recorder);
+  return mountRoutes(figureRoutes, guard, {
+    async readFigures({ caller, query: { of, q = '', scope, lambda, endpoint, plane, buckets } }) {
+      const [hide, now, count] = [hiding(secrets()), nowMs(), new Count()];
+      const { seesAll, sees } = visibilityFor(guard, caller);
+      const isInScope = scopeOf(view, scope);
+      const resourcesOf = (type: 'lambdas' | 'apiendpoints', one: Uuid | undefined) =>
+        view.all(type).filter(({ id }) => (one === undefined || id === one.toLowerCase()) && sees(id) && isInScope(id));
+      /** The groups that the caller asks for and may see; undefined: all. */
+      const groupsOf = (ring: RecordLog<unknown>, type: 'lambdas' | 'apiendpoints', one: Uuid | undefined) => {
+        if (!seesAll || scope !== undefined) return new Set(resourcesOf(type, one).map(({ id }) => ring.groupOf(id)));
+        return one === undefined ? undefined : new Set([ring.groupOf(one.toLowerCase())]);
+      };
+      const read =
+        <Facts extends object, T>(factsOfItem: (placed: Placed<T>) => Facts, ring: RecordLog<T>) =>
+        (seq: number) => {
+          const placed = ring.at(seq);
+          return placed && hide.facts(factsOfItem(placed));
+        };
+      const counting = <Facts extends object>(
+        asked: Query<Facts>,
+        ring: RecordLog<unknown>,
+        adder: (query: ReadQuery<Facts>) => (place: MarkedPlace) => void,
+      ) => {
+        const query = readQuery(asked);
+        return { query, work: count.records(ring, query, adder(query)) };
+      };
+      const { query, work } = {
+        invocations: () =>
+          counting(invocationQuery(q, now), invocations, (query) => {
+            const groups = groupsOf(invocations, 'lambdas', lambda);
+            const matches = count.matcher(
+              query,
+              {
+                beganMs: ({ beganMs }) => beganMs,
+                durationMs: ({ tookMs }) => tookMs,
+                outboundCalls: ({ kind }) => outboundCallsOfKind(kind),
+                outboundFailures: ({ mark }) => outboundFailuresOfMark(mark),
+                outcome: ({ kind }) => ({ ok: failureOfKind(kind) === undefined, failure: failureOfKind(kind) }),
+              },
+              read(factsOf, invocations),
+            );
+            return (place) => {
+              if (groups?.has(place.group) === false || !matches(place)) return;
+              count.rows.add(place.seq, place, isFailedMark(place.mark) ? 'failed' : 'ok');
+            };
+          }),
+        traffic: () =>
+          counting(exchangeQuery(q, now), exchanges, (query) => {
+            const groups = groupsOf(exchanges, 'apiendpoints', endpoint);
+            const isOwn = ({ seq }: MarkedPlace) => count.read(exchanges.at(seq)).item.userId === caller.userId;
+            const mayBeOwn = scope === undefined && endpoint === undefined;
+            const failing = new Map<number, number>();
+            for (const { key, mark } of invocations.marks())
+              if (outboundFailuresOfMark(mark) > 0) failing.set(key, outboundFailuresOfMark(mark));
+            const statusOf = ({ mark }: MarkedPlace) => mark || undefined;
+            const matches = count.matcher(
+              query,
+              {
+                beganMs: ({ beganMs }) => beganMs,
+                durationMs: ({ tookMs }) => tookMs,
+                status: statusOf,
+                plane: ({ kind }) => (isGatewayKind(kind) ? 'gateway' : 'control'),
+                outboundFailures: ({ key }) => failing.get(key) ?? 0,
+              },
+              read(requestFactsOf, exchanges),
+            );
+            return (place) => {
+              if (plane !== undefined && isGatewayKind(place.kind) !== (plane === 'gateway')) return;
+              const isSeen = !groups || groups.has(place.group) || (mayBeOwn && place.group === 0 && isOwn(place));
+              if (!isSeen || !matches(place)) return;
+              const state = howItWent({ status: statusOf(place), outboundFailures: failing.get(place.key) });
+              count.rows.add(place.seq, place, state);
+            };
+          }),
+        'outbound-calls': () =>
+          counting(outboundQuery(q, now), invocations, (query) => {
+            const groups = groupsOf(invocations, 'lambdas', lambda);
+            return (place) => {
+              if (outboundCallsOfKind(place.kind) === 0 || groups?.has(place.group) === false) return;
+              for (const one of callsIn(bodies, count.read(invocations.at(place.seq)))) {
+                const { call } = one;
+                if (!query.matches(hide.facts(factsOfCall(bodies, one)))) continue;
+                const figures = { beganMs: Date.parse(call.startedAt), tookMs: call.durationMs };
+                count.rows.add(one.seq, figures, isFailedCall(call) ? 'failed' : 'ok');
+              }
+            };
+          }),
+        'log-lines': () =>
+          counting(lineQuery(q, now), lines.ring, (query) => {
+            const { byGroup, factsOf: factsOfLine } = linesOf({ lines, recorder }, resourcesOf('lambdas', lambda));
+            const matches = count.matcher(
+              query,
+              {
+                beganMs: ({ beganMs }) => beganMs,
+                stream: ({ kind }) => (kind === 1 ? 'stderr' : 'stdout'),
+                lambdaId: ({ group }) => byGroup.get(group)?.id ?? '',
+                lambdaName: ({ group }) => byGroup.get(group)?.name ?? '',
+              },
+              read(factsOfLine, lines.ring),
+            );
+            return (place) => {
+              if (!byGroup.has(place.group) || !matches(place)) return;
+              count.rows.add(place.seq, place, place.kind === 1 ? 'failed' : 'ok');
+            };
+          }),
+      }[of]();
+      await inSlices(work);
+      const { fromMs: countedFromMs } = count;
+      return {
+        ...count.rows.view(query, now, buckets),
+        ...(countedFromMs !== undefined && { countedFrom: timeOf(countedFromMs) }),
+      };
+    },
+  });
+}

@@ -1,0 +1,175 @@
+import type { RecordedRequest, WholeRequest } from '../../api/routes/recorded.ts';
+import type { ExchangeFacts } from '../../api/routes/recorded-queries.ts';
+import type { BodyPlace, CapturedBody, ExchangeRecord } from '../../model/exchange-record.ts';
+import { exactTimeOf, wholeMsOf } from '../../model/iso-time.ts';
+import { isSameList } from '../../model/same-list.ts';
+import { traceStartedBy } from '../../model/trace.ts';
+import type { ByteLog } from '../../storage/records/byte-log.ts';
+import type { RecordFigures } from '../../storage/records/record-index.ts';
+import type { RecordLog } from '../../storage/records/record-log.ts';
+import {
+  bodyAt,
+  endOf,
+  jsonOf,
+  type KeptBody,
+  keepShared,
+  keepText,
+  optionalMember,
+  textAt,
+} from './recorded-bodies.ts';
+import { headerIn, toBodyView, toHeadersView, toSearchedText, toTargetView, toTextOfView } from './shown-body.ts';
+
+const SEARCHED_BYTES = 16 * 1024;
+/** A longer path is cut, so that a row of the list stays one. */
+const MAX_TARGET = 16 * 1024;
+
+/** A stored request: a row of the list as in the contract, and the positions of all other parts. */
+export interface RecordedExchange extends Omit<RecordedRequest, 'seq' | 'outboundFailures'> {
+  /** Absent: the trace of its invocation, if any. */
+  traceId?: string | undefined;
+  request?: BodyPlace | undefined;
+  response?: BodyPlace | undefined;
+  details: BodyPlace;
+}
+
+/** What is read only with the whole record. */
+interface Details extends Pick<WholeRequest, 'steps'> {
+  requestHeaders: [string, string][];
+  responseHeaders: [string, string][];
+}
+
+/** Stores a request and its response; returns its sequence number. */
+export function addExchange(
+  { exchanges, bodies }: { exchanges: RecordLog<RecordedExchange>; bodies: ByteLog },
+  exchange: ExchangeRecord,
+): number {
+  const { bodies: shared = {}, status, endpointId, executionId, atMs } = exchange;
+  const [asked, answered] = storedBodies(exchange);
+  const request = asked && keepShared(bodies, asked, shared, 'request');
+  const response = answered && keepShared(bodies, answered, shared, 'response');
+  const details = keepText(bodies, detailsText(exchange));
+  const json =
+    `{"plane":"${exchange.plane}","at":"${exactTimeOf(atMs)}","durationMs":${toMicros(exchange.durationMs)},` +
+    `"upstreamMs":${toMicros(exchange.upstreamMs)},"method":${jsonOf(exchange.method)},` +
+    `"target":${jsonOf(toTargetView(exchange.target).slice(0, MAX_TARGET))},"peer":${jsonOf(exchange.peer)},` +
+    `"isComplete":${exchange.isComplete},"details":[${details}]${status === undefined ? '' : `,"status":${status}`}` +
+    `${request ? `,"request":[${request}]` : ''}${response ? `,"response":[${response}]` : ''}` +
+    `${executionId === undefined ? '' : `,"executionId":"${executionId}"`}${optionalMember('endpointId', endpointId)}` +
+    `${optionalMember('userId', exchange.userId)}${optionalMember('traceId', exchange.traceId)}}`;
+  const end = Math.max(endOf(details), request ? endOf(request) : 0, response ? endOf(response) : 0);
+  const figures = { beganMs: wholeMsOf(atMs), tookMs: toMicros(exchange.durationMs), kind: kindOf(exchange), cause: 0 };
+  const flags = { atMs, key: executionId ?? '', group: endpointId ?? '', mark: status ?? 0, figures };
+  return exchanges.add(flags, json, undefined, end);
+}
+
+/** As a number in the index: 1 for the gateway. */
+const kindOf = ({ plane }: Pick<RecordedExchange, 'plane'>) => (plane === 'gateway' ? 1 : 0);
+export const isGatewayKind = (kind: number): boolean => kind === 1;
+
+export function figuresOfExchange(one: RecordedExchange): RecordFigures {
+  return { beganMs: Date.parse(one.at), tookMs: one.durationMs, kind: kindOf(one), cause: 0 };
+}
+
+/** Milliseconds with at most three decimals: all digits would take long to write. */
+const toMicros = (ms: number) => Math.round(ms * 1_000) / 1_000;
+
+/**
+ * The bodies to store. Those of the control plane are never replayed: what the platform itself stores only as hashes - passwords that are
+ * sent to it, tokens that it returns - is not written to a file.
+ */
+function storedBodies(exchange: ExchangeRecord): [request: KeptBody | undefined, response: KeptBody | undefined] {
+  const { plane, target, requestBody, requestHeaders, responseBody, responseHeaders } = exchange;
+  if (plane === 'gateway') return [requestBody, responseBody];
+  const hasTokens = target.startsWith('/security');
+  return [
+    requestBody && withoutSecretsIn(requestBody, requestHeaders),
+    hasTokens && responseBody ? withoutSecretsIn(responseBody, responseHeaders) : responseBody,
+  ];
+}
+
+function withoutSecretsIn(body: CapturedBody, headers: readonly string[]): KeptBody {
+  const text = toTextOfView(body, headerIn(headers, 'content-type'));
+  const bytes = Buffer.from(text);
+  if (text === '' || bytes.equals(body.bytes)) return body;
+  return { bytes, sizeBytes: body.sizeBytes, isWhole: body.sizeBytes === body.bytes.length };
+}
+
+/** Most requests have the same headers as the one before. */
+let lastHeaders: { lines: readonly string[]; json: string } = { lines: [], json: '[]' };
+
+function detailsText({ steps, requestHeaders, responseHeaders }: ExchangeRecord): string {
+  if (!isSameList(lastHeaders.lines, requestHeaders))
+    lastHeaders = { lines: requestHeaders, json: JSON.stringify(toHeadersView(requestHeaders)) };
+  let passed = '';
+  for (const { name, afterMs } of steps)
+    passed += `${passed === '' ? '' : ','}{"name":"${name}","afterMs":${toMicros(afterMs)}}`;
+  let answered = '';
+  for (const [name, value] of toHeadersView(responseHeaders))
+    answered += `${answered === '' ? '' : ','}[${jsonOf(name)},${JSON.stringify(value)}]`;
+  return `{"requestHeaders":${lastHeaders.json},"steps":[${passed}],"responseHeaders":[${answered}]}`;
+}
+
+function detailsOf(bodies: ByteLog, { details }: RecordedExchange): Details | undefined {
+  return textAt(bodies, details);
+}
+
+function contentTypeIn(headers: Details['requestHeaders']): string | undefined {
+  return headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+}
+
+function traceOf({ traceId, executionId }: RecordedExchange): string | undefined {
+  return traceId ?? (executionId && traceStartedBy(executionId));
+}
+
+export function factsOfExchange(bodies: ByteLog, one: RecordedExchange, row: RecordedRequest): ExchangeFacts {
+  return {
+    ...row,
+    beganMs: Date.parse(one.at),
+    traceId: traceOf(one),
+    body: () => {
+      const details = detailsOf(bodies, one);
+      return [
+        searchedIn(bodies, one.request, details?.requestHeaders),
+        searchedIn(bodies, one.response, details?.responseHeaders),
+      ];
+    },
+  };
+}
+
+/** The beginning of a body for display, so that a search finds no hidden values. */
+function searchedIn(bodies: ByteLog, place: BodyPlace | undefined, headers: Details['requestHeaders'] = []): string {
+  const body = place && bodyAt(bodies, place);
+  if (!body) return '';
+  const beginning = { bytes: body.bytes.subarray(0, SEARCHED_BYTES), sizeBytes: body.sizeBytes };
+  const contentType = contentTypeIn(headers);
+  return toSearchedText(toTextOfView(beginning, contentType), contentType);
+}
+
+export function toExchangeView(one: RecordedExchange, seq: number, outboundFailures: number): RecordedRequest {
+  const { traceId, request, response, details, ...shown } = one;
+  return { ...shown, seq, ...(outboundFailures > 0 && { outboundFailures }) };
+}
+
+/** One request with headers and bodies; credentials in them are hidden. */
+export function toWholeExchangeView(
+  bodies: ByteLog,
+  one: RecordedExchange,
+  seq: number,
+  outboundFailures: number,
+): WholeRequest {
+  const details = detailsOf(bodies, one);
+  const [request, response] = [one.request, one.response].map((place) => place && bodyAt(bodies, place));
+  const side = (headers: Details['requestHeaders'] = [], body: KeptBody | undefined) => ({
+    headers,
+    ...(body && { body: toBodyView(body, contentTypeIn(headers)) }),
+  });
+  const isTruncated = !details || (one.request && !request) || (one.response && !response);
+  return {
+    ...toExchangeView(one, seq, outboundFailures),
+    traceId: traceOf(one),
+    steps: details?.steps ?? [],
+    request: side(details?.requestHeaders, request),
+    ...(one.status !== undefined && { response: side(details?.responseHeaders, response) }),
+    ...(isTruncated && { isTruncated: true }),
+  };
+}

@@ -1,0 +1,79 @@
+import { crmPlugin } from '../../mocks/crm/plugin.ts';
+import { scmPlugin } from '../../mocks/scm/plugin.ts';
+import { plugin } from '../../plugin/plugin.ts';
+import { containersPlugin } from '../../runtimes/containers/plugin.ts';
+import { lambdasPlugin } from '../../runtimes/lambdas/plugin.ts';
+import { historyPlugin } from '../../services/history/plugin.ts';
+import { securityPlugin } from '../../services/security/plugin.ts';
+import { tokenFor } from '../../services/security/window-sessions.ts';
+import { recorderPlugin } from './plugin.ts';
+
+export const recordedPlugin = plugin({
+  declaration: {},
+  needs: {
+    crm: crmPlugin,
+    scm: scmPlugin,
+    security: securityPlugin,
+    history: historyPlugin,
+    lambdas: lambdasPlugin,
+    containers: containersPlugin,
+    recorded: recorderPlugin,
+  },
+  start(platform, { crm: { crm }, scm, security, history, lambdas: invoker, containers, recorded }) {
+    const { addresses, notifier, nowMs, store } = platform;
+    const { view } = store;
+    const { credentials } = security;
+    platform.routes(async (guard) => {
+      const [
+        historyService,
+        { invokeRouter, logRouter, plainLogRouter },
+        { lineListRouter },
+        { outboundListRouter },
+        { recorderRouter },
+        { failureRouter },
+        { searchRouter },
+        { sendingRouter },
+        { figureRouter },
+      ] = await Promise.all([
+        history.service(),
+        import('./lambda-routes.ts'),
+        import('./line-list-routes.ts'),
+        import('./outbound-list-routes.ts'),
+        import('./recorder-routes.ts'),
+        import('./failure-routes.ts'),
+        import('./search-routes.ts'),
+        import('./sending-routes.ts'),
+        import('./figure-routes.ts'),
+      ]);
+      const parts = {
+        ...recorded,
+        ...{ view, historyService, invoker, notifier, nowMs, secrets: () => scm.secrets() },
+        ...{ lambdaLog: invoker, containerLog: containers },
+        refusalOf: (executionId: string) => crm.refusalOf(executionId),
+      };
+      return [
+        invokeRouter(invoker, guard),
+        logRouter(parts, guard),
+        plainLogRouter(parts, guard),
+        lineListRouter(parts, guard),
+        outboundListRouter(parts, guard),
+        recorderRouter(parts, guard),
+        failureRouter(parts, guard),
+        figureRouter(parts, guard),
+        searchRouter({ ...parts, crm }, guard),
+        sendingRouter(
+          {
+            gatewayUrl: () => addresses.local('gateway'),
+            elapsedMs: () => performance.now(),
+            saved: recorded.savedRequests,
+            tokens: {
+              tokenFor: (userId) => tokenFor({ view, credentials }, userId),
+              endToken: (token) => credentials.revokeToken(token),
+            },
+          },
+          guard,
+        ),
+      ];
+    });
+  },
+});

@@ -1,0 +1,113 @@
+import type { ExchangeRecord } from '../../model/exchange-record.ts';
+import type { Invocation, LambdaCall, StartedInvocation } from '../../model/invocation.ts';
+import type { Uuid } from '../../model/record.ts';
+import type { ByteLog } from '../../storage/records/byte-log.ts';
+import type { RecordLog } from '../../storage/records/record-log.ts';
+import type { RecordLogs } from '../../storage/records/record-logs.ts';
+import { addExchange, figuresOfExchange, type RecordedExchange } from './recorded-exchange.ts';
+import {
+  addInvocation,
+  decodeInvocation,
+  figuresOfInvocation,
+  outboundFailuresOfMark,
+  type RecordedInvocation,
+} from './recorded-invocation.ts';
+
+/** Number of additions after which a new Map is used. */
+const ADDITIONS = 1_000;
+
+/**
+ * A Map whose members come and go. V8 moves the contents of a Map from table to table and has each refer to the next: a table that it has come to
+ * take for long-lived keeps all that follow, with what was in them, until the whole heap is collected. Here they end with their Map.
+ */
+export class BoundedMap<K, V> {
+  #members = new Map<K, V>();
+  #additions = 0;
+
+  /** Oldest first, as in a Map. */
+  values(): IterableIterator<V> {
+    return this.#members.values();
+  }
+
+  set(key: K, value: V): void {
+    this.#additions += 1;
+    // No more often than as many as there are have been added: what is carried over costs each addition the same.
+    if (this.#additions > Math.max(ADDITIONS, this.#members.size)) {
+      this.#members = new Map(this.#members);
+      this.#additions = 0;
+    }
+    this.#members.set(key, value);
+  }
+
+  delete(key: K): boolean {
+    return this.#members.delete(key);
+  }
+}
+
+/** Of the files with invocations and requests; in the first one, they were rows without names. */
+const FORMAT = 2;
+
+/** The newest invocations of lambdas and requests to the platform. Their bodies are stored once for both. */
+export class Recorder {
+  readonly invocations: RecordLog<RecordedInvocation>;
+  readonly exchanges: RecordLog<RecordedExchange>;
+  readonly bodies: ByteLog;
+  readonly #logs: RecordLogs;
+  readonly #isOn: boolean;
+  readonly #running = new BoundedMap<Uuid, StartedInvocation>();
+
+  /** @param isOn otherwise nothing is recorded from now on */
+  constructor(logs: RecordLogs, isOn = true) {
+    this.#logs = logs;
+    this.#isOn = isOn;
+    this.bodies = logs.bodies;
+    this.invocations = logs.ring('invocations', decodeInvocation, { format: FORMAT, figuresOf: figuresOfInvocation });
+    const decode = (json: unknown) => json as RecordedExchange; // its checksum is valid
+    this.exchanges = logs.ring('requests', decode, { format: FORMAT, figuresOf: figuresOfExchange });
+  }
+
+  /** Sequence numbers have no meaning beyond these records. */
+  get run(): string {
+    return this.#logs.id;
+  }
+
+  /** Waiting and running invocations, oldest first. */
+  get running(): StartedInvocation[] {
+    return [...this.#running.values()];
+  }
+
+  begin(begun: StartedInvocation): void {
+    this.#running.set(begun.executionId, begun);
+  }
+
+  addInvocation(invocation: Invocation, call: LambdaCall): void {
+    this.#running.delete(invocation.executionId);
+    if (!this.#isOn) return;
+    addInvocation(this, invocation, call);
+    this.#logs.changed();
+  }
+
+  /** Returns the sequence number of the record; 0 if there is none. */
+  addExchange(exchange: ExchangeRecord): number {
+    if (!this.#isOn) return 0;
+    const seq = addExchange(this, exchange);
+    this.#logs.changed();
+    return seq;
+  }
+
+  /** Is the event stored as a whole? */
+  isReplayable({ event: [at, keptBytes, sizeBytes], details }: RecordedInvocation): boolean {
+    return keptBytes === sizeBytes && Math.min(at, details[0]) >= this.bodies.oldest;
+  }
+
+  /** Status of the gateway's response to the request behind an invocation. */
+  statusOf(executionId: Uuid): number | undefined {
+    return this.exchanges.markOf(executionId) || undefined;
+  }
+
+  /** Number of failed outbound calls of the lambda behind a request. */
+  failuresOf(executionId: Uuid | undefined): number {
+    const mark = executionId === undefined ? undefined : this.invocations.markOf(executionId);
+    return mark === undefined ? 0 : outboundFailuresOfMark(mark);
+  }
+}

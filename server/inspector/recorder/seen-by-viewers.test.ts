@@ -1,0 +1,170 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { makeAccount, rootPairOf } from '../../testing/account.ts';
+import { send } from '../../testing/checked-client.ts';
+import { type Body, grant, makePlace, type Place } from '../../testing/place.ts';
+import { refusal, sharedPlatform } from '../../testing/platform.ts';
+import { type ResourceFactory, resourceFactoryFor } from '../../testing/resource-factory.ts';
+
+/** Writes to the log, and calls a host that does not exist. */
+const CODE = `exports.run = async () => {
+  console.log('ran');
+  await fetch('http://127.0.0.1:4').catch(() => {});
+  return { api_key: 'k-1234', ok: true };
+};`;
+
+const platform = sharedPlatform();
+let acme: Place;
+let make: ResourceFactory;
+let root: string;
+let viewer: { id: string; bearer: string };
+let lambda: Body;
+
+beforeAll(async () => {
+  root = rootPairOf(platform);
+  make = resourceFactoryFor(platform.root);
+  acme = await makePlace(platform.root, 'acme');
+  viewer = await makeAccount(platform, 'viewer');
+  await grant(platform.root, '/root', 'org.view', viewer.id);
+  lambda = await make.lambda(acme, { code: CODE, env: { CRM_OID: 'the-oid' } });
+});
+
+const inspect = (path: string, auth = viewer.bearer) =>
+  send('GET', `${platform.emulator.baseUrl}/inspect${path}`, { auth });
+const newest = async (): Promise<number> => (await inspect('/history?limit=1', root)).body.newest;
+
+describe('Who may look at the whole platform, but not at a lambda', () => {
+  it('is shown neither its code nor its variables, as by the resource service', async () => {
+    const { metaUrl } = platform.emulator;
+    expect(await send('GET', `${metaUrl}/acme/lambdas/${lambda.id}`, { auth: viewer.bearer })).toMatchObject(
+      refusal(403),
+    );
+    const seq = await newest();
+    for (const path of ['/world', '/history', `/history/${seq}`, `/diff?from=${seq - 1}`]) {
+      const answer = await inspect(path);
+      expect(answer.status).toBe(200);
+      expect(JSON.stringify(answer.body), path).not.toMatch(/the-oid|exports\.run/);
+      expect(JSON.stringify((await inspect(path, root)).body), path).toContain('the-oid');
+    }
+    expect((await inspect('/world')).body.resources).not.toHaveProperty(lambda.id);
+    expect(await inspect(`/world?resource=${lambda.id}`)).toMatchObject(refusal(403));
+    expect((await inspect(`/history/${seq}`)).body.ops).toMatchObject([{ op: 'add', value: '<hidden>' }]);
+  });
+
+  it('is shown it once he may', async () => {
+    await grant(platform.root, `/acme/lambdas/${lambda.id}`, 'lambda.view', viewer.id);
+    expect((await inspect('/world')).body.resources).toHaveProperty(lambda.id);
+    expect((await inspect(`/world?resource=${lambda.id}`)).body.properties.env).toEqual({ CRM_OID: 'the-oid' });
+  });
+});
+
+describe('A search in the records', () => {
+  it('finds shown values, and no hidden ones', async () => {
+    const endpoint = await make.endpoint(await make.api(acme), lambda);
+    await grant(platform.root, `/acme/apiendpoints/${endpoint.id}`, 'apiendpoint.view', viewer.id);
+    const url = `${endpoint.properties.public_url}?token=t-5678`;
+    await send('POST', url, { body: { password: 'hunter2', colour: 'green' } });
+    const found = async (path: string) => {
+      const { body } = await inspect(path);
+      return (body.invocations ?? body.requests).length;
+    };
+    expect(await found('/invocations?q=event:green')).toBe(1);
+    expect(await found('/traffic?q=body:green')).toBe(1);
+    for (const secret of ['hunter2', 'k-1234', 't-5678']) {
+      expect(await found(`/invocations?q=${secret}`), secret).toBe(0);
+      expect(await found(`/invocations?q=event:${secret}`), secret).toBe(0);
+      expect(await found(`/traffic?q=${secret}&plane=gateway`), secret).toBe(0);
+      expect(await found(`/traffic?q=body:${secret}`), secret).toBe(0);
+    }
+    const { body } = await inspect('/invocations?limit=1');
+    expect(body.invocations[0].excerpt).toContain('"api_key":"<hidden>"');
+  });
+});
+
+describe('Who may look at one lambda and nothing else', () => {
+  let guest: { id: string; bearer: string };
+  let theirs: Body;
+  const seen = (path: string) => inspect(path, guest.bearer);
+
+  beforeAll(async () => {
+    guest = await makeAccount(platform, 'guest');
+    theirs = await make.lambda(acme, { code: CODE });
+    await grant(platform.root, `/acme/lambdas/${theirs.id}`, 'lambda.view', guest.id);
+    for (const { id } of [lambda, theirs]) {
+      await send('POST', `${platform.emulator.baseUrl}/inspect/lambdas/${id}/invoke`, { auth: root, body: {} });
+    }
+    await send('GET', `${platform.emulator.metaUrl}/users/self`, { auth: guest.bearer });
+  });
+
+  it('shows on every screen only records within the scope', async () => {
+    const { invocations, total } = (await seen('/invocations')).body;
+    expect(invocations).toMatchObject([{ lambdaId: theirs.id }]);
+    expect(total).toBe(1);
+    expect((await seen('/outbound-calls')).body.calls.map(({ lambdaId }: Body) => lambdaId)).toEqual([theirs.id]);
+    expect((await seen('/log-lines')).body.lines.map(({ lambdaId }: Body) => lambdaId)).toEqual([theirs.id]);
+    expect((await seen('/lambda-use')).body.lambdas).toMatchObject([{ lambdaId: theirs.id, calls: 1 }]);
+    const { requests, total: mine } = (await seen('/traffic')).body;
+    expect((await seen('/traffic?limit=1')).body.total).toBeGreaterThanOrEqual(mine);
+    expect(mine).toBe(requests.length);
+    expect(requests.map(({ target, userId }: Body) => [target, userId])).toContainEqual(['/meta/users/self', guest.id]);
+    expect(requests.every(({ userId }: Body) => userId === guest.id)).toBe(true);
+    const { commits } = (await seen('/history?limit=500')).body;
+    const touched = commits.flatMap(({ resources }: Body) => resources.map(({ id }: Body) => id));
+    expect(new Set(touched)).toEqual(new Set([theirs.id, guest.id]));
+    expect((await seen('/tree?word=lambdas')).body.rows).toMatchObject([{ id: theirs.id }]);
+    expect((await seen('/tree/counts')).body.types).toMatchObject({ lambdas: 1 });
+    for (const path of [
+      '/failures',
+      '/marks',
+      '/leads',
+      '/pipelines',
+      '/endpoints',
+      '/containers/pulls',
+      '/outbound',
+    ]) {
+      const { status, body } = await seen(path);
+      expect([path, status]).toEqual([path, 200]);
+      expect(JSON.stringify(body), path).not.toContain(lambda.id);
+    }
+  });
+
+  it('gets no details of a resource by an id from other data', async () => {
+    const [other] = (await inspect(`/invocations?lambda=${lambda.id}`, root)).body.invocations;
+    expect(await seen(`/invocations/${other.executionId}`)).toMatchObject(refusal(404));
+    expect(await seen(`/failures/${other.executionId}`)).toMatchObject(refusal(404));
+    const [request] = (await inspect('/traffic?plane=gateway&limit=1', root)).body.requests;
+    expect(await seen(`/traffic/${request.seq}`)).toMatchObject(refusal(404));
+    expect(await seen(`/history/1`)).toMatchObject(refusal(404));
+  });
+
+  it('sees the status of the platform, but not its folders', async () => {
+    const [{ body: whole }, { body }] = [await inspect('/status', root), await seen('/status')];
+    expect(whole.dataDir).toBe(':memory:');
+    expect(body).not.toHaveProperty('dataDir');
+    expect(body.store).toEqual({ isHealthy: true, seq: whole.store.seq });
+    expect((await seen('/pulse')).body.services).not.toMatchObject({ gateway: { lastFault: expect.anything() } });
+  });
+
+  it('hears that something has changed, and not what', async () => {
+    const { baseUrl } = platform.emulator;
+    const ends = new AbortController();
+    const headers = { authorization: guest.bearer };
+    const { body } = await fetch(`${baseUrl}/inspect/events`, { headers, signal: ends.signal });
+    const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+    await make.lambda(acme, { code: CODE });
+    let heard = '';
+    while (!heard.includes('event: world')) heard += (await reader?.read())?.value ?? '';
+    ends.abort();
+    expect(heard).toMatch(/event: world\ndata: \[\]\n/);
+    expect(heard).not.toMatch(/"seq"/);
+  });
+
+  it('sees nothing more once the right is gone', async () => {
+    const { id, properties } = (
+      await platform.root.get(`/acme/lambdas/${theirs.id}/entitlements?action=lambda.view&expand=true`)
+    ).body[0];
+    const identities = properties.identities.filter((one: Body) => one.id !== guest.id);
+    await platform.root.put(`/root/entitlements/${id}`, { properties: { action: 'lambda.view', identities } });
+    expect((await seen('/invocations')).body).toMatchObject({ invocations: [], total: 0 });
+    expect((await seen('/lambda-use')).body.lambdas).toEqual([]);
+  });
+});

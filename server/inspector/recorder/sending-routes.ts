@@ -1,0 +1,117 @@
+import type { Router } from 'express';
+import { decodedBody } from '../../api/client/decoded-body.ts';
+import { type RemoteResponse, sendRequest, within } from '../../api/client/send-request.ts';
+import { type RequestToSend, type SavedRequest, sendingRoutes } from '../../api/routes/sending.ts';
+import { mountRoutes, type RouteGuard, requireRoot, targetOf } from '../../api/server/mount-routes.ts';
+import { PlatformError } from '../../model/errors.ts';
+import type { KeyedLog } from '../../model/keyed-log.ts';
+import type { Uuid } from '../../model/record.ts';
+import { masked } from '../../model/rules/masked-text.ts';
+
+const MAX_SAVED = 200;
+const MAX_BODY_BYTES = 256 * 1024;
+/** Longer than any lambda may take. */
+const TIMEOUT_MS = 15 * 60 * 1000;
+
+export interface SendingOptions {
+  /** Where the gateway listens, for this machine. */
+  gatewayUrl(): string;
+  /** Milliseconds of a clock that only goes forward. */
+  elapsedMs(): number;
+  /** Tokens for requests in the name of others. */
+  tokens: {
+    tokenFor(userId: Uuid): Promise<string>;
+    /** It is good for nothing from then on. */
+    endToken(token: string): Promise<unknown>;
+  };
+  saved: KeyedLog<SavedRequest>;
+}
+
+/** Requests to public endpoints that the window sends for its user, only to the gateway. */
+export function sendingRouter({ gatewayUrl, elapsedMs, tokens, saved }: SendingOptions, guard: RouteGuard): Router {
+  const send = async (asked: RequestToSend, authorization: string | undefined) => {
+    const begunMs = elapsedMs();
+    const answer = await ask(gatewayUrl(), asked, authorization);
+    const { text, isCut } = await beginningOf(answer);
+    const headers = new Headers(
+      answer.rawHeaders.flatMap((name, at): [string, string][] =>
+        at % 2 ? [] : [[name, answer.rawHeaders[at + 1] ?? '']],
+      ),
+    );
+    const executionId = headers.get('X-Terrarium-Execution-Id');
+    const reported = {
+      status: answer.status,
+      headers: [...headers],
+      body: text,
+      ...(isCut && { isCut }),
+      durationMs: Math.round(elapsedMs() - begunMs),
+      ...(executionId !== null && { executionId }),
+    };
+    // What answers may say with what it was asked.
+    const token = authorization?.replace(/^\S+\s+/, '') ?? '';
+    return token === '' ? reported : masked(reported, [token]);
+  };
+  return mountRoutes(sendingRoutes, guard, {
+    listSavedRequests: () => ({ requests: [...saved.entries()].map(([, request]) => request) }),
+    async saveRequest({ body: { replaces, ...request } }) {
+      const { name } = request;
+      if (!replaces && saved.get(name))
+        throw new PlatformError(409, `a request '${name}' is already saved. Choose another name, or replace it.`);
+      if (!saved.get(name) && saved.size >= MAX_SAVED)
+        throw new PlatformError(409, `at most ${MAX_SAVED} requests can be saved. Delete one first.`);
+      await saved.put(name, request);
+      return request;
+    },
+    async deleteSavedRequest({ path: { request_name: name } }) {
+      if (!(await saved.remove(name))) throw new PlatformError(404, `request '${name.slice(0, 80)}' is not saved`);
+    },
+    async sendRequest({ caller, body: asked, req }) {
+      if (asked.as === undefined) return send(asked, asked.asMe ? req.headers.authorization : undefined);
+      requireRoot(caller);
+      const token = await tokens.tokenFor(targetOf(guard, asked.as, ['users']).id);
+      try {
+        return await send(asked, `Bearer ${token}`);
+      } finally {
+        await tokens.endToken(token);
+      }
+    },
+  });
+}
+
+async function ask(
+  gatewayUrl: string,
+  asked: RequestToSend,
+  authorization: string | undefined,
+): Promise<RemoteResponse> {
+  const { method, path } = asked;
+  const body = method === 'GET' || method === 'HEAD' ? undefined : asked.body || undefined;
+  const url = `${gatewayUrl}${path}`;
+  try {
+    // Says what the body is where the headers do not.
+    const { headers } = new Request(url, { method, headers: new Headers(asked.headers), ...(body && { body }) });
+    if (authorization !== undefined) headers.set('Authorization', authorization);
+    return await sendRequest(url, {
+      method,
+      headers: { accept: '*/*', ...Object.fromEntries(headers) },
+      body,
+      limits: { ...within(TIMEOUT_MS), bytes: Number.POSITIVE_INFINITY },
+      linkLocal: 'all',
+    });
+  } catch (failure) {
+    const reason = failure instanceof Error ? String(failure.cause ?? failure.message) : String(failure);
+    throw new PlatformError(502, `${method} ${path} failed at the gateway: ${reason}`);
+  }
+}
+
+/** What there is space for; the rest is not waited for. */
+async function beginningOf(answer: RemoteResponse): Promise<{ text: string; isCut?: true }> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of decodedBody(answer)) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) break;
+  }
+  const text = Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString();
+  return bytes > MAX_BODY_BYTES ? { text, isCut: true } : { text };
+}

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { RecordLogs } from '../../storage/records/record-logs.ts';
+import { GatewayUnderTest, invocation, text } from '../../testing/gateway.ts';
+import { Recorder } from './recorder.ts';
+
+const BOUNDS = { memoryBytes: 4 << 20, maxItems: 100, maxBytes: 64 << 20, maxDays: 7, onWarning: () => {} };
+const SIZE_BYTES = 50_000;
+
+it.each(['invocation', 'request'])('an %s that ends first shares its bodies with the other record', async (first) => {
+  const logs = new RecordLogs({ ...BOUNDS, nowMs: Date.now });
+  const recorder = new Recorder(logs);
+  await logs.open();
+  const gateway = await new GatewayUnderTest().start();
+  const result = text('y'.repeat(SIZE_BYTES));
+  const lambda = gateway.lambda(() => result, { public: true });
+  gateway.endpoint(gateway.api('web'), lambda, { resource: '/echo' });
+  const traffic = gateway.nextTraffic();
+  await gateway.send('POST', '/web/echo', { body: 'x'.repeat(SIZE_BYTES) });
+  const exchange = await traffic;
+  const [call] = gateway.calls;
+  if (!call) throw new Error('the lambda was not called');
+  const add = [
+    () => recorder.addInvocation(invocation(lambda.id, call.executionId, result), call),
+    () => recorder.addExchange(exchange),
+  ];
+  for (const record of first === 'request' ? add.reverse() : add) record();
+  const stored = recorder.invocations.find(call.executionId)?.item;
+  const asked = recorder.exchanges.find(call.executionId)?.item;
+  expect([stored?.event, stored?.result]).toEqual([asked?.request, asked?.response]);
+  expect(logs.bodies.end).toBeLessThan(3 * SIZE_BYTES);
+  await gateway.stop();
+});

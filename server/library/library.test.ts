@@ -1,0 +1,239 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Terrarium } from './api.ts';
+import { startEmulator } from './library.ts';
+
+const CODE =
+  "exports.run = (event, context, done) => done(null, [process.env.WORD, JSON.parse(event).payload].join(' '));";
+const options = { containers: { engine: 'none' } };
+
+let platform: Terrarium;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'terrarium library '));
+  platform = await startEmulator(options);
+});
+afterAll(async () => {
+  await platform.stop();
+  await rm(folder, { recursive: true });
+});
+beforeEach(() => platform.reset());
+
+const asUser = (token: string, path: string) =>
+  fetch(`${platform.metaUrl}${path}`, { headers: { Authorization: `Bearer ${token}` } });
+
+describe('a platform in a test suite', () => {
+  it('invokes a lambda by its name, its path and its id, and waits for the lead', async () => {
+    const payload = { email: 'Ada@example.com', firstName: 'Ada' };
+    const { outcome, lambdaId, logs } = await platform.invoke('contact-form', { payload });
+    expect(outcome).toEqual({ ok: true, result: 'SUCCESS' });
+    expect(logs.map(({ text }) => text)).toContain('CRM answered 200');
+    expect(await platform.leads.waitFor({ email: 'ada@EXAMPLE.com' })).toMatchObject({ mapped: payload });
+    expect(await platform.invoke(lambdaId, { payload })).toMatchObject({ outcome: { ok: true } });
+    await platform.invoke('/demo/website/development/contact-form', { payload });
+    expect(await platform.invocations.list({ lambda: 'contact-form', ok: true })).toHaveLength(3);
+    expect(await platform.invocations.find({ trigger: 'manual' })).toMatchObject({
+      outbound: [{ caughtBy: 'crm', status: 200 }],
+    });
+    expect(await platform.invocations.find({ ok: false })).toBeUndefined();
+    expect(await platform.leads.clear()).toBe(3);
+  });
+
+  it('resolves a wait for a lead when it arrives', async () => {
+    const waiting = platform.leads.waitFor({ since: new Date() });
+    await platform.invoke('contact-form', { payload: { email: 'late@example.com' } });
+    expect(await waiting).toMatchObject({ mapped: { email: 'late@example.com' } });
+  });
+
+  it('issues tokens and keys that the platform accepts', async () => {
+    expect((await asUser(await platform.token(), '/orgs')).status).toBe(200);
+    const { key, secret } = await platform.apiKey('ada.byrne');
+    const Authorization = `Basic ${Buffer.from(`${key}:${secret}`).toString('base64')}`;
+    const { status } = await fetch(`${platform.metaUrl}/demo`, { headers: { Authorization } });
+    expect(status).toBe(200);
+    expect((await asUser(await platform.token('milo.tanaka'), '/root/users')).status).toBe(200);
+  });
+
+  it('deploys code behind an endpoint, then replaces the code', async () => {
+    const source = { code: CODE, env: { WORD: 'hello' }, endpoint: 'greet' };
+    const { url, path, id } = await platform.deploy('/demo/website/development/greeter', source);
+    const call = async () => (await fetch(`${url}`, { method: 'POST', body: '{"payload": "you"}' })).text();
+    expect(path).toBe('/demo/website/development/greeter');
+    expect(await call()).toBe('hello you');
+    const again = await platform.deploy(path, { ...source, env: { WORD: 'good bye' } });
+    expect(again).toEqual({ id, path, url });
+    expect(await call()).toBe('good bye you');
+  });
+
+  it('deploys a folder with its files, and creates missing parents', async () => {
+    const lambda = join(folder, 'a lambda');
+    await mkdir(lambda, { recursive: true });
+    await writeFile(join(lambda, 'package.json'), '{"main": "./main.js"}');
+    await writeFile(join(lambda, 'main.js'), "exports.run = (e, c, done) => done(null, require('./part.js'));");
+    await writeFile(join(lambda, 'part.js'), "module.exports = 'first';");
+    const { path } = await platform.deploy('/shop/team/orders/test/parts', { folder: lambda });
+    expect((await platform.invoke(path)).outcome).toEqual({ ok: true, result: 'first' });
+    await writeFile(join(lambda, 'part.js'), "module.exports = 'the second';");
+    await platform.deploy(path, { folder: lambda });
+    expect((await platform.invoke('parts')).outcome).toEqual({ ok: true, result: 'the second' });
+  });
+
+  it('sets other properties of a lambda and its endpoint', async () => {
+    const code = "exports.handler = async () => ({ statusCode: 201, headers: { 'x-of': 'mine' }, body: 'made' });";
+    const endpoint = { resource: 'aware', is_http_aware: true, methods: ['GET'] };
+    const { id, url } = await platform.deploy('/a/b/aware', {
+      code,
+      endpoint,
+      properties: { memory: 64, handler: 'handler' },
+    });
+    const lambda = await asUser(await platform.token(), `/root/lambdas/${id}`);
+    expect(await lambda.json()).toMatchObject({ properties: { memory: 64 } });
+    const answer = await fetch(`${url}`);
+    expect((await fetch(`${url}`, { method: 'PUT' })).status).toBe(405);
+    expect([answer.status, answer.headers.get('x-of'), await answer.text()]).toEqual([201, 'mine', 'made']);
+  });
+
+  it('resets resources, leads, recorded invocations, logs and the mock GitLab', async () => {
+    const before = await platform.token();
+    await platform.invoke('contact-form', { payload: { email: 'gone@example.com' } });
+    const { id } = await platform.deploy('/demo/website/development/gone', { code: CODE });
+    const scm = (path: string, init?: RequestInit) =>
+      fetch(`${platform.scmUrl}/api/v4${path}`, { ...init, headers: { 'PRIVATE-TOKEN': platform.scmToken } });
+    await scm('/projects?name=gone', { method: 'POST' });
+    const [form] = (await (await asUser(before, '/demo/lambdas?name=contact-form')).json()) as { id: string }[];
+    await platform.reset();
+    await expect(platform.invoke('gone')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect((await asUser(before, `/demo/lambdas/${id}`)).status).toBe(404);
+    expect(await platform.leads.list()).toEqual([]);
+    expect(await platform.invocations.list()).toEqual([]);
+    expect(JSON.stringify(await (await scm('/projects')).json())).not.toContain('gone');
+    const log = await fetch(`${platform.baseUrl}/log/lambda/${form?.id}`, {
+      headers: { Authorization: `Bearer ${before}` },
+    });
+    expect(await log.text()).not.toContain('CRM answered');
+    const { outcome } = await platform.invoke('contact-form', { payload: { email: 'new@example.com' } });
+    expect(outcome.ok).toBe(true);
+  });
+});
+
+describe('the code of an error', () => {
+  it.each([
+    ['an invalid setting', () => startEmulator({ basePort: 1e9 }), 'SETTING', /basePort is 1000000000/],
+    ['a missing seed', () => startEmulator({ seed: join(folder, 'none.yaml') }), 'SEED', /cannot be read/],
+    ['an invalid seed', () => startEmulator({ seed: { format: 1, lambdas: 7 } }), 'SEED', /lambdas/],
+    ['a port in use', () => startEmulator({ ...options, basePort: portOf(platform) }), 'EADDRINUSE', /in use/],
+    ['an unknown user', () => platform.token('unknown'), 'NOT_FOUND', /'unknown'/],
+    ['an unknown lambda', () => platform.invoke('/nowhere/at/all'), 'NOT_FOUND', /\/nowhere\/at\/all/],
+    ['a missing folder', () => platform.deploy('/a/b/c', { folder: join(folder, 'none') }), 'NOT_FOUND', /none/],
+    ['a name without a path', () => platform.deploy('orders', { code: CODE }), 'AMBIGUOUS', /6 environments/],
+    [
+      'a request that the platform rejects',
+      () => platform.deploy('/a/b/c', { code: CODE, timeoutS: -1 }),
+      'REFUSED',
+      /timeout/,
+    ],
+    // `as never`: simulates callers without types.
+    [
+      'a misspelled option of a lambda',
+      () => platform.deploy('/a/b/c', { code: CODE, timeout: 3 } as never),
+      'REFUSED',
+      /^deploy: 'timeout' .* 'timeoutS'\?$/,
+    ],
+    [
+      'an endpoint without a path',
+      () => platform.deploy('/a/b/c', { code: CODE, endpoint: {} as never }),
+      'REFUSED',
+      /^deploy: endpoint must be a path/,
+    ],
+    [
+      'an invalid time',
+      () => platform.leads.list({ since: new Date('?') }),
+      'REFUSED',
+      /^leads.list: since must be a valid Date/,
+    ],
+    [
+      'code and folder',
+      () => platform.deploy('/a/b/c', { code: CODE, folder }),
+      'REFUSED',
+      /either 'code' or 'folder'/,
+    ],
+    ['neither of them', () => platform.deploy('/a/b/c', {} as never), 'REFUSED', /either 'code' or 'folder'/],
+    [
+      'an unknown property',
+      () => platform.deploy('/a/b/c', { code: CODE, properties: { memori: 3 } }),
+      'REFUSED',
+      /memori/,
+    ],
+    [
+      'a misspelled filter of leads',
+      () => platform.leads.list({ mail: 'a@b.c' } as never),
+      'REFUSED',
+      /^leads.list: 'mail' .* 'email'\?$/,
+    ],
+    [
+      'a filter for a wait',
+      () => platform.leads.waitFor({ timeoutMs: 9 } as never),
+      'REFUSED',
+      /^leads.waitFor: .* email, since$/,
+    ],
+    [
+      'a filter of invocations',
+      () => platform.invocations.find({ failed: true } as never),
+      'REFUSED',
+      /lambda, ok, trigger$/,
+    ],
+    [
+      'an unknown trigger',
+      () => platform.invocations.list({ trigger: 'cron' } as never),
+      'REFUSED',
+      /^invocations.list: trigger must be one of/,
+    ],
+    ['a timeout', () => platform.leads.waitFor({}, { timeoutMs: 1 }), 'TIMEOUT', /no lead came/],
+  ])('%s', async (_what, work, code, message) => {
+    await expect(work()).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+
+  it('is AMBIGUOUS for a name that two lambdas have', async () => {
+    await platform.deploy('/demo/website/test/contact-form', { code: CODE });
+    const both = /\/demo\/website\/development\/contact-form, \/demo\/website\/test\/contact-form/;
+    await expect(platform.invoke('contact-form')).rejects.toMatchObject({
+      code: 'AMBIGUOUS',
+      message: expect.stringMatching(both),
+    });
+  });
+});
+
+it('starts from a seed object, stops at the end of a block, and then rejects calls', async () => {
+  const workspaces = { shop: { environments: { test: { properties: { environment_type: 'test' } } } } };
+  let left: Terrarium;
+  {
+    await using own = await startEmulator({ ...options, seed: { format: 1, workspaces } });
+    left = own;
+    const { path, url } = await own.deploy('only', { code: CODE, env: { WORD: 'hi' }, endpoint: '/only' });
+    expect(path).toBe('/shop/test/only');
+    expect(await (await fetch(`${url}`, { method: 'POST', body: '{"payload": 1}' })).text()).toBe('hi 1');
+    await own.reset();
+    await expect(own.invoke('only')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  }
+  await expect(left.invoke('only')).rejects.toMatchObject({ code: 'STOPPED' });
+});
+
+it.each([2020, 2050])('catches leads while a test fakes the date as the year %i', async (year) => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(year, 6) });
+  onTestFinished(() => void vi.useRealTimers());
+  await using own = await startEmulator(options);
+  const { outcome } = await own.invoke('contact-form', { payload: { email: 'ada@example.com' } });
+  expect(outcome).toEqual({ ok: true, result: 'SUCCESS' });
+  expect(await own.leads.waitFor({ since: new Date() })).toMatchObject({ mapped: { email: 'ada@example.com' } });
+});
+
+it('deploys a lambda to a new environment if the world has none', async () => {
+  await using empty = await startEmulator({ ...options, seed: 'empty' });
+  expect(await empty.deploy('first', { code: CODE })).toMatchObject({ path: '/local/test/first' });
+});
+
+function portOf({ baseUrl }: Terrarium): number {
+  return Number(new URL(baseUrl).port);
+}

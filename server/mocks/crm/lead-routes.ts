@@ -1,0 +1,37 @@
+import type { Router } from 'express';
+import { leadRoutes } from '../../api/routes/leads.ts';
+import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
+import type { Notifier } from '../../api/server/notifier.ts';
+import { visibilityFor } from '../../api/server/visibility.ts';
+import { PlatformError } from '../../model/errors.ts';
+import { parseUuid } from '../../model/record.ts';
+import { LEADS, parseLeadFilter } from './lead.ts';
+import type { MockCrm } from './mock-crm.ts';
+
+export function leadRouter(crm: MockCrm, notifier: Notifier, guard: RouteGuard): Router {
+  return mountRoutes(leadRoutes, guard, {
+    listLeads({ caller, query: { waitS, ...filter }, requireAccess, res }) {
+      // Checked each time, because permissions can change during the wait.
+      const find = () => {
+        const { sees } = visibilityFor(guard, caller);
+        const delivered = crm.leadsOfForms();
+        const formsOf = new Map<string, string[]>();
+        for (const [formId, { id }] of delivered) formsOf.set(id, [...(formsOf.get(id) ?? []), formId]);
+        return crm
+          .listLeads(parseLeadFilter(filter))
+          .filter(({ sender }) => sees(sender?.lambdaId))
+          .map((one) => {
+            const [lead, refusedBefore] = [delivered.get(one.id), formsOf.get(one.id)];
+            const deliveredAs = lead && { id: lead.id, at: lead.receivedAt };
+            return { ...one, ...(deliveredAs && { deliveredAs }), ...(refusedBefore && { refusedBefore }) };
+          });
+      };
+      return notifier.waitFor(find, (found) => found.length > 0, { topic: LEADS, waitS, requireAccess, res });
+    },
+    deleteLeads: async () => ({ deleted: await crm.deleteLeads() }),
+    async deleteLead({ path }) {
+      const id = parseUuid(path.lead_id);
+      if (!(await crm.deleteLead(id))) throw new PlatformError(404, `lead ${id} not found`);
+    },
+  });
+}

@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import type { Uuid } from '../../model/record.ts';
+import { parseWith } from '../../model/rules/validate.ts';
+
+const text = z.string();
+
+const leadSender = z.strictObject({
+  lambdaId: z.guid(),
+  lambdaName: text,
+  event: text.exactOptional(),
+  /** The CRM_OID of the lambda, which `oid` must equal. */
+  crmOid: text.exactOptional(),
+  /** The invocation that it repeats. */
+  replayOf: z.guid().exactOptional(),
+});
+export type LeadSender = z.output<typeof leadSender>;
+
+/** A form that the mock CRM received (D-200). */
+const leadSchema = z.strictObject({
+  id: z.guid(),
+  /** ISO-8601 UTC with milliseconds (D-014). */
+  receivedAt: z.iso.datetime(),
+  oid: text,
+  /** All fields in the order of the request, including repeated ones. */
+  fields: z.array(z.strictObject({ name: text, value: text })),
+  /** The fields of a lead under the names of the web form's message (spec, "Lambda contract"). */
+  mapped: z.record(text, text),
+  /** The address as seen by the client: the Host header, and the path with its query. */
+  source: z.strictObject({ host: text, path: text }),
+  remote: text,
+  /** The invocation that sent the form, if a lambda of this platform sent it. */
+  executionId: z.guid().exactOptional(),
+  /** Data about that lambda and invocation at that time. */
+  sender: leadSender.exactOptional(),
+});
+export type Lead = z.output<typeof leadSchema>;
+
+export const LEADS = 'leads';
+
+/** A form that the mock CRM rejected: the lead is lost unless it is sent again. */
+export interface RefusedForm extends Omit<Lead, 'oid'> {
+  oid?: string;
+  refused: { status: number; message: string };
+}
+
+/**
+ * Which rejected forms arrived when they were sent again: in the same invocation, or in one that repeats it, for the same person.
+ *
+ * @returns the lead by the id of each of these forms
+ */
+export function leadsOfForms(forms: Iterable<RefusedForm>, leads: Iterable<Lead>): Map<Uuid, Lead> {
+  const [all, taken] = [[...forms], [...leads]];
+  const originals = new Map([...all, ...taken].map(({ executionId, sender }) => [executionId, sender?.replayOf]));
+  const sentIn = new Map<Uuid, Lead[]>();
+  for (const lead of taken) {
+    const seen = new Set<Uuid>();
+    for (let at = lead.executionId; at !== undefined && !seen.has(at); at = originals.get(at)) {
+      seen.add(at);
+      sentIn.set(at, [...(sentIn.get(at) ?? []), lead]);
+    }
+  }
+  return new Map(
+    all.flatMap(({ id, executionId = '', receivedAt, mapped }) => {
+      const lead = sentIn
+        .get(executionId)
+        ?.find(
+          (one) =>
+            one.receivedAt >= receivedAt && (one.mapped.email ?? mapped.email) === (mapped.email ?? one.mapped.email),
+        );
+      return lead ? [[id, lead] as const] : [];
+    }),
+  );
+}
+
+/** Validates a lead from elsewhere, such as an archive. Throws 400 if it is invalid. */
+export function parseLead(value: unknown): Lead {
+  return parseWith(leadSchema, value);
+}
+
+const memberOfField: Readonly<Record<string, string>> = {
+  lead_source: 'leadSource',
+  first_name: 'firstName',
+  last_name: 'lastName',
+  company: 'company',
+  email: 'email',
+  title: 'title',
+  phone: 'phone',
+  employees: 'size', // the number of digits
+};
+
+/** Ids of custom fields in a CRM organization begin like this, e.g. `00N5g00000XXXXX`. */
+const CUSTOM_FIELD = /^00N[0-9A-Za-z]+$/;
+
+/** The fields under their names in the web form's message; the first of a repeated field counts. */
+export function mapLead(fields: Lead['fields']): Lead['mapped'] {
+  const mapped: Lead['mapped'] = {};
+  for (const { name, value } of fields) {
+    const member = Object.hasOwn(memberOfField, name) ? memberOfField[name] : undefined;
+    if (member) mapped[member] ??= value;
+    else if (CUSTOM_FIELD.test(name)) mapped.message ??= value; // the first value
+  }
+  return mapped;
+}
+
+export interface LeadFilter {
+  /** In any letter case. */
+  email?: string | undefined;
+  /** Received at or after this time, epoch milliseconds. */
+  sinceMs?: number | undefined;
+  /** Sent by this invocation. */
+  executionId?: Uuid | undefined;
+  /** Rejected forms instead of leads. */
+  isRefused?: boolean | undefined;
+}
+
+const leadQuery = z.strictObject({
+  email: z.string('must not be repeated').optional(),
+  since: z.iso.datetime({ offset: true, error: 'is not a time such as 2026-01-31T09:30:00Z' }).optional(),
+  execution: z.guid('is not the id of an invocation').optional(),
+  refused: z.enum(['true', 'false'], 'must be true or false').optional(),
+});
+
+/** Parses the query of `GET /inspect/leads?email=&since=&execution=&refused=`. Throws 400 for invalid or unknown parameters. */
+export function parseLeadFilter(query: unknown): LeadFilter {
+  const { email, since, execution, refused } = parseWith(leadQuery, query);
+  return {
+    email,
+    sinceMs: since === undefined ? undefined : Date.parse(since),
+    executionId: execution?.toLowerCase(),
+    isRefused: refused === 'true',
+  };
+}
+
+export function matchesLead(lead: Lead | RefusedForm, { email, sinceMs, executionId }: LeadFilter): boolean {
+  return (
+    (email === undefined || lead.mapped.email?.toLowerCase() === email.toLowerCase()) &&
+    (sinceMs === undefined || Date.parse(lead.receivedAt) >= sinceMs) &&
+    (executionId === undefined || lead.executionId === executionId)
+  );
+}

@@ -1,0 +1,411 @@
+import { timingSafeEqual } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
+import { countBody, limitBytesInFlight } from '../../api/server/bytes-in-flight.ts';
+import { forExpress } from '../../api/server/for-express.ts';
+import { isForeignWrite } from '../../api/server/foreign-write.ts';
+import { isOurHost } from '../../api/server/host-guard.ts';
+import { keepIdleConnections } from '../../api/server/idle-connections.ts';
+import { lazyRoutes as lazyRouter } from '../../api/server/lazy-routes.ts';
+import { closeWithin, listenAt } from '../../api/server/listening.ts';
+import { RequestTurns } from '../../api/server/request-turns.ts';
+import { cutSlowClients } from '../../api/server/slow-clients.ts';
+import type { KeyedLog } from '../../model/keyed-log.ts';
+import { serveGit } from './git-http.ts';
+import { ImageRegistry, RegistryError } from './image-registry.ts';
+import { jobNumber, jobTokenOf, pipelineNumber } from './pipeline-number.ts';
+import { notFound, ScmError } from './scm-error.ts';
+import { ScmHooks } from './scm-hooks.ts';
+import { mergeRequestPage, PAGE_HEADERS, projectPage } from './scm-pages.ts';
+import type { ListedRun, ScmPipelines } from './scm-pipelines.ts';
+import { ScmProjects } from './scm-projects.ts';
+import { ScmPushes } from './scm-pushes.ts';
+import { ScmRepositories } from './scm-repositories.ts';
+import { scmRouter } from './scm-routes.ts';
+import { hashOf, isActive, pathWithNamespace, SCM_USER, type ScmGroup, type ScmProject } from './scm-state.ts';
+import { ScmViews } from './scm-views.ts';
+
+const BODY_LIMIT = '1mb';
+/** How long an open request can continue after `stop()`. */
+const STOP_GRACE_MS = 500;
+
+export interface MockScmOptions {
+  /** Storage of the projects by id. */
+  projects: KeyedLog<ScmProject>;
+  /** Storage of the groups by path. */
+  groups: KeyedLog<ScmGroup>;
+  /** The accepted access token. */
+  token: string;
+  /** The project of the running pipeline whose jobs have the token with that hash; undefined if there is none. */
+  projectOfJob?(tokenId: string): number | undefined;
+  /** Folder of the Git repositories. */
+  repositories: string;
+  /** Where the images of the registry are, and their maximum size together. */
+  registry: { folder: string; maxBytes: number };
+  /** The pipeline runs of the platform. */
+  pipelines(): ScmPipelines;
+  /** Accepted host names besides loopback names; lower case, without port. */
+  allowedHosts: ReadonlySet<string>;
+  nowMs(): number;
+  /** Called for each saved project, and without one for a saved group. */
+  onChange?(project?: ScmProject): void;
+  /** Called after each response; `path` is without the query, which can contain a token. */
+  onRequest?(request: { method: string; path: string; status: number }): void;
+  onFault(fault: unknown): void;
+}
+
+/**
+ * A mock GitLab: the part of the GitLab API v4 that deployment integrations use, at `/api/v4`, Git repositories over HTTP, and pages that
+ * show projects and merge requests. Callers send the token as PRIVATE-TOKEN, as Bearer, or as `private_token`. Jobs of a running pipeline send their token as
+ * JOB-TOKEN, as `job_token` or in any of these ways; it only grants access to their own project.
+ */
+export class MockScm {
+  readonly #options: MockScmOptions;
+  readonly projects: ScmProjects;
+  readonly #views: ScmViews;
+  readonly #repositories: ScmRepositories;
+  readonly #hooks = new ScmHooks(() => this.#url);
+  readonly #pushes: ScmPushes;
+  /** The last reported state of each running pipeline and its jobs. */
+  readonly #reported = new Map<string, string>();
+  #url = '';
+  #server: Server | undefined;
+
+  constructor(options: MockScmOptions) {
+    this.#options = options;
+    this.projects = new ScmProjects(options, {
+      nowMs: options.nowMs,
+      onChange: options.onChange ?? (() => undefined),
+      onMergeRequest: (project, mergeRequest, action, note) => {
+        const shown = this.#views.mergeRequest(project, mergeRequest);
+        const about = { user: SCM_USER, project: this.#views.inHook(project) };
+        if (note) {
+          const attributes = this.#views.note(project, mergeRequest, note);
+          const body = { object_kind: 'note', ...about, object_attributes: attributes, merge_request: shown };
+          this.#hooks.send(project, 'note', body);
+        } else {
+          const body = {
+            object_kind: 'merge_request',
+            ...about,
+            object_attributes: { ...shown, url: shown.web_url, action },
+          };
+          this.#hooks.send(project, 'merge_requests', body);
+        }
+      },
+    });
+    this.#views = new ScmViews(() => this.#url);
+    this.#repositories = new ScmRepositories(options.repositories);
+    const { onFault, pipelines } = options;
+    this.#pushes = new ScmPushes({
+      projects: this.projects,
+      repositories: this.#repositories,
+      hooks: this.#hooks,
+      views: this.#views,
+      pipelines,
+      onFault,
+    });
+  }
+
+  /** Address without a trailing slash; empty before `start()`. */
+  get url(): string {
+    return this.#url;
+  }
+
+  /** Base of the projects API: the value of `SCM_API_URL` (D-197). */
+  get apiUrl(): string {
+    return `${this.#url}/api/v4/projects`;
+  }
+
+  /** All projects as the API shows them, with merge requests, notes and environments. */
+  snapshot() {
+    return this.projects.all().map((project) => ({
+      ...this.#views.project(project),
+      merge_requests: project.merge_requests.map((one) => ({
+        ...this.#views.mergeRequest(project, one),
+        notes: one.notes.map((note) => this.#views.note(project, one, note)),
+      })),
+      environments: project.environments.map((one) => this.#views.environment(one)),
+      // The newest of each commit and name: runs are listed newest first.
+      statuses: [
+        ...project.statuses.map((one) => this.#views.status(one)),
+        ...this.#views.jobStatuses(this.#options.pipelines().list(project.id)),
+      ].filter(isFirst()),
+      variables: project.variables.map(({ key }) => ({ key })),
+    }));
+  }
+
+  /** Notifies webhooks of a run, or of its job, whose state has changed. */
+  runChanged(run: ListedRun): void {
+    const project = this.projects.all().find(({ id }) => id === run.project.id);
+    if (!project?.hooks?.length) return;
+    const views = this.#views;
+    const isNew = (key: string, state: string) => {
+      if (this.#reported.get(key) === state) return false;
+      this.#reported.set(key, state);
+      return true;
+    };
+    const shown = views.pipeline(run);
+    const about = { user: SCM_USER, project: views.inHook(project) };
+    const builds = run.jobs.map((job) => views.job(run, job));
+    if (isNew(run.id, run.state))
+      this.#hooks.send(project, 'pipeline', {
+        object_kind: 'pipeline',
+        object_attributes: { ...shown, url: shown.web_url },
+        ...about,
+        builds,
+      });
+    for (const { id, name, stage, status, duration } of builds) {
+      const build = {
+        build_id: id,
+        build_name: name,
+        build_stage: stage,
+        build_status: status,
+        build_duration: duration,
+      };
+      if (isNew(`${run.id} ${id}`, status))
+        this.#hooks.send(project, 'job', {
+          object_kind: 'build',
+          ...build,
+          pipeline_id: shown.id,
+          ref: run.branch,
+          sha: run.sha,
+          ...about,
+        });
+    }
+    if (run.state !== 'running')
+      for (const key of this.#reported.keys()) if (key.startsWith(run.id)) this.#reported.delete(key);
+  }
+
+  async start(at: { host: string; port: number }): Promise<AddressInfo> {
+    const app = this.#app();
+    const options = forExpress(app, { ...cutSlowClients(), ...keepIdleConnections() });
+    const server = createServer(options, new RequestTurns().inTurn(app));
+    limitBytesInFlight(server);
+    const address = await listenAt(server, at);
+    this.#server = server;
+    const host =
+      at.host === '0.0.0.0' || at.host === '::' ? 'localhost' : at.host.includes(':') ? `[${at.host}]` : at.host;
+    this.#url = `http://${host}:${address.port}`;
+    return address;
+  }
+
+  async stop(): Promise<void> {
+    this.#hooks.stop();
+    if (this.#server) await closeWithin(this.#server, STOP_GRACE_MS);
+  }
+
+  #app(): Express {
+    const app = express();
+    app.disable('x-powered-by');
+    app.disable('etag');
+    app.use((req, res, next) => {
+      const { method, path } = req;
+      res.once('finish', () => this.#options.onRequest?.({ method, path, status: res.statusCode }));
+      res.set({ 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' });
+      // Neither a page that rebinds its own name to our address nor one that sends a form from elsewhere.
+      if (!isOurHost(req.headers.host, this.#options.allowedHosts) || isForeignWrite(req))
+        throw new ScmError(403, { message: '403 Forbidden' });
+      next();
+    });
+    const { projects } = this;
+    app.use(
+      '/api/v4',
+      this.#authenticate(),
+      (req, _res, next) => {
+        countBody(req);
+        next();
+      },
+      express.json({ limit: BODY_LIMIT }),
+      express.urlencoded({ extended: false, limit: BODY_LIMIT }),
+      // Compiled on first use, because compiling all paths would slow down every start.
+      lazyRouter(async () =>
+        scmRouter({
+          projects,
+          views: this.#views,
+          repositories: this.#repositories,
+          hooks: this.#hooks,
+          pipelines: this.#options.pipelines,
+          pushed: this.#pushes.pushed,
+          baseUrl: () => this.#url,
+        }),
+      ),
+    );
+    app.get('/jwt/auth', (req, res) => {
+      const password = passwordIn(req);
+      if (password !== undefined && !this.#callerOf(password)) throw new ScmError(401, { message: '401 Unauthorized' });
+      res.json({ token: password ?? ANONYMOUS, access_token: password ?? ANONYMOUS, expires_in: 3600 });
+    });
+    app.use('/v2', this.#registryRouter());
+    // Groups can be nested, so the path of a project has any number of segments.
+    app.all(/^\/(.+)\.git\/(info\/refs|git-(?:upload|receive)-pack)$/, (req, res) => this.#serveGit(req, res));
+    app.get(/^\/(.+)\/-\/(merge_requests|pipelines|jobs)\/(\d+)$/, (req, res) => {
+      const { 0: path = '', 1: kind, 2: number = '' } = req.params;
+      const project = projects.get(path);
+      if (kind === 'merge_requests')
+        return void res.set(PAGE_HEADERS).send(mergeRequestPage(project, projects.mergeRequest(project, number)));
+      const run = this.#options
+        .pipelines()
+        .list(project.id)
+        .find((one) =>
+          kind === 'pipelines'
+            ? String(pipelineNumber(one)) === number
+            : one.jobs.some(({ name }) => String(jobNumber(one.id, name)) === number),
+        );
+      if (!run) throw notFound(kind === 'pipelines' ? 'Pipeline' : 'Job');
+      res.redirect(this.#options.pipelines().windowUrl(run));
+    });
+    app.get(/^\/(.+\/[^/]+)$/, (req, res) => {
+      res.set(PAGE_HEADERS).send(projectPage(projects.get(String(req.params[0]))));
+    });
+    app.use(() => {
+      throw new ScmError(404, { error: '404 Not Found' });
+    });
+    app.use(this.#answerErrors());
+    return app;
+  }
+
+  #authenticate(): RequestHandler {
+    return (req, _res, next) => {
+      const caller = this.#callerOf(tokenIn(req) ?? '');
+      if (!caller) throw new ScmError(401, { message: '401 Unauthorized' });
+      const { projectId, scopes } = caller;
+      if (projectId === undefined) return next();
+      const [, named] = /^\/projects\/([^/]+)/.exec(req.path) ?? [];
+      if (named !== undefined && this.projects.get(decodeURIComponent(named)).id !== projectId)
+        throw notFound('Project');
+      const isRead = req.method === 'GET' || req.method === 'HEAD';
+      const isAllowed = scopes.includes('api') || (isRead && scopes.includes('read_api'));
+      // Variables of groups are for those who administer them.
+      const isRefused = !isRead || req.path.startsWith('/groups');
+      if (!isAllowed || (named === undefined && isRefused)) throw new ScmError(403, { message: '403 Forbidden' });
+      next();
+    };
+  }
+
+  /** What a token may do, and the only project that it opens, if any. */
+  #callerOf(sent: string): { projectId?: number; scopes: readonly string[]; isJob?: true } | undefined {
+    const isSame = (one: string, other: string) => {
+      const [present, wanted] = [Buffer.from(one), Buffer.from(other)];
+      return present.length === wanted.length && timingSafeEqual(present, wanted);
+    };
+    const { token, projectOfJob } = this.#options;
+    if (isSame(sent, token)) return { scopes: ['api'] };
+    const [, tokenId = ''] = JOB_TOKEN.exec(sent) ?? [];
+    if (tokenId !== '') {
+      const projectId = isSame(sent, jobTokenOf(tokenId, token)) ? projectOfJob?.(tokenId) : undefined;
+      return projectId === undefined ? undefined : { projectId, scopes: ['api'], isJob: true };
+    }
+    const hash = hashOf(sent);
+    for (const { id: projectId, access_tokens = [] } of this.projects.all()) {
+      const found = access_tokens.find((one) => isSame(one.hash, hash));
+      if (found && isActive(found)) return { projectId, scopes: found.scopes };
+    }
+    return undefined;
+  }
+
+  /** The container registry. Pulls require no password, so that container engines can run the images. */
+  #registryRouter(): RequestHandler {
+    const registry = new ImageRegistry({
+      ...this.#options.registry,
+      requireAccess: (req, name, action) => {
+        if (action === 'pull') return;
+        const caller = this.#callerOf(tokenIn(req) ?? '');
+        const scopes = caller?.scopes ?? [];
+        if (!scopes.includes('api') && !scopes.includes('write_registry')) throw denied(name);
+        const { projectId } = caller ?? {};
+        if (projectId === undefined) return;
+        const path = pathWithNamespace(this.projects.get(String(projectId))).toLowerCase();
+        if (name !== path && !name.startsWith(`${path}/`)) throw denied(name);
+      },
+    });
+    const router = registry.router();
+    return (req, res, next) => {
+      res.set('Docker-Distribution-Api-Version', 'registry/2.0');
+      const [, sent] = /^bearer\s+(\S+)$/i.exec(req.headers.authorization ?? '') ?? [];
+      if (sent === ANONYMOUS || (sent !== undefined && this.#callerOf(sent))) return router(req, res, next);
+      // As on the real server: clients get a token with their password, or an anonymous one.
+      res.set('WWW-Authenticate', `Bearer realm="${this.#url}/jwt/auth",service="container_registry"`);
+      res.status(401).json({ errors: [{ code: 'UNAUTHORIZED', message: 'authentication required' }] });
+    };
+  }
+
+  async #serveGit(req: Request, res: Response): Promise<void> {
+    const { 0: projectPath = '', 1: service = '' } = req.params;
+    const caller = this.#callerOf(passwordIn(req) || (tokenIn(req) ?? ''));
+    if (!caller) {
+      res.set('WWW-Authenticate', 'Basic realm="GitLab"').status(401);
+      return void res
+        .type('text/plain')
+        .send('HTTP Basic: Access denied. Send the token of the mock GitLab as the password.\n');
+    }
+    const project = this.projects.get(projectPath);
+    if (caller.projectId !== undefined && caller.projectId !== project.id) throw notFound('Project');
+    const isPush = service === 'git-receive-pack' || req.query.service === 'git-receive-pack';
+    const mayPush = !caller.isJob && caller.scopes.some((one) => one === 'api' || one === 'write_repository');
+    if (isPush && !mayPush)
+      return void res.status(403).type('text/plain').send('This token does not give permission to push.\n');
+    await serveGit(req, res, {
+      dir: await this.#repositories.dirOf(project),
+      path: `/${service}`,
+      user: SCM_USER.username,
+      onPush: (push) => this.#pushes.pushed(project, push),
+    });
+  }
+
+  #answerErrors(): ErrorRequestHandler {
+    return (failure, _req, res, next) => {
+      if (res.headersSent) return next(failure);
+      if (failure instanceof ScmError) return void res.status(failure.status).json(failure.body);
+      const { status, expose } = Object(failure);
+      // Errors that express found in the request itself.
+      if (expose === true && typeof status === 'number') {
+        return void res
+          .status(status)
+          .json({ message: `${status} ${status === 413 ? 'Request Entity Too Large' : 'Bad Request'}` });
+      }
+      this.#options.onFault(failure);
+      res.status(500).json({ message: '500 Internal Server Error' });
+    };
+  }
+}
+
+/** Token of those who pull images without a password. */
+const ANONYMOUS = 'anonymous';
+
+const denied = (name: string) =>
+  new RegistryError(403, 'DENIED', `this token does not give permission to push to ${name}`);
+
+/** Of Basic authentication. */
+function passwordIn(req: Request): string | undefined {
+  const [, encoded] = /^basic\s+(\S+)$/i.exec(req.headers.authorization ?? '') ?? [];
+  return (
+    encoded &&
+    Buffer.from(encoded, 'base64')
+      .toString()
+      .replace(/^[^:]*:/s, '')
+  );
+}
+
+const JOB_TOKEN = /^glcbt-([\da-f-]{36})-[\da-f]{32}$/;
+
+function tokenIn(req: Request): string | undefined {
+  const header = req.headers['private-token'] ?? req.headers['job-token'];
+  if (typeof header === 'string') return header;
+  const bearer = /^bearer\s+(\S+)$/i.exec(req.headers.authorization ?? '')?.[1];
+  if (bearer !== undefined) return bearer;
+  const { private_token: own, job_token: query = own } = req.query;
+  return typeof query === 'string' ? query : undefined;
+}
+
+/** True for the first status of each commit and name. */
+function isFirst() {
+  const seen = new Set<string>();
+  return ({ sha, name }: { sha: string; name: string }) => seen.size < seen.add(`${sha} ${name}`).size;
+}

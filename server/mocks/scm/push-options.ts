@@ -1,0 +1,65 @@
+/** Option of the push of a commit whose pipeline runs locally. */
+export const LOCAL_RUN = 'terrarium.local-run';
+
+/** What the options of a push ask for. */
+export interface PushOptions {
+  skipsPipelines: boolean;
+  variables: Record<string, string>;
+  /** Undefined: nothing about merge requests. */
+  mergeRequest: MergeRequestOptions | undefined;
+  /** Names of options that have no effect. */
+  unsupported: string[];
+}
+
+export interface MergeRequestOptions {
+  isCreated: boolean;
+  isDraft: boolean;
+  target?: string;
+  title?: string;
+  description?: string;
+  removesSourceBranch?: true;
+  added: string[];
+  removed: string[];
+}
+
+/** Reads options as `git push -o` sends them: `NAME` or `NAME=VALUE`. */
+export function readPushOptions(options: readonly string[]): PushOptions {
+  const mergeRequest: MergeRequestOptions = { isCreated: false, isDraft: false, added: [], removed: [] };
+  const read: PushOptions = { skipsPipelines: false, variables: {}, mergeRequest: undefined, unsupported: [] };
+  const handlers: Readonly<Record<string, (value: string) => void>> = {
+    create: () => {
+      mergeRequest.isCreated = true;
+    },
+    draft: () => {
+      mergeRequest.isDraft = true;
+    },
+    target: (value) => {
+      mergeRequest.target = value;
+    },
+    title: (value) => {
+      mergeRequest.title = value;
+    },
+    description: (value) => {
+      mergeRequest.description = value;
+    },
+    remove_source_branch: () => {
+      mergeRequest.removesSourceBranch = true;
+    },
+    label: (value) => void mergeRequest.added.push(value),
+    unlabel: (value) => void mergeRequest.removed.push(value),
+  };
+  for (const option of options) {
+    const [, name = option, value = ''] = /^([^=]*)=(.*)$/s.exec(option) ?? [];
+    // `mr` is the short name, as on the real server.
+    const [, ofMergeRequest = ''] = /^(?:merge_request|mr)\.(\w+)$/.exec(name) ?? [];
+    const handler = Object.hasOwn(handlers, ofMergeRequest) ? handlers[ofMergeRequest] : undefined;
+    const [, key, text = ''] = /^ci\.variable="?(\w+)=(.*?)"?$/s.exec(option) ?? [];
+    if (handler) {
+      handler(value);
+      read.mergeRequest = mergeRequest;
+    } else if (option === 'ci.skip') read.skipsPipelines = true;
+    else if (key !== undefined) read.variables[key] = text;
+    else if (option !== LOCAL_RUN) read.unsupported.push(name);
+  }
+  return read;
+}

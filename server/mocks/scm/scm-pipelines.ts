@@ -1,0 +1,47 @@
+import { jobLines, type PipelineJob, type PipelineRun } from '../../model/pipeline-run.ts';
+import type { ScmProject } from './scm-state.ts';
+
+/** A run without its log. */
+export type ListedRun = Omit<PipelineRun, 'log'>;
+
+/** What a pipeline is started for. */
+export interface RequestedPipeline {
+  project: ScmProject;
+  /** The repository of the project. */
+  dir: string;
+  /** The branch or tag. */
+  ref: string;
+  isTag: boolean;
+  sha: string;
+  /** Before the push; absent for a pipeline that no push starts. */
+  beforeSha?: string;
+  /** Undefined: the pipeline of the merge request if it has jobs, or else the pipeline of the branch. */
+  source: 'push' | 'web' | undefined;
+  variables: Readonly<Record<string, string>>;
+}
+
+/** The pipeline runs of the platform, as the mock GitLab needs them. */
+export interface ScmPipelines {
+  /** Of one project, the newest first. */
+  list(projectId: number): readonly ListedRun[];
+  /** The log of a run. */
+  logOf(run: ListedRun): readonly string[];
+  /** Resolves when the run has started; rejects with the reason that it cannot. */
+  start(asked: RequestedPipeline): Promise<{ id: string }>;
+  /** Records a pipeline that failed before it had jobs. */
+  fail(asked: RequestedPipeline, reason: string): Promise<void>;
+  retry(run: ListedRun, job: string): Promise<{ id: string }>;
+  /** False for a run that has ended or that another process runs. */
+  cancel(run: ListedRun): boolean;
+  remove(run: ListedRun): Promise<unknown>;
+  /** Folder with the files that a job left; undefined if there are none. */
+  artifactsOf(run: ListedRun, job: string): string | undefined;
+  /** Address of the run in the window. */
+  windowUrl(run: ListedRun): string;
+}
+
+/** The lines of a run's log that are about one job. */
+export const traceOf = ({ name }: PipelineJob, log: readonly string[]): string =>
+  jobLines(name, log)
+    .map((line) => `${line.replace(/^> /, '')}\n`)
+    .join('');

@@ -1,0 +1,214 @@
+import { pipeline, Readable } from 'node:stream';
+import type { Request, Response } from 'express';
+import type { Push } from './git-http.ts';
+import { invalidValue, missing, notFound, ScmError } from './scm-error.ts';
+import type { ScmHooks } from './scm-hooks.ts';
+import type { ScmPipelines } from './scm-pipelines.ts';
+import type { ScmProjects } from './scm-projects.ts';
+import type { ScmRepositories } from './scm-repositories.ts';
+import type { ScmGroup, ScmProject } from './scm-state.ts';
+import type { ScmViews } from './scm-views.ts';
+
+export interface ScmRoutesOptions {
+  projects: ScmProjects;
+  views: ScmViews;
+  repositories: ScmRepositories;
+  hooks: ScmHooks;
+  pipelines(): ScmPipelines;
+  /** Applies what follows from changed branches and tags, as after a push. */
+  pushed(project: ScmProject, push: Push): Promise<unknown>;
+  baseUrl(): string;
+}
+
+/** By `METHOD PATH`. Returns the response: a list, a record, or nothing for a DELETE. */
+export type Routes = Record<string, (request: ScmRequest) => object | undefined | Promise<object | undefined>>;
+
+const DEFAULT_PER_PAGE = 20;
+const MAX_PER_PAGE = 100;
+const TRUE = ['true', 't', '1', 'on', 'yes', 'y'];
+const FALSE = ['false', 'f', '0', 'off', 'no', 'n'];
+
+/** A list, of which a response contains one page. */
+export class Listed {
+  readonly all: readonly object[];
+
+  constructor(all: readonly object[]) {
+    this.all = all;
+  }
+}
+
+/** A response that is not JSON. */
+export class Raw {
+  readonly type: string;
+  readonly body: Buffer | string | Readable;
+  /** Name of the file that a browser saves. */
+  readonly fileName: string | undefined;
+
+  constructor(type: string, body: Buffer | string | Readable, fileName?: string) {
+    this.type = type;
+    this.body = body;
+    this.fileName = fileName;
+  }
+
+  send(res: Response): void {
+    res.set('Content-Type', this.type);
+    if (this.fileName !== undefined) res.attachment(this.fileName).set('Content-Type', this.type);
+    if (!(this.body instanceof Readable)) res.send(this.body);
+    else pipeline(this.body, res, () => undefined);
+  }
+}
+
+/** A request with the objects named in its path, query and body. Missing ones throw 404, invalid ones 400. */
+export class ScmRequest {
+  readonly #req: Request;
+  readonly #projects: ScmProjects;
+
+  constructor(req: Request, projects: ScmProjects) {
+    this.#req = req;
+    this.#projects = projects;
+  }
+
+  get project(): ScmProject {
+    return this.#projects.get(this.param('project'));
+  }
+
+  get group(): ScmGroup {
+    return this.#projects.group(this.param('group'));
+  }
+
+  get mergeRequest() {
+    return this.#projects.mergeRequest(this.project, this.param('iid'));
+  }
+
+  get note() {
+    const note = this.mergeRequest.notes.find(({ id }) => String(id) === this.param('note'));
+    if (!note) throw notFound('Note');
+    return note;
+  }
+
+  get environment() {
+    return this.#projects.environment(this.project, this.param('environment'));
+  }
+
+  param(name: string): string {
+    return String(this.#req.params[name]);
+  }
+
+  /** A member of the body, or otherwise of the query. */
+  text(name: string): string | undefined {
+    const sent = Object(this.#req.body)[name] ?? this.#req.query[name];
+    if (sent === undefined || sent === null) return undefined;
+    if (typeof sent !== 'string' && typeof sent !== 'number' && typeof sent !== 'boolean') throw invalidValue(name);
+    return String(sent);
+  }
+
+  /** A list of objects in the body. Throws 400 if it is missing. */
+  list(name: string): object[] {
+    const sent: unknown = Object(this.#req.body)[name];
+    if (sent === undefined) throw missing(name);
+    if (!Array.isArray(sent) || !sent.every((one) => one !== null && typeof one === 'object')) throw invalidValue(name);
+    return sent;
+  }
+
+  /** Of a path parameter with slashes. */
+  path(name: string): string {
+    const { [name]: parts } = this.#req.params;
+    return [parts ?? []].flat().join('/');
+  }
+
+  /** `variables` of a request that starts a pipeline. Throws 400. */
+  sentVariables(): Record<string, string> {
+    if (Object(this.#req.body).variables === undefined) return {};
+    const pairs = this.list('variables').map((one) => {
+      const { key, value } = Object(one);
+      if (typeof key !== 'string' || !/^[A-Za-z_]\w*$/.test(key) || typeof value !== 'string')
+        throw invalidValue('variables');
+      return [key, value];
+    });
+    return Object.fromEntries(pairs);
+  }
+
+  /** A list of texts in the body, or otherwise in the query. */
+  texts(name: string): string[] {
+    const { query } = this.#req;
+    const sent: unknown = Object(this.#req.body)[name] ?? query[`${name}[]`] ?? query[name] ?? [];
+    return [sent].flat().map(String);
+  }
+
+  /** Those members, of which none may be missing or empty. */
+  required<N extends string>(...names: N[]): Record<N, string> {
+    const lacking = names.filter((name) => !this.text(name));
+    if (lacking.length > 0) throw missing(...lacking);
+    return this.sent(...names) as Record<N, string>; // none is lacking
+  }
+
+  /** Those of the members that were sent. */
+  sent<N extends string>(...names: N[]): { [K in N]?: string } {
+    const members = names.map((name) => [name, this.text(name)]).filter(([, sent]) => sent !== undefined);
+    return Object.fromEntries(members);
+  }
+
+  /** A boolean in any format that the real server accepts. */
+  flag(name: string): boolean | undefined {
+    const sent = this.text(name)?.toLowerCase();
+    if (sent === undefined || sent === '') return undefined;
+    if (TRUE.includes(sent)) return true;
+    if (FALSE.includes(sent)) return false;
+    throw new ScmError(400, { error: `${name} is invalid` });
+  }
+
+  query(name: string): string | undefined {
+    const { [name]: sent } = this.#req.query;
+    if (sent === undefined || typeof sent === 'string') return sent;
+    throw invalidValue(name);
+  }
+
+  /** Has the query no such member, or this value? */
+  isAsked(name: string, value: string): boolean {
+    return (this.query(name) ?? value) === value;
+  }
+
+  /** Of the environment, as the body or the query filters by it. */
+  get scope(): unknown {
+    return this.query('filter[environment_scope]') ?? Object(Object(this.#req.body).filter).environment_scope;
+  }
+}
+
+/** The list with another record, or none, in place of one. */
+export function replaced<T>(list: readonly T[] | undefined, before: T, ...after: readonly T[]): T[] {
+  return (list ?? []).flatMap((one) => (one === before ? after : [one]));
+}
+
+/** Responds with one page of a list, with the pagination headers. */
+export function sendPage(req: Request, res: Response, { all }: Listed, selfUrl: string): void {
+  const page = count(req, 'page', 1);
+  const perPage = Math.min(count(req, 'per_page', DEFAULT_PER_PAGE), MAX_PER_PAGE);
+  const pages = Math.max(1, Math.ceil(all.length / perPage));
+  const link = (to: number, rel: string) => {
+    const url = new URL(req.originalUrl, selfUrl);
+    url.searchParams.delete('private_token');
+    url.searchParams.set('page', String(to));
+    url.searchParams.set('per_page', String(perPage));
+    return `<${url}>; rel="${rel}"`;
+  };
+  const links = [link(1, 'first'), link(pages, 'last')];
+  if (page > 1) links.unshift(link(page - 1, 'prev'));
+  if (page < pages) links.unshift(link(page + 1, 'next'));
+  res.set({
+    Link: links.join(', '),
+    'X-Page': String(page),
+    'X-Per-Page': String(perPage),
+    'X-Prev-Page': page > 1 ? String(page - 1) : '',
+    'X-Next-Page': page < pages ? String(page + 1) : '',
+    'X-Total': String(all.length),
+    'X-Total-Pages': String(pages),
+  });
+  res.json(all.slice((page - 1) * perPage, page * perPage));
+}
+
+function count(req: Request, name: string, unless: number): number {
+  const { [name]: sent } = req.query;
+  if (sent === undefined || sent === '') return unless;
+  if (typeof sent !== 'string' || !/^[1-9]\d{0,8}$/.test(sent)) throw invalidValue(name);
+  return Number(sent);
+}

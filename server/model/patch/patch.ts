@@ -1,0 +1,276 @@
+import { isDeepStrictEqual } from 'node:util';
+import jsonPatch, { type Operation } from 'fast-json-patch';
+import { type ErrorDetail, PlatformError } from '../errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import { MAX_RECORD_SIZE, measure } from '../json-bounds.ts';
+import { MAX_JSON_DEPTH } from '../json-limits.ts';
+import { segmentsOf } from './pointer.ts';
+
+/** Elements of arrays that inserts and removals before the end may copy in total: about a quarter of a second. */
+const MAX_SHIFTED = 100_000_000;
+
+// A CommonJS package: unbundled, as in tests of the window, it only has a default export.
+const { applyOperation, JsonPatchError } = jsonPatch;
+
+/** What a PATCH of a record may change (D-090, D-093, D-095). Names are members of `properties`. */
+export interface PatchRules {
+  renamable: boolean;
+  serverSet: readonly string[];
+  /** Cannot be read back: no `test`, and no `from` of copy or move. */
+  unreadable: readonly string[];
+  replaceCreates: readonly string[];
+  /** Converts a type-specific operation to RFC 6902, against the document as patched so far (D-073). */
+  rewrite?(operation: Operation, document: { properties: JsonObject }): Operation;
+}
+
+/** A record as a client sees it, created on demand. */
+export interface RecordView {
+  /** The record; its properties are read from the other member. */
+  envelope(): JsonObject;
+  properties(): JsonObject;
+}
+
+const NEEDS: Record<string, readonly string[]> = {
+  add: ['path', 'value'],
+  replace: ['path', 'value'],
+  test: ['path', 'value'],
+  remove: ['path'],
+  move: ['path', 'from'],
+  copy: ['path', 'from'],
+};
+
+/** Parses a patch document: an array of RFC 6902 operations (D-091). Throws 400 whose details point into the document, e.g. `/2/op`. */
+export function parsePatch(document: Json | undefined): Operation[] {
+  if (!Array.isArray(document)) {
+    throw new PlatformError(
+      400,
+      'a patch must be a JSON array of operations such as [{"op":"replace","path":"/name","value":"x"}]',
+    );
+  }
+  const details = document.flatMap((operation, index) => violationsIn(operation, `/${index}`));
+  const [first] = details;
+  if (first) throw new PlatformError(400, `malformed patch: ${first.pointer} ${first.message}`, { details });
+  return document as unknown as Operation[]; // validated above
+}
+
+function violationsIn(operation: Json, at: string): ErrorDetail[] {
+  if (!isJsonObject(operation)) return [{ pointer: at, message: 'must be an object' }];
+  const op = operation.op;
+  const needs = typeof op === 'string' && Object.hasOwn(NEEDS, op) ? NEEDS[op] : undefined;
+  if (!needs) return [{ pointer: `${at}/op`, message: 'must be one of add, remove, replace, move, copy, test' }];
+  return needs.flatMap((member) => {
+    const pointer = `${at}/${member}`;
+    if (!Object.hasOwn(operation, member)) return [{ pointer, message: 'is required' }];
+    if (member === 'value') return [];
+    const problem = pointerProblem(operation[member]);
+    return problem ? [{ pointer, message: problem }] : [];
+  });
+}
+
+function pointerProblem(pointer: Json | undefined): string | undefined {
+  if (typeof pointer !== 'string' || !pointer.startsWith('/')) return 'must be a JSON Pointer that starts with /';
+  if (/~(?![01])/.test(pointer)) return 'contains a ~ that is not followed by 0 or 1';
+  if (segmentsOf(pointer).includes('__proto__')) return 'must not contain __proto__';
+  return undefined;
+}
+
+/** The value at a pointer, through own members only, so that `/constructor` is absent. */
+function valueAt(document: Json, segments: readonly string[]): { value: Json } | undefined {
+  let at: Json = document;
+  for (const segment of segments) {
+    if (Array.isArray(at)) {
+      if (!/^(0|[1-9]\d*)$/.test(segment)) return undefined;
+    } else if (!isJsonObject(at)) return undefined;
+    if (!Object.hasOwn(at, segment)) return undefined;
+    at = (at as JsonObject)[segment] as Json; // an own member: an index of the array or a name of the object
+  }
+  return { value: at };
+}
+
+/**
+ * Applies operations in order, all or none, to the editable members of a record in written form (D-090..D-095). What a client is `shown`
+ * tells harmless writes of read-only members (D-093). Returns a new document, which shares unchanged parts. Throws 422 naming the operation
+ * (D-092), and 413 when the document would exceed the size limit of a body.
+ */
+export function applyPatch(
+  written: JsonObject & { properties: JsonObject },
+  shown: RecordView,
+  operations: readonly Operation[],
+  rules: PatchRules,
+): JsonObject {
+  const document = { ...written };
+  const own = ownedParts(document);
+  let [carried, shifted] = [0, 0];
+  operations.forEach((sent, index) => {
+    const operation = rules.rewrite?.(sent, document) ?? sent;
+    const refuse = (reason: string): never => {
+      throw new PlatformError(422, `operation ${index} (${operation.path}): ${reason}`, {
+        details: [{ pointer: operation.path, message: reason }],
+      });
+    };
+    if (isHarmless(operation, shown, rules)) return;
+    const problem = readOnlyProblem(operation, rules) ?? unreadableProblem(operation, rules);
+    if (problem) refuse(problem);
+    const { value, isCarried } = placedBy(operation, document);
+    const { depth, size } = measure(value);
+    if (segmentsOf(operation.path).length + depth > MAX_JSON_DEPTH)
+      refuse(`nests deeper than ${MAX_JSON_DEPTH} levels`);
+    // A few copies of copies would fill all memory.
+    if (isCarried) carried += size;
+    if (carried > MAX_RECORD_SIZE) refuse('moves and copies more than the maximum size of a record');
+    shifted += shiftedBy(operation, document);
+    if (shifted > MAX_SHIFTED) refuse('inserts and removes too much within long arrays');
+    own(operation);
+    applyOne(document, operation, value, rules, refuse);
+  });
+  if (measure(document).size > MAX_RECORD_SIZE) {
+    throw new PlatformError(413, `the patched record would have more than ${MAX_RECORD_SIZE} characters`);
+  }
+  return document;
+}
+
+export function placesOf(operation: Operation): string[] {
+  return operation.op === 'move' || operation.op === 'copy' ? [operation.path, operation.from] : [operation.path];
+}
+
+/** Copies the shared objects and arrays on the way to the pointers of an operation before it changes them. */
+function ownedParts(document: JsonObject): (operation: Operation) => void {
+  const own = new Set<Json>([document]);
+  return (operation) => {
+    for (const pointer of operation.op === 'move' ? placesOf(operation) : [operation.path]) {
+      let at: Json = document;
+      for (const segment of segmentsOf(pointer).slice(0, -1)) {
+        const below: { value: Json } | undefined = valueAt(at, [segment]);
+        if (typeof below?.value !== 'object' || below.value === null) break;
+        const copy: Json = own.has(below.value)
+          ? below.value
+          : Array.isArray(below.value)
+            ? [...below.value]
+            : { ...below.value };
+        own.add(copy);
+        (at as JsonObject)[segment] = copy; // an own member: an index of the array or a name of the object
+        at = copy;
+      }
+    }
+  };
+}
+
+/** The value that an operation writes, and whether it comes from the document itself. */
+function placedBy(operation: Operation, document: JsonObject): { value: Json; isCarried: boolean } {
+  if (operation.op === 'add' || operation.op === 'replace') return { value: operation.value, isCarried: false };
+  const isCarried = operation.op === 'move' || operation.op === 'copy';
+  const found = isCarried ? valueAt(document, segmentsOf(operation.from)) : undefined;
+  return { value: found?.value ?? null, isCarried };
+}
+
+/** The size of the arrays that an operation lengthens or shortens before their end. */
+function shiftedBy(operation: Operation, document: JsonObject): number {
+  if (operation.op === 'replace' || operation.op === 'test') return 0;
+  const sizes = (operation.op === 'move' ? placesOf(operation) : [operation.path]).map((pointer) => {
+    const segments = segmentsOf(pointer);
+    const index = Number(segments.pop());
+    const above = valueAt(document, segments)?.value;
+    return Array.isArray(above) && index < above.length - 1 ? above.length : 0;
+  });
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** A write by a client that compares whole records, which changes nothing that the server owns (D-093). */
+function isHarmless(operation: Operation, shown: RecordView, rules: PatchRules): boolean {
+  const segments = segmentsOf(operation.path);
+  if (operation.op === 'remove') return segments[0] === 'properties' && rules.serverSet.includes(segments[1] ?? '');
+  if (operation.op !== 'add' && operation.op !== 'replace') return false;
+  if (readOnlyProblem(operation, rules) === undefined) return false;
+  const present = valueAt(
+    segments[0] === 'properties' ? { properties: shown.properties() } : shown.envelope(),
+    segments,
+  );
+  return present !== undefined && isDeepStrictEqual(present.value, operation.value);
+}
+
+function readOnlyProblem(operation: Operation, rules: PatchRules): string | undefined {
+  for (const pointer of placesOf(operation)) {
+    const [top = '', member, ...rest] = segmentsOf(pointer);
+    if (top === 'properties') {
+      if (member === undefined) return '/properties as a whole is not editable; name one of its members';
+      if (rules.serverSet.includes(member)) return `/properties/${member} is set by the server`;
+    } else if (top === 'name' || top === 'description') {
+      if (member !== undefined || rest.length > 0) return `/${top} has no members`;
+    } else if (top !== 'tags' && top !== 'variables') {
+      return `/${top} is not editable; editable are /name, /description, /tags, /variables and /properties/...`;
+    }
+  }
+  const writesName = operation.path === '/name' && operation.op !== 'test';
+  const takesName = operation.op === 'remove' ? operation.path : operation.op === 'move' ? operation.from : undefined;
+  if (takesName === '/name') return '/name cannot be removed';
+  if (writesName && !rules.renamable) return '/name cannot be changed for this type';
+  return undefined;
+}
+
+function unreadableProblem(operation: Operation, rules: PatchRules): string | undefined {
+  const read =
+    operation.op === 'test'
+      ? operation.path
+      : operation.op === 'move' || operation.op === 'copy'
+        ? operation.from
+        : undefined;
+  if (read === undefined) return undefined;
+  const [top, member = ''] = segmentsOf(read);
+  return top === 'properties' && rules.unreadable.includes(member)
+    ? `/properties/${member} cannot be read back`
+    : undefined;
+}
+
+function applyOne(
+  document: JsonObject,
+  operation: Operation,
+  value: Json,
+  rules: PatchRules,
+  refuse: (reason: string) => never,
+): void {
+  const segments = segmentsOf(operation.path);
+  const exists = valueAt(document, segments) !== undefined;
+  let effective = operation;
+  if (operation.op === 'replace' && !exists && rules.replaceCreates.includes(operation.path)) {
+    effective = { op: 'add', path: operation.path, value: operation.value };
+  }
+  switch (effective.op) {
+    case 'remove':
+    case 'replace':
+    case 'test':
+      if (!exists) refuse('the path does not exist');
+      if (effective.op === 'test' && !isDeepStrictEqual(valueAt(document, segments)?.value, effective.value))
+        refuse('the test failed: the value is different');
+      break;
+    case 'move':
+    case 'copy':
+      if (!valueAt(document, segmentsOf(effective.from))) refuse(`${effective.from} does not exist`);
+      if (effective.op === 'move' && effective.path.startsWith(`${effective.from}/`))
+        refuse('a value cannot be moved into itself');
+      break;
+  }
+  if (effective.op === 'test' || (effective.op === 'move' && effective.path === effective.from)) return;
+  if (!exists) {
+    const above = valueAt(document, segments.slice(0, -1));
+    if (typeof above?.value !== 'object' || above.value === null)
+      refuse('the object or array that would contain it does not exist');
+  }
+  try {
+    // For a move or copy, the library would clone the whole document.
+    if (effective.op === 'move') applyOperation(document, { op: 'remove', path: effective.from }, true);
+    if (effective.op === 'move' || effective.op === 'copy')
+      effective = { op: 'add', path: effective.path, value: effective.op === 'copy' ? structuredClone(value) : value };
+    // Prototypes are not reached: `valueAt` finds own members only.
+    applyOperation(document, effective, true, true, false);
+  } catch (failure) {
+    if (!(failure instanceof JsonPatchError)) throw failure;
+    refuse(REASONS[failure.name] ?? 'cannot be applied');
+  }
+}
+
+const REASONS: Record<string, string> = {
+  OPERATION_VALUE_OUT_OF_BOUNDS: 'the index is beyond the end of the array',
+  OPERATION_PATH_ILLEGAL_ARRAY_INDEX: 'is not an index of the array',
+  OPERATION_PATH_CANNOT_ADD: 'the object or array that would contain it does not exist',
+  OPERATION_PATH_UNRESOLVABLE: 'the path does not exist',
+};

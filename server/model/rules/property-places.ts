@@ -1,0 +1,94 @@
+import type { z } from 'zod';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+
+/** One step into a value: a member by name or by a pattern of names, or `*` for every member or element. */
+type Step = string | RegExp;
+
+export type Place = readonly Step[];
+
+export interface Located {
+  value: Json;
+  path: readonly string[];
+}
+
+type Replace = (value: Json, path: readonly string[]) => Json;
+
+/** The parts of a zod schema that contain further schemas. */
+interface Definition {
+  shape?: Record<string, z.core.$ZodType>;
+  element?: z.core.$ZodType;
+  valueType?: z.core.$ZodType;
+  innerType?: z.core.$ZodType;
+  options?: readonly z.core.$ZodType[];
+}
+
+/** The paths at which a schema, or one inside it, is registered, with the metadata. */
+export function placesOf<Fact extends object>(
+  schema: z.core.$ZodType,
+  registry: z.core.$ZodRegistry<Fact>,
+  nameOf: (member: string, schema: z.core.$ZodType) => Step,
+): { at: Place; fact: Fact }[] {
+  const walk = (one: z.core.$ZodType, at: Place): { at: Place; fact: Fact }[] => {
+    const fact = registry.get(one);
+    const { shape = {}, element, valueType, innerType, options = [] } = one._zod.def as Definition;
+    return [
+      ...(fact ? [{ at, fact: fact as Fact }] : []),
+      ...Object.entries(shape).flatMap(([name, member]) => walk(member, [...at, nameOf(name, member)])),
+      ...(element ? walk(element, [...at, '*']) : []),
+      ...(valueType ? walk(valueType, [...at, '*']) : []),
+      // A wrapper (optional, default) inherits only the path of its inner schema.
+      ...(innerType ? walk(innerType, at) : []),
+      ...options.flatMap((option) => walk(option, at)),
+    ];
+  };
+  return walk(schema, []);
+}
+
+function leadsTo(step: Step | undefined, name: string): boolean {
+  return step instanceof RegExp ? step.test(name) : step === '*' || step === name;
+}
+
+export function locate(value: Json, at: Place, path: readonly string[] = []): Located[] {
+  const [step, ...rest] = at;
+  if (step === undefined) return [{ value, path }];
+  // Most steps are names, and most of these are absent.
+  if (typeof step === 'string' && step !== '*') {
+    const member = memberOf(value, step);
+    return member === undefined ? [] : locate(member, rest, [...path, step]);
+  }
+  if (Array.isArray(value) ? step !== '*' : !isJsonObject(value)) return [];
+  const members = Object.entries(value as JsonObject | Json[]);
+  return members.flatMap(([name, member]) => (leadsTo(step, name) ? locate(member, rest, [...path, name]) : []));
+}
+
+/** A copy of properties with the values at a path replaced; unchanged if there are none. */
+export function replaceAt(properties: JsonObject, at: Place, replace: Replace): JsonObject {
+  return replaceWithin(properties, at, replace) as JsonObject; // the path is inside it
+}
+
+/** The same for any value; the value itself is replaced at the end of the path. */
+export function replaceWithin(value: Json, at: Place, replace: Replace, path: readonly string[] = []): Json {
+  const [step, ...rest] = at;
+  if (step === undefined) return replace(value, path);
+  if (Array.isArray(value)) {
+    if (step !== '*') return value;
+    return value.map((element, index) => replaceWithin(element, rest, replace, [...path, String(index)]));
+  }
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value).map(([name, member]): [string, Json] => [
+    name,
+    leadsTo(step, name) ? replaceWithin(member, rest, replace, [...path, name]) : member,
+  ]);
+  return Object.fromEntries(members);
+}
+
+/** A copy of properties without the entries, in the innermost list on the path, that contain a matching value. */
+export function withoutEntries(properties: JsonObject, at: Place, isMeant: (value: Json) => boolean): JsonObject {
+  const list = at.lastIndexOf('*');
+  const inside = at.slice(list + 1);
+  return replaceAt(properties, at.slice(0, list), (entries) =>
+    Array.isArray(entries)
+      ? entries.filter((entry) => !locate(entry, inside).some(({ value }) => isMeant(value)))
+      : entries,
+  );
+}

@@ -1,0 +1,53 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { logIn, makeAccount } from '../testing/account.ts';
+import { bearer, send } from '../testing/checked-client.ts';
+import { makePlace } from '../testing/place.ts';
+import { startPlatform } from '../testing/platform.ts';
+import { resourceFactoryFor } from '../testing/resource-factory.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+it('sessions, tokens, results and windows of limits last as long as they should when the clock is set', async () => {
+  const { now } = Date;
+  let setByMs = 0;
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + setByMs);
+  onTestFinished(() => clock.mockRestore());
+  const platform = await startPlatform();
+  onTestFinished(() => platform.stop());
+  const { root, emulator } = platform;
+  const place = await makePlace(root, 'acme');
+  const make = resourceFactoryFor(root);
+  const api = await make.api(place);
+  const lambda = await make.lambda(place);
+  await make.endpoint(api, lambda, {
+    methods: ['GET'],
+    plugins: { rateLimit: { enabled: true, perMinute: 1 } },
+  });
+  const ada = await makeAccount(platform, 'ada', '/acme');
+  const code = new URL(emulator.windowUrl()).searchParams.get('code');
+  const begun = await fetch(`${emulator.baseUrl}/inspect/session`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Origin: emulator.baseUrl },
+    body: JSON.stringify({ code }),
+  });
+  const cookie = begun.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
+  const call = async () => (await fetch(`${emulator.gatewayUrl}/${api.name}/e`)).status;
+  const { gatewayUrl } = emulator;
+  const accepted = await send('POST', `${gatewayUrl}/api/async`, { body: { lambdaId: lambda.id } });
+  const auth = bearer((await logIn(platform, 'root', 'root')).body.access_token);
+  const result = async () => (await send('GET', `${gatewayUrl}/results/${accepted.body.lambdaId}`, { auth })).status;
+  /** Of the session, of a user without permissions whom the token identifies, of the limited endpoint, and of an asynchronous result. */
+  const statuses = async () => [
+    (await fetch(`${emulator.baseUrl}/meta/sync`, { method: 'POST', headers: { cookie, origin: emulator.baseUrl } }))
+      .status,
+    (await fetch(`${emulator.baseUrl}/meta/acme`, { headers: { authorization: ada.bearer } })).status,
+    await call(),
+    await result(),
+  ];
+  expect(await call()).toBe(200);
+  await expect.poll(result).toBe(200);
+  for (const by of [0, DAY_MS, -DAY_MS]) {
+    setByMs = by;
+    expect(await statuses(), `set by ${by} ms`).toEqual([200, 403, 429, 200]);
+  }
+});

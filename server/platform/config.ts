@@ -1,0 +1,76 @@
+import { resolve } from 'node:path';
+import type { z } from 'zod';
+import { isLoopbackHost } from '../plugin/reachable-url.ts';
+import { type Config, configSchema, IN_MEMORY, type StartOptions } from './config-schema.ts';
+import { settings, valueAt } from './config-settings.ts';
+import { listeners } from './declarations.ts';
+
+/** Of earlier versions of Terrarium (D-220). */
+const PUBLISHED_ROOT_PASSWORD = 'terrarium';
+
+/** An error that the user can correct; its message says what failed, why, and what to do. */
+export class UserError extends Error {
+  override readonly name = 'UserError';
+}
+
+/**
+ * Validates settings and fills in the defaults.
+ *
+ * @param given unvalidated settings
+ * @param folder base of relative paths
+ * @param placeOfKey names the origin of a setting for messages; takes its key, such as `limits.logLines`
+ * @throws UserError with one line for each invalid setting
+ */
+export function validateConfig(given: unknown, folder: string, placeOfKey: (key: string) => string): Config {
+  // Used once per process: compiling the schema takes longer than interpreting it.
+  const result = configSchema.safeParse(given, { jitless: true });
+  if (!result.success) {
+    const sentences = result.error.issues.flatMap((issue) => complaints(issue, given, placeOfKey));
+    throw new UserError([...new Set(sentences)].join('\n'));
+  }
+  const config = result.data;
+  if (!isLoopbackHost(config.host) && [undefined, PUBLISHED_ROOT_PASSWORD].includes(config.rootPassword)) {
+    throw new UserError(
+      `${placeOfKey('host')} is '${config.host}', which other machines can reach, but no password of root is set, or one that everyone knows. Set a password with --root-password or TERRARIUM_ROOT_PASSWORD.`,
+    );
+  }
+  if ((config.rootApiKey === undefined) !== (config.rootApiSecret === undefined)) {
+    const [present, missing] = config.rootApiKey ? ['rootApiKey', 'rootApiSecret'] : ['rootApiSecret', 'rootApiKey'];
+    throw new UserError(`${placeOfKey(present)} is set but ${missing} is not. Set both or neither.`);
+  }
+  const ports = listeners.map(({ port }) => config[port]).filter((port) => port !== 0);
+  if (new Set(ports).size < ports.length) {
+    const nouns = new Intl.ListFormat('en').format(listeners.map(({ noun }) => noun));
+    throw new UserError(`the ports of ${nouns} must differ, but are ${ports.join(', ')}. Set 0 to choose a free port.`);
+  }
+  const absolute = (path: string) => resolve(folder, path);
+  return {
+    ...config,
+    data: config.data === IN_MEMORY ? IN_MEMORY : absolute(config.data),
+    seed: config.seed === 'demo' || config.seed === 'empty' ? config.seed : absolute(config.seed),
+    readyFile: config.readyFile && absolute(config.readyFile),
+    allowedHostPaths: config.allowedHostPaths.map(absolute),
+  };
+}
+
+/**
+ * The settings of a platform that code starts, such as a test suite. Defaults: in memory, on free ports, without a window. Environment
+ * and terrarium.json are not read.
+ *
+ * @throws UserError
+ */
+export function completeOptions(options: StartOptions): Config {
+  const given = { headless: true, basePort: 0, gatewayPort: 0, data: IN_MEMORY, ...options };
+  return validateConfig(given, process.cwd(), (key) => `option ${key}`);
+}
+
+function complaints(issue: z.core.$ZodIssue, given: unknown, placeOfKey: (key: string) => string): string[] {
+  if (issue.code === 'unrecognized_keys') {
+    const keys = issue.keys.map((key) => [...issue.path, key].join('.'));
+    return keys.map((key) => `${placeOfKey(key)} is not a setting. For all settings, see \`terrarium config\`.`);
+  }
+  const setting = settings.find(({ path }) => path.every((part, at) => part === issue.path[at]));
+  if (!setting) return [`${placeOfKey(issue.path.join('.'))} must be an object of settings`];
+  const shown = setting.isSecret ? '' : ` is ${JSON.stringify(valueAt(given, setting.path))};`;
+  return [`${placeOfKey(setting.key)}${shown} ${shown && 'it '}must be ${setting.expected}`];
+}

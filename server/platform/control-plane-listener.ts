@@ -1,0 +1,70 @@
+import type { Request } from 'express';
+import manifest from '../../package.json' with { type: 'json' };
+import { authenticate } from '../api/server/authenticate.ts';
+import { GracefulShutdown } from '../api/server/graceful-shutdown.ts';
+import { listenAt } from '../api/server/listening.ts';
+import type { Authenticator, Authorizer } from '../model/caller.ts';
+import type { Platform } from '../plugin/plugin.ts';
+import { exchangeEnded } from '../plugin/tokens.ts';
+import type { WindowSessions } from '../services/security/window-sessions.ts';
+import type { Addresses } from './addresses.ts';
+import type { CleanupStack } from './cleanup-stack.ts';
+import type { Config } from './config-schema.ts';
+import { createControlPlane } from './control-plane.ts';
+import type { Host } from './host.ts';
+import { type ListeningByName, listenByName } from './window-name.ts';
+
+/** Delay from the end of the start: deferred work must not compete with the first requests. */
+const LOAD_AFTER_MS = 1_000;
+
+interface ControlPlaneParts extends Pick<Platform<object>, 'store' | 'allowedHosts' | 'fineMs' | 'warn' | 'onFault'> {
+  config: Config;
+  addresses: Addresses;
+  host: Host;
+  security: { authenticator: Authenticator; authorizer: Authorizer; sessions: WindowSessions };
+}
+
+/** Listens at `{base_url}` for what plugins answer; `cleanup` closes it. */
+export async function startControlPlane(parts: ControlPlaneParts, cleanup: CleanupStack) {
+  const { config, addresses, host, store, allowedHosts, onFault } = parts;
+  const { authenticator, authorizer, sessions } = parts.security;
+  const callerOf = (req: Request) =>
+    authenticate(authenticator.identify(req.headers.authorization), addresses.seenBy(req));
+  const guard = { view: store.view, authorizer, callerOf };
+  const routers = host.routers(guard);
+  const shutdown = new GracefulShutdown();
+  const controlPlane = createControlPlane({
+    version: manifest.version,
+    allowedHosts,
+    corsOrigins: config.corsOrigins,
+    limits: config.limits,
+    onFault,
+    shutdown,
+    admit: (request) => sessions.validate(request),
+    recording: {
+      nowMs: parts.fineMs,
+      userIdOf: ({ headers }) => {
+        const who = authenticator.identify(headers.authorization);
+        return who.kind === 'caller' ? who.caller.userId : undefined;
+      },
+      onExchange: (exchange) => host.emit(exchangeEnded, exchange),
+    },
+    routers: routers.handlers,
+  });
+  let byName: ListeningByName | undefined;
+  cleanup.add(() => shutdown.end(controlPlane, byName?.second, () => store.seal()));
+  const { port } = await listenAt(controlPlane, { host: config.host, port: config.basePort });
+  byName = await listenByName(controlPlane);
+  if (byName.hint) parts.warn(byName.hint);
+  addresses.resolveBase(port, byName.isOurs);
+  return {
+    routes: () => host.routes(guard),
+    /** Loads the routes, because an update of the package could remove their files before the first use. */
+    loadSoon() {
+      const loading = setTimeout(routers.preload, LOAD_AFTER_MS).unref();
+      cleanup.add(() => clearTimeout(loading));
+    },
+    /** Refuses changes from now on. */
+    beginStop: () => shutdown.begin(),
+  };
+}

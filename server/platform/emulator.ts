@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { Notifier } from '../api/server/notifier.ts';
+import { EventStream } from '../inspector/live/event-stream.ts';
+import type { WorldView } from '../model/record.ts';
+import { publicUrlOf } from '../model/types/gateway-address.ts';
+import { committed, freshWorlds } from '../plugin/tokens.ts';
+import { spareProcesses } from '../runtimes/lambdas/plugin.ts';
+import { archivedLogs } from '../services/history/plugin.ts';
+import { passwordHashes, platformStatuses } from '../services/resources/plugin.ts';
+import { hashPassword } from '../services/security/passwords.ts';
+import { randomPasswords } from '../services/security/plugin.ts';
+import { RandomPasswords } from '../services/security/random-passwords.ts';
+import { fineClock, steadyClock } from '../system/clock.ts';
+import { Addresses, hostsOf } from './addresses.ts';
+import { CleanupStack } from './cleanup-stack.ts';
+import { completeOptions } from './config.ts';
+import { type Config, IN_MEMORY, type StartOptions } from './config-schema.ts';
+import { startControlPlane } from './control-plane-listener.ts';
+import { openData } from './data.ts';
+import { archivedIn, type ListenerUrls, resetTopics } from './declarations.ts';
+import { freshWorldsOf, makeFirstWorld } from './first-world.ts';
+import { Host } from './host.ts';
+import { plugins } from './plugins.ts';
+import type { RunningPlatform, TerrariumHooks, Tour } from './running-platform.ts';
+import { originsOf, settingsService } from './settings-service.ts';
+import { createTestService, type TestService } from './test-service.ts';
+import { eventStreams, settingsServices, stopRequests } from './window-plugin.ts';
+
+/** A platform with the address of every listener that is declared; the library lists which of them it promises. */
+export interface Emulator extends RunningPlatform, ListenerUrls {}
+
+/** A platform in the process of those who use it. */
+export interface EmbeddedEmulator extends Emulator {
+  readonly testService: TestService;
+}
+
+/** Messages that need no action; the command line prints them. */
+export interface StartHooks extends TerrariumHooks {
+  /** The seed of a new world, in place of the setting: the contents of a seed file, with `codeFile` relative to the working folder. */
+  seed?: object | undefined;
+  /** Source of each setting, by its key: a flag, a variable, a file or `default`. By default, the options are the source. */
+  origins?: ReadonlyMap<string, string>;
+  /** Called when a client has asked the platform to stop (D-219). The default stops it. */
+  onStopRequest?(): void;
+  /** Processes that wait for lambdas, at least; 0 for none at any time. For tests in which hardly any lambda is called. */
+  spareProcesses?: number;
+  /** Hash function for passwords of users. Tests replace it, because it would take most of their time. */
+  hashPassword?(password: string): Promise<string>;
+}
+
+/**
+ * Starts a platform: opens its data folder, seeds a new world, starts the plugins and the control plane.
+ * Several can live in one process, each with its own ports and data.
+ *
+ * @param options settings; what is not given is in memory and on free ports (see `completeOptions`)
+ * @throws UserError, StoreError, SeedError or an error of the operating system, each one sentence; nothing stays open then
+ */
+export async function startEmulator(options: StartOptions = {}, hooks: StartHooks = {}): Promise<EmbeddedEmulator> {
+  const cleanup = new CleanupStack();
+  try {
+    const origins = hooks.origins ?? originsOf(options);
+    return await start(completeOptions(options), { ...hooks, origins }, cleanup);
+  } catch (failure) {
+    // The reason of the failed start matters; failures of the cleanup do not.
+    await cleanup.run().catch(() => undefined);
+    throw failure;
+  }
+}
+
+async function start(
+  config: Config,
+  hooks: StartHooks & Required<Pick<StartHooks, 'origins'>>,
+  cleanup: CleanupStack,
+): Promise<EmbeddedEmulator> {
+  const nowMs = Date.now;
+  const warn = hooks.onWarning ?? (() => {});
+  const onFault = hooks.onFault ?? ((fault: unknown) => console.error('terrarium: internal error:', fault));
+  const addresses = new Addresses(config);
+  const passwords = await RandomPasswords.open(config.data === IN_MEMORY ? undefined : config.data);
+  const worldOptions = { addresses: addresses.ours, seed: hooks.seed, passwords, nowMs, onWarning: warn };
+  const createWorld = () => makeFirstWorld(config, worldOptions);
+  const data = await openData({ config, createWorld, nowMs, onWarning: warn }, cleanup);
+  const { store } = data;
+  const [notifier, stream] = [new Notifier(), new EventStream(randomUUID().slice(0, 8))];
+  const shared = {
+    config,
+    ...data,
+    addresses,
+    allowedHosts: hostsOf(config),
+    notifier,
+    nowMs,
+    steadyMs: steadyClock(nowMs),
+    fineMs: fineClock(nowMs),
+    hasViewers: () => stream.subscribers > 0,
+    warn,
+    onFault,
+  };
+  const host = new Host({ ...shared, publish: stream.publish, listensAt: addresses.resolve }, cleanup);
+  host.fill(platformStatuses, () => ({ failed: [...data.failures(), ...host.failures()], services: host.statuses() }));
+  host.fill(randomPasswords, passwords);
+  host.fill(passwordHashes, hooks.hashPassword ?? hashPassword);
+  host.fill(spareProcesses, hooks.spareProcesses);
+  host.fill(eventStreams, stream);
+  host.fill(archivedLogs, archivedIn(data.logs));
+  host.fill(stopRequests, () => (hooks.onStopRequest ? hooks.onStopRequest() : void stopOnce().catch(onFault)));
+  cleanup.add(store.onCommit((commit, changes) => host.emit(committed, { commit, changes })));
+  const { scm, security, resources, recorder: recorded, lambdas } = await host.start(plugins);
+  host.fill(freshWorlds, freshWorldsOf(config, worldOptions, scm.access));
+  const shown = { config, origins: hooks.origins, addresses: () => ({ ...addresses.all() }), data, recorded };
+  host.fill(settingsServices, () => settingsService(shown));
+
+  const controlPlane = await startControlPlane({ ...shared, host, security }, cleanup);
+  for (const one of [notifier, stream]) cleanup.add(() => one.stop());
+  await host.run('listening');
+  await host.run('ready');
+  store.completeView().catch(onFault);
+  controlPlane.loadSoon();
+  const stop = async () => {
+    try {
+      await host.run('stopping');
+    } finally {
+      controlPlane.beginStop();
+      await cleanup.run();
+    }
+  };
+  let stopped: Promise<void> | undefined;
+  const stopOnce = () => {
+    stopped ??= stop();
+    return stopped;
+  };
+  return {
+    ...addresses.all(),
+    scmToken: scm.token,
+    dataDir: config.data,
+    worldId: store.world.id,
+    rootCredentials: resources.account(),
+    windowUrl: () => addresses.windowWith(security.sessions.createCode()),
+    tour: findTour(store.view, addresses.ours().gatewayUrl),
+    testService: createTestService({
+      data,
+      credentials: security.credentials,
+      lambdas,
+      recorder: recorded.recorder,
+      onReset: () => {
+        for (const topic of resetTopics) stream.publish(topic, {});
+      },
+      routes: controlPlane.routes,
+    }),
+    stop: stopOnce,
+  };
+}
+
+/** Public addresses of the endpoints that the demo world and the specification name. */
+export function findTour(view: WorldView, gatewayUrl: string): Tour {
+  const urlOfEndpoint = (path: string) => {
+    const endpoint = view.all('apiendpoints').find((one) => one.properties.resource === path);
+    return endpoint && publicUrlOf(view, endpoint, gatewayUrl);
+  };
+  const [leadUrl, deployUrl] = [urlOfEndpoint('/lead'), urlOfEndpoint('/deploy')];
+  return { ...(leadUrl && { leadUrl }), ...(deployUrl && { deployUrl }) };
+}

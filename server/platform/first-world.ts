@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { type ScmAccess, withScmAt } from '../mocks/scm/scm-address.ts';
+import { PlatformError } from '../model/errors.ts';
+import type { StoredResource, World } from '../model/record.ts';
+import { ORGANIZATION } from '../model/rules/hierarchy.ts';
+import { USER } from '../model/type-names.ts';
+import type { FreshWorld } from '../services/history/reset-routes.ts';
+import { systemActor } from '../services/resources/actor.ts';
+import { type CoreOptions, coreConfigOf, createControlPlaneServices } from '../services/resources/control-plane.ts';
+import type { RandomPasswords } from '../services/security/random-passwords.ts';
+import { applySeed } from '../services/seeds/apply-seed.ts';
+import { readGivenSeed, readPreparedSeed, readSeed } from '../services/seeds/read-seed.ts';
+import { SeedError } from '../services/seeds/seed-error.ts';
+import type { Seed } from '../services/seeds/seed-node.ts';
+import { seedTarget } from '../services/seeds/seed-target.ts';
+import { TrialWorld } from '../services/seeds/trial-world.ts';
+import { pauses } from '../storage/files/yielding.ts';
+import { packageFile } from '../system/package-file.ts';
+import { hostsOf } from './addresses.ts';
+import type { Config } from './config-schema.ts';
+
+export interface FirstWorldOptions extends Pick<CoreOptions, 'addresses' | 'nowMs' | 'onWarning'> {
+  passwords: RandomPasswords;
+  /** Content of a seed file, in place of the one that the configuration names. */
+  seed?: object | undefined;
+}
+
+/**
+ * Makes the world of a first start: root organization and user (D-175), then what the seed says. It is made in memory and
+ * handed over whole, so that a seed that fails half-way leaves nothing behind.
+ *
+ * @throws SeedError naming the line of the seed file that cannot be applied
+ */
+export async function makeFirstWorld(
+  config: Config,
+  { seed: given, passwords, ...options }: FirstWorldOptions,
+): Promise<World> {
+  const seed = await (given ? readGivenSeed(given) : seedNamed(config.seed));
+  const rootPassword = config.rootPassword ?? (await passwords.draw('root'));
+  const bare = bareWorld(await passwords.hash(rootPassword), options.nowMs());
+  const store = await TrialWorld.of(new Map(Object.entries(bare.resources)));
+  const core = createControlPlaneServices({
+    ...options,
+    store,
+    config: coreConfigOf(config, hostsOf(config)),
+    hashPassword: (password) => passwords.hash(password),
+  });
+  const pause = pauses();
+  await applySeed(seed, seedTarget(core, systemActor(store.view.root, 'seed'), passwords), { pause });
+  const { put } = await store.difference(pause);
+  const made = put.map((record) => [record.id, record]);
+  return { ...bare, resources: { ...bare.resources, ...Object.fromEntries(made) } };
+}
+
+/** Creates worlds as at a first start, for resets. @param scm the current address of the mock GitLab */
+export function freshWorldsOf(config: Config, options: FirstWorldOptions, scm: () => ScmAccess): FreshWorld {
+  return async (seed) => {
+    try {
+      const world = await (seed === 'configured'
+        ? makeFirstWorld(config, options)
+        : makeFirstWorld({ ...config, seed }, { ...options, seed: undefined }));
+      const records = Object.values(world.resources).map((record) => withScmAt(record, scm()));
+      return new Map(records.map((record) => [record.id, record]));
+    } catch (cause) {
+      if (!(cause instanceof SeedError)) throw cause;
+      throw new PlatformError(409, `the seed cannot be used: ${cause.message}`, { cause });
+    }
+  };
+}
+
+function seedNamed(seed: string): Promise<Seed> {
+  return seed === 'demo' || seed === 'empty'
+    ? readPreparedSeed(packageFile(`fixtures/worlds/${seed}.yaml`), packageFile('dist/server/worlds.json'))
+    : readSeed(seed);
+}
+
+function bareWorld(rootPasswordHash: string, nowMs: number): World {
+  const at = new Date(nowMs).toISOString();
+  const [rootId, userId] = [randomUUID(), randomUUID()];
+  const common = {
+    state: 'Active',
+    owner: userId,
+    created: { by: userId, at },
+    modified: { action: 'create', by: userId, at },
+  } as const;
+  const root: StoredResource = {
+    id: rootId,
+    type: ORGANIZATION,
+    name: 'root',
+    parent: null,
+    ...common,
+    properties: {},
+  };
+  const user: StoredResource = {
+    id: userId,
+    type: USER,
+    name: 'root',
+    parent: rootId,
+    ...common,
+    properties: { password: rootPasswordHash, platform_home: 'root' },
+  };
+  return { format: 1, id: randomUUID(), resources: { [rootId]: root, [userId]: user } };
+}

@@ -1,0 +1,187 @@
+import { execFileSync } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { basic, bearer, send } from '../testing/checked-client.ts';
+import { type Emulator, startEmulator } from './emulator.ts';
+
+/** Each kind of file is in it (scripts/make-data-folder.mjs). Files of records: server/storage/records/record-damage.test.ts. */
+const KEPT = fileURLToPath(new URL('../../fixtures/data-folders/2026-11-contract', import.meta.url));
+const CENTURY_S = 100 * 365 * 24 * 60 * 60;
+const PAGE_BYTES = 4096;
+/** Of each file: the first, the last, and others at the same distances. */
+const MAX_PAGES = 3;
+
+const place = await mkdtemp(join(tmpdir(), 'terrarium-damage-'));
+const sample = join(place, 'sample');
+let known: { token: string; executionId: string; pipelineRunId: string };
+let names: string[];
+let whole: Record<string, unknown>;
+afterAll(() => rm(place, { recursive: true }));
+
+/** Opens a folder and closes it. */
+async function open(data: string, use: (emulator: Emulator) => Promise<void>): Promise<void> {
+  const emulator = await startEmulator(
+    {
+      data,
+      containers: { engine: 'none' },
+      limits: { tokenLifetimeS: CENTURY_S, resultLifetimeS: CENTURY_S },
+      records: { keep: 'memory' },
+    },
+    { onWarning: () => {} },
+  );
+  await use(emulator).finally(() => emulator.stop());
+}
+
+const rootOf = ({ rootCredentials: { apiKey, apiSecret = '' } }: Emulator) => basic(apiKey, apiSecret);
+
+/** The view of a client on each kept file. */
+async function seenIn(emulator: Emulator): Promise<Record<string, unknown>> {
+  const { baseUrl, metaUrl, gatewayUrl } = emulator;
+  const get = async (url: string, auth = rootOf(emulator)) => (await send('GET', url, { auth })).body;
+  const lambdas: { id: string }[] = await get(`${metaUrl}/demo/lambdas`);
+  const organizations: { name: string }[] = await get(`${metaUrl}/orgs`);
+  return {
+    world: organizations.map(({ name }) => name).filter((name) => name !== 'later'),
+    tokens: await get(`${metaUrl}/orgs`, bearer(known.token)).then((orgs) => orgs.length > 0),
+    results: await get(`${gatewayUrl}/results/${known.executionId}`, bearer(known.token)),
+    leads: await get(`${baseUrl}/inspect/leads`),
+    'outbound-rules': (await get(`${baseUrl}/inspect/outbound`)).rules,
+    pipelines: await get(`${baseUrl}/inspect/pipelines/${known.pipelineRunId}`),
+    'test-events': (await Promise.all(lambdas.map(({ id }) => get(`${baseUrl}/inspect/lambdas/${id}/workbench`)))).map(
+      ({ events }) => events,
+    ),
+    scm: (await get(`${baseUrl}/inspect/scm/projects`)).map(({ id }: { id: number }) => id),
+  };
+}
+
+/** Records something of each kind; `check` looks whether it is there. */
+const later = {
+  async record(emulator: Emulator) {
+    const auth = rootOf(emulator);
+    await send('POST', `${emulator.metaUrl}/root`, { auth, body: { name: 'later' } });
+    await send('POST', `${emulator.baseUrl}/inspect/snapshots`, { auth, body: { name: 'later' } });
+  },
+  async check(emulator: Emulator, where: string) {
+    const auth = rootOf(emulator);
+    expect((await send('GET', `${emulator.metaUrl}/later`, { auth })).status, where).toBe(200);
+    const compared = await send('GET', `${emulator.baseUrl}/inspect/snapshots/later/diff?brief=true`, { auth });
+    expect(compared.status, where).toBe(200);
+  },
+};
+
+async function namesIn(folder: string): Promise<string[]> {
+  const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+  return files.map((file) => relative(folder, join(file.parentPath, file.name))).sort();
+}
+
+beforeAll(async () => {
+  await cp(KEPT, sample, { recursive: true });
+  known = JSON.parse(await readFile(join(sample, 'expected.json'), 'utf8'));
+  await rm(join(sample, 'expected.json'));
+  await open(sample, async (emulator) => {
+    // A commit in the journal at the time of the copy, as after a kill.
+    await send('POST', `${emulator.metaUrl}/root`, { auth: rootOf(emulator), body: { name: 'last' } });
+    whole = await seenIn(emulator);
+    await cp(sample, join(place, 'killed'), { recursive: true });
+  });
+  await rm(join(place, 'killed', 'lock'));
+  names = (await namesIn(join(place, 'killed'))).filter(
+    (name) => !/^(records|lambdas)\/|^\.gitignore$|\.lock$/.test(name),
+  );
+  expect(names).toEqual(expect.arrayContaining(['journal.jsonl', 'passwords.json', 'root-api-key.json', 'world.json']));
+}, 60_000);
+
+/**
+ * Starts on a damaged copy. Either the start is refused and the folder can be repaired, or the contents of all other files are available,
+ * and new data is kept.
+ */
+async function expectSafe(name: string, where: string, damage: (path: string) => Promise<unknown>): Promise<boolean> {
+  const folder = await mkdtemp(join(place, 'run-'));
+  await cp(join(place, 'killed'), folder, { recursive: true });
+  await damage(join(folder, name));
+  const damaged = await readFile(join(folder, name));
+  let isStarted = false;
+  try {
+    await open(folder, async (emulator) => {
+      isStarted = true;
+      const seen = await seenIn(emulator);
+      const lost = Object.keys(whole).filter((kind) => JSON.stringify(seen[kind]) !== JSON.stringify(whole[kind]));
+      // Results are read with a token.
+      const own = [name.replace(/\..*/, ''), ...(name === 'tokens.jsonl' ? ['results'] : [])];
+      expect(
+        lost.filter((kind) => !own.includes(kind) && !(kind === 'world' && isPartOfWorld(name))),
+        where,
+      ).toEqual([]);
+      await later.record(emulator);
+    });
+  } catch (failure) {
+    if (isStarted) throw failure;
+    expect(String(failure), where).toContain(name);
+    expect((await readFile(join(folder, name))).equals(damaged), where).toBe(true);
+    await cp(join(place, 'killed', name), join(folder, name));
+    await open(folder, async (emulator) => expect(await seenIn(emulator), where).toEqual(whole));
+  }
+  if (isStarted) await open(folder, (emulator) => later.check(emulator, where));
+  await rm(folder, { recursive: true });
+  return isStarted;
+}
+
+/** What, from where, how long, and how. */
+type Damage = [what: string, from: number, lengthBytes: number, change: (byte: number, at: number) => number];
+const otherBytes: Damage = ['other bytes', 0, PAGE_BYTES, (byte, at) => byte ^ (at + 1)];
+
+const isPartOfWorld = (name: string) =>
+  name === 'world.json' || name === 'journal.jsonl' || name.startsWith('history/');
+
+it('damage of any page or bit of a file prevents the start until it is repaired, or loses at most that file', async () => {
+  const started = new Set<string>();
+  for (const name of names) {
+    const { size } = await stat(join(place, 'killed', name));
+    const pages = Math.ceil(size / PAGE_BYTES);
+    const step = Math.max(1, (pages - 1) / (MAX_PAGES - 1));
+    for (let page = 0; page < pages; page += step) {
+      const at = Math.trunc(page) * PAGE_BYTES;
+      const bit = Math.min(at + (Math.trunc(at / 7) % PAGE_BYTES), size - 1);
+      const kinds: Damage[] = [
+        ['zeros', at, PAGE_BYTES, () => 0],
+        ...(at === 0 ? [otherBytes] : []),
+        ['one bit', bit, 1, (byte) => byte ^ 0x10],
+      ];
+      for (const [what, from, length, change] of kinds) {
+        const isStarted = await expectSafe(name, `${name}: ${what} at ${from}`, async (path) => {
+          const bytes = await readFile(path);
+          const part = bytes.subarray(from, from + length);
+          part.set(part.map(change));
+          await writeFile(path, bytes);
+        });
+        if (isStarted) started.add(name);
+      }
+    }
+    for (const lengthBytes of [0, Math.trunc(size / 2)])
+      if (await expectSafe(name, `${name}: cut to ${lengthBytes}`, (path) => truncate(path, lengthBytes)))
+        started.add(name);
+  }
+  console.info(`started with damage of ${[...started].join(', ')}`);
+}, 600_000);
+
+it.runIf(process.platform !== 'win32').each<[string, (path: string) => unknown]>([
+  ['a pipe', (path) => execFileSync('mkfifo', [path])],
+  ['a folder', (path) => mkdir(join(path, 'with', 'folders'), { recursive: true })],
+])(
+  '%s in place of a file prevents the start with a message that names it, or nothing',
+  async (_what, replace) => {
+    for (const name of [...names, 'lock']) {
+      const folder = await mkdtemp(join(place, 'run-'));
+      await cp(join(place, 'killed'), folder, { recursive: true });
+      await rm(join(folder, name), { force: true });
+      await replace(join(folder, name));
+      const failure = await open(folder, later.record).catch((cause: Error) => cause);
+      if (failure) expect(failure.message).toContain(name);
+      await rm(folder, { recursive: true });
+    }
+  },
+  120_000,
+);

@@ -1,0 +1,221 @@
+import express, { type RequestHandler, type Router } from 'express';
+import { answerErrors } from '../api/server/answer-error.ts';
+import { lazyRoutes } from '../api/server/lazy-routes.ts';
+import { type RouteGuard, routesOf } from '../api/server/mount-routes.ts';
+import { PlatformError, reasonOf } from '../model/errors.ts';
+import type { Declaration } from '../plugin/declaration.ts';
+import { Events } from '../plugin/events.ts';
+import type { AnyPlugin, ExposedBy, Platform, Plugins, SharedPlatform, Slot } from '../plugin/plugin.ts';
+import { counted } from '../plugin/tokens.ts';
+import { lazy } from '../system/lazy.ts';
+import type { CleanupStack } from './cleanup-stack.ts';
+
+/** Default time limit for a plugin to stop. */
+const STOP_TIMEOUT_MS = 15_000;
+/** Paths whose routes come from several plugins. */
+const SHARED_PATHS = ['/inspect', '/log'];
+
+type Shared = SharedPlatform & {
+  /** With the settings and logs of all plugins. */
+  config: object;
+  logs: object;
+  publish(topic: string, what?: object | string): void;
+  listensAt(name: string, port: number): void;
+};
+type Phase = 'listening' | 'ready' | 'stopping';
+
+/** Starts plugins and gives each what it may use. */
+export class Host {
+  readonly #shared: Shared;
+  readonly #cleanup: CleanupStack;
+  readonly #stopTimeoutMs: number;
+  readonly #events: Events;
+  readonly #slots = new Map<string, unknown>();
+  readonly #steps: Record<Phase, { name: string; step(): unknown; timeoutMs?: number | undefined }[]> = {
+    listening: [],
+    ready: [],
+    stopping: [],
+  };
+  readonly #routes: { name: string; load(guard: RouteGuard): Promise<readonly Router[]> }[] = [];
+  readonly #mounts = new Map<string, { name: string; load(): Promise<RequestHandler> }>();
+  readonly #statuses = new Map<string, () => string>();
+  readonly #failures: (() => string | undefined)[] = [];
+
+  /** @param cleanup stops what was started, in reverse order */
+  constructor(shared: Shared, cleanup: CleanupStack, stopTimeoutMs = STOP_TIMEOUT_MS) {
+    this.#shared = shared;
+    this.#cleanup = cleanup;
+    this.#stopTimeoutMs = stopTimeoutMs;
+    this.#events = new Events(shared.onFault);
+  }
+
+  /**
+   * Starts plugins in the order of their list, each after those that it needs.
+   *
+   * @throws Error that names the plugin, with the properties of the error that it failed with, such as `code`
+   */
+  async start<P extends Plugins>(plugins: P): Promise<ExposedBy<P>> {
+    const names = new Map(Object.entries<AnyPlugin>(plugins).map(([name, one]) => [one, name]));
+    const exposed = new Map<AnyPlugin, unknown>();
+    const started = async (one: AnyPlugin): Promise<unknown> => {
+      const name = names.get(one);
+      if (exposed.has(one)) return exposed.get(one);
+      const needs: Record<string, unknown> = {};
+      for (const [key, needed] of Object.entries(one.needs ?? {})) {
+        if (!names.has(needed)) throw new Error(`'${name}' needs '${key}', which is not in the list of plugins`);
+        needs[key] = await started(needed);
+      }
+      const { listener, counted: isCounted } = one.declaration;
+      if (listener || isCounted) this.#statuses.set(`${name}`, () => 'running');
+      const platform = this.#platformFor(`${name}`) as never; // with the settings and logs of all plugins
+      exposed.set(one, await attributed(`${name}`, () => one.start(platform, needs as never))); // to each its own
+      return exposed.get(one);
+    };
+    for (const one of names.keys()) await started(one);
+    const entries = [...names].map(([one, name]) => [name, exposed.get(one)]);
+    return Object.fromEntries(entries) as ExposedBy<P>; // each by its name
+  }
+
+  /** Runs the steps of a phase, one after another. */
+  async run(phase: Phase): Promise<void> {
+    for (const { name, step, timeoutMs } of this.#steps[phase]) {
+      if (phase === 'stopping') await this.#withinTime(name, step, timeoutMs);
+      else await attributed(name, step);
+    }
+  }
+
+  fill<T>({ slot }: Slot<T>, value: T): void {
+    this.#slots.set(slot, value);
+  }
+
+  readonly emit: Events['emit'] = (event, what) => this.#events.emit(event, what);
+
+  /**
+   * What answers below each path.
+   *
+   * @param guard of the routes below the paths that plugins share
+   */
+  routers(guard: RouteGuard): { handlers: Record<string, RequestHandler>; preload(): void } {
+    const shared = lazy(() => this.#sharedRouters(guard));
+    const loads: (() => Promise<unknown>)[] = [shared];
+    const handlers: Record<string, RequestHandler> = {};
+    for (const path of SHARED_PATHS) {
+      handlers[path] = lazyRoutes(async () => (await shared()).get(path) ?? noRoute);
+    }
+    for (const [path, { load }] of this.#mounts) {
+      const once = lazy(load);
+      loads.push(once);
+      handlers[path] = lazyRoutes(once);
+    }
+    return {
+      handlers,
+      preload: () => {
+        for (const load of loads) load().catch(this.#shared.onFault);
+      },
+    };
+  }
+
+  /**
+   * The routes of all plugins below the paths that they share, such as `get /inspect/leads`.
+   *
+   * @throws Error that names both plugins when two have the same route
+   */
+  async routes(guard: RouteGuard): Promise<string[]> {
+    return (await this.#load(guard)).flatMap(routesOf);
+  }
+
+  /** How each plugin that listens, or is counted, is. */
+  statuses(): Record<string, string> {
+    return Object.fromEntries(Array.from(this.#statuses, ([name, read]) => [name, read()]));
+  }
+
+  /** What cannot be saved, a sentence each. */
+  failures(): string[] {
+    return this.#failures.flatMap((read) => read() ?? []);
+  }
+
+  async #sharedRouters(guard: RouteGuard): Promise<Map<string, Router>> {
+    const routers = new Map(SHARED_PATHS.map((path) => [path, express.Router({ caseSensitive: true })]));
+    for (const router of await this.#load(guard)) {
+      const [route = ''] = routesOf(router);
+      routers.get(route.match(/\/[^/]+/)?.[0] ?? '')?.use(router);
+    }
+    for (const router of routers.values()) router.use(noRoute, answerErrors(this.#shared.onFault));
+    return routers;
+  }
+
+  async #load(guard: RouteGuard): Promise<Router[]> {
+    const loaded = await Promise.all(
+      this.#routes.map(async ({ name, load }) => ({ name, routers: await load(guard) })),
+    );
+    const owners = new Map<string, string>();
+    for (const { name, routers } of loaded) {
+      for (const route of routers.flatMap(routesOf)) {
+        const other = owners.get(route);
+        if (other !== undefined) throw new Error(`'${other}' and '${name}' both have the route '${route}': change one`);
+        owners.set(route, name);
+      }
+    }
+    return loaded.flatMap(({ routers }) => routers);
+  }
+
+  #platformFor(name: string): Omit<Platform<Declaration>, 'config' | 'logs' | 'publish'> {
+    const inPhase = (phase: Phase) => (step: () => unknown, timeoutMs?: number) =>
+      void this.#steps[phase].push({ name, step, timeoutMs });
+    return {
+      ...this.#shared,
+      on: (event, hear) => this.#events.on(event, name, hear),
+      emit: this.emit,
+      settle: (event, what) => this.#events.settle(event, what),
+      fill: (slot, value) => this.fill(slot, value),
+      slot: <T>({ slot }: Slot<T>) => {
+        if (!this.#slots.has(slot))
+          throw new Error(`nothing provides '${slot}': list the plugin that does before '${name}'`);
+        return this.#slots.get(slot) as T; // `fill` takes the same token
+      },
+      count: (fault) => this.emit(counted, { subject: name, ...(fault && { fault }) }),
+      listensAt: (port) => this.#shared.listensAt(name, port),
+      routes: (load) => void this.#routes.push({ name, load }),
+      mount: (path, load) => {
+        const other = this.#mounts.get(path)?.name;
+        if (other !== undefined) throw new Error(`'${other}' and '${name}' both answer below '${path}': change one`);
+        this.#mounts.set(path, { name, load });
+      },
+      status: (read) => void this.#statuses.set(name, read),
+      failure: (read) => void this.#failures.push(read),
+      onListening: inPhase('listening'),
+      onReady: inPhase('ready'),
+      onStopping: inPhase('stopping'),
+      onStop: (step, timeoutMs) => this.#cleanup.add(() => this.#withinTime(name, step, timeoutMs)),
+    };
+  }
+
+  /** A plugin that does not stop is reported, and not waited for any longer. */
+  async #withinTime(name: string, step: () => unknown, timeoutMs = this.#stopTimeoutMs): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        this.#shared.warn(`'${name}' did not stop within ${timeoutMs / 1_000} s; the platform stops without it`);
+        resolve();
+      }, timeoutMs);
+    });
+    try {
+      await Promise.race([step(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** Names the plugin that fails, and keeps the properties of the failure. */
+async function attributed<T>(name: string, step: () => T): Promise<Awaited<T>> {
+  try {
+    return await step();
+  } catch (cause) {
+    throw Object.assign(new Error(`'${name}' did not start: ${reasonOf(cause)}`, { cause }), cause);
+  }
+}
+
+const noRoute: RequestHandler = (req) => {
+  throw new PlatformError(404, `no route: ${req.method} ${req.originalUrl.split('?', 1)[0]}`);
+};

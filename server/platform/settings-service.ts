@@ -1,0 +1,83 @@
+import type { SettingView } from '../api/routes/window.ts';
+import type { KeptAmount, SettingsService } from '../inspector/devtools/settings-routes.ts';
+import type { Recorder } from '../inspector/recorder/recorder.ts';
+import type { RecordLogs } from '../storage/records/record-logs.ts';
+import type { Config, StartOptions } from './config-schema.ts';
+import { settings, toValueView, valueAt } from './config-settings.ts';
+import type { Data } from './data.ts';
+import { logs } from './declarations.ts';
+
+export interface SettingsServiceOptions {
+  config: Config;
+  /** Where each setting came from, by its key. */
+  origins: ReadonlyMap<string, string>;
+  addresses(): Readonly<Record<string, string>>;
+  data: Data;
+  recorded: { recorder: Recorder; records: RecordLogs };
+}
+
+/** The configuration of the platform and the stored data, for the window. */
+export async function settingsService(options: SettingsServiceOptions): Promise<SettingsService> {
+  const { config, origins, addresses, data } = options;
+  const { store } = data;
+  const { recorder, records } = options.recorded;
+  return {
+    addresses,
+    folder: data.folder === undefined ? undefined : config.data,
+    settings: () =>
+      settings.map((setting) => ({
+        key: setting.key,
+        value: toValueView(setting, config) ?? null,
+        ...originOf(origins.get(setting.key) ?? 'default'),
+        description: setting.description,
+        flag: setting.flag,
+        env: setting.env,
+        isSecret: setting.isSecret ?? false,
+      })),
+    stored: () => ({
+      world: { items: store.world.resources.size },
+      history: { maxItems: config.history.maxCommits, maxBytes: config.history.maxBytes },
+      records: { items: recorder.invocations.size + recorder.exchanges.size, maxBytes: records.maxFileBytes },
+      ...storedIn(data.logs),
+    }),
+    partOf: (name) => logs.get(name.replace(/\.jsonl$/, ''))?.part,
+    memory: () => ({
+      invocations: amountOf(recorder.invocations),
+      requests: amountOf(recorder.exchanges),
+      // The part that records use.
+      records: { sizeBytes: records.memoryBytes, maxBytes: records.maxMemoryBytes },
+      // The lines of each source.
+      logs: { maxItems: config.limits.logLines },
+    }),
+  };
+}
+
+/** Where the settings of a platform that code has started came from. */
+export function originsOf(options: StartOptions): ReadonlyMap<string, string> {
+  return new Map(
+    settings.map(({ key, path }) => [key, valueAt(options, path) === undefined ? 'default' : `option ${key}`]),
+  );
+}
+
+function originOf(origin: string): Pick<SettingView, 'source' | 'origin'> {
+  if (origin === 'default') return { source: 'default', origin };
+  if (origin.startsWith('--')) return { source: 'flag', origin };
+  if (origin.startsWith('TERRARIUM_')) return { source: 'environment', origin };
+  return { source: origin.startsWith('option ') ? 'option' : 'file', origin };
+}
+
+/** How much each part has in all its logs. */
+function storedIn(opened: Readonly<Record<string, { size: number }>>): Record<string, KeptAmount> {
+  const amounts: Record<string, KeptAmount> = {};
+  for (const [name, { part, caps, isUncounted }] of logs) {
+    if (isUncounted) continue;
+    const { items = 0, maxItems = 0 } = amounts[part] ?? {};
+    const cap = caps && { maxItems: maxItems + caps.maxItems };
+    amounts[part] = { items: items + (opened[name]?.size ?? 0), ...cap };
+  }
+  return amounts;
+}
+
+function amountOf({ size, maxItems }: { size: number; maxItems: number }) {
+  return { items: size, maxItems };
+}

@@ -1,0 +1,87 @@
+import type { Recorder } from '../inspector/recorder/recorder.ts';
+import { causeOf } from '../model/cause.ts';
+import { PlatformError } from '../model/errors.ts';
+import type { KeyedLog } from '../model/keyed-log.ts';
+import { USER } from '../model/type-names.ts';
+import type { LambdaService } from '../runtimes/lambdas/lambda-service.ts';
+import { systemActor } from '../services/resources/actor.ts';
+import type { Credentials } from '../services/security/credentials.ts';
+import { changesBetween } from '../storage/world/world-difference.ts';
+import type { Data } from './data.ts';
+import { logs } from './declarations.ts';
+
+/** What a test suite asks of a platform that lives in its own process, where no request could be as quick or as free. */
+export interface TestService {
+  /**
+   * Restores the world, the leads and the logs of the start; tokens and keys stay valid. Records are kept, because they are never deleted:
+   * resolves to the position of the newest invocation.
+   */
+  reset(): Promise<number>;
+  /** An access token of an account, without its password. Throws PlatformError 404 if there is no account of this name. */
+  token(username: string): Promise<string>;
+  /** A new API key of an account, likewise. */
+  apiKey(username: string): Promise<{ key: string; secret: string }>;
+  /** The routes of all plugins, such as `get /inspect/leads`. */
+  routes(): Promise<string[]>;
+}
+
+export interface TestServiceParts {
+  routes: TestService['routes'];
+  data: Data;
+  credentials: Credentials;
+  lambdas: Pick<LambdaService, 'forgetLogs' | 'applyRules'>;
+  recorder: Recorder;
+  onReset(): void;
+}
+
+/** Create it when the platform has started: `reset` restores this state. */
+export function createTestService({
+  data,
+  credentials,
+  lambdas,
+  recorder,
+  onReset,
+  routes,
+}: TestServiceParts): TestService {
+  const { store } = data;
+  const { view } = store;
+  // The records alone: to make a map of a large world would be a part of every start.
+  const records = [...store.world.resources.values()];
+  const restoreLogs = Object.entries<KeyedLog<unknown>>(data.logs).flatMap(([name, log]) =>
+    logs.get(name)?.reset ? [restorer(log)] : [],
+  );
+
+  const account = (username: string) => {
+    const found = view.all('users').find(({ name }) => name === username);
+    if (found?.type === USER) return found;
+    throw new PlatformError(404, `user '${username}' does not exist`);
+  };
+  return {
+    async reset() {
+      const cause = causeOf(systemActor(view.root, 'startup'), 'history.restore', 'reset to the beginning');
+      const resources = new Map(records.map((record) => [record.id, record]));
+      await store.commit(changesBetween(store.world.resources, resources), cause);
+      await Promise.all(restoreLogs.map((restore) => restore()));
+      await lambdas.applyRules();
+      lambdas.forgetLogs();
+      onReset();
+      return recorder.invocations.newest;
+    },
+    routes,
+    token: async (username) => credentials.issueToken(account(username).id, view.root.id),
+    apiKey: async (username) => credentials.createKey(account(username).id, view.root.id),
+  };
+}
+
+/** Saves the contents of a log, and returns a function that restores them. Records never change in place. */
+function restorer<T>(log: KeyedLog<T>): () => Promise<void> {
+  const noted = new Map(log.entries());
+  return async () => {
+    const added = [...log.entries()].filter(([key]) => !noted.has(key));
+    const changed = [...noted].filter(([key, record]) => log.get(key) !== record);
+    await Promise.all([
+      ...added.map(([key]) => log.remove(key)),
+      ...changed.map(([key, record]) => log.put(key, record)),
+    ]);
+  };
+}

@@ -1,0 +1,54 @@
+import type { Event } from './plugin.ts';
+
+interface Subscriber {
+  plugin: string;
+  hear(what: unknown): unknown;
+}
+
+export class Events {
+  readonly #onFault: (fault: unknown) => void;
+  readonly #subscribers = new Map<string, Subscriber[]>();
+
+  constructor(onFault: (fault: unknown) => void) {
+    this.#onFault = onFault;
+  }
+
+  /** @param plugin named if it throws */
+  on<T>({ event }: Event<T>, plugin: string, hear: (what: T) => unknown): void {
+    const subscriber = { plugin, hear: hear as Subscriber['hear'] }; // `emit` takes the same token
+    this.#subscribers.set(event, [...(this.#subscribers.get(event) ?? []), subscriber]);
+  }
+
+  /** Notifies all subscribers, in the order in which they subscribed. One that throws is reported; the others are still notified. */
+  emit<T>(event: Event<T>, what: T): void {
+    for (const subscriber of this.#of(event)) {
+      const failed = (cause: unknown) => this.#onFault(failureOf(subscriber, event, cause));
+      try {
+        const heard = subscriber.hear(what);
+        if (heard instanceof Promise) heard.catch(failed);
+      } catch (cause) {
+        failed(cause);
+      }
+    }
+  }
+
+  /** As `emit`, and waits for all subscribers; then rejects with the failure of the first one that failed. */
+  async settle<T>(event: Event<T>, what: T): Promise<void> {
+    const hearing = this.#of(event).map(async (subscriber) => {
+      try {
+        await subscriber.hear(what);
+      } catch (cause) {
+        throw failureOf(subscriber, event, cause);
+      }
+    });
+    await Promise.allSettled(hearing);
+    await Promise.all(hearing);
+  }
+
+  #of({ event }: Event<unknown>): readonly Subscriber[] {
+    return this.#subscribers.get(event) ?? [];
+  }
+}
+
+const failureOf = ({ plugin }: Subscriber, { event }: Event<unknown>, cause: unknown) =>
+  new Error(`plugin '${plugin}' failed at event '${event}'`, { cause });

@@ -1,0 +1,12 @@
+import { isIPv4 } from 'node:net';
+
+/** An address that works from this machine: a listener on all addresses is reached on the loopback one. */
+export function reachableUrl(host: string, port: number, scheme: 'http' | 'https'): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/** Is the host reachable from this machine only? */
+export function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+}

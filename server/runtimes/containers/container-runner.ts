@@ -1,0 +1,438 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { reasonOf } from '../../model/errors.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { StoredResource } from '../../model/record.ts';
+import {
+  CHECK_ENDED,
+  type EngineEvent,
+  EngineRefusal,
+  EngineUnreachable,
+  type Instance,
+  type PullProgress,
+} from './engine.ts';
+import type { EngineConnection } from './engine-connection.ts';
+import { type InstanceView, instanceViews } from './instance-view.ts';
+import { OPEN_LIMIT_MS, Readiness } from './readiness.ts';
+import { type ContainerEvent, complaintOf, isServing, type Known, statusOf, type Trouble } from './status.ts';
+import type { Plan } from './workload.ts';
+
+const CHECK_NOTED_MS = 100;
+const MAX_EVENTS = 50;
+/** What failed for a reason that may pass is tried again after the first delay, then with growing ones up to the last. */
+const RETRY_MS = [500, 2_000, 5_000, 15_000, 60_000];
+/** An image that there was none of is looked for so often: somebody may have built, pulled or loaded it since. */
+const IMAGE_LOOK_MS = 3_000;
+/** Time until a new instance must be healthy, in addition to the grace period of its checks. */
+const HEALTH_MARGIN_MS = 30_000;
+const WATCH_INTERVAL_MS = 50;
+/** Time that a new instance without health checks must run with open ports before the old ones are removed. */
+const STEADY_MS = 1_000;
+const LOG_LINES = 5;
+
+export interface RunnerOptions {
+  attached: EngineConnection;
+  nowMs(): number;
+  drain(instanceId: string): Promise<void>;
+  onChange(): void;
+  onPull(progress: PullProgress | undefined): void;
+}
+
+/** Brings an engine to the state that one record requires, one task at a time: a newer request aborts an older one. */
+export class ContainerRunner {
+  readonly #options: RunnerOptions;
+  #record: StoredResource;
+  #plan: Plan;
+  #instances: readonly Instance[] = [];
+  readonly #readiness: Readiness;
+  readonly #leaving = new Set<string>();
+  /** In a rolling update: the new instances that are known to run. The others get no requests as long as old ones serve. */
+  #ready: Set<string> | undefined;
+  readonly #events: ContainerEvent[] = [];
+  #checkTimer: NodeJS.Timeout | undefined;
+  #failure: string | undefined;
+  /** Of the image that instances have to be of, when its name has come to mean another one than they were made from. */
+  #imageId: string | undefined;
+  #hasRun = false;
+  #working: AbortController | undefined;
+  #worked: Promise<void> = Promise.resolve();
+  #isDue = false;
+  #isRemoved = false;
+  #attempts = 0;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #refreshing: Promise<void> | undefined;
+  #isRefreshDue = false;
+  #isConfirming = false;
+
+  constructor(record: StoredResource, plan: Plan, options: RunnerOptions) {
+    this.#record = record;
+    this.#plan = plan;
+    this.#options = options;
+    this.#readiness = new Readiness({
+      nowMs: options.nowMs,
+      onChange: () => {
+        this.#settle();
+        options.onChange();
+      },
+    });
+  }
+
+  get record(): StoredResource {
+    return this.#record;
+  }
+
+  get plan(): Plan {
+    return this.#plan;
+  }
+
+  get attached(): EngineConnection {
+    return this.#options.attached;
+  }
+
+  get instances(): readonly Instance[] {
+    return this.#instances;
+  }
+
+  change(record: StoredResource, plan: Plan): void {
+    const isAnother = plan.workload.revision !== this.#plan.workload.revision;
+    const isSame = !isAnother && plan.workload.instances === this.#plan.workload.instances;
+    this.#record = record;
+    this.#plan = plan;
+    if (isSame) return;
+    if (isAnother) this.#hasRun = false;
+    if (isAnother) this.#imageId = undefined;
+    this.#attempts = 0;
+    this.#failure = undefined;
+    this.wake();
+  }
+
+  /** Tries again what has failed, and replaces instances if the name of their image means another one by now (D-052). */
+  async confirm(): Promise<void> {
+    const { kind, image } = this.#plan.workload;
+    if (this.#failure !== undefined) {
+      this.#attempts = 0;
+      this.#failure = undefined;
+      return this.wake();
+    }
+    if (kind === 'job') return; // what has run has run
+    this.#isConfirming = true;
+    const imageId = await this.#findImage(image).finally(() => {
+      this.#isConfirming = false;
+    });
+    const isOther = (one: Instance) => this.#isOfNow(one) && one.imageId !== undefined && one.imageId !== imageId;
+    if (imageId === undefined || image !== this.#plan.workload.image || !this.#instances.some(isOther)) return;
+    this.#imageId = imageId;
+    this.#hasRun = false;
+    this.wake();
+  }
+
+  wake(): void {
+    if (this.#isRemoved || this.#options.attached.state.kind !== 'ready') return;
+    clearTimeout(this.#retryTimer);
+    this.#isDue = true;
+    if (this.#working) this.#working.abort();
+    else this.#worked = this.#work();
+  }
+
+  /** Takes over the instances that the engine already runs for this record, and starts missing ones. */
+  adopt(instances: readonly Instance[]): void {
+    if (this.#working || this.#refreshing) return; // it looks for itself
+    this.#see(instances);
+    if (this.#isAsRequested() || this.#failure !== undefined) return;
+    this.wake();
+  }
+
+  onEvent({ what, instanceId, atMs }: Extract<EngineEvent, { kind: 'instance' }>): void {
+    if (what === CHECK_ENDED) {
+      // The daemon notes the result of a check a moment after its end.
+      if (this.#plan.workload.health) this.#checkTimer ??= setTimeout(() => this.refresh(), CHECK_NOTED_MS).unref();
+      return;
+    }
+    this.#events.push({ timestamp: new Date(atMs).toISOString(), type: what, instance: instanceId.slice(0, 12) });
+    if (this.#events.length > MAX_EVENTS) this.#events.shift();
+    // Where there is one more that is not started yet, there is nothing new to see.
+    if (what !== 'create') this.refresh();
+  }
+
+  refresh(): void {
+    clearTimeout(this.#checkTimer);
+    this.#checkTimer = undefined;
+    this.#isRefreshDue = true;
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = undefined;
+    });
+  }
+
+  status(): JsonObject {
+    return statusOf(this.#record, this.#known());
+  }
+
+  serving(): Instance[] {
+    const serving = this.#instances.filter((one) => this.#canServe(one) && !this.#leaving.has(one.id));
+    const ready = this.#ready;
+    if (ready === undefined || serving.every((one) => this.#isOfNow(one))) return serving;
+    return serving.filter((one) => ready.has(one.id) || !this.#isOfNow(one));
+  }
+
+  /** Why nothing serves, in words that follow "container 'x' is not running: ". */
+  unavailableReason(): string {
+    const { state } = this.#options.attached;
+    if (this.#plan.workload.instances === 0) return 'it is scaled to 0 instances';
+    if ('reason' in state) return state.reason;
+    if (state.kind === 'connecting') return 'the container engine has not responded yet';
+    return this.#failure ?? complaintOf(this.#instances) ?? 'its instances are starting';
+  }
+
+  /** Resolves when as many serve as are asked for; rejects with the reason when that failed, or did not come about in time. */
+  async whenRunning(timeoutMs: number): Promise<void> {
+    const untilMs = this.#options.nowMs() + timeoutMs;
+    while (this.serving().filter((one) => this.#isOfNow(one)).length < this.#plan.workload.instances) {
+      if (this.#failure !== undefined) throw new Error(this.#failure);
+      if (this.#isRemoved) throw new Error(`container '${this.#record.name}' was deleted`);
+      if (this.#options.nowMs() > untilMs) throw new Error(`it did not start in time: ${this.unavailableReason()}`);
+      await pause(WATCH_INTERVAL_MS);
+    }
+  }
+
+  /** Replaces all instances, with the current inherited values (D-114); a failed start is retried. */
+  async restart(): Promise<void> {
+    const leaving = [...this.#instances];
+    await Promise.all(leaving.map(({ id }) => this.#options.drain(id)));
+    await this.#options.attached.use((engine) => engine.remove(this.#record.id));
+    this.#attempts = 0;
+    this.#failure = undefined;
+    this.#hasRun = false;
+    this.wake();
+    this.#options.onChange();
+  }
+
+  views(instances: readonly Instance[]): InstanceView[] {
+    return instanceViews(instances, this.#known(), (one) => !this.#isConfirming && this.#isOfNow(one));
+  }
+
+  async remove(): Promise<void> {
+    void this.stop();
+    const leaving = [...this.#instances];
+    await Promise.all(leaving.map(({ id }) => this.#options.drain(id)));
+    await this.#options.attached.use((engine) => engine.remove(this.#record.id));
+  }
+
+  /** Ends the work and the watching; what runs goes on. Resolves when nothing is asked of the engine for it any more. */
+  stop(): Promise<void> {
+    this.#isRemoved = true;
+    clearTimeout(this.#retryTimer);
+    clearTimeout(this.#checkTimer);
+    this.#working?.abort();
+    this.#readiness.stop();
+    return this.#worked;
+  }
+
+  async #work(): Promise<void> {
+    while (this.#isDue && !this.#isRemoved) {
+      this.#isDue = false;
+      const working = new AbortController();
+      this.#working = working;
+      const imageId = this.#imageId;
+      try {
+        await this.#options.attached.use((engine) =>
+          engine.apply(
+            { ...this.#plan.workload, imageId },
+            {
+              signal: working.signal,
+              onPull: this.#options.onPull,
+              onReplacing: () => {
+                this.#ready = new Set();
+              },
+              whenReady: (instance) => this.#whenReady(instance, working.signal),
+              beforeRemoval: (instance) => this.#beforeRemoval(instance),
+            },
+          ),
+        );
+        this.#ready = undefined;
+        this.#failure = undefined;
+        if (this.#imageId === imageId) this.#imageId = undefined;
+      } catch (failure) {
+        if (!working.signal.aborted) this.#fail(failure);
+      }
+      this.#working = undefined;
+      await this.#look();
+    }
+  }
+
+  #fail(failure: unknown): void {
+    if (failure instanceof EngineUnreachable) return; // the engine's state reports it, and this is repeated when the engine is back
+    this.#failure = reasonOf(failure);
+    if (this.#isRemoved) return;
+    // A definition that is refused is refused again: it waits for a change of the record. So does an image, unless it comes (D-051).
+    const refused = failure instanceof EngineRefusal ? failure.kind : undefined;
+    if (refused === 'definition') return;
+    if (refused === 'image') {
+      this.#awaitImage();
+      return;
+    }
+    const delayMs = RETRY_MS[Math.min(this.#attempts, RETRY_MS.length - 1)] ?? 0;
+    this.#attempts += 1;
+    this.#retryTimer = setTimeout(() => this.wake(), delayMs).unref();
+  }
+
+  #awaitImage(): void {
+    this.#retryTimer = setTimeout(async () => {
+      const found = await this.#findImage(this.#plan.workload.image);
+      if (this.#failure === undefined || this.#isRemoved) return;
+      if (found === undefined) this.#awaitImage();
+      else this.wake();
+    }, IMAGE_LOOK_MS).unref();
+  }
+
+  async #findImage(image: string): Promise<string | undefined> {
+    try {
+      return await (await this.#options.attached.engine()).findImage(image);
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #refresh(): Promise<void> {
+    while (this.#isRefreshDue && !this.#isRemoved) {
+      this.#isRefreshDue = false;
+      await this.#look();
+    }
+    // Another program has removed the missing instance.
+    if (!this.#working && this.#failure === undefined && !this.#isAsRequested()) this.wake();
+  }
+
+  async #look(): Promise<void> {
+    try {
+      // Not in line with the work: what changed is to be seen at once.
+      const engine = await this.#options.attached.engine();
+      this.#see(await engine.list(this.#record.id));
+    } catch {
+      // The engine went away: its state tells.
+    }
+  }
+
+  #see(instances: readonly Instance[]): void {
+    if (this.#isRemoved) return;
+    this.#instances = instances;
+    for (const id of this.#leaving) if (!instances.some((one) => one.id === id)) this.#leaving.delete(id);
+    this.#readiness.attend(instances, (one) => (this.#isOfNow(one) ? this.#plan.probes : []));
+    this.#settle();
+    this.#options.onChange();
+  }
+
+  /** In a rolling update: resolves when the new instance serves; rejects when it ended or is ill. */
+  async #whenReady(instance: Instance, signal: AbortSignal): Promise<void> {
+    await this.#untilReady(instance, signal);
+    this.#ready?.add(instance.id);
+  }
+
+  async #untilReady(instance: Instance, signal: AbortSignal): Promise<void> {
+    const { probes, workload } = this.#plan;
+    const graceMs = Math.max(0, workload.health?.graceMs ?? 0, ...probes.map((probe) => probe.graceMs));
+    const untilMs = this.#options.nowMs() + graceMs + HEALTH_MARGIN_MS + OPEN_LIMIT_MS;
+    await this.#look();
+    let isConfirmed = false;
+    while (!signal.aborted) {
+      const now = this.#instances.find(({ id }) => id === instance.id);
+      if (now?.state !== 'running' || this.#readiness.health.get(instance.id)?.verdict === 'unhealthy') {
+        const what = now?.state === 'running' ? 'fails its health check' : 'ended';
+        const why = complaintOf(now ? [now] : []) ?? `instance ${instance.id.slice(0, 12)} ${what}`;
+        throw new Error(
+          await this.#withLog(`the new definition does not run, so the old one stays in use: ${why}`, instance),
+        );
+      }
+      const isReady = this.#canServe(now) && this.#isSteady(now);
+      if (isReady && !isConfirmed) {
+        // Events of the engine can be late: on a busy machine, the instance may have ended already.
+        isConfirmed = true;
+        await this.#look();
+        continue;
+      }
+      isConfirmed = false;
+      if (isReady) {
+        const isListening = ({ id }: Instance) => this.#readiness.isListening(id);
+        if (isListening(now) || !this.#instances.some(isListening)) return;
+        const ports = now.addresses.map(({ containerPort }) => containerPort).join(', ');
+        throw new Error(
+          await this.#withLog(
+            `the new definition does not listen on port ${ports}, so the old one stays in use`,
+            instance,
+          ),
+        );
+      }
+      if (this.#options.nowMs() > untilMs)
+        throw new Error('the new definition was not ready in time, so the old one stays in use');
+      await pause(WATCH_INTERVAL_MS);
+    }
+    signal.throwIfAborted();
+  }
+
+  /** Adds the end of its log to a reason, because removing an instance removes its log. */
+  async #withLog(reason: string, { id: instanceId }: Instance): Promise<string> {
+    const asked = { instanceId, sinceMs: 0, tail: LOG_LINES, stderr: true };
+    const engine = await this.#options.attached.engine();
+    const lines = await engine.logs(this.#record.id, asked).catch(() => []);
+    if (lines.length === 0) return reason;
+    return `${reason.replace(/\.$/, '')}. Its log ends with: ${lines.map(({ text }) => text).join(' | ')}`;
+  }
+
+  /** An instance without health checks has to run for a while, to show that it does not end soon after its start. */
+  #isSteady({ id }: Instance): boolean {
+    const { probes, workload } = this.#plan;
+    if (probes.length > 0 || workload.health) return true;
+    const openSinceMs = this.#readiness.openSinceMs(id);
+    return openSinceMs !== undefined && this.#options.nowMs() - openSinceMs >= STEADY_MS;
+  }
+
+  async #beforeRemoval({ id }: Instance): Promise<void> {
+    this.#leaving.add(id);
+    await this.#options.drain(id);
+  }
+
+  #canServe(instance: Instance): boolean {
+    const known = this.#known();
+    return isServing(instance, known) && (known.hasHealthChecks || this.#readiness.isOpen(instance.id));
+  }
+
+  #isOfNow({ revision, imageId }: Instance): boolean {
+    return revision === this.#plan.workload.revision && (this.#imageId === undefined || this.#imageId === imageId);
+  }
+
+  #isAsRequested(): boolean {
+    const { kind, instances } = this.#plan.workload;
+    if (this.#instances.some((one) => !this.#isOfNow(one) || one.state === 'starting')) return false;
+    const alive = this.#instances.filter(
+      ({ state }) => kind === 'job' || state === 'running' || state === 'paused' || state === 'restarting',
+    );
+    return kind === 'job'
+      ? alive.length >= instances
+      : alive.length === instances && alive.length === this.#instances.length;
+  }
+
+  #settle(): void {
+    const { instances } = this.#plan.workload;
+    if (
+      this.#instances.filter((one) => one.state === 'running' && this.#readiness.isOpen(one.id)).length >= instances
+    ) {
+      this.#hasRun = true;
+      this.#attempts = 0;
+    }
+  }
+
+  #known(): Known {
+    const { workload, probes } = this.#plan;
+    return {
+      instances: this.#instances,
+      health: this.#readiness.health,
+      hasHealthChecks: probes.length > 0 || workload.health !== undefined,
+      hasRun: this.#hasRun,
+      trouble: this.#trouble(),
+      events: this.#events,
+    };
+  }
+
+  #trouble(): Trouble | undefined {
+    const { state } = this.#options.attached;
+    if ('reason' in state) return { kind: 'lost', reason: state.reason };
+    return this.#failure === undefined ? undefined : { kind: 'failed', reason: this.#failure };
+  }
+}

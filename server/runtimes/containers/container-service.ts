@@ -1,0 +1,305 @@
+import type { Change } from '../../model/commit.ts';
+import { reasonOf } from '../../model/errors.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { StoredResource, Uuid } from '../../model/record.ts';
+import { typeOf } from '../../model/registry.ts';
+import { wasInMemory } from '../../system/owner.ts';
+import { ContainerRunner } from './container-runner.ts';
+import { EngineLeftovers, EngineUnreachable, type Instance, type PullProgress } from './engine.ts';
+import type { EngineConnection, EngineListener } from './engine-connection.ts';
+import { Engines, type EnginesOptions, isEngineProvider } from './engines.ts';
+import { leftoverSentence } from './leftover-sentence.ts';
+import { PullProgressTracker } from './pull-progress-tracker.ts';
+import { statusOf } from './status.ts';
+import { namedVolumes, planOf } from './workload.ts';
+
+/** Time limits for stopping, with removal of the instances, and for the check for leftovers afterwards. */
+const STOP_LIMIT_MS = 30_000;
+const LOOK_LIMIT_MS = 5_000;
+/** Networks and volumes go when nothing was deleted for so long: often the next thing is deleted at once. */
+const PRUNE_AFTER_MS = 1_000;
+/** An engine that nothing asks for is connected to a while after the start, which it would slow down. */
+const CONNECT_IDLE_MS = 1_000;
+
+export type ContainerNews =
+  | { kind: 'container'; recordId: Uuid; status: string; reason?: string; atMs: number }
+  /** Without progress the pull is over. */
+  | { kind: 'pull'; recordId: Uuid; progress?: PullProgress; atMs: number }
+  | { kind: 'engine'; address: string; state: string; reason?: string; atMs: number };
+
+export interface ContainerServiceOptions extends Omit<EnginesOptions, 'listener'> {
+  nowMs(): number;
+  /** Stops requests to an instance and waits, for a bounded time, until those under way have ended. */
+  drain(instanceId: string): Promise<void>;
+  onNews(news: ContainerNews): void;
+  onWarning(message: string): void;
+}
+
+/** Runs the containers and jobs of the world from their commit to their deletion, and reports their state. Nothing here writes to the world. */
+export class ContainerService {
+  readonly #options: ContainerServiceOptions;
+  readonly engines: Engines;
+  readonly #runners = new Map<Uuid, ContainerRunner>();
+  readonly #statuses = new Map<Uuid, string>();
+  readonly #removals = new Set<Promise<unknown>>();
+  readonly #swept = new Set<EngineConnection>();
+  readonly pulls: PullProgressTracker;
+  #pruneTimer: NodeJS.Timeout | undefined;
+  #connectTimer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor(options: ContainerServiceOptions) {
+    this.#options = options;
+    const { view, nowMs, opening, onNews } = options;
+    this.engines = new Engines({ view, opening, listener: this.#listener() });
+    this.pulls = new PullProgressTracker(nowMs, (recordId, progress) => {
+      onNews({ kind: 'pull', recordId, ...(progress && { progress }), atMs: nowMs() });
+    });
+  }
+
+  /** Takes on all containers and jobs of the world. Engines are connected to in the background: nothing is waited for. */
+  start(): void {
+    const { view } = this.#options;
+    for (const record of [...view.all('containers'), ...view.all('jobs')]) this.#follow(record);
+    // Engines that ran something once may still hold it, whether or not a record is left.
+    for (const provider of view.all('providers')) if (isEngineProvider(provider)) this.engines.of(provider);
+    this.#connectTimer = setTimeout(() => this.engines.start(), CONNECT_IDLE_MS).unref();
+  }
+
+  /** `remove` also removes instances and networks, `forget` volumes, too. Ends after its limit at the latest; throws EngineLeftovers. */
+  async stop(what: 'keep' | 'remove' | 'forget'): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#pruneTimer);
+    clearTimeout(this.#connectTimer);
+    const ended = Promise.allSettled([...this.#removals, ...Array.from(this.#runners.values(), (one) => one.stop())]);
+    try {
+      if (what === 'keep') return;
+      const options = { ended, volumes: what === 'forget' };
+      const left = await Promise.all(this.engines.all().map((one) => this.#clear(one, options)));
+      const sentences = left.filter((one) => one !== undefined);
+      if (sentences.length > 0) throw new EngineLeftovers(sentences.join('\n'));
+    } finally {
+      this.engines.stop();
+    }
+  }
+
+  changed(changes: readonly Change[]): void {
+    if (this.#isStopped) return;
+    for (const { before, after } of changes) {
+      const record = after ?? before;
+      if (!record) continue;
+      if (isRunnable(record)) {
+        if (after && after.state === 'Active') this.#follow(after);
+        else this.#leave(record);
+      } else if (after && isEngineProvider(after)) {
+        this.engines.of(after);
+      }
+    }
+  }
+
+  status(record: StoredResource): JsonObject {
+    const runner = this.#runners.get(record.id);
+    if (runner) return runner.status();
+    const state = record.state === 'Active' ? this.engines.find(record)?.state : undefined;
+    return statusOf(record, {
+      instances: [],
+      health: new Map(),
+      hasHealthChecks: false,
+      hasRun: false,
+      trouble: state && 'reason' in state ? { kind: 'lost', reason: state.reason } : undefined,
+      events: [],
+    });
+  }
+
+  serving(containerId: Uuid, portName: string): { instanceId: string; host: string; port: number }[] {
+    const runner = this.#runners.get(containerId);
+    const containerPort = runner?.plan.portsByName.get(portName);
+    return (runner?.serving() ?? []).flatMap(({ id, addresses }) => {
+      const address = addresses.find((one) => one.containerPort === containerPort);
+      return address ? [{ instanceId: id, host: address.host, port: address.port }] : [];
+    });
+  }
+
+  unavailableReason(containerId: Uuid): string {
+    return this.#runners.get(containerId)?.unavailableReason() ?? 'it was not started';
+  }
+
+  async whenRunning(containerId: Uuid, timeoutMs: number): Promise<void> {
+    const runner = this.#runners.get(containerId);
+    if (!runner) throw new Error(`container ${containerId} was deleted`);
+    await runner.whenRunning(timeoutMs);
+  }
+
+  findRunner(id: Uuid): ContainerRunner | undefined {
+    return this.#runners.get(id);
+  }
+
+  /** A record was sent again unchanged (D-052). */
+  confirmed({ id }: StoredResource): void {
+    void this.#runners.get(id)?.confirm();
+  }
+
+  /** Values that a record inherits may have changed since it was started (D-114). */
+  takeUp({ record }: ContainerRunner): void {
+    this.#follow(record);
+  }
+
+  #follow(record: StoredResource): void {
+    if (record.state !== 'Active') return;
+    const attached = this.engines.find(record);
+    if (!attached) return;
+    let plan: ReturnType<typeof planOf>;
+    try {
+      plan = planOf(this.#options.view, record);
+    } catch (failure) {
+      this.#options.onWarning(`${record.name} cannot be run: ${failure instanceof Error ? failure.message : failure}`);
+      return;
+    }
+    const known = this.#runners.get(record.id);
+    if (known) {
+      known.change(record, plan);
+      return;
+    }
+    const runner = new ContainerRunner(record, plan, {
+      attached,
+      nowMs: this.#options.nowMs,
+      drain: this.#options.drain,
+      onChange: () => this.#tell(record.id),
+      onPull: (progress) => this.pulls.note(record.id, progress),
+    });
+    this.#runners.set(record.id, runner);
+    attached.start();
+    runner.wake();
+  }
+
+  #leave({ id }: StoredResource): void {
+    const runner = this.#runners.get(id);
+    if (!runner) return;
+    this.#runners.delete(id);
+    this.#statuses.delete(id);
+    // Instances that could not be removed are found as orphans when the engine is back.
+    this.#remove(runner.remove());
+  }
+
+  #remove(removal: Promise<unknown>): void {
+    const ended = removal
+      .catch((failure: unknown) => {
+        if (failure instanceof EngineUnreachable) return;
+        this.#options.onWarning(`an instance was not removed: ${failure instanceof Error ? failure.message : failure}`);
+      })
+      .finally(() => {
+        this.#removals.delete(ended);
+        this.#pruneSoon();
+      });
+    this.#removals.add(ended);
+  }
+
+  async #clear(
+    attached: EngineConnection,
+    { ended, volumes }: { ended: Promise<unknown>; volumes: boolean },
+  ): Promise<string | undefined> {
+    const runners = [...this.#runners.values()].filter((one) => one.attached === attached);
+    const known = runners.flatMap(({ instances }) => instances.map(({ id }) => id));
+    if (attached.state.kind === 'connecting' && runners.length === 0) return undefined; // nothing was ever asked of it
+    const startedMs = performance.now();
+    const work = async () => {
+      await Promise.all(known.map((id) => this.#options.drain(id)));
+      await within(STOP_LIMIT_MS / 3, ended).catch(() => undefined); // instances that they are still creating are found as well
+      const engine = await attached.engine();
+      return engine.clear({ volumes, limitMs: STOP_LIMIT_MS - (performance.now() - startedMs) });
+    };
+    try {
+      const left = await within(STOP_LIMIT_MS + LOOK_LIMIT_MS, work());
+      return leftoverSentence(attached.address, left, `they still existed after ${STOP_LIMIT_MS / 1_000} s`);
+    } catch (failure) {
+      const reason = reasonOf(failure);
+      const containers = known.map((id) => id.slice(0, 12));
+      return leftoverSentence(attached.address, { containers, services: [], networks: [], volumes: [] }, reason);
+    }
+  }
+
+  #listener(): EngineListener {
+    return {
+      onInstances: (attached, instances) => this.#adopt(attached, instances),
+      onEvent: (event) => this.#runners.get(event.recordId)?.onEvent(event),
+      onState: (attached) => {
+        const { address, state } = attached;
+        if (state.kind === 'ready') this.#sweep(attached);
+        const reason = 'reason' in state ? { reason: state.reason } : {};
+        this.#options.onNews({ kind: 'engine', address, state: state.kind, ...reason, atMs: this.#options.nowMs() });
+        for (const [id, runner] of this.#runners) if (runner.attached === attached) this.#tell(id);
+      },
+    };
+  }
+
+  #sweep(attached: EngineConnection): void {
+    if (this.#swept.has(attached)) return;
+    this.#swept.add(attached);
+    const swept = attached.engine().then((engine) => engine.sweep(wasInMemory));
+    swept.catch(() => this.#swept.delete(attached)); // when it is back
+  }
+
+  #adopt(attached: EngineConnection, instances: readonly Instance[]): void {
+    if (this.#isStopped) return;
+    const byRecord = grouped(instances);
+    for (const [id, runner] of this.#runners) {
+      if (runner.attached === attached) runner.adopt(byRecord.get(id) ?? []);
+    }
+    for (const id of byRecord.keys()) {
+      const runner = this.#runners.get(id);
+      if (runner?.attached !== attached) this.#remove(attached.use((engine) => engine.remove(id)));
+    }
+    this.#pruneSoon();
+  }
+
+  #pruneSoon(): void {
+    clearTimeout(this.#pruneTimer);
+    if (this.#isStopped) return;
+    this.#pruneTimer = setTimeout(() => {
+      const used = new Set([...this.#runners.values()].map(({ plan }) => plan.workload.environmentId));
+      for (const one of this.engines.ready()) this.#prune(one, used).catch(() => undefined); // the next time
+    }, PRUNE_AFTER_MS).unref();
+  }
+
+  async #prune(attached: EngineConnection, environments: ReadonlySet<Uuid>): Promise<void> {
+    const engine = await attached.engine();
+    await engine.prune({ environments, volumes: namedVolumes(this.#options.view) });
+  }
+
+  #tell(id: Uuid): void {
+    const runner = this.#runners.get(id);
+    if (!runner) return;
+    const { status, status_detail: detail } = runner.status();
+    const { reason } = Object(detail);
+    const summary = JSON.stringify([status, reason]);
+    if (this.#statuses.get(id) === summary) return;
+    this.#statuses.set(id, summary);
+    const why = typeof reason === 'string' ? { reason } : {};
+    this.#options.onNews({
+      kind: 'container',
+      recordId: id,
+      status: String(status),
+      ...why,
+      atMs: this.#options.nowMs(),
+    });
+  }
+}
+
+function isRunnable(record: StoredResource): boolean {
+  const { word } = typeOf(record);
+  return word === 'containers' || word === 'jobs';
+}
+
+function grouped(instances: readonly Instance[]): Map<Uuid, Instance[]> {
+  const groups = new Map<Uuid, Instance[]>();
+  for (const one of instances) groups.set(one.recordId, [...(groups.get(one.recordId) ?? []), one]);
+  return groups;
+}
+
+async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(reject, limitMs, new Error(`timeout after ${limitMs / 1_000} s`));
+  });
+  return Promise.race([work, limit]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { SYSTEM, type System } from '../../../system/this-system.ts';
+import { EngineUnreachable } from '../engine.ts';
+
+export interface DockerTls {
+  ca?: string | undefined;
+  cert?: string | undefined;
+  key?: string | undefined;
+}
+
+export interface DockerAddress {
+  /** For messages: `unix:///var/run/docker.sock`, `tcp://build-host:2376`. Never contains a secret. */
+  url: string;
+  transport:
+    | { kind: 'socket'; path: string }
+    | { kind: 'tcp'; host: string; port: number; tls: DockerTls | undefined }
+    | { kind: 'ssh'; host: string; port: number; user: string | undefined; agent: string | undefined };
+  publishedHost: string;
+  /** Address of the engine's host that ports are published on: loopback where that is this machine. */
+  bindAddress: string;
+  /** Can this machine reach containers at their own addresses? Not in a virtual machine, where another host may have such an address. */
+  isOwnKernel: boolean;
+}
+
+/** Folders in the paths of sockets that lead into a virtual machine, also on Linux. */
+const MACHINES = /\/(\.docker\/(desktop|run)|\.colima|\.config\/colima|\.lima|\.rd|\.orbstack|podman\/machine)\//;
+
+export interface AddressOptions {
+  env: NodeJS.ProcessEnv;
+  homeDir: string | undefined;
+  platform?: System;
+  exists?: (file: string) => boolean;
+  /** For `url`; the environment's certificates are used when there are none. */
+  tls?: DockerTls;
+}
+
+/**
+ * Where the engine is: the address that was asked for, else what the docker command would use, in its order: `DOCKER_HOST`, the
+ * current context, the default socket. Without that socket it is the first that exists of those that Docker Desktop, OrbStack, Colima,
+ * Rancher Desktop and Podman make.
+ *
+ * @param url unix://, npipe://, tcp://, http://, https:// or ssh://; undefined for the docker command's
+ * @throws EngineUnreachable when the address or the context cannot be used; the sentence says why
+ */
+export function dockerAddress(url: string | undefined, options: AddressOptions): DockerAddress {
+  if (url !== undefined) return parseAddress(url, options);
+  const { env } = options;
+  if (env.DOCKER_HOST) return parseAddress(env.DOCKER_HOST, options);
+  return contextAddress(options) ?? parseAddress(defaultSocket(options), options);
+}
+
+function parseAddress(url: string, options: AddressOptions): DockerAddress {
+  const { env, platform = SYSTEM } = options;
+  const socket = /^(unix|npipe):\/\/(.*)$/.exec(url);
+  if (socket) {
+    const path = socket[2] || defaultSocket(options).replace(/^\w+:\/\//, '');
+    return {
+      url,
+      transport: { kind: 'socket', path: platform === 'win32' ? path.replaceAll('/', '\\') : path },
+      publishedHost: '127.0.0.1',
+      bindAddress: '127.0.0.1',
+      isOwnKernel: platform === 'linux' && !MACHINES.test(path),
+    };
+  }
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (!parsed || !/^(tcp|https?|ssh):$/.test(parsed.protocol) || parsed.hostname === '') {
+    throw new EngineUnreachable(
+      `'${withoutPassword(url)}' is not an address of a Docker engine. It must begin with unix://, npipe://, tcp://, http://, https:// or ssh://.`,
+    );
+  }
+  const host = parsed.hostname.replace(/^\[|\]$/g, '');
+  const isHere = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host);
+  const published = {
+    publishedHost: isHere ? '127.0.0.1' : host,
+    bindAddress: isHere ? '127.0.0.1' : '0.0.0.0',
+    isOwnKernel: isHere && platform === 'linux',
+  };
+  const shown = withoutPassword(url);
+  if (parsed.protocol === 'ssh:') {
+    const user = parsed.username === '' ? undefined : decodeURIComponent(parsed.username);
+    const port = Number(parsed.port || 22);
+    return { url: shown, transport: { kind: 'ssh', host, port, user, agent: env.SSH_AUTH_SOCK }, ...published };
+  }
+  const isSecure = parsed.protocol === 'https:' || options.tls !== undefined || env.DOCKER_TLS_VERIFY === '1';
+  const port = Number(parsed.port || (isSecure ? 2376 : 2375));
+  const tls = isSecure ? (options.tls ?? certificatesIn(env.DOCKER_CERT_PATH ?? clientFolder(options))) : undefined;
+  return { url: shown, transport: { kind: 'tcp', host, port, tls }, ...published };
+}
+
+function withoutPassword(url: string): string {
+  return url.replace(/^(\w+:\/\/[^/:@]*):[^/@]*@/, '$1@');
+}
+
+/** Pipes of Docker Desktop and Rancher Desktop, then of Docker Desktop without its default pipe, then of Podman. */
+const PIPES = ['docker_engine', 'dockerDesktopLinuxEngine', 'podman-machine-default'];
+
+/** Sockets below the home folder: Docker Desktop, OrbStack, Colima (two versions), Rancher Desktop, Podman. */
+const HOME_SOCKETS = [
+  '.docker/run/docker.sock',
+  '.orbstack/run/docker.sock',
+  '.colima/default/docker.sock',
+  '.config/colima/default/docker.sock',
+  '.rd/docker.sock',
+  '.local/share/containers/podman/machine/podman.sock',
+];
+
+/** The first of the usual addresses that exists; the docker command's own if none does. */
+function defaultSocket({ env, homeDir, platform = SYSTEM, exists = existsSync }: AddressOptions): string {
+  if (platform === 'win32') {
+    const pipe = PIPES.find((name) => exists(`\\\\.\\pipe\\${name}`)) ?? PIPES[0];
+    return `npipe:////./pipe/${pipe}`;
+  }
+  const system = '/var/run/docker.sock';
+  const inHome = homeDir === undefined ? [] : HOME_SOCKETS.map((file) => join(homeDir, file));
+  const rootless = (name: string) => (env.XDG_RUNTIME_DIR ? [join(env.XDG_RUNTIME_DIR, name)] : []);
+  const podman = [...rootless('podman/podman.sock'), '/run/podman/podman.sock'];
+  const candidates = [system, ...rootless('docker.sock'), ...inHome, ...podman];
+  return `unix://${candidates.find((file) => exists(file)) ?? system}`;
+}
+
+function clientFolder({ env, homeDir }: AddressOptions): string | undefined {
+  return env.DOCKER_CONFIG ?? (homeDir === undefined ? undefined : join(homeDir, '.docker'));
+}
+
+function certificatesIn(folder: string | undefined): DockerTls {
+  if (folder === undefined) return {};
+  const read = (name: string) => {
+    const file = join(folder, name);
+    return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  };
+  const [ca, cert, key] = [read('ca.pem'), read('cert.pem'), read('key.pem')];
+  return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
+}
+
+const contextFile = z.looseObject({ Endpoints: z.looseObject({ docker: z.looseObject({ Host: z.string() }) }) });
+const clientFile = z.looseObject({ currentContext: z.string().optional() });
+
+/** The current context's address; undefined when that is the default one. */
+function contextAddress(options: AddressOptions): DockerAddress | undefined {
+  const { env } = options;
+  const folder = clientFolder(options);
+  const name = env.DOCKER_CONTEXT || (folder !== undefined && currentContext(join(folder, 'config.json')));
+  if (!name || name === 'default') return undefined;
+  if (folder === undefined) {
+    throw new EngineUnreachable(
+      `the docker context '${name}' cannot be read, because this user has no home folder. Set HOME or DOCKER_CONFIG.`,
+    );
+  }
+  const id = createHash('sha256').update(name).digest('hex');
+  const file = join(folder, 'contexts', 'meta', id, 'meta.json');
+  let host: string;
+  try {
+    host = contextFile.parse(JSON.parse(readFileSync(file, 'utf8'))).Endpoints.docker.Host;
+  } catch (cause) {
+    const advice = 'list the contexts with `docker context ls`, or set containers.engine';
+    throw new EngineUnreachable(`the docker context '${name}' cannot be read (${file}): ${advice}`, { cause });
+  }
+  const tlsFolder = join(folder, 'contexts', 'tls', id, 'docker');
+  return parseAddress(host, { ...options, ...(existsSync(tlsFolder) && { tls: certificatesIn(tlsFolder) }) });
+}
+
+function currentContext(file: string): string | undefined {
+  try {
+    return clientFile.parse(JSON.parse(readFileSync(file, 'utf8'))).currentContext;
+  } catch {
+    return undefined; // no file, or none of docker's: then there is no other context
+  }
+}

@@ -1,0 +1,258 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectForTests, expectNothingLeft, newWorldId, requireEngine, testImage } from '../../../testing/engine.ts';
+import { type ApplyOptions, type EngineEvent, EngineRefusal, EngineUnreachable, type Workload } from '../engine.ts';
+import { DockerEngine } from './docker-engine.ts';
+
+const LIMIT_MS = 60_000;
+const POLL = { timeout: LIMIT_MS, interval: 50 };
+
+let image: string;
+const worldId = newWorldId();
+const environmentId = randomUUID();
+let engine: DockerEngine;
+
+beforeAll(async () => {
+  await requireEngine();
+  image = await testImage();
+  engine = new DockerEngine({ worldId, connection: connectForTests() });
+}, LIMIT_MS);
+afterAll(async () => {
+  for (const { recordId } of await engine.list()) await engine.remove(recordId);
+  await engine.prune({ environments: new Set(), volumes: new Set() });
+  engine.close();
+  await expectNothingLeft(worldId);
+}, LIMIT_MS);
+
+const workload = (change: Partial<Workload> = {}): Workload => ({
+  recordId: randomUUID(),
+  kind: 'container',
+  name: 'app',
+  environmentId,
+  providerId: randomUUID(),
+  revision: '1',
+  instances: 1,
+  image,
+  forcePull: false,
+  command: ['/bin/sh', '-c', 'trap "exit 0" TERM; sleep 3600 & wait'],
+  user: undefined,
+  env: {},
+  labels: {},
+  cpus: 0.5,
+  memoryBytes: 32 * 1024 * 1024,
+  ports: [],
+  aliases: [],
+  mounts: [],
+  files: [],
+  health: undefined,
+  ...change,
+});
+const apply = (asked: Workload, options: Partial<ApplyOptions> = {}) =>
+  engine.apply(asked, {
+    signal: new AbortController().signal,
+    onReplacing: () => undefined,
+    whenReady: async () => undefined,
+    beforeRemoval: async () => undefined,
+    ...options,
+  });
+
+describe('bringing a workload to its described state', () => {
+  it('starts missing instances and keeps existing ones', { timeout: LIMIT_MS }, async () => {
+    const asked = workload({ instances: 2, labels: { COMMIT_SHA: 'abc' } });
+    await apply(asked);
+    const first = await engine.list(asked.recordId);
+    expect(first).toMatchObject([{ state: 'running' }, { state: 'running' }]);
+    await apply(asked);
+    expect((await engine.list(asked.recordId)).map(({ id }) => id)).toEqual(first.map(({ id }) => id));
+    await apply({ ...asked, instances: 1 });
+    expect(await engine.list(asked.recordId)).toHaveLength(1);
+    await apply({ ...asked, instances: 0 });
+    expect(await engine.list(asked.recordId)).toEqual([]);
+  });
+
+  it('replaces by new ones that are ready before the old ones go', { timeout: LIMIT_MS }, async () => {
+    const asked = workload();
+    await apply(asked);
+    const [old] = await engine.list(asked.recordId);
+    const steps: string[] = [];
+    await apply(
+      { ...asked, revision: '2' },
+      {
+        onReplacing: () => undefined,
+        whenReady: async ({ revision }) => void steps.push(`ready ${revision}`),
+        beforeRemoval: async ({ id, revision }) => {
+          steps.push(`remove ${revision}`);
+          expect(id).toBe(old?.id);
+          expect(await engine.list(asked.recordId)).toHaveLength(2);
+        },
+      },
+    );
+    expect(steps).toEqual(['ready 2', 'remove 1']);
+    expect(await engine.list(asked.recordId)).toMatchObject([{ revision: '2', state: 'running' }]);
+  });
+
+  it('keeps the old ones when the new ones never get ready', { timeout: LIMIT_MS }, async () => {
+    const asked = workload();
+    await apply(asked);
+    const update = apply(
+      { ...asked, revision: '2' },
+      {
+        onReplacing: () => undefined,
+        whenReady: async () => {
+          throw new Error('never healthy');
+        },
+      },
+    );
+    await expect(update).rejects.toThrow('never healthy');
+    expect(await engine.list(asked.recordId)).toMatchObject([{ revision: '1', state: 'running' }]);
+  });
+
+  it('says of an instance that has ended that it cannot be measured', { timeout: LIMIT_MS }, async () => {
+    const asked = workload({ kind: 'job', command: ['/bin/true'] });
+    await apply(asked);
+    const stateOf = async () => (await engine.list(asked.recordId))[0]?.state;
+    await expect.poll(stateOf, POLL).toMatch(/^(exited|failed)$/);
+    const [ended] = await engine.list(asked.recordId);
+    const measuring = engine.stats(ended?.id ?? '');
+    await expect(measuring).rejects.toMatchObject({ name: 'EngineRefusal', kind: 'missing' });
+  });
+
+  it('gives environment, user, files, volumes and a published port', { timeout: LIMIT_MS }, async () => {
+    const volumeId = randomUUID();
+    const asked = workload({
+      env: { GREETING: 'hello there' },
+      files: [{ path: '/run/secrets/key', content: Buffer.from('s3cret') }],
+      mounts: [
+        { kind: 'volume', path: '/data', volumeId, isReadOnly: false },
+        { kind: 'empty', path: '/scratch' },
+      ],
+      ports: [{ containerPort: 8080, protocol: 'tcp', isPublished: true }],
+      command: ['/bin/sh', '-c', 'echo "$GREETING" > /www/index.html; exec httpd -f -p 8080 -h /www'],
+    });
+    await apply(asked);
+    const [one] = await engine.list(asked.recordId);
+    const [address] = one?.addresses ?? [];
+    const answer = async () => (await fetch(`http://${address?.host}:${address?.port}/`)).text().catch(() => '');
+    await expect.poll(() => answer().catch(() => ''), POLL).toBe('hello there\n');
+    expect(await engine.exec(one?.id ?? '', ['cat', '/run/secrets/key'])).toEqual({
+      exitCode: 0,
+      isCut: false,
+      stdout: 's3cret',
+      stderr: '',
+    });
+    await engine.exec(one?.id ?? '', ['sh', '-c', 'echo kept > /data/file']);
+    await apply({ ...asked, revision: '2' });
+    const [next] = await engine.list(asked.recordId);
+    expect((await engine.exec(next?.id ?? '', ['cat', '/data/file'])).stdout).toBe('kept\n');
+    expect((await engine.stats(next?.id ?? '')).memoryLimitBytes).toBe(32 * 1024 * 1024);
+    await engine.remove(asked.recordId);
+  });
+
+  it('lets instances of an environment find each other by name', { timeout: LIMIT_MS }, async () => {
+    const serve = ['/bin/sh', '-c', 'echo found > /www/index.html; exec httpd -f -p 80 -h /www'];
+    const [server, client] = [
+      workload({ aliases: ['shop', 'shop.env.svc.cluster.local'], command: serve }),
+      workload(),
+    ];
+    await Promise.all([apply(server), apply(client)]);
+    const [one] = await engine.list(client.recordId);
+    const read = async (host: string) => (await engine.exec(one?.id ?? '', ['wget', '-qO-', `http://${host}/`])).stdout;
+    await expect.poll(() => read('shop'), POLL).toBe('found\n');
+    expect(await read('shop.env.svc.cluster.local')).toBe('found\n');
+  });
+
+  it('runs a job once', { timeout: LIMIT_MS }, async () => {
+    const asked = workload({ kind: 'job', command: ['/bin/sh', '-c', 'echo done; exit 3'] });
+    await apply(asked);
+    await expect
+      .poll(async () => engine.list(asked.recordId), POLL)
+      .toMatchObject([{ state: 'exited', exitCode: 3, kind: 'job' }]);
+    const [ended] = await engine.list(asked.recordId);
+    await apply(asked);
+    expect((await engine.list(asked.recordId)).map(({ id }) => id)).toEqual([ended?.id]);
+  });
+});
+
+describe('failures', () => {
+  it('an image that cannot be pulled is refused with what to do', { timeout: LIMIT_MS }, async () => {
+    const failure = await apply(workload({ image: 'terrarium-test/nothing:1' })).catch((thrown: unknown) => thrown);
+    expect(failure).toBeInstanceOf(EngineRefusal);
+    expect(failure).toMatchObject({
+      kind: 'image',
+      message: expect.stringContaining("image 'terrarium-test/nothing:1' cannot be pulled"),
+    });
+  });
+
+  it('an image that is here is used when it cannot be pulled again', { timeout: LIMIT_MS }, async () => {
+    const asked = workload({ forcePull: true });
+    await apply(asked);
+    expect(await engine.list(asked.recordId)).toMatchObject([{ state: 'running' }]);
+  });
+
+  it('a command that there is none of is refused, and nothing stays', { timeout: LIMIT_MS }, async () => {
+    const asked = workload({ command: ['/no/such/program'] });
+    await expect(apply(asked)).rejects.toThrow(/no such file/);
+    expect(await engine.list(asked.recordId)).toEqual([]);
+  });
+
+  it('an instance that exceeds its memory limit reports that it was killed for it', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    // With much less, the engine itself may not get the container started.
+    const asked = workload({ kind: 'job', memoryBytes: 32 * 1024 * 1024, command: ['tail', '/dev/zero'] });
+    await apply(asked);
+    await expect
+      .poll(() => engine.list(asked.recordId), POLL)
+      .toMatchObject([{ state: 'exited', wasKilledForMemory: true }]);
+  });
+
+  it('an unreachable engine is reported with its address', async () => {
+    const anonymous = new DockerEngine({ worldId, connection: connectForTests('unix:///no/such/docker.sock') });
+    const failure = await anonymous.ping().catch((thrown: unknown) => thrown);
+    expect(failure).toBeInstanceOf(EngineUnreachable);
+    expect(failure).toMatchObject({
+      message: expect.stringContaining('unix:///no/such/docker.sock (the socket does not exist)'),
+    });
+  });
+});
+
+describe('what instances tell', () => {
+  it('their output, merged, with and without standard error; live, too', { timeout: LIMIT_MS }, async () => {
+    const asked = workload({
+      command: ['/bin/sh', '-c', 'echo one; echo two >&2; while true; do echo tick; sleep 1; done'],
+    });
+    const live: string[] = [];
+    const stop = await engine.follow(asked.recordId, (_id, { text }) => live.push(text));
+    await apply(asked);
+    await expect.poll(() => live, POLL).toEqual(expect.arrayContaining(['one', 'two', 'tick']));
+    stop();
+    const all = await engine.logs(asked.recordId, { sinceMs: 0, stderr: true });
+    expect(all).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ text: 'one', stream: 'stdout' }),
+        expect.objectContaining({ text: 'two', stream: 'stderr' }),
+      ]),
+    );
+    const [instance] = await engine.list(asked.recordId);
+    expect(new Set(all.map((line) => line.instance))).toEqual(new Set([instance?.id]));
+    expect(all[0]?.atMs).toBeGreaterThan(Date.now() - LIMIT_MS);
+    const plain = await engine.logs(asked.recordId, { sinceMs: 0, stderr: false });
+    expect(plain.map(({ text }) => text)).not.toContain('two');
+    expect(await engine.logs(asked.recordId, { sinceMs: 0, stderr: true, tail: 1 })).toHaveLength(1);
+  });
+
+  it('events of this world only', { timeout: LIMIT_MS }, async () => {
+    const other = new DockerEngine({ worldId: newWorldId(), connection: connectForTests() });
+    const ours: EngineEvent[] = [];
+    const theirs: EngineEvent[] = [];
+    const ends = [await engine.watch((event) => ours.push(event)), await other.watch((event) => theirs.push(event))];
+    const asked = workload();
+    await apply(asked);
+    await expect
+      .poll(() => ours, POLL)
+      .toContainEqual(expect.objectContaining({ recordId: asked.recordId, what: 'start' }));
+    expect(theirs).toEqual([]);
+    for (const end of ends) end();
+    other.close();
+  });
+});

@@ -1,0 +1,227 @@
+import type { LogLine } from '../../../model/invocation.ts';
+import type { Uuid } from '../../../model/record.ts';
+import type { Owner } from '../../../system/owner.ts';
+import { isThisKernel } from '../../../system/this-system.ts';
+import {
+  type ApplyOptions,
+  type ClearOptions,
+  type ContainerEngine,
+  type EngineEvent,
+  EngineRefusal,
+  type ExecResult,
+  type Instance,
+  type InstanceStats,
+  type Leftovers,
+  type LogOptions,
+  type Shell,
+  type TerminalSize,
+  type Workload,
+} from '../engine.ts';
+import type { DockerConnection } from './docker-connection.ts';
+import { DockerInstances } from './docker-instances.ts';
+import { execute } from './execute.ts';
+import { pullImage } from './image-pull.ts';
+import { followLogs, readLogs } from './instance-logs.ts';
+import { ownedBy, type WorldMark } from './labels.ts';
+import { clearWorld, sweepWorlds } from './leftovers.ts';
+import { bareId } from './read-instance.ts';
+import { openShell } from './shell.ts';
+import { watchInstances } from './watch-instances.ts';
+
+/** What an instance uses: the daemon measures for about a second. Throws EngineRefusal `missing` when it no longer runs. */
+async function readStats(connection: DockerConnection, instanceId: string): Promise<InstanceStats> {
+  const measured = await connection.ask((docker) => docker.getContainer(instanceId).stats({ stream: false }));
+  // For an instance that has ended, the daemon returns the year 1; for one that ends meanwhile, no time.
+  if (!(Date.parse(measured.read) > 0)) {
+    throw new EngineRefusal('missing', `instance ${instanceId} is not running, so it cannot be measured`);
+  }
+  const { cpu_stats: now, precpu_stats: before, memory_stats: memory, networks } = measured;
+  const used = now.cpu_usage.total_usage - (before.cpu_usage?.total_usage ?? 0);
+  const passed = (now.system_cpu_usage ?? 0) - (before.system_cpu_usage ?? 0);
+  // Caches do not count, because the system frees them when memory is needed; docker's own command omits them, too.
+  const cache = Object(memory.stats).total_inactive_file ?? Object(memory.stats).inactive_file ?? 0;
+  const traffic = Object.values(networks ?? {});
+  return {
+    cpus: passed > 0 ? (used / passed) * (now.online_cpus ?? 1) : 0,
+    memoryBytes: Math.max(0, (memory.usage ?? 0) - cache),
+    memoryLimitBytes: memory.limit ?? 0,
+    receivedBytes: traffic.reduce((sum, one) => sum + one.rx_bytes, 0),
+    sentBytes: traffic.reduce((sum, one) => sum + one.tx_bytes, 0),
+  };
+}
+
+export class DockerEngine implements ContainerEngine {
+  protected readonly world: WorldMark;
+  protected readonly connection: DockerConnection;
+  readonly #instances: DockerInstances;
+
+  constructor({ connection, ...world }: WorldMark & { connection: DockerConnection }) {
+    this.world = world;
+    this.connection = connection;
+    this.#instances = new DockerInstances(world, connection);
+  }
+
+  async ping(): Promise<string> {
+    await this.beat(); // what hangs is found out sooner
+    const said = await this.connection.ask((docker) => docker.version());
+    const { Version: version, Components: parts, KernelVersion: kernel, Platform: platform } = said;
+    this.connection.isOwnKernel =
+      this.connection.address.isOwnKernel && isThisKernel({ kernel, product: platform?.Name });
+    // Podman speaks Docker's language, and says so.
+    const isPodman = (parts ?? []).some(({ Name }) => Name.startsWith('Podman'));
+    return `${isPodman ? 'Podman' : 'Docker'} ${version}`;
+  }
+
+  async beat(): Promise<void> {
+    await this.connection.ask((docker) => docker.ping());
+  }
+
+  list(recordId?: Uuid): Promise<Instance[]> {
+    return this.#instances.list(recordId);
+  }
+
+  async apply(workload: Workload, options: ApplyOptions): Promise<void> {
+    options.signal.throwIfAborted();
+    const found = await this.#instances.list(workload.recordId);
+    const isOfNow = ({ revision, imageId }: Instance) =>
+      revision === workload.revision && (workload.imageId === undefined || workload.imageId === imageId);
+    const old = found.filter((one) => !isOfNow(one));
+    const present = await this.#revive(workload, found.filter(isOfNow));
+    const missing = Math.max(0, workload.instances - present.length);
+    if (missing > 0) {
+      const isFresh = present.length === 0;
+      if (isFresh && workload.forcePull) await this.#pullIfPossible(workload.image, options);
+      options.signal.throwIfAborted();
+      if (old.length > 0) options.onReplacing();
+      const made = await this.#startAll(workload, missing, options);
+      await this.#untilReady(made, old.length > 0, options);
+    }
+    options.signal.throwIfAborted();
+    const surplus = workload.kind === 'job' ? [] : present.slice(0, Math.max(0, present.length - workload.instances));
+    await Promise.all(
+      [...old, ...surplus].map(async (one) => {
+        await options.beforeRemoval(one);
+        await this.#instances.remove(one.id);
+      }),
+    );
+  }
+
+  async remove(recordId: Uuid): Promise<void> {
+    const found = await this.#instances.list(recordId);
+    await Promise.all(found.map(({ id }) => this.#instances.remove(id)));
+  }
+
+  clear(options: ClearOptions): Promise<Leftovers> {
+    return clearWorld(this.connection, this.world.worldId, options);
+  }
+
+  sweep(isGone: (owners: readonly Owner[]) => Promise<boolean>): Promise<void> {
+    return sweepWorlds(this.connection, isGone);
+  }
+
+  prune(kept: { environments: ReadonlySet<Uuid>; volumes: ReadonlySet<Uuid> }): Promise<void> {
+    return this.#instances.prune(kept);
+  }
+
+  async logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]> {
+    const found = await this.#instances.list(recordId);
+    return readLogs(
+      this.connection,
+      found.map(({ id }) => id).filter((id) => id === (options.instanceId ?? id)),
+      options,
+    );
+  }
+
+  follow(recordId: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void> {
+    return followLogs(this.connection, this.world.worldId, recordId, onLine);
+  }
+
+  async stats(instanceId: string): Promise<InstanceStats> {
+    return readStats(this.connection, await this.containerOf(instanceId));
+  }
+
+  async exec(instanceId: string, command: readonly string[]): Promise<ExecResult> {
+    return execute(this.connection, await this.containerOf(instanceId), command);
+  }
+
+  async openShell(instanceId: string, size: TerminalSize): Promise<Shell> {
+    return openShell(this.connection, await this.containerOf(instanceId), size);
+  }
+
+  async findImage(image: string): Promise<string | undefined> {
+    const found = await this.connection.askTolerantly((docker) => docker.getImage(image).inspect());
+    return found && bareId(found.Id);
+  }
+
+  watch(onEvent: (event: EngineEvent) => void): Promise<() => void> {
+    return watchInstances(this.connection, ownedBy(this.world.worldId), onEvent);
+  }
+
+  close(): void {
+    this.connection.close();
+  }
+
+  protected async containerOf(instanceId: string): Promise<string> {
+    return instanceId;
+  }
+
+  /** Usable instances of the current revision: removes incomplete ones and starts stopped ones again, except jobs that have run. */
+  async #revive({ kind }: Workload, present: readonly Instance[]): Promise<Instance[]> {
+    const kept = await Promise.all(
+      present.map(async (one) => {
+        if (kind === 'job' && one.state !== 'starting') return one;
+        if (one.state === 'running' || one.state === 'paused' || one.state === 'restarting') return one;
+        if (one.state === 'exited' && (await this.#restarted(one))) return one;
+        await this.#instances.remove(one.id);
+        return undefined;
+      }),
+    );
+    return kept.filter((one) => one !== undefined);
+  }
+
+  async #restarted({ id }: Instance): Promise<boolean> {
+    try {
+      await this.#instances.restart(id);
+      return true;
+    } catch (failure) {
+      if (failure instanceof EngineRefusal) return false;
+      throw failure;
+    }
+  }
+
+  /** Starts so many, pulling the image when the daemon turns out not to have it. */
+  async #startAll(workload: Workload, count: number, options: ApplyOptions): Promise<Instance[]> {
+    const start = () => this.#instances.start(workload);
+    let first: Instance;
+    try {
+      first = await start();
+    } catch (failure) {
+      if (!(failure instanceof EngineRefusal) || failure.kind !== 'image') throw failure;
+      await pullImage(this.connection, workload.image, options);
+      first = await start();
+    }
+    return [first, ...(await Promise.all(Array.from({ length: count - 1 }, start)))];
+  }
+
+  /** Offline is no reason not to run what is there: an image that the daemon has is used when it cannot be pulled again. */
+  async #pullIfPossible(image: string, options: ApplyOptions): Promise<void> {
+    try {
+      await pullImage(this.connection, image, options);
+    } catch (failure) {
+      options.signal.throwIfAborted();
+      if (!(failure instanceof EngineRefusal)) throw failure;
+      if ((await this.findImage(image)) === undefined) throw failure;
+    }
+  }
+
+  /** In a rolling update new instances have to serve before the old ones go; those that never do, go themselves. */
+  async #untilReady(made: readonly Instance[], isUpdate: boolean, options: ApplyOptions): Promise<void> {
+    if (!isUpdate) return;
+    try {
+      await Promise.all(made.map((one) => options.whenReady(one)));
+    } catch (failure) {
+      await Promise.all(made.map(({ id }) => this.#instances.remove(id)));
+      throw failure;
+    }
+  }
+}

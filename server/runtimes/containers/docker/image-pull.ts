@@ -1,0 +1,82 @@
+import { reasonOf } from '../../../model/errors.ts';
+import { type ApplyOptions, EngineRefusal, EngineUnreachable } from '../engine.ts';
+import type { DockerConnection } from './docker-connection.ts';
+
+/** Without progress for this time, the daemon or the registry is considered dead. */
+const SILENCE_LIMIT_MS = 120_000;
+
+/** A name that means one image: without a tag the daemon would pull every one there is. */
+function withTag(image: string): string {
+  const last = image.slice(image.lastIndexOf('/') + 1);
+  return /[:@]/.test(last) ? image : `${image}:latest`;
+}
+
+/** Throws EngineRefusal of kind `image` with the message of the registry; EngineUnreachable if the daemon disconnects. */
+export async function pullImage(
+  connection: DockerConnection,
+  image: string,
+  { signal, onPull }: Pick<ApplyOptions, 'signal' | 'onPull'>,
+): Promise<void> {
+  const stream = await connection
+    .ask((docker) => docker.pull(withTag(image)))
+    .catch((failure: unknown) => {
+      throw failure instanceof EngineUnreachable ? failure : refusal(image, failure);
+    });
+  const abort = () =>
+    stream.removeAllListeners('data') && 'destroy' in stream && Object(stream).destroy(new Error('aborted'));
+  signal.addEventListener('abort', abort, { once: true });
+  const layers: Layers = new Map();
+  let isComplete = false;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const silence = setTimeout(reject, SILENCE_LIMIT_MS, new Error('the daemon no longer reports progress')).unref();
+      stream.once('close', () => reject(new Error('the connection was closed')));
+      connection.docker.modem.followProgress(
+        stream,
+        (failure: Error | null) => {
+          clearTimeout(silence);
+          if (failure) reject(failure);
+          else resolve();
+        },
+        (event: unknown) => {
+          silence.refresh();
+          const { error, status, id, progressDetail } = Object(event);
+          if (typeof error === 'string') return reject(refusal(image, new Error(error)));
+          if (/^(Status:|Digest:)/.test(String(status))) isComplete = true;
+          if (typeof id === 'string') noteLayer(layers, id, String(status), Object(progressDetail));
+          const known = [...layers.values()];
+          onPull?.({
+            image,
+            step: String(status ?? ''),
+            currentBytes: known.reduce((sum, layer) => sum + layer.current, 0),
+            totalBytes: known.reduce((sum, layer) => sum + layer.total, 0),
+          });
+        },
+      );
+    });
+  } catch (failure) {
+    if (failure instanceof EngineRefusal) throw failure;
+    if (signal.aborted) throw new EngineRefusal('image', `pulling '${image}' was canceled by a newer request`);
+    throw connection.toEngineError(failure);
+  } finally {
+    signal.removeEventListener('abort', abort);
+    onPull?.(undefined);
+  }
+  // A daemon that dies ends the stream as if the pull were complete.
+  if (!isComplete) throw connection.toEngineError(new Error('the connection was closed while an image was pulled'));
+}
+
+type Layers = Map<string, { current: number; total: number }>;
+
+/** Counts downloaded bytes; unpacking a layer afterwards does not start the count again. */
+function noteLayer(layers: Layers, id: string, status: string, { current, total }: Record<string, unknown>): void {
+  const known = layers.get(id);
+  if (status === 'Downloading' && typeof total === 'number') layers.set(id, { current: Number(current), total });
+  else if (known && /^(Download complete|Verifying|Extracting|Pull complete)/.test(status)) known.current = known.total;
+}
+
+function refusal(image: string, failure: unknown): EngineRefusal {
+  const said = reasonOf(failure).trim();
+  const advice = 'check the name and whether the registry is reachable, or build or load the image on this machine';
+  return new EngineRefusal('image', `image '${image}' cannot be pulled: ${said}; ${advice}`, { cause: failure });
+}

@@ -1,0 +1,156 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Uuid } from '../../../model/record.ts';
+import { type Owner, readOwner } from '../../../system/owner.ts';
+import type { ClearOptions, Leftovers } from '../engine.ts';
+import type { DockerConnection } from './docker-connection.ts';
+import { LABEL } from './labels.ts';
+
+/** Concurrent requests to the daemon: most time is spent waiting for instances to end; more would slow down a busy daemon. */
+const AT_ONCE = 16;
+/** Time for an instance to end after a stop request; none in the second half of the total time. */
+const GRACE_S = 3;
+/** What could not be removed is tried again: networks and volumes are in use until the last instance has gone. */
+const AGAIN_MS = 200;
+const SWEEP_LIMIT_MS = 60_000;
+
+export interface WorldLeft {
+  worldId: Uuid;
+  owners: (Owner | undefined)[];
+  left: Leftovers;
+}
+
+type Kind = keyof Leftovers | 'configs';
+
+interface Item {
+  kind: Kind;
+  id: string;
+  name: string;
+  labels: Readonly<Record<string, string>>;
+}
+
+/** The resources of all worlds in an engine; resources without our label are ignored. */
+export async function findWorlds(connection: DockerConnection): Promise<WorldLeft[]> {
+  const byWorld = new Map<Uuid, Item[]>();
+  for (const one of await itemsOf(connection, LABEL.world)) {
+    const worldId = one.labels[LABEL.world] ?? '';
+    byWorld.set(worldId, [...(byWorld.get(worldId) ?? []), one]);
+  }
+  return [...byWorld].map(([worldId, items]) => ({
+    worldId,
+    owners: [...new Set(items.map(({ labels }) => labels[LABEL.owner]))].map(readOwner),
+    left: namesOf(items),
+  }));
+}
+
+/** Running instances take time to end; their resources are removed at once, even after the time limit. */
+const PASSES: readonly (readonly [kinds: readonly Kind[], isSlow: boolean])[] = [
+  [['services', 'containers'], true],
+  [['networks', 'volumes', 'configs'], false],
+];
+
+export async function clearWorld(
+  connection: DockerConnection,
+  worldId: Uuid,
+  { volumes, limitMs }: ClearOptions,
+): Promise<Leftovers> {
+  const startedMs = performance.now();
+  for (;;) {
+    const found = await itemsOf(connection, `${LABEL.world}=${worldId}`);
+    const items = found.filter(({ kind }) => volumes || kind !== 'volumes');
+    const passedMs = performance.now() - startedMs;
+    if (items.length === 0 || passedMs > limitMs) return namesOf(items);
+    const isOver = () => performance.now() - startedMs > limitMs;
+    const graceS = passedMs < limitMs / 2 ? GRACE_S : 0;
+    for (const [kinds, isSlow] of PASSES) {
+      const doomed = items.filter(({ kind }) => kinds.includes(kind));
+      await inParallel(AT_ONCE, doomed, async (item) => {
+        if (!(isSlow && isOver())) await removeItem(connection, item, graceS);
+      });
+    }
+    await pause(AGAIN_MS);
+  }
+}
+
+export async function sweepWorlds(
+  connection: DockerConnection,
+  isGone: (owners: readonly Owner[]) => Promise<boolean>,
+): Promise<void> {
+  for (const { worldId, owners } of await findWorlds(connection)) {
+    const known = owners.filter((one) => one !== undefined);
+    if (known.length < owners.length || !(await isGone(known))) continue;
+    await clearWorld(connection, worldId, { volumes: true, limitMs: SWEEP_LIMIT_MS });
+  }
+}
+
+async function itemsOf(connection: DockerConnection, label: string): Promise<Item[]> {
+  const filters = { label: [label] };
+  const item = (kind: Kind, id: string, name: string, labels: Item['labels'] | null | undefined): Item => ({
+    kind,
+    id,
+    name,
+    labels: labels ?? {},
+  });
+  return connection.ask(async (docker) => {
+    const orEmpty = <T>(list: Promise<T[]>) => list.catch(noSwarm<T>);
+    const [containers, networks, { Volumes: volumes }, services, configs] = await Promise.all([
+      docker.listContainers({ all: true, filters }),
+      docker.listNetworks({ filters }),
+      docker.listVolumes({ filters }),
+      orEmpty(docker.listServices({ filters })),
+      orEmpty(docker.listConfigs({ filters })),
+    ]);
+    return [
+      ...containers.map((one) => item('containers', one.Id, (one.Names[0] ?? one.Id).replace('/', ''), one.Labels)),
+      ...services.map((one) => item('services', one.ID, one.Spec?.Name ?? one.ID, one.Spec?.Labels)),
+      ...networks.map((one) => item('networks', one.Id, one.Name, one.Labels)),
+      ...(volumes ?? []).map((one) => item('volumes', one.Name, one.Name, one.Labels)),
+      ...configs.map((one) => item('configs', one.ID, one.Spec?.Name ?? one.ID, one.Spec?.Labels)),
+    ];
+  });
+}
+
+/** A daemon that does not manage a swarm rejects requests for swarm resources. */
+function noSwarm<T>(failure: unknown): T[] {
+  if (Object(failure).statusCode !== undefined) return [];
+  throw failure;
+}
+
+/** The caller checks again what is missing, in use or being removed. */
+async function removeItem(connection: DockerConnection, { kind, id }: Item, graceS: number): Promise<void> {
+  const quietly = (work: () => Promise<unknown>) => connection.askTolerantly(work);
+  const { docker } = connection;
+  if (kind === 'containers') {
+    const container = docker.getContainer(id);
+    if (graceS > 0) await quietly(() => container.stop({ t: graceS }));
+    await quietly(() => container.remove({ force: true, v: true }));
+  } else if (kind === 'services') await quietly(() => docker.getService(id).remove());
+  else if (kind === 'networks') await quietly(() => docker.getNetwork(id).remove());
+  else if (kind === 'volumes') await quietly(() => docker.getVolume(id).remove());
+  else await quietly(() => docker.getConfig(id).remove());
+}
+
+function namesOf(items: readonly Item[]): Leftovers {
+  const names = (kind: Kind) => items.filter((one) => one.kind === kind).map(({ name }) => name);
+  return {
+    containers: names('containers'),
+    // A service's configs are of no use without it.
+    services: [...names('services'), ...names('configs')],
+    networks: names('networks'),
+    volumes: names('volumes'),
+  };
+}
+
+async function inParallel<T>(limit: number, items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const rest = items.values();
+  let hasFailed = false;
+  const worker = async () => {
+    for (const item of rest) {
+      if (hasFailed) return;
+      await work(item).catch((failure: unknown) => {
+        hasFailed = true;
+        throw failure;
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+}

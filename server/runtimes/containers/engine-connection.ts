@@ -1,0 +1,241 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { reasonOf } from '../../model/errors.ts';
+import type { Uuid } from '../../model/record.ts';
+import { type ContainerEngine, type EngineEvent, EngineUnreachable, type Instance } from './engine.ts';
+
+/** An engine that went away is asked again after the first, then with growing delay up to the last. */
+const RETRY_MS = [250, 500, 1_000, 2_000, 5_000];
+const RESYNC_MS = 30_000;
+/** An engine that hangs accepts connections and says nothing: only asking shows it. */
+const BEAT_MS = 3_000;
+/** How long a question that needs its answer now waits for an engine that is away to be back. */
+const RETURN_LIMIT_MS = 1_000;
+/** Number of concurrent requests to an engine; more only slow each other down. */
+const MAX_AT_ONCE = 4;
+
+/** No engine, or not yet: `absence` says why, in one sentence (D-050), and `isOff` whether that was wanted. */
+export type EngineSource =
+  | { address: string; open(): Promise<ContainerEngine> }
+  | { address: string; absence: string; isOff: boolean };
+
+export type EngineState = { kind: 'connecting' } | { kind: 'ready'; version: string } | { kind: Away; reason: string };
+
+export type Away = 'unreachable' | 'off';
+
+export interface EngineListener {
+  /** It answers, for the first time or again, or was looked at: all instances of this world. */
+  onInstances(attached: EngineConnection, instances: readonly Instance[]): void;
+  onEvent(event: Extract<EngineEvent, { kind: 'instance' }>): void;
+  onState(attached: EngineConnection): void;
+}
+
+interface Follower {
+  recordId: Uuid;
+  onNews(): void;
+  end(): void;
+}
+
+export class EngineConnection {
+  readonly #source: EngineSource;
+  #engine: Promise<ContainerEngine> | undefined;
+  readonly #listener: EngineListener;
+  readonly #waiting: (() => void)[] = [];
+  #state: EngineState = { kind: 'connecting' };
+  #busy = 0;
+  #failures = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #beatTimer: NodeJS.Timeout | undefined;
+  #unwatch: (() => void) | undefined;
+  readonly #followers = new Set<Follower>();
+  #connecting: Promise<void> | undefined;
+  #isStarted = false;
+  #isStopped = false;
+
+  constructor(source: EngineSource, listener: EngineListener) {
+    this.#source = source;
+    this.#listener = listener;
+    if ('absence' in source) this.#state = { kind: source.isOff ? 'off' : 'unreachable', reason: source.absence };
+  }
+
+  get address(): string {
+    return this.#source.address;
+  }
+
+  get state(): EngineState {
+    return this.#state;
+  }
+
+  start(): void {
+    if (this.#isStarted || 'absence' in this.#source) return;
+    this.#isStarted = true;
+    void this.#connect();
+  }
+
+  /** Asks an engine that is away now, and not when its turn comes; resolves when it has answered or not. */
+  async retry(): Promise<void> {
+    if (this.#isStopped || 'absence' in this.#source || this.#state.kind === 'ready') return;
+    this.#isStarted = true;
+    await this.#connect();
+  }
+
+  /** The engine itself, for what is asked of it now and not in line; rejects with EngineUnreachable where there is none. */
+  async engine(): Promise<ContainerEngine> {
+    if ('reason' in this.#state) throw new EngineUnreachable(this.#state.reason);
+    return this.#opened();
+  }
+
+  /** Like `engine`, for who needs the answer now: one that is not there yet, or is back already, is asked first (D-050). */
+  async engineNow(): Promise<ContainerEngine> {
+    if (this.#state.kind === 'connecting') await this.retry();
+    else if (this.#state.kind === 'unreachable')
+      await Promise.race([this.retry(), pause(RETURN_LIMIT_MS, undefined, { ref: false })]);
+    return this.engine();
+  }
+
+  /** Calls whenever a record has written something, and once after the engine was away. Rejects with EngineUnreachable. */
+  async follow(recordId: Uuid, onNews: () => void): Promise<() => void> {
+    const follower: Follower = { recordId, onNews, end: () => undefined };
+    await this.#begin(follower, await this.engineNow());
+    this.#followers.add(follower);
+    return () => {
+      this.#followers.delete(follower);
+      follower.end();
+    };
+  }
+
+  async #begin(follower: Follower, engine: ContainerEngine): Promise<void> {
+    follower.end = await engine.follow(follower.recordId, () => follower.onNews());
+  }
+
+  /** The streams have ended with the connection. Logs that cannot be followed now are tried again when the engine is back. */
+  async #followAgain(engine: ContainerEngine): Promise<void> {
+    for (const follower of this.#followers) {
+      follower.end();
+      await this.#begin(follower, engine).catch(() => undefined);
+      if (this.#followers.has(follower)) follower.onNews();
+      else follower.end();
+    }
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    this.#letGo();
+  }
+
+  /** Does something with the engine when there is space for it; a connection that turns out to be lost is looked after. */
+  async use<T>(work: (engine: ContainerEngine) => Promise<T>): Promise<T> {
+    // A place that is given up is handed to the next in line, so that no later caller can take it.
+    if (this.#busy >= MAX_AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#busy += 1;
+    try {
+      return await work(await this.engine());
+    } catch (failure) {
+      if (failure instanceof EngineUnreachable) this.#lose(failure.message);
+      throw failure;
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#busy -= 1;
+    }
+  }
+
+  #connect(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#connecting ??= this.#tryToConnect().finally(() => {
+      this.#connecting = undefined;
+    });
+    return this.#connecting;
+  }
+
+  async #tryToConnect(): Promise<void> {
+    try {
+      const engine = await this.#opened();
+      const version = await engine.ping();
+      this.#beat(engine);
+      // Watched before it is listed: nothing that happens in between is missed.
+      const unwatch = await engine.watch((event) => {
+        if (event.kind === 'lost') this.#lose(event.reason);
+        else this.#listener.onEvent(event);
+      });
+      this.#unwatch = unwatch;
+      const instances = await engine.list();
+      if (this.#isStopped) return this.#letGo();
+      this.#failures = 0;
+      this.#setState({ kind: 'ready', version });
+      this.#listener.onInstances(this, instances);
+      this.#later(() => this.#resync(), RESYNC_MS);
+      void this.#followAgain(engine);
+    } catch (failure) {
+      this.#retry(reasonOf(failure));
+    }
+  }
+
+  #opened(): Promise<ContainerEngine> {
+    if ('absence' in this.#source) return Promise.reject(new EngineUnreachable(this.#source.absence));
+    this.#engine ??= this.#source.open();
+    return this.#engine;
+  }
+
+  #beat(engine: ContainerEngine): void {
+    clearTimeout(this.#beatTimer);
+    if (this.#isStopped) return;
+    const timer = setTimeout(() => {
+      engine.beat().then(
+        () => this.#beatTimer === timer && this.#beat(engine),
+        (failure: Error) => {
+          if (this.#beatTimer !== timer) return;
+          this.#letGo(); // an attempt to connect fails with it
+          this.#lose(failure.message);
+        },
+      );
+    }, BEAT_MS).unref();
+    this.#beatTimer = timer;
+  }
+
+  async #resync(): Promise<void> {
+    try {
+      this.#listener.onInstances(this, await (await this.engine()).list());
+      this.#later(() => this.#resync(), RESYNC_MS);
+    } catch (failure) {
+      this.#lose(reasonOf(failure));
+    }
+  }
+
+  #lose(reason: string): void {
+    if (this.#isStopped || this.#state.kind !== 'ready') return;
+    this.#retry(reason);
+  }
+
+  #retry(reason: string): void {
+    this.#letGo();
+    if (this.#isStopped) return;
+    this.#setState({ kind: 'unreachable', reason });
+    const delayMs = RETRY_MS[Math.min(this.#failures, RETRY_MS.length - 1)] ?? 0;
+    this.#failures += 1;
+    this.#later(() => this.#connect(), delayMs);
+  }
+
+  /** Whatever still waits for an answer of it has none to expect. */
+  #letGo(): void {
+    clearTimeout(this.#beatTimer);
+    this.#beatTimer = undefined;
+    this.#unwatch?.();
+    this.#unwatch = undefined;
+    void this.#engine?.then(
+      (engine) => engine.close(),
+      () => undefined,
+    );
+  }
+
+  #setState(state: EngineState): void {
+    this.#state = state;
+    this.#listener.onState(this);
+  }
+
+  #later(work: () => Promise<void>, delayMs: number): void {
+    clearTimeout(this.#timer);
+    if (this.#isStopped) return;
+    this.#timer = setTimeout(() => void work(), delayMs).unref();
+  }
+}

@@ -1,0 +1,229 @@
+import type { Duplex } from 'node:stream';
+import type { LogLine } from '../../model/invocation.ts';
+import type { Uuid } from '../../model/record.ts';
+import type { Owner } from '../../system/owner.ts';
+
+export interface WorkloadPort {
+  containerPort: number;
+  protocol: 'tcp' | 'udp';
+  /** Is it to be reachable from the emulator, on a port of the engine's host that the engine chooses (D-047)? Never for udp. */
+  isPublished: boolean;
+}
+
+export type Mount =
+  | { kind: 'volume'; path: string; volumeId: Uuid; isReadOnly: boolean }
+  | { kind: 'host'; path: string; hostPath: string; isReadOnly: boolean }
+  /** An empty one for each instance, gone with it. */
+  | { kind: 'empty'; path: string };
+
+/** A file that every instance is given before it starts: a secret (D-045). */
+export interface GivenFile {
+  path: string;
+  content: Uint8Array;
+}
+
+/** A command inside the instance whose exit code tells its health; engines run it themselves. */
+export interface HealthCommand {
+  command: string;
+  graceMs: number;
+  intervalMs: number;
+  timeoutMs: number;
+  failures: number;
+}
+
+/** What the world wants to run for one container or job, worked out of its record (D-045, D-049). */
+export interface Workload {
+  recordId: Uuid;
+  kind: 'container' | 'job';
+  name: string;
+  environmentId: Uuid;
+  providerId: Uuid;
+  /** Changes whenever running instances have to be replaced (D-052): a digest of all below but `instances` and `env` inherited. */
+  revision: string;
+  /** Number of instances to run; for a job, the number that must have run. */
+  instances: number;
+  image: string;
+  /** When given, instances of another image count as of an older revision: its name means this one by now (D-052). */
+  imageId?: string | undefined;
+  forcePull: boolean;
+  command: readonly string[] | undefined;
+  user: string | undefined;
+  env: Readonly<Record<string, string>>;
+  labels: Readonly<Record<string, string>>;
+  /** Share of a core, 0.1 = a tenth. */
+  cpus: number;
+  memoryBytes: number;
+  ports: readonly WorkloadPort[];
+  /** Names by which other instances of the environment's network find these (D-049). */
+  aliases: readonly string[];
+  mounts: readonly Mount[];
+  files: readonly GivenFile[];
+  health: HealthCommand | undefined;
+}
+
+export interface Instance {
+  id: string;
+  recordId: Uuid;
+  kind: Workload['kind'];
+  revision: string;
+  image: string;
+  /** The engine's id of the image from which it was created; undefined if the engine does not report it. */
+  imageId: string | undefined;
+  /** Paused from outside it is there, and serves nothing. */
+  state: 'starting' | 'running' | 'paused' | 'restarting' | 'exited' | 'failed';
+  /** Of the health command; `none` without one. */
+  health: 'none' | 'starting' | 'healthy' | 'unhealthy';
+  isFailing: boolean;
+  startedAtMs: number | undefined;
+  exitCode: number | undefined;
+  wasKilledForMemory: boolean;
+  error: string | undefined;
+  ipAddress: string | undefined;
+  addresses: readonly { containerPort: number; host: string; port: number }[];
+}
+
+/** How far a pull has come; bytes are of the layers known so far. */
+export interface PullProgress {
+  image: string;
+  /** The engine's word: `Downloading`, `Extracting` ... */
+  step: string;
+  currentBytes: number;
+  totalBytes: number;
+}
+
+export interface ApplyOptions {
+  /** Aborted by a newer request. The next `apply` continues from whatever state it finds. */
+  signal: AbortSignal;
+  /** How far a pull has come; undefined once it is over, however it ended. */
+  onPull?(progress: PullProgress | undefined): void;
+  /** Called before instances start that are to replace others, unless the engine replaces them by itself. */
+  onReplacing(): void;
+  /** Resolves when a new instance serves, or the wait is given up: old ones stay until then. If it rejects, the new one is removed instead. */
+  whenReady(instance: Instance): Promise<void>;
+  /** May an instance of an older revision go now? Awaited before each is removed, so that requests under way can end. */
+  beforeRemoval(instance: Instance): Promise<void>;
+}
+
+export interface LogOptions {
+  /** Lines since then, epoch milliseconds; 0 for all that the engine keeps. */
+  sinceMs: number;
+  /** At most so many, the newest, of each instance and of all. */
+  tail?: number;
+  stderr: boolean;
+  /** Of this instance only, where the engine can tell instances apart. */
+  instanceId?: string;
+}
+
+export interface InstanceStats {
+  /** 1 = one core fully used. */
+  cpus: number;
+  memoryBytes: number;
+  memoryLimitBytes: number;
+  receivedBytes: number;
+  sentBytes: number;
+}
+
+export interface ExecResult {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+  isCut: boolean;
+}
+
+export interface TerminalSize {
+  columns: number;
+  rows: number;
+}
+
+export interface Shell {
+  /** Its output and input; ends with the shell, and fails if the engine disconnects. */
+  readonly stream: Duplex;
+  /** Never rejects: a shell that has just ended has no size. */
+  resize(size: TerminalSize): Promise<void>;
+  /** How it ended by itself; `exitCode` is undefined if it is unknown. */
+  ending(): Promise<{ exitCode: number | undefined; isInstanceGone: boolean }>;
+  /** Ends it, and what runs in the foreground of its terminal; resolves when it has ended or nothing more can be done about it. */
+  end(): Promise<void>;
+}
+
+export interface ClearOptions {
+  volumes: boolean;
+  limitMs: number;
+}
+
+export interface Leftovers {
+  /** Of the engine itself; those of a swarm's services are its own. */
+  containers: string[];
+  services: string[];
+  networks: string[];
+  volumes: string[];
+}
+
+/** A program in an instance has ended, for example its health command: no event that a record shows. */
+export const CHECK_ENDED = 'exec_die';
+
+/** Events of this world's instances; `lost`: the connection ended, and with it this watch. */
+export type EngineEvent =
+  | { kind: 'instance'; recordId: Uuid; instanceId: string; what: string; atMs: number }
+  | { kind: 'lost'; reason: string };
+
+/** All that an engine makes has the world's id as a label; nothing else is ever touched. Rejects with EngineUnreachable or EngineRefusal. */
+export interface ContainerEngine {
+  ping(): Promise<string>;
+  /** Resolves as soon as it answers; rejects when it has not for some seconds. The cheapest question there is. */
+  beat(): Promise<void>;
+  /** Every instance of this world, or of one record of it, in any state, jobs' too; oldest first. */
+  list(recordId?: Uuid): Promise<Instance[]>;
+  /** Pulls the image, starts what is missing, replaces other revisions (new ones first, D-052), removes what is too much, or does nothing. */
+  apply(workload: Workload, options: ApplyOptions): Promise<void>;
+  remove(recordId: Uuid): Promise<void>;
+  /** Removes all of this world, volumes only on request, because they contain data. Resolves to what could not be removed within the limit. */
+  clear(options: ClearOptions): Promise<Leftovers>;
+  /** Removes what other worlds left that were in memory only and whose owner is gone: all of each, volumes too. */
+  sweep(isGone: (owners: readonly Owner[]) => Promise<boolean>): Promise<void>;
+  /** Removes networks of environments without instances, and volumes, that are not named. */
+  prune(kept: { environments: ReadonlySet<Uuid>; volumes: ReadonlySet<Uuid> }): Promise<void>;
+  logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]>;
+  follow(recordId: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void>;
+  stats(instanceId: string): Promise<InstanceStats>;
+  exec(instanceId: string, command: readonly string[]): Promise<ExecResult>;
+  openShell(instanceId: string, size: TerminalSize): Promise<Shell>;
+  /** The id of what an image's name means on the engine now; undefined when it has no such image. */
+  findImage(image: string): Promise<string | undefined>;
+  /** Tells of each change of an instance until the returned function is called or the connection is lost. */
+  watch(onEvent: (event: EngineEvent) => void): Promise<() => void>;
+  /** Closes the connection: pending requests reject, and containers continue to run. The next call connects again. */
+  close(): void;
+}
+
+export class EngineUnreachable extends Error {
+  override readonly name = 'EngineUnreachable';
+
+  /** @param reason what happened, where, and what to do: one sentence that a client may see */
+  constructor(reason: string, options?: ErrorOptions) {
+    super(reason, options);
+  }
+}
+
+/** Something of this world stays behind in an engine; its message names it, and the command that removes it. */
+export class EngineLeftovers extends Error {
+  override readonly name = 'EngineLeftovers';
+}
+
+export type RefusalKind =
+  | 'image' // it cannot be pulled (D-051)
+  | 'definition' // the engine finds fault with the definition: name, port, mount, command
+  | 'missing' // there is no such instance
+  | 'conflict'
+  | 'fault'; // of the engine itself
+
+export class EngineRefusal extends Error {
+  override readonly name = 'EngineRefusal';
+  readonly kind: RefusalKind;
+
+  /** @param reason what the engine says and what to do about it: one sentence that a client may see */
+  constructor(kind: RefusalKind, reason: string, options?: ErrorOptions) {
+    super(reason, options);
+    this.kind = kind;
+  }
+}

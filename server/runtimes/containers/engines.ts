@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import type { StoredResource, WorldView } from '../../model/record.ts';
+import { providerIdOf } from '../../model/types/provider-rules.ts';
+import { type AddressOptions, type DockerAddress, dockerAddress } from './docker/docker-address.ts';
+import type { WorldMark } from './docker/labels.ts';
+import { EngineUnreachable } from './engine.ts';
+import { EngineConnection, type EngineListener, type EngineSource, type EngineState } from './engine-connection.ts';
+
+const SWARM = 'Configuration::Provider::CaaS::Swarm';
+
+/** What a provider's `config` may say of its engine; the rest is stored only. */
+const engineConfig = z.looseObject({
+  url: z.string().optional().catch(undefined),
+  tls: z
+    .looseObject({ ca: z.string().optional(), cert: z.string().optional(), key: z.string().optional() })
+    .optional()
+    .catch(undefined),
+});
+
+interface OpenEngineOptions extends Omit<AddressOptions, 'tls'> {
+  world: WorldMark;
+  /** `auto` for what the docker command would use, `none`, or an address; a provider's own `config.url` wins. */
+  engine: string;
+}
+
+/** What tells one engine from another: two providers with the same key share a connection. */
+function engineKey(provider: StoredResource): string {
+  const { url, tls } = engineConfig.parse(Object(provider.properties.config));
+  return JSON.stringify([provider.type === SWARM, url, tls]);
+}
+
+/** Where the engine is that runs a provider's containers (D-082). What speaks to it is loaded when it is opened. */
+function openEngine(provider: StoredResource, options: OpenEngineOptions): EngineSource {
+  const { url, tls } = engineConfig.parse(Object(provider.properties.config));
+  if (url === undefined && options.engine === 'none') {
+    const advice = 'set it to auto or to an address';
+    return {
+      address: 'none',
+      absence: `no container engine is attached: the setting containers.engine is none; ${advice}`,
+      isOff: true,
+    };
+  }
+  let address: DockerAddress;
+  try {
+    const wanted = url ?? (options.engine === 'auto' ? undefined : options.engine);
+    address = dockerAddress(wanted, { ...options, ...(tls && { tls }) });
+  } catch (failure) {
+    if (failure instanceof EngineUnreachable)
+      return { address: url ?? options.engine, absence: failure.message, isOff: false };
+    throw failure;
+  }
+  return {
+    address: address.url,
+    async open() {
+      if (provider.type === SWARM) {
+        const [{ DockerConnection }, { SwarmEngine }] = await Promise.all([
+          import('./docker/docker-connection.ts'),
+          import('./swarm/swarm-engine.ts'),
+        ]);
+        return new SwarmEngine({ ...options.world, connection: new DockerConnection(address) });
+      }
+      const [{ DockerConnection }, { DockerEngine }] = await Promise.all([
+        import('./docker/docker-connection.ts'),
+        import('./docker/docker-engine.ts'),
+      ]);
+      return new DockerEngine({ ...options.world, connection: new DockerConnection(address) });
+    },
+  };
+}
+
+export interface EngineView {
+  address: string;
+  state: EngineState['kind'];
+  version?: string;
+  reason?: string;
+  providers: string[];
+}
+
+export interface EnginesOptions {
+  view: WorldView;
+  opening: OpenEngineOptions;
+  listener: EngineListener;
+}
+
+export class Engines {
+  readonly #options: EnginesOptions;
+  readonly #byKey = new Map<string, EngineConnection>();
+
+  constructor(options: EnginesOptions) {
+    this.#options = options;
+  }
+
+  of(provider: StoredResource): EngineConnection {
+    const key = engineKey(provider);
+    const known = this.#byKey.get(key);
+    if (known) return known;
+    const attached = new EngineConnection(openEngine(provider, this.#options.opening), this.#options.listener);
+    this.#byKey.set(key, attached);
+    return attached;
+  }
+
+  find(record: StoredResource): EngineConnection | undefined {
+    const provider = this.#options.view.find(providerIdOf(record) ?? '');
+    return provider && this.of(provider);
+  }
+
+  all(): EngineConnection[] {
+    return [...this.#byKey.values()];
+  }
+
+  ready(): EngineConnection[] {
+    return this.all().filter(({ state }) => state.kind === 'ready');
+  }
+
+  start(): void {
+    for (const one of this.#byKey.values()) one.start();
+  }
+
+  stop(): void {
+    for (const one of this.#byKey.values()) one.stop();
+  }
+
+  async retry(): Promise<void> {
+    await Promise.all(Array.from(this.#byKey.values(), (one) => one.retry()));
+  }
+
+  views(): EngineView[] {
+    return [...this.#byKey].map(([key, { address, state }]) => ({
+      address,
+      state: state.kind,
+      ...(state.kind === 'ready' && { version: state.version }),
+      ...('reason' in state && { reason: state.reason }),
+      providers: this.#options.view
+        .all('providers')
+        .filter((one) => isEngineProvider(one) && engineKey(one) === key)
+        .map(({ name }) => name),
+    }));
+  }
+}
+
+export const isEngineProvider = ({ type }: StoredResource): boolean => type.startsWith('Configuration::Provider::CaaS');

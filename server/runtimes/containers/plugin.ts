@@ -1,0 +1,95 @@
+import { ContainerProxy } from '../../gateway/container-proxy.ts';
+import type { InstanceDirectory } from '../../gateway/instance-directory.ts';
+import { containerProxies } from '../../gateway/plugin.ts';
+import { ServicePorts } from '../../gateway/service-ports.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { StoredResource } from '../../model/record.ts';
+import { portNameOf, toPortMappingsView } from '../../model/types/port-mappings.ts';
+import { event, plugin } from '../../plugin/plugin.ts';
+import { committed } from '../../plugin/tokens.ts';
+import { containerStatuses } from '../../services/resources/plugin.ts';
+import { homeFolder } from '../../system/home-folder.ts';
+import { ownerHere } from '../../system/owner.ts';
+import { ContainerOperations } from './container-operations.ts';
+import { type ContainerNews, ContainerService } from './container-service.ts';
+import { containers } from './declaration.ts';
+import type { EngineView } from './engines.ts';
+
+export const engineChanged = event<Extract<ContainerNews, { kind: 'engine' }>>('engine changed');
+
+/** Time for open requests to an instance that is about to be removed. */
+const DRAIN_MS = 10_000;
+/** The engines get the same time as the service. */
+const STOP_TIMEOUT_MS = 60_000;
+
+/** Runs containers, and what leads to them: the gateway's proxy and service ports, which drain an instance before it goes. */
+export const containersPlugin = plugin({
+  declaration: containers,
+  async start(platform) {
+    const { config, logs, store, folder, nowMs, warn } = platform;
+    const { view } = store;
+    const { engine, onStop } = config.containers;
+    const directory: InstanceDirectory = {
+      serving: (id, portName) => service.serving(id, portName),
+      unavailableReason: (id) => service.unavailableReason(id),
+    };
+    const proxy = new ContainerProxy({ directory, nowMs });
+    const kept = logs['service-ports'];
+    const ports = new ServicePorts({ view, directory, host: config.host, ports: kept, nowMs, onWarning: warn });
+    const world = { worldId: store.world.id, owner: await ownerHere(folder) };
+    const service: ContainerService = new ContainerService({
+      view,
+      nowMs,
+      opening: { world, engine, env: process.env, homeDir: homeFolder() },
+      drain: async (instanceId) => {
+        await Promise.all([proxy.drain(instanceId, DRAIN_MS), ports.drain(instanceId, DRAIN_MS)]);
+      },
+      onNews(news) {
+        platform.count();
+        if (news.kind === 'engine') platform.emit(engineChanged, news);
+        platform.publish(news.kind === 'engine' ? 'status' : 'containers', { ...news });
+      },
+      onWarning: warn,
+    });
+    const operations = new ContainerOperations(service, { view, nowMs });
+    platform.fill(containerProxies, proxy);
+    platform.fill(containerStatuses, {
+      status: (record) => ({ ...service.status(record), ...servicePortsOf(record, ports) }),
+      confirmed: (record) => service.confirmed(record),
+      requireEngine: (providerId, purpose) => operations.requireEngine(providerId, purpose),
+      whenRunning: (id, timeoutMs) => service.whenRunning(id, timeoutMs),
+    });
+    platform.status(() => statusOf(operations.engines()));
+    platform.on(committed, ({ changes }) => {
+      service.changed(changes);
+      ports.changed(changes);
+    });
+    platform.onReady(async () => {
+      service.start();
+      await ports.start();
+    });
+    platform.onStop(async () => {
+      await ports.stop();
+      proxy.stop();
+      // A world in memory ends with its process, so a later process could not find its containers.
+      await service.stop(folder === undefined ? 'forget' : onStop);
+    }, STOP_TIMEOUT_MS);
+    return operations;
+  },
+});
+
+function statusOf(engines: readonly EngineView[]): string {
+  const away = engines.find(({ reason }) => reason !== undefined);
+  if (away?.reason) return away.reason;
+  if (engines.some(({ state }) => state === 'connecting')) return 'connecting';
+  return engines.length === 0 ? 'no provider runs containers' : 'running';
+}
+
+/** The port mappings of a record with the ports of the emulator's own that lead to them (D-047). */
+function servicePortsOf(record: StoredResource, ports: ServicePorts): JsonObject {
+  const shown = toPortMappingsView(record);
+  const given = shown.map((mapping) => ports.portOf(record.id, portNameOf(mapping)));
+  if (given.every((port) => port === undefined)) return {};
+  const port_mappings = shown.map((mapping, at) => ({ ...mapping, ...(given[at] && { service_port: given[at] }) }));
+  return { port_mappings };
+}

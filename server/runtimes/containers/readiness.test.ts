@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { expect, it } from 'vitest';
+import type { Instance } from './engine.ts';
+import { Readiness } from './readiness.ts';
+
+const server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
+await once(server, 'listening');
+// As: a listening TCP server has such an address.
+const { port } = server.address() as AddressInfo;
+
+const instance = (state: Instance['state'], startedAtMs = 0): Instance => ({
+  id: 'one',
+  recordId: '00000000-0000-4000-8000-000000000001',
+  kind: 'container',
+  revision: '1',
+  image: 'shop:1',
+  imageId: undefined,
+  state,
+  health: 'none',
+  isFailing: false,
+  startedAtMs,
+  exitCode: undefined,
+  wasKilledForMemory: false,
+  error: undefined,
+  ipAddress: undefined,
+  addresses: [{ containerPort: 80, host: '127.0.0.1', port }],
+});
+
+it('an instance whose ports have opened is open as soon as it runs again after a pause, and not after an end', async () => {
+  const readiness = new Readiness({ nowMs: Date.now, onChange: () => {} });
+  const see = (state: Instance['state'], startedAtMs?: number) =>
+    readiness.attend([instance(state, startedAtMs)], () => []);
+  try {
+    see('running');
+    expect(readiness.isOpen('one')).toBe(false);
+    await expect.poll(() => readiness.isOpen('one')).toBe(true);
+    see('paused');
+    see('running');
+    expect(readiness.isOpen('one')).toBe(true);
+    see('restarting');
+    see('running');
+    expect(readiness.isOpen('one')).toBe(false);
+    await expect.poll(() => readiness.isOpen('one')).toBe(true);
+    // The engine has restarted it before it could be seen.
+    see('running', 1);
+    expect(readiness.isOpen('one')).toBe(false);
+    await expect.poll(() => readiness.isOpen('one')).toBe(true);
+  } finally {
+    readiness.stop();
+    server.close();
+  }
+});

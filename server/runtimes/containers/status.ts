@@ -1,0 +1,130 @@
+import type { JsonObject } from '../../model/json.ts';
+import type { StoredResource } from '../../model/record.ts';
+import { typeOf } from '../../model/registry.ts';
+import type { Instance } from './engine.ts';
+import type { Health } from './health-probe.ts';
+
+export interface ContainerEvent extends JsonObject {
+  timestamp: string;
+  /** The engine's word, e.g. `start` or `die (exit code 1)`. */
+  type: string;
+  instance: string;
+}
+
+export type Trouble = { kind: 'lost' | 'failed'; reason: string };
+
+export interface Known {
+  instances: readonly Instance[];
+  /** By instance; absent ones have no health checks through their ports, or were not checked yet. */
+  health: ReadonlyMap<string, Health>;
+  hasHealthChecks: boolean;
+  hasRun: boolean;
+  trouble: Trouble | undefined;
+  events: readonly ContainerEvent[];
+}
+
+export function isServing(
+  instance: Instance,
+  { health, hasHealthChecks }: Pick<Known, 'health' | 'hasHealthChecks'>,
+): boolean {
+  if (instance.state !== 'running') return false;
+  const verdict = verdictOn(instance, health);
+  return hasHealthChecks ? verdict === 'healthy' : verdict !== 'unhealthy';
+}
+
+/** What the checks say of an instance: the engine's command, and the probes through its ports. */
+export function verdictOn(
+  instance: Pick<Instance, 'id' | 'health'>,
+  health: Known['health'],
+): 'healthy' | 'unhealthy' | 'unknown' {
+  const probed = health.get(instance.id)?.verdict;
+  if (instance.health === 'unhealthy' || probed === 'unhealthy') return 'unhealthy';
+  if (instance.health === 'starting') return 'unknown';
+  return instance.health === 'healthy' || probed === 'healthy' ? 'healthy' : 'unknown';
+}
+
+/** The live properties of a container (D-048) or job (D-213). */
+export function statusOf(record: StoredResource, known: Known): JsonObject {
+  const isJob = typeOf(record).word === 'jobs';
+  const running = known.instances.filter(({ state }) => state === 'running');
+  const verdicts = running.map((one) => ({
+    verdict: verdictOn(one, known.health),
+    isFailing: one.isFailing || known.health.get(one.id)?.isFailing === true,
+  }));
+  const unhealthy = verdicts.filter(({ verdict }) => verdict === 'unhealthy').length;
+  const isLost = known.trouble?.kind === 'lost';
+  const status = isJob ? jobStatus(record, known) : containerStatus(record, known, running.length, unhealthy);
+  const reason = known.trouble?.reason ?? complaintOf(known.instances);
+  const image = record.properties.image;
+  return {
+    status,
+    ...(reason !== undefined &&
+      status !== 'SUSPENDED' && {
+        status_detail: { reason, ...(known.trouble?.kind === 'failed' && image !== undefined && { image }) },
+      }),
+    tasks_running: isLost ? 0 : running.length,
+    tasks_healthy: isLost ? 0 : verdicts.filter(({ verdict, isFailing }) => verdict === 'healthy' && !isFailing).length,
+    // One failed check counts, before there are so many that the status changes.
+    tasks_unhealthy: isLost
+      ? 0
+      : verdicts.filter(({ verdict, isFailing }) => verdict === 'unhealthy' || isFailing).length,
+    tasks_staged: isLost
+      ? 0
+      : known.instances.filter(({ state }) => state === 'starting' || state === 'restarting').length,
+    instances: isLost ? [] : running.map(toInstanceView),
+    events: [...known.events],
+    service_addresses: [],
+  };
+}
+
+/** Where several fit the first wins (D-048); MIGRATING is the moves' to say. */
+function containerStatus(record: StoredResource, known: Known, running: number, unhealthy: number): string {
+  const asked = Number(record.properties.num_instances);
+  if (asked === 0) return 'SUSPENDED';
+  if (known.trouble?.kind === 'lost') return 'LOST';
+  if (known.trouble?.kind === 'failed') return 'FAILED';
+  if (!known.hasRun) return 'LAUNCHED';
+  if (running !== asked) return 'SCALING';
+  if (!known.hasHealthChecks) return 'RUNNING';
+  if (unhealthy > 0) return 'UNHEALTHY';
+  return known.instances.every((one) => isServing(one, known)) ? 'HEALTHY' : 'RUNNING';
+}
+
+function jobStatus({ properties }: StoredResource, { instances, trouble }: Known): string {
+  const asked = Number(properties.num_instances);
+  if (asked === 0) return 'SUSPENDED';
+  if (trouble?.kind === 'lost') return 'LOST';
+  if (trouble?.kind === 'failed') return 'FAILED';
+  const ended = instances.filter(({ state }) => state === 'exited' || state === 'failed');
+  if (ended.some(({ exitCode, state }) => state === 'failed' || exitCode !== 0)) return 'FAILED';
+  if (ended.length >= asked) return 'SUCCEEDED';
+  return instances.length > 0 ? 'RUNNING' : 'LAUNCHED';
+}
+
+export function complaintOf(instances: readonly Instance[]): string | undefined {
+  for (const { id, state, exitCode, wasKilledForMemory, error, health } of instances) {
+    const which = `instance ${id.slice(0, 12)}`;
+    const isDown = state === 'restarting' || state === 'exited' || state === 'failed';
+    if (isDown && wasKilledForMemory)
+      return `${which} was killed because it exceeded its memory limit. Increase the limit.`;
+    if (isDown && error) return `${which} could not start: ${error}`;
+    if (isDown && exitCode !== undefined && exitCode !== 0)
+      return `${which} ended with exit code ${exitCode}. See its log.`;
+    if (state === 'paused') return `${which} is paused. Unpause it in the engine.`;
+    if (state === 'restarting')
+      return `${which} ended by itself and is restarted. The command of a container must keep running.`;
+    if (health === 'unhealthy') return `${which} fails its health check`;
+  }
+  return undefined;
+}
+
+function toInstanceView(instance: Instance): JsonObject {
+  const { id, startedAtMs, ipAddress, addresses } = instance;
+  return {
+    id,
+    host: addresses[0]?.host ?? '127.0.0.1',
+    ipAddresses: ipAddress === undefined ? [] : [{ ipAddress, protocol: 'IPv4' }],
+    ports: addresses.map(({ port }) => port),
+    ...(startedAtMs !== undefined && { startedAt: new Date(startedAtMs).toISOString() }),
+  };
+}

@@ -1,0 +1,60 @@
+import type Docker from 'dockerode';
+import type { Uuid } from '../../../model/record.ts';
+import { instanceDefinition, networkName } from '../docker/instance-definition.ts';
+import { LABEL, labelsOf, type WorldMark } from '../docker/labels.ts';
+import type { Workload } from '../engine.ts';
+
+/** What the containers of a service carry in place of the world's label: they are the swarm's, and no daemon's own. */
+const SWARM_WORLD = 'terrarium.swarm-world';
+const NANO = 1_000_000_000;
+const RESTART_DELAY_NS = NANO;
+const MAX_NAME_LENGTH = 48;
+
+export function swarmNetworkName(worldId: Uuid, environmentId: Uuid): string {
+  return `${networkName(worldId, environmentId)}-swarm`;
+}
+
+export function swarmContainersOf(worldId: Uuid): { label: string[] } {
+  return { label: [`${SWARM_WORLD}=${worldId}`] };
+}
+
+/** A workload as a service with replicas: names lead to the tasks themselves, each publishes its ports on its own node (D-047, D-049). */
+export function serviceDefinition(
+  world: WorldMark,
+  workload: Workload,
+  configs: object[],
+): Docker.CreateServiceOptions {
+  const labels = labelsOf(world, workload);
+  const { [LABEL.world]: _world, ...ofContainer } = labels;
+  const { Env, User, Healthcheck, HostConfig } = instanceDefinition(world, workload, '');
+  const isJob = workload.kind === 'job';
+  return {
+    Name: `${workload.name.slice(0, MAX_NAME_LENGTH)}-${workload.recordId.slice(0, 8)}`,
+    Labels: labels,
+    TaskTemplate: {
+      ContainerSpec: {
+        Image: workload.image,
+        ...(workload.command && { Args: [...workload.command] }),
+        Env,
+        ...(User !== undefined && { User }),
+        ...(Healthcheck && { HealthCheck: Healthcheck }),
+        Labels: { ...ofContainer, [SWARM_WORLD]: world.worldId },
+        Mounts: HostConfig?.Mounts ?? [],
+        Configs: configs,
+      },
+      Resources: {
+        Limits: { NanoCPUs: Math.round(workload.cpus * NANO), MemoryBytes: HostConfig?.Memory ?? workload.memoryBytes },
+      },
+      RestartPolicy: { Condition: isJob ? 'none' : 'any', Delay: RESTART_DELAY_NS },
+      Networks: [{ Target: swarmNetworkName(world.worldId, workload.environmentId), Aliases: [...workload.aliases] }],
+    },
+    Mode: { Replicated: { Replicas: workload.instances } },
+    UpdateConfig: { Parallelism: 1, Order: 'start-first', FailureAction: 'pause' },
+    EndpointSpec: {
+      Mode: 'dnsrr',
+      Ports: workload.ports
+        .filter(({ isPublished }) => isPublished)
+        .map(({ containerPort }) => ({ Protocol: 'tcp', TargetPort: containerPort, PublishMode: 'host' })),
+    },
+  } as Docker.CreateServiceOptions; // its type is of an older API
+}

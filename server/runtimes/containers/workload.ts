@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import { decodeText } from '../../model/base64-text.ts';
+import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import { typeOf } from '../../model/registry.ts';
+import { mergedEnv } from '../../model/rules/hierarchy.ts';
+import { containerProperties } from '../../model/types/container-definition.ts';
+import { portNameOf } from '../../model/types/port-mappings.ts';
+import { typed } from '../../model/types/schema-parts.ts';
+import { secretProperties } from '../../model/types/secret.ts';
+import { volumeProperties } from '../../model/types/volume.ts';
+import type { GivenFile, HealthCommand, Mount, Workload, WorkloadPort } from './engine.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+type Definition = z.output<typeof containerProperties>;
+
+export interface Probe {
+  protocol: 'HTTP' | 'HTTPS' | 'TCP';
+  containerPort: number;
+  path: string;
+  graceMs: number;
+  intervalMs: number;
+  timeoutMs: number;
+  /** Consecutive failures after which an instance counts as unhealthy; at least 1. */
+  failures: number;
+}
+
+export interface Plan {
+  workload: Workload;
+  probes: readonly Probe[];
+  /** Published tcp ports by what their mapping is called (`portNameOf`). */
+  portsByName: ReadonlyMap<string, number>;
+}
+
+/** Works out what shall run for a container or job (D-045..D-049). */
+export function planOf(view: WorldView, record: StoredResource): Plan {
+  const sent = typed(containerProperties, record);
+  const { word } = typeOf(record);
+  const environmentId = record.parent ?? '';
+  const probes = probesOf(sent);
+  const secrets = mountedSecrets(view, sent);
+  const own = {
+    image: sent.image,
+    command: sent.args ?? (sent.cmd === undefined ? undefined : ['/bin/sh', '-c', sent.cmd]),
+    user: sent.user,
+    labels: sent.labels,
+    cpus: sent.cpus,
+    memoryBytes: Math.round(sent.memory * MEGABYTE),
+    ports: portsOf(sent, probes),
+    mounts: sent.volumes.map((mount) => mountOf(view, mount)),
+    health: healthCommand(sent),
+  };
+  // Inherited variables are left out: their change waits for the next start (D-114). So are the values of secrets.
+  const decisive = { ...own, env: sent.env, secrets: sent.secrets, probes, forcePull: sent.force_pull };
+  const revision = createHash('sha256').update(JSON.stringify(decisive)).digest('hex').slice(0, 16);
+  const workload: Workload = {
+    ...own,
+    recordId: record.id,
+    kind: word === 'jobs' ? 'job' : 'container',
+    name: record.name,
+    environmentId,
+    providerId: sent.provider.id,
+    revision,
+    instances: sent.num_instances,
+    forcePull: sent.force_pull,
+    env: { ...mergedEnv(view, record), ...secrets.env },
+    aliases: [record.name, `${record.name}.${environmentId}.svc.cluster.local`],
+    files: secrets.files,
+  };
+  const named = sent.port_mappings.flatMap(({ name, protocol, container_port: port }): [string, number][] =>
+    protocol === 'tcp' && port !== undefined
+      ? [[portNameOf({ ...(name !== undefined && { name }), container_port: port }), port]]
+      : [],
+  );
+  return { workload, probes, portsByName: new Map(named) };
+}
+
+function portsOf({ port_mappings: mappings }: Definition, probes: readonly Probe[]): WorkloadPort[] {
+  const ports = new Map<string, WorkloadPort>();
+  const add = (containerPort: number, protocol: 'tcp' | 'udp') => {
+    ports.set(`${containerPort}/${protocol}`, { containerPort, protocol, isPublished: protocol === 'tcp' });
+  };
+  for (const { container_port: port, protocol } of mappings) if (port !== undefined) add(port, protocol);
+  for (const { containerPort } of probes) add(containerPort, 'tcp');
+  return [...ports.values()];
+}
+
+function probesOf({ health_checks: checks, port_mappings: mappings }: Definition): Probe[] {
+  return checks.flatMap((check): Probe[] => {
+    if (check.protocol === 'COMMAND') return [];
+    const containerPort = check.port ?? mappings[check.port_index ?? 0]?.container_port;
+    if (containerPort === undefined) return [];
+    return [
+      {
+        protocol: check.protocol,
+        containerPort,
+        path: check.path?.startsWith('/') ? check.path : `/${check.path ?? ''}`,
+        graceMs: check.grace_period_seconds * 1_000,
+        intervalMs: check.interval_seconds * 1_000,
+        timeoutMs: check.timeout_seconds * 1_000,
+        failures: Math.max(1, check.max_consecutive_failures),
+      },
+    ];
+  });
+}
+
+/** An engine runs one command for the health of an instance: several are one after the other. */
+function healthCommand({ health_checks: checks }: Definition): HealthCommand | undefined {
+  const commands = checks.filter(({ protocol, command }) => protocol === 'COMMAND' && command);
+  const [first] = commands;
+  if (!first) return undefined;
+  return {
+    command: commands.map(({ command }) => (commands.length === 1 ? command : `(${command})`)).join(' && '),
+    graceMs: first.grace_period_seconds * 1_000,
+    intervalMs: first.interval_seconds * 1_000,
+    timeoutMs: first.timeout_seconds * 1_000,
+    failures: Math.max(1, first.max_consecutive_failures),
+  };
+}
+
+/** A volume by its type (D-079): a folder of the engine's host, an empty one, or one that outlives the instances. */
+function mountOf(
+  view: WorldView,
+  { mount_path: path, volume_id: volumeId = '' }: Definition['volumes'][number],
+): Mount {
+  const volume = view.find(volumeId);
+  const { type, config, access_mode: mode } = volume ? typed(volumeProperties, volume) : { type: '' };
+  if (type === 'empty_dir') return { kind: 'empty', path };
+  const isReadOnly = mode === 'ReadOnlyMany';
+  if (type === 'host_path') return { kind: 'host', path, hostPath: config?.host_path ?? '', isReadOnly };
+  return { kind: 'volume', path, volumeId, isReadOnly };
+}
+
+function mountedSecrets(view: WorldView, { secrets }: Definition): { env: Record<string, string>; files: GivenFile[] } {
+  const env: Record<string, string> = {};
+  const files: GivenFile[] = [];
+  for (const { mount_type: type, secret_id: id, path, secret_key: key } of secrets) {
+    const secret = view.find(id);
+    const items = secret ? typed(secretProperties, secret).items : [];
+    const text = () => decodeText(items.find((item) => item.key === key)?.value ?? '');
+    const give = (at: string, content: string) => files.push({ path: at, content: Buffer.from(content) });
+    if (type === 'env') env[path] = text();
+    else if (type === 'file') give(path, text());
+    else for (const item of items) give(`${path.replace(/\/$/, '')}/${item.key}`, decodeText(item.value ?? ''));
+  }
+  return { env, files };
+}
+
+/** Volumes that records of this world name, so that none of them is removed. */
+export function namedVolumes(view: WorldView): Set<Uuid> {
+  return new Set(view.all('volumes').map(({ id }) => id));
+}

@@ -1,0 +1,40 @@
+import { isIP } from 'node:net';
+import type { OutboundTarget } from '../../../model/outbound-rule.ts';
+import type { CrmHost, OwnCrm } from '../process/protocol.ts';
+
+export interface ConnectOptions {
+  host?: string;
+  port?: number | string;
+  path?: string;
+  servername?: string;
+  ALPNProtocols?: unknown;
+  timeout?: number;
+  lookup?: LookupFunction;
+  [name: string]: unknown;
+}
+
+type LookupFunction = typeof import('node:dns').lookup;
+
+/** The options among the arguments of net.connect, tls.connect or Socket.connect, which can be an array that Node has made of them. */
+export function connectOptionsIn(args: readonly unknown[]): ConnectOptions {
+  const [first, second, third] = Array.isArray(args[0]) ? (args[0] as unknown[]) : args;
+  // As: a missing member is undefined, and no caller relies on more.
+  if (typeof first === 'object' && first !== null) return first as ConnectOptions;
+  const isPort = typeof first === 'number' || (typeof first === 'string' && /^\d+$/.test(first));
+  const options = [second, third].find((one) => typeof one === 'object' && one !== null) as ConnectOptions | undefined;
+  if (!isPort) return { ...options, path: String(first) };
+  return { ...options, port: first, ...(typeof second === 'string' && { host: second }) };
+}
+
+/** Whom a connection is for; undefined when it is no TCP connection. */
+export function targetOf(options: ConnectOptions, crm: OwnCrm | undefined): OutboundTarget | undefined {
+  const port = Number(options.port);
+  if (options.path || !(port > 0)) return undefined;
+  const host = String(options.host || 'localhost');
+  // Who has looked up the address himself says with TLS which name he means.
+  const named = isIP(host) && options.servername ? String(options.servername) : host;
+  const hostname = named.toLowerCase().replace(/^\[|\]$/g, '');
+  const isOne = (host: CrmHost) => hostname === host.hostname && (host.port === undefined || port === host.port);
+  const isCrm = crm?.hosts.some(isOne) === true;
+  return { hostname, port, isCrm };
+}

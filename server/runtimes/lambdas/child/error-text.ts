@@ -1,0 +1,76 @@
+import { pathToFileURL } from 'node:url';
+
+const { stringify } = JSON;
+
+let folders: [folder: string, shown: string][] = [];
+
+/** From now on these folders are left out of messages, longest first: the reader of an answer must not see them (D-139). */
+export function hideFolders(ofCode: readonly string[], home: string, temporary: string | undefined): void {
+  const shown: [string, string][] = [
+    [home, '~'],
+    ...(temporary ? [[temporary, '$TMPDIR'] as [string, string]] : []),
+    ...ofCode.map((folder): [string, string] => [folder, '.']),
+  ];
+  folders = shown
+    .flatMap(([folder, name]): [string, string][] => [
+      [pathToFileURL(folder).href, name],
+      [folder, name],
+    ])
+    .sort(([a], [b]) => b.length - a.length);
+}
+
+/** The text of whatever was thrown, rejected with or called back as an error, without a stack trace (D-139). */
+export function messageOf(thrown: unknown): string {
+  try {
+    return withoutFolders(withoutTrace(plainMessageOf(thrown))) + adviceFor(thrown);
+  } catch {
+    return 'an error that cannot be shown as text';
+  }
+}
+
+function plainMessageOf(thrown: unknown): string {
+  if (typeof thrown === 'string') return thrown;
+  if (typeof thrown === 'object' && thrown !== null && 'message' in thrown) {
+    const name = 'name' in thrown ? String(thrown.name) : 'Error';
+    return String(thrown.message) || name;
+  }
+  return stringify(thrown) ?? String(thrown);
+}
+
+/** Some give their trace, or a list of who required whom, as the text of an error. */
+function withoutTrace(text: string): string {
+  const [head = ''] = text.split('\nRequire stack:', 1);
+  return head.replace(/\n +at [^\n]+(?=\n|$)/g, '');
+}
+
+function withoutFolders(text: string): string {
+  return folders.reduce((left, [folder, shown]) => left.replaceAll(folder, shown), text);
+}
+
+/** The module that was not found; undefined for a file of the lambda's own. */
+export function missingModule(thrown: unknown): string | undefined {
+  if (typeof thrown !== 'object' || thrown === null || !('code' in thrown) || !('message' in thrown)) return undefined;
+  if (thrown.code !== 'MODULE_NOT_FOUND' && thrown.code !== 'ERR_MODULE_NOT_FOUND') return undefined;
+  const [, name] = /^Cannot find (?:module|package) '((?:@[^/']+\/)?[^./'][^/']*)/.exec(String(thrown.message)) ?? [];
+  return name;
+}
+
+function adviceFor(thrown: unknown): string {
+  const name = missingModule(thrown);
+  if (name === undefined) return '';
+  return `; add it to the lambda's package, or run 'npm install ${name}' in the folder of a file: package_url or of the setting lambdas.modules`;
+}
+
+export function withArticle(noun: string): string {
+  return `${/^[AEIOU]/i.test(noun) ? 'an' : 'a'} ${noun}`;
+}
+
+export function traceOf(thrown: unknown): string | undefined {
+  try {
+    if (typeof thrown === 'string' && withoutTrace(thrown) !== thrown) return thrown;
+    if (typeof thrown === 'object' && thrown !== null && 'stack' in thrown) return String(thrown.stack);
+  } catch {
+    // A getter that throws: there is no trace then.
+  }
+  return undefined;
+}

@@ -1,0 +1,249 @@
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import Module, { createRequire, register } from 'node:module';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { acceptsCallback } from './accepts-callback.ts';
+import { messageOf, missingModule, traceOf, withArticle } from './error-text.ts';
+import { mayHaveHints } from './other-platforms.ts';
+import type { Handler } from './run-handler.ts';
+import { sourceLine } from './source-line.ts';
+import { placeOfSyntaxError, reportedPlace } from './syntax-error-place.ts';
+import { acceptTypeScript, isTypeScript, TypeScriptError, withoutTypes } from './typescript.ts';
+
+// Captured at start, because a lambda may replace the globals of its own process.
+const { apply } = Reflect;
+const { toString: sourceOf } = Function.prototype;
+/** A longer file is made by a tool. */
+const LONGEST_READ = 256 * 1024;
+
+/** Errors of `require` after which `import` is tried: only `import` asks where `offerModules` has it look. */
+const IMPORTED = new Set<unknown>(['ERR_REQUIRE_ASYNC_MODULE', 'ERR_REQUIRE_ESM', 'ERR_MODULE_NOT_FOUND']);
+
+/** A module may be the default of a default: what TypeScript compiled, imported by an ES module. */
+const DEFAULTS_DEEP = 2;
+
+/**
+ * Loads a module, CommonJS or ES, and returns the function that it exports under that name: a member of its exports (an object, a
+ * class' instance), a member of its default export, or an export that is a function as a whole. Throws an error whose message
+ * says what is wrong with the lambda (D-139); the trace goes to standard error.
+ */
+export async function loadHandler(file: string, exportName: string): Promise<Handler> {
+  const exported = await loadModule(file);
+  try {
+    const handler = handlerIn(exported, exportName, file);
+    const hints = hintsIn(file, handler.own);
+    return hints.length > 0 ? { ...handler, hints } : handler;
+  } catch (thrown) {
+    // A getter can throw anything.
+    throw thrown instanceof HandlerMissing ? thrown : explained(thrown, file);
+  }
+}
+
+class HandlerMissing extends Error {}
+
+function handlerIn(exported: unknown, exportName: string, path: string): Handler {
+  const file = basename(path);
+  const owners = [exported];
+  for (let depth = 1; depth <= DEFAULTS_DEEP; depth += 1) owners.push(memberOf(owners.at(-1), 'default'));
+  for (const owner of owners) {
+    const member = memberOf(owner, exportName);
+    if (typeof member === 'function') return handlerOf(member, owner);
+    if (member !== undefined)
+      throw new HandlerMissing(`handler '${exportName}' is ${withArticle(typeof member)}, not a function`);
+  }
+  const whole = owners.findLast((owner) => typeof owner === 'function');
+  if (memberOf(memberOf(whole, 'prototype'), exportName)) {
+    throw new HandlerMissing(
+      `handler '${exportName}' is a method of the class that ${file} exports; export an instance of it`,
+    );
+  }
+  if (typeof whole === 'function') return handlerOf(whole, undefined);
+  const names = [...new Set(owners.flatMap(namesOf))];
+  const own = exportName.split(/[./;]/).at(-1) ?? '';
+  if (own !== exportName) {
+    throw new HandlerMissing(
+      `handler '${exportName}' names a file, but inline code is one file; write in the lambda's property 'handler': ${own}`,
+    );
+  }
+  const unexported = unexportedIn(path, exportName);
+  if (unexported) {
+    const { wrong, line, instead } = unexported;
+    throw new HandlerMissing(`${file}, line ${line} ${wrong}, in: ${sourceLine(path, line)}; write: ${instead}`);
+  }
+  const [hint] = hintsIn(path);
+  if (hint !== undefined) throw new HandlerMissing(hint);
+  const known = names.length > 0 ? `its exports are ${names.join(', ')}` : 'it exports nothing';
+  throw new HandlerMissing(
+    `handler '${exportName}' is not exported by ${file}; ${known}: export it under that name, or change the lambda's property 'handler'`,
+  );
+}
+
+function handlerOf(member: object, owner: unknown): Handler {
+  // As: a function is all that can be known of it.
+  const handler = member as (...args: unknown[]) => unknown;
+  return {
+    call: (...args) => apply(handler, owner, args),
+    acceptsCallback: acceptsCallback(handler, functionParser),
+    own: handler,
+  };
+}
+
+/** A function of that name at the top of a file, or one that other platforms call; or exports that are none. */
+function unexportedIn(file: string, wanted: string): { line: number; wrong: string; instead: string } | undefined {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  for (const name of [wanted, 'main', 'handler']) {
+    const declaration = new RegExp(`^(?:(?:async\\s+)?function\\s+|(?:const|let|var)\\s+)${name}\\b`);
+    const line = lines.findIndex((one) => declaration.test(one)) + 1;
+    if (line > 0)
+      return { line, wrong: `declares ${name} and does not export it`, instead: `exports.${wanted} = ${name}` };
+  }
+  const line = lines.findIndex((one) => /^(module\.export|exports)\s*=/.test(one)) + 1;
+  return line > 0 ? { line, wrong: 'exports nothing', instead: 'module.exports = ...' } : undefined;
+}
+
+function hintsIn(file: string, handler?: object): string[] {
+  try {
+    const text = isTypeScript(file) ? withoutTypes(file) : readFileSync(file, 'utf8');
+    const own = typeof handler === 'function' ? apply(sourceOf, handler, []) : undefined;
+    const variables = Object.keys(process.env);
+    if (text.length > LONGEST_READ || !mayHaveHints(text, own, variables)) return [];
+    return functionParser().sourceHints({ file: basename(file), text, handler: own, variables });
+  } catch {
+    // What cannot be read has no hints.
+    return [];
+  }
+}
+
+/** It is a separate file next to the child's bundle (scripts/build-child.mjs), because most handlers do not need it. */
+function functionParser(): typeof import('./source-hints.ts') {
+  const file: string = join(dirname(__filename), 'lambda-functions.cjs');
+  return require(file);
+}
+
+async function loadModule(file: string): Promise<unknown> {
+  const require = createRequire(file);
+  // ES module source has no require of its own; the platform's lambdas may use it all the same (D-142).
+  globalThis.require = require;
+  if (isTypeScript(file)) acceptTypeScript();
+  try {
+    return require(file);
+  } catch (thrown) {
+    const code = typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;
+    if (!IMPORTED.has(code)) return loadAsTypeScript(thrown, file, require);
+  }
+  return import(pathToFileURL(file).href).catch((thrown: unknown) => loadAsTypeScript(thrown, file, require));
+}
+
+/** Source that is no JavaScript may be TypeScript. If it is neither, the reader that came further says why. */
+function loadAsTypeScript(thrown: unknown, file: string, require: NodeJS.Require): unknown {
+  if (!(thrown instanceof SyntaxError) || !file.endsWith('.js')) throw explained(thrown, file);
+  const place = placeOfSyntaxError(thrown, file);
+  if (place && place.file !== basename(file)) throw explained(thrown, file);
+  try {
+    withoutTypes(file);
+  } catch (failed) {
+    throw failed instanceof TypeScriptError && failed.place.line > (place?.line ?? 0)
+      ? failed
+      : explained(thrown, file);
+  }
+  acceptTypeScript(file);
+  try {
+    return require(file);
+  } catch (failed) {
+    throw explained(failed, file);
+  }
+}
+
+function explained(thrown: unknown, file: string): Error {
+  if (thrown instanceof TypeScriptError) return thrown;
+  process.stderr.write(`${traceOf(thrown) ?? messageOf(thrown)}\n`);
+  const [message] = messageOf(thrown).split('\n');
+  if (!(thrown instanceof SyntaxError)) {
+    const command = installCommand(thrown, file);
+    if (command !== undefined) process.stderr.write(`[terrarium] install it with: ${command}\n`);
+    const [hint = mixtureIn(file, message)] = hintsIn(file);
+    return new Error(`${basename(file)} failed to load: ${message}${hint === undefined ? '' : `; ${hint}`}`);
+  }
+  const place = placeOfSyntaxError(thrown, file);
+  const line = place?.file === basename(file) ? ` in: ${sourceLine(file, place.line)}` : '';
+  return new Error(`${place ? reportedPlace(place) : `syntax error in ${basename(file)}`}: ${message}${line}`);
+}
+
+/** Where a module with import or export assigns exports, if that is why it failed. */
+function mixtureIn(file: string, message = ''): string | undefined {
+  if (!message.endsWith('is not defined in ES module scope')) return undefined;
+  const line =
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .findIndex((one) => /\b(?:module\.)?exports\b/.test(one)) + 1;
+  const where = `${basename(file)}, line ${line} is not for a file with import or export`;
+  return line > 0 ? `${where}, in: ${sourceLine(file, line)}; write: export const run = ...` : undefined;
+}
+
+/** The command that puts a module that was not found where the lambda finds it; into the log only, for it names a folder. */
+function installCommand(thrown: unknown, file: string): string | undefined {
+  const name = missingModule(thrown);
+  if (name === undefined) return undefined;
+  for (let folder = dirname(file); dirname(folder) !== folder; folder = dirname(folder)) {
+    // The platform stores inline code and fetched packages above the lambda's home, and links the modules of the setting lambdas.modules
+    // there.
+    if (!folder.startsWith(keptIn()) && existsSync(join(folder, 'package.json')))
+      return `npm install --prefix ${folder} ${name}`;
+    const modules = linkAt(join(folder, 'node_modules'));
+    if (modules !== undefined) return `npm install --prefix ${dirname(modules)} ${name}`;
+  }
+  return `npm install --prefix ./modules ${name}, and start the platform with --lambdas-modules ./modules`;
+}
+
+function keptIn(): string {
+  return join(process.env.HOME ?? '/', '..', '..', '..', '..', '/');
+}
+
+function linkAt(file: string): string | undefined {
+  try {
+    return readlinkSync(file);
+  } catch {
+    return undefined;
+  }
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isHolder(value) ? Reflect.get(value, name) : undefined;
+}
+
+function namesOf(value: unknown): string[] {
+  if (!isHolder(value)) return [];
+  const above: unknown = Object.getPrototypeOf(value);
+  const isOfClass = isHolder(above) && above !== Object.prototype && above !== Function.prototype;
+  const names = [...Object.keys(value), ...(isOfClass ? Object.getOwnPropertyNames(above) : [])];
+  return names.filter((name) => !/^(default|__esModule|constructor)$/.test(name));
+}
+
+function isHolder(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
+}
+
+/** Runs in a separate thread, as Node requires: modules that an import does not find otherwise are resolved from `base`. */
+const HOOKS = `
+let base;
+export function initialize(data) { base = data.base; }
+export async function resolve(specifier, context, next) {
+  try {
+    return await next(specifier, context);
+  } catch (thrown) {
+    if (thrown?.code !== 'ERR_MODULE_NOT_FOUND' || /^[./]|^[a-z]+:/i.test(specifier)) throw thrown;
+    return next(specifier, { ...context, parentURL: base }).catch(() => { throw thrown; });
+  }
+}`;
+
+/** Lets `require` and `import` find the packages of a `node_modules` that is not above the code; nearer ones take precedence. */
+export function offerModules(modules: string): void {
+  const { NODE_PATH: own } = process.env;
+  process.env.NODE_PATH = own ? `${own}${delimiter}${modules}` : modules;
+  // As: not among Node's types; it reads the variable again.
+  (Module as unknown as { _initPaths(): void })._initPaths();
+  if (own === undefined) delete process.env.NODE_PATH;
+  else process.env.NODE_PATH = own;
+  const base = pathToFileURL(join(modules, '..', 'index.js')).href;
+  register(`data:text/javascript,${encodeURIComponent(HOOKS)}`, { data: { base } });
+}

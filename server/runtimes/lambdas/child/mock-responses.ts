@@ -1,0 +1,231 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestOptions } from 'node:https';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { FORM_HEADER, isCrmForm, pathnameOf } from '../../../model/crm-form.ts';
+import { EXECUTION_HEADER } from '../../../model/execution-header.ts';
+import type { OutboundTarget, OutboundVerdict } from '../../../model/outbound-rule.ts';
+import type { OutboundRoutes } from '../process/protocol.ts';
+import type { ConnectOptions } from './call-target.ts';
+import { messageOf } from './error-text.ts';
+import type { OutboundCalls } from './outbound-calls.ts';
+
+// Captured at start, because a lambda may replace the globals of its own process.
+const { setTimeout, Promise: NativePromise } = globalThis;
+
+export interface Guest {
+  target: OutboundTarget;
+  verdict: OutboundVerdict;
+  isTls: boolean;
+  /** Of a connection for a form to a host that is not the lambda's own CRM: how that host is connected to. */
+  formOf?: ConnectOptions;
+}
+
+/** Headers of one connection, which say nothing about the next, and those that only this process writes. */
+const HOP_BY_HOP = new Set([
+  ...['connection', 'keep-alive', 'transfer-encoding', 'proxy-connection', 'upgrade', 'te'],
+  ...[EXECUTION_HEADER, FORM_HEADER],
+]);
+const HTTP2_START = 'PRI * HTTP/2';
+
+interface Destination {
+  name: string;
+  isTls: boolean;
+  options: RequestOptions;
+  headers: IncomingHttpHeaders;
+}
+
+/** A server in the lambda's process for calls that must not reach their host: repeats them at the mock CRM, or answers itself. Without TLS. */
+export class MockResponses {
+  readonly #calls: OutboundCalls;
+  readonly #executionId: () => string | undefined;
+  /** By the port that a connection comes from; all others are sent away. */
+  readonly #guests = new Map<number, Guest & { socket: Socket }>();
+  readonly #unwatched: <T>(make: () => T) => T;
+  #routes: Pick<OutboundRoutes, 'mock' | 'crm' | 'namedForms'> = { namedForms: [] };
+  #proxy: Server | undefined;
+  #port: number | undefined;
+
+  /** The running invocation's id, if any; `unwatched` makes a connection to which no rule applies. */
+  constructor(calls: OutboundCalls, executionId: () => string | undefined, unwatched: <T>(make: () => T) => T) {
+    this.#calls = calls;
+    this.#executionId = executionId;
+    this.#unwatched = unwatched;
+  }
+
+  start(routes: OutboundRoutes): void {
+    this.#routes = routes;
+    this.#proxy ??= this.#listen();
+  }
+
+  whenReady(then: (port: number) => void): void {
+    if (this.#port === undefined) this.#proxy?.once('listening', () => this.whenReady(then));
+    else then(this.#port);
+  }
+
+  /** That connection is about to be made to it, maybe in place of one that the lambda writes to. */
+  expect(socket: Socket, guest: Guest, inPlaceOf = socket): void {
+    socket.prependOnceListener('connect', () => {
+      const port = socket.localPort ?? 0;
+      this.#guests.set(port, { ...guest, socket: inPlaceOf });
+      socket.once('close', () => this.#guests.delete(port));
+    });
+  }
+
+  #listen(): Server {
+    const http = require('node:http') as typeof import('node:http');
+    const server = http.createServer({ keepAliveTimeout: 0, requestTimeout: 0 }, (request, response) =>
+      this.#take(request, response),
+    );
+    server.headersTimeout = 0;
+    let http2: Server | undefined;
+    const proxy = createServer((socket) => {
+      // The waiting client keeps the process alive by its own end of the connection.
+      socket.unref().on('error', () => {});
+      socket.once('readable', () => {
+        const first: Buffer | null = socket.read();
+        if (!first || !this.#guests.has(socket.remotePort ?? 0)) return socket.destroy();
+        socket.unshift(first);
+        const isHttp2 = first.toString('latin1', 0, HTTP2_START.length) === HTTP2_START;
+        if (isHttp2) http2 ??= this.#http2();
+        (isHttp2 ? http2 : server)?.emit('connection', socket);
+      });
+    });
+    proxy.listen(0, '127.0.0.1', () => {
+      // As: a listening TCP server has such an address.
+      this.#port = (proxy.address() as AddressInfo).port;
+      proxy.unref();
+    });
+    return proxy;
+  }
+
+  #http2(): Server {
+    const http2 = require('node:http2') as typeof import('node:http2');
+    // As: requests and responses of HTTP/2 are converted to those of HTTP/1.
+    const server = http2.createServer((request, response) => this.#take(request as never, response as never));
+    return server.on('sessionError', () => {}) as unknown as Server;
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse): void {
+    const guest = this.#guests.get(request.socket.remotePort ?? 0);
+    if (!guest) return void request.socket.destroy();
+    response.on('error', () => {});
+    request.on('error', () => {});
+    void this.#answer(guest, request, response);
+  }
+
+  async #answer(guest: Guest & { socket: Socket }, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { verdict, socket, formOf } = guest;
+    const { rules, delayMs } = verdict;
+    const isHttp2 = request.httpVersionMajor === 2;
+    const { method = 'GET', headers } = request;
+    const url = urlOf(guest, request);
+    const isForm = isCrmForm({ method, url, contentType: headers['content-type'] }, this.#routes.namedForms);
+    const action = formOf && !isForm ? 'pass' : verdict.action;
+    // As: of a header that is sent once Node makes one text.
+    const trace = headers.traceparent as string | undefined;
+    const call = this.#calls.answering(isHttp2 ? undefined : socket, method, url, trace);
+    const caughtBy = action === 'catch' && { caughtBy: 'crm' as const };
+    if (action !== 'pass') this.#calls.tell(call, { ...caughtBy, ...(rules.length > 0 && { rules }) });
+    // With HTTP/1, the lambda's end of the connection reports it.
+    if (isHttp2) response.on('close', () => this.#calls.tell(call, { ended: true }));
+    // The next request to that host needs a new connection.
+    else if (formOf) response.shouldKeepAlive = false;
+    if (delayMs > 0) await new NativePromise((resolve) => setTimeout(resolve, delayMs));
+    if (isHttp2) this.#sniff(call, 'request', request);
+    if (action === 'catch' || action === 'pass') {
+      const to = action === 'pass' ? hostOf(guest) : this.#mockFor(request, isForm);
+      if (to) this.#forward(call, guest, request, response, to);
+      else this.#fail(call, socket, 'there is no mock CRM to catch the call');
+      return;
+    }
+    const status = verdict.status ?? 500;
+    const text = `Answered by an outbound rule: ${rules.at(-1)?.text ?? 'the configuration'}\n`;
+    request.resume();
+    response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text);
+    this.#calls.tell(call, { status });
+  }
+
+  #mockFor({ url = '/' }: IncomingMessage, isForm: boolean): Destination | undefined {
+    const { mock, crm } = this.#routes;
+    if (!mock) return undefined;
+    const { host, port, caPem: ca } = mock;
+    const id = this.#executionId();
+    const headers = {
+      ...(id !== undefined && { [EXECUTION_HEADER]: id }),
+      ...((isForm || crm?.formPaths.includes(pathnameOf(url))) && { [FORM_HEADER]: 'named' }),
+    };
+    // The certificate names the mock, not the CRM; that it is this very one is proof enough.
+    const tls = ca && { ca, checkServerIdentity: () => undefined };
+    return {
+      name: `the mock CRM at ${host}:${port}`,
+      isTls: ca !== undefined,
+      options: { host, port, ...tls },
+      headers,
+    };
+  }
+
+  #forward(
+    call: object,
+    { socket, target }: Guest & { socket: Socket },
+    request: IncomingMessage,
+    response: ServerResponse,
+    to: Destination,
+  ): void {
+    const { method = 'GET', url: path = '/', httpVersionMajor } = request;
+    const host = String(request.headers[':authority'] ?? target.hostname);
+    const headers = { host, ...plainHeaders(request.headers), ...to.headers };
+    const answer = (incoming: IncomingMessage): void => {
+      const { statusCode: status = 502, statusMessage = '' } = incoming;
+      this.#calls.tell(call, { status });
+      if (httpVersionMajor === 2) this.#sniff(call, 'response', incoming);
+      const answerHeaders = plainHeaders(incoming.headers);
+      if (httpVersionMajor === 2) response.writeHead(status, answerHeaders);
+      else response.writeHead(status, statusMessage, answerHeaders);
+      incoming.on('error', () => socket.destroy()).pipe(response);
+    };
+    const { http, https } = own();
+    const options: RequestOptions = { ...to.options, method, path, headers, agent: false };
+    const outgoing = this.#unwatched(() => (to.isTls ? https.request(options, answer) : http.request(options, answer)));
+    this.#calls.hide(outgoing);
+    outgoing.on('error', (error) => {
+      if (!response.headersSent) this.#fail(call, socket, `${to.name} did not respond: ${messageOf(error)}`);
+    });
+    response.on('close', () => outgoing.destroy());
+    request.pipe(outgoing);
+  }
+
+  #fail(call: object, socket: Socket, reason: string): void {
+    this.#calls.tell(call, { error: reason, ended: true });
+    socket.destroy(new Error(reason));
+  }
+
+  /** A stream of HTTP/2 is not to be read on the lambda's end. */
+  #sniff(call: object, of: 'request' | 'response', message: IncomingMessage): void {
+    const headers = Object.entries(message.headers).flatMap(([name, value]) => [name, String(value)]);
+    message.on('data', (part: Buffer) => this.#calls.takeBody(call, of, part, headers));
+  }
+}
+
+/** Not at the top: a lambda that makes no call needs neither. */
+function own() {
+  return {
+    http: require('node:http') as typeof import('node:http'),
+    https: require('node:https') as typeof import('node:https'),
+  };
+}
+
+function plainHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const isPlain = (name: string) => !name.startsWith(':') && !HOP_BY_HOP.has(name);
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => isPlain(name)));
+}
+
+function urlOf({ isTls, target }: Guest, request: IncomingMessage): string {
+  const host = request.headers[':authority'] ?? request.headers.host ?? target.hostname;
+  return `${isTls ? 'https' : 'http'}://${String(host)}${request.url ?? '/'}`;
+}
+
+function hostOf({ target: { hostname, port }, isTls, formOf = {} }: Guest): Destination {
+  const { createConnection: _made, socket: _given, ALPNProtocols: _offered, ...options } = formOf;
+  // As: a request takes the options of its connection.
+  return { name: `${hostname}:${port}`, isTls, options: options as RequestOptions, headers: {} };
+}

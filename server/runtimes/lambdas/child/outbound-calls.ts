@@ -1,0 +1,217 @@
+import { subscribe } from 'node:diagnostics_channel';
+import { errorMonitor } from 'node:events';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { hostnameIn, type RequestHead } from '../../../model/crm-form.ts';
+import { MAX_CAPTURED_BYTES } from '../../../model/exchange-record.ts';
+import type { MetRule } from '../../../model/outbound-rule.ts';
+import { readTraceParent } from '../../../model/trace.ts';
+import { monotonicMs } from '../../../system/clock.ts';
+import type { OutboundNews } from '../process/process-messages.ts';
+import { messageOf } from './error-text.ts';
+import { sniffSocket } from './sniff-socket.ts';
+import {
+  type ChangeableRequest,
+  headerIn,
+  type TraceHeaders,
+  traceHttp,
+  traceIn,
+  traceUndici,
+} from './trace-headers.ts';
+
+const LONGEST_URL = 2_048;
+const LONGEST_HEADER = 200;
+const CUT_OFF = 'the connection was closed before the answer was complete';
+
+/** What undici, Node's own behind fetch or one from npm, tells of a request. */
+interface UndiciRequest extends ChangeableRequest {
+  method: string;
+  origin: string;
+}
+
+/** Reports every HTTP call of this process with the beginning of its bodies. It only listens: a call behaves exactly as it would without. */
+export class OutboundCalls {
+  rulesOf: (url: string) => MetRule[] = () => [];
+  onHead: (socket: Socket, head: RequestHead, isForProxy: boolean) => void = () => {};
+  traceOf: () => TraceHeaders | undefined = () => undefined;
+  readonly #report: (news: OutboundNews, bytes?: Uint8Array) => void;
+  readonly #ids = new WeakMap<object, number>();
+  readonly #hidden = new WeakSet<object>();
+  /** Calls whose library tells how they fail. */
+  readonly #followed = new WeakSet<object>();
+  readonly #carried = new WeakMap<Socket, object>();
+  /** The call that undici is about to send by a connection. */
+  readonly #announced = new WeakMap<Socket, object>();
+  readonly #created = new Set<UndiciRequest>();
+  /** What undici has no connection for yet. */
+  readonly #unsent = new Set<UndiciRequest>();
+  readonly #sizes = new WeakMap<object, { request: number; response: number }>();
+  readonly #traces = new WeakMap<object, string>();
+  #isTracing = false;
+  #lastId = 0;
+
+  constructor(report: (news: OutboundNews, bytes?: Uint8Array) => void) {
+    this.#report = report;
+    this.#watchHttp();
+    this.#watchUndici();
+  }
+
+  /** Something became known of a call. Does nothing for a request that never started. */
+  tell(request: object, news: Omit<OutboundNews, 'id'>): void {
+    const id = this.#ids.get(request);
+    if (id !== undefined) this.#report({ id, atMs: monotonicMs(), ...news });
+  }
+
+  /** Leaves a request that has not been sent yet out of the report: it is not the lambda's. */
+  hide(request: object): void {
+    this.#hidden.add(request);
+  }
+
+  /** Has calls by node:http carry their trace from now on. To be called before the first one. */
+  trace(): void {
+    if (this.#isTracing) return;
+    this.#isTracing = true;
+    const traceOf = (request: object) => (this.#hidden.has(request) ? undefined : this.traceOf());
+    traceHttp(traceOf, (request, traceId) => traceId !== undefined && this.#traces.set(request, traceId));
+  }
+
+  watch(socket: Socket): { isHeadOpen(): boolean } {
+    return sniffSocket(socket, {
+      asked: (method, target, headers) => this.#asked(socket, method, target, headers),
+      body: (call, of, part, headers) => this.takeBody(call, of, part, headers),
+      answered: (call, status) => this.tell(call, { status }),
+      ended: (call) => this.tell(call, { ended: true }),
+      lost: (call, error) => {
+        if (this.#followed.has(call)) return;
+        this.tell(call, { error: error === undefined ? CUT_OFF : messageOf(error), ended: true });
+      },
+    });
+  }
+
+  /** One more part of a body; of a compressed one as it is sent. `headers`: names and values alternating. */
+  takeBody(call: object, of: 'request' | 'response', part: Uint8Array, headers: readonly string[]): void {
+    const id = this.#ids.get(call);
+    if (id === undefined) return;
+    const sizes = this.#sizes.get(call) ?? { request: 0, response: 0 };
+    this.#sizes.set(call, sizes);
+    const free = Math.max(0, MAX_CAPTURED_BYTES - sizes[of]);
+    sizes[of] += part.length;
+    const [contentType, contentEncoding] = ['content-type', 'content-encoding'].map((name) =>
+      headerIn(headers, name)?.slice(0, LONGEST_HEADER),
+    );
+    const known = { ...(contentType && { contentType }), ...(contentEncoding && { contentEncoding }) };
+    // A copy: whose bytes these are may write others into the same place.
+    this.#report({ id, body: { of, sizeBytes: sizes[of], ...known } }, Uint8Array.from(part.subarray(0, free)));
+  }
+
+  isAwaited(isMeant: (head: RequestHead) => boolean, hostname: string, port: number): boolean {
+    return [...this.#unsent].some((request) => {
+      const origin = new URL(request.origin);
+      if (hostnameIn(origin) !== hostname || portOf(origin) !== port) return false;
+      const { headers = [] } = request;
+      const lines = typeof headers === 'string' ? headers.split(/: |\r\n/) : headers;
+      const contentType = headerIn(lines, 'content-type');
+      return isMeant({ method: request.method, url: `${request.origin}${request.path}`, contentType });
+    });
+  }
+
+  /** The call that has arrived here, by a connection which carries one at a time or by another; it starts now unless it is known already. */
+  answering(socket: Socket | undefined, method: string, url: string, traceParent?: string): object {
+    const call = (socket ? this.#carried.get(socket) : this.#createdBy(method, url)) ?? {};
+    this.#start(call, method, url, readTraceParent(traceParent)?.traceId);
+    return call;
+  }
+
+  #createdBy(method: string, url: string): object | undefined {
+    const found = [...this.#created].find((one) => one.method === method && `${one.origin}${one.path}` === url);
+    if (found) this.#created.delete(found);
+    return found;
+  }
+
+  #asked(socket: Socket, method: string, target: string, headers: string[]): object {
+    // As: Node's own note of whose turn it is on a connection.
+    const { _httpMessage: request } = socket as Socket & { _httpMessage?: ClientRequest | null };
+    const call = request ?? this.#announced.get(socket) ?? {};
+    this.#announced.delete(socket);
+    this.#carried.set(socket, call);
+    const scheme = 'encrypted' in socket ? 'https' : 'http';
+    const isWhole = /^https?:/.test(target);
+    const url = isWhole ? target : `${scheme}://${headerIn(headers, 'host')}${target}`;
+    this.#start(call, method, url, traceIn(headers));
+    if (request) this.#follow(request);
+    this.onHead(socket, { method, url, contentType: headerIn(headers, 'content-type') }, isWhole);
+    return call;
+  }
+
+  #start(request: object, method: string, url: string, traceId = this.#traces.get(request)): void {
+    if (this.#hidden.has(request) || this.#ids.has(request)) return;
+    this.#lastId += 1;
+    this.#ids.set(request, this.#lastId);
+    const rules = this.rulesOf(url);
+    const known = {
+      id: this.#lastId,
+      atMs: monotonicMs(),
+      method,
+      url: url.slice(0, LONGEST_URL),
+      ...(traceId !== undefined && { traceId }),
+    };
+    this.#report({ ...known, ...(rules.length > 0 && { rules }) });
+  }
+
+  #watchHttp(): void {
+    on<{ request: ClientRequest }>('http.client.request.start', ({ request }) => {
+      const host = request.getHeader('host') ?? request.host;
+      this.#start(request, request.method, `${request.protocol}//${host}${request.path}`);
+      this.#follow(request);
+    });
+    on<{ request: ClientRequest; response: { statusCode: number } }>('http.client.response.finish', (message) =>
+      this.tell(message.request, { status: message.response.statusCode }),
+    );
+  }
+
+  #follow(request: ClientRequest): void {
+    if (this.#followed.has(request)) return;
+    this.#followed.add(request);
+    request.on(errorMonitor, (error) => this.tell(request, { error: messageOf(error), ended: true }));
+    request.on('close', () => {
+      // As: Node types this as a member of responses only.
+      const { res } = request as ClientRequest & { res?: IncomingMessage };
+      this.tell(request, { ...(res?.complete === false && { error: CUT_OFF }), ended: true });
+    });
+  }
+
+  #watchUndici(): void {
+    on<{ request: UndiciRequest }>('undici:request:create', ({ request }) => {
+      this.#followed.add(request);
+      this.#created.add(request);
+      this.#unsent.add(request);
+      const traceId = traceUndici(request, this.traceOf());
+      this.#start(request, request.method, `${request.origin}${request.path}`, traceId);
+    });
+    on<{ request: UndiciRequest; socket: Socket }>('undici:client:sendHeaders', ({ request, socket }) => {
+      this.#announced.set(socket, request);
+      this.#unsent.delete(request);
+    });
+    on<{ request: UndiciRequest; response: { statusCode: number } }>('undici:request:headers', (message) =>
+      this.tell(message.request, { status: message.response.statusCode }),
+    );
+    const over = (request: UndiciRequest, news: Omit<OutboundNews, 'id'>): void => {
+      this.#created.delete(request);
+      this.#unsent.delete(request);
+      this.tell(request, { ...news, ended: true });
+    };
+    on<{ request: UndiciRequest }>('undici:request:trailers', ({ request }) => over(request, {}));
+    on<{ request: UndiciRequest; error: unknown }>('undici:request:error', ({ request, error }) =>
+      over(request, { error: messageOf(error) }),
+    );
+  }
+}
+
+function on<T>(channel: string, listener: (message: T) => void): void {
+  // As: Node documents what each channel carries, but types it as unknown.
+  subscribe(channel, (message) => listener(message as T));
+}
+
+function portOf({ port, protocol }: URL): number {
+  return Number(port) || (protocol === 'http:' ? 80 : 443);
+}

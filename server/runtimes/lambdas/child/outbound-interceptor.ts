@@ -1,0 +1,335 @@
+import { syncBuiltinESMExports } from 'node:module';
+import { Socket } from 'node:net';
+import { canBeCrm, hostnameIn, isCrmForm, type RequestHead } from '../../../model/crm-form.ts';
+import {
+  decideOutbound,
+  type NetworkError,
+  type OutboundRule,
+  type OutboundTarget,
+  type OutboundVerdict,
+} from '../../../model/outbound-rule.ts';
+import type { OutboundRoutes } from '../process/protocol.ts';
+import { bufferWrites } from './buffer-writes.ts';
+import { type ConnectOptions, connectOptionsIn, targetOf } from './call-target.ts';
+import { Diversion } from './diversion.ts';
+import { divertHttpForms } from './http-forms.ts';
+import { Http2Calls, reportElsewhere } from './http2-calls.ts';
+import { type Guest, MockResponses } from './mock-responses.ts';
+import type { OutboundCalls } from './outbound-calls.ts';
+
+// Captured at start, because a lambda may replace the globals of its own process.
+const { setTimeout } = globalThis;
+const { apply } = Reflect;
+const ownConnect = Socket.prototype.connect;
+
+const nodeTls = () => require('node:tls') as typeof import('node:tls');
+
+type Connect = (this: Socket, ...args: unknown[]) => Socket;
+
+/** Applies the outbound rules (D-200) where all clients make connections: redirects, refuses or delays them. Node makes all others. */
+export class OutboundInterceptor {
+  readonly #calls: OutboundCalls;
+  readonly #answers: MockResponses;
+  readonly #http2: Http2Calls;
+  readonly #watched = new WeakMap<Socket, Diversion>();
+  readonly #led = new WeakSet<Socket>();
+  readonly #open = new Map<Socket, { target: OutboundTarget; decided: string }>();
+  #isOwn = false;
+  #isForForm = false;
+  #routes: OutboundRoutes = { catchesCrm: false, namedForms: [], ownHosts: [], rules: [] };
+
+  constructor(calls: OutboundCalls, executionId: () => string | undefined) {
+    this.#calls = calls;
+    this.#http2 = new Http2Calls(calls, (head) => this.#http2Connection(head));
+    calls.onHead = (socket, head, isForProxy) => this.#divert(socket, head, isForProxy);
+    this.#answers = new MockResponses(calls, executionId, (make) => this.#unwatched(make));
+    calls.rulesOf = (url) => {
+      const target = URL.canParse(url) ? targetOf(optionsOf(new URL(url)), this.#routes.crm) : undefined;
+      return (target && this.#decide(target)?.rules) ?? [];
+    };
+  }
+
+  get routes(): OutboundRoutes {
+    return this.#routes;
+  }
+
+  install(routes: OutboundRoutes): void {
+    // A request that is given all its headers writes its head before it connects.
+    this.#calls.trace();
+    divertHttpForms(
+      (head) => !this.#isOwn && this.#isForm(head),
+      (make) => this.#forForm(make),
+    );
+    const tls = nodeTls();
+    const ownTlsConnect = tls.connect;
+    const line = this;
+    const connect: Connect = function (...args) {
+      const connected = line.#connect(this, args);
+      if (!line.#isOwn) line.#watch(this);
+      return connected;
+    };
+    // As: Node declares each of its many ways to be called.
+    Socket.prototype.connect = connect as typeof ownConnect;
+    tls.connect = new Proxy(ownTlsConnect, {
+      apply: (own, self, args) => {
+        if (!this.#isOwn && offersHttp2(connectOptionsIn(args))) this.#http2.watch();
+        return this.#tlsConnect(args) ?? this.#watchOver(args, apply(own, self, args));
+      },
+    });
+    this.#http2.install();
+    syncBuiltinESMExports();
+    this.#use(routes);
+  }
+
+  /** Applies these rules from now on: to new connections, and to open ones as soon as they are idle. */
+  change(rules: readonly OutboundRule[]): void {
+    this.#use({ ...this.#routes, rules });
+    this.#closeStale((socket) => !isKeepingAlive(socket));
+  }
+
+  /** A call starts. Connections of earlier calls do not delay new rules any longer. */
+  renew(): void {
+    this.#closeStale(() => true);
+  }
+
+  #use(routes: OutboundRoutes): void {
+    this.#routes = routes;
+    if ((routes.crm && routes.catchesCrm) || routes.rules.length > 0) this.#answers.start(routes);
+  }
+
+  #closeStale(isMeant: (socket: Socket) => boolean): void {
+    for (const [socket, { target, decided }] of this.#open) {
+      if (decided !== JSON.stringify(this.#decide(target)) && isMeant(socket)) socket.destroy();
+    }
+  }
+
+  #decide(target: OutboundTarget): OutboundVerdict | undefined {
+    return decideOutbound(this.#routes.rules, target, this.#routes.catchesCrm);
+  }
+
+  #connect(socket: Socket, args: unknown[]): Socket {
+    const options = connectOptionsIn(args);
+    const target = this.#isOwn ? undefined : this.#targetOf(options);
+    const verdict = target && this.#decide(target);
+    if (target) this.#follow(socket, target, verdict);
+    if (!target || !verdict) return apply(ownConnect, socket, args);
+    const error = errorOf(verdict, target);
+    if (error) return this.#looksUp(socket, args, options, verdict.delayMs, error);
+    if (verdict.action !== 'pass') return this.#lead(socket, args, options, target, verdict, false);
+    if (speaksHttp2(options)) return this.#looksUp(socket, args, options, verdict.delayMs);
+    bufferWrites(socket, verdict.delayMs);
+    return apply(ownConnect, socket, args);
+  }
+
+  /** A connection that is answered here needs no TLS: its socket only looks encrypted. Undefined for all other connections. */
+  #tlsConnect(args: unknown[]): Socket | undefined {
+    const options = connectOptionsIn(args);
+    const target = this.#isOwn || options.socket ? undefined : this.#targetOf(options);
+    const verdict = target && this.#decide(target);
+    if (!target || !verdict || verdict.action === 'pass' || errorOf(verdict, target)) return undefined;
+    const socket = new Socket();
+    const offered = Array.isArray(options.ALPNProtocols) ? options.ALPNProtocols.map(String) : [];
+    Object.assign(socket, {
+      encrypted: true,
+      authorized: true,
+      authorizationError: null,
+      secureConnecting: true,
+      servername: options.servername ?? target.hostname,
+      alpnProtocol: offered.includes('http/1.1') ? 'http/1.1' : (offered[0] ?? false),
+      getPeerCertificate: () => ({}),
+      getCipher: () => ({ name: 'TLS_AES_256_GCM_SHA384', standardName: 'TLS_AES_256_GCM_SHA384', version: 'TLSv1.3' }),
+      getProtocol: () => 'TLSv1.3',
+      getSession: () => undefined,
+      isSessionReused: () => false,
+      setServername: () => {},
+    });
+    if (options.timeout) socket.setTimeout(options.timeout);
+    const listener = args.findLast((arg) => typeof arg === 'function');
+    // As: the last argument of tls.connect is its listener.
+    if (listener) socket.once('secureConnect', listener as () => void);
+    socket.once('connect', () => {
+      Object.assign(socket, { secureConnecting: false });
+      socket.emit('secureConnect');
+    });
+    this.#follow(socket, target, verdict);
+    const led = this.#lead(socket, [], options, target, verdict, true);
+    this.#watch(socket);
+    return led;
+  }
+
+  #targetOf(options: ConnectOptions): OutboundTarget | undefined {
+    const target = targetOf(options, this.#routes.crm);
+    if (!target || target.isCrm || !this.#routes.catchesCrm) return target;
+    const isMeant = (head: RequestHead): boolean => this.#isForm(head);
+    const isCrm = this.#isForForm || this.#calls.isAwaited(isMeant, target.hostname, target.port);
+    return { ...target, isCrm };
+  }
+
+  /** Is that a form for a CRM which no connection to the CRM's own host carries (D-200 b, c)? */
+  #isForm(head: RequestHead): boolean {
+    const { catchesCrm, namedForms, ownHosts } = this.#routes;
+    return catchesCrm && isCrmForm(head, namedForms) && canBeCrm(hostnameIn(new URL(head.url)), ownHosts);
+  }
+
+  #forForm<T>(make: () => T): T {
+    this.#isForForm = true;
+    try {
+      return make();
+    } finally {
+      this.#isForForm = false;
+    }
+  }
+
+  /** A form for a CRM that is to be answered here, or to fail; undefined for all other requests. */
+  #formIn(head: RequestHead): { guest: Guest; error: Error | undefined } | undefined {
+    if (!this.#isForm(head)) return undefined;
+    const formOf = optionsOf(new URL(head.url));
+    const target = targetOf(formOf, undefined);
+    const verdict = target && this.#decide({ ...target, isCrm: true });
+    if (!target || !verdict || verdict.action === 'pass') return undefined;
+    const guest = { target, verdict, isTls: head.url.startsWith('https:'), formOf };
+    return { guest, error: errorOf(verdict, target) };
+  }
+
+  /** A form that was about to go over a connection which is there already. */
+  #divert(socket: Socket, head: RequestHead, isForProxy: boolean): void {
+    const diversion = this.#watched.get(socket);
+    const form = diversion && !this.#led.has(socket) ? this.#formIn(head) : undefined;
+    const { target: connected } = this.#open.get(socket) ?? {};
+    if (!diversion || !form) return;
+    if (connected && !isForProxy && !canBeCrm(connected.hostname, this.#routes.ownHosts)) return;
+    if (form.error) return void socket.destroy(form.error);
+    diversion.divert(this.#connectHere(new Socket(), form.guest, [], socket));
+    this.#led.add(socket);
+  }
+
+  /** A connection on which a form by HTTP/2 is answered here; undefined for all other requests. */
+  #http2Connection(head: RequestHead): Socket | undefined {
+    const form = this.#formIn(head);
+    if (!form) return undefined;
+    const socket = this.#connectHere(new Socket(), form.guest);
+    if (form.error) socket.destroy(form.error);
+    reportElsewhere(socket);
+    return socket;
+  }
+
+  #lead(
+    socket: Socket,
+    args: unknown[],
+    options: ConnectOptions,
+    target: OutboundTarget,
+    verdict: OutboundVerdict,
+    isTls: boolean,
+  ): Socket {
+    if ('encrypted' in socket && !isTls) {
+      const message = `the call to ${target.hostname} cannot be intercepted, because its TLS was started in an unsupported way. Use tls.connect of node:tls.`;
+      return this.#looksUp(socket, args, {}, 0, new Error(message));
+    }
+    reportElsewhere(socket);
+    this.#led.add(socket);
+    // A request that turns out not to be a form goes to the host after all, with the original options.
+    const isOwnCrm = targetOf(options, this.#routes.crm)?.isCrm === true;
+    const formOf = target.isCrm && !isOwnCrm ? options : undefined;
+    return this.#connectHere(
+      socket,
+      { target, verdict, isTls, ...(formOf && { formOf }) },
+      args.flat().filter(isFunction),
+    );
+  }
+
+  /** Connects to the mock responses. Until they listen, writes are buffered, as during a name lookup. */
+  #connectHere(socket: Socket, guest: Guest, listeners: readonly unknown[] = [], inPlaceOf = socket): Socket {
+    this.#answers.start(this.#routes);
+    this.#answers.expect(socket, guest, inPlaceOf);
+    Object.assign(socket, { connecting: true });
+    this.#answers.whenReady((port) => {
+      if (!socket.destroyed) apply(ownConnect, socket, [{ host: '127.0.0.1', port }, ...listeners]);
+    });
+    return socket;
+  }
+
+  /** Connects after a while, or fails then, in the way of a name that is looked up. */
+  #looksUp(socket: Socket, args: unknown[], options: ConnectOptions, delayMs: number, error?: Error): Socket {
+    const { host = 'localhost', lookup: own = (require('node:dns') as typeof import('node:dns')).lookup } = options;
+    const lookup = (_name: string, asked: object, done: (error: Error | null) => void): void => {
+      // As: the response has the form of the request.
+      setTimeout(() => (error ? done(error) : own(host, asked as never, done as never)), delayMs);
+    };
+    return apply(ownConnect, socket, [
+      { port: 1, ...options, host: 'held-up.invalid', lookup },
+      ...args.flat().filter(isFunction),
+    ]);
+  }
+
+  #watch(socket: Socket): void {
+    if (this.#watched.has(socket)) return;
+    const diversion = new Diversion(socket);
+    this.#watched.set(socket, diversion);
+    const { isHeadOpen } = this.#calls.watch(socket);
+    diversion.isHeadOpen = () => this.#routes.catchesCrm && !this.#led.has(socket) && isHeadOpen();
+  }
+
+  /** TLS on an existing connection (a proxy's) makes no second one. */
+  #watchOver<T extends Socket>(args: unknown[], made: T): T {
+    if (!this.#isOwn && connectOptionsIn(args).socket) this.#watch(made);
+    return made;
+  }
+
+  #unwatched<T>(make: () => T): T {
+    this.#isOwn = true;
+    try {
+      return make();
+    } finally {
+      this.#isOwn = false;
+    }
+  }
+
+  #follow(socket: Socket, target: OutboundTarget, verdict: OutboundVerdict | undefined): void {
+    if (this.#open.has(socket)) return;
+    this.#open.set(socket, { target, decided: JSON.stringify(verdict) });
+    socket.once('close', () => this.#open.delete(socket));
+  }
+}
+
+function optionsOf({ hostname, port, protocol }: URL): ConnectOptions {
+  return { host: hostname, port: port || (protocol === 'http:' ? 80 : 443) };
+}
+
+function errorOf({ action, error, rules }: OutboundVerdict, target: OutboundTarget): Error | undefined {
+  const rule = rules.at(-1)?.text ?? 'the configuration';
+  if (action === 'block') return networkError('ECONNREFUSED', target, rule);
+  return error && networkError(error, target, rule);
+}
+
+function offersHttp2({ ALPNProtocols }: ConnectOptions): boolean {
+  return Array.isArray(ALPNProtocols) && ALPNProtocols.includes('h2');
+}
+
+/** Streams of HTTP/2 are written below the socket, where nothing can be held up. */
+function speaksHttp2({ ALPNProtocols }: ConnectOptions): boolean {
+  return Array.isArray(ALPNProtocols) && String(ALPNProtocols[0]) === 'h2';
+}
+
+/** Libraries let go of a connection that is idle. */
+function isKeepingAlive(socket: Socket): boolean {
+  // As: a handle says whether it does; Node documents that of the socket's methods only.
+  return (socket as unknown as { _handle?: { hasRef?(): boolean } })._handle?.hasRef?.() === true;
+}
+
+function isFunction(arg: unknown): boolean {
+  return typeof arg === 'function';
+}
+
+/** The error that Node gives when the network fails in that way; its message says that a rule made it up. */
+function networkError(code: NetworkError, { hostname, port }: OutboundTarget, rule: string): Error {
+  const made = (message: string, details: object) =>
+    Object.assign(new Error(`${message} (outbound rule: ${rule})`), { code, ...details });
+  switch (code) {
+    case 'ENOTFOUND':
+      return made(`getaddrinfo ENOTFOUND ${hostname}`, { syscall: 'getaddrinfo', hostname });
+    case 'ECONNRESET':
+      return made('read ECONNRESET', { syscall: 'read' });
+    default:
+      return made(`connect ${code} ${hostname}:${port}`, { syscall: 'connect', address: hostname, port });
+  }
+}

@@ -1,0 +1,115 @@
+import type { ChildProcess } from 'node:child_process';
+import { syncBuiltinESMExports } from 'node:module';
+import { INHERITANCE, type Origin, type OutboundRoutes } from '../process/protocol.ts';
+import type { TraceHeaders } from './trace-headers.ts';
+
+/** What a lambda passes to its worker threads and Node processes: the rules apply there, and they end with the lambda's process. */
+export interface PropagatedContext {
+  origin: Origin;
+  routes: OutboundRoutes;
+  executionId?: string | undefined;
+  trace?: TraceHeaders | undefined;
+}
+
+const DATA_KEY = 'terrarium:outbound';
+
+const threads = () => require('node:worker_threads') as typeof import('node:worker_threads');
+
+/** The data that this thread or process has received; undefined in the process that the emulator started. */
+export function propagatedContext(): PropagatedContext | undefined {
+  const { isMainThread, getEnvironmentData } = threads();
+  // As: both were written by `handDown`.
+  if (!isMainThread) return getEnvironmentData(DATA_KEY) as unknown as PropagatedContext | undefined;
+  const text = process.env[INHERITANCE];
+  return text === undefined ? undefined : (JSON.parse(text) as PropagatedContext);
+}
+
+type Environment = Record<string, string | undefined>;
+
+/**
+ * Has everything that is started from here carry its origin and, if it runs on Node, load this bundle first. What else is started
+ * cannot be reached: where its arguments name the CRM, `note` is given a line that says so. `onStart` is called before each start, and
+ * again with a process that has started and can outlive the call.
+ */
+export function propagateToChildren(
+  childFile: string,
+  describe: () => PropagatedContext,
+  note: (text: string) => void,
+  onStart: (child?: ChildProcess) => void = () => {},
+): void {
+  const wt = threads();
+  wt.Worker = new Proxy(wt.Worker, {
+    construct: (own, [file, options], newTarget) => {
+      onStart();
+      restoreHeapFlags();
+      wt.setEnvironmentData(DATA_KEY, describe() as never);
+      const execArgv = [...(options?.execArgv ?? []), '--require', childFile];
+      return Reflect.construct(own, [file, { ...options, execArgv }], newTarget);
+    },
+  });
+
+  const given = (env: Environment): Environment => {
+    onStart();
+    // As for the lambda itself: the port of a debugger, if a variable asks for one, does not publish its id.
+    const preload = `--inspect-publish-uid=stderr --require="${childFile.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+    return {
+      ...env,
+      NODE_OPTIONS: env.NODE_OPTIONS?.includes(preload)
+        ? env.NODE_OPTIONS
+        : `${env.NODE_OPTIONS ?? ''} ${preload}`.trim(),
+      [INHERITANCE]: JSON.stringify(describe()),
+    };
+  };
+  const look = (words: unknown[]): void => {
+    const { routes } = describe();
+    const isNode = words.some((word) => word === process.execPath || word === 'node');
+    if (!routes.crm || !routes.catchesCrm || isNode) return;
+    const names = routes.crm.hosts.map(({ hostname }) => hostname);
+    if (!words.some((word) => names.some((name) => String(word).includes(name)))) return;
+    note(
+      `a program was started that names the CRM's host (${String(words[0])}): calls of programs other than Node.js cannot be caught`,
+    );
+  };
+
+  const processes = require('node:child_process') as typeof import('node:child_process');
+  // As: not among Node's types, but what spawn, exec, execFile and fork come down to.
+  const prototype = processes.ChildProcess.prototype as unknown as {
+    spawn(options: { file: string; args?: string[]; envPairs?: string[] }): unknown;
+  };
+  const ownSpawn = prototype.spawn;
+  prototype.spawn = function (this: ChildProcess, options) {
+    look([...(options.args ?? [options.file])]);
+    const env = Object.fromEntries((options.envPairs ?? []).map(pairIn));
+    const envPairs = Object.entries(given(env)).map(([name, value]) => `${name}=${value}`);
+    const failure = Reflect.apply(ownSpawn, this, [{ ...options, envPairs }]);
+    onStart(this);
+    return failure;
+  };
+  for (const name of ['execSync', 'execFileSync', 'spawnSync'] as const) {
+    const wrapped = new Proxy(processes[name] as (...args: unknown[]) => unknown, {
+      apply: (own, self, args: unknown[]) => {
+        look(args.slice(0, 2).flat());
+        const at = args.findIndex(
+          (arg, index) => index > 0 && typeof arg === 'object' && arg !== null && !Array.isArray(arg),
+        );
+        // As: what is there is an object of options.
+        const options = (at < 0 ? {} : args[at]) as { env?: Environment };
+        const known = at < 0 ? args.filter((arg) => arg !== undefined) : args.slice(0, at);
+        return Reflect.apply(own, self, [...known, { ...options, env: given(options.env ?? process.env) }]);
+      },
+    });
+    Object.assign(processes, { [name]: wrapped });
+  }
+  syncBuiltinESMExports();
+}
+
+/** Threads have their own heaps, limited by those flags at their start; `scripts/build-child.mjs` explains why the flags were removed. */
+function restoreHeapFlags(): void {
+  const { setFlagsFromString } = require('node:v8') as typeof import('node:v8');
+  for (const flag of process.execArgv) if (/^--max-(old|semi)-space-size=/.test(flag)) setFlagsFromString(flag);
+}
+
+function pairIn(pair: string): [name: string, value: string] {
+  const at = pair.indexOf('=', 1);
+  return [pair.slice(0, at), pair.slice(at + 1)];
+}

@@ -1,0 +1,183 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { acceptsCallback } from './accepts-callback.ts';
+import { type Handler, type HandlerOutcome, runHandler } from './run-handler.ts';
+import * as sourceHints from './source-hints.ts';
+
+const LIMIT = 1_000;
+
+async function outcomeOf(handler: (...args: never[]) => unknown, note: (text: string) => void = () => {}) {
+  const { head, body } = await new Promise<HandlerOutcome>((done) =>
+    // As: a handler may declare as many parameters as it likes.
+    runHandler(
+      { call: handler as Handler['call'], acceptsCallback: acceptsCallback(handler, () => sourceHints) },
+      'event',
+      'context',
+      {
+        limitBytes: LIMIT,
+        // Those of these tests have something left to do for one turn of the event loop.
+        whenNothingIsLeft: (then) => void setTimeout(then, 20),
+        beforeTimeout: () => {},
+        note,
+        hint: note,
+        done,
+      },
+    ),
+  );
+  return { ...head, ...(head.kind !== 'nothing' && { value: body.toString() }) };
+}
+
+type Callback = (error?: unknown, value?: unknown) => void;
+
+describe('the outcome of a handler (D-138)', () => {
+  it('is the callback value, whatever it returns afterwards', async () => {
+    const handler = (_event: string, _context: string, callback: Callback) => {
+      callback(null, 'called back');
+      return 'returned';
+    };
+    expect(await outcomeOf(handler)).toEqual({ kind: 'text', value: 'called back' });
+  });
+
+  it('is the first of several', async () => {
+    const handler = (_event: string, _context: string, callback: Callback) => {
+      callback(null, 1);
+      callback(null, 2);
+      callback(new Error('too late'));
+      throw new Error('far too late');
+    };
+    expect(await outcomeOf(handler)).toEqual({ kind: 'json', value: '1' });
+  });
+
+  it('is the returned value or that of the returned Promise', async () => {
+    expect(await outcomeOf(() => 'text')).toEqual({ kind: 'text', value: 'text' });
+    expect(await outcomeOf(async () => ({ a: 1 }))).toEqual({ kind: 'json', value: '{"a":1}' });
+    // biome-ignore lint/suspicious/noThenProperty: the point is that any thenable will do
+    expect(await outcomeOf(() => ({ then: (resolve: (value: unknown) => void) => resolve(5) }))).toEqual({
+      kind: 'json',
+      value: '5',
+    });
+  });
+
+  it('is nothing when a handler of fewer than three parameters returns undefined', async () => {
+    expect(await outcomeOf(() => {})).toEqual({ kind: 'nothing' });
+    expect(await outcomeOf(async (_event: string, _context: string) => {})).toEqual({ kind: 'nothing' });
+  });
+
+  it('is awaited when a handler of three parameters returns undefined, or a Promise of it', async () => {
+    const later = (_event: string, _context: string, callback: Callback) =>
+      void setImmediate(() => callback(null, 'late'));
+    expect(await outcomeOf(later)).toEqual({ kind: 'text', value: 'late' });
+    expect(await outcomeOf(async (...args: [string, string, Callback]) => later(...args))).toEqual({
+      kind: 'text',
+      value: 'late',
+    });
+    const asyncLater = async (event: string, context: string, callback: Callback) => later(event, context, callback);
+    expect(await outcomeOf(asyncLater)).toEqual({ kind: 'text', value: 'late' });
+  });
+
+  it('is null from three parameters too', async () => {
+    expect(await outcomeOf((_event: string, _context: string, _callback: Callback) => null)).toEqual({
+      kind: 'nothing',
+    });
+  });
+
+  it('is an error for a thrown, rejected or truthy callback value', async () => {
+    const failing = (thrown: unknown) => () => {
+      throw thrown;
+    };
+    const error = (message: string) => ({ kind: 'nothing', failure: 'error', message });
+    expect(await outcomeOf(failing(new TypeError('bad')))).toEqual(error('bad'));
+    expect(await outcomeOf(failing('text'))).toEqual(error('text'));
+    expect(await outcomeOf(failing({ code: 7 }))).toEqual(error('{"code":7}'));
+    expect(await outcomeOf(failing(new Error()))).toEqual(error('Error'));
+    expect(await outcomeOf(async () => failing(undefined)())).toEqual(error('undefined'));
+    expect(await outcomeOf((_e: string, _c: string, callback: Callback) => callback('no'))).toEqual(error('no'));
+  });
+
+  it('keeps the second argument beside an error, unless it cannot be sent', async () => {
+    const withValue = (value: unknown) => (_e: string, _c: string, callback: Callback) => callback('no', value);
+    expect(await outcomeOf(withValue('ERROR'))).toEqual({
+      kind: 'text',
+      value: 'ERROR',
+      failure: 'error',
+      message: 'no',
+    });
+    expect(await outcomeOf(withValue(1n))).toEqual({ kind: 'nothing', failure: 'error', message: 'no' });
+  });
+
+  it('is a failure that says so when the result cannot be converted to JSON', async () => {
+    const circular: { self?: unknown } = {};
+    circular.self = circular;
+    for (const result of [circular, 1n, () => {}, Symbol('s'), { toJSON: () => undefined }]) {
+      expect(await outcomeOf(() => result)).toMatchObject({
+        failure: 'crash',
+        message: expect.stringContaining('cannot be converted to JSON'),
+      });
+    }
+  });
+
+  it('fails and names the started operation when it is the result of a handler without a callback', async () => {
+    const timer = setTimeout(() => {});
+    const byproducts = [
+      timer,
+      setImmediate(() => {}),
+      Readable.from(['a']),
+      new ServerResponse(new IncomingMessage(new Socket())),
+    ];
+    for (const result of byproducts) {
+      const message = `the handler's result is ${/^I/.test(result.constructor.name) ? 'an' : 'a'} ${result.constructor.name}, which cannot be sent: return a string, a plain value or a promise of one, or declare (event, context, callback) and call callback`;
+      expect(await outcomeOf(() => result)).toEqual({ kind: 'nothing', failure: 'crash', message });
+      expect(await outcomeOf(async () => result)).toEqual({ kind: 'nothing', failure: 'crash', message });
+    }
+    clearTimeout(timer);
+    // What knows its JSON is a result like any other.
+    const model = Object.assign(Readable.from(['a']), { toJSON: () => ({ a: 1 }) });
+    expect(await outcomeOf(() => model)).toEqual({ kind: 'json', value: '{"a":1}' });
+  });
+
+  it('is JSON of an instance too, and the log says so when nothing of it is left', async () => {
+    const notes: string[] = [];
+    for (const result of [new Map([[1, 2]]), new Response('hi'), new Error('x')]) {
+      expect(
+        await outcomeOf(
+          async () => result,
+          (text) => notes.push(text),
+        ),
+      ).toEqual({ kind: 'json', value: '{}' });
+    }
+    expect(notes).toEqual(
+      ['Map', 'Response', 'Error'].map(
+        (name) =>
+          `the handler's result is ${name === 'Error' ? 'an' : 'a'} ${name}, which is empty as JSON: the response is {}`,
+      ),
+    );
+    expect(
+      await outcomeOf(
+        () => ({}),
+        (text) => notes.push(text),
+      ),
+    ).toEqual({ kind: 'json', value: '{}' });
+    expect(notes).toHaveLength(3);
+  });
+
+  it('has no stack trace in an error called back as one (D-139)', async () => {
+    const trace = 'Error: bad\n    at run (/home/ada/index.js:1:2)\n    at async go (node:internal:3:4)';
+    for (const handler of [
+      (_e: string, _c: string, callback: Callback) => callback(trace),
+      async () => Promise.reject(new Error(trace)),
+    ]) {
+      expect(await outcomeOf(handler)).toEqual({ kind: 'nothing', failure: 'error', message: 'Error: bad' });
+    }
+  });
+
+  it('is a failure that says so when the result is larger than allowed, counted in bytes', async () => {
+    expect(await outcomeOf(() => 'x'.repeat(LIMIT))).toMatchObject({ kind: 'text' });
+    expect(await outcomeOf(() => 'ü'.repeat(LIMIT / 2 + 1))).toMatchObject({
+      failure: 'too-large',
+      message: 'the result has 1002 bytes; at most 1000 are allowed',
+    });
+    expect(await outcomeOf(() => ['x'.repeat(LIMIT)])).toMatchObject({ failure: 'too-large' });
+  });
+});

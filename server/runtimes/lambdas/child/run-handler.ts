@@ -1,0 +1,253 @@
+import { Buffer } from 'node:buffer';
+import { EventEmitter } from 'node:events';
+import { isAnyArrayBuffer, isArrayBufferView } from 'node:util/types';
+import type { CallPlace, OutcomeHead } from '../process/protocol.ts';
+import { messageOf, traceOf, withArticle } from './error-text.ts';
+import { hintAboutError, hintAboutResult } from './hints.ts';
+
+/** `exports.run = (event, context, callback) => ...`, both strings (D-135), and whether it can call back (D-138). */
+export interface Handler {
+  call(event: string, context: string, callback: (error?: unknown, value?: unknown) => void): unknown;
+  acceptsCallback: boolean;
+  hints?: readonly string[];
+  own?: object;
+}
+
+export interface HandlerOutcome {
+  head: Pick<OutcomeHead, 'kind' | 'failure' | 'message'>;
+  body: string | Uint8Array;
+  trace?: string | undefined;
+}
+
+export interface HandlerContext {
+  limitBytes: number;
+  /** Calls `then` once when the process has nothing left to do for the call; not when the call is over before. */
+  whenNothingIsLeft(then: () => void): void;
+  note(text: string): void;
+  hint(text: string): void;
+  /** Calls `then` shortly before the timeout ends the call. */
+  beforeTimeout(then: () => void): void;
+  place?: CallPlace;
+  done(outcome: HandlerOutcome): void;
+}
+
+type Hint = (text: string | undefined) => void;
+
+const NOWHERE: CallPlace = { httpAware: false };
+const WHAT_TO_RETURN =
+  'return a string, a plain value or a promise of one, or declare (event, context, callback) and call callback';
+
+// Captured at start, like Buffer, because a lambda may replace the globals of its own process.
+const { stringify } = JSON;
+const { isArray } = Array;
+const getActiveResourcesInfo = process.getActiveResourcesInfo.bind(process);
+const { fromEntries, getPrototypeOf } = Object;
+const { ReadableStream } = globalThis;
+class Unsendable extends Error {}
+const STARTED = [
+  EventEmitter,
+  classOf(
+    setTimeout(() => {}),
+    clearTimeout,
+  ),
+  classOf(
+    setImmediate(() => {}),
+    clearImmediate,
+  ),
+];
+
+/**
+ * Calls the handler and reports its first outcome (D-138). If it accepts a callback, a returned value counts only when no work is left.
+ * Never throws.
+ */
+export function runHandler(handler: Handler, event: string, context: string, environment: HandlerContext): void {
+  const { limitBytes, whenNothingIsLeft, beforeTimeout, note, done, place = NOWHERE } = environment;
+  const hint = (text: string | undefined): void => void (text && environment.hint(text));
+  let isDone = false;
+  let isPending = false;
+  let held: { value: unknown } | undefined;
+  const end = (outcome: HandlerOutcome): void => {
+    if (isDone) return;
+    isDone = true;
+    done(outcome);
+  };
+  const succeed = (value: unknown): void => {
+    if (!isDone) end(success(value, limitBytes, hint, place));
+  };
+  const fail = (error: unknown, value?: unknown): void => {
+    if (!isDone) end(failure(error, value, limitBytes, hint, handler.hints !== undefined));
+  };
+  const takeSettled = (value: unknown): void => {
+    isPending = false;
+    if (!handler.acceptsCallback || (value !== undefined && !isByproduct(value))) succeed(value);
+  };
+  const endIdle = (): void => {
+    if (isDone) return;
+    if (!held) note(idleNote(handler.acceptsCallback, isPending));
+    // A Promise that is all there is decides, if only by never doing so.
+    if (handler.acceptsCallback) succeed(held?.value);
+  };
+  const endLate = (): void => {
+    if (isDone || !held) return;
+    note(
+      `the handler did not call its callback within the timeout, so the returned value is the result${stillRunning()}`,
+    );
+    succeed(held.value);
+  };
+  for (const text of handler.hints ?? []) hint(text);
+  try {
+    const returned = handler.call(event, context, (error, value) => (error ? fail(error, value) : succeed(value)));
+    if (isThenable(returned)) {
+      isPending = true;
+      settled(returned).then(takeSettled, fail);
+    } else if (!handler.acceptsCallback) succeed(returned);
+    else if (isPlain(returned)) {
+      held = { value: returned };
+      beforeTimeout(endLate);
+    }
+    if (!isDone) whenNothingIsLeft(endIdle);
+  } catch (thrown) {
+    fail(thrown);
+  }
+}
+
+function idleNote(acceptsCallback: boolean, isPending: boolean): string {
+  if (!acceptsCallback) return "nothing is left that could settle the handler's promise; the timeout will end it";
+  const what = isPending ? 'neither settled its promise nor called its callback' : 'ended without calling its callback';
+  return `the handler ${what}, and nothing is left that could; the result is empty`;
+}
+
+function stillRunning(): string {
+  const kinds = new Set(getActiveResourcesInfo().filter((kind) => !/^(PipeWrap|TTYWrap|FSReqCallback)$/.test(kind)));
+  return kinds.size > 0 ? `; still active: ${[...kinds].join(', ')}` : '';
+}
+
+/** By the language's own means: whatever the lambda may have done to Promise, and however often Promises are nested. */
+async function settled(promise: PromiseLike<unknown>): Promise<unknown> {
+  return await promise;
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function';
+  return isObject && 'then' in value && typeof value.then === 'function';
+}
+
+/** What somebody returns who means it: text, number, boolean, null, an array, bytes or an object without a class. */
+function isPlain(value: unknown): boolean {
+  if (typeof value !== 'object') return ['string', 'number', 'boolean'].includes(typeof value);
+  if (value === null || isArray(value) || isBytes(value)) return true;
+  const prototype = getPrototypeOf(value);
+  return prototype === null || getPrototypeOf(prototype) === null;
+}
+
+function isBytes(value: unknown): value is NodeJS.ArrayBufferView | ArrayBufferLike {
+  return isArrayBufferView(value) || isAnyArrayBuffer(value);
+}
+
+function bytesOf(value: NodeJS.ArrayBufferView | ArrayBufferLike): Buffer {
+  return isArrayBufferView(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : Buffer.from(value);
+}
+
+/** Of an HTTP response what JSON has not: a body of bytes, headers of a class with entries (D-140). Throws Unsendable. */
+function withJsonParts(value: unknown, hint: Hint | undefined): unknown {
+  if (typeof value !== 'object' || value === null || isArray(value) || 'toJSON' in value) return value;
+  const own: { body?: unknown; headers?: unknown } = { ...value };
+  const { body, headers } = own;
+  const wanted = 'give a string, bytes or a plain value';
+  if (isUnderWay(body) || isThenable(body)) {
+    const what = `the 'body' of the handler's result is ${nameOf(body)}`;
+    throw new Unsendable(`${what}, which cannot be sent: wait for its end, and ${wanted}`);
+  }
+  if (isBytes(body)) Object.assign(own, { body: bytesOf(body).toString('base64'), isBase64Encoded: true });
+  else if (typeof body === 'object' && !isPlain(body) && stringify(body) === '{}')
+    hint?.(`the 'body' of the result is ${nameOf(body)}, which is empty as JSON; ${wanted}`);
+  if (typeof headers === 'object' && headers !== null && Symbol.iterator in headers && !isArray(headers)) {
+    const lines = new Map<string, unknown[]>();
+    // As: what has entries gives them one by one, such as Headers and a Map.
+    for (const [name, one] of headers as Iterable<[string, unknown]>)
+      lines.set(name, [...(lines.get(name) ?? []), one]);
+    own.headers = fromEntries(lines);
+  }
+  return own;
+}
+
+/** What an expression leaves that starts something: a timer, a request. That is no result. */
+function isByproduct(value: unknown): boolean {
+  return typeof value === 'function' || STARTED.some((kind) => value instanceof kind);
+}
+
+/** A timer, a request or another stream, which is no value yet. What knows its JSON is none of these. */
+function isUnderWay(value: unknown): boolean {
+  if (value instanceof ReadableStream) return true;
+  if (!STARTED.some((kind) => value instanceof kind)) return false;
+  // As: it is an object.
+  const { pipe, toJSON } = value as { pipe?: unknown; toJSON?: unknown };
+  return toJSON === undefined && (typeof pipe === 'function' || !(value instanceof EventEmitter));
+}
+
+function nameOf(value: unknown): string {
+  return withArticle((value as object).constructor?.name || 'nameless object');
+}
+
+function failure(error: unknown, value: unknown, limitBytes: number, hint: Hint, isExplained: boolean): HandlerOutcome {
+  const { head, body } = success(value, limitBytes);
+  hint(hintAboutError(error, isExplained));
+  // A second argument that cannot be sent is left out: the error is the news.
+  const kept = head.failure ? { kind: 'nothing' as const, body: '' } : { kind: head.kind, body };
+  return {
+    head: { kind: kept.kind, failure: 'error', message: messageOf(error) },
+    body: kept.body,
+    trace: traceOf(error),
+  };
+}
+
+/** Text and bytes as they are, other values as JSON, undefined and null as nothing (D-137). */
+function success(value: unknown, limitBytes: number, hint?: Hint, place = NOWHERE): HandlerOutcome {
+  if (value === undefined || value === null) return { head: { kind: 'nothing' }, body: '' };
+  try {
+    if (isUnderWay(value))
+      throw new Unsendable(`the handler's result is ${nameOf(value)}, which cannot be sent: ${WHAT_TO_RETURN}`);
+    if (isBytes(value)) {
+      const { byteLength } = value;
+      if (byteLength > limitBytes) return tooLarge(`has ${byteLength} bytes`, limitBytes);
+      return { head: { kind: 'bytes' }, body: bytesOf(value) };
+    }
+    const text = typeof value === 'string' ? value : stringify(place.httpAware ? withJsonParts(value, hint) : value);
+    if (text === undefined) return notJson(`a ${typeof value} cannot be sent`);
+    // A string has at least as many bytes as characters: no need to encode what is too long anyway.
+    const sizeBytes = text.length > limitBytes ? text.length : Buffer.byteLength(text);
+    if (sizeBytes > limitBytes) return tooLarge(`has ${sizeBytes} bytes`, limitBytes);
+    // A Map, a Response, an Error.
+    if (text === '{}' && !isPlain(value))
+      hint?.(`the handler's result is ${nameOf(value)}, which is empty as JSON: the response is {}`);
+    else hint?.(hintAboutResult(value, place));
+    return { head: { kind: typeof value === 'string' ? 'text' : 'json' }, body: text };
+  } catch (thrown) {
+    if (thrown instanceof Unsendable) return unsendable(thrown.message);
+    const isTooLong = thrown instanceof RangeError && /string length/i.test(thrown.message);
+    return isTooLong ? tooLarge('is longer than a string can be', limitBytes) : notJson(messageOf(thrown));
+  }
+}
+
+function tooLarge(what: string, limitBytes: number): HandlerOutcome {
+  return {
+    head: { kind: 'nothing', failure: 'too-large', message: `the result ${what}; at most ${limitBytes} are allowed` },
+    body: '',
+  };
+}
+
+function notJson(reason: string): HandlerOutcome {
+  const [firstLine] = reason.split('\n');
+  return unsendable(`the handler's result cannot be converted to JSON: ${firstLine}; return a string or a plain value`);
+}
+
+function unsendable(message: string): HandlerOutcome {
+  return { head: { kind: 'nothing', failure: 'crash', message }, body: '' };
+}
+
+/** Node does not export the classes of its timers. */
+function classOf<T extends object>(timer: T, clear: (timer: T) => void): new () => object {
+  clear(timer);
+  // As: it was made by that class.
+  return timer.constructor as new () => object;
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+
+const CHECK_TIMEOUT_MS = 5_000;
+
+/** Where a syntax error is: `file` as a name without folders, `line` and `column` counted from 1. */
+export interface SyntaxErrorPlace {
+  file: string;
+  line: number;
+  column: number;
+}
+
+export function placeOfSyntaxError(error: SyntaxError, file: string): SyntaxErrorPlace | undefined {
+  return placeIn(error.stack) ?? placeIn(check(file)?.replace(/^\[stdin\]/, file));
+}
+
+/** `syntax error in index.js, line 2, column 7` */
+export function reportedPlace({ file, line, column }: SyntaxErrorPlace): string {
+  return `syntax error in ${file}, line ${line}, column ${column}`;
+}
+
+/** What Node puts in front of the stack of a syntax error: `file:line`, that line, and blanks up to what is wrong in it. */
+function placeIn(stack: string | undefined): SyntaxErrorPlace | undefined {
+  const [, file, line, indent] = /^(.+):(\d+)\n.*\n([^\S\n]*)(?:\^|\n)/.exec(stack ?? '') ?? [];
+  if (file === undefined || indent === undefined) return undefined;
+  return { file: basename(file), line: Number(line), column: indent.length + 1 };
+}
+
+/** For an ES module Node tells the place only when it prints the error itself. This is the way of failure: a second start is no matter. */
+function check(file: string): string | undefined {
+  // Here, not at the top: hardly any lambda needs it.
+  const { spawnSync } = require('node:child_process') as typeof import('node:child_process');
+  const { stderr } = spawnSync(process.execPath, ['--check', '--input-type=module', '-'], {
+    input: readFileSync(file),
+    encoding: 'utf8',
+    timeout: CHECK_TIMEOUT_MS,
+    env: { ELECTRON_RUN_AS_NODE: '1' },
+  });
+  return stderr || undefined;
+}

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import Module from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { reasonOf } from '../../../model/errors.ts';
+import { reportedPlace, type SyntaxErrorPlace } from './syntax-error-place.ts';
+
+const EXTENSIONS = ['.ts', '.cts', '.mts'];
+/** `Error transforming index.ts: Unexpected token (3:11)` */
+const READER_SAYS = /^(?:Error transforming .*?: )?(.*) \((\d+):(\d+)\)$/;
+
+/** A file that is TypeScript, whatever it is called. */
+let accepted: string | undefined;
+
+type Load = (module: { _compile(code: string, file: string): void }, file: string) => void;
+
+export class TypeScriptError extends Error {
+  readonly place: SyntaxErrorPlace;
+
+  constructor(reason: string, place: SyntaxErrorPlace) {
+    super(`${reportedPlace(place)}: ${reason}`);
+    this.place = place;
+  }
+}
+
+/** Makes TypeScript modules loadable with `require`, and the file `also` under any name. Traces show lines and columns of the source. */
+export function acceptTypeScript(also?: string): void {
+  accepted = also;
+  // As: deprecated in words, and what every tool of this kind relies on.
+  const extensions = (Module as unknown as { _extensions: Record<string, Load> })._extensions;
+  const load: Load = (module, file) => module._compile(withoutTypes(file), file);
+  process.setSourceMapsEnabled(true);
+  for (const extension of EXTENSIONS) extensions[extension] = load;
+  const own = extensions['.js'];
+  if (also === undefined || !own) return;
+  extensions['.js'] = (module, file) => (file === also ? load(module, file) : own(module, file));
+}
+
+export function isTypeScript(file: string): boolean {
+  return file === accepted || EXTENSIONS.some((extension) => file.endsWith(extension));
+}
+
+/** The source as CommonJS, with a map of its columns. Throws TypeScriptError. */
+export function withoutTypes(file: string): string {
+  // Beside the child's bundle (scripts/build-child.mjs), not in it: hardly any lambda needs it.
+  const parser: string = join(dirname(__filename), 'lambda-typescript.cjs');
+  const { transform } = require(parser) as typeof import('./typescript-parser.ts');
+  try {
+    const transforms: ('typescript' | 'imports')[] = ['typescript', 'imports'];
+    const { code, sourceMap } = transform(readFileSync(file, 'utf8'), {
+      transforms,
+      disableESTransforms: true,
+      preserveDynamicImport: true,
+      keepUnusedImports: false,
+      filePath: file,
+      sourceMapOptions: { compiledFilename: file },
+    });
+    const map = Buffer.from(JSON.stringify(sourceMap)).toString('base64');
+    return `${code}\n//# sourceMappingURL=data:application/json;base64,${map}`;
+  } catch (thrown) {
+    const said = reasonOf(thrown);
+    const [, reason = said, line = 1, column = 1] = READER_SAYS.exec(said) ?? [];
+    throw new TypeScriptError(reason, { file: basename(file), line: Number(line), column: Number(column) });
+  }
+}

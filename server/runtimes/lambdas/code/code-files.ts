@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+/** What Node loads as code. Other files may be data that the lambda itself writes while it runs. */
+const CODE = /\.([cm]?[jt]s|json|node|wasm)$/i;
+/** Files that are looked at, those nearest to the folder first and packages of `node_modules` last. */
+const MOST_FILES = 2_000;
+/** Between two looks there is at least that time, and so many times what the last one took: 1 % of the time at most. */
+const LEAST_PAUSE_MS = 10;
+const PAUSE_FACTOR = 100;
+
+export class CodeFiles {
+  /** Differs when a file differs. */
+  readonly revision: string;
+  readonly #files: ReadonlyMap<string, string>;
+  #nextLookMs = 0;
+
+  constructor(files: Iterable<string>) {
+    this.#files = new Map(Array.from(files, (file) => [file, stateOf(file)]));
+    this.revision = createHash('sha256')
+      .update(JSON.stringify([...this.#files]))
+      .digest('hex')
+      .slice(0, 32);
+  }
+
+  /** Has one of them changed or gone? Looked at a bounded part of the time; between two looks the answer is no. */
+  hasChanged(): boolean {
+    const nowMs = performance.now();
+    if (nowMs < this.#nextLookMs) return false;
+    let isSame = true;
+    for (const [file, state] of this.#files) isSame &&= stateOf(file) === state;
+    const endMs = performance.now();
+    this.#nextLookMs = endMs + Math.max(LEAST_PAUSE_MS, PAUSE_FACTOR * (endMs - nowMs));
+    return !isSame;
+  }
+}
+
+export function codeFilesIn(folder: string): string[] {
+  return entriesOf(folder).flatMap(({ file, isFolder }) => (isFolder ? [] : [file]));
+}
+
+export function codeFilesBelow(folder: string): string[] {
+  const files: string[] = [];
+  const seen = new Set([realpathSync(folder)]);
+  const own = [folder];
+  const installed: string[] = [];
+  for (
+    let next = own.shift();
+    next !== undefined && files.length < MOST_FILES;
+    next = own.shift() ?? installed.shift()
+  ) {
+    for (const { file, isFolder } of entriesOf(next)) {
+      if (!isFolder) files.push(file);
+      else if (isNew(file, seen))
+        (file.includes(`${path.sep}node_modules`, folder.length) ? installed : own).push(file);
+    }
+  }
+  return files.slice(0, MOST_FILES);
+}
+
+interface Entry {
+  file: string;
+  isFolder: boolean;
+}
+
+function entriesOf(folder: string): Entry[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry): Entry[] => {
+      const file = path.join(folder, entry.name);
+      const known = entry.isSymbolicLink() ? statSync(file, { throwIfNoEntry: false }) : entry;
+      if (known?.isDirectory()) return entry.name === '.git' ? [] : [{ file, isFolder: true }];
+      return known?.isFile() && CODE.test(entry.name) ? [{ file, isFolder: false }] : [];
+    });
+  } catch {
+    // The file is missing or not readable; loading it reports the reason.
+    return [];
+  }
+}
+
+/** A link may lead back to a folder above it. */
+function isNew(folder: string, seen: Set<string>): boolean {
+  const place = realpathSync(folder);
+  if (seen.has(place)) return false;
+  seen.add(place);
+  return true;
+}
+
+function stateOf(file: string): string {
+  try {
+    const { size, mtimeMs, ctimeMs, ino } = statSync(file);
+    return `${size} ${mtimeMs} ${ctimeMs} ${ino}`;
+  } catch {
+    return 'gone';
+  }
+}

@@ -1,0 +1,224 @@
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdir, rm, symlink } from 'node:fs/promises';
+import path from 'node:path';
+import { removeIfPossible } from '../../../system/files-in-use.ts';
+import { withoutLinks } from '../../../system/without-links.ts';
+import { writeWholeSync } from '../../../system/write-whole.ts';
+import type { LambdaDefinition } from '../lambda-definition.ts';
+import { LambdaFailure } from '../lambda-failure.ts';
+import type { CodeFiles } from './code-files.ts';
+import { type PackageSource, PackageStore, stopModuleLookup } from './package-store.ts';
+import { TemporaryFolders } from './temporary-folders.ts';
+
+export interface PreparedCode {
+  file: string;
+  exportName: string;
+  home: string;
+  temporaryFolder: string;
+  /** The `node_modules` of `modules`, where Node does not find it above the code. */
+  modules?: string;
+  /** Its working folder: that of its package (D-057), or its HOME. */
+  folder: string;
+  /** Of a package: differs from what it was before when that has other content since. */
+  revision: string;
+  /** Of a package on this machine: what a change of it is noticed by. */
+  watched?: CodeFiles;
+  note?: string;
+}
+
+interface OwnFiles {
+  home: string;
+  file: string;
+}
+
+type Module = Omit<PreparedCode, 'home' | 'temporaryFolder'>;
+
+/** Code, packages and secret files, where processes can load them. Each definition has its own folder: older processes may still work. */
+export class LambdaCode {
+  readonly #folder: string;
+  readonly #shelves: string[];
+  readonly #modules: string | undefined;
+  readonly #check: () => void;
+  readonly #packages: PackageStore;
+  readonly #temporary: TemporaryFolders;
+  readonly #prepared = new Map<string, { fingerprint: string; own: Promise<OwnFiles> }>();
+  /** By lambda: one that is back again must not lose its new files to the removal of the old. */
+  #lastRemoval: Promise<void> = Promise.resolve();
+  readonly #removals = new Map<string, Promise<void>>();
+  readonly #underWay = new Set<Promise<unknown>>();
+  #cleared: Promise<void> | undefined;
+
+  /**
+   * `folder`: absolute path. `check` throws while nothing in it may be touched. `modules`: a folder in which `npm install` was run;
+   * what is installed there every lambda can load.
+   */
+  constructor(
+    folder: string,
+    nowMs: () => number,
+    check: () => void = () => {},
+    modules?: string,
+    linkLocalHosts?: readonly string[],
+  ) {
+    this.#check = check;
+    this.#temporary = new TemporaryFolders(check, folder);
+    this.#shelves = [path.join(folder, 'lambdas'), path.join(folder, 'packages')];
+    this.#modules = modules === undefined ? undefined : path.resolve(modules, 'node_modules');
+    this.#folder = path.join(folder, 'lambdas');
+    this.#packages = new PackageStore({ folder: path.join(folder, 'packages'), nowMs, check, linkLocalHosts });
+  }
+
+  clear(): Promise<void> {
+    this.#cleared ??= this.#track(this.#clear());
+    return this.#cleared;
+  }
+
+  async #clear(): Promise<void> {
+    // A process of an earlier run may still use its folder. Then the files in it are replaced as they are needed.
+    await removeIfPossible(this.#folder);
+    for (const shelf of this.#shelves) {
+      // Node looks for modules in each folder above the code: here it finds them, in either kind of module.
+      const link = path.join(shelf, 'node_modules');
+      await rm(link, { force: true });
+      if (this.#modules === undefined) continue;
+      await mkdir(shelf, { recursive: true, mode: 0o700 });
+      await symlink(this.#modules, link, 'junction');
+    }
+    await this.#packages.open();
+    await this.#temporary.clear();
+  }
+
+  refetch(id: string): void {
+    this.#packages.refetch(id);
+  }
+
+  /** What a process is to load: made once per definition, a package is checked each time (D-057). Rejects with LambdaFailure `load`. */
+  async prepare(definition: LambdaDefinition): Promise<PreparedCode> {
+    const { home, file } = await this.#ownFiles(definition);
+    const { id, code, handler } = definition;
+    const module =
+      code.kind === 'package'
+        ? await this.#track(this.#findInPackage(id, code, handler))
+        : { file, exportName: handler, folder: home, revision: '' };
+    return { ...module, home, temporaryFolder: this.#temporary.provide(id) };
+  }
+
+  #ownFiles(definition: LambdaDefinition): Promise<OwnFiles> {
+    const { id, fingerprint } = definition;
+    const known = this.#prepared.get(id);
+    if (known?.fingerprint === fingerprint) return known.own;
+    const own = this.#track(this.#write(definition)).catch((thrown: unknown) => {
+      if (this.#prepared.get(id)?.own === own) this.#prepared.delete(id);
+      if (thrown instanceof LambdaFailure) throw thrown;
+      // Only its code: the message names folders of this machine, and goes to the caller.
+      const reason = thrown instanceof Error && 'code' in thrown ? thrown.code : thrown;
+      throw new LambdaFailure('load', `the lambda's files cannot be written: ${reason}`, { cause: thrown });
+    });
+    this.#prepared.set(id, { fingerprint, own });
+    return own;
+  }
+
+  async forget(id: string): Promise<void> {
+    this.#prepared.delete(id);
+    const remove = async (): Promise<void> => {
+      this.#check();
+      await this.#packages.forget(id);
+      await this.#temporary.forget(id);
+      await removeIfPossible(path.join(this.#folder, id));
+    };
+    // One after the other: thousands can be deleted at once.
+    this.#lastRemoval = this.#lastRemoval.then(remove, remove);
+    const removal = this.#track(this.#lastRemoval);
+    this.#removals.set(id, removal);
+    await removal.finally(() => this.#removals.delete(id));
+  }
+
+  /** Gives up what is being fetched. Resolves when nothing is written any more. */
+  async stop(): Promise<void> {
+    this.#packages.stop();
+    await Promise.allSettled(this.#underWay);
+    await this.#temporary.stop();
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    const done = (): void => void this.#underWay.delete(work);
+    this.#underWay.add(work);
+    work.then(done, done);
+    return work;
+  }
+
+  async #write(definition: LambdaDefinition): Promise<OwnFiles> {
+    const folder = path.join(this.#folder, definition.id, definition.fingerprint.slice(0, 16));
+    const home = path.join(folder, 'home');
+    await this.clear();
+    await this.#removals.get(definition.id)?.catch(() => {});
+    this.#check();
+    // At once: a call waits for these few small files, and each step aside is a turn of the threads that do them.
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    for (const [name, text] of Object.entries(definition.secretFiles)) writeSecret(home, name, text);
+    const file = definition.code.kind === 'inline' ? writeSource(folder, definition.code.text) : '';
+    return { home, file };
+  }
+
+  async #findInPackage(id: string, source: PackageSource, handler: string): Promise<Module> {
+    const { folder: found, onlyFile: one, ...rest } = await this.#packages.provide(id, source);
+    // As Node names what it loads.
+    const [root, onlyFile] = [withoutLinks(found), one === undefined ? undefined : withoutLinks(one)];
+    const { file: name, exportName } = parseHandler(handler);
+    const folders = onlyFile === undefined ? [root, ...onlyFolderIn(root)] : [root];
+    const folder = folders.find((one) => findModule(one, name)) ?? root;
+    const file = onlyFile ?? findModule(folder, name);
+    if (!file) {
+      const other = ['', 'src', 'dist', 'lib'].find((one) => findModule(path.join(folder, one), path.basename(name)));
+      const instead =
+        other === undefined
+          ? ''
+          : `; write in the lambda's property 'handler': ${path.posix.join(other, path.basename(name))}.${exportName}`;
+      throw new LambdaFailure('load', `handler '${handler}': package ${source.url} has no file '${name}'${instead}`);
+    }
+    const isElsewhere = !this.#shelves.some((shelf) => file.startsWith(shelf + path.sep));
+    return { file, exportName, folder, ...rest, ...(isElsewhere && this.#modules && { modules: this.#modules }) };
+  }
+}
+
+function writeSource(folder: string, text: string): string {
+  stopModuleLookup(folder);
+  const file = path.join(folder, 'index.js');
+  // In one step: a process may be loading the same file, when a lambda's old definition has come back.
+  writeWholeSync(file, text);
+  return file;
+}
+
+/** `file.func`, `file.js;func`, `file;func`; a bare name is a function of index.js (D-056). */
+export function parseHandler(handler: string): { file: string; exportName: string } {
+  const at = handler.includes(';') ? handler.lastIndexOf(';') : handler.lastIndexOf('.');
+  return at < 0
+    ? { file: 'index', exportName: handler }
+    : { file: handler.slice(0, at), exportName: handler.slice(at + 1) };
+}
+
+/** Archives of code hosts contain everything in one folder. */
+function onlyFolderIn(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => name !== 'package.json');
+  const [only, ...others] = entries;
+  return only?.isDirectory() && others.length === 0 ? [path.join(folder, only.name)] : [];
+}
+
+function findModule(folder: string, name: string): string | undefined {
+  return ['', '.js', '.mjs', '.cjs', '.ts', '.mts', '.cts']
+    .map((extension) => inside(folder, name + extension))
+    .find((file) => file && statSync(file, { throwIfNoEntry: false })?.isFile());
+}
+
+/** The path below the folder, or undefined when the name leads out of it. */
+function inside(folder: string, name: string): string | undefined {
+  const file = path.join(folder, name);
+  return file.startsWith(path.join(folder, path.sep)) ? file : undefined;
+}
+
+/** The path of a mounted file is relative to the lambda's home, because a lambda has no file system of its own. */
+function writeSecret(home: string, name: string, text: string): void {
+  const file = inside(home, name);
+  if (!file) throw new LambdaFailure('load', `secret path '${name}' leads out of the lambda's folder`);
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(file, text, { mode: 0o600 });
+}

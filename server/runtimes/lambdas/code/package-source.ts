@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import { decodedBody } from '../../../api/client/decoded-body.ts';
+import { type ResponseLimits, sendRequest, within } from '../../../api/client/send-request.ts';
+
+/** By what a source is asked whether it has something else by now; empty where it gives nothing to ask by. */
+export interface Validators {
+  etag?: string;
+  lastModified?: string;
+  /** Of a file: size in bytes and time of its last change, epoch milliseconds. */
+  size?: number;
+  changedAtMs?: number;
+}
+
+export interface Fetched {
+  sha256: string;
+  validators: Validators;
+}
+
+const MAX_PACKAGE_BYTES = 200_000_000;
+const MAX_REDIRECTS = 10;
+const LIMITS: ResponseLimits = { ...within(30_000), bytes: MAX_PACKAGE_BYTES };
+/** For the head, when there is a copy to go on with. */
+const ASK_LIMIT_MS = 5_000;
+
+export interface FetchOptions {
+  linkLocalHosts?: readonly string[] | undefined;
+  limits?: Partial<ResponseLimits>;
+}
+
+const ZIP_START = 'PK\u0003\u0004';
+
+/** Writes what a URL leads to into a file; undefined if it is unchanged since `known`. Throws an error that names the reason. */
+export async function fetchPackage(
+  url: URL,
+  file: string,
+  known: Validators | undefined,
+  stopping: AbortSignal,
+  { linkLocalHosts = [], limits = {} }: FetchOptions = {},
+): Promise<Fetched | undefined> {
+  if (url.protocol === 'file:') return copyIn(url, file, known);
+  const response = await sendRequest(url, {
+    headers: {
+      'accept-encoding': 'gzip, deflate, br',
+      ...(known?.etag && { 'if-none-match': known.etag }),
+      ...(known?.lastModified && { 'if-modified-since': known.lastModified }),
+    },
+    signal: stopping,
+    limits: { ...LIMITS, ...(known && { headMs: ASK_LIMIT_MS }), ...limits },
+    redirects: MAX_REDIRECTS,
+    linkLocal: linkLocalHosts,
+  });
+  const { status, statusText, body, headers } = response;
+  if (status !== 200) body.destroy();
+  if (known && status === 304) return undefined;
+  if (status !== 200) throw new Error(`the server responded with ${status} ${statusText}`);
+  const { etag, 'last-modified': lastModified } = headers;
+  return {
+    sha256: await write(decodedBody(response), file),
+    validators: { ...(etag && { etag }), ...(lastModified && { lastModified }) },
+  };
+}
+
+async function copyIn(url: URL, file: string, known: Validators | undefined): Promise<Fetched | undefined> {
+  const place = fileURLToPath(url);
+  const { size, mtimeMs: changedAtMs } = await stat(place);
+  if (known?.size === size && known.changedAtMs === changedAtMs) return undefined;
+  return { sha256: await write(createReadStream(place), file), validators: { size, changedAtMs } };
+}
+
+async function write(source: Readable, file: string): Promise<string> {
+  const hash = createHash('sha256');
+  let seenBytes = 0;
+  const watched = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      seenBytes += chunk.length;
+      if (seenBytes > MAX_PACKAGE_BYTES)
+        return done(new Error(`the package has more than ${MAX_PACKAGE_BYTES / 1e6} MB, which is the limit`));
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+  await pipeline(source, watched, createWriteStream(file, { mode: 0o600 }));
+  return hash.digest('hex');
+}
+
+/** Does a file begin like a zip archive? No module does. */
+export async function beginsLikeZip(file: string): Promise<boolean> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(ZIP_START.length), 0, ZIP_START.length, 0);
+    return buffer.toString('latin1', 0, bytesRead) === ZIP_START;
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,284 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { removeIfPossible, renameFile } from '../../../system/files-in-use.ts';
+import { readKept } from '../../../system/kept-file.ts';
+import { writeWhole } from '../../../system/write-whole.ts';
+import type { CodeSource } from '../lambda-definition.ts';
+import { LambdaFailure } from '../lambda-failure.ts';
+import { CodeFiles, codeFilesBelow, codeFilesIn } from './code-files.ts';
+import { beginsLikeZip, fetchPackage } from './package-source.ts';
+import { unzip } from './unzip.ts';
+
+export type PackageSource = Extract<CodeSource, { kind: 'package' }>;
+
+export interface PackageFiles {
+  folder: string;
+  onlyFile?: string;
+  /** Differs from what it was before when the package has other content since. */
+  revision: string;
+  /** Of a package on this machine: what a change of it is noticed by. */
+  watched?: CodeFiles;
+  note?: string;
+}
+
+/** A source is asked no more often than that whether it has something else. */
+const ASK_EVERY_MS = 60_000;
+/** Suffix of the file, next to the cached packages, that names the last package of a lambda. */
+const COPY_SUFFIX = '.json';
+
+const copySchema = z.object({
+  url: z.string(),
+  isZip: z.boolean().optional(),
+  content: z.string().regex(/^[0-9a-f]{32}$/),
+  validators: z.object({
+    etag: z.string().exactOptional(),
+    lastModified: z.string().exactOptional(),
+    size: z.number().exactOptional(),
+    changedAtMs: z.number().exactOptional(),
+  }),
+});
+type Copy = z.output<typeof copySchema>;
+
+export interface PackageStoreOptions {
+  folder: string;
+  nowMs(): number;
+  check(): void;
+  /** Link-local hosts that packages may come from; none unless given. */
+  linkLocalHosts?: readonly string[] | undefined;
+}
+
+/**
+ * Makes the packages of lambdas available as files (D-056, D-057). What comes by http, https, or as a file is fetched once, asked
+ * after when a process is started for it, and unpacked once for each content, whichever lambdas have it; all that is kept over
+ * restarts. A `file:` folder is used in place and never written to.
+ */
+export class PackageStore {
+  readonly #options: PackageStoreOptions;
+  readonly #folder: string;
+  readonly #contents: string;
+  /** By lambda: what it has now, and before, which running processes may still read. */
+  readonly #copies = new Map<string, { latest: Copy; before?: Copy }>();
+  readonly #askedAtMs = new Map<string, number>();
+  /** Lambdas whose package is fetched again even if a copy is cached. */
+  readonly #wanted = new Set<string>();
+  readonly #fetches = new Map<string, { key: string; files: Promise<PackageFiles> }>();
+  readonly #unpackings = new Map<string, Promise<void>>();
+  readonly #arriving = new Map<string, string>();
+  readonly #stopping = new AbortController();
+
+  constructor(options: PackageStoreOptions) {
+    this.#options = options;
+    this.#folder = options.folder;
+    this.#contents = path.join(options.folder, 'contents');
+  }
+
+  /** Reads the packages of an earlier run, and removes those that no lambda uses. */
+  async open(): Promise<void> {
+    const names = await readdir(this.#folder).catch(() => []);
+    for (const name of names) {
+      const file = path.join(this.#folder, name);
+      const copy = name.endsWith(COPY_SUFFIX) ? await readKept(file, copySchema) : undefined;
+      if (copy && existsSync(path.join(this.#contents, copy.content)))
+        this.#copies.set(path.basename(name, COPY_SUFFIX), { latest: copy });
+      else if (file !== this.#contents && name !== 'node_modules') await removeIfPossible(file);
+    }
+    await this.#sweep();
+  }
+
+  /** The package's files, fetched and unpacked when that has to be. Throws LambdaFailure `load` naming URL and cause. */
+  async provide(lambdaId: string, source: PackageSource): Promise<PackageFiles> {
+    const key = JSON.stringify([source.url, source.isZip]);
+    const underWay = this.#fetches.get(lambdaId);
+    if (underWay?.key === key) return underWay.files;
+    const files = this.#provide(lambdaId, source).catch((thrown: unknown) => {
+      const message = `package ${source.url} cannot be used: ${causeOf(thrown)}`;
+      throw new LambdaFailure('load', message, { cause: thrown });
+    });
+    const fetch = { key, files };
+    this.#fetches.set(lambdaId, fetch);
+    const done = (): void => {
+      if (this.#fetches.get(lambdaId) === fetch) this.#fetches.delete(lambdaId);
+    };
+    files.then(done, done);
+    return files;
+  }
+
+  refetch(lambdaId: string): void {
+    this.#wanted.add(lambdaId);
+  }
+
+  async forget(lambdaId: string): Promise<void> {
+    this.#copies.delete(lambdaId);
+    this.#askedAtMs.delete(lambdaId);
+    this.#wanted.delete(lambdaId);
+    await rm(this.#recordOf(lambdaId), { force: true });
+    await this.#sweep();
+  }
+
+  stop(): void {
+    this.#stopping.abort(new Error('the emulator is stopping'));
+  }
+
+  async #provide(lambdaId: string, source: PackageSource): Promise<PackageFiles> {
+    const url = new URL(source.url);
+    let archive: CodeFiles | undefined;
+    if (url.protocol === 'file:') {
+      const place = fileURLToPath(url);
+      if ((await stat(place)).isDirectory()) return { folder: place, ...known(codeFilesBelow(place)) };
+      const folder = path.dirname(place);
+      if (!source.isZip && !(await beginsLikeZip(place)))
+        return { folder, onlyFile: place, ...known([...codeFilesIn(folder), place]) };
+      archive = new CodeFiles([place]);
+    }
+    const { copy, note } = await this.#upToDate(lambdaId, url, source);
+    const folder = path.join(this.#contents, copy.content);
+    const onlyFile = singleFile(folder, url);
+    const revision = copy.content;
+    return {
+      folder,
+      revision,
+      ...(archive && { watched: archive }),
+      ...(existsSync(onlyFile) && { onlyFile }),
+      ...(note !== undefined && { note }),
+    };
+  }
+
+  /** Where the source cannot be had, the copy that was had from it before runs on (D-057). */
+  async #upToDate(lambdaId: string, url: URL, source: PackageSource): Promise<{ copy: Copy; note?: string }> {
+    const latest = this.#copies.get(lambdaId)?.latest;
+    const copy = latest && latest.url === source.url && latest.isZip === source.isZip ? latest : undefined;
+    const isWanted = this.#wanted.delete(lambdaId);
+    const nowMs = this.#options.nowMs();
+    // A file of this machine is asked after each time: that takes one look.
+    if (copy && !isWanted && url.protocol !== 'file:' && !this.#isToBeAsked(lambdaId, copy, nowMs)) return { copy };
+    this.#askedAtMs.set(lambdaId, nowMs);
+    try {
+      return { copy: await this.#fetch(lambdaId, url, source, isWanted ? undefined : copy) };
+    } catch (thrown) {
+      if (!copy || this.#stopping.signal.aborted) throw thrown;
+      const note = `package ${source.url} cannot be fetched, so the previous copy is used: ${causeOf(thrown)}`;
+      return { copy, note };
+    }
+  }
+
+  #isToBeAsked(lambdaId: string, { validators }: Copy, nowMs: number): boolean {
+    const askedAtMs = this.#askedAtMs.get(lambdaId) ?? Number.NEGATIVE_INFINITY;
+    return Object.keys(validators).length > 0 && nowMs - askedAtMs >= ASK_EVERY_MS;
+  }
+
+  /** What the source has now; `known` when that has not changed. */
+  async #fetch(lambdaId: string, url: URL, source: PackageSource, known: Copy | undefined): Promise<Copy> {
+    await mkdir(this.#contents, { recursive: true, mode: 0o700 });
+    const archive = path.join(this.#contents, `${randomUUID()}.download`);
+    try {
+      const fetched = await fetchPackage(url, archive, known?.validators, this.#stopping.signal, {
+        linkLocalHosts: this.#options.linkLocalHosts,
+      });
+      if (!fetched) {
+        if (!known) throw new Error('the source has nothing');
+        return known;
+      }
+      const isZip = source.isZip || (await beginsLikeZip(archive));
+      const content = keyOf(fetched.sha256, isZip ? '' : path.basename(singleFile('', url)));
+      this.#arriving.set(lambdaId, content);
+      await this.#unpack(archive, content, url, isZip);
+      const copy = {
+        url: source.url,
+        ...(source.isZip !== undefined && { isZip: source.isZip }),
+        content,
+        validators: fetched.validators,
+      };
+      await this.#keep(lambdaId, copy);
+      return copy;
+    } finally {
+      this.#arriving.delete(lambdaId);
+      await rm(archive, { force: true });
+    }
+  }
+
+  async #keep(lambdaId: string, copy: Copy): Promise<void> {
+    this.#options.check();
+    const before = this.#copies.get(lambdaId)?.latest;
+    this.#copies.set(lambdaId, { latest: copy, ...(before && before.content !== copy.content && { before }) });
+    const file = this.#recordOf(lambdaId);
+    await writeWhole(file, JSON.stringify(copy));
+    await this.#sweep();
+  }
+
+  /** Once for each content; prepared aside, so that half a package is never taken for a whole one. */
+  async #unpack(archive: string, content: string, url: URL, isZip: boolean): Promise<void> {
+    const folder = path.join(this.#contents, content);
+    const underWay = this.#unpackings.get(content);
+    if (underWay) return underWay;
+    if (existsSync(folder)) return;
+    const unpacking = this.#makeFolder(archive, folder, url, isZip).finally(() => this.#unpackings.delete(content));
+    this.#unpackings.set(content, unpacking);
+    await unpacking;
+  }
+
+  async #makeFolder(archive: string, folder: string, url: URL, isZip: boolean): Promise<void> {
+    const aside = await mkdtemp(`${folder}-`);
+    try {
+      if (isZip) await unzip(archive, aside);
+      else {
+        await mkdir(path.dirname(singleFile(aside, url)), { mode: 0o700 });
+        await renameFile(archive, singleFile(aside, url));
+      }
+      stopModuleLookup(aside);
+      await renameFile(aside, folder);
+    } catch (thrown) {
+      await removeIfPossible(aside);
+      throw thrown;
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    const kept = new Set<string>(this.#arriving.values());
+    for (const { latest, before } of this.#copies.values()) {
+      kept.add(latest.content);
+      if (before) kept.add(before.content);
+    }
+    for (const name of await readdir(this.#contents).catch(() => [])) {
+      const isOurs = kept.has(name.slice(0, 32)) || (this.#fetches.size > 0 && !CONTENT.test(name));
+      if (!isOurs) await removeIfPossible(path.join(this.#contents, name));
+    }
+  }
+
+  #recordOf(lambdaId: string): string {
+    return path.join(this.#folder, `${lambdaId}${COPY_SUFFIX}`);
+  }
+}
+
+function known(files: Iterable<string>): Pick<PackageFiles, 'revision' | 'watched'> {
+  const watched = new CodeFiles(files);
+  return { revision: watched.revision, watched };
+}
+
+const CONTENT = /^[0-9a-f]{32}$/;
+
+/** Without a package.json here, Node would take module type and name from a folder above the emulator's data. */
+export function stopModuleLookup(folder: string): void {
+  const file = path.join(folder, 'package.json');
+  if (!existsSync(file)) writeFileSync(file, '{}\n', { mode: 0o600 });
+}
+
+/** A package that is one file keeps its name, in a folder that no archive has. */
+function singleFile(folder: string, url: URL): string {
+  const name = path.posix.basename(url.pathname);
+  return path.join(folder, '.single', /\.[cm]?[jt]s$/.test(name) ? name : 'index.js');
+}
+
+/** Name of the folder of a content; the same bytes are another package under another file's name. */
+function keyOf(sha256: string, fileName: string): string {
+  return createHash('sha256').update(`${sha256} ${fileName}`).digest('hex').slice(0, 32);
+}
+
+function causeOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  // Of the file system: the caller must not see folders of this machine (D-139).
+  return 'path' in thrown ? thrown.message.replace(/, [a-z]+ '.*/s, '') : thrown.message;
+}

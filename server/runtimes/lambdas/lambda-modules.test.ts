@@ -1,0 +1,114 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answerOf, failureOf, ServiceForTests } from '../../testing/lambda-service.ts';
+
+let folder: string;
+let bed: ServiceForTests;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'terrarium-modules-'));
+  for (const place of ['common', 'of-env']) {
+    const home = path.join(folder, place, 'node_modules', `${place}-module`);
+    await mkdir(home, { recursive: true });
+    await writeFile(path.join(home, 'package.json'), JSON.stringify({ name: `${place}-module`, main: 'index.js' }));
+    await writeFile(path.join(home, 'index.js'), `exports.name = '${place}'`);
+  }
+  bed = await ServiceForTests.start({ modules: path.join(folder, 'common') });
+});
+afterAll(async () => {
+  await bed.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('modules that are not in the package', () => {
+  it.each([
+    'exports.run = () => require("common-module").name',
+    'import { name } from "common-module"; export const run = () => name',
+    'exports.run = async () => (await import("common-module")).name',
+  ])('are those of the folder lambdas.modules: %s', async (code) => {
+    expect(answerOf(await bed.run(code))).toBe('common');
+  });
+
+  it.each([
+    ['index.js', 'exports.run = () => require("common-module").name', 'common'],
+    ['index.mjs', 'import { name } from "common-module"; export const run = () => name', 'common'],
+    ['index.js', 'exports.run = async () => (await import("common-module")).name', 'common'],
+    ['index.ts', 'import { name } from "common-module"; export const run = (): string => name', 'common'],
+    ['index.js', 'exports.run = () => require("near-module").name + require("common-module").name', 'nearcommon'],
+    ['index.mjs', 'import { name } from "near-module"; export const run = () => name', 'near'],
+  ])(
+    'are those of lambdas.modules also for a folder and a file of this machine: %s, %s',
+    async (name, code, expected) => {
+      const place = await mkdtemp(path.join(folder, 'package-'));
+      const near = path.join(place, 'node_modules', 'near-module');
+      await mkdir(near, { recursive: true });
+      await writeFile(path.join(near, 'index.js'), "exports.name = 'near'");
+      await writeFile(path.join(place, name), code);
+      for (const url of [pathToFileURL(place).href, pathToFileURL(path.join(place, name)).href]) {
+        const properties = { code_type: 'package', package_url: url, handler: 'run' };
+        const env = { NODE_PATH: path.join(folder, 'of-env', 'node_modules') };
+        expect(answerOf(await bed.run('', properties))).toBe(expected);
+        expect(answerOf(await bed.run('', { ...properties, env }))).toBe(expected);
+      }
+    },
+  );
+
+  it('are named when they are missing in a folder of this machine', async () => {
+    const place = await mkdtemp(path.join(folder, 'package-'));
+    await writeFile(path.join(place, 'index.mjs'), 'import "none"; export const run = () => 1');
+    const properties = { code_type: 'package', package_url: pathToFileURL(place).href, handler: 'run' };
+    expect(failureOf(await bed.run('', properties))).toMatch(/Cannot find (module|package) 'none'/);
+  });
+
+  it("are those of the lambda's own NODE_PATH", async () => {
+    const env = { NODE_PATH: path.join(folder, 'of-env', 'node_modules') };
+    expect(answerOf(await bed.run('exports.run = () => require("of-env-module").name', { env }))).toBe('of-env');
+  });
+});
+
+describe('an error that a caller reads', () => {
+  it.each([
+    ['require("none")', 'at load'],
+    ['import "none"', 'at load of an ES module'],
+    ['exports.run = () => require("none")', 'in the handler'],
+    ['exports.run = () => import("none")', 'in the handler, by import'],
+    ['exports.run = (event, context, callback) => { setImmediate(() => require("@none/at-all")) }', 'later'],
+  ])('says what to do about a module that is missing, and names no folder: %s', async (code, _when) => {
+    const failure = failureOf(await bed.run(code));
+    expect(failure).toMatch(
+      /Cannot find (module|package) '.*none.*'npm install (@none\/at-all|none)'.*lambdas\.modules/,
+    );
+    expect(failure).not.toContain(bed.folder);
+    expect(failure).not.toContain('Require stack');
+  });
+
+  it.each([
+    'require("./part")',
+    'exports.run = () => require("./part")',
+    'import "./part.mjs"',
+    'exports.run = () => require("fs").readFileSync(__dirname + "/none")',
+    'exports.run = () => require("fs").readFileSync(require("os").homedir() + "/none")',
+    'exports.run = (event, context, callback) => require("fs").readFile(__filename + "x", callback)',
+    'exports.run = () => { throw __dirname }',
+    'exports.run = () => { throw { where: require("url").pathToFileURL(__filename).href } }',
+    'throw new Error(__filename)',
+  ])('names no folder of this machine: %s', async (code) => {
+    const invocation = await bed.run(code);
+    expect(failureOf(invocation)).not.toContain(bed.folder);
+    expect(failureOf(invocation)).toMatch(/^(error|load): /);
+  });
+
+  it('of a linked package neither', async () => {
+    const linked = path.join(folder, 'linked');
+    await mkdir(path.join(linked, 'src'), { recursive: true });
+    await writeFile(
+      path.join(linked, 'src', 'index.js'),
+      'exports.run = () => { throw new Error(process.cwd() + " " + __filename) }',
+    );
+    const properties = { code_type: 'package', package_url: pathToFileURL(linked).href, handler: 'src/index.run' };
+    const failure = failureOf(await bed.run('', properties));
+    expect(failure).toBe(`error: . ./index.js`);
+  });
+});

@@ -1,0 +1,67 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { Invocation } from '../../model/invocation.ts';
+import { answerOf, ServiceForTests } from '../../testing/lambda-service.ts';
+
+/* A web form answers its visitor and leaves the lead to the CRM: what that says is to be read in the record (D-138). */
+
+const records = new Map<string, Invocation>();
+const held: (() => void)[] = [];
+const crm = createServer((request, response) => {
+  request.resume();
+  held.push(() => response.writeHead(400).end('no such field'));
+});
+const FORM = `exports.run = (event, context, callback) => {
+  require('https').request('https://crm.example/lead', { method: 'POST' }, (r) => r.resume()).on('error', () => {}).end('a=1');
+  callback(null, 'SUCCESS');
+}`;
+
+let bed: ServiceForTests;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => crm.listen(0, '127.0.0.1', resolve));
+  // As: a listening TCP server has such an address.
+  const { port } = crm.address() as AddressInfo;
+  bed = await ServiceForTests.start({
+    outbound: { crm: 'catch', crmAddress: () => ({ host: '127.0.0.1', port }) },
+    onInvocation: (invocation) => records.set(invocation.executionId, invocation),
+  });
+});
+afterAll(async () => {
+  await bed.stop();
+  crm.close();
+  crm.closeAllConnections();
+});
+
+const env = { CRM_API_BASEPATH: 'crm.example' };
+const recordOf = ({ executionId }: Invocation) =>
+  vi.waitFor(() => records.get(executionId) ?? Promise.reject(new Error('not yet')), { timeout: 20_000 });
+
+it.each([[false], [true]])(
+  'an outbound call under way when the handler answers is in the record (isolate: %s)',
+  async (isolate) => {
+    const id = bed.lambda(FORM, { env, isolate });
+    const first = await bed.invoke(id);
+    expect(answerOf(first)).toBe('SUCCESS');
+    expect(records.has(first.executionId)).toBe(false);
+    // Others are served meanwhile, also by the same process; each has its own calls.
+    const second = await bed.invoke(id);
+    await expect.poll(() => held).toHaveLength(2);
+    for (const answer of held.splice(0)) answer();
+    for (const answered of [first, second]) {
+      const { outbound, outcome, finishedAtMs } = await recordOf(answered);
+      expect(outbound).toMatchObject([{ method: 'POST', status: 400, caughtBy: 'crm' }]);
+      expect([outcome, finishedAtMs]).toEqual([answered.outcome, answered.finishedAtMs]);
+    }
+  },
+);
+
+it('the record is closed after a second, and at once when the emulator stops', async () => {
+  const id = bed.lambda(FORM, { env });
+  const slow = await recordOf(await bed.invoke(id));
+  expect(slow.outbound).toMatchObject([{ error: 'no response before the invocation ended' }]);
+  expect(slow.outbound[0]?.durationMs).toBeGreaterThanOrEqual(1_000);
+  const last = await bed.invoke(id);
+  await bed.service.stop();
+  expect(records.get(last.executionId)?.outbound).toHaveLength(1);
+});

@@ -1,0 +1,127 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EXECUTION_HEADER } from '../../model/execution-header.ts';
+import type { Invocation } from '../../model/invocation.ts';
+import type { OutboundRule } from '../../model/outbound-rule.ts';
+import { libraries } from '../../testing/calling-libraries.ts';
+import { answerOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import type { MockAddress } from './process/protocol.ts';
+
+/*
+ * Real libraries, as lambdas call a CRM with them: each posts a form to https://crm.example, and says status and text of the answer
+ * or the code of the error (D-200). For the other hosts its name is replaced.
+ */
+const packages = path.resolve(fileURLToPath(import.meta.url), '..', '..', '..', '..', 'node_modules');
+/** Bodies that have reached the mock, by the invocation that they came from. */
+const arrived = new Map<string, string[]>();
+const mockServer = createServer(async (request, response) => {
+  let body = '';
+  for await (const chunk of request) body += chunk;
+  const from = String(request.headers[EXECUTION_HEADER]);
+  arrived.set(from, [...(arrived.get(from) ?? []), body]);
+  response.end('caught');
+});
+let mock: MockAddress;
+let rules: OutboundRule[] = [];
+let bed: ServiceForTests;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => mockServer.listen(0, '127.0.0.1', resolve));
+  // As: a listening TCP server has such an address.
+  mock = { host: '127.0.0.1', port: (mockServer.address() as AddressInfo).port };
+  bed = await ServiceForTests.start({ outbound: { crm: 'catch', crmAddress: () => mock, rules: () => rules } });
+});
+afterAll(async () => {
+  await bed.stop();
+  mockServer.close();
+  mockServer.closeAllConnections();
+});
+async function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<void> {
+  rules = next.map((fields, index) => ({ id: `rule-${index}`, enabled: true, ...fields }));
+  await bed.service.applyRules();
+}
+
+it('a worker that outlives its call tells of its calls to the one that runs, and follows rules that change', async () => {
+  await change();
+  const code = `const { Worker } = require('worker_threads');
+    const worker = new Worker(\`require('worker_threads').parentPort.on('message', () => fetch('https://crm.example/lead', { method: 'POST', body: 'again' })
+      .then((r) => r.text(), (e) => e.cause.code).then((t) => require('worker_threads').parentPort.postMessage(t)))\`, { eval: true });
+    worker.unref();
+    exports.run = () => new Promise((ok) => { worker.once('message', ok); worker.postMessage('go') })`;
+  const id = bed.lambda(code, { timeout: 30, env: { CRM_API_BASEPATH: 'crm.example' } });
+  for (let n = 0; n < 2; n += 1) {
+    const { outbound, ...invocation } = await bed.invoke(id);
+    expect(answerOf({ outbound, ...invocation })).toBe('caught');
+    expect(outbound).toMatchObject([{ method: 'POST', status: 200, request: { sizeBytes: 5 } }]);
+  }
+  await change({ host: '*.example', action: 'block' });
+  expect(answerOf(await bed.invoke(id))).toBe('ECONNREFUSED');
+});
+
+/** Lambdas that call the hosts which their event names, all at once. They live on from one test to the next, with their connections. */
+const ids = new Map<string, string>();
+async function callBy(library: string, ...hosts: string[]): Promise<{ answers: string[]; invocation: Invocation }> {
+  const expression = libraries[library] ?? '';
+  const calls = HOSTS.map((host) => `'${host}': () => ${expression.replaceAll('crm.example', host)}`);
+  const code = `const got = () => import('file://' + require.resolve('got')).then((m) => m.default);
+    const calls = { ${calls.join(', ')} };
+    exports.run = (event) => Promise.all(JSON.parse(event).map((host) =>
+      calls[host]().then((t) => t.trim(), (e) => { while (e.cause) e = e.cause; return 'error ' + (e.code || e.message) })))`;
+  const id =
+    ids.get(library) ??
+    bed.lambda(code, { timeout: 60, env: { CRM_API_BASEPATH: 'crm.example', NODE_PATH: packages } });
+  ids.set(library, id);
+  const invocation = await bed.invoke(id, JSON.stringify(hosts));
+  return { answers: JSON.parse(answerOf(invocation)), invocation };
+}
+
+const HOSTS = ['crm.example', 'blocked.example', 'reset.example', 'answered.example'];
+
+describe('a call to the CRM is caught, and in the record', () => {
+  beforeAll(() => change());
+
+  it.concurrent.each(Object.keys(libraries))('by %s', async (library) => {
+    const { answers, invocation } = await callBy(library, 'crm.example');
+    expect(answers).toEqual(['200 caught']);
+    expect(arrived.get(invocation.executionId)).toEqual(['lead=1']);
+    expect(invocation.outbound).toMatchObject([
+      {
+        method: 'POST',
+        url: expect.stringMatching(/^https?:..crm.example(:443)?.*.lead$/),
+        status: 200,
+        caughtBy: 'crm',
+      },
+    ]);
+    const [made] = invocation.outbound;
+    expect([made?.request, made?.response].map((one) => Buffer.from(one?.bytes ?? []).toString())).toEqual([
+      'lead=1',
+      'caught',
+    ]);
+  });
+});
+
+describe('rules that come later block, fail, answer and delay a call', () => {
+  beforeAll(() =>
+    change(
+      { host: 'blocked.*', action: 'block' },
+      { host: 'reset.example', action: 'fail', error: 'ECONNRESET' },
+      { host: 'answered.example', action: 'fail', status: 503 },
+      { host: '{crm}', action: 'delay', delayMs: 300 },
+    ),
+  );
+
+  it.concurrent.each(Object.keys(libraries))('by %s', async (library) => {
+    const { answers, invocation } = await callBy(library, ...HOSTS);
+    expect(answers).toEqual([
+      '200 caught',
+      'error ECONNREFUSED',
+      'error ECONNRESET',
+      '503 Answered by an outbound rule: fail with 503 for answered.example',
+    ]);
+    expect(arrived.get(invocation.executionId)).toEqual(['lead=1']);
+    expect(invocation.finishedAtMs - (invocation.startedAtMs ?? 0)).toBeGreaterThanOrEqual(300);
+  });
+});

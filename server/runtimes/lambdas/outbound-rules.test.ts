@@ -1,0 +1,188 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { EXECUTION_HEADER } from '../../model/execution-header.ts';
+import type { OutboundRule } from '../../model/outbound-rule.ts';
+import { answerOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import type { MockAddress } from './process/protocol.ts';
+
+/** What arrived, by the host it arrived at. */
+const arrived: { at: 'mock' | 'host'; execution: string | undefined; body: string }[] = [];
+const servers: Server[] = [];
+let rules: OutboundRule[] = [];
+let mock: MockAddress;
+let host: string;
+let bed: ServiceForTests;
+
+async function listen(at: 'mock' | 'host'): Promise<number> {
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    // A header of that name has one value.
+    arrived.push({ at, execution: request.headers[EXECUTION_HEADER] as string | undefined, body });
+    if (request.url === '/moved') response.writeHead(302, { location: '/' }).end();
+    else response.end(at);
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // As: a listening TCP server has such an address.
+  return (server.address() as AddressInfo).port;
+}
+
+beforeAll(async () => {
+  mock = { host: '127.0.0.1', port: await listen('mock') };
+  host = `127.0.0.1:${await listen('host')}`;
+  bed = await ServiceForTests.start({ outbound: { crm: 'catch', crmAddress: () => mock, rules: () => rules } });
+});
+afterAll(async () => {
+  await bed.stop();
+  for (const server of servers) {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+beforeEach(async () => {
+  arrived.length = 0;
+  await change();
+});
+
+let lastId = 0;
+async function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<void> {
+  rules = next.map((fields) => {
+    lastId += 1;
+    return { id: `rule-${lastId}`, enabled: true, ...fields };
+  });
+  await bed.service.applyRules();
+}
+
+/** Makes a POST in each of the three ways and says how it went, as `status body` or an error's code. */
+const ways = {
+  fetch: `exports.run = (event) => fetch('http://' + process.env.TO + '/x', { method: 'POST', body: event })
+    .then(async (r) => r.status + ' ' + await r.text(), (e) => e.cause.code + ': ' + e.cause.message)`,
+  'http.request': `const { request } = require('http');
+    exports.run = (event, context, callback) => {
+      const sent = request('http://' + process.env.TO + '/x', { method: 'POST' }, (res) => {
+        let text = ''; res.on('data', (d) => { text += d }); res.on('end', () => callback(null, res.statusCode + ' ' + text));
+      });
+      sent.on('error', (e) => callback(null, e.code + ': ' + e.message));
+      sent.end(event);
+    }`,
+};
+const env = (more = {}) => ({ env: { TO: host, CRM_API_BASEPATH: 'crm.example', ...more } });
+
+describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
+  it('passes without a rule, and without a word about the invocation', async () => {
+    const { outbound, ...invocation } = await bed.run(code, env(), 'a');
+    expect(answerOf({ outbound, ...invocation })).toBe('200 host');
+    expect(arrived).toEqual([{ at: 'host', execution: undefined, body: 'a' }]);
+    expect(outbound).toEqual([expect.not.objectContaining({ rules: expect.anything() })]);
+  });
+
+  it('says to the mock which invocation made it, whatever the lambda claims', async () => {
+    const invocation = await bed.run(code, env({ TO: 'crm.example' }), 'a');
+    expect(answerOf(invocation)).toBe('200 mock');
+    expect(arrived).toEqual([{ at: 'mock', execution: invocation.executionId, body: 'a' }]);
+    expect(invocation.outbound).toMatchObject([{ caughtBy: 'crm', status: 200 }]);
+  });
+
+  it('meets rules that were made while its process was there already', async () => {
+    const lambda = bed.lambda(code, env());
+    expect(answerOf(await bed.invoke(lambda, 'a'))).toBe('200 host');
+    await change({ host: '127.0.0.1', action: 'fail', status: 503 });
+    const failed = await bed.invoke(lambda, 'b');
+    expect(failed.cold).toBe(false);
+    expect(answerOf(failed)).toBe('503 Answered by an outbound rule: fail with 503 for 127.0.0.1\n');
+    expect(failed.outbound).toMatchObject([
+      { method: 'POST', url: `http://${host}/x`, status: 503, rules: [{ text: 'fail with 503 for 127.0.0.1' }] },
+    ]);
+    await change();
+    expect(answerOf(await bed.invoke(lambda, 'c'))).toBe('200 host');
+    expect(arrived.map(({ body }) => body)).toEqual(['a', 'c']);
+  });
+
+  it.each([
+    [{ action: 'block' }, 'ECONNREFUSED'],
+    [{ action: 'fail', error: 'ECONNRESET' }, 'ECONNRESET'],
+    [{ action: 'fail', error: 'ENOTFOUND' }, 'ENOTFOUND'],
+    [{ action: 'fail', error: 'ETIMEDOUT' }, 'ETIMEDOUT'],
+  ] as const)('that %j meets fails as the network would', async (fields, errorCode) => {
+    await change({ host, ...fields });
+    const invocation = await bed.run(code, env(), 'a');
+    expect(answerOf(invocation)).toMatch(new RegExp(`^${errorCode}: .*outbound rule`));
+    expect(invocation.outbound).toMatchObject([{ error: expect.stringContaining(errorCode), rules: [{}] }]);
+    expect(arrived).toEqual([]);
+  });
+
+  it('waits and then goes where it would have gone', async () => {
+    await change({ host: '127.0.0.1', action: 'delay', delayMs: 300 });
+    const invocation = await bed.run(code, env(), 'a');
+    expect(answerOf(invocation)).toBe('200 host');
+    expect(arrived).toEqual([{ at: 'host', execution: undefined, body: 'a' }]);
+    const [call, ...more] = invocation.outbound;
+    expect(more).toEqual([]);
+    expect(call).toMatchObject({ method: 'POST', url: `http://${host}/x`, status: 200, rules: [{}] });
+    expect(call?.durationMs).toBeGreaterThanOrEqual(300);
+  });
+
+  it('to the CRM waits and is caught then, or fails', async () => {
+    await change({ host: '{crm}', action: 'delay', delayMs: 200 });
+    const slow = await bed.run(code, env({ TO: 'crm.example' }), 'a');
+    expect(answerOf(slow)).toBe('200 mock');
+    expect(slow.outbound).toMatchObject([{ caughtBy: 'crm', rules: [{ text: 'delay of 200 ms for {crm}' }] }]);
+    expect(slow.outbound[0]?.durationMs).toBeGreaterThanOrEqual(200);
+
+    await change({ host: '{crm}', action: 'delay', delayMs: 1 }, { host: '*.example', action: 'fail', status: 500 });
+    const failed = await bed.run(code, env({ TO: 'crm.example' }), 'a');
+    expect(answerOf(failed)).toMatch(/^500 /);
+    expect(failed.outbound[0]?.rules).toHaveLength(2);
+  });
+
+  it('to any host is caught, and one to the CRM passes, where a rule says so', async () => {
+    await change({ host: '{crm}', action: 'pass' }, { host: '*', action: 'catch' });
+    expect(answerOf(await bed.run(code, env(), 'a'))).toBe('200 mock');
+    // Loopback is never a CRM.
+    expect(answerOf(await bed.run(code, env({ CRM_API_BASEPATH: host }), 'b'))).toBe('200 mock');
+    const crm = host.replace('127.0.0.1', 'crm.example');
+    const resolved = `require('dns').lookup = (dns => (name, ...rest) => dns('127.0.0.1', ...rest))(require('dns').lookup); ${code}`;
+    expect(answerOf(await bed.run(resolved, env({ TO: crm, CRM_API_BASEPATH: crm }), 'c'))).toBe('200 host');
+  });
+});
+
+it('a delayed fetch that is given up ends at once', async () => {
+  await change({ host: '127.0.0.1', action: 'delay', delayMs: 60_000 });
+  const code = `exports.run = () => fetch('http://' + process.env.TO, { signal: AbortSignal.timeout(50) }).catch((e) => e.name)`;
+  const invocation = await bed.run(code, env());
+  expect(answerOf(invocation)).toBe('TimeoutError');
+  expect(invocation.outbound).toMatchObject([{ error: expect.any(String) }]);
+  expect(arrived).toEqual([]);
+});
+
+it.each(['fail', 'delay'] as const)(
+  'a call with a timeout of its own runs out while a rule delays it (%s)',
+  async (action) => {
+    await change({ host: '127.0.0.1', action: 'delay', delayMs: 60_000 });
+    if (action === 'fail')
+      await change({ host: '*', action: 'delay', delayMs: 60_000 }, { host: '*', action, status: 500 });
+    const code = `exports.run = (event, context, callback) => {
+    const sent = require('http').get('http://' + process.env.TO, { timeout: 50 });
+    sent.on('timeout', () => sent.destroy(new Error('too slow')));
+    sent.on('error', (e) => callback(null, e.message));
+  }`;
+    expect(answerOf(await bed.run(code, env()))).toBe('too slow');
+  },
+);
+
+it('the redirect of a delayed fetch is a separate call', async () => {
+  await change({ host: '127.0.0.1', action: 'delay', delayMs: 1 });
+  const code = `exports.run = async () => (await fetch('http://' + process.env.TO + '/moved')).text()`;
+  const invocation = await bed.run(code, env());
+  expect(answerOf(invocation)).toBe('host');
+  expect(invocation.outbound).toMatchObject([{ url: `http://${host}/moved` }, { url: `http://${host}/` }]);
+});
+
+it('a function that the lambda put in the place of fetch stays there', async () => {
+  await change({ host: '127.0.0.1', action: 'fail', status: 500 });
+  const code = `const real = globalThis.fetch; globalThis.fetch = (...args) => real(...args).then((r) => r.status);
+    exports.run = async () => [await fetch('http://' + process.env.TO), await fetch('http://' + process.env.TO)];`;
+  expect(JSON.parse(answerOf(await bed.run(code, env())))).toEqual([500, 500]);
+});

@@ -1,0 +1,254 @@
+import { formWarning } from '../../../model/crm-form.ts';
+import { MAX_CAPTURED_BYTES } from '../../../model/exchange-record.ts';
+import type {
+  CallContext,
+  Invocation,
+  InvocationTrigger,
+  LambdaCall,
+  LambdaValue,
+  LogLine,
+  OutboundCall,
+  Outcome,
+} from '../../../model/invocation.ts';
+import type { LambdaDefinition } from '../lambda-definition.ts';
+import { failed, interrupted } from '../lambda-failure.ts';
+import { isDebuggerTalk } from '../process/debugging.ts';
+import type { Ending } from '../process/in-flight-calls.ts';
+import type { LambdaProcesses } from '../process/lambda-processes.ts';
+import type { OutboundHead } from '../process/process-messages.ts';
+import type { InvokeHead } from '../process/protocol.ts';
+
+export interface PoolHost {
+  readonly limits: { concurrency: number; queue: number; idleMs: number };
+  readonly processes: LambdaProcesses;
+  nowMs(): number;
+  onLine(lambdaId: string, line: LogLine): void;
+  onBegin(running: ActiveInvocation): void;
+  onInvocation(invocation: ActiveInvocation, call: LambdaCall): void;
+}
+
+/** Answers the calls of one lambda, closes their records, and keeps its log. */
+export class InvocationFinalizer {
+  readonly #host: PoolHost;
+  readonly #definition: () => LambdaDefinition;
+  readonly #open = new Map<ActiveInvocation, Promise<void>>();
+
+  constructor(host: PoolHost, definition: () => LambdaDefinition) {
+    this.#host = host;
+    this.#definition = definition;
+  }
+
+  /** Returns the result at once. With `endedAtMs` the record stays open for outbound calls, until the returned function is called. */
+  finish(running: ActiveInvocation, outcome: Outcome, endedAtMs?: number): Promise<void> | undefined {
+    if (!outcome.ok && outcome.failure !== 'busy') this.note(running, `${outcome.failure}: ${outcome.message}`);
+    const { processes } = this.#host;
+    const endedAt = endedAtMs ?? this.#host.nowMs();
+    running.finish(this.#definition(), outcome, endedAt, processes);
+    for (const { warning } of running.outbound) if (warning !== undefined) this.note(running, warning);
+    if (endedAtMs === undefined || !running.hasOpenOutbound) {
+      this.#host.onInvocation(running, running.call);
+      return undefined;
+    }
+    const recorded = running.closed(this.#host.nowMs).then(() => {
+      this.#open.delete(running);
+      this.#host.onInvocation(running, running.call);
+    });
+    this.#open.set(running, recorded);
+    return recorded;
+  }
+
+  async closeRecords(): Promise<void> {
+    for (const running of this.#open.keys()) running.closeRecord();
+    await Promise.all(this.#open.values());
+  }
+
+  note(running: ActiveInvocation | undefined, text: string): void {
+    this.addLine(running, 'stderr', `[terrarium] ${text}`);
+  }
+
+  addLine(running: ActiveInvocation | undefined, stream: LogLine['stream'], text: string): void {
+    const { id, isDebugged } = this.#definition();
+    if (isDebugged && isDebuggerTalk(text)) return;
+    const executionId = running?.executionId;
+    const line = { atMs: this.#host.nowMs(), stream, text, ...(executionId !== undefined && { executionId }) };
+    running?.logs.push(line);
+    this.#host.onLine(id, line);
+  }
+}
+
+/** Has the call not started, through no fault of its own? Then another process can run it, and no handler is called twice. */
+export function isForAnother(ending: Ending, wasUsed: boolean, wasAhead: boolean): boolean {
+  if (ending.kind !== 'gone') return ending.kind === 'withdrawn';
+  return !ending.hasBegun && (wasAhead || (wasUsed && ending.failure.failure === 'crash'));
+}
+
+export function outcomeOf(ending: Ending): Outcome {
+  if (ending.kind === 'withdrawn') return failed(interrupted());
+  if (ending.kind === 'gone') return failed(ending.failure);
+  const { kind, failure, message = '' } = ending.head;
+  const value: LambdaValue = kind === 'nothing' ? { kind } : { kind, bytes: ending.body };
+  return failure ? { ok: false, failure, message, value } : { ok: true, value };
+}
+
+const KEPT_OUTBOUND = 1_000;
+const KEPT_BODY_BYTES = 2 * 1024 * 1024;
+/** An outbound call that is under way when the handler answers is given that long before the record is closed (D-138). */
+const OPEN_OUTBOUND_MS = 1_000;
+const NOT_ENDED = failed(interrupted());
+
+/** The hosts of the platform's addresses: read for a call that has outbound calls, because parsing addresses takes time. */
+interface PlatformHosts {
+  readonly ownHosts: readonly string[];
+}
+
+interface OpenOutbound {
+  call: OutboundCall;
+  parts: Record<'request' | 'response', Uint8Array[]>;
+  hasEnded: boolean;
+}
+
+/** Calls of one connection often have the same context. Only the handler reads it, so it is JSON within JSON. */
+const contextTexts = new WeakMap<CallContext, { lambdaId: string; lambdaName: string; text: string }>();
+
+export class ActiveInvocation implements Invocation {
+  readonly executionId: string;
+  readonly trigger: InvocationTrigger;
+  readonly lambdaId: string;
+  lambdaName: string;
+  readonly acceptedAtMs: number;
+  startedAtMs?: number;
+  finishedAtMs = 0;
+  cold = false;
+  outcome: Outcome = NOT_ENDED;
+  accept?: string;
+  readonly logs: LogLine[] = [];
+  outbound: OutboundCall[] = [];
+
+  readonly call: LambdaCall;
+  /** The same as `acceptedAtMs` by the monotonic clock, which is never set. */
+  readonly waitingSinceMs = performance.now();
+  readonly order: number;
+  readonly done: Promise<Invocation>;
+  #calls: Map<number, OpenOutbound> | undefined;
+  #bodyBytes = 0;
+  /** Of the platform: no form that goes there is for a CRM. */
+  #platform: PlatformHosts = { ownHosts: [] };
+  #resolve: (invocation: Invocation) => void = () => {};
+  #closeRecord: (() => void) | undefined;
+
+  constructor(call: LambdaCall, { id, name }: { id: string; name: string }, acceptedAtMs: number, order = 0) {
+    this.call = call;
+    this.executionId = call.executionId;
+    this.trigger = call.trigger;
+    this.lambdaId = id;
+    this.lambdaName = name;
+    this.acceptedAtMs = acceptedAtMs;
+    this.order = order;
+    this.done = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  /** JSON of the members of an `InvokeHead` that follow from the context and the lambda. */
+  headMembers(lambda: { readonly id: string; readonly name: string }): string {
+    const { context } = this.call;
+    const known = contextTexts.get(context);
+    if (known?.lambdaId === lambda.id && known.lambdaName === lambda.name) return known.text;
+    const { httpAware, apiEndpointId } = context;
+    const members: Pick<InvokeHead, 'place' | 'context' | 'lambda'> = {
+      place: { httpAware, apiEndpointId },
+      context: JSON.stringify(context).slice(0, -1),
+      lambda: JSON.stringify({ lambdaId: lambda.id, lambdaName: lambda.name }).slice(1, -1),
+    };
+    const text = JSON.stringify(members).slice(1, -1);
+    contextTexts.set(context, { lambdaId: lambda.id, lambdaName: lambda.name, text });
+    return text;
+  }
+
+  /** News of an outbound call. @param bytes the part of a body that it has */
+  addOutbound(news: OutboundHead, bytes: Uint8Array, nowMs: number): void {
+    const { id, method, url, traceId, caughtBy, rules, status, error, body, ended } = news;
+    this.#calls ??= new Map();
+    let known = this.#calls.get(id);
+    if (!known) {
+      if (method === undefined || url === undefined || this.#calls.size >= KEPT_OUTBOUND) return;
+      const call: OutboundCall = { method, url, startedAtMs: nowMs, durationMs: 0 };
+      if (traceId !== undefined) call.traceId = traceId;
+      known = { call, parts: { request: [], response: [] }, hasEnded: false };
+      this.#calls.set(id, known);
+    }
+    const { call } = known;
+    if (caughtBy) call.caughtBy = caughtBy;
+    if (rules) call.rules = rules;
+    if (status !== undefined) call.status = status;
+    if (error !== undefined) call.error = error;
+    call.durationMs = nowMs - call.startedAtMs;
+    known.hasEnded ||= ended === true;
+    if (body) this.#addBody(known, body, bytes);
+    if (!this.hasOpenOutbound) this.closeRecord();
+  }
+
+  #addBody(
+    { call, parts }: OpenOutbound,
+    { of, ...facts }: NonNullable<OutboundHead['body']>,
+    bytes: Uint8Array,
+  ): void {
+    const before = parts[of].reduce((sum, { length }) => sum + length, 0);
+    const free = Math.min(MAX_CAPTURED_BYTES - before, KEPT_BODY_BYTES - this.#bodyBytes);
+    const kept = bytes.subarray(0, Math.max(0, free));
+    if (kept.length > 0) parts[of].push(kept);
+    this.#bodyBytes += kept.length;
+    call[of] = { ...facts, bytes: kept };
+  }
+
+  get hasOpenOutbound(): boolean {
+    return this.#calls !== undefined && [...this.#calls.values()].some(({ hasEnded }) => !hasEnded);
+  }
+
+  /** After `finish`: resolves when no outbound call is under way any more, at the latest after a second. */
+  async closed(nowMs: () => number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, OPEN_OUTBOUND_MS);
+      this.#closeRecord = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#closeRecord = undefined;
+    this.#takeOutbound(nowMs());
+  }
+
+  closeRecord(): void {
+    this.#closeRecord?.();
+  }
+
+  #takeOutbound(nowMs: number): void {
+    if (!this.#calls) return;
+    this.outbound = Array.from(this.#calls.values(), ({ call, parts, hasEnded }) => {
+      for (const of of ['request', 'response'] as const) {
+        const body = call[of];
+        if (body) body.bytes = Buffer.concat(parts[of]);
+      }
+      const warning = formWarning(call, this.#platform.ownHosts);
+      const known = { ...call, ...(warning !== undefined && { warning }) };
+      if (hasEnded) return known;
+      const error = 'no response before the invocation ended';
+      return { ...known, durationMs: nowMs - call.startedAtMs, ...(call.status === undefined && { error }) };
+    });
+  }
+
+  finish(
+    { name, accept }: Pick<LambdaDefinition, 'name' | 'accept'>,
+    outcome: Outcome,
+    nowMs: number,
+    platform: PlatformHosts = this.#platform,
+  ): void {
+    this.#platform = platform;
+    this.lambdaName = name;
+    if (accept !== undefined) this.accept = accept;
+    this.finishedAtMs = nowMs;
+    this.outcome = outcome;
+    this.#takeOutbound(nowMs);
+    this.#resolve(this);
+  }
+}

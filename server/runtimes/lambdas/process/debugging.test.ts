@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Inspection } from '../../../testing/debugger-session.ts';
+import { answerOf, failureOf, ServiceForTests } from '../../../testing/lambda-service.ts';
+import { isAlive } from '../../../testing/process-alive.ts';
+import { Debugging, type DebugState } from './debugging.ts';
+
+let bed: ServiceForTests;
+let wake: () => void = () => {};
+beforeAll(async () => {
+  bed = await ServiceForTests.start({ onDebug: () => wake() });
+});
+afterAll(() => bed.stop());
+
+/** Waits until the debugging of a lambda is as wanted. */
+async function until(lambda: string, isWanted: (state: DebugState | undefined) => boolean) {
+  while (!isWanted(bed.service.debugState(lambda))) {
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  }
+  return bed.service.debugState(lambda);
+}
+const listening = async (lambda: string) => {
+  const state = await until(lambda, (now) => now?.url !== undefined);
+  return { url: state?.url ?? '', file: state?.file ?? '' };
+};
+
+const CODE = `let calls = 0;
+exports.run = (event) => {
+  calls += 1; // here
+  console.log('call ' + calls);
+  return { pid: process.pid, calls, event };
+};`;
+
+describe('a lambda that is debugged', () => {
+  it('stops at a breakpoint for longer than its timeout, and continues', async () => {
+    const lambda = bed.lambda(CODE, { timeout: 0.1 });
+    bed.service.debug(lambda);
+    const { url, file } = await listening(lambda);
+    expect(new URL(url).hostname).toBe('127.0.0.1');
+    const debuggerOf = await Inspection.attach(url);
+    await debuggerOf.breakAt(file, 2);
+    const answer = bed.invoke(lambda, '1');
+    await debuggerOf.paused();
+    // Twice the timeout: a promise about what does not happen needs a moment in which it could.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await debuggerOf.close();
+    const invocation = await answer;
+    expect(JSON.parse(answerOf(invocation))).toMatchObject({ calls: 1, event: '1' });
+    expect(invocation.logs.map(({ text }) => text)).toEqual(['call 1']);
+    bed.service.endDebugging(lambda);
+    expect(bed.service.debugState(lambda)).toBeUndefined();
+  });
+
+  it('stops at the first line of its handler when it is asked to, and nowhere without a debugger', async () => {
+    const lambda = bed.lambda(CODE, { timeout: 0.1 });
+    bed.service.debug(lambda);
+    const { url } = await listening(lambda);
+    const stopping = () => bed.invoke(lambda, '1', {}, { stopsFirst: true });
+    expect(JSON.parse(answerOf(await stopping()))).toMatchObject({ calls: 1 });
+    const debuggerOf = await Inspection.attach(url);
+    const answer = stopping();
+    await debuggerOf.paused();
+    await debuggerOf.close();
+    expect(JSON.parse(answerOf(await answer))).toMatchObject({ calls: 2 });
+    bed.service.endDebugging(lambda);
+  });
+
+  it('has one process for all its calls, which is gone with the debugging', async () => {
+    const lambda = bed.lambda(CODE, { isolate: true });
+    bed.service.debug(lambda);
+    await listening(lambda);
+    const answers = await Promise.all([1, 2, 3].map(() => bed.invoke(lambda)));
+    const results = answers.map((one) => JSON.parse(answerOf(one)));
+    expect(results.map(({ calls }) => calls)).toEqual([1, 2, 3]);
+    bed.service.endDebugging(lambda);
+    const after = JSON.parse(answerOf(await bed.invoke(lambda)));
+    expect(after.calls).toBe(1);
+    expect(after.pid).not.toBe(results[0].pid);
+    await expect.poll(() => isAlive(results[0].pid)).toBe(false);
+  });
+
+  it('is one of several, each with an address of its own, and of a few only', async () => {
+    const [one, other] = [bed.lambda(CODE), bed.lambda(CODE)];
+    bed.service.debug(one);
+    bed.service.debug(other);
+    const [first, second] = [await listening(one), await listening(other)];
+    expect(new URL(first.url).port).not.toBe(new URL(second.url).port);
+    bed.service.endDebugging(other);
+    expect(bed.service.debugState(one)).toMatchObject({ url: first.url });
+    bed.remove(one);
+    expect(bed.service.debugState(one)).toBeUndefined();
+
+    const debugging = new Debugging(
+      () => 0,
+      () => {},
+    );
+    for (let count = 0; count < 10; count += 1) debugging.begin(`lambda ${count}`);
+    debugging.begin('lambda 9');
+    expect(() => debugging.begin('another')).toThrow('10 lambdas are being debugged');
+  });
+
+  it('has another address when its code is changed', async () => {
+    const lambda = bed.lambda(CODE);
+    bed.service.debug(lambda);
+    const before = await listening(lambda);
+    bed.change(lambda, `${CODE} // new`);
+    const after = await until(lambda, (state) => state?.url !== undefined && state.url !== before.url);
+    expect(after?.file).not.toBe(before.file);
+    bed.service.endDebugging(lambda);
+  });
+
+  it('does not publish the id that a debugger needs on its port', async () => {
+    const lambda = bed.lambda(CODE);
+    bed.service.debug(lambda);
+    const { url } = await listening(lambda);
+    const { host, pathname } = new URL(url);
+    for (const path of ['', '/json', '/json/list', '/json/version']) {
+      const response = await fetch(`http://${host}${path}`);
+      expect(await response.text()).not.toContain(pathname.slice(1));
+    }
+    await expect(Inspection.attach(`ws://${host}/`)).rejects.toThrow();
+    bed.service.endDebugging(lambda);
+  });
+
+  it('does not publish it on a port that a variable asks for either, nor do processes that it starts', async () => {
+    const code = `const { execFile } = require('node:child_process');
+exports.run = (event, context, callback) => {
+  const look = "fetch('http://' + new URL(require('inspector').url()).host + '/json/list').then((one) => one.text()).then(console.log)";
+  const looks = [eval(look.replace('.then(console.log)', ''))];
+  looks.push(new Promise((resolve, reject) =>
+    execFile(process.execPath, ['-e', look], (failure, out) => (failure ? reject(failure) : resolve(out)))));
+  Promise.all(looks).then((texts) => callback(null, texts.join('')), callback);
+};`;
+    const lambda = bed.lambda(code, { env: { NODE_OPTIONS: '--inspect=127.0.0.1:0' } });
+    expect(answerOf(await bed.invoke(lambda))).not.toContain('webSocketDebuggerUrl');
+  });
+
+  it('says why it has no process, and has one when the reason is gone', async () => {
+    const lambda = bed.lambda('exports.run = (');
+    bed.service.debug(lambda);
+    const broken = await until(lambda, (state) => state?.problem !== undefined);
+    expect(broken).toMatchObject({ problem: expect.stringContaining('syntax error') });
+    expect(broken).not.toHaveProperty('url');
+    bed.change(lambda, CODE);
+    expect(await until(lambda, (state) => state?.url !== undefined)).not.toHaveProperty('problem');
+    bed.service.endDebugging(lambda);
+  });
+
+  it('ends its call when debugging ends while it is at a breakpoint', async () => {
+    const lambda = bed.lambda(CODE);
+    bed.service.debug(lambda);
+    const { url, file } = await listening(lambda);
+    const debuggerOf = await Inspection.attach(url);
+    await debuggerOf.breakAt(file, 2);
+    const answer = bed.invoke(lambda);
+    await debuggerOf.paused();
+    bed.service.endDebugging(lambda);
+    expect(failureOf(await answer)).toBe('interrupted: debugging was stopped before the handler ended');
+    await debuggerOf.close();
+  });
+});

@@ -1,0 +1,227 @@
+import type { LogLine } from '../../../model/invocation.ts';
+import type { LambdaFailure } from '../lambda-failure.ts';
+import { OutputLines } from './output-lines.ts';
+import type { NoteHead, OutboundHead } from './process-messages.ts';
+import type { OutcomeHead } from './protocol.ts';
+
+/** How a call ended: with the handler's outcome, because the process did, or without having begun because it was withdrawn. */
+export type Ending =
+  | { kind: 'outcome'; head: OutcomeHead; body: Buffer }
+  | { kind: 'gone'; failure: LambdaFailure; hasBegun: boolean }
+  | { kind: 'withdrawn' };
+
+/** Receives news of one call while it runs. `ended` comes last and once. */
+export interface CallListener {
+  /** `atMs`: by `monotonicMs`, as the process says. */
+  began(atMs: number): void;
+  line(stream: LogLine['stream'], text: string): void;
+  outbound(news: OutboundHead, bytes: Uint8Array): void;
+  /** Does it still receive news of outbound calls after its end? */
+  goesOn(): boolean;
+  noted(text: string): void;
+  ended(ending: Ending): void;
+}
+
+interface InFlightCall {
+  number: number;
+  listener: CallListener;
+  hasBegun: boolean;
+  /** Once the handler has ended: the call is over when all that it wrote has been read. */
+  ending?: Ending;
+  hasBeenRead: boolean;
+}
+
+interface Listeners {
+  onLine(stream: LogLine['stream'], text: string): void;
+  /** Lets the process start the next call after one that has written output. */
+  goOn(closed: number): void;
+  /** When those are over that ended in one turn, and what follows them has been given. */
+  concluded(): void;
+}
+
+/** The calls that a process has, and whose the lines are that it writes. */
+export class InFlightCalls {
+  /** The first runs, or its ending is known; the others lie ready. */
+  readonly #inFlight: InFlightCall[] = [];
+  readonly #earlier = new Map<number, CallListener>();
+  readonly #output: OutputLines;
+  readonly #listeners: Listeners;
+  /** Output that has been read and is not assigned to a call yet. */
+  #unclaimed: { stream: LogLine['stream']; chunk: Buffer }[] = [];
+  #reportedBytes = 0;
+  /** Lines for the log that have overtaken what was written before them. */
+  #notes: NoteHead[] = [];
+  #speaker: InFlightCall | undefined;
+  #conclusion: NodeJS.Immediate | undefined;
+  #total = 0;
+  #closed = 0;
+
+  constructor(logLimitLines: number, reported: Listeners) {
+    this.#listeners = reported;
+    this.#output = new OutputLines(logLimitLines, (stream, text) => {
+      if (this.#speaker) this.#speaker.listener.line(stream, text);
+      else reported.onLine(stream, text);
+    });
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  get length(): number {
+    return this.#inFlight.length;
+  }
+
+  get closed(): number {
+    return this.#closed;
+  }
+
+  get isFlooded(): boolean {
+    return this.#output.isOverBudget;
+  }
+
+  add(listener: CallListener): Readonly<InFlightCall> {
+    for (const [number, earlier] of this.#earlier) if (!earlier.goesOn()) this.#earlier.delete(number);
+    this.#total += 1;
+    const call: InFlightCall = { number: this.#total, listener, hasBegun: false, hasBeenRead: false };
+    this.#inFlight.push(call);
+    if (this.#inFlight.length === 1) this.#output.renew();
+    return call;
+  }
+
+  began(number: number, atMs: number): void {
+    const call = this.#find(number);
+    if (!call) return;
+    call.hasBegun = true;
+    call.listener.began(atMs);
+  }
+
+  outbound(news: OutboundHead, bytes: Uint8Array): void {
+    const call = this.#inFlight.find(({ number }) => number === news.number);
+    (call?.listener ?? this.#earlier.get(news.number))?.outbound(news, bytes);
+  }
+
+  /**
+   * The call for which the subprocess works now. Its reports have their own channel, so they can arrive before the start of the call or
+   * after its end.
+   */
+  get running(): number | undefined {
+    const isRunning = ({ hasBegun, ending }: InFlightCall) => hasBegun && !ending;
+    const call = this.#inFlight.find(isRunning) ?? this.#inFlight.findLast(({ ending }) => ending) ?? this.#inFlight[0];
+    return call?.number;
+  }
+
+  /** A line for the log of a call whose handler has not ended: its place is behind what was written before it. */
+  note(note: NoteHead): void {
+    if (this.#find(note.number)) this.#notes.push(note);
+    this.#tellNotes(({ writtenBytes }) => writtenBytes <= this.#reportedBytes);
+  }
+
+  ended(ending: Ending & { kind: 'outcome' }): void {
+    const call = this.#find(ending.head.number);
+    if (call) this.#end(call, ending);
+  }
+
+  /** The process says that these will not begin there. */
+  returnUnstarted(numbers: readonly number[]): void {
+    for (const number of numbers) {
+      const call = this.#find(number);
+      if (!call || call.hasBegun) continue;
+      this.#inFlight.splice(this.#inFlight.indexOf(call), 1);
+      call.listener.ended({ kind: 'withdrawn' });
+    }
+  }
+
+  lose(failure: LambdaFailure): void {
+    this.#claim();
+    if (this.#inFlight.length === 0) this.endOutput(undefined);
+    for (const call of this.#inFlight) {
+      if (!call.ending) this.#end(call, { kind: 'gone', failure, hasBegun: call.hasBegun });
+    }
+  }
+
+  write(stream: LogLine['stream'], chunk: Buffer): void {
+    this.#unclaimed.push({ stream, chunk });
+    // If calls are queued, the owner of the output is known only after their outcomes have been read.
+    if (this.#inFlight.length <= 1) this.#claim();
+    else this.#concludeSoon();
+  }
+
+  /** What is written from now on is of another call, or of none. */
+  endOutput(call: InFlightCall | undefined): void {
+    this.#speaker = call;
+    this.#output.flush();
+    this.#speaker = undefined;
+    this.#output.renew();
+  }
+
+  #find(number: number): InFlightCall | undefined {
+    return this.#inFlight.find((call) => call.number === number && !call.ending);
+  }
+
+  /** Assigns output to its owner: the first call that may have written it. */
+  #claim(): void {
+    if (this.#unclaimed.length === 0) return;
+    for (const { stream, chunk } of this.#unclaimed.splice(0)) {
+      this.#speaker = this.#inFlight.find(({ ending }) => !isSilent(ending)) ?? this.#inFlight.at(-1);
+      this.#output.take(stream, chunk);
+      this.#reportedBytes += chunk.length;
+    }
+    this.#speaker = undefined;
+    this.#tellNotes(({ writtenBytes }) => writtenBytes <= this.#reportedBytes);
+  }
+
+  #tellNotes(isDue: (note: NoteHead) => boolean): void {
+    if (this.#notes.length === 0) return;
+    const due = this.#notes.filter(isDue);
+    this.#notes = this.#notes.filter((note) => !isDue(note));
+    for (const { number, message } of due)
+      this.#inFlight.find((call) => call.number === number)?.listener.noted(message);
+  }
+
+  #end(call: InFlightCall, ending: Ending): void {
+    call.ending = ending;
+    this.#concludeSoon();
+  }
+
+  /**
+   * Output that the process wrote before its result arrives on other pipes. It is available with the result, but this turn of the event
+   * loop may have started without it: then it is read in the next turn.
+   */
+  #concludeSoon(): void {
+    this.#conclusion ??= setImmediate(() => {
+      this.#conclusion = undefined;
+      if (this.#waitsForOutput()) return this.#concludeSoon();
+      this.#claim();
+      for (let first = this.#inFlight[0]; first?.ending; first = this.#inFlight[0]) this.#conclude(first, first.ending);
+      this.#listeners.concluded();
+    });
+  }
+
+  /** Has a call ended in this turn that has written something? The next turn reads all of that. */
+  #waitsForOutput(): boolean {
+    let waits = false;
+    for (const call of this.#inFlight) {
+      if (call.hasBeenRead || call.ending?.kind !== 'outcome' || isSilent(call.ending)) continue;
+      call.hasBeenRead = true;
+      waits = true;
+    }
+    return waits;
+  }
+
+  #conclude(call: InFlightCall, ending: Ending): void {
+    this.endOutput(call);
+    this.#tellNotes(({ number }) => number === call.number);
+    this.#inFlight.shift();
+    this.#closed = call.number;
+    if (ending.kind === 'outcome' && ending.head.hasWritten && this.#inFlight.length > 0)
+      this.#listeners.goOn(this.#closed);
+    if (call.listener.goesOn()) this.#earlier.set(call.number, call.listener);
+    call.listener.ended(ending);
+  }
+}
+
+/** Has a call ended that wrote nothing, as its process says? */
+function isSilent(ending: Ending | undefined): boolean {
+  return ending?.kind === 'outcome' && !ending.head.hasWritten;
+}

@@ -1,0 +1,357 @@
+import type { Duplex } from 'node:stream';
+import { ZodError } from 'zod';
+import { MAX_CAPTURED_BYTES } from '../../../model/exchange-record.ts';
+import type { LogLine } from '../../../model/invocation.ts';
+import type { OutboundRule } from '../../../model/outbound-rule.ts';
+import type { ProcessReaper } from '../../../system/process-reaper.ts';
+import { killOrphans, killTree, signalGroup } from '../../../system/process-tree.ts';
+import type { ChildProcess } from '../../../system/programs.ts';
+import { LambdaFailure } from '../lambda-failure.ts';
+import { describeExit } from './exit-text.ts';
+import { type Frame, FrameError, FrameReader, writeFrame, writeFrameOf } from './frames.ts';
+import { type CallListener, InFlightCalls } from './in-flight-calls.ts';
+import { type GroupOptions, startGroup } from './process-group.ts';
+import {
+  inspectingHead,
+  memoryHead,
+  messageHead,
+  noteHead,
+  type OutboundNews,
+  outboundHead,
+  readBegan,
+  readOutcome,
+  recalledHead,
+  type SubprocessHead,
+  subprocessHead,
+} from './process-messages.ts';
+import {
+  CALLS_FD,
+  CONTROL_FD,
+  FrameType,
+  type GoOnHead,
+  type InvokeHead,
+  type LoadHead,
+  type RulesHead,
+} from './protocol.ts';
+
+export interface ProcessOptions extends GroupOptions {
+  resultLimitBytes: number;
+  logLimitLines: number;
+  reaper: ProcessReaper;
+}
+
+/** The data of one call for a process; `members` is the JSON of the rest of an `InvokeHead` (`headMembers`). */
+export interface ProcessCall extends Pick<InvokeHead, 'executionId' | 'timeoutMs' | 'stopsFirst'> {
+  members: string;
+}
+
+const STOPS_FIRST = ',"stopsFirst":true';
+
+/** From the load frame to its answer: requires, top-level code, nothing that should take long. */
+const LOAD_TIMEOUT_MS = 30_000;
+/** Time for the rest of the output after the process has ended: another process may have the pipe open. */
+const DRAIN_TIMEOUT_MS = 250;
+const KILL_TIMEOUT_MS = 2_000;
+/** A process that closed its channel is normally about to end. */
+const CLOSED_CHANNEL_TIMEOUT_MS = 250;
+/** Its own calls are numbered from 1 on. */
+const FIRST_SUBPROCESS_CALL = 1_000_000_000;
+/** Enough for what Node prints when it runs out of memory. */
+const STDERR_TAIL_BYTES = 8 * 1024;
+
+/** Generic at first, a lambda's own after `load`, then at work for one call at a time (D-142). Leads a process group. Nothing throws here. */
+export class LambdaProcess {
+  readonly exited: Promise<LambdaFailure>;
+  /** Resolves when a process that waits for its lambda has loaded ahead what it can. */
+  readonly ready: Promise<void>;
+  onLine: (stream: LogLine['stream'], text: string) => void = () => {};
+  /** Called with the address where a debugger can attach, before the lambda is loaded. */
+  onInspecting: (url: string) => void = () => {};
+  reportedMb: number | undefined;
+  onSubprocess: () => void = () => {};
+
+  readonly #child: ChildProcess;
+  readonly #control: Duplex | undefined;
+  readonly #calls: Duplex | undefined;
+  readonly #reaper: ProcessReaper;
+  #loading: { resolve(): void; reject(failure: LambdaFailure): void } | undefined;
+  readonly #inFlight: InFlightCalls;
+  #unsent: NodeJS.Immediate | undefined;
+  /** Calls that subprocesses of the lambda make, by subprocess. */
+  readonly #subprocessCalls = new WeakMap<object, Map<number, { id: number; number: number }>>();
+  #lastSubprocessCall = 0;
+  #memoryMb: number;
+  #isRoomy = false;
+  #hasStarted = false;
+  readonly #started = new Set<number>();
+  #collected: (() => void)[] = [];
+  #resolveExited: (why: LambdaFailure) => void = () => {};
+  #resolveReady: () => void = () => {};
+  #stderrTail: Buffer = Buffer.alloc(0);
+  #uncaught: string | undefined;
+  #killedFor: LambdaFailure | undefined;
+  #end: LambdaFailure | undefined;
+
+  constructor(options: ProcessOptions) {
+    this.#memoryMb = options.memoryMb;
+    this.#reaper = options.reaper;
+    this.#inFlight = new InFlightCalls(options.logLimitLines, {
+      onLine: (stream, text) => this.onLine(stream, text),
+      goOn: (closed) => {
+        if (this.isAlive) this.#send(FrameType.goOn, { closed });
+      },
+      concluded: () => this.#flush(),
+    });
+    this.#child = startGroup(options);
+    // As: they are pipes open in both directions. There are no streams at all when the system has run out of descriptors.
+    this.#control = this.#child.stdio?.[CONTROL_FD] as Duplex | undefined;
+    this.#calls = this.#child.stdio?.[CALLS_FD] as Duplex | undefined;
+    this.exited = new Promise((resolve) => {
+      this.#resolveExited = resolve;
+    });
+    this.ready = new Promise((resolve) => {
+      this.#resolveReady = resolve;
+    });
+    this.#watchEnd();
+    this.#watchStreams(new FrameReader(Math.max(options.resultLimitBytes, MAX_CAPTURED_BYTES)));
+    // It says nothing; but reading it is what a call would wait for that is the first to be read.
+    if (options.isSpare) this.#send(FrameType.goOn, { closed: 0 });
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get memoryMb(): number {
+    return this.#memoryMb;
+  }
+
+  get isRoomy(): boolean {
+    return this.#isRoomy;
+  }
+
+  get calls(): number {
+    return this.#inFlight.total;
+  }
+
+  get isAlive(): boolean {
+    return !this.#end && !this.#killedFor;
+  }
+
+  /** Loads a lambda, with at most the memory it was started with. Rejects with LambdaFailure and kills the process if that fails. */
+  async load(head: LoadHead, memoryMb: number): Promise<void> {
+    if (this.#end) throw this.#end;
+    this.#isRoomy = memoryMb < this.#memoryMb;
+    this.#memoryMb = memoryMb;
+    // A debugger may have stopped it on its first line.
+    const timer = head.isDebugged
+      ? undefined
+      : setTimeout(() => {
+          const seconds = LOAD_TIMEOUT_MS / 1_000;
+          this.kill(
+            new LambdaFailure('load', `the code did not finish loading within ${seconds} s; check its top-level code`),
+          );
+        }, LOAD_TIMEOUT_MS);
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#loading = { resolve, reject };
+        this.#send(FrameType.load, head);
+      });
+    } catch (thrown) {
+      this.kill();
+      throw thrown;
+    } finally {
+      clearTimeout(timer);
+      this.#loading = undefined;
+      this.#inFlight.endOutput(undefined);
+    }
+  }
+
+  /** Has its handler called, at once or when the calls before it are over. After `load`. */
+  call({ executionId, members, timeoutMs, stopsFirst }: ProcessCall, body: Uint8Array, listener: CallListener): void {
+    const { closed } = this.#inFlight;
+    const { number } = this.#inFlight.add(listener);
+    if (this.#end) {
+      this.#inFlight.lose(this.#end);
+      return;
+    }
+    const own = `"number":${number},"closed":${closed},"timeoutMs":${timeoutMs},"executionId":"${executionId}"`;
+    const channel = this.#corked();
+    if (channel) writeFrameOf(channel, FrameType.invoke, `{${own},${members}${stopsFirst ? STOPS_FIRST : ''}}`, body);
+  }
+
+  /** A report about a call of a subprocess; it belongs to the invocation that ran when the call started. */
+  onReport(from: object, { id, ...news }: OutboundNews, bytes: Uint8Array): void {
+    const known = this.#subprocessCalls.get(from) ?? new Map<number, { id: number; number: number }>();
+    this.#subprocessCalls.set(from, known);
+    const { running } = this.#inFlight;
+    if (news.method !== undefined && running !== undefined) {
+      this.#lastSubprocessCall += 1;
+      known.set(id, { id: FIRST_SUBPROCESS_CALL + this.#lastSubprocessCall, number: running });
+    }
+    const call = known.get(id);
+    if (!call || !this.isAlive) return;
+    this.#inFlight.outbound({ ...news, ...call }, bytes);
+    if (news.ended) known.delete(id);
+  }
+
+  /** Withdraws the queued calls. Those that have not started end as `withdrawn`. */
+  recall(): void {
+    if (this.isAlive && this.#inFlight.length > 1) this.#send(FrameType.recall, {});
+  }
+
+  /** Resolves when the process has discarded unreferenced memory; never resolves if it stays busy until its end. */
+  collectGarbage(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#collected.push(resolve);
+      if (this.isAlive) this.#send(FrameType.collect, {});
+    });
+  }
+
+  changeRules(rules: readonly OutboundRule[]): void {
+    if (this.isAlive) this.#send(FrameType.rules, { rules });
+  }
+
+  /** Ends it and all its subprocesses at once. `why` becomes the failure of its running calls. */
+  kill(why = new LambdaFailure('interrupted', 'the process is no longer needed')): void {
+    if (this.#end) return;
+    this.#killedFor ??= why;
+    if (this.#hasStarted) void killTree(this.#child);
+    else signalGroup(this.#child, 'SIGKILL');
+    // Nothing survives SIGKILL, but a process can be stuck in the kernel; no caller has to wait for that.
+    setTimeout(() => setImmediate(() => this.#gone(why)), KILL_TIMEOUT_MS).unref();
+  }
+
+  #endStarted(): void {
+    void killOrphans([...this.#started]);
+    this.#started.clear();
+  }
+
+  #noteStarted({ pid, ended }: SubprocessHead): void {
+    if (!this.#hasStarted) this.onSubprocess();
+    this.#hasStarted = true;
+    if (ended && pid !== undefined) this.#started.delete(pid);
+    else if (pid !== undefined) this.#started.add(pid);
+  }
+
+  #send(type: number, head: LoadHead | RulesHead | GoOnHead | Record<string, never>): void {
+    const channel = this.#corked();
+    if (channel) writeFrame(channel, type, head);
+  }
+
+  /** Calls that arrive in one turn, over whichever connections, are written in one: each write may wake the process. */
+  #corked(): Duplex | undefined {
+    if (this.#calls && !this.#unsent) {
+      this.#calls.cork();
+      this.#unsent = setImmediate(() => this.#flush());
+    }
+    return this.#calls;
+  }
+
+  #flush(): void {
+    if (!this.#unsent) return;
+    clearImmediate(this.#unsent);
+    this.#unsent = undefined;
+    this.#calls?.uncork();
+  }
+
+  #watchEnd(): void {
+    const child = this.#child;
+    if (child.pid !== undefined) this.#reaper.add(child.pid);
+    child.once('error', (error) => {
+      // With a number it is alive, and only a signal could not be sent.
+      if (child.pid !== undefined) return;
+      this.#gone(new LambdaFailure('crash', `no process could be started: ${error.message}`));
+    });
+    child.once('exit', (code, signal) => {
+      this.#endStarted();
+      signalGroup(this.#child, 'SIGKILL');
+      if (child.pid !== undefined) this.#reaper.remove(child.pid);
+      const conclude = (): void => {
+        clearTimeout(timer);
+        this.#endStarted();
+        const stderrTail = this.#stderrTail.toString('latin1');
+        const exit = { code, signal, stderrTail, uncaught: this.#uncaught, memoryMb: this.memoryMb };
+        this.#gone(new LambdaFailure('crash', describeExit(exit)));
+      };
+      // Reads the remaining input first: it says which calls had started.
+      const timer = setTimeout(() => setImmediate(conclude), DRAIN_TIMEOUT_MS);
+      child.once('close', conclude);
+    });
+  }
+
+  #gone(failure: LambdaFailure): void {
+    if (this.#end) return;
+    this.#end = this.#killedFor ?? failure;
+    this.#loading?.reject(this.#end);
+    this.#inFlight.lose(this.#end);
+    this.#resolveExited(this.#end);
+    // Another process may have the other ends of the streams open. They must not keep this process alive.
+    const { stdout, stderr } = this.#child;
+    for (const stream of [stdout, stderr, this.#control, this.#calls]) stream?.destroy();
+    this.#child.unref();
+  }
+
+  #watchStreams(frames: FrameReader): void {
+    const { stdout, stderr } = this.#child;
+    stdout?.on('data', (chunk: Buffer) => this.#write('stdout', chunk));
+    stderr?.on('data', (chunk: Buffer) => {
+      this.#stderrTail = Buffer.concat([this.#stderrTail, chunk.subarray(-STDERR_TAIL_BYTES)]).subarray(
+        -STDERR_TAIL_BYTES,
+      );
+      this.#write('stderr', chunk);
+    });
+    this.#control?.on('data', (chunk: Buffer) => this.#read(frames, chunk));
+    this.#control?.on('close', () => {
+      setTimeout(() => {
+        this.kill(
+          new LambdaFailure('crash', `the lambda closed file descriptor ${CONTROL_FD}, which the emulator needs`),
+        );
+      }, CLOSED_CHANNEL_TIMEOUT_MS);
+    });
+    // Errors of broken pipes are ignored, because the end of the process reports the reason.
+    for (const stream of [stdout, stderr, this.#control, this.#calls]) stream?.on('error', () => {});
+    // Nothing comes here; only so its end is noticed.
+    this.#calls?.resume();
+  }
+
+  #write(stream: LogLine['stream'], chunk: Buffer): void {
+    this.#inFlight.write(stream, chunk);
+    if (this.#loading || this.#inFlight.length > 0 || !this.#inFlight.isFlooded) return;
+    this.kill(new LambdaFailure('crash', 'the lambda kept writing after its result'));
+  }
+
+  #read(frames: FrameReader, chunk: Buffer): void {
+    if (this.#end) return;
+    try {
+      for (const frame of frames.push(chunk)) {
+        // Of one that is being ended all that counts is which calls had begun: they are not to be run again.
+        if (this.isAlive || frame.type === FrameType.began) this.#take(frame);
+      }
+    } catch (thrown) {
+      if (!(thrown instanceof FrameError || thrown instanceof ZodError)) throw thrown;
+      const what = thrown instanceof FrameError ? thrown.message : 'a frame has a wrong head';
+      const message = `the lambda wrote to file descriptor ${CONTROL_FD}, which is the emulator's: ${what}`;
+      this.kill(new LambdaFailure('crash', message));
+    }
+  }
+
+  #take({ type, head, body }: Frame): void {
+    const calls = this.#inFlight;
+    if (type === FrameType.began) calls.began(...readBegan(head));
+    else if (type === FrameType.outcome) calls.ended({ kind: 'outcome', head: readOutcome(head), body });
+    else if (type === FrameType.outbound) calls.outbound(outboundHead.parse(head), body);
+    else if (type === FrameType.note) calls.note(noteHead.parse(head));
+    else if (type === FrameType.recalled) calls.returnUnstarted(recalledHead.parse(head).numbers);
+    else if (type === FrameType.loaded) this.#loading?.resolve();
+    else if (type === FrameType.loadFailed)
+      this.#loading?.reject(new LambdaFailure('load', messageHead.parse(head).message));
+    else if (type === FrameType.ready) this.#resolveReady();
+    else if (type === FrameType.collected) for (const resolve of this.#collected.splice(0)) resolve();
+    else if (type === FrameType.memory) this.reportedMb = memoryHead.parse(head).usedMb;
+    else if (type === FrameType.inspecting) this.onInspecting(inspectingHead.parse(head).url);
+    else if (type === FrameType.subprocess) this.#noteStarted(subprocessHead.parse(head));
+    else if (type === FrameType.uncaught) this.#uncaught = messageHead.parse(head).message;
+    else throw new FrameError(`frame type ${type} is unknown`);
+  }
+}

@@ -1,0 +1,273 @@
+import { existsSync } from 'node:fs';
+import { pid as processId } from 'node:process';
+import { reasonOf } from '../../../model/errors.ts';
+import type { OutboundRule } from '../../../model/outbound-rule.ts';
+import type { Uuid } from '../../../model/record.ts';
+import { missingNode, nodeProgram } from '../../../system/node-program.ts';
+import { ProcessReaper } from '../../../system/process-reaper.ts';
+import { ownMemoryMb } from '../../../system/processes.ts';
+import type { System } from '../../../system/this-system.ts';
+import type { CodeFiles } from '../code/code-files.ts';
+import type { LambdaCode } from '../code/lambda-code.ts';
+import type { LambdaDefinition } from '../lambda-definition.ts';
+import { interrupted, LambdaFailure } from '../lambda-failure.ts';
+import { ChildProcessChannel } from './child-process-channel.ts';
+import type { Debugging } from './debugging.ts';
+import {
+  hostEnvironment,
+  hostsOf,
+  isReadAtStart,
+  lambdaEnvironment,
+  namedForms,
+  ownCrm,
+  type PlatformAddresses,
+} from './lambda-environment.ts';
+import { LambdaProcess } from './lambda-process.ts';
+import { MemoryWatch } from './memory-watch.ts';
+import { OrphanedProcesses } from './orphaned-processes.ts';
+import { ProcessSlots } from './process-slots.ts';
+import type { MockAddress, OutboundRoutes } from './protocol.ts';
+import { NodeVersions } from './runtimes.ts';
+import { SpareProcesses } from './spare-processes.ts';
+
+export interface ProcessSettings {
+  childFile: string;
+  /** Variables of the host, this process's own unless given; of them only PATH, TZ and LANG reach a lambda (D-113). */
+  hostEnv?: Readonly<Record<string, string | undefined>>;
+  addresses(): PlatformAddresses;
+  outbound: {
+    /** Do calls to a lambda's CRM that no rule means go to the mock (D-200)? */
+    crm: 'catch' | 'pass';
+    crmHosts?: readonly string[];
+    /** Where the mock listens, with TLS when there is a certificate; undefined while it does not. */
+    crmAddress(): MockAddress | Promise<MockAddress> | undefined;
+    /** The outbound rules, in the order in which they apply (default: none). */
+    rules?(): readonly OutboundRule[];
+  };
+  limits: { resultBytes: number; logLines: number; spares: number; processes: number };
+  nowMs(): number;
+  /** Ends the process of a lambda that has been without work for longest; false when all are at work. */
+  endIdle(): boolean;
+  logOnce(lambdaId: Uuid, text: string): void;
+  code: LambdaCode;
+  debugging: Debugging;
+  system?: System | undefined;
+}
+
+interface OpenedProcess {
+  process: LambdaProcess;
+  revision: string;
+  /** What a change of that content is noticed by, where it can change while the process lives. */
+  watched: CodeFiles | undefined;
+}
+
+/** Memory of lambdas that ask for none (D-056). The spares have it; those that may have less are watched from outside. */
+const SPARE_MEMORY_MB = 512;
+
+export class LambdaProcesses {
+  readonly #settings: ProcessSettings;
+  readonly #hostEnv: Record<string, string>;
+  readonly #nodes: NodeVersions;
+  readonly #node: string | undefined;
+  readonly #spares: SpareProcesses;
+  readonly places: ProcessSlots;
+  readonly #living = new Set<LambdaProcess>();
+  readonly #proxy = new ChildProcessChannel();
+  readonly #newsPlaces = new Map<LambdaProcess, Omit<ReturnType<ChildProcessChannel['place']>, 'address'>>();
+  readonly #memory = new MemoryWatch();
+  readonly #descendants = new OrphanedProcesses();
+  readonly #reaper = new ProcessReaper(this.#descendants.platform);
+  #isStopped = false;
+
+  constructor(settings: ProcessSettings) {
+    this.#settings = settings;
+    this.#hostEnv = hostEnvironment(settings.hostEnv ?? process.env);
+    this.#nodes = new NodeVersions(this.#hostEnv.PATH ?? '');
+    this.#node = nodeProgram(this.#hostEnv.PATH ?? '');
+    const { limits, nowMs, endIdle } = settings;
+    this.places = new ProcessSlots({ max: limits.processes, nowMs, endIdle: () => this.#spares.end() || endIdle() });
+    this.#spares = new SpareProcesses({
+      least: limits.spares,
+      nowMs,
+      start: () =>
+        this.#node !== undefined && this.places.tryTake()
+          ? this.#fork(SPARE_MEMORY_MB, this.#hostEnv, true)
+          : undefined,
+    });
+  }
+
+  get stats(): { processes: number; spares: number } {
+    return { processes: this.#living.size, spares: this.#spares.size };
+  }
+
+  /** Starts the spares; without lambdas, the first one does. Throws LambdaFailure when the bootstrap has not been built. */
+  async start(hasLambdas: boolean): Promise<void> {
+    await this.#proxy.open();
+    this.#requireBootstrap();
+    if (hasLambdas) this.#spares.begin();
+    // No call waits for it, and what cannot be ended now is tried again at the next start.
+    this.#descendants.endLeftovers().catch(() => {});
+  }
+
+  expect(lambdaId: Uuid): void {
+    this.#spares.expect(lambdaId);
+  }
+
+  /** A spare that fits, else a new one, for which it may wait; undefined when it is not wanted any more. Rejects with LambdaFailure. */
+  async open(
+    definition: LambdaDefinition,
+    adopt: (process: LambdaProcess) => void,
+    isWanted: () => boolean,
+  ): Promise<OpenedProcess | undefined> {
+    try {
+      return await this.#open(definition, adopt, isWanted);
+    } catch (thrown) {
+      const { debugging } = this.#settings;
+      if (definition.isDebugged) debugging.lost(definition.id, debugging.find(definition.id)?.url, reasonOf(thrown));
+      throw thrown;
+    }
+  }
+
+  async #open(
+    ...[definition, adopt, isWanted]: Parameters<LambdaProcesses['open']>
+  ): ReturnType<LambdaProcesses['open']> {
+    const note = (text: string | undefined) => text && this.#settings.logOnce(definition.id, text);
+    const {
+      note: noteOfCode,
+      revision,
+      watched,
+      temporaryFolder,
+      ...code
+    } = await this.#settings.code.prepare(definition);
+    note(noteOfCode);
+    const executor = await this.#nodes.executor(definition.runtime);
+    note(executor.note);
+    if (this.#isStopped) throw interrupted();
+    this.#requireBootstrap();
+    const env = lambdaEnvironment(
+      this.#hostEnv,
+      this.#settings.addresses(),
+      { home: code.home, temporaryFolder },
+      definition,
+    );
+    // A heap of another size is limited from outside.
+    const showsMemory = ownMemoryMb(processId, this.#settings.system) !== undefined;
+    const takesSpare =
+      (showsMemory ? definition.memoryMb <= SPARE_MEMORY_MB : definition.memoryMb === SPARE_MEMORY_MB) &&
+      !isReadAtStart(definition.env) &&
+      !definition.isDebugged &&
+      executor.execPath === undefined;
+    const spare = takesSpare ? this.#spares.take(definition.id) : undefined;
+    if (!spare && !(await this.places.take(isWanted))) {
+      if (this.#isStopped) throw interrupted();
+      return undefined;
+    }
+    const process = spare ?? this.#fork(definition.memoryMb, env, false, definition.isDebugged, executor.execPath);
+    adopt(process);
+    if (definition.isDebugged) this.#followDebugger(process, definition.id, code.file);
+    const { resultBytes } = this.#settings.limits;
+    const mock = await this.#settings.outbound.crmAddress();
+    const origin = await this.#descendants.nextOrigin();
+    process.onSubprocess = () => this.#descendants.follow(origin, process.exited);
+    const { address: news, ...place } = this.#proxy.place((...reported) => process.onReport(...reported));
+    void process.exited.then(() => {
+      place.close();
+      this.#newsPlaces.delete(process);
+    });
+    this.#newsPlaces.set(process, place);
+    const outbound = { ...this.#routesOf(definition, mock), ...(news && { news }) };
+    const { isDebugged, memoryMb } = definition;
+    const load = { ...code, env, origin, resultLimitBytes: resultBytes, outbound, isDebugged };
+    await process.load({ ...load, ...(!showsMemory && { reportsMemoryOverMb: memoryMb }) }, memoryMb);
+    return { process, revision, watched };
+  }
+
+  #followDebugger(process: LambdaProcess, lambdaId: string, file: string): void {
+    const { debugging } = this.#settings;
+    let reported: string | undefined;
+    process.onInspecting = (url) => {
+      reported = url;
+      debugging.listens(lambdaId, url, file);
+    };
+    void process.exited.then(() => debugging.lost(lambdaId, reported));
+  }
+
+  /** Applies the current outbound rules to every process; resolves when their subprocesses have them, too. */
+  async applyRules(): Promise<void> {
+    const rules = this.#settings.outbound.rules?.() ?? [];
+    for (const process of this.#living) process.changeRules(rules);
+    await Promise.all([...this.#newsPlaces.values()].map((place) => place.changeRules(rules)));
+  }
+
+  /** Ends every process. Resolves when none is left; `why` is the failure of their calls. */
+  async stop(why: LambdaFailure): Promise<void> {
+    this.#isStopped = true;
+    this.#spares.stop();
+    this.places.close();
+    for (const process of this.#living) process.kill(why);
+    await Promise.all([...this.#living].map(({ exited }) => exited));
+    await this.#descendants.endAll();
+    this.#reaper.stop();
+    this.#proxy.close();
+  }
+
+  #fork(
+    memoryMb: number,
+    env: Record<string, string>,
+    isSpare: boolean,
+    isDebugged = false,
+    ofRuntime?: string,
+  ): LambdaProcess {
+    const { childFile, limits } = this.#settings;
+    const execPath = ofRuntime ?? this.#requireNode();
+    const started = new LambdaProcess({
+      execPath,
+      childFile,
+      memoryMb,
+      env,
+      isSpare,
+      isDebugged,
+      resultLimitBytes: limits.resultBytes,
+      logLimitLines: limits.logLines,
+      reaper: this.#reaper,
+    });
+    this.#living.add(started);
+    // Memory of a debugger does not count as the lambda's.
+    if (!isDebugged) this.#memory.add(started);
+    void started.exited.then(() => {
+      this.#living.delete(started);
+      this.places.release();
+    });
+    return started;
+  }
+
+  #requireNode(): string {
+    if (this.#node !== undefined) return this.#node;
+    throw new LambdaFailure('crash', missingNode());
+  }
+
+  #requireBootstrap(): void {
+    const { childFile } = this.#settings;
+    if (existsSync(childFile)) return;
+    throw new LambdaFailure('crash', `the installation is incomplete: ${childFile} is missing; run 'npm run build'`);
+  }
+
+  get ownHosts(): string[] {
+    return hostsOf(this.#settings.addresses());
+  }
+
+  #routesOf({ env }: LambdaDefinition, mock: MockAddress | undefined): OutboundRoutes {
+    const { crm: asked, crmHosts, rules } = this.#settings.outbound;
+    const ownHosts = [...this.ownHosts, ...(mock ? [mock.host] : [])];
+    const crm = ownCrm(env, crmHosts, ownHosts);
+    const catchesCrm = asked === 'catch' && mock !== undefined;
+    return {
+      ...(crm && { crm }),
+      namedForms: namedForms(env),
+      ownHosts,
+      ...(mock && { mock }),
+      catchesCrm,
+      rules: rules?.() ?? [],
+    };
+  }
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { MAX_OUTBOUND_RULES } from '../../../model/outbound-rule-schema.ts';
+import { FrameError } from './frames.ts';
+import { type BeganRow, OUTCOME_KINDS, type OutcomeHead } from './protocol.ts';
+
+/*
+ * What a lambda's process sends is read like anything else from outside: the lambda can reach the channel if it wants to.
+ * (Apart from protocol.ts, so that the process itself does not carry zod: of these it knows the types.)
+ */
+
+/** Longest text that a process may put into a head: error messages, URLs. */
+const TEXT_LIMIT = 16 * 1024;
+const text = z.string().transform((value) => value.slice(0, TEXT_LIMIT));
+const number = z.int();
+
+/** Queued calls that have not started, and will not start in this process. */
+export const recalledHead = z.object({ numbers: z.array(number).max(100) });
+
+export const messageHead = z.object({ message: text });
+
+/** Of what it has started: the number of a process, and whether that has ended; neither for a thread. */
+export const subprocessHead = z.object({ pid: z.int().min(2).exactOptional(), ended: z.literal(true).exactOptional() });
+export type SubprocessHead = z.output<typeof subprocessHead>;
+
+export const memoryHead = z.object({ usedMb: z.number() });
+
+export const noteHead = z.object({
+  number,
+  message: text,
+  writtenBytes: z.int(),
+});
+export type NoteHead = z.output<typeof noteHead>;
+
+/** News of an outbound call, and with `body` the next part of a body, empty once MAX_CAPTURED_BYTES of it have been sent. */
+export const outboundHead = z.object({
+  number,
+  id: z.int(),
+  /** When it became known, by `monotonicMs`; absent for parts of bodies. */
+  atMs: z.number().exactOptional(),
+  method: text.exactOptional(),
+  url: text.exactOptional(),
+  traceId: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .exactOptional(),
+  caughtBy: z.literal('crm').exactOptional(),
+  rules: z
+    .array(z.object({ id: text, text }))
+    .max(MAX_OUTBOUND_RULES)
+    .exactOptional(),
+  status: z.int().exactOptional(),
+  error: text.exactOptional(),
+  body: z
+    .object({
+      of: z.enum(['request', 'response']),
+      sizeBytes: z.int().nonnegative(),
+      contentType: text.exactOptional(),
+      contentEncoding: text.exactOptional(),
+    })
+    .exactOptional(),
+  ended: z.literal(true).exactOptional(),
+});
+export type OutboundHead = z.output<typeof outboundHead>;
+
+/** The same of a call that a worker thread or a child process makes: it does not know which call of the lambda runs. */
+export const subprocessReport = outboundHead.omit({ number: true });
+export type OutboundNews = z.output<typeof subprocessReport>;
+
+export const inspectingHead = z.object({ url: z.url({ protocol: /^ws$/ }) });
+
+export type SentHead = z.output<
+  | typeof recalledHead
+  | typeof messageHead
+  | typeof memoryHead
+  | typeof noteHead
+  | typeof outboundHead
+  | typeof inspectingHead
+  | typeof subprocessHead
+>;
+
+const failedOutcome = z.tuple([z.enum(['error', 'crash', 'too-large']), text]);
+
+/* Every call has these two: rows of numbers, checked without zod, which took longer than all else that is done with them. */
+
+/** A `BeganRow`; throws FrameError for anything else. */
+export function readBegan(head: unknown): BeganRow {
+  const [number = 0, atMs = 0] = numbersIn(head, 2);
+  return [number, atMs];
+}
+
+/** An `OutcomeRow`; throws FrameError or ZodError for anything else. */
+export function readOutcome(head: unknown): OutcomeHead {
+  const row = numbersIn(head, 7);
+  const [number = 0, kindAt = 0, atMs = 0, ranMs = 0, computedMs = 0, waitedMs = 0, hasWritten] = row;
+  const kind = OUTCOME_KINDS[kindAt];
+  if (kind === undefined) throw new FrameError('an outcome has an unknown kind');
+  const outcome: OutcomeHead = { number, kind, atMs, ranMs, computedMs, waitedMs };
+  if (hasWritten === 1) outcome.hasWritten = true;
+  if (row.length > 7) [outcome.failure, outcome.message] = failedOutcome.parse(row.slice(7));
+  return outcome;
+}
+
+function numbersIn(head: unknown, count: number): number[] {
+  if (!Array.isArray(head) || !Number.isInteger(head[0])) throw new FrameError('the head of a frame is not a row');
+  for (let at = 1; at < count; at++) {
+    if (!Number.isFinite(head[at])) throw new FrameError('the row of a frame lacks a number');
+  }
+  return head; // the caller looks at what follows
+}

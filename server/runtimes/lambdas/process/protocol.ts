@@ -1,0 +1,162 @@
+import type { NamedForm } from '../../../model/crm-form.ts';
+import type { OutboundRule } from '../../../model/outbound-rule.ts';
+
+/** File descriptor, in a lambda's process, by which it tells the emulator. */
+export const CONTROL_FD = 3;
+/**
+ * File descriptor for incoming frames. It is separate, because the last output of a dying process must be readable when nothing can be
+ * written.
+ */
+export const CALLS_FD = 4;
+
+/** The emulator sends load, invoke, rules, withdraw, goOn and collect; the process the others. `subprocess`: it starts something. */
+export const FrameType = {
+  load: 1,
+  invoke: 2,
+  loaded: 3,
+  loadFailed: 4,
+  began: 5,
+  outbound: 6,
+  outcome: 7,
+  uncaught: 8,
+  rules: 9,
+  inspecting: 10,
+  note: 11,
+  subprocess: 12,
+  recall: 13,
+  recalled: 14,
+  goOn: 15,
+  ready: 16,
+  collect: 17,
+  collected: 18,
+  memory: 19,
+} as const;
+
+/** Where a lambda's process comes from. All that it starts carries it in its environment, and is known by it. */
+export interface Origin {
+  /** The emulator's process, as `machine/owner.ts` describes it. */
+  owner: unknown;
+  platform: string;
+  process: number;
+}
+
+/** The variable by which the subprocess of a lambda's process receives what applies to it: JSON with `origin` among it. */
+export const INHERITANCE = 'TERRARIUM_INHERITED';
+
+/** A host that a lambda's CRM_API_BASEPATH or the setting outbound.crmHosts names (D-200). */
+export interface CrmHost {
+  hostname: string;
+  port?: number;
+}
+
+/** All of them, with the paths that are forms there because variables of the lambda name them. */
+export interface OwnCrm {
+  hosts: readonly CrmHost[];
+  formPaths: readonly string[];
+}
+
+export interface MockAddress {
+  host: string;
+  port: number;
+  caPem?: string;
+}
+
+/** What becomes of the calls that a lambda makes (D-200). */
+export interface OutboundRoutes {
+  crm?: OwnCrm;
+  /** Where its variables name a host and a path: a form that is posted there is for a CRM. */
+  namedForms: readonly NamedForm[];
+  /** Of the platform: never those of a CRM. */
+  ownHosts: readonly string[];
+  mock?: MockAddress;
+  catchesCrm: boolean;
+  rules: readonly OutboundRule[];
+  news?: NewsAddress;
+}
+
+export interface NewsAddress {
+  port: number;
+  token: string;
+}
+
+export interface LoadHead {
+  /** The whole environment of the lambda (D-113). */
+  env: Record<string, string>;
+  home: string;
+  /** Its working folder: that of its package, or its HOME. */
+  folder: string;
+  file: string;
+  exportName: string;
+  /** A `node_modules` that is not above the code, and whose packages it can load all the same. */
+  modules?: string;
+  resultLimitBytes: number;
+  outbound: OutboundRoutes;
+  origin: Origin;
+  /** Where a debugger can attach is to be reported before the code is loaded. */
+  isDebugged: boolean;
+  /** Where the system does not show the memory of a process, the process reports it while it uses more than this. */
+  reportsMemoryOverMb?: number;
+}
+
+export interface RulesHead {
+  rules: readonly OutboundRule[];
+}
+
+/** One call, with the request's body. Several can wait in a process: each starts when the outcome of the previous one has been sent. */
+export interface InvokeHead {
+  number: number;
+  /** The last call that is over for the emulator, with all that it had written. */
+  closed: number;
+  timeoutMs: number;
+  /** JSON of a `CallContext` without its last brace: only the handler reads it. */
+  context: string;
+  /** With the next one all of D-136 but what the process finds out itself: deadline, eventName, isBase64Encoded. */
+  executionId: string;
+  /** JSON of the members `lambdaId` and `lambdaName`, without braces. */
+  lambda: string;
+  place: CallPlace;
+  stopsFirst?: true;
+}
+
+export interface CallPlace {
+  httpAware: boolean;
+  apiEndpointId?: string | undefined;
+}
+
+/** A call that has written output has ended for the emulator; the next one may start. */
+export interface GoOnHead {
+  closed: number;
+}
+
+/** The handler is about to be called, at that moment by `monotonicMs`. It is, once this has left the process. */
+export type BeganRow = [number: number, atMs: number];
+
+/** How the handler ended; the body of the frame is its value. */
+export interface OutcomeHead {
+  number: number;
+  kind: (typeof OUTCOME_KINDS)[number];
+  atMs: number;
+  /** The handler without waits for a processor; its processor time, and the time without work. */
+  ranMs: number;
+  computedMs: number;
+  waitedMs: number;
+  /** Has it written to standard output or error? The next call waits for `goOn` then. */
+  hasWritten?: true;
+  failure?: 'error' | 'crash' | 'too-large';
+  message?: string;
+}
+
+export const OUTCOME_KINDS = ['nothing', 'text', 'json', 'bytes'] as const;
+
+/** As it is sent, since every call has one: `kind` by its place in OUTCOME_KINDS, the last two where there was a failure. */
+export type OutcomeRow = [
+  number: number,
+  kind: number,
+  atMs: number,
+  ranMs: number,
+  computedMs: number,
+  waitedMs: number,
+  hasWritten: 0 | 1,
+  failure?: OutcomeHead['failure'],
+  message?: string,
+];

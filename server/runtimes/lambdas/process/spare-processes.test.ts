@@ -1,0 +1,129 @@
+import { availableParallelism } from 'node:os';
+import { afterEach, describe, expect, inject, it, vi } from 'vitest';
+import { ProcessReaper } from '../../../system/process-reaper.ts';
+import { answerOf, failureOf, ServiceForTests } from '../../../testing/lambda-service.ts';
+import { LambdaProcess } from './lambda-process.ts';
+import { SpareProcesses } from './spare-processes.ts';
+
+const TELL_PID = 'exports.run = () => process.pid';
+/** Allocates this many MB, half of them in the heap, and returns the limit of its heap in bytes. */
+const HOLD = `
+  const held = [];
+  exports.run = async (event) => {
+    for (let mb = 0; mb < Number(event); mb += 2) {
+      held.push(Buffer.alloc(1024 * 1024, mb), Array.from({ length: 128 * 1024 }, (_, at) => at + 0.5));
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    return require('v8').getHeapStatistics().heap_size_limit;
+  };`;
+/** Keeps little, but throws much away. */
+const WASTE = `
+  let held;
+  exports.run = () => {
+    for (let round = 0; round < 25; round += 1) held = Array.from({ length: 256 * 1024 }, (_, at) => ({ at, round }));
+    return held.length;
+  };`;
+
+let bed: ServiceForTests | undefined;
+afterEach(async () => {
+  vi.useRealTimers();
+  await bed?.stop();
+});
+
+const spares = () => bed?.service.stats().spares ?? 0;
+
+describe('generic processes that are ready', () => {
+  it('serve a lambda that may have less memory, and hold it to that', async () => {
+    bed = await ServiceForTests.start();
+    // Where there is no lambda, no call is likely.
+    expect(bed.service.stats().processes).toBe(0);
+    const id = bed.lambda(HOLD, { memory: 64, timeout: 20 });
+    await expect.poll(() => spares()).toBe(1);
+    // A heap of its own size would be far smaller.
+    expect(Number(answerOf(await bed.invoke(id, '2')))).toBeGreaterThan(400 * 1024 * 1024);
+    expect(failureOf(await bed.invoke(id, '400'))).toMatch(/^crash: .* memory at 64 MB/);
+  });
+
+  it('serve only lambdas that may have as much memory where the system does not show it, and the limit counts what is outside of the heap', async () => {
+    bed = await ServiceForTests.start({ system: 'darwin' });
+    const id = bed.lambda(HOLD, { memory: 64, timeout: 20 });
+    await expect.poll(() => spares()).toBe(1);
+    expect(Number(answerOf(await bed.invoke(id, '2')))).toBeLessThan(200 * 1024 * 1024);
+    const buffers =
+      'const all = []; exports.run = async () => { for (;;) { all.push(Buffer.alloc(4e6, 1)); await new Promise(setImmediate) } }';
+    const failed = await bed.run(buffers, { memory: 64, timeout: 20 });
+    expect(failureOf(failed)).toMatch(/^crash: the lambda ran out of memory at 64 MB/);
+  });
+
+  it('do not count garbage as memory in use', async () => {
+    let id = '';
+    bed = await ServiceForTests.start({}, (world) => {
+      id = world.lambda(WASTE, { memory: 64, timeout: 20 });
+    });
+    // What is there at a start may be called at once.
+    await expect.poll(() => spares()).toBe(1);
+    expect(answerOf(await bed.invoke(id))).toBe(String(256 * 1024));
+  });
+
+  it('are as many as there are lambdas that are new or changed, and soon no more', async () => {
+    let nowMs = Date.now();
+    bed = await ServiceForTests.start({ nowMs: () => nowMs });
+    const ids = [1, 2, 3].map(() => bed?.lambda(TELL_PID) ?? '');
+    await expect.poll(() => spares()).toBe(3);
+    for (const id of ids) answerOf(await bed.invoke(id));
+    nowMs += 60_000;
+    bed.lambda(TELL_PID);
+    await expect.poll(() => spares()).toBe(1);
+  });
+
+  it('are there soon for what is made right after others were', async () => {
+    const made: LambdaProcess[] = [];
+    const reaper = new ProcessReaper('');
+    const options = {
+      execPath: process.execPath,
+      childFile: inject('lambdaChildFile'),
+      memoryMb: 64,
+      env: {},
+      isSpare: true,
+      isDebugged: false,
+    };
+    const start = (): LambdaProcess => {
+      const started = new LambdaProcess({ ...options, resultLimitBytes: 1_000, logLimitLines: 10, reaper });
+      made.push(started);
+      return started;
+    };
+    const processes = new SpareProcesses({ least: 1, nowMs: Date.now, start });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      for (const id of ['one', 'other']) processes.expect(id);
+      vi.advanceTimersByTime(100);
+      await expect.poll(() => made.length).toBe(2);
+      await Promise.all(made.map(({ ready }) => ready));
+      await new Promise((resolve) => setImmediate(resolve));
+      // From now on they are looked after every few seconds, until they are too many.
+      processes.expect('next');
+      vi.advanceTimersByTime(100);
+      expect(made).toHaveLength(3);
+    } finally {
+      processes.stop();
+      for (const one of made) one.kill();
+      await Promise.all(made.map(({ exited }) => exited));
+      reaper.stop();
+    }
+  });
+
+  it('are not kept for all that an import brings, but for those of it that are called', async () => {
+    bed = await ServiceForTests.start();
+    const ids = Array.from({ length: 45 }, () => bed?.lambda(TELL_PID) ?? '');
+    await expect.poll(() => spares()).toBe(1);
+    for (const id of ids.slice(0, 3)) answerOf(await bed.invoke(id));
+    await expect.poll(() => spares()).toBe(Math.min(3, availableParallelism()));
+  });
+
+  it('are none where none are wanted', async () => {
+    bed = await ServiceForTests.start({ limits: { spares: 0 } });
+    answerOf(await bed.run(TELL_PID));
+    bed.lambda(TELL_PID);
+    expect(spares()).toBe(0);
+  });
+});

@@ -1,0 +1,117 @@
+import { availableParallelism, freemem } from 'node:os';
+import type { LambdaProcess } from './lambda-process.ts';
+
+/** From the use of a spare to the start of the next: the start is not to compete with the call that needed the spare. */
+const REFILL_AFTER_MS = 100;
+/** For so long a lambda counts that has needed a process, or is likely to need one: it is new, or has been changed. */
+const EXPECTED_MS = 20_000;
+/** More lambdas that change, and are not called, are an import and no person at work: they are not all about to be called. */
+const MOST_CHANGED = 40;
+const MOST = 20;
+const MEMORY_SHARE = 0.1;
+const SPARE_BYTES = 40 * 1024 * 1024;
+
+/** Generic processes started ahead, so that a cold call needs no fork: one for each lambda that is likely to need one soon. */
+export class SpareProcesses {
+  readonly #options: { least: number; nowMs(): number; start(): LambdaProcess | undefined };
+  readonly #spares = new Set<LambdaProcess>();
+  /** When which lambda was changed, or was called and needed a process, whichever came last. */
+  readonly #requests = new Map<string, { atMs: number; wasCalled: boolean }>();
+  #loading = 0;
+  #refillTimer: NodeJS.Timeout | undefined;
+  /** Time of the next start on the monotonic clock; an earlier request moves it forward. */
+  #refillAtMs = 0;
+  #isStopped = false;
+
+  /** `least`: number to keep, 0 for none; `start` returns nothing if there is no free slot. */
+  constructor(options: { least: number; nowMs(): number; start(): LambdaProcess | undefined }) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#spares.size;
+  }
+
+  expect(lambdaId: string): void {
+    this.#asked(lambdaId, false);
+  }
+
+  /** The one that was started first, if there is one. It is the taker's from then on. */
+  take(lambdaId: string): LambdaProcess | undefined {
+    this.#asked(lambdaId, true);
+    const [oldest] = this.#spares;
+    if (oldest) this.#spares.delete(oldest);
+    return oldest?.isAlive ? oldest : undefined;
+  }
+
+  end(): boolean {
+    const [oldest] = this.#spares;
+    if (!oldest) return false;
+    this.#spares.delete(oldest);
+    oldest.kill();
+    return true;
+  }
+
+  /** A call is likely; not as soon as the first request, with whose answer the start of a process would compete. */
+  begin(): void {
+    this.#refillLater(REFILL_AFTER_MS);
+  }
+
+  /** Starts no more; those that are there are left to their owner. */
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#refillTimer);
+  }
+
+  #refill(): void {
+    clearTimeout(this.#refillTimer);
+    this.#refillTimer = undefined;
+    if (this.#isStopped) return;
+    const wanted = this.#wanted();
+    while (this.#spares.size > wanted) this.end();
+    while (this.#spares.size < wanted && this.#loading < availableParallelism()) {
+      const spare = this.#options.start();
+      if (!spare) break;
+      this.#follow(spare);
+    }
+    // What is asked for now is not for ever.
+    if (wanted > this.#options.least) this.#refillLater(EXPECTED_MS / 4);
+  }
+
+  #asked(lambdaId: string, wasCalled: boolean): void {
+    this.#requests.set(lambdaId, { atMs: this.#options.nowMs(), wasCalled });
+    this.#refillLater(REFILL_AFTER_MS);
+  }
+
+  #refillLater(afterMs: number): void {
+    const atMs = performance.now() + afterMs;
+    if (this.#refillTimer && this.#refillAtMs <= atMs) return;
+    clearTimeout(this.#refillTimer);
+    this.#refillAtMs = atMs;
+    this.#refillTimer = setTimeout(() => this.#refill(), afterMs).unref();
+  }
+
+  #wanted(): number {
+    const sinceMs = this.#options.nowMs() - EXPECTED_MS;
+    let [called, changed] = [0, 0];
+    for (const [lambdaId, { atMs, wasCalled }] of this.#requests) {
+      if (atMs < sinceMs) this.#requests.delete(lambdaId);
+      else if (wasCalled) called += 1;
+      else changed += 1;
+    }
+    // Those that were called have a process now; more than one for each core is not started at once for what they may still need.
+    const count = Math.min(called, availableParallelism()) + (changed > MOST_CHANGED ? 0 : changed);
+    const most = Math.min(MOST, Math.floor((freemem() * MEMORY_SHARE) / SPARE_BYTES));
+    return this.#options.least === 0 ? 0 : Math.max(this.#options.least, Math.min(count, most));
+  }
+
+  #follow(spare: LambdaProcess): void {
+    this.#spares.add(spare);
+    this.#loading += 1;
+    void Promise.race([spare.ready, spare.exited]).then(() => {
+      this.#loading -= 1;
+      if (spare.isAlive) this.#refill();
+    });
+    void spare.exited.then(() => this.#spares.delete(spare));
+  }
+}

@@ -1,0 +1,61 @@
+import type { LambdaCall } from '../../model/invocation.ts';
+import type { Uuid } from '../../model/record.ts';
+import type { LambdaDefinition } from './lambda-definition.ts';
+
+export interface CallSender {
+  lambdaId: Uuid;
+  lambdaName: string;
+  /** The event that the lambda was called with; absent when it is long or no text. */
+  event?: string;
+  crmOid?: string;
+  replayOf?: Uuid;
+}
+
+/** With their events some 13 MB at most. */
+const KEPT_CALLS = 200;
+const LONGEST_EVENT_BYTES = 64 * 1024;
+const NOTHING = new Uint8Array(0);
+
+/** The newest calls of lambdas by their execution ids, for a mock service that a lambda calls and that receives only the id. */
+export class RecentCalls {
+  /** Rings of KEPT_CALLS. Lists instead of objects: V8 moved those soon to where only a full collection frees them, with their bodies. */
+  readonly #ids: Uuid[] = [];
+  readonly #bodies: Uint8Array[] = [];
+  readonly #definitions: LambdaDefinition[] = [];
+  readonly #originals: (Uuid | undefined)[] = [];
+  #next = 0;
+
+  add({ executionId, body, replayOf }: LambdaCall, definition: LambdaDefinition): void {
+    const isLong = body.length > LONGEST_EVENT_BYTES;
+    this.#ids[this.#next] = executionId;
+    this.#bodies[this.#next] = isLong ? NOTHING : body;
+    this.#definitions[this.#next] = definition;
+    this.#originals[this.#next] = replayOf;
+    this.#next = (this.#next + 1) % KEPT_CALLS;
+  }
+
+  find(executionId: Uuid): CallSender | undefined {
+    const at = this.#ids.indexOf(executionId);
+    const [body, definition] = [this.#bodies[at], this.#definitions[at]];
+    if (!body || !definition) return undefined;
+    const event = textIn(body);
+    const crmOid = definition.env.CRM_OID;
+    const replayOf = this.#originals[at];
+    return {
+      lambdaId: definition.id,
+      lambdaName: definition.name,
+      ...(event !== undefined && { event }),
+      ...(crmOid !== undefined && { crmOid }),
+      ...(replayOf !== undefined && { replayOf }),
+    };
+  }
+}
+
+function textIn(bytes: Uint8Array): string | undefined {
+  if (bytes.length === 0) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,83 @@
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { bringCaches, keepCaches } from './artifacts.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'terrarium-artifacts-'));
+  // No program is needed.
+  vi.stubEnv('PATH', folder);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(folder, { recursive: true });
+});
+
+it('caches are copied with links, execution bits and times, over files that are read-only', async () => {
+  const [workDir, dir, nextDir] = ['work', 'kept', 'next'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await mkdir(join(workDir, 'out', 'bin'), { recursive: true });
+  await writeFile(join(workDir, 'out', 'bin', 'tool'), 'one', { mode: 0o755 });
+  await symlink('bin/tool', join(workDir, 'out', 'link'));
+  await utimes(join(workDir, 'out', 'bin', 'tool'), 1_000, 1_000);
+  await writeFile(join(workDir, 'out', 'read-only'), 'one', { mode: 0o444 });
+  await writeFile(join(workDir, 'made'), 'one');
+  await writeFile(join(workDir, 'committed'), 'one');
+  const caches = [
+    { key: 'k', paths: ['out/'] },
+    { key: 'u', untracked: true },
+  ];
+  const place = { dir, values: {}, tracked: new Set(['committed']) };
+  await keepCaches(caches, { ...place, workDir }, true);
+  await chmod(join(workDir, 'out', 'read-only'), 0o644);
+  await writeFile(join(workDir, 'out', 'read-only'), 'two');
+  await chmod(join(workDir, 'out', 'read-only'), 0o444);
+  await keepCaches(caches, { ...place, workDir }, true);
+  await bringCaches(caches, { ...place, workDir: nextDir });
+  const tool = await lstat(join(nextDir, 'out', 'bin', 'tool'));
+  expect([tool.mode & 0o777, tool.mtimeMs]).toEqual([0o755, 1_000_000]);
+  expect(await readlink(join(nextDir, 'out', 'link'))).toBe('bin/tool');
+  expect(await readFile(join(nextDir, 'out', 'read-only'), 'utf8')).toBe('two');
+  expect((await readdir(nextDir)).sort()).toEqual(['made', 'out']);
+});
+
+it('"cache": a job replaces the cache by what it has kept, and without such files leaves it as it is', async () => {
+  const [workDir, dir, nextDir] = ['work', 'kept', 'next'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const caches = [{ key: 'k', paths: ['out/'] }];
+  const place = { dir, values: {}, tracked: new Set<string>() };
+  await mkdir(join(workDir, 'out'), { recursive: true });
+  for (const name of ['kept', 'deleted']) await writeFile(join(workDir, 'out', name), name);
+  await keepCaches(caches, { ...place, workDir }, true);
+  await rm(join(workDir, 'out', 'deleted'));
+  // Jobs of one run keep it at the same time.
+  await Promise.all([1, 2, 3].map(() => keepCaches(caches, { ...place, workDir }, true)));
+  await mkdir(join(nextDir, 'out'), { recursive: true });
+  await writeFile(join(nextDir, 'out', 'committed'), '');
+  await bringCaches(caches, { ...place, workDir: nextDir });
+  expect((await readdir(join(nextDir, 'out'))).sort()).toEqual(['committed', 'kept']);
+  await rm(join(workDir, 'out'), { recursive: true });
+  await keepCaches(caches, { ...place, workDir }, true);
+  expect(await readdir(dir, { recursive: true })).toContainEqual(expect.stringContaining('kept'));
+  expect(await readdir(dir)).toHaveLength(1);
+});

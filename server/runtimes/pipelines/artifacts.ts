@@ -1,0 +1,295 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { constants, createReadStream, existsSync } from 'node:fs';
+import { copyFile, lstat, mkdir, readdir, readFile, readlink, rm, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { z } from 'zod';
+import { reasonOf } from '../../model/errors.ts';
+import { removeTree, renameFile } from '../../system/files-in-use.ts';
+import { makeLink } from '../../system/make-link.ts';
+import type { CacheDefinition, JobDefinition } from './definition.ts';
+import { matching } from './globs.ts';
+import type { JobReports } from './job-reports.ts';
+import { keptFolder } from './run-folder.ts';
+import { expandText } from './variables.ts';
+
+/** Files that are copied at the same time. */
+const AT_A_TIME = 8;
+const OWNER_WRITES = 0o200;
+const DOTENV_FOLDER = '.terrarium-dotenv';
+
+const isReport = (path: string) => path.startsWith(`${DOTENV_FOLDER}/`);
+
+/** A name with all characters replaced that are not allowed in paths. */
+export function folderName(name: string): string {
+  const plain = name.replace(/[^\w.-]+/g, '-').slice(0, 40);
+  return `${plain}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
+}
+
+export interface ArtifactStore {
+  /** Of this run, one folder a job. */
+  runDir: string;
+  /** Of the commit's earlier runs, likewise. */
+  keptDir: string;
+}
+
+/** Folder in which runs of a project keep data for later runs; undefined if another user has taken the name. */
+export function keptPlace(projectUrl: string): string | undefined {
+  const kept = keptFolder();
+  return kept && join(kept, folderName(projectUrl));
+}
+
+/** Folder of the artifacts of a job of a commit, which may not exist. */
+export function keptArtifacts(projectUrl: string, sha: string, job: string): string | undefined {
+  const place = keptPlace(projectUrl);
+  return place && join(place, 'artifacts', sha, folderName(job));
+}
+
+/** Stores the variables of a run for retries of its jobs, because its record has no values. */
+export async function keepVariables(projectUrl: string, runId: string, typed: Readonly<Record<string, string>>) {
+  const place = keptPlace(projectUrl);
+  if (place === undefined || Object.keys(typed).length === 0) return;
+  await mkdir(join(place, 'variables'), { recursive: true, mode: 0o700 });
+  await writeFile(join(place, 'variables', runId), JSON.stringify(typed), { mode: 0o600 });
+}
+
+/** The variables that were given with a run; none if they are no longer there. */
+export async function keptVariables(projectUrl: string, runId: string): Promise<Record<string, string>> {
+  const place = keptPlace(projectUrl);
+  const text = place && (await readFile(join(place, 'variables', runId), 'utf8').catch(() => undefined));
+  return text ? z.record(z.string(), z.string()).parse(JSON.parse(text)) : {};
+}
+
+/** Files that a job left, with their sizes; none for a folder that does not exist. */
+export async function artifactFiles(dir: string | undefined): Promise<{ path: string; bytes: number }[]> {
+  if (dir === undefined) return [];
+  const paths = (await pathsBelow(dir)).filter((path) => !isReport(path)).sort();
+  return Promise.all(paths.map(async (path) => ({ path, bytes: (await lstat(join(dir, path))).size })));
+}
+
+/** Stores a job's artifacts; resolves to its reports, and to messages about missing files. */
+export async function collectArtifacts(
+  { name, definition: { artifacts } }: { name: string; definition: JobDefinition },
+  { isSuccess, store, ...place }: Omit<CachePlace, 'dir'> & { isSuccess: boolean; store: ArtifactStore },
+): Promise<{ notes: string[]; reports: JobReports }> {
+  const { workDir, values } = place;
+  if (!artifacts) return { notes: [], reports: { junit: [], cobertura: [] } };
+  const notes: string[] = [];
+  const to = join(store.runDir, folderName(name));
+  const when = artifacts.when ?? 'on_success';
+  const isWanted = when === 'always' || (when === 'on_failure') !== isSuccess;
+  const present = await pathsBelow(workDir);
+  const named = (pattern: string) => relativeTo(workDir, expandText(pattern, values));
+  if (isWanted && (artifacts.paths || artifacts.untracked)) {
+    const chosen = chosenFiles(artifacts, present, place, (pattern) =>
+      notes.push(`artifacts: no files match ${pattern}`),
+    );
+    const excluded = new Set((artifacts.exclude ?? []).flatMap((pattern) => matching(present, named(pattern))));
+    await copyPaths(
+      workDir,
+      to,
+      [...chosen].filter((path) => !excluded.has(path)),
+    );
+  }
+  // Reports are stored regardless of the job's result.
+  for (const pattern of artifacts.reports?.dotenv ?? []) {
+    const found = matching(present, named(pattern));
+    if (found.length === 0) notes.push(`artifacts: no dotenv report matches ${pattern}`);
+    await copyPaths(workDir, join(to, DOTENV_FOLDER), found);
+  }
+  const { junit = [], coverage_report: coverage } = artifacts.reports ?? {};
+  const found = (patterns: readonly string[]) => patterns.flatMap((pattern) => matching(present, named(pattern)));
+  const reports = { junit: found(junit), cobertura: found(coverage ? [coverage.path] : []) };
+  if (junit.length > 0 && reports.junit.length === 0)
+    notes.push(`artifacts: no JUnit report matches ${junit.join(', ')}`);
+  return { notes, reports };
+}
+
+/** Folder with what a job has left: in this run, or else in an earlier one of the commit; undefined if there is none. */
+export const artifactsIn = ({ runDir, keptDir }: ArtifactStore, name: string): string | undefined =>
+  [runDir, keptDir].map((dir) => join(dir, folderName(name))).find(existsSync);
+
+/** Replaces what a job has left before, also in earlier runs, by nothing: it runs. */
+export async function emptyArtifacts({ runDir }: ArtifactStore, name: string): Promise<void> {
+  const dir = join(runDir, folderName(name));
+  await removeTree(dir);
+  await mkdir(dir);
+  await writeFile(`${dir}.json`, '{}');
+}
+
+/** Puts what other jobs have left into a job's folder; resolves to the variables that they have left. */
+export async function bringArtifacts(
+  names: readonly string[],
+  workDir: string,
+  store: ArtifactStore,
+): Promise<Record<string, string>> {
+  for (const from of names.flatMap((name) => artifactsIn(store, name) ?? []))
+    await copyPaths(
+      from,
+      workDir,
+      (await pathsBelow(from)).filter((path) => !isReport(path)),
+    );
+  return dotenvOf(names, store);
+}
+
+/** The variables that jobs have left. */
+export async function dotenvOf(names: readonly string[], store: ArtifactStore): Promise<Record<string, string>> {
+  const variables: Record<string, string> = {};
+  for (const from of names.flatMap((name) => artifactsIn(store, name) ?? []))
+    for (const path of (await pathsBelow(join(from, DOTENV_FOLDER))).sort())
+      Object.assign(variables, dotenvIn(await readFile(join(from, DOTENV_FOLDER, path), 'utf8')));
+  return variables;
+}
+
+/** A hash of the files of a folder, with their names; the same for a folder that is empty, and for one that does not exist. */
+export async function contentOf(dir: string): Promise<string> {
+  const hash = createHash('sha256');
+  for (const path of (await pathsBelow(dir)).sort()) {
+    const file = join(dir, path);
+    const { mode, size } = await lstat(file);
+    const isLink = (mode & constants.S_IFMT) === constants.S_IFLNK;
+    hash.update(JSON.stringify([path, mode, isLink ? await readlink(file) : size]));
+    if ((mode & constants.S_IFMT) === constants.S_IFREG)
+      for await (const part of createReadStream(file)) hash.update(part);
+  }
+  return hash.digest('hex');
+}
+
+/** Stores the artifacts of a run for later runs of the same commit. */
+export async function keepArtifacts({ runDir, keptDir }: ArtifactStore): Promise<void> {
+  await mkdir(keptDir, { recursive: true, mode: 0o700 });
+  for (const name of await readdir(runDir)) {
+    await removeTree(join(keptDir, name));
+    await renameFile(join(runDir, name), join(keptDir, name));
+  }
+}
+
+/** Lines `NAME=value`, as reports hold them. */
+function dotenvIn(content: string): Record<string, string> {
+  const lines = content.split(/\r?\n/).flatMap((line) => {
+    const [, name, value] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$/.exec(line) ?? [];
+    if (name === undefined || value === undefined) return [];
+    return [[name, value.trim().replace(/^(["'])(.*)\1$/s, '$2')] as const];
+  });
+  return Object.fromEntries(lines);
+}
+
+export interface CachePlace {
+  /** Of the project, private to the platform. */
+  dir: string;
+  workDir: string;
+  values: Readonly<Record<string, string>>;
+  /** Paths of the commit. */
+  tracked: ReadonlySet<string>;
+}
+
+/** What patterns name of the files of a job, and what is not part of the commit if that is asked for. */
+function chosenFiles(
+  { paths = [], untracked }: { paths?: readonly string[] | undefined; untracked?: boolean | undefined },
+  present: readonly string[],
+  { workDir, values, tracked }: Omit<CachePlace, 'dir'>,
+  onMissing?: (pattern: string) => void,
+): ReadonlySet<string> {
+  const chosen = new Set(untracked ? present.filter((path) => !tracked.has(path)) : []);
+  for (const pattern of paths) {
+    const found = matching(present, relativeTo(workDir, expandText(pattern, values)));
+    if (found.length === 0) onMissing?.(pattern);
+    for (const path of found) chosen.add(path);
+  }
+  return chosen;
+}
+
+/** Puts what earlier jobs have kept into a job's folder. */
+export async function bringCaches(caches: readonly CacheDefinition[], place: CachePlace): Promise<void> {
+  for (const [index, one] of caches.entries()) {
+    if (expandText(one.policy ?? 'pull-push', place.values) === 'push') continue;
+    const from = join(place.dir, await cacheName(one, index, place));
+    if (existsSync(from)) await bringCache(from, place.workDir);
+  }
+}
+
+async function bringCache(from: string, workDir: string): Promise<void> {
+  const { ino } = await lstat(from);
+  try {
+    await copyPaths(from, workDir, await pathsBelow(from));
+  } catch (failure) {
+    const now = await lstat(from).catch(() => undefined);
+    if (now?.ino === ino) throw failure;
+    // Another job has replaced it meanwhile.
+    if (now) await bringCache(from, workDir);
+  }
+}
+
+export async function keepCaches(
+  caches: readonly CacheDefinition[],
+  place: CachePlace,
+  isSuccess: boolean,
+): Promise<void> {
+  for (const [index, one] of caches.entries()) {
+    if (expandText(one.policy ?? 'pull-push', place.values) === 'pull') continue;
+    const when = one.when ?? 'on_success';
+    if (when !== 'always' && (when === 'on_success') !== isSuccess) continue;
+    const chosen = chosenFiles(one, await pathsBelow(place.workDir), place);
+    // As on the server, nothing is archived then, and the cache stays as it is.
+    if (chosen.size === 0) continue;
+    const to = join(place.dir, await cacheName(one, index, place));
+    const made = `${to}.${randomUUID()}`;
+    try {
+      await copyPaths(place.workDir, made, [...chosen]);
+      await removeTree(to);
+      // If another job has just kept it, that one stays.
+      await renameFile(made, to).catch(() => undefined);
+    } finally {
+      await removeTree(made);
+    }
+  }
+}
+
+export async function cacheName(
+  { key }: CacheDefinition,
+  index: number,
+  { workDir, values }: Pick<CachePlace, 'workDir' | 'values'>,
+): Promise<string> {
+  if (typeof key !== 'object' || key === null) return folderName(expandText(key || 'default', values));
+  const hash = createHash('sha256');
+  for (const path of key.files) hash.update(await readFile(join(workDir, expandText(path, values))).catch(() => ''));
+  return folderName(`${index}-${expandText(key.prefix ?? '', values)}-${hash.digest('hex')}`);
+}
+
+function relativeTo(workDir: string, path: string): string {
+  return path.startsWith('/') ? relative(workDir, path) : path;
+}
+
+/** Files and links below a folder, which may not exist, without what git keeps there. */
+async function pathsBelow(dir: string): Promise<string[]> {
+  const found = existsSync(dir) ? await readdir(dir, { recursive: true, withFileTypes: true }) : [];
+  return found
+    .filter((one) => !one.isDirectory())
+    .map((one) => relative(dir, join(one.parentPath, one.name)))
+    .filter((path) => !path.startsWith('.git/'));
+}
+
+export async function copyPaths(from: string, to: string, paths: readonly string[]): Promise<void> {
+  const queue = paths.values();
+  // All take from one queue.
+  await Promise.all(Array.from({ length: AT_A_TIME }, () => copyEach(from, to, queue)));
+}
+
+async function copyEach(from: string, to: string, queue: Iterable<string>): Promise<void> {
+  for (const path of queue) {
+    const [source, target] = [join(from, path), join(to, path)];
+    try {
+      await mkdir(dirname(target), { recursive: true });
+      const found = await lstat(source);
+      // One that is there may be read-only, or a link.
+      await rm(target, { force: true });
+      if (found.isSymbolicLink()) await makeLink(await readlink(source), target);
+      else if (found.isFile()) {
+        await copyFile(source, target, constants.COPYFILE_FICLONE);
+        // What tells builds whether something has changed.
+        if (found.mode & OWNER_WRITES) await utimes(target, found.atime, found.mtime);
+      }
+    } catch (failure) {
+      throw new Error(`${path} could not be copied: ${reasonOf(failure)}`);
+    }
+  }
+}

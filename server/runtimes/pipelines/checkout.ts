@@ -1,0 +1,164 @@
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { reasonOf } from '../../model/errors.ts';
+import { AUTHOR, git } from './git.ts';
+import { PipelineError } from './pipeline-error.ts';
+import { commitOf, DEFINITION, type Repository } from './repository.ts';
+
+export interface CheckoutOptions {
+  repository: Repository;
+  /** Where it is made; must not be there yet. */
+  to: string;
+  /** Does it include uncommitted changes? */
+  takesWorkingTree: boolean;
+  defaultBranch: string;
+  /** What jobs find as `origin`: nothing is fetched from there. */
+  originUrl: string;
+  signal: AbortSignal;
+}
+
+/** A clone with the commit, which jobs get copies of: nothing that they do reaches the repository. */
+export interface Checkout {
+  dir: string;
+  /** The commit, or the temporary commit of the working tree. */
+  sha: string;
+  /** The commit from which the branch went its own way; undefined where that cannot be known. */
+  baseSha: string | undefined;
+  /** Title and message of the commit, and when it was made. */
+  commit: { title: string; message: string; timestamp: string; author: string };
+  /** Folders of submodules, which are empty, as on a server. */
+  submodules: string[];
+  /** Files whose content Git LFS keeps elsewhere. */
+  lfsPointers: string[];
+}
+
+/** Number of commits that jobs find, as on a server, unless GIT_DEPTH says otherwise. */
+const DEPTH = 20;
+
+/**
+ * Checks out the commit into a separate folder.
+ * @throws PipelineError if git fails
+ */
+export async function makeCheckout(options: CheckoutOptions): Promise<Checkout> {
+  const { repository, to, takesWorkingTree, defaultBranch, originUrl, signal } = options;
+  const { dir: source, branch, isTag, sha } = repository;
+  const run = (...args: string[]) => git(to, args, { signal });
+  try {
+    await mkdir(to);
+    await run('init', '--quiet', '--initial-branch', branch);
+    // Jobs find the lines as committed. Git for Windows would end them as Windows does.
+    await run('config', 'core.autocrlf', 'false');
+    // Also of a shallow repository, and also a commit that no branch leads to any more.
+    const give = 'git -c uploadpack.allowAnySHA1InWant=true upload-pack';
+    const depth = await depthFor(repository);
+    const far = depth === 0 ? [] : ['--depth', String(depth)];
+    const base = await defaultCommit(source, defaultBranch);
+    const shas = [sha, ...(base === undefined ? [] : [base])];
+    await run('fetch', '--quiet', '--no-tags', '--update-shallow', ...far, '--upload-pack', give, source, ...shas);
+    await git(to, ['checkout', '--quiet', ...(isTag ? ['--detach'] : ['-B', branch]), sha], {
+      signal,
+      env: { GIT_LFS_SKIP_SMUDGE: '1' },
+    });
+    const lfsPointers = await withoutContent(source, to);
+    const baseSha = await findBase(source, { sha, branch, defaultBranch });
+    await run('remote', 'add', 'origin', originUrl);
+    if (base !== undefined) await run('update-ref', `refs/remotes/origin/${defaultBranch}`, base);
+    await run('update-ref', isTag ? `refs/tags/${branch}` : `refs/remotes/origin/${branch}`, sha);
+    if (takesWorkingTree) await takeWorkingTree(source, to, signal);
+    const [made = sha, title = '', timestamp = '', author = '', ...message] = (
+      await run('log', '-1', '--format=%H%n%s%n%cI%n%an <%ae>%n%B')
+    ).split('\n');
+    const modules = await run('ls-files', '--stage');
+    const submodules = [...modules.matchAll(/^160000 .*\t(.*)$/gm)].flatMap(([, path]) => path ?? []);
+    return {
+      dir: to,
+      sha: made,
+      baseSha,
+      commit: { title, message: message.join('\n').trimEnd(), timestamp, author },
+      submodules,
+      lfsPointers,
+    };
+  } catch (failure) {
+    signal.throwIfAborted();
+    if (failure instanceof PipelineError) throw failure;
+    const reason = reasonOf(failure);
+    throw new PipelineError(`the commit ${sha.slice(0, 8)} of ${source} could not be checked out: ${reason}`, 1);
+  }
+}
+
+/** The largest GIT_DEPTH of the definition; 0 is the whole history. Each job gets a copy of its own depth. */
+async function depthFor({ dir, sha }: Repository): Promise<number> {
+  const definition = await git(dir, ['show', `${sha}:${DEFINITION}`]).catch(() => '');
+  const depths = Array.from(definition.matchAll(/^\s+GIT_DEPTH:\s*["']?(\d{1,9})["']?\s*$/gm), ([, depth]) =>
+    Number(depth),
+  );
+  return depths.includes(0) ? 0 : Math.max(DEPTH, ...depths);
+}
+
+async function findBase(
+  source: string,
+  { sha, branch, defaultBranch }: { sha: string; branch: string; defaultBranch: string },
+): Promise<string | undefined> {
+  if (branch === defaultBranch) return commitOf(source, `${sha}~1`);
+  const tip = await defaultCommit(source, defaultBranch);
+  if (tip === undefined) return undefined;
+  return (await git(source, ['merge-base', tip, sha]).catch(() => '')) || undefined;
+}
+
+/** The newest commit of the default branch that the repository knows. */
+export async function defaultCommit(source: string, defaultBranch: string): Promise<string | undefined> {
+  return (
+    (await commitOf(source, `refs/remotes/origin/${defaultBranch}`)) ??
+    (await commitOf(source, `refs/heads/${defaultBranch}`))
+  );
+}
+
+const LFS_POINTER = 'version https://git-lfs.github.com/spec/v1';
+
+/** Brings what Git LFS has in the repository; resolves to the files that remain pointers. */
+async function withoutContent(source: string, to: string): Promise<string[]> {
+  const pointers = async () => {
+    const listed = (await git(to, ['ls-files', '-z', ':(attr:filter=lfs)'])).split('\0').filter(Boolean);
+    const heads = await Promise.all(listed.map((path) => readFile(join(to, path), 'latin1').catch(() => '')));
+    return listed.filter((_, index) => heads[index]?.startsWith(LFS_POINTER));
+  };
+  const found = await pointers();
+  if (found.length === 0) return [];
+  const storage = await git(source, ['rev-parse', '--path-format=absolute', '--git-path', 'lfs']);
+  await git(to, ['-c', `lfs.storage=${storage}`, 'lfs', 'checkout']).catch(() => undefined); // it may not be installed
+  return pointers();
+}
+
+/** Commits the uncommitted changes, only in the checkout. */
+async function takeWorkingTree(source: string, to: string, signal: AbortSignal): Promise<void> {
+  const listed = await git(source, ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'], {
+    signal,
+  });
+  await git(to, ['rm', '-r', '--quiet', '--cached', '--ignore-unmatch', '.'], { signal });
+  await git(to, ['clean', '-d', '--force', '--quiet'], { signal });
+  for (const path of listed.split('\0').filter(Boolean)) {
+    const from = join(source, path);
+    if (existsSync(from))
+      await cp(from, join(to, path), {
+        recursive: true,
+        verbatimSymlinks: true,
+        filter: (one) => !one.endsWith('/.git'),
+      });
+  }
+  await git(to, ['add', '--all', '--force'], { signal });
+  const [date = '', title] = (await git(to, ['log', '-1', '--format=%cI%n%s'], { signal })).split('\n');
+  const message = `${title} (with the working tree)`;
+  // The same changes are the same commit.
+  const env = { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
+  await git(to, [...AUTHOR, 'commit', '--quiet', '--allow-empty', '--no-verify', '-m', message], { signal, env });
+}
+
+/** Files that differ between two commits, as paths from the top. */
+export async function changedFiles(dir: string, from: string, to: string): Promise<string[]> {
+  return (await git(dir, ['diff', '--name-only', '-z', from, to])).split('\0').filter(Boolean);
+}
+
+export async function committedFiles(dir: string): Promise<string[]> {
+  return (await git(dir, ['ls-files', '-z'])).split('\0').filter(Boolean);
+}

@@ -1,0 +1,249 @@
+import { copyFile, cp, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { reasonOf } from '../../model/errors.ts';
+import { removeTree } from '../../system/files-in-use.ts';
+import { type ArtifactStore, artifactsIn, folderName } from './artifacts.ts';
+import { type ChosenJobs, printFindings } from './choose-jobs.ts';
+import { readDefinition } from './definition.ts';
+import { givenValues, type RunVariables, winningVariables } from './job-environment.ts';
+import type { JobsOptions } from './job-execution.ts';
+import { findingsIn } from './keywords.ts';
+import { PipelineError } from './pipeline-error.ts';
+import { type PlannedJob, planOf } from './plan.ts';
+import { DEFINITION } from './repository.ts';
+import { duration } from './run-log.ts';
+import { runJobs, type ScheduledOutcome, type ScheduleOptions } from './schedule.ts';
+import { asVariables, expanded, expandText } from './variables.ts';
+
+/** Levels of child pipelines, as on the server. */
+const MAX_DEPTH = 2;
+
+const included = z.union([
+  z.string().transform((local) => ({ local })),
+  z.looseObject({ local: z.string() }),
+  z.looseObject({ artifact: z.string(), job: z.string() }),
+]);
+const trigger = z.looseObject({
+  include: z.union([included.transform((one) => [one]), z.array(included)]),
+  strategy: z.string().optional(),
+  forward: z
+    .looseObject({ yaml_variables: z.boolean().optional(), pipeline_variables: z.boolean().optional() })
+    .optional(),
+});
+
+/** A child pipeline. */
+export interface Child {
+  jobs: PlannedJob[];
+  leftOut: ChosenJobs['leftOut'];
+  stages: readonly string[];
+  variables: RunVariables;
+  isDepended: boolean;
+}
+
+/** A child pipeline before the run: undefined if a job creates its definition, or why it cannot be created. */
+export type ExpectedChild = Child | { problem: string } | undefined;
+
+interface ReadingOptions extends Pick<JobsOptions, 'repositoryDir' | 'checkoutDir' | 'folder' | 'env' | 'signal'> {
+  facts: ChosenJobs['facts'];
+}
+
+export interface ChildOptions extends ReadingOptions, Pick<JobsOptions, 'artifacts' | 'log'> {
+  isForced: boolean | undefined;
+  /** By the name of their job. */
+  expected: ReadonlyMap<string, ExpectedChild>;
+  schedule: Pick<ScheduleOptions, 'isChosen' | 'isOrdered' | 'maxAtOnce' | 'delay' | 'onSkip' | 'signal'>;
+  runJob(job: PlannedJob, variables: RunVariables): Promise<ScheduledOutcome>;
+}
+
+/** Whether a job starts a child pipeline instead of running a script. */
+export const isTrigger = ({ definition }: PlannedJob) => definition.script === undefined;
+
+/** The child pipelines that the run of these jobs would have, by the name of their job, with those of their own jobs. */
+export async function expectedChildren(
+  jobs: readonly PlannedJob[],
+  variables: RunVariables,
+  options: ReadingOptions,
+  depth = 0,
+): Promise<Map<string, ExpectedChild>> {
+  const expected = new Map<string, ExpectedChild>();
+  for (const job of jobs.filter(isTrigger)) {
+    try {
+      const child = await readChild(job, variables, depth, options);
+      expected.set(job.name, child);
+      if (!child) continue;
+      for (const one of await expectedChildren(child.jobs, child.variables, options, depth + 1)) expected.set(...one);
+    } catch (failure) {
+      options.signal.throwIfAborted();
+      expected.set(job.name, { problem: reasonOf(failure) });
+    }
+  }
+  return expected;
+}
+
+/** Runs the child pipelines of a run ("Downstream pipelines"). */
+export class ChildPipelines {
+  readonly #options: ChildOptions;
+  readonly #running: Promise<unknown>[] = [];
+
+  constructor(options: ChildOptions) {
+    this.#options = options;
+  }
+
+  /** Runs a job: one with `trigger` has the result of its child pipeline with `strategy: depend`, or else of its creation. */
+  async run(job: PlannedJob, variables: RunVariables, depth = 0): Promise<ScheduledOutcome> {
+    const { log, signal, runJob } = this.#options;
+    if (!isTrigger(job)) return runJob(job, variables);
+    const startedAtMs = Date.now();
+    log.change(job.name, { state: 'running', startedAtMs });
+    const end = (problem: string | undefined): ScheduledOutcome => {
+      const mayFail = problem !== undefined && job.allowFailure === true;
+      if (problem !== undefined) log.note(job.name, `> ${problem}`);
+      const state = problem === undefined ? 'success' : signal.aborted ? 'canceled' : 'failed';
+      log.change(job.name, { state, durationMs: Date.now() - startedAtMs, ...(mayFail && { mayFail }) });
+      log.note(job.name, `finished in ${duration(Date.now() - startedAtMs)}${problem === undefined ? '' : '  FAIL'}`);
+      return problem === undefined || mayFail ? 'done' : 'failed';
+    };
+    try {
+      const child = await this.#childOf(job, variables, depth);
+      const running = this.#runChild(job, child, depth);
+      this.#running.push(running);
+      if (!child.isDepended) return end(undefined);
+      return end((await running) ? undefined : 'a job of the child pipeline failed');
+    } catch (failure) {
+      return end(`the child pipeline could not be created: ${reasonOf(failure)}`);
+    }
+  }
+
+  /** Resolves when all have ended. */
+  async ended(): Promise<void> {
+    for (let count = 0; count < this.#running.length; count += 1) await this.#running[count];
+  }
+
+  async #runChild(job: PlannedJob, { jobs, stages, variables }: Child, depth: number): Promise<boolean> {
+    const { log, schedule } = this.#options;
+    log.add(jobs.filter(({ when }) => when !== 'manual').map(({ name, stage }) => ({ name, stage, state: 'waiting' })));
+    await runJobs({ ...schedule, jobs, stages, run: (one) => this.run(one, variables, depth + 1) });
+    const names = new Set(jobs.map(({ name }) => name));
+    const failed = log.jobs.filter(({ name, state, mayFail }) => names.has(name) && state === 'failed' && !mayFail);
+    if (job.allowFailure === true) for (const { name } of failed) log.change(name, { mayFail: true });
+    return failed.length === 0;
+  }
+
+  async #childOf(job: PlannedJob, parent: RunVariables, depth: number): Promise<Child> {
+    const expected = this.#options.expected.get(job.name);
+    if (expected && 'problem' in expected) throw new PipelineError(expected.problem);
+    if (expected) {
+      const predefined = { ...parent.predefined, ...PARENT };
+      return { ...expected, variables: { ...expected.variables, predefined } };
+    }
+    const child = await readChild(job, parent, depth, this.#options, this.#options.artifacts);
+    if (!child) throw new PipelineError('its definition is not there');
+    printFindings(findingsIn(child.jobs), this.#options.isForced, (line) => this.#options.log.say(line));
+    return child;
+  }
+}
+
+const PARENT = { CI_PIPELINE_SOURCE: 'parent_pipeline' };
+
+/** The child pipeline of a job; undefined if its definition is an artifact and no artifacts are given. */
+async function readChild(
+  job: PlannedJob,
+  parent: RunVariables,
+  depth: number,
+  { folder, checkoutDir, repositoryDir, env, signal, facts }: ReadingOptions,
+  artifacts?: ArtifactStore,
+): Promise<Child | undefined> {
+  if (depth >= MAX_DEPTH) throw new PipelineError(`there are more than ${MAX_DEPTH} levels of child pipelines`);
+  const { success, data } = trigger.safeParse(job.definition.trigger);
+  if (!success) throw new PipelineError('`trigger` has no `include`, and pipelines of other projects are not run');
+  const before = asVariables({ ...parent.predefined, ...PARENT });
+  const own = expanded({ ...before, ...job.variables, ...winningVariables(parent, undefined) });
+  const forwarded = Object.keys(job.variables).map((name) => [name, own[name] ?? ''] as const);
+  const variables: RunVariables = {
+    ...parent,
+    predefined: { ...parent.predefined, ...PARENT },
+    typed: {
+      ...(data.forward?.yaml_variables !== false && Object.fromEntries(forwarded)),
+      ...(data.forward?.pipeline_variables && parent.typed),
+    },
+  };
+  const isGenerated = data.include.some((one) => 'artifact' in one);
+  if (isGenerated && !artifacts) return undefined;
+  // A copy while jobs run: what reading leaves in it is not for them.
+  const dir = artifacts ? join(folder, 'children', folderName(job.name)) : checkoutDir;
+  if (artifacts) await cp(checkoutDir, dir, { recursive: true, verbatimSymlinks: true });
+  const file = await fileOf(data.include, dir, own, (name, path) =>
+    join((artifacts && artifactsIn(artifacts, besides(job, name))) ?? '', path),
+  );
+  const definition = await readDefinition({
+    dir,
+    repositoryDir,
+    folder,
+    file,
+    variables: givenValues(variables),
+    env,
+    signal,
+  }).finally(() => removeTree(join(dir, READER_FOLDER)));
+  const leftOut: Child['leftOut'][number][] = [];
+  const planned = planOf({
+    definition,
+    facts: { ...facts, hasWorkflowRules: definition.workflowRules !== undefined },
+    before,
+    after: winningVariables(variables, undefined),
+    onLeftOut: (name, decision) => leftOut.push({ name, decision }),
+  });
+  if (planned.length === 0) throw new PipelineError('it has no jobs. Check the rules of its jobs and its workflow.');
+  const named = (name: string) => `${job.name} / ${name}`;
+  const jobs = planned.map((one): PlannedJob => {
+    const given = (one.definition.needs ?? []).filter(({ pipeline, artifacts }) => pipeline && artifacts !== false);
+    const foreign = given.find(({ pipeline }) => expandText(String(pipeline), own) !== own.CI_PIPELINE_ID);
+    if (foreign) throw new PipelineError(`job '${one.name}' needs artifacts of a pipeline that is not its parent`);
+    return {
+      ...one,
+      name: named(one.name),
+      ownName: one.name,
+      needs: one.needs?.map(named),
+      artifactsOf: [...one.artifactsOf.map(named), ...given.map((need) => besides(job, need.job))],
+    };
+  });
+  return {
+    jobs,
+    leftOut,
+    stages: definition.stages,
+    variables,
+    isDepended: data.strategy === 'depend' || data.strategy === 'mirror',
+  };
+}
+
+/** Where the reader of definitions leaves files; git does not see it. */
+const READER_FOLDER = join('.git', 'terrarium');
+
+/** The file with the definition of a child pipeline, relative to the checkout. */
+async function fileOf(
+  includes: readonly z.output<typeof included>[],
+  dir: string,
+  values: Readonly<Record<string, string>>,
+  artifactOf: (job: string, path: string) => string,
+): Promise<string> {
+  await mkdir(join(dir, READER_FOLDER), { recursive: true });
+  const files: string[] = [];
+  for (const one of includes) {
+    if ('artifact' in one && typeof one.artifact === 'string') {
+      const file = join(READER_FOLDER, `${files.length}.yml`);
+      await copyFile(artifactOf(String(one.job), expandText(one.artifact, values)), join(dir, file)).catch(() => {
+        throw new PipelineError(`job '${one.job}' has no artifact ${one.artifact}`);
+      });
+      files.push(file);
+    } else if (typeof one.local === 'string') files.push(expandText(one.local, values).replace(/^\/+/, ''));
+  }
+  const [first = DEFINITION] = files;
+  if (files.length === 1) return first;
+  const all = join(READER_FOLDER, 'child.yml');
+  await writeFile(join(dir, all), JSON.stringify({ include: files.map((local) => ({ local: `/${local}` })) }));
+  return all;
+}
+
+/** The name in the run of another job of the pipeline that a job is part of. */
+const besides = ({ name, ownName = name }: PlannedJob, other = '') =>
+  `${name.slice(0, name.length - ownName.length)}${other}`;

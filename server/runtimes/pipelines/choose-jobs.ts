@@ -1,0 +1,154 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { removeTree } from '../../system/files-in-use.ts';
+import { type Checkout, changedFiles, committedFiles } from './checkout.ts';
+import { readDefinition } from './definition.ts';
+import { givenValues, type RunVariables, winningVariables } from './job-environment.ts';
+import { type Finding, findingText } from './keywords.ts';
+import { PipelineError } from './pipeline-error.ts';
+import type { PipelineContext, PipelineRequest } from './pipeline-request.ts';
+import { type PlannedJob, planOf } from './plan.ts';
+import { DEFINITION, type Repository } from './repository.ts';
+import type { PipelineSource, RuleFacts } from './rules.ts';
+import type { ScmProjectRecord } from './scm-client.ts';
+import { askedFor } from './target.ts';
+import { asVariables } from './variables.ts';
+
+interface ChoiceOptions {
+  asked: Pick<PipelineRequest, 'source' | 'only' | 'repository'>;
+  around: Pick<PipelineContext, 'env' | 'signal' | 'say'>;
+  /** Of the run, for what reading leaves. */
+  folder: string;
+  checkout: Checkout;
+  project: ScmProjectRecord;
+  /** What sets a pipeline off gives it some of its variables. */
+  variablesFor(source: PipelineSource): RunVariables;
+}
+
+export interface ChosenJobs {
+  source: PipelineSource;
+  jobs: readonly PlannedJob[];
+  stages: readonly string[];
+  variables: RunVariables;
+  /** Paths of the commit. */
+  tracked: ReadonlySet<string>;
+  /** Paths of the files of the definition. */
+  definitionFiles: readonly string[];
+  /** Jobs that do not take part, and the rule that decides. */
+  leftOut: readonly { name: string; decision?: string | undefined }[];
+  facts: RuleFacts;
+}
+
+/**
+ * The jobs that the server would run: those of the merge request if any join its pipeline, or else the branch's.
+ *
+ * @throws PipelineError where none does, or none of those that were asked for
+ */
+export async function chooseJobs({
+  asked,
+  around,
+  folder,
+  checkout,
+  project,
+  variablesFor,
+}: ChoiceOptions): Promise<ChosenJobs> {
+  const { source: wanted, only, repository } = asked;
+  const { env, signal, say } = around;
+  const usual: PipelineSource[] =
+    repository.branch === project.default_branch || repository.isTag ? ['push'] : ['merge_request_event', 'push'];
+  const sources = wanted ? [wanted] : usual;
+  const files = await committedFiles(checkout.dir);
+  const changed = await changedSince(repository, checkout, project);
+  const hasIncludes = /^\s*include:/m.test(await readFile(join(checkout.dir, DEFINITION), 'utf8'));
+  let definition: Awaited<ReturnType<typeof readDefinition>> | undefined;
+  for (const source of sources) {
+    const variables = variablesFor(source);
+    if (!definition || hasIncludes) {
+      definition = await readDefinition({
+        dir: checkout.dir,
+        repositoryDir: repository.dir,
+        folder,
+        variables: givenValues(variables),
+        env,
+        signal,
+      });
+      await removeTree(join(checkout.dir, '.git', 'terrarium'));
+    }
+    const facts: RuleFacts = {
+      source,
+      branch: repository.branch,
+      ...(repository.isTag && { isTag: repository.isTag }),
+      files,
+      changed: () => changed(source),
+      hasWorkflowRules: definition.workflowRules !== undefined,
+    };
+    const after = winningVariables(variables, undefined);
+    const leftOut: ChosenJobs['leftOut'][number][] = [];
+    const before = asVariables(variables.predefined);
+    const onLeftOut = (name: string, decision: string | undefined) => leftOut.push({ name, decision });
+    const planned = planOf({ definition, facts, before, after, onLeftOut });
+    const jobs =
+      only.length === 0 ? planned : planned.filter(({ name, base }) => only.includes(name) || only.includes(base));
+    const unknown = only.filter((one) => !planned.some(({ name, base }) => one === name || one === base));
+    if (jobs.length > 0 && unknown.length === 0) {
+      if (source !== sources[0]) say(`the merge request pipeline has no jobs, so the branch pipeline (push) is run`);
+      const { stages, files: definitionFiles } = definition;
+      const tracked = new Set(files);
+      return { source, jobs, stages, variables, tracked, definitionFiles, leftOut, facts };
+    }
+    if (source !== sources.at(-1)) continue;
+    if (unknown.length > 0) {
+      const isDefined = (one: string) => definition?.jobs.has(one);
+      const why = unknown.every(isDefined) ? `, by its rules, for ${sources.join(' or ')}` : '';
+      throw new PipelineError(
+        `the pipeline has no job ${unknown.join(', ')}${why}. Its jobs: ${planned.map(({ name }) => name).join(', ') || 'none'}`,
+      );
+    }
+    throw new PipelineError(
+      `a pipeline of '${repository.branch}' for ${sources.join(' or ')} has no jobs. Check the rules of its jobs and its workflow, or choose another --source.`,
+    );
+  }
+  throw new PipelineError('the pipeline has no jobs');
+}
+
+/** @throws PipelineError for a keyword that is refused, unless the run is forced */
+export function printFindings(findings: readonly Finding[], isForced = false, say: (line: string) => void): void {
+  for (const one of findings) {
+    if (one.state === 'refused' && !isForced)
+      throw new PipelineError(`${findingText(one)}. To run the pipeline nevertheless, set --force.`);
+    say(`not as on GitLab: ${findingText(one)}`);
+  }
+}
+
+/** What counts as changed, by what sets a pipeline off. */
+async function changedSince(repository: Repository, { dir, sha, baseSha }: Checkout, project: ScmProjectRecord) {
+  const files =
+    baseSha === undefined
+      ? undefined
+      : await changedFiles(repository.dir, baseSha, repository.sha).catch(() => undefined);
+  const ofTree = sha === repository.sha ? [] : await changedFiles(dir, `${sha}~1`, sha);
+  return (source: PipelineSource): readonly string[] | true => {
+    if (source === 'web' || source === 'schedule' || repository.isTag) return true;
+    if (files) return [...files, ...ofTree];
+    // The first push of a branch changes everything.
+    if (source === 'push') return true;
+    throw new PipelineError(
+      `rules ask what has changed since '${project.default_branch}', and ${repository.dir} has no such branch with a commit in common: fetch it (\`git fetch origin ${project.default_branch}\`, with --unshallow in a shallow clone), or run with --source web, for which all counts as changed`,
+    );
+  };
+}
+
+/** Throws PipelineError for one of the specification's variables that the definition or its scripts ask for in vain. */
+export async function requireVariables({ dir }: Checkout, variables: RunVariables): Promise<void> {
+  const text = await readFile(join(dir, DEFINITION), 'utf8');
+  const scripts = [...new Set(Array.from(text.matchAll(/[\w./-]{1,255}\.(?:sh|bash|js|mjs|py)\b/g), ([name]) => name))];
+  const read = (name: string) => readFile(join(dir, name), 'utf8').catch(() => '');
+  const all = [text, ...(await Promise.all(scripts.map(read)))].join('\n');
+  const given = givenValues(variables);
+  const isGiven = (name: string) => Boolean(given[name]) || new RegExp(`^\\s+${name}:`, 'm').test(text);
+  const missing = askedFor(all).filter((name) => !isGiven(name));
+  if (missing.length > 0)
+    throw new PipelineError(
+      `the pipeline requires ${missing.join(', ')}, but no value is set. Use --variable NAME=VALUE.`,
+    );
+}

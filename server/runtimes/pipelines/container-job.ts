@@ -1,0 +1,316 @@
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { reasonOf } from '../../model/errors.ts';
+import { gitSettings } from '../../system/git.ts';
+import type { JobDefinition, ServiceDefinition } from './definition.ts';
+import { openDockerBroker } from './docker-broker.ts';
+import type { EngineCommand } from './engine-command.ts';
+import { endOf, type JobOutcome, type JobToRun, setOrigin } from './job-runner.ts';
+import { openPlatformRoute, type PlatformRoute } from './platform-route.ts';
+import { expandText } from './variables.ts';
+
+/** Time until a service must have its port open; after that, the job starts anyway, as on GitLab. */
+const SERVICE_LIMIT_MS = 30_000;
+const LOOK_EVERY_MS = 100;
+const CONNECT_TIMEOUT_MS = 500;
+const ENGINE_ANSWERS_WITHIN_MS = 10_000;
+/** Lines that are shown of a service that has ended. */
+const SHOWN_LOG_LINES = 20;
+/** Variables with addresses for people and for the engine, which use them outside the network of the job. */
+const KEPT_ADDRESSES =
+  /^CI_(?:REGISTRY|DEPENDENCY_PROXY|ENVIRONMENT_URL|(?:PROJECT|PIPELINE|JOB|MERGE_REQUEST_\w+)_URL$)/;
+
+/** Where a job works within its container, as on a server. */
+export const projectDirInContainer = (projectPath: string) => `/builds/${projectPath}`;
+
+/** Docker's own image, as for `docker:dind` and jobs that call it. */
+const isDockerImage = (name: string) => /(?:^|\/)docker(?:[:@]|$)/.test(name);
+/** Does the job call Docker, or have it as a service? */
+export function usesDocker({ image, services, before_script, script, after_script }: JobDefinition): boolean {
+  const names = [image?.name ?? '', ...(services ?? []).map(({ name }) => name)];
+  const lines = [before_script, script, after_script].flatMap((part) => part ?? []);
+  return names.some((name) => isDockerImage(name)) || lines.some((line) => /\bdocker\b/.test(line));
+}
+
+/** Where jobs find the engine, and what of a `docker:dind` service no longer applies. */
+const SOCKET = '/var/run/docker.sock';
+const WITH_SOCKET = {
+  DOCKER_HOST: `unix://${SOCKET}`,
+  DOCKER_TLS_CERTDIR: '',
+  DOCKER_TLS_VERIFY: '',
+  DOCKER_CERT_PATH: '',
+};
+
+/** Opens the engine for a job that uses Docker; a note says what differs. */
+async function openDocker(engine: EngineCommand, job: JobToRun, network: string) {
+  const { dockerSocket: path, services, onNote } = job;
+  if (path === undefined) return undefined;
+  const address = (await engine.site()) === 'here' ? await engine.address() : undefined;
+  if (!address) {
+    onNote('has no access to Docker, which requires a Docker engine on this machine (Linux)');
+    return undefined;
+  }
+  const named = services.filter(({ name }) => isDockerImage(name)).map(({ name }) => name);
+  const instead = named.length > 0 ? ` in place of the service ${named.join(', ')}, which needs privileges` : '';
+  onNote(
+    `uses the Docker engine of this machine${instead}: it shows what this run makes; privileged containers and folders of the machine are refused`,
+  );
+  return openDockerBroker({ path, engine: address, mark: engine.mark, network });
+}
+
+/** Runs a job in its image, in a network of its own with its services; nothing of either is left. */
+export async function runInContainer(
+  job: JobToRun,
+  { engine, projectDir, platformUrls }: { engine: EngineCommand; projectDir: string; platformUrls: readonly string[] },
+): Promise<JobOutcome> {
+  const { image, services, signal } = job;
+  const made: string[] = [];
+  let networkId: string | undefined;
+  let route: PlatformRoute | undefined;
+  let docker: { close(): void } | undefined;
+  try {
+    const imageName = expandText(image?.name ?? '', job.variables);
+    await demand(engine, job, imageName);
+    const { id, network } = await engine.createNetwork(signal);
+    networkId = id;
+    const isInMachine = (await engine.site()) === 'virtual machine';
+    route =
+      network &&
+      (await openPlatformRoute(isInMachine ? undefined : network, platformUrls).catch((failure) =>
+        noRoute(job, failure),
+      ));
+    docker = await openDocker(engine, job, id);
+    const variables: Record<string, string> = { ...inNetwork(job.variables, route), ...(docker && WITH_SOCKET) };
+    if (variables.CI_REPOSITORY_URL) await setOrigin(job.workDir, variables.CI_REPOSITORY_URL);
+    const inside: JobToRun = { ...job, variables };
+    const wanted = docker ? services.filter(({ name }) => !isDockerImage(name)) : services;
+    const started = await Promise.all(wanted.map((one) => startService(engine, inside, one, id, made)));
+    const hosts = started.flatMap(({ aliases, address }) =>
+      // One that has ended has none.
+      address === '' ? [] : aliases.map((alias) => `--add-host=${alias}:${address}`),
+    );
+    const { entrypoint, docker: { user } = {} } = image ?? {};
+    const scripts = `${projectDir}.tmp`;
+    const container = await engine.run(
+      [
+        'create',
+        ...engine.labels,
+        '--network',
+        id,
+        ...hosts,
+        ...(await engine.outwardHost()),
+        '--workdir',
+        projectDir,
+        ...(user ? ['--user', user] : []),
+        ...(docker ? ['--volume', `${job.dockerSocket}:${SOCKET}`] : []),
+        // Names only: values in arguments are in everybody's list of processes.
+        ...Object.keys(variables).flatMap((name) => ['--env', name]),
+        ...(entrypoint ? ['--entrypoint', entrypoint[0] ?? ''] : []),
+        imageName,
+        ...(entrypoint ?? []).slice(1),
+        'sh',
+        `${scripts}/run`,
+        scripts,
+        projectDir,
+      ],
+      { signal, variables },
+    );
+    made.push(container);
+    // With the folders above, so that a user of the image may write in each.
+    await engine.run(['cp', job.buildsDir, `${container}:/`], { signal });
+    const exitCode = await endOf(engine.attach(['start', '--attach', container]), job);
+    if (!signal.aborted) await requireEnd(engine, container);
+    for (const one of started) if (!one.hasEnded) await reportEnd(engine, job, one);
+    await engine.run(['cp', `${container}:${projectDir}/.`, job.workDir]).catch((failure) => {
+      job.onNote(`its files could not be copied from its container: ${failure.message}`);
+    });
+    return { exitCode, ...(route?.isUsed && { hasCalledPlatform: true }) };
+  } catch (failure) {
+    signal.throwIfAborted();
+    return { exitCode: 1, reason: reasonOf(failure) };
+  } finally {
+    // Containers on an engine that is unavailable now are removed with the run's folder, or by the next run.
+    const inTime = () => ({ signal: AbortSignal.timeout(ENGINE_ANSWERS_WITHIN_MS) });
+    if (made.length > 0) await engine.run(['rm', '--force', '--volumes', ...made], inTime()).catch(() => undefined);
+    if (networkId) await engine.run(['network', 'rm', networkId], inTime()).catch(() => undefined);
+    route?.close();
+    docker?.close();
+  }
+}
+
+/** The variables as they are valid in the network of a job. */
+function inNetwork(variables: JobToRun['variables'], route: PlatformRoute | undefined): Record<string, string> {
+  const translated = Object.entries(variables).map(([name, value]) => [
+    name,
+    !route || KEPT_ADDRESSES.test(name) ? value : route.translate(value),
+  ]);
+  // The copy of the checkout belongs to another user than that of the image.
+  const settings = variables.GIT_CONFIG_COUNT === undefined ? gitSettings({ 'safe.directory': '*' }) : {};
+  return {
+    ...settings,
+    ...Object.fromEntries(translated),
+    ...(route && serverOf(route, variables.CI_SERVER_URL ?? '')),
+  };
+}
+
+function serverOf(route: PlatformRoute, serverUrl: string): Record<string, string> {
+  const translated = route.translate(serverUrl);
+  if (translated === serverUrl || !URL.canParse(translated)) return {};
+  const { hostname, port, host } = new URL(translated);
+  return { CI_SERVER_HOST: hostname, CI_SERVER_PORT: port, CI_SERVER_FQDN: host };
+}
+
+function noRoute(job: JobToRun, failure: unknown): undefined {
+  job.onNote(
+    `cannot reach the platform: the gateway of its network is not an address of this machine (${reasonOf(failure)}). Use an engine on this machine, or run the jobs with --shell.`,
+  );
+}
+
+/** Throws where the job has not ended, but the engine that ran it: the command that watches it ends then, too. */
+async function requireEnd(engine: EngineCommand, container: string): Promise<void> {
+  const signal = AbortSignal.timeout(ENGINE_ANSWERS_WITHIN_MS);
+  const isRunning = await engine
+    .run(['inspect', '--format', '{{.State.Running}}', container], { signal })
+    .catch((failure) => {
+      throw new Error(
+        `the container engine stopped while the job was running (${failure.message}). Start the engine, and run the job again.`,
+      );
+    });
+  if (isRunning === 'true')
+    throw new Error('the connection to the container engine was lost while the job was running. Run the job again.');
+}
+
+async function demand(engine: EngineCommand, { signal, onNote }: JobToRun, image: string): Promise<void> {
+  await engine
+    .requireImage(image, signal, () => onNote(`pulling ${image}`))
+    .catch((failure) => {
+      signal.throwIfAborted();
+      throw new Error(
+        `image '${image}' is not on this machine and cannot be pulled (${failure.message}). Load it, correct its name, or run the jobs directly on this machine with --shell.`,
+      );
+    });
+}
+
+interface StartedService {
+  name: string;
+  container: string;
+  aliases: string[];
+  address: string;
+  /** Has its end been reported? */
+  hasEnded: boolean;
+}
+
+async function startService(
+  engine: EngineCommand,
+  job: JobToRun,
+  service: ServiceDefinition,
+  network: string,
+  made: string[],
+): Promise<StartedService> {
+  const { signal } = job;
+  const { alias, entrypoint, command, variables: own = {} } = service;
+  const variables = {
+    ...job.variables,
+    ...Object.fromEntries(Object.entries(own).map(([name, value]) => [name, expandText(value, job.variables)])),
+  };
+  const name = expandText(service.name, variables);
+  const plain = name.replace(/[:@].*$/, (tail) => (tail.includes('/') ? tail : ''));
+  const aliases = [
+    ...new Set([
+      plain.replaceAll('/', '-'),
+      plain.replaceAll('/', '__'),
+      ...(alias ? expandText(alias, variables).split(/[\s,]+/) : []),
+    ]),
+  ];
+  await demand(engine, job, name);
+  const container = await engine.run(
+    [
+      'create',
+      ...engine.labels,
+      '--network',
+      network,
+      ...(await engine.outwardHost()),
+      ...aliases.flatMap((one) => ['--network-alias', one]),
+      ...Object.keys(variables).flatMap((one) => ['--env', one]),
+      ...(entrypoint ? ['--entrypoint', entrypoint[0] ?? ''] : []),
+      name,
+      ...(entrypoint ?? []).slice(1),
+      ...(command ?? []),
+    ],
+    { signal, variables },
+  );
+  made.push(container);
+  await engine.run(['start', container], { signal });
+  const [address = '', ports = ''] = (
+    await engine.run(
+      [
+        'inspect',
+        '--format',
+        '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}|{{range $port, $_ := .Config.ExposedPorts}}{{$port}},{{end}}',
+        container,
+      ],
+      { signal },
+    )
+  ).split('|');
+  const tcp = ports.split(',').flatMap((one) => /^(\d+)\/tcp$/.exec(one)?.[1] ?? []);
+  const started: StartedService = { name, container, aliases, address, hasEnded: false };
+  if (tcp.length > 0) await untilOpen(engine, job, started, tcp.map(Number));
+  return started;
+}
+
+/** Waits for the service to take connections; reports one that does not, or has ended. */
+async function untilOpen(
+  engine: EngineCommand,
+  job: JobToRun,
+  service: StartedService,
+  ports: readonly number[],
+): Promise<void> {
+  const untilMs = performance.now() + SERVICE_LIMIT_MS;
+  while (performance.now() < untilMs) {
+    if (await opensAny(engine, service, ports)) return;
+    await reportEnd(engine, job, service);
+    if (service.hasEnded) return;
+    await pause(LOOK_EVERY_MS, undefined, { signal: job.signal });
+  }
+  job.onNote(`service ${service.name} does not accept connections on ${ports.join(', ')} yet`);
+}
+
+/** Reports a service that has ended, with the end of its log. */
+async function reportEnd(engine: EngineCommand, { signal, onNote }: JobToRun, service: StartedService): Promise<void> {
+  const { name, container } = service;
+  const format = '{{.State.Running}} {{.State.ExitCode}}';
+  const state = await engine.run(['inspect', '--format', format, container], { signal }).catch(() => 'true');
+  const [isRunning, exitCode] = state.split(' ');
+  if (isRunning === 'true') return;
+  service.hasEnded = true;
+  const lines = await engine.logOf(container, SHOWN_LOG_LINES).catch(() => []);
+  onNote(`service ${name} has ended with exit code ${exitCode}${lines.length > 0 ? '. The end of its log:' : ''}`);
+  for (const line of lines) onNote(`> ${line}`);
+}
+
+/** In a virtual machine, the kernel there is asked, by a program that most images have; without it, nothing is waited for. */
+async function opensAny(
+  engine: EngineCommand,
+  { container, address }: StartedService,
+  ports: readonly number[],
+): Promise<boolean> {
+  if ((await engine.site()) === 'here')
+    return (await Promise.all(ports.map((port) => isOpen(address, port)))).includes(true);
+  const args = ['exec', container, 'cat', '/proc/net/tcp', '/proc/net/tcp6'];
+  const sockets = await engine.run(args).catch(() => undefined);
+  const listening = ports.map((port) => `:${port.toString(16).toUpperCase().padStart(4, '0')} \\S+ 0A `);
+  return sockets === undefined || new RegExp(listening.join('|')).test(sockets);
+}
+
+function isOpen(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: CONNECT_TIMEOUT_MS });
+    const settle = (isThere: boolean) => {
+      socket.destroy();
+      resolve(isThere);
+    };
+    socket.once('connect', () => settle(true));
+    socket.once('timeout', () => settle(false));
+    socket.once('error', () => settle(false));
+  });
+}

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readDefinition } from './definition.ts';
+import { git } from './git.ts';
+import { PipelineError } from './pipeline-error.ts';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'terrarium definition '));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Reads the definition of a commit with these files. */
+async function read(files: Readonly<Record<string, string>>, env = process.env, variables = {}) {
+  const dir = await mkdtemp(join(folder, 'app-'));
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(dir, path)), { recursive: true });
+    await writeFile(join(dir, path), content);
+  }
+  await git(dir, ['init', '--quiet', '--initial-branch', 'main']);
+  await git(dir, ['add', '--all']);
+  return readDefinition({ dir, repositoryDir: dir, folder, variables, env, signal: AbortSignal.timeout(30_000) });
+}
+
+/** A small file whose aliases represent millions of texts. */
+const REPEATED = `.a: &a [${'abcdefghi,'.repeat(100)}]
+${['b', 'c'].map((name, at) => `.${name}: &${name} [${`*${'ab'[at]},`.repeat(100)}]\n`).join('')}x: {script: echo, tags: [${'*c,'.repeat(20)}]}
+`;
+
+it.each<[string, Record<string, string>]>([
+  ['.gitlab-ci.yml:2 cannot be read: it is nested', { '.gitlab-ci.yml': `\na: ${'['.repeat(1_000_000)}` }],
+  ['.gitlab-ci.yml cannot be read: it has more', { '.gitlab-ci.yml': `# ${'a'.repeat(1_048_576)}` }],
+  ['.gitlab-ci.yml cannot be read: Excessive alias', { '.gitlab-ci.yml': REPEATED }],
+  ['none not found for a', { '.gitlab-ci.yml': 'a: {script: echo hi, stage: none}\n' }],
+  ['a must have script', { '.gitlab-ci.yml': 'a: {image: x}\n' }],
+  ['none', { '.gitlab-ci.yml': 'a: {script: echo hi, needs: [none]}\n' }],
+  [
+    ".gitlab-ci.yml: rule 2 of 'a': the condition `$A ==` is not valid at character 6: a value is missing",
+    { '.gitlab-ci.yml': 'a: {script: echo hi, rules: [{if: $A}, {if: "$A =="}]}\n' },
+  ],
+  [
+    "ci/more.yml: rule 2 of '.b': the condition `$A & $B`",
+    {
+      '.gitlab-ci.yml': 'include: ci/more.yml\na: {script: echo hi, extends: .b}\n',
+      'ci/more.yml': '.b: {rules: [!reference [.c, rules], {if: $A & $B}]}\n.c: {rules: [{if: $A}]}\n',
+    },
+  ],
+  ["rule 1 of 'workflow'", { '.gitlab-ci.yml': 'workflow: {rules: [{if: "($A"}]}\na: {script: echo hi}\n' }],
+  [
+    "rule 1 of 'include'",
+    { '.gitlab-ci.yml': 'include: [{local: b.yml, rules: [{if: "($A"}]}]\na: {script: echo hi}\n', 'b.yml': 'b: 1\n' },
+  ],
+  [
+    "condition 1 of 'only:variables' of 'a'",
+    { '.gitlab-ci.yml': 'a: {script: echo hi, only: {variables: ["$A ="]}}\n' },
+  ],
+  ['none.yml', { '.gitlab-ci.yml': 'include: /none.yml\na: {script: echo hi}\n' }],
+  ['.gitlab-ci.yml:2:1 is not valid YAML', { '.gitlab-ci.yml': 'ci: [a\nb: {\n' }],
+  ['future stage', { '.gitlab-ci.yml': 'a: {script: echo hi, stage: build, needs: [b]}\nb: {script: echo hi}\n' }],
+  [
+    'future stage',
+    { '.gitlab-ci.yml': 'a: {script: echo hi, stage: build, dependencies: [b]}\nb: {script: echo hi}\n' },
+  ],
+  [
+    'b: circular dependency detected in `extends`',
+    { '.gitlab-ci.yml': 'a: {extends: b, script: echo hi}\nb: {extends: a}\n' },
+  ],
+  ['a: circular dependency detected in `extends`', { '.gitlab-ci.yml': 'a: {extends: a, script: echo hi}\n' }],
+  [
+    'nested includes',
+    { '.gitlab-ci.yml': 'include: ci/more.yml\n', 'ci/more.yml': 'include: ci/more.yml\na: {script: echo hi}\n' },
+  ],
+  [
+    '!reference',
+    { '.gitlab-ci.yml': 'a: {script: [!reference [b, script]]}\nb: {script: [!reference [a, script]]}\n' },
+  ],
+  ['ci/more.yml:3:', { '.gitlab-ci.yml': 'include: ci/more.yml\n', 'ci/more.yml': 'a:\n  script: [\nb: 1\n' }],
+])('%s is said of a definition that is wrong there, in one line', async (where, files) => {
+  const failure = await read(files).catch((thrown) => thrown);
+  expect(failure).toBeInstanceOf(PipelineError);
+  expect(failure.message).toContain(where);
+  expect(failure.message).not.toContain('\n');
+});
+
+it('is expanded once as long as nothing that decides about it changes', async () => {
+  const own = `a: {extends: .b, variables: {NAME: "${randomUUID()}"}}\n`;
+  const files = (script: string) => ({
+    '.gitlab-ci.yml': `include: b.yml\n${own}`,
+    'b.yml': `.b: {script: [${script}]}\n`,
+  });
+  // The number is part of the text, too.
+  const ofRun = () => ({ CI_PIPELINE_IID: '1', CI_JOB_TOKEN: randomUUID() });
+  const first = await read(files('echo 1'), process.env, ofRun());
+  // With this, the reader cannot start.
+  const broken = { ...process.env, NODE_OPTIONS: '--require /none' };
+  expect(await read(files('echo 1'), broken, ofRun())).toEqual(first);
+  await expect(read(files('echo two'), broken)).rejects.toThrow('cannot be read');
+});

@@ -1,0 +1,475 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { LineCounter, parse, parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { reasonOf } from '../../model/errors.ts';
+import { faultOfYaml } from '../../model/yaml-limits.ts';
+import { runProgram } from '../../system/programs.ts';
+import { INSTALL_READER } from './declaration.ts';
+import { expandedOnce } from './expanded-definitions.ts';
+import { isTrue } from './expression.ts';
+import { git } from './git.ts';
+import { PipelineError } from './pipeline-error.ts';
+import { DEFINITION } from './repository.ts';
+
+/** Most of one file, as on the server. */
+const MAX_FILE_CHARACTERS = 1024 * 1024;
+
+/** As on the server. */
+const MAX_EXTENDS = 11;
+
+/** Maximum number of jobs that one job becomes by `parallel`, as on the server. */
+const MAX_PARALLEL = 200;
+
+/** The reader takes this long for a definition with many includes. */
+const READER_TIMEOUT_MS = 60_000;
+
+/** Represents an include of another server among the files that were read. */
+const ELSEWHERE = '(elsewhere)';
+
+/** Most of all files with what they extend, include and repeat. */
+const MAX_EXPANDED_BYTES = 16 * 1024 * 1024;
+
+const texts = z.union([z.string(), z.array(z.string())]).transform((one) => (typeof one === 'string' ? [one] : one));
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]).transform((one) => String(one ?? ''));
+const variables = z
+  .record(
+    z.string(),
+    z.union([scalar, z.looseObject({ value: scalar.optional() }).transform(({ value }) => value ?? '')]),
+  )
+  .nullish()
+  .transform((all) => all ?? {});
+const allowFailure = z.union([
+  z.boolean(),
+  z.object({ exit_codes: z.union([z.int(), z.array(z.int())]) }).transform(({ exit_codes: codes }) => ({
+    exitCodes: typeof codes === 'number' ? [codes] : codes,
+  })),
+]);
+const paths = z.union([texts, z.looseObject({ paths: texts }).transform((one) => one.paths)]);
+const changesParts = z.looseObject({ paths: texts, compare_to: z.string().optional() });
+const changes = z.union([texts.transform((one): z.output<typeof changesParts> => ({ paths: one })), changesParts]);
+const matrix = z.array(z.record(z.string(), z.union([scalar.transform((one) => [one]), z.array(scalar)])));
+/** Another job that has to end before; `job` is absent, or of elsewhere, when it is one of another pipeline. */
+const needParts = z.looseObject({
+  job: z.string().optional(),
+  artifacts: z.boolean().optional(),
+  optional: z.boolean().optional(),
+  project: z.unknown().optional(),
+  pipeline: z.unknown().optional(),
+  /** Only these of its parallel jobs. */
+  parallel: z.looseObject({ matrix: matrix }).optional(),
+});
+const need = z.union([z.string().transform((job): z.output<typeof needParts> => ({ job })), needParts]);
+
+const rule = z.looseObject({
+  if: z.string().optional(),
+  changes: changes.optional(),
+  exists: paths.optional(),
+  when: z.string().optional(),
+  allow_failure: allowFailure.optional(),
+  variables: variables.optional(),
+  needs: z.array(need).optional(),
+});
+const refsParts = z.looseObject({ refs: texts.optional(), variables: texts.optional(), changes: changes.optional() });
+const refs = z.union([texts.transform((one): z.output<typeof refsParts> => ({ refs: one })), refsParts]);
+const imageParts = z.looseObject({
+  name: z.string(),
+  entrypoint: texts.optional(),
+  docker: z.looseObject({ user: z.coerce.string().optional() }).optional(),
+  pull_policy: texts.optional(),
+});
+const image = z.union([z.string().transform((name): z.output<typeof imageParts> => ({ name })), imageParts]);
+const serviceParts = z.looseObject({
+  name: z.string(),
+  alias: z.string().optional(),
+  entrypoint: texts.optional(),
+  command: texts.optional(),
+  variables: variables.optional(),
+});
+const service = z.union([z.string().transform((name): z.output<typeof serviceParts> => ({ name })), serviceParts]);
+const cacheKey = z.union([scalar, z.looseObject({ files: texts, prefix: z.string().optional() })]);
+const cache = z.looseObject({
+  key: cacheKey.nullish(),
+  paths: texts.optional(),
+  untracked: z.boolean().optional(),
+  policy: z.string().optional(),
+  when: z.string().optional(),
+});
+const environmentParts = z.looseObject({
+  name: z.string(),
+  url: z.string().nullish(),
+  action: z.string().optional(),
+  deployment_tier: z.string().optional(),
+});
+const environment = z.union([
+  z.string().transform((name): z.output<typeof environmentParts> => ({ name })),
+  environmentParts,
+]);
+
+const inherits = z.union([z.boolean(), z.array(z.string())]);
+const retry = z.union([
+  z.int().transform((max): RetryDefinition => ({ max, when: ['always'], exitCodes: [] })),
+  z
+    .looseObject({
+      max: z.int().optional(),
+      when: texts.optional(),
+      exit_codes: z.union([z.int().transform((one) => [one]), z.array(z.int())]).optional(),
+    })
+    .transform(({ max = 0, when, exit_codes: exitCodes = [] }): RetryDefinition => {
+      return { max, when: when ?? (exitCodes.length > 0 ? [] : ['always']), exitCodes };
+    }),
+]);
+
+const job = z.looseObject({
+  stage: z.string().default('test'),
+  script: texts.optional(),
+  before_script: texts.nullish(),
+  after_script: texts.nullish(),
+  image: image.nullish(),
+  services: z.array(service).nullish(),
+  variables,
+  rules: z.array(rule).nullish(),
+  only: refs.nullish(),
+  except: refs.nullish(),
+  when: z.string().optional(),
+  allow_failure: allowFailure.optional(),
+  needs: z.array(need).nullish(),
+  dependencies: z.array(z.string()).nullish(),
+  parallel: z.union([z.int(), z.looseObject({ matrix })]).nullish(),
+  artifacts: z
+    .looseObject({
+      paths: texts.optional(),
+      exclude: texts.optional(),
+      untracked: z.boolean().optional(),
+      when: z.string().optional(),
+      reports: z
+        .looseObject({
+          dotenv: texts.optional(),
+          junit: texts.optional(),
+          coverage_report: z.looseObject({ coverage_format: z.string(), path: z.string() }).optional(),
+        })
+        .nullish(),
+    })
+    .nullish(),
+  cache: z.union([z.array(cache), cache.transform((one) => [one])]).nullish(),
+  environment: environment.nullish(),
+  inherit: z.looseObject({ variables: inherits.optional(), default: inherits.optional() }).nullish(),
+  retry: retry.nullish(),
+  timeout: z.string().nullish(),
+  coverage: z.string().nullish(),
+  start_in: z.string().nullish(),
+  resource_group: z.string().optional(),
+  trigger: z.unknown().optional(),
+});
+
+const definition = z.looseObject({
+  stages: z.array(z.string()).default([]),
+  variables,
+  workflow: z.looseObject({ rules: z.array(rule).nullish(), name: z.string().optional() }).nullish(),
+});
+
+/** After which failures a job is tried again, and how often. */
+export interface RetryDefinition {
+  max: number;
+  /** Kinds of failures, such as `script_failure`, or `always`. */
+  when: readonly string[];
+  exitCodes: readonly number[];
+}
+export type JobDefinition = z.output<typeof job>;
+export type Rule = z.output<typeof rule>;
+export type RefsFilter = z.output<typeof refs>;
+export type Changes = z.output<typeof changes>;
+export type AllowFailure = z.output<typeof allowFailure>;
+export type CacheDefinition = z.output<typeof cache>;
+export type ServiceDefinition = z.output<typeof service>;
+export type ImageDefinition = z.output<typeof image>;
+
+/** A pipeline's definition with all that it includes, extends and refers to put in. */
+export interface Definition {
+  stages: readonly string[];
+  variables: Readonly<Record<string, string>>;
+  workflowRules: readonly Rule[] | undefined;
+  jobs: ReadonlyMap<string, JobDefinition>;
+}
+
+const NO_JOBS =
+  'default include stages variables workflow image services cache before_script after_script spec pages:deploy'.split(
+    ' ',
+  );
+
+export interface ReadOptions {
+  dir: string;
+  /** What the folder is a checkout of: its remote `origin` has the includes of other projects. */
+  repositoryDir: string;
+  /** Of the definition, in the folder. */
+  file?: string;
+  /** For what the reader writes. */
+  folder: string;
+  /** By which rules of includes decide. */
+  variables: Readonly<Record<string, string>>;
+  env: Readonly<Record<string, string | undefined>>;
+  signal: AbortSignal;
+}
+
+/**
+ * Reads the definition of a checkout; `files` are its files there.
+ *
+ * @throws PipelineError for one that cannot be read, with file and line where they are known
+ */
+export async function readDefinition(options: ReadOptions): Promise<Definition & { files: readonly string[] }> {
+  const file = options.file ?? DEFINITION;
+  const seen = new Set<string>();
+  const written = await checkFiles(options.dir, file, seen);
+  const read = () => expandedText(options);
+  const { dir, variables } = options;
+  // What is on other servers may change at any time.
+  const text = seen.has(ELSEWHERE)
+    ? await withRealOrigin(options, read)
+    : await expandedOnce({ dir, file, hasIncludes: seen.size > 1, variables }, read);
+  const fault = faultOfYaml(text);
+  if (fault) throw new PipelineError(`${file} cannot be read: when expanded, ${fault.reason}`);
+  const found = parse(text, { maxAliasCount: -1, logLevel: 'error' });
+  const { success, data, error } = definition.safeParse(found);
+  if (!success) throw unreadable(file, error);
+  const jobs = new Map<string, JobDefinition>();
+  for (const [name, content] of Object.entries(Object(found))) {
+    if (name.startsWith('.') || NO_JOBS.includes(name)) continue;
+    refuseConditions(file, name, Object(content)); // those of other servers' files
+    const read = job.safeParse(withUnread(written, name, Object(content)));
+    if (!read.success) throw unreadable(`${file}: job '${name}'`, read.error);
+    if (read.data.script === undefined && read.data.trigger === undefined)
+      throw new PipelineError(`${file}: job '${name}' has no script`);
+    jobs.set(name, read.data);
+  }
+  for (const [name, { stage }] of jobs) {
+    if (!data.stages.includes(stage))
+      throw new PipelineError(
+        `${file}: job '${name}' has the unknown stage '${stage}'. The stages are ${data.stages.join(', ')}.`,
+      );
+  }
+  const workflowRules = data.workflow?.rules ?? undefined;
+  return { stages: data.stages, variables: data.variables, workflowRules, jobs, files: [...seen] };
+}
+
+/** A job with what its reader leaves out: `retry` and `timeout` of `default`, and which parallel jobs a need means. */
+function withUnread(written: Written, name: string, content: Written): Written {
+  const isInherited = (keyword: string) => {
+    const which: unknown = Object(content.inherit).default ?? true;
+    return Array.isArray(which) ? which.includes(keyword) : which !== false;
+  };
+  const defaults = ['retry', 'timeout']
+    .filter(isInherited)
+    .map((keyword) => [keyword, Object(written.default)[keyword]]);
+  const needs = needsWritten(written, name);
+  return {
+    ...Object.fromEntries(defaults),
+    ...content,
+    ...(Array.isArray(content.needs) && {
+      needs: content.needs.map((one, at) => {
+        const parallel: unknown = Object(needs[at]).parallel;
+        return parallel === undefined ? one : { ...Object(one), parallel };
+      }),
+    }),
+  };
+}
+
+/** The `needs` of a job, from the job or from one that it extends. */
+function needsWritten(written: Written, name: string, depth = 0): readonly unknown[] {
+  const { needs, extends: above } = Object(written[name]);
+  if (Array.isArray(needs)) return needs;
+  const inherited = [above].flat().filter((one) => typeof one === 'string');
+  if (depth > MAX_EXTENDS) return [];
+  return inherited.map((one) => needsWritten(written, one, depth + 1)).findLast((found) => found.length > 0) ?? [];
+}
+
+function unreadable(where: string, error: z.ZodError): PipelineError {
+  const [issue] = error.issues;
+  return new PipelineError(`${where} cannot be read: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
+}
+
+/** The content of a file. */
+type Written = Readonly<Record<string, unknown>>;
+
+/**
+ * Reports invalid YAML with file and line, which gitlab-ci-local does not; follows local includes. Resolves to what the files say, as
+ * it is written.
+ */
+async function checkFiles(dir: string, path: string, seen: Set<string>): Promise<Written> {
+  if (seen.has(path)) return {};
+  seen.add(path);
+  const content = await readFile(join(dir, path), 'utf8').catch(() => undefined);
+  if (content === undefined) return {}; // the reader says so, unless a rule leaves it out
+  if (content.length > MAX_FILE_CHARACTERS)
+    throw new PipelineError(`${path} cannot be read: it has more than ${MAX_FILE_CHARACTERS} characters`);
+  const fault = faultOfYaml(content);
+  if (fault) throw new PipelineError(`${path}:${fault.line} cannot be read: ${fault.reason}`);
+  const lineCounter = new LineCounter();
+  const documents = parseAllDocuments(content, {
+    lineCounter,
+    customTags: [{ tag: '!reference', collection: 'seq', resolve: (one: unknown) => one as never }],
+    uniqueKeys: false,
+    logLevel: 'error',
+  });
+  for (const document of Array.isArray(documents) ? documents : []) {
+    const [error] = document.errors;
+    if (error) {
+      const { line, col } = lineCounter.linePos(error.pos[0]);
+      throw new PipelineError(
+        `${path}:${line}:${col} is not valid YAML: ${error.message.split('\n', 1)[0]?.replace(/ at line.*$/, '')}`,
+      );
+    }
+  }
+  let last: unknown;
+  try {
+    last = Array.isArray(documents) ? documents.at(-1)?.toJS() : undefined;
+  } catch (cause) {
+    throw new PipelineError(`${path} cannot be read: ${reasonOf(cause)}`);
+  }
+  const own: Written = Object(last);
+  for (const [name, content] of Object.entries(own)) {
+    refuseManyJobs(`${path}: job '${name}'`, Object(content).parallel);
+    for (const one of [content].flat()) refuseConditions(path, name, Object(one));
+  }
+  const { include: includes } = own;
+  let all: Written = {};
+  for (const one of Array.isArray(includes) ? includes : [includes]) {
+    if (one === undefined) continue;
+    const local: unknown = typeof one === 'string' ? one : Object(one).local;
+    if (typeof local === 'string' && !/[*$]|^https?:/.test(local))
+      all = { ...all, ...(await checkFiles(dir, local.replace(/^\/+/, ''), seen)) };
+    else seen.add(typeof local === 'string' && !/^https?:/.test(local) ? local : ELSEWHERE);
+  }
+  return { ...all, ...own, default: { ...Object(all.default), ...Object(own.default) } };
+}
+
+/** Refuses conditions that cannot be read, also in jobs that others extend. */
+function refuseConditions(path: string, name: string, { rules, only, except }: Written): void {
+  const listed = (list: unknown): unknown[] => (Array.isArray(list) ? list : []);
+  const conditions = [
+    ...listed(rules).map((one, at) => [`rule ${at + 1}`, Object(one).if]),
+    ...Object.entries({ only, except }).flatMap(([keyword, filter]) =>
+      listed(Object(filter).variables).map((one, at) => [`condition ${at + 1} of '${keyword}:variables'`, one]),
+    ),
+  ];
+  for (const [which, condition] of conditions) {
+    try {
+      if (typeof condition === 'string') isTrue(condition, {});
+    } catch (failure) {
+      throw new PipelineError(`${path}: ${which} of '${name}': ${reasonOf(failure)}`);
+    }
+  }
+}
+
+/** Refuses what the reader would need hours for. */
+function refuseManyJobs(where: string, parallel: unknown): void {
+  const rows: unknown[] = [Object(parallel).matrix ?? []].flat();
+  const sizeOf = (row: unknown) =>
+    Object.values(Object(row)).reduce<number>((size, values) => size * (Array.isArray(values) ? values.length : 1), 1);
+  const count = typeof parallel === 'number' ? parallel : rows.reduce<number>((sum, row) => sum + sizeOf(row), 0);
+  if (count > MAX_PARALLEL)
+    throw new PipelineError(`${where} becomes ${count} parallel jobs, but the maximum is ${MAX_PARALLEL}`);
+}
+
+/** The reader prefers this remote to `origin`, which is the mock GitLab in a checkout. */
+const READER_ORIGIN = 'gcl-origin';
+
+async function withRealOrigin({ dir, repositoryDir }: ReadOptions, read: () => Promise<string>): Promise<string> {
+  const origin = await git(repositoryDir, ['remote', 'get-url', 'origin']).catch(() => '');
+  // The reader takes the host of addresses only.
+  if (!/^(?:https?|ssh):\/\/|^[^/]+@[^/]+:/.test(origin)) return read();
+  await git(dir, ['remote', 'add', READER_ORIGIN, origin]);
+  try {
+    return await read();
+  } finally {
+    await git(dir, ['remote', 'remove', READER_ORIGIN]);
+  }
+}
+
+/** What `gitlab-ci-local --preview` makes of the definition. */
+async function expandedText({
+  dir,
+  file: definitionFile = DEFINITION,
+  folder,
+  variables: given,
+  env,
+  signal,
+}: ReadOptions): Promise<string> {
+  const reader = findReader();
+  // A place of its own inside the checkout, as the reader demands; git does not see it.
+  const state = join('.git', 'terrarium');
+  const values = Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [
+      name,
+      { type: 'variable', values: { '*': value.replaceAll('$', '$$$$') } },
+    ]),
+  );
+  const file = join(dir, state, 'variables.yml');
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, asciiJson(values), { mode: 0o600 });
+  const words = [
+    reader,
+    '--preview',
+    '--file',
+    definitionFile,
+    '--no-evaluate-rule-changes',
+    '--state-dir',
+    state,
+    '--variables-file',
+    join(state, 'variables.yml'),
+    '--home',
+    folder,
+  ];
+  const { stdout } = await runProgram(process.execPath, words, {
+    cwd: dir,
+    env: { ...env, FORCE_COLOR: '0', NO_COLOR: '1', GIT_TERMINAL_PROMPT: '0', CI_BUILDS_DIR: `${folder}/` },
+    maxBuffer: MAX_EXPANDED_BYTES,
+    timeout: READER_TIMEOUT_MS,
+    signal,
+  }).catch((failure) => {
+    signal.throwIfAborted();
+    if (failure.killed && failure.signal === 'SIGTERM')
+      throw new PipelineError(`${definitionFile} cannot be read within ${READER_TIMEOUT_MS / 1_000} s`);
+    const isLarge = failure.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
+    const reason = isLarge
+      ? `it is larger than ${MAX_EXPANDED_BYTES} bytes when expanded`
+      : complaintIn(failure.stderr);
+    throw new PipelineError(`${definitionFile} cannot be read: ${reason}`);
+  });
+  return stdout.slice(stdout.search(/^---$/m) + 4);
+}
+
+/** ASCII only, because YAML allows fewer unescaped characters than JSON. */
+function asciiJson(value: unknown): string {
+  const escaped = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return `${JSON.stringify(value).replace(/[\u007f-\uffff]/g, escaped)}\n`;
+}
+
+function findReader(): string {
+  try {
+    return createRequire(import.meta.url).resolve('gitlab-ci-local/dist/index.js');
+  } catch {
+    throw new PipelineError(`gitlab-ci-local is not installed: ${INSTALL_READER}`);
+  }
+}
+
+/** The message about the definition, without stack or file names, and without hints that apply to every repository. */
+function complaintIn(said: string): string {
+  const lines = said
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(
+      (line) =>
+        line !== '' &&
+        !/^at .*:\d+|^(parsing and downloads|json schema validated|Using fallback|Unable to retrieve|Command failed with|fatal:|error: No such remote|For further trouble|• (Copy|Use))/.test(
+          line,
+        ),
+    );
+  return (
+    lines
+      .join(' ')
+      .replace(/^(?:Assertion)?Error: /, '')
+      .replace(/(could not be fetched \{[^}]*\}) Error: Command failed.*$/, '$1')
+      .replace(/^Invalid \.gitlab-ci\.yml configuration! • /, '') || 'no reason given'
+  );
+}

@@ -1,0 +1,256 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import { sendRequest, within } from '../../api/client/send-request.ts';
+import { containerRoutes } from '../../api/routes/containers.ts';
+import { plainLogRoutes } from '../../api/routes/logs.ts';
+import { windowRoutes } from '../../api/routes/window.ts';
+import { reasonOf } from '../../model/errors.ts';
+import type { PipelineApp, PipelineRun } from '../../model/pipeline-run.ts';
+import type { PlatformCalls } from './platform-calls.ts';
+
+/** Time from the deployment of an app to its first response, while it reports nothing. */
+const LIMIT_MS = 60_000;
+/** Time for an ended instance to run again: it may wait for another app of the deployment. */
+const CRASH_LIMIT_MS = 8_000;
+/** How long an app may respond with an error while it starts. */
+const ERROR_LIMIT_MS = 5_000;
+const LOOK_EVERY_MS = 200;
+const ANSWER_TIMEOUT_MS = 5_000;
+const LOG_LINES = 30;
+/** What the gateway itself returns while no instance is ready. */
+const NOT_READY_STATUSES = [502, 503, 504];
+
+const ANY_GOOD = [{ path: '/', status: undefined }];
+
+const container = z.looseObject({
+  name: z.string(),
+  properties: z.looseObject({
+    status: z.string(),
+    status_detail: z.looseObject({ reason: z.string().optional() }).nullish(),
+    image: z.string().optional(),
+    num_instances: z.int().optional(),
+  }),
+});
+
+const endpoint = z.looseObject({ properties: z.looseObject({ public_url: z.string().optional() }) });
+
+/** What a run deployed, and where it should respond. */
+export interface Deployed {
+  /** Undefined if the container is unknown. */
+  containerId: string | undefined;
+  name: string;
+  urls: readonly string[];
+}
+
+/** A path that has to respond with a status, instead of any path with 2xx or 3xx. */
+export interface Expectation {
+  path: string;
+  status: number;
+}
+
+interface WatchOptions {
+  signal: AbortSignal;
+  expected: readonly Expectation[];
+  /** Gets the progress. */
+  tell(text: string): void;
+}
+
+/** Result of one check; undefined while there is no result. */
+type Finding = { app: Partial<PipelineApp>; isGood: boolean } | undefined;
+
+/** Waits until the newest definition of an app serves and its addresses respond; resolves with `problem` when they do not. */
+export async function whenItAnswers(
+  platform: PlatformCalls,
+  deployed: Deployed,
+  { signal, expected, tell }: WatchOptions,
+): Promise<PipelineApp> {
+  let untilMs = performance.now() + LIMIT_MS;
+  let last = 'no request sent yet';
+  const reported = new Set<string>();
+  const since = new Map<string, number>();
+  const watching: Watching = {
+    expected,
+    say(text) {
+      last = text;
+      if (reported.has(text)) return; // what comes again and again is no news
+      reported.add(text);
+      untilMs = performance.now() + LIMIT_MS;
+      tell(text);
+    },
+    lasts(what, limitMs) {
+      const startedMs = since.get(what) ?? performance.now();
+      since.set(what, startedMs);
+      return performance.now() - startedMs >= limitMs;
+    },
+  };
+  let found: Finding;
+  while (!found && performance.now() < untilMs) {
+    found = await look(platform, deployed, watching);
+    if (!found) await pause(LOOK_EVERY_MS, undefined, { signal });
+  }
+  const { app, isGood } = found ?? {
+    app: { problem: `it did not respond within ${LIMIT_MS / 1_000} s: ${last}` },
+    isGood: false,
+  };
+  const { containerId, name } = deployed;
+  if (!isGood && containerId !== undefined) await tellState(platform, containerId, name, tell);
+  return { ...(containerId !== undefined && { containerId }), name, ...app };
+}
+
+interface Watching extends Pick<WatchOptions, 'expected'> {
+  say(text: string): void;
+  /** Has this been so for a while? */
+  lasts(what: string, limitMs: number): boolean;
+}
+
+/** Looks at a container and its addresses. */
+async function look(
+  platform: PlatformCalls,
+  { containerId, name, urls }: Deployed,
+  watching: Watching,
+): Promise<Finding> {
+  if (containerId === undefined) return responsesOf(urls, {}, watching);
+  const record = await recordOf(platform, containerId);
+  if (!record) return failed('its container was deleted');
+  const { status, status_detail: detail, image, num_instances: wanted = 1 } = record.properties;
+  const reason = detail?.reason;
+  if (wanted === 0) return { app: { ...(image !== undefined && { image }), instances: 0 }, isGood: true };
+  if (status === 'FAILED') return failed(`its container is FAILED: ${reason ?? 'no reason is known'}`);
+  // One that does not respond may be back any time; one that is switched off may not.
+  if (status === 'LOST' && (await isEngineOff(platform)))
+    return failed(`its container cannot run: ${reason ?? 'no container engine is attached'}`);
+  const instances = await platform
+    .ask(containerRoutes.listInstances, { path: { container_id: containerId } })
+    .catch(() => []); // the engine is away, which its status says
+  const isDown = instances.some(({ isCurrent, state, exitCode }) => {
+    return isCurrent && state !== 'running' && state !== 'starting' && exitCode !== undefined;
+  });
+  if (isDown && watching.lasts('down', CRASH_LIMIT_MS))
+    return failed(`its container is ${status}: ${reason ?? 'it ended'}`);
+  const running = instances.filter(({ isCurrent, state }) => isCurrent && state === 'running').length;
+  const isServing = running === wanted && instances.every(({ isCurrent }) => isCurrent);
+  if (isServing && status !== 'UNHEALTHY' && status !== 'LOST')
+    return responsesOf(urls, { ...(image !== undefined && { image }), instances: running }, watching);
+  const isOld = instances.some(({ isCurrent }) => !isCurrent);
+  watching.say(
+    `container ${name} is ${status}${reason ? `: ${reason}` : isOld ? ', and its old instances still serve' : ''}`,
+  );
+  return undefined;
+}
+
+async function responsesOf(
+  urls: readonly string[],
+  app: Partial<PipelineApp>,
+  { expected, say, lasts }: Watching,
+): Promise<Finding> {
+  let first: Partial<PipelineApp> = {};
+  for (const base of urls) {
+    for (const { path, status: wanted } of expected.length > 0 ? expected : ANY_GOOD) {
+      const url = path === '/' ? base : `${base.replace(/\/$/, '')}${path}`;
+      const status = await statusOf(url);
+      const isGood = wanted === undefined ? Number(status) >= 200 && Number(status) < 400 : status === wanted;
+      if (isGood) {
+        if (first.url === undefined) first = { url: base, status: Number(status) };
+        continue;
+      }
+      const what = typeof status === 'number' ? `responds with ${status}` : `does not respond (${status})`;
+      const isWaiting = typeof status === 'string' || NOT_READY_STATUSES.includes(status);
+      if (isWaiting || !lasts(`${url} ${status}`, ERROR_LIMIT_MS)) {
+        say(`${url} ${what}`);
+        return undefined;
+      }
+      const help = wanted === undefined ? `2xx or 3xx. To accept it, set --expect ${path}=${status}` : String(wanted);
+      return { app: { ...app, url, status, problem: `${url} ${what}, expected ${help}` }, isGood: false };
+    }
+  }
+  return { app: { ...app, ...first }, isGood: true };
+}
+
+const failed = (problem: string): Finding => ({ app: { problem }, isGood: false });
+
+async function recordOf(platform: PlatformCalls, id: string): Promise<z.output<typeof container> | undefined> {
+  try {
+    return await platform.json('GET', `/meta/root/containers/${encodeURIComponent(id)}`, container);
+  } catch (failure) {
+    if (Object(failure).status === 404) return undefined;
+    throw failure;
+  }
+}
+
+/** Prints the state and the end of the log of a container that does not serve. */
+async function tellState(
+  platform: PlatformCalls,
+  id: string,
+  name: string,
+  tell: (text: string) => void,
+): Promise<void> {
+  const path = { container_id: id };
+  const instances = await platform.ask(containerRoutes.listInstances, { path }).catch(() => []);
+  for (const { id: instance, state, exitCode, image, error } of instances)
+    tell(
+      `${name}: instance ${instance.slice(0, 12)} of ${image} is ${state}${exitCode === undefined ? '' : `, exit code ${exitCode}`}${error ? `: ${error}` : ''}`,
+    );
+  const lines = await platform.ask(plainLogRoutes.readContainerLog, { path }).catch(() => []);
+  for (const line of lines.slice(-LOG_LINES)) tell(`${name}> ${line}`);
+}
+
+/** Is there no container engine, and was none wanted? Another platform does not say. */
+async function isEngineOff(platform: PlatformCalls): Promise<boolean> {
+  const known = await platform.ask(windowRoutes.readStatus).catch(() => undefined);
+  return known !== undefined && known.engines.length > 0 && known.engines.every(({ state }) => state === 'off');
+}
+
+/** The status of a response, or why there is none. */
+async function statusOf(url: string): Promise<number | string> {
+  try {
+    const { status, body } = await sendRequest(url, { limits: within(ANSWER_TIMEOUT_MS) });
+    body.destroy();
+    return status;
+  } catch (failure) {
+    return reasonOf(failure);
+  }
+}
+
+interface Places {
+  /** Address of the deployment endpoint: what has the same origin is behind the gateway. */
+  deployUrl: string | undefined;
+  /** Addresses of the environments of the run. */
+  environments: ReadonlyMap<string, string | undefined>;
+}
+
+/** The containers that a run created or changed, with the addresses to check: those of their environments, or of their endpoints. */
+export async function appsOf(
+  platform: PlatformCalls,
+  { changed = [], deployments = [] }: Pick<PipelineRun, 'changed' | 'deployments'>,
+  { deployUrl, environments }: Places,
+): Promise<Deployed[]> {
+  const urlOf = async (id: string) => {
+    const found = await platform.json('GET', `/meta/root/apiendpoints/${id}`, endpoint).catch(() => undefined);
+    return found?.properties.public_url ?? [];
+  };
+  const apps: Deployed[] = await Promise.all(
+    changed.map(async ({ id, name, endpointIds }) => ({
+      containerId: id,
+      name,
+      urls: (await Promise.all(endpointIds.map(urlOf))).flat(),
+    })),
+  );
+  // A deployment of the same definition changes nothing, but its image may be another one.
+  const last = deployments.findLast(({ problem }) => problem === undefined);
+  const { container, published } = last ?? {};
+  if (last?.action !== 'stop' && container && !apps.some(({ containerId }) => containerId === container.id))
+    apps.push({ containerId: container.id, name: container.name, urls: published ? [published.url] : [] });
+
+  const known = [deployUrl, ...apps.flatMap(({ urls }) => urls)].flatMap((url) => url ?? []);
+  const origins = new Set(known.filter((url) => URL.canParse(url)).map((url) => new URL(url).origin));
+  for (const [name, url] of environments) {
+    // What is not behind the gateway is not this platform's.
+    if (url === undefined || !URL.canParse(url) || !origins.has(new URL(url).origin)) continue;
+    const [only] = apps;
+    const meant =
+      apps.find(({ urls }) => urls.some((one) => url.startsWith(one))) ?? (apps.length === 1 ? only : undefined);
+    if (meant) apps[apps.indexOf(meant)] = { ...meant, urls: [url] };
+    else apps.push({ containerId: undefined, name, urls: [url] });
+  }
+  return apps;
+}

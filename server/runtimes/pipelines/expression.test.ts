@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { isTrue } from './expression.ts';
+
+const VARIABLES = {
+  CI_PIPELINE_SOURCE: 'push',
+  BRANCH: 'feature/ferns',
+  EMPTY: '',
+  PATTERN: '/^feature\\/.+/',
+  TEXT: 'no pattern',
+  NO: 'false',
+};
+
+it.each([
+  ['$BRANCH', true],
+  ['$EMPTY', false],
+  ['$NONE', false],
+  // A word that says no is a word.
+  ['$NO', true],
+  ['$NONE == null', true],
+  ['$EMPTY == null', false],
+  ['$EMPTY == ""', true],
+  ['$NONE == ""', false],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the definition's
+  ["${CI_PIPELINE_SOURCE} == 'push'", true],
+  ['$CI_PIPELINE_SOURCE != "push"', false],
+  ['$NONE != "push"', true],
+  ['$BRANCH == $BRANCH', true],
+  ['$BRANCH =~ /^feature/', true],
+  ['$BRANCH =~ /FERNS$/', false],
+  ['$BRANCH =~ /FERNS$/i', true],
+  ['$BRANCH =~ /feature\\/ferns/', true],
+  ['$BRANCH =~ /\\Afeature.*s\\z/', true],
+  ['$BRANCH !~ /^main$/', true],
+  ['$NONE =~ /^/', false],
+  ['$NONE !~ /x/', true],
+  ['$BRANCH =~ $PATTERN', true],
+  // What is no pattern matches nothing.
+  ['$BRANCH =~ $TEXT', false],
+  ['$BRANCH =~ $NONE', false],
+])('%s is %s', (expression, is) => {
+  expect(isTrue(expression, VARIABLES)).toBe(is);
+});
+
+it.each([
+  // `&&` binds closer than `||`.
+  ['$A || $B && $C', { A: '1' }, true],
+  ['($A || $B) && $C', { A: '1' }, false],
+  ['$A && $B || $C', { C: '1' }, true],
+  ['$A && ($B || $C)', { C: '1' }, false],
+  ['!$A && $B', { B: '1' }, true],
+  ['!($A || $B)', { B: '1' }, false],
+  ['$A == "1" && $B != "1"', { A: '1' }, true],
+  ['  $A\n  || $B  ', { B: '1' }, true],
+])('%j with %j is %s', (expression, variables, is) => {
+  expect(isTrue(expression, variables)).toBe(is);
+});
+
+it.each([
+  ['', 'at character 1: a value is missing'],
+  ['$A ==', 'at character 6: a value is missing'],
+  ['$A == "b', 'at character 7: the quotation mark is not closed'],
+  ['== "a"', 'at character 1: `==` is where a value has to be'],
+  ['($A', 'at character 4: a `)` is missing'],
+  ['$A)', 'at character 3: `)` is where an operator or the end has to be'],
+  ['$A $B', 'at character 4: `$B` is where an operator or the end has to be'],
+  ['$A & $B', 'at character 4: `& $B` is not an operator or a value'],
+  ['$A =~ /(/', 'at character 7: the pattern /(/ is not valid'],
+  ['$A =~ /a', 'at character 7: the pattern is not closed'],
+  ['$A == word', 'at character 7: `word` is not an operator or a value. Texts need quotation marks.'],
+])('%j is refused in a sentence that names it and the position', (expression, where) => {
+  expect(() => isTrue(expression, { A: 'a' })).toThrow(`the condition \`${expression}\` is not valid ${where}`);
+});

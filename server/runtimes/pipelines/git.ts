@@ -1,0 +1,47 @@
+import { type GitRun, runGit } from '../../system/git.ts';
+import { runProgram } from '../../system/programs.ts';
+import { SYSTEM } from '../../system/this-system.ts';
+import { PipelineError } from './pipeline-error.ts';
+
+/** Author of the commits for a run, because the user may not have configured git. */
+export const AUTHOR = [
+  '-c',
+  'user.name=Terrarium',
+  '-c',
+  'user.email=pipeline@terrarium.invalid',
+  '-c',
+  'commit.gpgsign=false',
+];
+
+/**
+ * The output of git, without trailing white space.
+ * @throws an Error with the message of git
+ */
+export async function git(dir: string, args: readonly string[], options: GitRun = {}): Promise<string> {
+  try {
+    return (await runGit(dir, args, options)).toString().trimEnd();
+  } catch (failure) {
+    options.signal?.throwIfAborted();
+    throw Object(failure).code === 'ENOENT' ? missingProgram('git') : failure;
+  }
+}
+
+/** Programs that pipelines are run with. */
+const PROGRAMS = ['git', 'bash'] as const;
+
+/** Throws PipelineError for a program that pipelines need and that is not there. */
+export async function requirePrograms(): Promise<void> {
+  for (const program of PROGRAMS) {
+    await runProgram(program, ['--version']).catch(() => {
+      throw missingProgram(program);
+    });
+  }
+}
+
+function missingProgram(program: string, system = SYSTEM): PipelineError {
+  const advice =
+    system === 'win32' ? 'On Windows, run Terrarium in WSL.' : 'To see how to install it, run `terrarium doctor`.';
+  return new PipelineError(
+    `pipelines require ${PROGRAMS.join(' and ')}, but '${program}' is not on the PATH. ${advice}`,
+  );
+}

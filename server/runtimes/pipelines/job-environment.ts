@@ -1,0 +1,108 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inScope, type JobVariable } from './job-variables.ts';
+import type { PlannedJob } from './plan.ts';
+import { environmentSlug, tierOf } from './predefined.ts';
+import { asVariables, expanded, expandText, type Variables } from './variables.ts';
+
+/** What gives the variables of a run's jobs, what counts least first. */
+export interface RunVariables {
+  /** The server's own. */
+  predefined: Readonly<Record<string, string>>;
+  /** What fits the platform, as a group sets it for its projects. */
+  ofGroup: Readonly<Record<string, string>>;
+  /** The project's, values of files as paths. */
+  ofProject: readonly JobVariable[];
+  /** Given with this very run. */
+  typed: Readonly<Record<string, string>>;
+}
+
+/** What wins over a definition's own variables, for the jobs of an environment. */
+export function winningVariables(
+  { ofGroup, ofProject, typed }: RunVariables,
+  environment: string | undefined,
+): Variables {
+  const scoped = inScope(ofProject, environment).map(({ key, value, isRaw, isFile }) => [
+    key,
+    { value, isRaw: isRaw || isFile },
+  ]);
+  return { ...asVariables(ofGroup), ...Object.fromEntries(scoped), ...asVariables(typed) };
+}
+
+/** Variables of jobs without an environment, in addition to those of the definition. */
+export function givenValues(run: RunVariables): Record<string, string> {
+  const winning = Object.entries(winningVariables(run, undefined)).map(([name, { value }]) => [name, value]);
+  return { ...run.predefined, ...Object.fromEntries(winning) };
+}
+
+/** Writes the project's variables that are files, and gives them their paths; undefined: there are none. */
+export async function placeFiles(
+  all: readonly JobVariable[],
+  dir: string,
+): Promise<{ variables: JobVariable[]; filesDir: string | undefined }> {
+  const variables = await Promise.all(
+    all.map(async (one, index) => {
+      if (!one.isFile) return one;
+      const folder = join(dir, String(index));
+      await mkdir(folder, { recursive: true });
+      const path = join(folder, one.key);
+      await writeFile(path, one.value, { mode: 0o644 });
+      return { ...one, value: path };
+    }),
+  );
+  return { variables, filesDir: all.some(({ isFile }) => isFile) ? dir : undefined };
+}
+
+export interface JobPlace {
+  name: string;
+  url: string | undefined;
+  action: string;
+}
+
+/** All variables of a job, and its environment. `projectDir` is where it works. */
+export function jobVariables(
+  job: PlannedJob,
+  run: RunVariables,
+  { projectDir, dotenv, jobId }: { projectDir: string; dotenv: Readonly<Record<string, string>>; jobId: number },
+): { values: Record<string, string>; place: JobPlace | undefined } {
+  const { environment } = job.definition;
+  const jobName = job.ownName ?? job.name;
+  const ofJob = {
+    CI_JOB_ID: String(jobId),
+    CI_JOB_NAME: jobName,
+    CI_JOB_NAME_SLUG: jobName
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, '-')
+      .slice(0, 63)
+      .replace(/^-+|-+$/g, ''),
+    CI_JOB_STAGE: job.stage,
+    CI_JOB_STATUS: 'running',
+    CI_JOB_STARTED_AT: new Date().toISOString().replace(/\.\d+/, ''),
+    CI_JOB_URL: `${run.predefined.CI_PROJECT_URL}/-/jobs/${jobId}`,
+    ...(job.when === 'manual' && { CI_JOB_MANUAL: 'true' }),
+    CI_NODE_TOTAL: String(job.node.total),
+    ...(job.node.index !== undefined && { CI_NODE_INDEX: String(job.node.index) }),
+    CI_PROJECT_DIR: projectDir,
+    CI_BUILDS_DIR: projectDir.slice(0, projectDir.lastIndexOf('/')),
+  };
+  const layers = (name: string | undefined, more: Record<string, string> = {}): Variables => ({
+    ...asVariables({ ...run.predefined, ...ofJob, ...more }),
+    ...job.variables,
+    ...asVariables(dotenv, { isRaw: true }),
+    ...winningVariables(run, name),
+  });
+  if (!environment) return { values: expanded(layers(undefined)), place: undefined };
+  const name = expandText(environment.name, expanded(layers(undefined)));
+  const { url, action = 'start', deployment_tier: tier } = environment;
+  const ofEnvironment = {
+    CI_ENVIRONMENT_NAME: name,
+    CI_ENVIRONMENT_SLUG: environmentSlug(name),
+    CI_ENVIRONMENT_ACTION: action,
+    CI_ENVIRONMENT_TIER: tier ?? tierOf(name),
+  };
+  const address = url ? expandText(url, expanded(layers(name, ofEnvironment))) : undefined;
+  const values = expanded(
+    layers(name, { ...ofEnvironment, ...(address !== undefined && { CI_ENVIRONMENT_URL: address }) }),
+  );
+  return { values, place: { name, url: url ?? undefined, action } };
+}

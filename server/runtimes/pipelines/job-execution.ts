@@ -1,0 +1,245 @@
+import { existsSync } from 'node:fs';
+import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { jobNumber } from '../../mocks/scm/pipeline-number.ts';
+import { reasonOf } from '../../model/errors.ts';
+import { runProgram } from '../../system/programs.ts';
+import { SYSTEM } from '../../system/this-system.ts';
+import { bringArtifacts, bringCaches, collectArtifacts, emptyArtifacts, folderName, keepCaches } from './artifacts.ts';
+import { projectDirInContainer, runInContainer, usesDocker } from './container-job.ts';
+import type { AllowFailure } from './definition.ts';
+import { diskFullError } from './disk-full-error.ts';
+import type { EngineCommand } from './engine-command.ts';
+import { git } from './git.ts';
+import { type JobPlace, jobVariables } from './job-environment.ts';
+import { coverageReader, resultsOf } from './job-reports.ts';
+import type { JobReuse, ReuseInputs } from './job-reuse.ts';
+import { type JobOutcome, runOnHost } from './job-runner.ts';
+import { jobScripts } from './job-script.ts';
+import type { PlannedJob } from './plan.ts';
+import { duration, type RunLog } from './run-log.ts';
+import type { ScheduledOutcome } from './schedule.ts';
+import { expandText } from './variables.ts';
+
+export interface JobsOptions extends ReuseInputs {
+  /** Of the run; in `jobs` each job has a folder. */
+  folder: string;
+  /** The repository from which the checkout was made. */
+  repositoryDir: string;
+  /** Where images are run; or why they are not. */
+  engine: EngineCommand | { absence: string; isShell?: true };
+  env: Readonly<Record<string, string | undefined>>;
+  reuse: JobReuse;
+  log: RunLog;
+  signal: AbortSignal;
+  /** Before a job with an environment begins, and when it has done well. */
+  onPlace(place: JobPlace, url: string | undefined, isDone: boolean): Promise<void>;
+}
+
+/** Runs one job: prepares its inputs, runs it here or in its image, and stores its results; or takes those of an earlier run. */
+export async function runJob(job: PlannedJob, options: JobsOptions): Promise<ScheduledOutcome> {
+  const { log, signal, reuse } = options;
+  const { retry } = job.definition;
+  const beganAtMs = Date.now();
+  // A job runs if it is not known whether it has to.
+  const key = await reuse.keyOf(job, options).catch(() => undefined);
+  const earlier = key && (await reuse.find(job, key, options).catch(() => undefined));
+  if (earlier && !signal.aborted) {
+    log.change(job.name, { state: 'running', startedAtMs: beganAtMs });
+    for (const line of [`reused from run ${earlier.iid}`, ...earlier.lines]) log.note(job.name, line);
+    const ended = { state: 'success', exitCode: 0, durationMs: Date.now() - beganAtMs } as const;
+    log.change(job.name, { ...ended, ...earlier.result, reusedFrom: earlier.iid });
+    return 'done';
+  }
+  const attempts = 1 + (retry?.max ?? 0);
+  for (let attempt = 1; ; attempt += 1) {
+    const startedAtMs = Date.now();
+    log.change(job.name, { state: 'running', startedAtMs });
+    const {
+      exitCode,
+      reason,
+      kind = 'script_failure',
+      hasCalledPlatform,
+    } = await attemptJob(job, options, attempt).catch((failure): JobOutcome => {
+      const reason = diskFullError(failure)?.message ?? reasonOf(failure);
+      return { exitCode: 1, reason, kind: 'runner_system_failure' };
+    });
+    if (signal.aborted) {
+      log.change(job.name, { state: 'canceled', durationMs: Date.now() - startedAtMs });
+      log.note(job.name, 'canceled');
+      return 'failed';
+    }
+    if (reason !== undefined) log.note(job.name, `> ${reason}`);
+    const mayFail = exitCode !== 0 && isAllowed(job.allowFailure, exitCode);
+    if (exitCode === 0 && attempt === 1 && !hasCalledPlatform)
+      await reuse.keep(job, key, options).catch(() => undefined); // it runs again
+    const verdict = exitCode === 0 ? '' : `  ${mayFail ? 'WARN' : 'FAIL'} ${exitCode}`;
+    log.note(job.name, `finished in ${duration(Date.now() - startedAtMs)}${verdict}`);
+    const isRetried =
+      retry?.when.some((one) => one === 'always' || one === kind) || retry?.exitCodes.includes(exitCode);
+    if (exitCode === 0 || attempt >= attempts || !isRetried) {
+      log.change(job.name, {
+        state: exitCode === 0 ? 'success' : 'failed',
+        exitCode,
+        durationMs: Date.now() - startedAtMs,
+        ...(mayFail && { mayFail }),
+      });
+      return exitCode === 0 || mayFail ? 'done' : 'failed';
+    }
+    log.note(job.name, `retry ${attempt} of ${attempts - 1}`);
+  }
+}
+
+async function attemptJob(job: PlannedJob, options: JobsOptions, attempt: number): Promise<JobOutcome> {
+  const { log, engine, env, filesDir } = options;
+  const { definition, name } = job;
+  if (definition.image && 'absence' in engine && !engine.isShell)
+    return { exitCode: 1, reason: withoutEngine(engine), kind: 'runner_system_failure' };
+  const folder = join(options.folder, 'jobs', `${folderName(name)}-${attempt}`);
+  const buildsDir = join(folder, 'builds');
+  const workDir = join(buildsDir, options.projectPath);
+  const scriptDir = `${workDir}.tmp`;
+  const isInImage = 'program' in engine && definition.image !== null && definition.image !== undefined;
+  const projectDir = isInImage ? projectDirInContainer(options.projectPath) : workDir;
+  await emptyArtifacts(options.artifacts, name);
+  await mkdir(workDir, { recursive: true });
+  await mkdir(scriptDir);
+  const jobId = jobNumber(options.runId, name);
+  const variablesWith = (dotenv: Readonly<Record<string, string>>) =>
+    jobVariables(job, options.variables, { projectDir, dotenv, jobId });
+  const before = variablesWith({}).values;
+  await bringCheckout(options.checkoutDir, workDir, before);
+  if (options.hasSubmodules) await bringSubmodules(options.repositoryDir, workDir, before.GIT_SUBMODULE_STRATEGY);
+  const dotenv = await bringArtifacts(job.artifactsOf, workDir, options.artifacts);
+  const { values, place } = variablesWith(dotenv);
+  const { tracked } = options;
+  const caches = { dir: options.cacheDir, workDir, values, tracked };
+  await bringCaches(definition.cache ?? [], caches);
+  for (const [file, text] of Object.entries(jobScripts(definition))) await writeFile(join(scriptDir, file), text);
+  if (place) await options.onPlace(place, undefined, false);
+
+  const where = isInImage ? expandText(definition.image?.name ?? '', values) : 'shell';
+  log.note(name, `starting ${where} (${job.stage})`);
+  if (!isInImage) {
+    const instead = definition.image ? ` instead of in ${expandText(definition.image.name, values)}` : '';
+    const isShell = definition.image && 'absence' in engine;
+    log.note(name, `runs on this machine${instead}${isShell ? `: ${engine.absence}` : ', because it has no image'}`);
+    if ((definition.services ?? []).length > 0) log.note(name, 'runs without its services, which need an image');
+  }
+  const readCoverage = definition.coverage ? coverageReader(definition.coverage) : undefined;
+  let coverage: number | undefined;
+  const limit = spanMs(definition.timeout ?? undefined);
+  const late = limit === undefined ? undefined : AbortSignal.timeout(limit);
+  const toRun = {
+    workDir,
+    buildsDir,
+    dockerSocket: usesDocker(definition) ? join(options.folder, `${jobId}.sock`) : undefined,
+    scriptDir,
+    image: definition.image ?? undefined,
+    services: definition.services ?? [],
+    variables: isInImage && filesDir ? await bringFiles(values, filesDir, { scriptDir, projectDir }) : values,
+    signal: late ? AbortSignal.any([options.signal, late]) : options.signal,
+    onLine: (line: string) => {
+      coverage = readCoverage?.(line) ?? coverage;
+      log.printed(name, line);
+    },
+    onNote: (text: string) => log.note(name, text),
+  };
+  // Windows has no such modes.
+  if (isInImage && SYSTEM !== 'win32') await runProgram('chmod', ['-R', 'a+rwX', buildsDir]);
+  else await chmod(join(scriptDir, 'run'), 0o755);
+  const outcome = isInImage
+    ? await runInContainer(toRun, { engine, projectDir, platformUrls: options.platformUrls })
+    : await runOnHost(toRun, env);
+  if (options.signal.aborted) return outcome;
+  if (late?.aborted)
+    return {
+      exitCode: outcome.exitCode || 1,
+      reason: `it exceeded its timeout of ${definition.timeout}`,
+      kind: 'job_execution_timeout',
+    };
+
+  const isSuccess = outcome.exitCode === 0;
+  const collected = await collectArtifacts(job, {
+    workDir,
+    values,
+    isSuccess,
+    store: options.artifacts,
+    tracked,
+  });
+  for (const note of collected.notes) log.note(name, note);
+  const results = await resultsOf(collected.reports, workDir);
+  log.change(name, { ...results, ...(coverage !== undefined && { coverage }) });
+  await keepCaches(definition.cache ?? [], caches, isSuccess);
+  if (isSuccess && place) {
+    // What it has just reported may be part of the address.
+    const reported = await bringArtifacts([name], workDir, options.artifacts);
+    const { values: known } = variablesWith({ ...dotenv, ...reported });
+    await options.onPlace(place, place.url && expandText(place.url, known), true);
+  }
+  return outcome;
+}
+
+/** Copies the variables that are files to what a container gets, and changes the paths in the values. */
+async function bringFiles(
+  values: Readonly<Record<string, string>>,
+  filesDir: string,
+  { scriptDir, projectDir }: { scriptDir: string; projectDir: string },
+): Promise<Record<string, string>> {
+  await cp(filesDir, join(scriptDir, 'files'), { recursive: true });
+  const inContainer = `${projectDir}.tmp/files`;
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, value.replaceAll(filesDir, inContainer)]),
+  );
+}
+
+/** Gives a job its copy of the checkout, as its variables GIT_STRATEGY and GIT_DEPTH say. */
+async function bringCheckout(
+  from: string,
+  to: string,
+  { GIT_STRATEGY: strategy, GIT_DEPTH: depth = '' }: Readonly<Record<string, string>>,
+): Promise<void> {
+  if (strategy === 'none' || strategy === 'empty') return;
+  await cp(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+  if (/^[1-9]\d{0,8}$/.test(depth))
+    await git(to, ['fetch', '--quiet', '--no-tags', '--depth', depth, `file://${from}`, 'HEAD']);
+}
+
+/** Why a job with an image does not run. */
+export const withoutEngine = ({ absence }: { absence: string }) =>
+  `it has an image, but no container engine responds: ${absence}. Start the engine, or run the jobs directly on this machine with --shell.`;
+
+/** Checks out submodules as GIT_SUBMODULE_STRATEGY says, from their copies in the repository if it has any. */
+async function bringSubmodules(repositoryDir: string, to: string, strategy: string | undefined): Promise<void> {
+  if (strategy !== 'normal' && strategy !== 'recursive') return;
+  const query = ['--name-only', '--get-regexp', '^submodule\\..*\\.path$'];
+  const listed = await git(to, ['config', '--file', '.gitmodules', ...query]);
+  const local = await Promise.all(
+    listed.split('\n').map(async (key) => {
+      const name = key.slice('submodule.'.length, -'.path'.length);
+      const copy = await git(repositoryDir, ['rev-parse', '--path-format=absolute', '--git-path', `modules/${name}`]);
+      return existsSync(copy) ? ['-c', `submodule.${name}.url=${copy}`] : [];
+    }),
+  );
+  const more = strategy === 'recursive' ? ['--recursive'] : [];
+  const update = ['submodule', '--quiet', 'update', '--init', ...more];
+  await git(to, ['-c', 'protocol.file.allow=always', ...local.flat(), ...update]).catch((failure) => {
+    throw new Error(`its submodules could not be checked out: ${failure.message}`);
+  });
+}
+
+function isAllowed(allowed: AllowFailure, exitCode: number): boolean {
+  return typeof allowed === 'boolean' ? allowed : allowed.exitCodes.includes(exitCode);
+}
+
+const UNITS_MS = { w: 604_800_000, d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 } as const;
+
+/** `1h 30m`, `90 minutes`, `5400` (seconds). */
+export function spanMs(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d+$/.test(text.trim())) return Number(text) * 1_000;
+  let sum = 0;
+  for (const [, count, unit] of text.matchAll(/(\d{1,9}) {0,9}([wdhms])/g))
+    sum += Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
+  return sum === 0 ? undefined : sum;
+}

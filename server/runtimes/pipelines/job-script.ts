@@ -1,0 +1,66 @@
+import type { JobDefinition } from './definition.ts';
+
+/** Names of the files that a job is run by, within a folder of its own. */
+const SCRIPT_FILES = { driver: 'run', script: 'script', after: 'after_script' } as const;
+
+/** Comes before the output of `after_script`. */
+export const AFTER_TITLE = 'Running after_script';
+
+/** Time limit of `after_script` in seconds, as on GitLab. */
+const AFTER_LIMIT_S = 300;
+
+/**
+ * The files that run a job, in whatever shell there is: the driver starts the script and, in a shell of its own, what comes after
+ * it, and ends with the script's exit code. It finds the others in the folder that is its first argument; the second is where the
+ * job works.
+ */
+export function jobScripts({
+  before_script: before,
+  script,
+  after_script: after,
+}: JobDefinition): Record<string, string> {
+  const hasAfter = (after ?? []).length > 0;
+  return {
+    [SCRIPT_FILES.driver]: `#!/bin/sh
+at=$1
+cd "$2" || exit 1
+exec </dev/null
+for shell in /usr/local/bin/bash /usr/bin/bash /bin/bash /busybox/sh /bin/sh sh; do
+  if command -v "$shell" >/dev/null 2>&1; then break; fi
+done
+"$shell" "$at/${SCRIPT_FILES.script}"
+code=$?
+${
+  hasAfter
+    ? `if [ $code -eq 0 ]; then CI_JOB_STATUS=success; else CI_JOB_STATUS=failed; fi
+export CI_JOB_STATUS
+echo '${AFTER_TITLE}'
+( sleep ${AFTER_LIMIT_S}; kill -9 $$ ) >/dev/null 2>&1 &
+limit=$!
+"$shell" "$at/${SCRIPT_FILES.after}" || echo "after_script ended with exit code $?: it is ignored"
+kill $limit 2>/dev/null
+`
+    : ''
+}exit $code
+`,
+    [SCRIPT_FILES.script]: scriptText([...(before ?? []), ...(script ?? [])]),
+    ...(hasAfter && { [SCRIPT_FILES.after]: scriptText(after ?? []) }),
+  };
+}
+
+/** Commands, each said before it is done; the first that fails ends them. */
+function scriptText(commands: readonly string[]): string {
+  // Only built-in commands of the shell, because an image may have no others.
+  const head = 'case "$(set -o)" in *pipefail*) set -o pipefail ;; esac\nset -e\n';
+  return `${head}${commands.map((command) => `printf '%s\\n' ${quoted(shown(command))}\n${command}\n`).join('')}`;
+}
+
+function shown(command: string): string {
+  const [first = '', ...more] = command.trim().split('\n');
+  return `${COMMAND_MARK}${first}${more.length > 0 ? ' # and more' : ''}`;
+}
+
+/** Before a command that is said: what scripts print by themselves has no such sign. */
+export const COMMAND_MARK = '\u0001$ ';
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import { inScope, projectVariables } from './job-variables.ts';
+
+const variable = (key: string, value: string, more = {}) => ({
+  key,
+  value,
+  variable_type: 'env_var',
+  protected: false,
+  masked: false,
+  raw: false,
+  environment_scope: '*',
+  level: 0,
+  ...more,
+});
+const BRANCHES = { branch: 'feature/a', defaultBranch: 'main' };
+
+it('a branch gets unprotected variables, the default branch gets all', () => {
+  const all = [variable('A', '1'), variable('B', '2', { protected: true, masked: true })];
+  const ofBranch = projectVariables(all, BRANCHES);
+  expect(ofBranch).toMatchObject({ variables: [{ key: 'A' }], withheld: ['B'], secrets: ['2'] });
+  expect(projectVariables(all, { ...BRANCHES, branch: 'main' })).toMatchObject({
+    variables: [{ key: 'A' }, { key: 'B' }],
+    withheld: [],
+  });
+});
+
+it('a variable that acts before any job, as earlier versions took it, is refused before anything runs', () => {
+  expect(() => projectVariables([variable('BASH_ENV', '/tmp/x')], BRANCHES)).toThrow(
+    "the project's variable BASH_ENV is read by shells before a job's script begins, so no job was run",
+  );
+});
+
+it('of several of one key a job gets the one whose scope says most of its environment', () => {
+  const all = ['review/*', '*', 'review/a.b', 'production'].map((scope) => ({
+    key: 'TIER',
+    value: scope,
+    isFile: false,
+    isRaw: false,
+    scope,
+    level: 0,
+  }));
+  const last = (environment?: string) => inScope(all, environment).at(-1)?.value;
+  expect([last(), last('review/x'), last('review/a.b'), last('review/aXb'), last('staging')]).toEqual([
+    '*',
+    'review/*',
+    'review/a.b',
+    'review/*',
+    '*',
+  ]);
+});
+
+it('a variable of the project wins over those of its groups, and the nearest group over those above it', () => {
+  const all = [
+    variable('A', 'of the group', { environment_scope: 'review/x' }),
+    variable('B', 'of the group'),
+    variable('A', 'of the subgroup', { level: 1 }),
+    variable('B', 'of the project', { level: 2 }),
+  ];
+  const { variables } = projectVariables(all, BRANCHES);
+  const values = Object.fromEntries(inScope(variables, 'review/x').map(({ key, value }) => [key, value]));
+  expect(values).toEqual({ A: 'of the subgroup', B: 'of the project' });
+});

@@ -1,0 +1,64 @@
+import { matchesStars } from '../../model/star-pattern.ts';
+import { readerBeforeTheScript } from '../../model/variable-readers.ts';
+import { PipelineError } from './pipeline-error.ts';
+import type { ScmVariableRecord } from './scm-client.ts';
+
+export interface JobVariable {
+  key: string;
+  value: string;
+  /** Is the value a file's, and the variable its path? */
+  isFile: boolean;
+  /** Are `$` in it just that? */
+  isRaw: boolean;
+  /** Of variables with one key the highest level counts: a project's own, then its nearest group's. */
+  level: number;
+  /** Name of the environments whose jobs get it; `*` represents anything. */
+  scope: string;
+}
+
+/** What a branch's jobs get of a project's variables. */
+export interface ProjectVariables {
+  variables: JobVariable[];
+  /** Values that no log may show. */
+  secrets: string[];
+  /** Keys of the variables that are protected. */
+  withheld: string[];
+}
+
+/**
+ * What the jobs of a branch get of a project's variables: those that are protected only if the branch is the default one, which is
+ * the one that servers protect. Throws PipelineError for one that would act before any job does, as earlier versions have taken them.
+ */
+export function projectVariables(
+  all: readonly ScmVariableRecord[],
+  { branch, defaultBranch }: { branch: string; defaultBranch: string },
+): ProjectVariables {
+  for (const { key } of all) {
+    const reader = readerBeforeTheScript(key);
+    if (reader === undefined) continue;
+    throw new PipelineError(
+      `the project's variable ${key} is read by ${reader} before a job's script begins, so no job was run. Remove it from the project, and set it in .gitlab-ci.yml or in the script.`,
+    );
+  }
+  const isFor = (variable: ScmVariableRecord) => !variable.protected || branch === defaultBranch;
+  return {
+    variables: all.filter(isFor).map(({ key, value, variable_type, raw, environment_scope: scope, level }) => ({
+      key,
+      value,
+      isFile: variable_type === 'file',
+      isRaw: raw,
+      scope,
+      level,
+    })),
+    secrets: all.filter((one) => one.masked).map(({ value }) => value),
+    withheld: all.filter((one) => !isFor(one)).map(({ key }) => key),
+  };
+}
+
+/** The variables for a job with an environment. If several have the same key, the nearest level wins, and there the most specific scope. */
+export function inScope(all: readonly JobVariable[], environment: string | undefined): JobVariable[] {
+  const meant = all.filter(
+    ({ scope }) => scope === '*' || (environment !== undefined && matchesStars(scope, environment)),
+  );
+  return meant.sort((one, other) => one.level - other.level || one.scope.length - other.scope.length);
+}

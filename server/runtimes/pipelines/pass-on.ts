@@ -1,0 +1,85 @@
+// biome-ignore lint/style/noRestrictedImports: passes on what a job sends, for as long as the job runs
+import { type IncomingMessage, type RequestOptions, request, type ServerResponse } from 'node:http';
+import { type Duplex, pipeline } from 'node:stream';
+import { json } from 'node:stream/consumers';
+
+const ASK_TIMEOUT_MS = 10_000;
+/** Headers of responses that name addresses to follow. */
+const FOLLOWED = ['location', 'link'];
+
+interface PassOnOptions {
+  /** Applied to addresses in the headers of the response. */
+  translate?(text: string): string;
+  /** In place of the body of the request. */
+  body?: Buffer | undefined;
+}
+
+/** Passes a request on, and its response back. */
+export function passOn(
+  req: IncomingMessage,
+  res: ServerResponse,
+  options: RequestOptions,
+  { translate = (text) => text, body }: PassOnOptions,
+): void {
+  const outgoing = request(options, (answer) => {
+    const headers = Object.entries(answer.headers).map(([name, value]) => [
+      name,
+      FOLLOWED.includes(name) && typeof value === 'string' ? translate(value) : value,
+    ]);
+    res.writeHead(answer.statusCode ?? 502, Object.fromEntries(headers));
+    // What a command follows, such as a log, comes in pieces with pauses.
+    res.flushHeaders();
+    pipeline(answer, res, () => undefined);
+  });
+  outgoing.once('error', ({ message }) => {
+    if (res.headersSent) return res.destroy();
+    // In the form in which a container engine gives its reasons.
+    const body = JSON.stringify({ message: `the job's request could not be passed on: ${message}` });
+    return res.writeHead(502, { 'content-type': 'application/json' }).end(body);
+  });
+  res.once('close', () => outgoing.destroy());
+  if (body) outgoing.end(body);
+  else pipeline(req, outgoing, () => undefined);
+}
+
+/** Passes on a request that turns its connection into another protocol; a body before that is part of it. */
+export function passOnUpgrade(
+  { socket, head }: { socket: Duplex; head: Buffer },
+  options: RequestOptions,
+  body = Buffer.alloc(0),
+): void {
+  const outgoing = request(options);
+  socket.on('error', () => outgoing.destroy());
+  outgoing.once('error', () => socket.destroy());
+  outgoing.once('response', (answer) => {
+    // It was refused: the connection ends with the response.
+    socket.write(headOf(answer, { connection: 'close' }));
+    pipeline(answer, socket, () => undefined);
+  });
+  outgoing.once('upgrade', (answer, other, rest) => {
+    socket.write(headOf(answer, {}));
+    socket.write(rest);
+    other.write(head);
+    pipeline(socket, other, () => undefined);
+    pipeline(other, socket, () => undefined);
+  });
+  outgoing.end(body);
+}
+
+function headOf({ statusCode, statusMessage, headers }: IncomingMessage, more: Record<string, string>): string {
+  const { 'transfer-encoding': _chunked, ...kept } = headers;
+  const lines = Object.entries({ ...kept, ...more }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join('')}\r\n`;
+}
+
+/** The JSON of a response; undefined unless it was successful. */
+export function askEngine(options: RequestOptions): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ ...options, timeout: ASK_TIMEOUT_MS, agent: false }, (answer) => {
+      json(answer).then((value) => resolve(answer.statusCode === 200 ? value : undefined), reject);
+    });
+    outgoing.once('timeout', () => outgoing.destroy(new Error('the container engine does not respond')));
+    outgoing.once('error', reject);
+    outgoing.end();
+  });
+}

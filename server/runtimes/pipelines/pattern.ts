@@ -1,0 +1,58 @@
+import { RE2JS } from 're2js';
+import { reasonOf } from '../../model/errors.ts';
+import { PipelineError } from './pipeline-error.ts';
+
+/** With these limits the slowest pattern takes a moment. */
+const MAX_PATTERN_CHARACTERS = 1_000;
+const MAX_REPEATED_CHARACTERS = 10_000;
+const MAX_TEXT_CHARACTERS = 10_000;
+const FLAGS: Readonly<Record<string, number>> = {
+  i: RE2JS.CASE_INSENSITIVE,
+  s: RE2JS.DOTALL,
+  m: RE2JS.MULTILINE,
+};
+
+/**
+ * A regular expression as the server reads it (RE2): the time of a match grows with the text only, whatever the expression.
+ *
+ * @param flags of `i`, `s` and `m`; others are ignored
+ * @throws PipelineError for one that is not valid, or too large; when called, for a text that is too long
+ */
+export function patternOf(source: string, flags = ''): (text: string) => boolean {
+  const compiled = compile(source, flags);
+  return (text) => {
+    if (text.length > MAX_TEXT_CHARACTERS)
+      throw new PipelineError(
+        `${shownOf(source)} cannot be compared with a text of more than ${MAX_TEXT_CHARACTERS} characters`,
+      );
+    return compiled.test(text);
+  };
+}
+
+/** Finds the last match of such an expression in the first part of a text. */
+export function lastMatchOf(source: string, flags = ''): (text: string) => string | undefined {
+  const compiled = compile(source, flags);
+  return (text) => {
+    const matcher = compiled.matcher(text.slice(0, MAX_TEXT_CHARACTERS));
+    let last: string | undefined;
+    while (matcher.find()) last = matcher.group() ?? undefined;
+    return last;
+  };
+}
+
+const shownOf = (source: string) => `the pattern /${source.slice(0, 200)}/`;
+
+function compile(source: string, flags: string): RE2JS {
+  const shown = shownOf(source);
+  const repeats = Math.max(1, ...Array.from(source.matchAll(/\d{1,5}(?=[,}])/g), Number));
+  if (source.length > MAX_PATTERN_CHARACTERS || source.length * repeats > MAX_REPEATED_CHARACTERS)
+    throw new PipelineError(`${shown} is too long, or repeats too much. Shorten it.`);
+  try {
+    return RE2JS.compile(
+      source,
+      [...flags].reduce((sum, flag) => sum | (FLAGS[flag] ?? 0), 0),
+    );
+  } catch (cause) {
+    throw new PipelineError(`${shown} is not valid: ${reasonOf(cause)}`);
+  }
+}

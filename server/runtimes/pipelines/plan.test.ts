@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import type { JobDefinition } from './definition.ts';
+import { PipelineError } from './pipeline-error.ts';
+import { planOf } from './plan.ts';
+import type { RuleFacts } from './rules.ts';
+
+/** The plan for a push, with jobs of stage `test` unless they say otherwise. */
+function plan(jobs: Readonly<Record<string, Partial<JobDefinition>>>) {
+  const facts: RuleFacts = { source: 'push', branch: 'a', files: [], changed: () => [], hasWorkflowRules: false };
+  const defined = Object.entries(jobs).map(([name, one]): [string, JobDefinition] => [
+    name,
+    { stage: 'test', variables: {}, ...one },
+  ]);
+  const definition = {
+    stages: ['build', 'test', 'deploy'],
+    variables: {},
+    workflowRules: undefined,
+    jobs: new Map(defined),
+  };
+  return planOf({ definition, facts, before: {}, after: {} });
+}
+const needs = (...names: string[]) => names.map((job) => ({ job }));
+
+describe('circular needs', () => {
+  it.each<[string, Parameters<typeof plan>[0], string]>([
+    ['of a job that needs itself', { a: { needs: needs('a') } }, 'a -> a'],
+    ['of two jobs', { a: { needs: needs('b') }, b: { needs: needs('a') } }, 'a -> b -> a'],
+    [
+      'of three jobs, and one that only waits for them',
+      { z: { needs: needs('b') }, a: { needs: needs('b') }, b: { needs: needs('c') }, c: { needs: needs('z', 'a') } },
+      'z -> b -> c -> z',
+    ],
+    [
+      'of jobs that have no part in this pipeline',
+      { ok: {}, a: { needs: needs('b'), rules: [] }, b: { needs: needs('a'), rules: [] } },
+      'a -> b -> a',
+    ],
+    [
+      'that an optional need closes',
+      { a: { needs: [{ job: 'b', optional: true }] }, b: { needs: needs('a') } },
+      'a -> b -> a',
+    ],
+    ['that a rule gives', { a: { rules: [{ needs: needs('b') }] }, b: { needs: needs('a') } }, 'a -> b -> a'],
+    [
+      'of a job that a rule has wait for a later stage, which waits for its own',
+      { a: { stage: 'build', rules: [{ needs: needs('b') }] }, b: {} },
+      'a -> b -> a',
+    ],
+    ['of parallel jobs', { a: { parallel: 2, needs: needs('a') } }, 'a -> a'],
+  ])('%s are refused with the names of its jobs', (_title, jobs, names) => {
+    const sentence = `.gitlab-ci.yml: circular needs: ${names}. Remove one of these needs.`;
+    expect(() => plan(jobs)).toThrow(new PipelineError(sentence));
+  });
+
+  it('are not what needs of another project are', () => {
+    expect(plan({ a: { needs: [{ job: 'a', project: 'group/other' }] } })).toMatchObject([{ name: 'a', needs: [] }]);
+  });
+
+  it('are not what several paths to one job are, nor jobs that take artifacts from each other', () => {
+    const jobs = {
+      a: { needs: needs('b', 'c') },
+      b: { needs: needs('d') },
+      c: { needs: needs('d') },
+      d: { needs: [] },
+    };
+    expect(plan(jobs).map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd']);
+    // `dependencies` only say whose artifacts a job gets: it does not wait for them.
+    expect(plan({ a: { dependencies: ['b'] }, b: { dependencies: ['a'] } })).toHaveLength(2);
+  });
+});

@@ -1,0 +1,193 @@
+import type { AllowFailure, Definition, JobDefinition } from './definition.ts';
+import { PipelineError } from './pipeline-error.ts';
+import { DEFINITION } from './repository.ts';
+import { decisionOn, matchingRule, partOf, type RuleFacts } from './rules.ts';
+import { asVariables, expanded, expandText, type Variables } from './variables.ts';
+
+/** A job that a pipeline runs. */
+export interface PlannedJob {
+  name: string;
+  /** Its name in its own pipeline, for a job of a child pipeline. */
+  ownName?: string;
+  /** Its name in the definition: jobs of a matrix share one. */
+  base: string;
+  stage: string;
+  definition: JobDefinition;
+  when: string;
+  allowFailure: AllowFailure;
+  /** The variables from the definition: global ones, those of the job, its rule and its matrix; without those of project and server. */
+  variables: Variables;
+  node: { index?: number; total: number };
+  /** Names of jobs that it waits for; undefined: all of earlier stages. */
+  needs: readonly string[] | undefined;
+  /** Names of jobs whose artifacts it gets. */
+  artifactsOf: readonly string[];
+  /** The rule by which it takes part. */
+  decision: string | undefined;
+  /** Jobs of one group do not run at the same time. */
+  resourceGroup: string | undefined;
+}
+
+export interface PlanOptions {
+  definition: Definition;
+  facts: RuleFacts;
+  /** What every job has before the definition's: the server's own; and what wins over it: the project's, and those typed. */
+  before: Variables;
+  after: Variables;
+  /** A job that does not take part, and the rule that decides. */
+  onLeftOut?(name: string, decision: string | undefined): void;
+}
+
+/**
+ * The jobs that join a pipeline, by stages.
+ *
+ * @throws PipelineError for one that needs what is not there, and for jobs that wait for each other
+ */
+export function planOf({ definition, facts, before, after, onLeftOut }: PlanOptions): PlannedJob[] {
+  // Refused whichever jobs join, as the server does.
+  refuseCycle(
+    [...definition.jobs].map(
+      ([name, { needs }]) => [name, needsHere(needs)?.map(({ job = '' }) => job) ?? []] as const,
+    ),
+  );
+  const workflow = workflowVariables({ definition, facts, before, after });
+  if (!workflow) return [];
+  const global = { ...definition.variables, ...workflow };
+  const parts = [...definition.jobs].flatMap(([base, job]) =>
+    instancesOf(base, job).flatMap(({ name, matrix, node }) => {
+      const own = asVariables({ ...inherited(job, global), ...job.variables, ...matrix });
+      const values = expanded({ ...before, ...own, ...after });
+      const part = partOf(job, values, facts);
+      const decision = decisionOn(job, values, facts);
+      if (part)
+        return [
+          { name, base, job, part, node, decision, values, variables: { ...own, ...asVariables(part.variables) } },
+        ];
+      onLeftOut?.(name, decision);
+      return [];
+    }),
+  );
+  const order = (stage: string) => definition.stages.indexOf(stage);
+  parts.sort((one, other) => order(one.job.stage) - order(other.job.stage));
+  const namesOf = (base: string) =>
+    parts.filter((one) => one.base === base || one.name === base).map(({ name }) => name);
+  const namesFor = ({ job: needed = '', parallel }: Need) => {
+    const meant = parallel && rowsOf(parallel.matrix).map((row) => nameOf(needed, row));
+    return meant ? namesOf(needed).filter((name) => meant.includes(name)) : namesOf(needed);
+  };
+  const planned = parts.map(({ name, base, job, part, values, variables, node, decision }) => {
+    const needs = needsHere(part.needs ?? job.needs);
+    for (const need of needs ?? []) {
+      const { job: needed = '', optional, parallel } = need;
+      if (namesFor(need).length > 0 || optional) continue;
+      const why = parallel
+        ? 'has no parallel job with these values of its matrix'
+        : definition.jobs.has(needed)
+          ? 'is not part of this pipeline. Make the need optional, or give both jobs the same rules.'
+          : 'is not defined';
+      throw new PipelineError(`job '${name}' needs '${needed}', which ${why}`);
+    }
+    const earlier = parts.filter((one) => order(one.job.stage) < order(job.stage));
+    const carried = needs
+      ? needs.filter(({ artifacts }) => artifacts !== false).flatMap(namesFor)
+      : earlier.map((one) => one.name);
+    return {
+      name,
+      base,
+      stage: job.stage,
+      definition: job,
+      when: part.when,
+      allowFailure: part.allowFailure,
+      variables,
+      node,
+      needs: needs?.flatMap(namesFor),
+      decision,
+      resourceGroup: job.resource_group && (expandText(job.resource_group, values) || job.resource_group),
+      artifactsOf: job.dependencies ? job.dependencies.flatMap(namesOf) : carried,
+    };
+  });
+  refuseCycle(planned.map((job) => [job.name, awaitedBy(job, planned, definition.stages)] as const));
+  return planned;
+}
+
+type Need = NonNullable<JobDefinition['needs']>[number];
+
+/** The needs that name jobs of this very pipeline. */
+function needsHere(needs: JobDefinition['needs']): JobDefinition['needs'] {
+  return needs?.filter(({ project, pipeline }) => project === undefined && pipeline === undefined);
+}
+
+/** Names of the jobs that must end before a job starts. */
+export function awaitedBy(
+  { needs, stage }: PlannedJob,
+  jobs: readonly PlannedJob[],
+  stages: readonly string[],
+): readonly string[] {
+  const isEarlier = (one: PlannedJob) => stages.indexOf(one.stage) < stages.indexOf(stage);
+  return needs ?? jobs.filter(isEarlier).map(({ name }) => name);
+}
+
+/** Throws PipelineError for jobs, each with those that it waits for, of which some wait for each other. */
+function refuseCycle(jobs: Iterable<readonly [name: string, awaited: readonly string[]]>): void {
+  const awaited = new Map(jobs);
+  const visited = new Set<string>();
+  const visit = (name: string, path: readonly string[]): void => {
+    if (path.includes(name)) {
+      const cycle = [...path.slice(path.indexOf(name)), name].join(' -> ');
+      throw new PipelineError(`${DEFINITION}: circular needs: ${cycle}. Remove one of these needs.`);
+    }
+    if (visited.has(name)) return;
+    visited.add(name);
+    for (const next of awaited.get(name) ?? []) visit(next, [...path, name]);
+  };
+  for (const name of awaited.keys()) visit(name, []);
+}
+
+/** Variables of the matching workflow rule; undefined if the workflow has no pipeline. */
+function workflowVariables({ definition, facts, before, after }: PlanOptions): Record<string, string> | undefined {
+  const { workflowRules, variables } = definition;
+  if (!workflowRules) return {};
+  const rule = matchingRule(workflowRules, expanded({ ...before, ...asVariables(variables), ...after }), facts);
+  return !rule || rule.when === 'never' ? undefined : (rule.variables ?? {});
+}
+
+function inherited({ inherit }: JobDefinition, global: Readonly<Record<string, string>>): Record<string, string> {
+  const which = inherit?.variables ?? true;
+  if (which === false) return {};
+  if (which === true) return global;
+  return Object.fromEntries(Object.entries(global).filter(([name]) => which.includes(name)));
+}
+
+function instancesOf(
+  base: string,
+  { parallel }: JobDefinition,
+): { name: string; matrix: Record<string, string>; node: PlannedJob['node'] }[] {
+  if (parallel === undefined || parallel === null) return [{ name: base, matrix: {}, node: { total: 1 } }];
+  if (typeof parallel === 'number') {
+    return Array.from({ length: parallel }, (_, index) => ({
+      name: `${base} ${index + 1}/${parallel}`,
+      matrix: {},
+      node: { index: index + 1, total: parallel },
+    }));
+  }
+  const rows = rowsOf(parallel.matrix);
+  return rows.map((matrix, index) => ({
+    name: nameOf(base, matrix),
+    matrix,
+    node: { index: index + 1, total: rows.length },
+  }));
+}
+
+/** All combinations of the values of a matrix. */
+function rowsOf(matrix: readonly Readonly<Record<string, readonly string[]>>[]): Record<string, string>[] {
+  return matrix.flatMap((row) =>
+    Object.entries(row).reduce<Record<string, string>[]>(
+      (made, [name, values]) => made.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
+      [{}],
+    ),
+  );
+}
+
+function nameOf(base: string, row: Readonly<Record<string, string>>): string {
+  return `${base}: [${Object.values(row).join(', ')}]`;
+}

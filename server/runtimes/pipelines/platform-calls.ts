@@ -1,0 +1,32 @@
+import { type KeyPair, type RefusedCall, RowClient } from '../../api/client/route-client.ts';
+import { deliveryRoutes } from '../../api/routes/delivery.ts';
+import { jsonIn } from '../../model/json.ts';
+import { PipelineError } from './pipeline-error.ts';
+
+/** Time for the platform to respond. */
+const TIMEOUT_MS = 60_000;
+
+/** Speaks to a running platform as somebody who may run pipelines there; its refusals have their `status`. */
+export type PlatformCalls = Pick<RowClient, 'baseUrl' | 'ask' | 'json' | 'text'>;
+
+export class KeyPairCalls extends RowClient {
+  constructor(baseUrl: string, keyPair: KeyPair) {
+    super(baseUrl, () => keyPair, { timeoutMs: TIMEOUT_MS });
+  }
+
+  protected refused({ method, path, status, text }: RefusedCall): PipelineError {
+    const message = Object(jsonIn(text)).message ?? text;
+    return Object.assign(new PipelineError(`${method} ${path}: ${message}`, 1), { status });
+  }
+
+  protected failed(reason: string): PipelineError {
+    return new PipelineError(reason, 1);
+  }
+}
+
+/** Address and token of the mock GitLab; throws PipelineError without permission. */
+export async function scmOf(platform: PlatformCalls): Promise<{ url: string; apiUrl: string; token: string }> {
+  const { url, apiUrl, token } = await platform.ask(deliveryRoutes.readScm);
+  if (token === undefined) throw new PipelineError('pipelines require the root user. Use an API key of root.');
+  return { url, apiUrl, token };
+}

@@ -1,0 +1,107 @@
+import { createServer, type IncomingMessage, type RequestOptions, type Server } from 'node:http';
+import { BlockList, isIPv4 } from 'node:net';
+import { passOn, passOnUpgrade } from './pass-on.ts';
+
+/** Network of a job in a container engine. */
+export interface JobNetwork {
+  /** `172.18.0.0/16` */
+  subnet: string;
+  /** The address of this machine in it. */
+  gateway: string;
+}
+
+/** Of an engine in a virtual machine: its network passes this name on to loopback of this machine. */
+export const LOOPBACK_FROM_MACHINE = 'host.docker.internal';
+
+/** How a job in a network of its own reaches the platform. */
+export interface PlatformRoute {
+  /** The text with addresses that are valid in the network in place of those of the platform. */
+  translate(text: string): string;
+  /** Has the job called the platform? */
+  readonly isUsed: boolean;
+  close(): void;
+}
+
+export const LOOPBACK = /^(?:127\.[\d.]+|(?:[\w-]+\.)*localhost|\[::1\])$/;
+
+/**
+ * Opens a forwarder for each address of the platform, on the gateway address of the network: it answers only clients in that network,
+ * and leads only to those addresses. Rejects if the gateway is not an address of this machine.
+ *
+ * @param network undefined for one in a virtual machine: then the forwarders are on loopback, as the platform itself
+ */
+export async function openPlatformRoute(
+  network: JobNetwork | undefined,
+  urls: readonly string[],
+): Promise<PlatformRoute> {
+  const { gateway, subnet } = network ?? { gateway: '127.0.0.1', subnet: '127.0.0.0/8' };
+  const name = network ? gateway : LOOPBACK_FROM_MACHINE;
+  const clients = new BlockList();
+  const [first = '', prefix = ''] = subnet.split('/');
+  clients.addSubnet(first, Number(prefix));
+  const isClient = (address = '') =>
+    isIPv4(address) && (address !== gateway || network === undefined) && clients.check(address);
+  const servers: Server[] = [];
+  let isUsed = false;
+  const close = () => {
+    for (const server of servers) {
+      server.close();
+      server.closeAllConnections();
+    }
+  };
+  const places: { pattern: RegExp; here: string }[] = [];
+  const translate = (text: string) =>
+    places.reduce((changed, { pattern, here }) => changed.replace(pattern, here), text);
+  try {
+    for (const [port, host] of hostsByPort(urls)) {
+      const server = createServer();
+      server.on('connection', (socket) => {
+        if (isClient(socket.remoteAddress)) isUsed = true;
+        else socket.destroy();
+      });
+      server.on('request', (req, res) => passOn(req, res, onward(req, { port, host, name }), { translate }));
+      server.on('upgrade', (req, socket, head) => passOnUpgrade({ socket, head }, onward(req, { port, host, name })));
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(0, gateway, () => resolve());
+      });
+      servers.push(server);
+      const address = server.address();
+      const ownPort = address !== null && typeof address === 'object' ? address.port : 0;
+      // However a variable writes the loopback address.
+      const names = `(?<![\\w.-])(?:127\\.[\\d.]+|(?:[\\w-]+\\.)*localhost|\\[::1\\])`;
+      places.push({ pattern: new RegExp(`${names}:${port}(?!\\d)`, 'g'), here: `${name}:${ownPort}` });
+    }
+  } catch (failure) {
+    close();
+    throw failure;
+  }
+  return {
+    translate,
+    get isUsed() {
+      return isUsed;
+    },
+    close,
+  };
+}
+
+/** Those on loopback, as HTTP. */
+function hostsByPort(urls: readonly string[]): Map<string, string> {
+  const found = urls
+    .map((url) => new URL(url))
+    .filter((url) => url.protocol === 'http:' && LOOPBACK.test(url.hostname));
+  return new Map(found.map(({ port, host }) => [port, host]));
+}
+
+/** The same request to the platform, under the name by which it knows itself. */
+function onward(
+  req: IncomingMessage,
+  { port, host, name }: { port: string; host: string; name: string },
+): RequestOptions {
+  const { method = 'GET', url: path = '/' } = req;
+  const isOurs = req.headers.host === `${name}:${req.socket.localPort}`;
+  const headers = { ...req.headers, ...(isOurs && { host }) };
+  // Names below localhost are not known to every resolver.
+  const hostname = new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, '').replace(/^.*localhost$/, 'localhost');
+  return { hostname, port, method, path, headers, agent: false };
+}

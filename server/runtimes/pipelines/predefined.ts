@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto';
+import { pipelineNumber } from '../../mocks/scm/pipeline-number.ts';
+import { SYSTEM } from '../../system/this-system.ts';
+import type { Checkout } from './checkout.ts';
+import type { PipelineSource } from './rules.ts';
+import type { ScmMergeRequestRecord, ScmProjectRecord } from './scm-client.ts';
+
+const NO_COMMIT = '0'.repeat(40);
+
+/** Properties of a run, for the variables of its jobs. */
+export interface RunIdentity {
+  runId: string;
+  source: PipelineSource;
+  /** The branch, or the tag. */
+  branch: string;
+  isTag: boolean;
+  /** The newest commit that the branch had before; undefined for a new branch. */
+  beforeSha?: string | undefined;
+  checkout: Pick<Checkout, 'sha' | 'commit' | 'baseSha'>;
+  project: ScmProjectRecord;
+  mergeRequest: ScmMergeRequestRecord | undefined;
+  /** Where the source-control server is, without a slash at its end. */
+  scmUrl: string;
+  jobToken: string;
+  createdAt: string;
+  /** Is the pipeline of the branch that is protected? */
+  isProtected: boolean;
+}
+
+const MAX_SLUG = 63;
+const MAX_ENVIRONMENT_SLUG = 24;
+
+/** A branch as it may stand in host names: `CI_COMMIT_REF_SLUG`. */
+export function refSlug(ref: string): string {
+  return ref
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '-')
+    .slice(0, MAX_SLUG)
+    .replace(/^-+|-+$/g, '');
+}
+
+/** An environment's name likewise: `CI_ENVIRONMENT_SLUG`. */
+export function environmentSlug(name: string): string {
+  const plain = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '-')
+    .replace(/-+/g, '-');
+  const slug = /^[a-z]/.test(plain) ? plain : `env-${plain}`;
+  if (slug.length <= MAX_ENVIRONMENT_SLUG && slug === name) return slug.replace(/-$/, '');
+  const hash = BigInt(`0x${createHash('sha256').update(name).digest('hex')}`)
+    .toString(36)
+    .slice(-6);
+  return `${slug.slice(0, MAX_ENVIRONMENT_SLUG - 7).replace(/-*$/, '-')}${hash}`;
+}
+
+/** What a name says of an environment, the first that fits: `CI_ENVIRONMENT_TIER`. */
+const TIERS = {
+  development: /dev|review|trunk/i,
+  testing: /te?st|int|acc?e?pt|qa|qc|control|quality/i,
+  staging: /sta?g|mode?l|pre|demo|non/i,
+  production: /pro?d|live/i,
+};
+export const tierOf = (name: string) => Object.entries(TIERS).find(([, words]) => words.test(name))?.[0] ?? 'other';
+
+/** The server's own variables of a pipeline, with the values of the mock that runs here. */
+export function predefinedVariables(run: RunIdentity): Record<string, string> {
+  return {
+    ...serverVariables(run),
+    ...projectVariables(run),
+    ...registryVariables(run),
+    ...commitVariables(run),
+    ...mergeRequestVariables(run),
+    CI_PIPELINE_ID: String(pipelineNumber({ id: run.runId })),
+    // Replaced when the run has its number within the project.
+    CI_PIPELINE_IID: '1',
+    CI_PIPELINE_SOURCE: run.source,
+    CI_PIPELINE_URL: `${run.project.web_url}/-/pipelines/${pipelineNumber({ id: run.runId })}`,
+    CI_PIPELINE_CREATED_AT: run.createdAt,
+  };
+}
+
+function serverVariables({ scmUrl }: RunIdentity) {
+  const { hostname, port, protocol, host } = new URL(scmUrl);
+  return {
+    CI: 'true',
+    GITLAB_CI: 'true',
+    TERRARIUM: 'true',
+    GITLAB_USER_ID: '1',
+    GITLAB_USER_LOGIN: 'terrarium',
+    GITLAB_USER_NAME: 'Terrarium',
+    GITLAB_USER_EMAIL: 'terrarium@terrarium.invalid',
+    GITLAB_FEATURES: '',
+    CI_SERVER: 'yes',
+    CI_SERVER_NAME: 'GitLab',
+    CI_SERVER_VERSION: '17.11.0',
+    CI_SERVER_VERSION_MAJOR: '17',
+    CI_SERVER_VERSION_MINOR: '11',
+    CI_SERVER_VERSION_PATCH: '0',
+    CI_SERVER_REVISION: 'terrarium',
+    CI_SERVER_URL: scmUrl,
+    CI_SERVER_HOST: hostname,
+    CI_SERVER_PORT: port,
+    CI_SERVER_FQDN: host,
+    CI_SERVER_PROTOCOL: protocol.slice(0, -1),
+    CI_API_V4_URL: `${scmUrl}/api/v4`,
+    CI_RUNNER_ID: '1',
+    CI_RUNNER_DESCRIPTION: 'terrarium',
+    CI_RUNNER_EXECUTABLE_ARCH: `${SYSTEM}/${process.arch}`,
+    CI_RUNNER_TAGS: '[]',
+    CI_RUNNER_VERSION: '17.11.0',
+  };
+}
+
+function projectVariables({ project, scmUrl, jobToken }: RunIdentity) {
+  const { protocol, host } = new URL(scmUrl);
+  const { path_with_namespace: path } = project;
+  const namespace = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+  return {
+    CI_PROJECT_ID: String(project.id),
+    CI_PROJECT_NAME: path.slice(path.lastIndexOf('/') + 1),
+    CI_PROJECT_TITLE: project.name,
+    CI_PROJECT_PATH: path,
+    CI_PROJECT_PATH_SLUG: refSlug(path),
+    CI_PROJECT_NAMESPACE: namespace,
+    CI_PROJECT_NAMESPACE_SLUG: refSlug(namespace),
+    CI_PROJECT_ROOT_NAMESPACE: namespace.split('/')[0] ?? '',
+    CI_PROJECT_URL: project.web_url,
+    CI_PROJECT_VISIBILITY: 'private',
+    CI_PROJECT_DESCRIPTION: typeof project.description === 'string' ? project.description : '',
+    CI_PROJECT_REPOSITORY_LANGUAGES: '',
+    CI_DEFAULT_BRANCH: project.default_branch,
+    CI_DEFAULT_BRANCH_SLUG: refSlug(project.default_branch),
+    CI_CONFIG_PATH: '.gitlab-ci.yml',
+    CI_REPOSITORY_URL: `${protocol}//gitlab-ci-token:${jobToken}@${host}/${path}.git`,
+  };
+}
+
+/** The registries, with the credentials of the job. */
+function registryVariables({ project, scmUrl, jobToken }: RunIdentity) {
+  const { host } = new URL(scmUrl);
+  return {
+    // Port of the mock GitLab's registry: images that are pushed there stay on this machine.
+    CI_REGISTRY: host,
+    CI_REGISTRY_IMAGE: `${host}/${project.path_with_namespace.toLowerCase()}`,
+    CI_REGISTRY_USER: 'gitlab-ci-token',
+    CI_REGISTRY_PASSWORD: jobToken,
+    CI_JOB_TOKEN: jobToken,
+    CI_DEPENDENCY_PROXY_SERVER: host,
+    CI_DEPENDENCY_PROXY_USER: 'gitlab-ci-token',
+    CI_DEPENDENCY_PROXY_PASSWORD: jobToken,
+    // Its images are those of Docker Hub, which engines have or pull themselves.
+    CI_DEPENDENCY_PROXY_GROUP_IMAGE_PREFIX: 'docker.io',
+    CI_DEPENDENCY_PROXY_DIRECT_GROUP_IMAGE_PREFIX: 'docker.io',
+  };
+}
+
+function commitVariables({ checkout, source, branch, isTag, beforeSha, isProtected }: RunIdentity) {
+  const [title = '', ...description] = checkout.commit.message.split('\n');
+  const isOfBranch = !isTag && source !== 'merge_request_event';
+  return {
+    CI_COMMIT_SHA: checkout.sha,
+    CI_COMMIT_SHORT_SHA: checkout.sha.slice(0, 8),
+    CI_COMMIT_BEFORE_SHA: source === 'push' && !isTag ? (beforeSha ?? NO_COMMIT) : NO_COMMIT,
+    CI_COMMIT_REF_NAME: branch,
+    CI_COMMIT_REF_SLUG: refSlug(branch),
+    CI_COMMIT_REF_PROTECTED: String(isProtected),
+    CI_COMMIT_TITLE: title,
+    CI_COMMIT_MESSAGE: checkout.commit.message,
+    CI_COMMIT_DESCRIPTION: description.join('\n').trim(),
+    CI_COMMIT_TIMESTAMP: checkout.commit.timestamp,
+    CI_COMMIT_AUTHOR: checkout.commit.author,
+    ...(isTag && { CI_COMMIT_TAG: branch, CI_COMMIT_TAG_MESSAGE: '' }),
+    ...(isOfBranch && { CI_COMMIT_BRANCH: branch }),
+  };
+}
+
+function mergeRequestVariables({ mergeRequest, project, source, checkout, branch, isProtected }: RunIdentity) {
+  if (!mergeRequest) return {};
+  const { path_with_namespace: path } = project;
+  return {
+    CI_OPEN_MERGE_REQUESTS: `${path}!${mergeRequest.iid}`,
+    ...(source === 'merge_request_event' && {
+      CI_MERGE_REQUEST_ID: String(mergeRequest.id),
+      CI_MERGE_REQUEST_IID: String(mergeRequest.iid),
+      CI_MERGE_REQUEST_TITLE: mergeRequest.title,
+      CI_MERGE_REQUEST_DESCRIPTION: typeof mergeRequest.description === 'string' ? mergeRequest.description : '',
+      CI_MERGE_REQUEST_EVENT_TYPE: 'detached',
+      CI_MERGE_REQUEST_REF_PATH: `refs/merge-requests/${mergeRequest.iid}/head`,
+      CI_MERGE_REQUEST_PROJECT_ID: String(project.id),
+      CI_MERGE_REQUEST_PROJECT_PATH: path,
+      CI_MERGE_REQUEST_PROJECT_URL: project.web_url,
+      CI_MERGE_REQUEST_SOURCE_BRANCH_NAME: branch,
+      CI_MERGE_REQUEST_SOURCE_BRANCH_PROTECTED: String(isProtected),
+      CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: '',
+      CI_MERGE_REQUEST_SOURCE_PROJECT_ID: String(project.id),
+      CI_MERGE_REQUEST_SOURCE_PROJECT_PATH: path,
+      CI_MERGE_REQUEST_SOURCE_PROJECT_URL: project.web_url,
+      CI_MERGE_REQUEST_TARGET_BRANCH_NAME: mergeRequest.target_branch,
+      CI_MERGE_REQUEST_TARGET_BRANCH_PROTECTED: 'true',
+      CI_MERGE_REQUEST_TARGET_BRANCH_SHA: '',
+      CI_MERGE_REQUEST_DIFF_ID: '1',
+      CI_MERGE_REQUEST_DIFF_BASE_SHA: checkout.baseSha ?? '',
+    }),
+  };
+}

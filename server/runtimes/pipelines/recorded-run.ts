@@ -1,0 +1,262 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deliveryRoutes } from '../../api/routes/delivery.ts';
+import { windowRoutes } from '../../api/routes/window.ts';
+import { reasonOf } from '../../model/errors.ts';
+import type {
+  PipelineApp,
+  PipelineDeployment,
+  PipelineJob,
+  PipelineProgress,
+  PipelineRun,
+  PipelineStart,
+} from '../../model/pipeline-run.ts';
+import { masked } from '../../model/rules/masked-text.ts';
+import { keepArtifacts, keepVariables, keptPlace } from './artifacts.ts';
+import type { Checkout } from './checkout.ts';
+import { type ChildOptions, ChildPipelines, type ExpectedChild } from './child-pipeline.ts';
+import type { ChosenJobs } from './choose-jobs.ts';
+import { appsOf, whenItAnswers } from './deployed.ts';
+import { diskFullError } from './disk-full-error.ts';
+import { EngineCommand } from './engine-command.ts';
+import { type JobsOptions, runJob, spanMs, withoutEngine } from './job-execution.ts';
+import { JobReuse } from './job-reuse.ts';
+import { CANCELED, PipelineError } from './pipeline-error.ts';
+import type { PipelineContext, PipelineEnd, PipelineRequest } from './pipeline-request.ts';
+import type { PlannedJob } from './plan.ts';
+import type { RunFolder } from './run-folder.ts';
+import { RunLog } from './run-log.ts';
+import { runJobs, type SkipReason } from './schedule.ts';
+import type { ScmClient, ScmProjectRecord } from './scm-client.ts';
+
+/** As on the server, a week. */
+const MAX_DELAY_MS = 604_800_000;
+
+/** Why a job did not run, for the end of the log. */
+const SKIP_REASONS: Readonly<Record<SkipReason, string>> = {
+  manual: 'manual jobs run only with --job NAME',
+  failure: 'a job that has to succeed before failed or did not run',
+  'no failure': 'no job before failed',
+  blocked: 'a manual job before has not run',
+};
+
+interface RecordedRunOptions {
+  asked: PipelineRequest;
+  around: PipelineContext;
+  folder: RunFolder;
+  scm: ScmClient;
+  project: ScmProjectRecord;
+  checkout: Checkout;
+  /** What the record begins with. */
+  start: Omit<PipelineStart, 'jobs'>;
+  chosen: ChosenJobs;
+  /** Its child pipelines, as far as they are known. */
+  children: ReadonlyMap<string, ExpectedChild>;
+  filesDir: string | undefined;
+  /** Never shown. */
+  secrets: readonly string[];
+}
+
+/** Runs the jobs, one after the other or side by side, and keeps the platform's record of them up to date. */
+export async function recordedRun(options: RecordedRunOptions): Promise<PipelineEnd> {
+  const { asked, around, folder, scm, project, checkout, start, chosen, secrets } = options;
+  const { platform, signal, say, env, onBegin, onSection } = around;
+  const { only, usesShell } = asked;
+  const { jobs, stages, tracked } = chosen;
+  const isChosen = ({ name, base }: PlannedJob) => only.includes(name) || only.includes(base);
+  const inChildren = [...options.children.values()].flatMap((one) => (one && 'jobs' in one ? one.jobs : []));
+  const shown = [...jobs, ...inChildren].filter((job) => job.when !== 'manual' || isChosen(job));
+  const records: PipelineJob[] = shown.map(({ name, stage }) => ({ name, stage, state: 'waiting' }));
+  const engine = usesShell
+    ? { absence: '--shell is set', isShell: true as const }
+    : await EngineCommand.find({ env, mark: folder.mark });
+  const inImage = shown.find(({ definition }) => definition.image && definition.script);
+  if (inImage && !usesShell && 'absence' in engine)
+    throw new PipelineError(`job '${inImage.name}' cannot run: ${withoutEngine(engine)}`);
+  const { addresses } = await platform.ask(windowRoutes.readStatus);
+  const platformUrls = [platform.baseUrl, ...Object.values(addresses)];
+  const { id, iid } = await platform.ask(deliveryRoutes.beginPipelineRun, { json: { ...start, jobs: records } });
+  const predefined = { ...chosen.variables.predefined, ...(iid !== undefined && { CI_PIPELINE_IID: String(iid) }) };
+  const variables = { ...chosen.variables, predefined };
+  const path = { pipeline_id: id };
+  onBegin?.({ id });
+  await keepVariables(project.web_url, id, asked.typed).catch(() => undefined); // only a retry misses them
+  const tell = (progress: Partial<PipelineProgress> & Pick<PipelineProgress, 'jobs'>) =>
+    platform.ask(deliveryRoutes.tellPipelineRun, { path, json: masked({ state: 'running', ...progress }, secrets) });
+  const log = new RunLog({
+    jobs: records,
+    secrets,
+    say,
+    ...(onSection && { onSection }),
+    tell: (news) => tell({ ...news, jobs: [...news.jobs] }),
+  });
+  const kept = keptPlace(project.web_url);
+  if (kept === undefined)
+    say(
+      'no caches or artifacts are kept for later runs: another user of this machine has created their folder. Set TMPDIR to another folder.',
+    );
+  const place = kept ?? join(folder.path, 'kept');
+  const artifacts = { runDir: join(folder.path, 'artifacts'), keptDir: join(place, 'artifacts', checkout.sha) };
+  const environments = new Map<string, string | undefined>();
+  const blocking: string[] = [];
+  const skipped = new Map<SkipReason, string[]>();
+  try {
+    await folder.note({ runId: id });
+    if ('program' in engine) await folder.note({ engine: engine.program });
+    const ofJobs: JobsOptions = {
+      folder: folder.path,
+      checkoutDir: checkout.dir,
+      repositoryDir: asked.repository.dir,
+      hasSubmodules: checkout.submodules.length > 0,
+      platformUrls,
+      tracked,
+      runId: id,
+      projectPath: project.path_with_namespace,
+      variables,
+      filesDir: options.filesDir,
+      engine,
+      env,
+      artifacts,
+      reuse: new JobReuse({
+        platform,
+        checkout,
+        definitionFiles: chosen.definitionFiles,
+        isAsked: asked.reuses === true && only.length === 0,
+      }),
+      cacheDir: join(place, 'cache'),
+      log,
+      signal,
+      onPlace: async ({ name, action }, url, isDone) => {
+        if (action === 'stop') {
+          const found = isDone ? await scm.environment(project, name) : undefined;
+          if (found) await scm.stopEnvironment(project, found);
+          if (isDone) environments.delete(name);
+        } else if (action === 'start' || action === 'prepare') {
+          const one = await scm.ensureEnvironment(project, name);
+          environments.set(name, url);
+          if (isDone && url) await scm.setUrl(project, one, url);
+        }
+      },
+    };
+    const schedule: ChildOptions['schedule'] = {
+      isChosen,
+      isOrdered: only.length === 0,
+      maxAtOnce: Math.max(2, availableParallelism()),
+      signal,
+      async delay(job) {
+        const { start_in: delay } = job.definition;
+        const ms = Math.min(spanMs(delay ?? undefined) ?? 0, MAX_DELAY_MS);
+        if (ms === 0) return;
+        if (!asked.delays || isChosen(job)) return log.note(job.name, `starts without its delay of ${delay}`);
+        log.note(job.name, `starts in ${delay}. To start delayed jobs at once, use --no-delay.`);
+        await sleep(ms, undefined, { signal }).catch(() => undefined);
+      },
+      onSkip: ({ name, allowFailure }, why) => {
+        log.change(name, { state: 'skipped' });
+        if (why === 'manual' && allowFailure !== true) {
+          blocking.push(name);
+          log.say(`job '${name}' is manual and blocks the following jobs. To run it, use --job '${name}'.`);
+        } else skipped.set(why, [...(skipped.get(why) ?? []), name]);
+      },
+    };
+    const children = new ChildPipelines({
+      ...ofJobs,
+      expected: options.children,
+      facts: chosen.facts,
+      isForced: asked.isForced,
+      schedule,
+      runJob: (job, ofPipeline) => runJob(job, { ...ofJobs, variables: ofPipeline }),
+    });
+    await runJobs({ ...schedule, jobs, stages, run: (job) => children.run(job, variables) });
+    await children.ended();
+    if (signal.aborted) log.cancelRest();
+    else log.skipRest();
+    const reused = log.jobs.filter(({ reusedFrom }) => reusedFrom !== undefined);
+    if (reused.length > 0)
+      log.say(`${reused.length} of ${log.jobs.length} jobs reused from earlier runs. To run all jobs, use --no-cache.`);
+    const hasFailed = log.jobs.some(({ state, mayFail }) => state === 'failed' && !mayFail);
+    const isOver = hasFailed || signal.aborted;
+    const run = await platform.ask(deliveryRoutes.readPipelineRun, { path });
+    const rejected = isOver ? undefined : rejectedIn(run.deployments ?? [], log.jobs);
+    let state: PipelineProgress['state'] = signal.aborted ? 'canceled' : hasFailed || rejected ? 'failed' : 'success';
+    if (state === 'success' && blocking.length > 0) {
+      state = 'failed';
+      log.say(
+        `the pipeline is blocked by ${blocking.map((name) => `'${name}'`).join(', ')}: the jobs after it did not run`,
+      );
+    }
+    for (const [why, names] of skipped)
+      log.say(`not run: ${names.map((name) => `'${name}'`).join(', ')}, because ${SKIP_REASONS[why]}`);
+    if (rejected) log.say(`no job failed, but a deployment was rejected: ${rejected.problem}`);
+    const apps = state === 'success' ? await watchedApps(options, run, { environments, log }) : [];
+    if (signal.aborted) state = 'canceled';
+    else if (apps.some(({ problem }) => problem !== undefined)) state = 'failed';
+    const exitCode = state === 'success' ? 0 : state === 'canceled' ? CANCELED : 1;
+    const appUrl = state === 'success' ? apps.findLast(({ url }) => url !== undefined)?.url : undefined;
+    await keepArtifacts(artifacts).catch(() => undefined); // only retries of single jobs miss them
+    await log.flush();
+    await tell({ state, jobs: log.jobs, exitCode, apps, ...(appUrl !== undefined && { appUrl }) });
+    return { id, exitCode, appUrl };
+  } catch (failure) {
+    // Only this code reports the end to the platform.
+    log.cancelRest();
+    log.say((diskFullError(failure) ?? Object(failure)).message);
+    await log.flush();
+    await tell({ state: signal.aborted ? 'canceled' : 'failed', jobs: log.jobs, exitCode: 1 }).catch(() => undefined);
+    throw failure;
+  } finally {
+    log.end();
+  }
+}
+
+/** The rejected deployment of a run whose jobs took no notice of it; undefined if a later one of the same image succeeded. */
+function rejectedIn(deployments: readonly PipelineDeployment[], jobs: readonly PipelineJob[]) {
+  // A job that may fail has reported it.
+  if (jobs.some(({ state }) => state === 'failed')) return undefined;
+  return deployments.find(({ problem, action, image }, at) => {
+    const isRepaired = deployments.some(
+      (later, index) => index > at && !later.problem && later.action === action && later.image === image,
+    );
+    return problem !== undefined && !isRepaired;
+  });
+}
+
+/** Waits for all that the run deployed, and notes the result on the merge request. */
+async function watchedApps(
+  { asked, around, scm, project, start: { deployUrl, mergeRequest } }: RecordedRunOptions,
+  run: Pick<PipelineRun, 'id' | 'changed' | 'deployments'>,
+  { environments, log }: { environments: ReadonlyMap<string, string | undefined>; log: RunLog },
+): Promise<PipelineApp[]> {
+  const { platform, signal } = around;
+  const places = new Map(environments);
+  // A deployment lambda may have set the address.
+  for (const [name, url] of environments)
+    if (url === undefined) places.set(name, (await scm.environment(project, name))?.external_url ?? undefined);
+  const found = await appsOf(platform, run, { deployUrl, environments: places });
+  if (!asked.waits) {
+    return found.map(({ containerId, name, urls: [url] }) => {
+      return { ...(containerId !== undefined && { containerId }), name, ...(url !== undefined && { url }) };
+    });
+  }
+  if (found.length > 0)
+    log.say(
+      `waiting for the app of '${asked.repository.branch}' to respond: ${found.map(({ name }) => name).join(', ')}`,
+    );
+  const options = { signal, expected: asked.expected, tell: (text: string) => log.say(text) };
+  const apps: PipelineApp[] = await Promise.all(
+    found.map((one) =>
+      whenItAnswers(platform, one, options).catch((failure) => ({ name: one.name, problem: reasonOf(failure) })),
+    ),
+  );
+  if (signal.aborted) return apps;
+  for (const { name, image = 'an unknown image', instances, url, status, problem } of apps) {
+    if (problem !== undefined) log.say(`the app ${name} is not available: ${problem}`);
+    const count = instances === undefined ? '' : ` with ${instances} ${instances === 1 ? 'instance' : 'instances'}`;
+    const answer = status === undefined ? '' : `, ${url} responded with ${status}`;
+    const text =
+      problem === undefined ? `${name} runs ${image}${count}${answer}` : `${name} is not available: ${problem}`;
+    if (mergeRequest) await scm.addNote(project, mergeRequest.iid, `Pipeline ${run.id.slice(0, 8)}: ${text}`);
+  }
+  return apps;
+}

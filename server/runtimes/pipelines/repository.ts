@@ -1,0 +1,100 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { git, requirePrograms } from './git.ts';
+import { PipelineError } from './pipeline-error.ts';
+
+export const DEFINITION = '.gitlab-ci.yml';
+/** Maximum number of branches in the error for an unknown one. */
+const NAMED_BRANCHES = 5;
+
+/** What a pipeline is run for: a commit of a branch or tag. */
+export interface Repository {
+  /** Its top folder. */
+  dir: string;
+  branch: string;
+  /** Set if `branch` is the name of a tag. */
+  isTag?: true;
+  sha: string;
+  title: string;
+  /** Path of the project that its remote `origin` names, e.g. `fern-moss/shop`. */
+  originPath: string | undefined;
+  /** How many files of the folder differ from the commit; 0 where another branch is checked out. */
+  uncommitted: number;
+}
+
+/**
+ * Finds the commit that a pipeline is for: that of the tag, or the newest of the branch, which is the one checked out unless given.
+ *
+ * @throws PipelineError for what has to be put right first
+ */
+export async function readRepository(dir: string, wanted: string | undefined): Promise<Repository> {
+  await requirePrograms();
+  await access(dir).catch(() => {
+    throw new PipelineError(`folder ${dir} does not exist. Give the folder of the repository.`);
+  });
+  const top = await git(dir, ['rev-parse', '--show-toplevel']).catch((failure) => {
+    if (failure instanceof PipelineError) throw failure;
+    // One that another account owns, and that git does not trust, is a repository all the same.
+    if (/dubious ownership/.test(String(failure)))
+      throw new PipelineError(`git does not trust ${dir}: ${failure.message}`);
+    throw new PipelineError(
+      `${dir} is not a git repository with a working tree. Run \`git init\` and commit there, or give another folder.`,
+    );
+  });
+  await access(join(top, DEFINITION)).catch(() => {
+    throw new PipelineError(`${top} has no ${DEFINITION}. Add one at the top level of the repository.`);
+  });
+  const head = await git(top, ['symbolic-ref', '--short', '-q', 'HEAD']).catch(() => '');
+  const headSha = await commitOf(top, 'HEAD');
+  if (headSha === undefined && (wanted === undefined || wanted === head)) {
+    throw new PipelineError(`${top} has no commit yet. Commit the files to build.`);
+  }
+  const branch = wanted ?? head;
+  if (branch === '') {
+    throw new PipelineError(`no branch is checked out in ${top} (its HEAD is detached). Select one with --branch.`);
+  }
+  const isTag = await isTagOf(top, branch);
+  const sha = await shaOf(top, { branch, head, headSha });
+  const isCheckedOut = sha === headSha && (head === branch || head === '');
+  const status = isCheckedOut ? await git(top, ['status', '--porcelain', '--untracked-files=normal']) : '';
+  const origin = await git(top, ['remote', 'get-url', 'origin']).catch(() => '');
+  return {
+    dir: top,
+    branch,
+    ...(isTag && { isTag }),
+    sha,
+    title: (await git(top, ['log', '-1', '--format=%s', sha])) || branch,
+    originPath: /([^/:]+\/[^/]+?)(?:\.git)?\/?$/.exec(origin)?.[1],
+    uncommitted: status === '' ? 0 : status.split('\n').length,
+  };
+}
+
+async function shaOf(
+  top: string,
+  { branch, head, headSha }: { branch: string; head: string; headSha: string | undefined },
+): Promise<string> {
+  for (const ref of [...branchesNamed(branch), `refs/tags/${branch}`]) {
+    const sha = await commitOf(top, ref);
+    if (sha !== undefined) return sha;
+  }
+  // As CI itself checks out: the commit, and no branch.
+  if (head === '' && headSha !== undefined) return headSha;
+  const present = (await git(top, ['for-each-ref', '--format=%(refname:short)', 'refs/heads'])).split('\n');
+  const shown = present.slice(0, NAMED_BRANCHES).join(', ');
+  throw new PipelineError(
+    `${top} has no branch or tag '${branch}': run \`git switch ${branch}\` (with -c for a new branch), or select an existing one: ${shown}`,
+  );
+}
+
+const branchesNamed = (name: string) => [`refs/heads/${name}`, `refs/remotes/origin/${name}`];
+
+/** Is that the name of a tag, and of no branch? */
+export async function isTagOf(dir: string, name: string): Promise<true | undefined> {
+  for (const ref of branchesNamed(name)) if ((await commitOf(dir, ref)) !== undefined) return undefined;
+  return (await commitOf(dir, `refs/tags/${name}`)) === undefined ? undefined : true;
+}
+
+/** Undefined if it does not exist. */
+export function commitOf(dir: string, name: string): Promise<string | undefined> {
+  return git(dir, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]).catch(() => undefined);
+}

@@ -1,0 +1,141 @@
+import type { AllowFailure, Changes, JobDefinition, RefsFilter, Rule } from './definition.ts';
+import { isTrue } from './expression.ts';
+import { ruleMatch } from './globs.ts';
+import { patternOf } from './pattern.ts';
+import { expandText } from './variables.ts';
+
+/** What has set off a pipeline, as `CI_PIPELINE_SOURCE` says it. */
+export const SOURCES = ['push', 'merge_request_event', 'web', 'schedule'] as const;
+export type PipelineSource = (typeof SOURCES)[number];
+
+/** What rules can ask about. */
+export interface RuleFacts {
+  source: PipelineSource;
+  /** The branch, or the tag. */
+  branch: string;
+  isTag?: true;
+  files: readonly string[];
+  /** Files that have changed; true: all count as changed. Throws PipelineError where that cannot be known. */
+  changed(): readonly string[] | true;
+  /** Does the definition's workflow have rules? Jobs without any then join each pipeline that those let in. */
+  hasWorkflowRules: boolean;
+}
+
+/** What `only` says of refs unless a job does. */
+const DEFAULT_ONLY: RefsFilter = { refs: ['branches', 'tags'] };
+
+/** Why a job takes part in a pipeline, or does not: the rule that decides. */
+export function decisionOn(
+  job: JobDefinition,
+  variables: Readonly<Record<string, string>>,
+  facts: RuleFacts,
+): string | undefined {
+  if (!job.rules) return job.only || job.except ? 'only and except' : facts.hasWorkflowRules ? undefined : 'no rules';
+  const rule = matchingRule(job.rules, variables, facts);
+  if (!rule) return 'none of its rules matches';
+  const asked = (['if', 'changes', 'exists'] as const).flatMap((key) =>
+    rule[key] === undefined ? [] : `${key}: ${Object(rule[key]).paths ?? rule[key]}`,
+  );
+  const when = rule.when === undefined ? '' : `, when: ${rule.when}`;
+  return `rule ${job.rules.indexOf(rule) + 1}${asked.length > 0 ? ` (${asked.join(', ')})` : ''}${when}`;
+}
+
+/** How a job takes part in a pipeline; undefined: not at all. */
+interface Part {
+  when: string;
+  allowFailure: AllowFailure;
+  variables: Readonly<Record<string, string>>;
+  needs?: JobDefinition['needs'];
+}
+
+/** The first matching rule; undefined if none matches. */
+export function matchingRule(
+  rules: readonly Rule[],
+  variables: Readonly<Record<string, string>>,
+  facts: RuleFacts,
+): Rule | undefined {
+  return rules.find((rule) => {
+    if (rule.if !== undefined && !isTrue(rule.if, variables)) return false;
+    if (rule.exists && !rule.exists.some((one) => facts.files.some(ruleMatch(expandText(one, variables)))))
+      return false;
+    return rule.changes === undefined || hasChanged(rule.changes, variables, facts);
+  });
+}
+
+function hasChanged(
+  { paths, compare_to: other = '$CI_DEFAULT_BRANCH' }: Changes,
+  variables: Readonly<Record<string, string>>,
+  facts: RuleFacts,
+): boolean {
+  const isUsual = expandText(other, variables).replace('refs/heads/', '') === (variables.CI_DEFAULT_BRANCH ?? '');
+  const changed = isUsual ? facts.changed() : true;
+  if (changed === true) return true;
+  return paths.some((one) => changed.some(ruleMatch(expandText(one, variables))));
+}
+
+/** Whether a job joins the pipeline, and how, as the server decides it. */
+export function partOf(
+  job: JobDefinition,
+  variables: Readonly<Record<string, string>>,
+  facts: RuleFacts,
+): Part | undefined {
+  const when = job.when ?? 'on_success';
+  if (job.rules) {
+    const rule = matchingRule(job.rules, variables, facts);
+    const chosen = rule?.when ?? when;
+    if (!rule || chosen === 'never') return undefined;
+    return {
+      when: chosen,
+      // Within rules a manual job is waited for, unless it says that it may be left out.
+      allowFailure: rule.allow_failure ?? job.allow_failure ?? false,
+      variables: rule.variables ?? {},
+      ...(rule.needs && { needs: rule.needs }),
+    };
+  }
+  const only = job.only || !facts.hasWorkflowRules ? { ...DEFAULT_ONLY, ...job.only } : undefined;
+  const isOut =
+    (only && !answers(only, variables, facts).every(Boolean)) ||
+    (job.except && answers(job.except, variables, facts).some(Boolean));
+  if (isOut) return undefined;
+  return { when, allowFailure: job.allow_failure ?? when === 'manual', variables: {} };
+}
+
+/** What a filter asks, each answered. */
+function answers(
+  { refs, variables: expressions, changes }: RefsFilter,
+  variables: Readonly<Record<string, string>>,
+  facts: RuleFacts,
+): boolean[] {
+  return [
+    ...(refs ? [refs.some((ref) => isRef(ref, facts))] : []),
+    ...(expressions ? [expressions.some((one) => isTrue(one, variables))] : []),
+    ...(changes ? [hasChanged(changes, variables, facts)] : []),
+  ];
+}
+
+/** Sources as filters name them, in the singular and in the plural, as the server takes both. */
+const BY_SOURCE: Readonly<Record<string, PipelineSource>> = {
+  merge_request: 'merge_request_event',
+  merge_requests: 'merge_request_event',
+  push: 'push',
+  pushes: 'push',
+  web: 'web',
+  webs: 'web',
+  schedule: 'schedule',
+  schedules: 'schedule',
+};
+const NEVER_HERE = /^(api|trigger|pipeline|external|chat|external_pull_request|parent_pipeline)s?$/;
+
+function isRef(ref: string, { source, branch, isTag }: RuleFacts): boolean {
+  const wanted = BY_SOURCE[ref];
+  if (wanted !== undefined) return source === wanted;
+  if (NEVER_HERE.test(ref)) return false;
+  // A merge request's pipeline is of no branch.
+  if (source === 'merge_request_event') return false;
+  if (ref === 'tags') return isTag === true;
+  if (ref === 'branches') return isTag !== true;
+  const [name = ''] = ref.split('@', 1);
+  const [, pattern, flags] = /^\/(.+)\/(i?)$/.exec(name) ?? [];
+  if (pattern === undefined) return name === branch;
+  return patternOf(pattern, flags)(branch);
+}

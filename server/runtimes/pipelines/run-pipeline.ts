@@ -1,0 +1,304 @@
+import { randomUUID } from 'node:crypto';
+import { basename, join } from 'node:path';
+import { deliveryRoutes } from '../../api/routes/delivery.ts';
+import { keyRoutes } from '../../api/routes/security.ts';
+import { jobTokenOf } from '../../mocks/scm/pipeline-number.ts';
+import { hasEnded, PIPELINE_VARIABLES, type PipelineStart } from '../../model/pipeline-run.ts';
+import { masked } from '../../model/rules/masked-text.ts';
+import { withLoopbackNoProxy } from '../../system/no-proxy.ts';
+import { type Checkout, makeCheckout } from './checkout.ts';
+import { type ExpectedChild, expectedChildren, isTrigger } from './child-pipeline.ts';
+import { type ChosenJobs, chooseJobs, printFindings, requireVariables } from './choose-jobs.ts';
+import { diskFullError } from './disk-full-error.ts';
+import { givenValues, placeFiles, type RunVariables } from './job-environment.ts';
+import { projectVariables } from './job-variables.ts';
+import { findingsIn } from './keywords.ts';
+import { CANCELED, PipelineError } from './pipeline-error.ts';
+import type { PipelineContext, PipelineEnd, PipelineRequest, PlanOfJobs } from './pipeline-request.ts';
+import { type PlatformCalls, scmOf } from './platform-calls.ts';
+import { predefinedVariables } from './predefined.ts';
+import { pushCommit } from './push-commit.ts';
+import { recordedRun } from './recorded-run.ts';
+import { commitOf, type Repository } from './repository.ts';
+import type { PipelineSource } from './rules.ts';
+import { RunFolder, type RunOwner, sweepLeftovers } from './run-folder.ts';
+import { sampleBase } from './sample-base.ts';
+import { ScmClient, type ScmMergeRequestRecord, type ScmProjectRecord } from './scm-client.ts';
+import { DEFAULT_SERVICE_PORT, makePipelineKey, targetIn, targetVariables } from './target.ts';
+import { expandText } from './variables.ts';
+
+/** What a killed run leaves on the platform: its key, and a record with the state `running`. */
+async function cleanUp(platform: PlatformCalls, { baseUrl, apiKey, runId }: RunOwner): Promise<void> {
+  if (baseUrl !== platform.baseUrl) return;
+  if (apiKey !== undefined)
+    await platform.ask(keyRoutes.deleteApiKey, { path: { api_key: apiKey } }).catch(() => undefined);
+  if (runId === undefined) return;
+  const path = { pipeline_id: runId };
+  const { jobs } = await platform.ask(deliveryRoutes.readPipelineRun, { path });
+  const ended = jobs.map((job) => (hasEnded(job) ? job : { ...job, state: 'canceled' as const }));
+  const log = ['Its runner was killed. The files and containers that it left were removed.'];
+  const json = { state: 'canceled' as const, jobs: ended, log, exitCode: CANCELED };
+  await platform.ask(deliveryRoutes.tellPipelineRun, { path, json });
+}
+
+/**
+ * Runs a commit's pipeline against a platform, and updates the platform's record of it.
+ * @throws PipelineError if the run cannot start
+ */
+export async function runPipeline(asked: PipelineRequest, around: PipelineContext): Promise<PipelineEnd> {
+  const { platform, signal } = around;
+  await sweepLeftovers((owner) => cleanUp(platform, owner));
+  const folder = await RunFolder.make(platform.baseUrl).catch((failure) => {
+    throw diskFullError(failure) ?? failure;
+  });
+  try {
+    return await runOnce(asked, { ...around, env: withLoopbackNoProxy(withoutOurs(around.env)) }, folder);
+  } catch (failure) {
+    // Before it had begun.
+    if (signal.aborted) throw new PipelineError('canceled', CANCELED);
+    throw diskFullError(failure) ?? failure;
+  } finally {
+    await folder.remove();
+  }
+}
+
+async function runOnce(asked: PipelineRequest, around: PipelineContext, folder: RunFolder): Promise<PipelineEnd> {
+  const { repository, target } = asked;
+  const { platform, signal, say } = around;
+  const typed = { ...(await variablesOfSample(asked, around)), ...asked.typed };
+  const { url: scmUrl, apiUrl, token } = await scmOf(platform);
+  const scm = new ScmClient(apiUrl, token);
+  const project = await scm.ensureProject(
+    asked.project ?? repository.originPath ?? `local/${basename(repository.dir)}`,
+  );
+  const url = `${scmUrl}/${project.path_with_namespace}.git`;
+  const checkout = await makeCheckout({
+    repository,
+    to: join(folder.path, 'checkout'),
+    takesWorkingTree: asked.takesWorkingTree,
+    defaultBranch: project.default_branch,
+    originUrl: url,
+    signal,
+  });
+  for (const line of linesOnTree(asked, checkout)) say(line);
+  const isPushed = asked.isPushed === true || asked.retryOf !== undefined;
+  const pushing =
+    isPushed || asked.isPlan
+      ? undefined
+      : pushCommit(asked, checkout, { url, token, defaultBranch: project.default_branch, signal, say });
+  const beforeSha = asked.beforeSha ?? (await commitBefore(repository, checkout, project, platform));
+  const mergeRequest = await mergeRequestFor(asked, scm, project, checkout);
+  signal.throwIfAborted();
+  const key = await makePipelineKey(platform, target.account);
+  try {
+    await folder.note({ apiKey: key.key });
+    const { branch } = repository;
+    const ofProject = projectVariables(await scm.variables(project), { branch, defaultBranch: project.default_branch });
+    if (ofProject.withheld.length > 0)
+      say(
+        `not set, because only the protected branch '${project.default_branch}' gets them: ${ofProject.withheld.join(', ')}`,
+      );
+    const files = await placeFiles(ofProject.variables, join(folder.path, 'files'));
+    const jobTokenId = randomUUID();
+    const jobToken = jobTokenOf(jobTokenId, token);
+    const secrets = [key.secret, typed.PLATFORM_API_SECRET ?? '', jobToken, ...ofProject.secrets];
+    const { APP_SERVICE_PORT: _guess, ...place } = await targetVariables(platform, target);
+    const ofGroup = {
+      ...place,
+      PLATFORM_API_KEY: key.key,
+      PLATFORM_API_SECRET: key.secret,
+      SCM_PROJECT_ID: String(project.id),
+      SCM_PROJECT_NAME: project.name,
+    };
+    const variablesFor = (source: PipelineSource): RunVariables => ({
+      predefined: {
+        // A default, which other sources override.
+        APP_SERVICE_PORT: DEFAULT_SERVICE_PORT,
+        ...predefinedVariables({
+          runId: jobTokenId,
+          source,
+          branch,
+          isTag: repository.isTag === true,
+          beforeSha,
+          checkout,
+          project,
+          mergeRequest,
+          scmUrl,
+          jobToken,
+          createdAt: new Date().toISOString().replace(/\.\d+/, ''),
+          isProtected: branch === project.default_branch,
+        }),
+      },
+      ofGroup,
+      ofProject: files.variables,
+      typed,
+    });
+    const chosen = await chooseJobs({ asked, around, folder: folder.path, checkout, project, variablesFor });
+    const { source, variables } = chosen;
+    const children = await expectedChildren(chosen.jobs, variables, {
+      checkoutDir: checkout.dir,
+      repositoryDir: repository.dir,
+      folder: folder.path,
+      env: around.env,
+      signal,
+      facts: chosen.facts,
+    });
+    const inChildren = [...children.values()].flatMap((one) => (one && 'jobs' in one ? one.jobs : []));
+    const findings = findingsIn([...chosen.jobs, ...inChildren]);
+    if (asked.isPlan) {
+      around.onPlan?.(masked({ source, branch, sha: checkout.sha, findings, ...planShown(chosen, children) }, secrets));
+      return { id: '', exitCode: 0, appUrl: undefined };
+    }
+    printFindings(findings, asked.isForced, say);
+    await requireVariables(checkout, variables);
+    if (mergeRequest)
+      say(`merge request !${mergeRequest.iid} of ${project.path_with_namespace}: ${mergeRequest.web_url}`);
+    const start: Omit<PipelineStart, 'jobs'> = {
+      project: { id: project.id, path: project.path_with_namespace },
+      branch,
+      sha: checkout.sha,
+      ...(repository.isTag && { isTag: repository.isTag }),
+      ...(mergeRequest && { mergeRequest: { iid: mergeRequest.iid, url: mergeRequest.web_url } }),
+      variables: { present: namesShown(variables), missing: [] },
+      ...targetIn(givenValues(variables), secrets),
+      source,
+      hasWorkingTree: asked.takesWorkingTree,
+      apiKey: key.key,
+      jobTokenId,
+      ...(asked.isKept && { folder: repository.dir }),
+      ...(asked.startedBy !== undefined && { startedBy: asked.startedBy }),
+      ...(asked.retryOf !== undefined && { retryOf: asked.retryOf }),
+    };
+    signal.throwIfAborted();
+    const { filesDir } = files;
+    await pushing;
+    return await recordedRun({
+      asked,
+      around,
+      folder,
+      scm,
+      project,
+      checkout,
+      start,
+      chosen,
+      children,
+      filesDir,
+      secrets,
+    });
+  } finally {
+    await key.end().catch(() => say("the pipeline's API key could not be revoked"));
+  }
+}
+
+/** Variables of the sample app's pipeline, in addition to those of the command line. */
+async function variablesOfSample(
+  { isKept, only }: PipelineRequest,
+  around: PipelineContext,
+): Promise<Record<string, string>> {
+  const builds = only.length === 0 || only.includes('build');
+  return isKept || !builds ? {} : sampleBase(around);
+}
+
+/** What one should know of the working tree. */
+function* linesOnTree({ repository, takesWorkingTree }: PipelineRequest, { sha, submodules, lfsPointers }: Checkout) {
+  const count = `${repository.uncommitted} uncommitted ${repository.uncommitted === 1 ? 'change' : 'changes'}`;
+  if (takesWorkingTree)
+    yield `the working tree of '${repository.branch}' with ${count}, as the temporary commit ${sha.slice(0, 8)}`;
+  else if (repository.uncommitted > 0)
+    yield `${count} in ${repository.dir} are not part of this run of ${sha.slice(0, 8)}. Commit them, or include them with --working-tree.`;
+  if (submodules.length > 0)
+    yield `submodules are empty folders, except in jobs that set GIT_SUBMODULE_STRATEGY: ${submodules.join(', ')}`;
+  const [first] = lfsPointers;
+  if (first !== undefined) {
+    const files =
+      lfsPointers.length === 1 ? '1 file is a Git LFS pointer' : `${lfsPointers.length} files are Git LFS pointers`;
+    yield `${files} without its content: ${first}${lfsPointers.length > 1 ? ', ...' : ''}. Install git-lfs, and run \`git lfs fetch\` in ${repository.dir}.`;
+  }
+}
+
+/** The commit that the branch has where it is pushed to, or else that of its run before. */
+async function commitBefore(
+  { dir, branch }: Repository,
+  { sha }: Checkout,
+  { id }: ScmProjectRecord,
+  platform: PlatformCalls,
+): Promise<string | undefined> {
+  const remote = await commitOf(dir, `refs/remotes/origin/${branch}`);
+  if (remote !== undefined && remote !== sha) return remote;
+  const all = await platform.ask(deliveryRoutes.listPipelineRuns);
+  const runs = all.filter((run) => run.project.id === id && run.branch === branch && !run.isTag);
+  // A commit whose pipeline is run again has the one that it had.
+  const earlier = runs.slice(runs.findLastIndex((run) => run.sha === sha) + 1);
+  return earlier.find((run) => run.sha !== sha)?.sha;
+}
+
+async function mergeRequestFor(
+  { source, repository: { branch, isTag }, isPlan }: PipelineRequest,
+  scm: ScmClient,
+  project: ScmProjectRecord,
+  { commit }: Checkout,
+): Promise<ScmMergeRequestRecord | undefined> {
+  if (branch === project.default_branch || isTag) {
+    if (source !== 'merge_request_event') return undefined;
+    throw new PipelineError(
+      `'${branch}' is ${isTag ? 'a tag' : 'the default branch'}, but a merge request requires another branch. Create one with \`git switch -c NAME\`.`,
+    );
+  }
+  const isOpened = source === undefined || source === 'merge_request_event';
+  if (isOpened && isPlan)
+    return (
+      (await scm.findMergeRequest(project, branch)) ?? {
+        id: 0,
+        iid: 0,
+        title: commit.title || branch,
+        target_branch: project.default_branch,
+        web_url: project.web_url,
+      }
+    );
+  return isOpened
+    ? scm.ensureMergeRequest(project, branch, commit.title || branch)
+    : scm.findMergeRequest(project, branch);
+}
+
+function planShown(
+  { jobs, leftOut, variables }: Pick<ChosenJobs, 'jobs' | 'leftOut' | 'variables'>,
+  children: ReadonlyMap<string, ExpectedChild>,
+): PlanOfJobs {
+  const given = givenValues(variables);
+  return {
+    jobs: jobs.map((job) => {
+      const own = Object.fromEntries(Object.entries(job.variables).map(([name, { value }]) => [name, value]));
+      const values = { ...own, ...given };
+      const { image, services } = job.definition;
+      const child = children.get(job.name);
+      return {
+        name: job.name,
+        stage: job.stage,
+        when: job.when,
+        decision: job.decision,
+        ...(image && { image: expandText(image.name, values) }),
+        ...(services && services.length > 0 && { services: services.map(({ name }) => expandText(name, values)) }),
+        ...(job.needs && { needs: job.needs }),
+        variables: own,
+        ...(isTrigger(job) && {
+          child: !child ? { isGenerated: true } : 'problem' in child ? child : planShown(child, children),
+        }),
+      };
+    }),
+    leftOut,
+  };
+}
+
+/** Names of variables that are not the same for everybody. */
+function namesShown({ ofGroup, ofProject, typed, predefined }: RunVariables): string[] {
+  const known = Object.keys(PIPELINE_VARIABLES).filter((name) => predefined[name] !== undefined);
+  const iid = predefined.CI_MERGE_REQUEST_IID === undefined ? [] : ['CI_MERGE_REQUEST_IID'];
+  return [
+    ...new Set([...Object.keys(ofGroup), ...ofProject.map(({ key }) => key), ...Object.keys(typed), ...known, ...iid]),
+  ].sort();
+}
+
+/** Jobs do not inherit the variables with root's access to the platform. */
+function withoutOurs(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TERRARIUM_')));
+}

@@ -1,0 +1,102 @@
+import { createWriteStream } from 'node:fs';
+import { readFile, realpath } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { reasonOf } from '../../model/errors.ts';
+import { removeIfPossible } from '../../system/files-in-use.ts';
+import { runProgram } from '../../system/programs.ts';
+import { makeTemporary } from '../../system/temporary.ts';
+import { SYSTEM } from '../../system/this-system.ts';
+import { EngineCommand } from './engine-command.ts';
+import type { PipelineContext } from './pipeline-request.ts';
+
+/** What the sample app's image is built from. */
+export const SAMPLE_IMAGE = 'busybox:1.36';
+/** The image that is built locally from programs of this machine if the base image is not available. */
+const OWN_IMAGE = 'terrarium/sample-base:1';
+/** A registry that says neither yes nor no. */
+const PULL_LIMIT_MS = 60_000;
+const PROGRAMS = ['sh', 'sed', 'mkdir'];
+/** Serves a folder as busybox' program of that name does: `httpd -f -p PORT -h DIR`. */
+const HTTPD = `#!/bin/node
+const { createReadStream } = require('node:fs');
+const { createServer } = require('node:http');
+const { join, normalize } = require('node:path');
+const after = (word) => process.argv[process.argv.indexOf(word) + 1];
+const types = { html: 'text/html', txt: 'text/plain' };
+createServer(({ url }, response) => {
+  const path = normalize(decodeURI(url.replace(/[?#].*/, ''))).replace(/\\/$/, '/index.html');
+  const file = createReadStream(join(after('-h'), path));
+  file.once('open', () => {
+    response.setHeader('Content-Type', types[path.split('.').at(-1)] ?? 'application/octet-stream');
+    file.pipe(response);
+  });
+  file.once('error', () => response.writeHead(404).end());
+}).listen(Number(after('-p')));
+// The first process of a container ignores signals that it does not handle.
+process.on('SIGTERM', () => process.exit());
+`;
+
+/**
+ * Variables for the sample app's pipeline: none if its base image exists or can be pulled, otherwise the name of a base image that is built
+ * here. Prints a message about it.
+ * @param image the base image
+ */
+export async function sampleBase(
+  { env, signal, say }: Pick<PipelineContext, 'env' | 'signal' | 'say'>,
+  image = SAMPLE_IMAGE,
+): Promise<Record<string, string>> {
+  const engine = await EngineCommand.find({ env, mark: '' });
+  if ('absence' in engine) return {};
+  try {
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(PULL_LIMIT_MS)]);
+    await engine.requireImage(image, inTime, () => say(`pulling ${image}`));
+    return {};
+  } catch (failure) {
+    signal.throwIfAborted();
+    const why = `${image} is not on this machine and cannot be pulled (${reasonOf(failure)})`;
+    if (SYSTEM !== 'linux') {
+      say(`${why}. Download it while you are online: \`terrarium doctor --offline --fetch\``);
+      return {};
+    }
+    say(`${why}: the image is built from ${OWN_IMAGE} instead, with programs of this machine`);
+  }
+  if (!(await engine.hasImage(OWN_IMAGE, signal))) await makeBase(engine, signal, env);
+  return { BASE: OWN_IMAGE };
+}
+
+async function makeBase(engine: EngineCommand, signal: AbortSignal, env: PipelineContext['env']): Promise<void> {
+  const folder = await makeTemporary('base');
+  try {
+    const { pack } = await import('tar-stream');
+    const archive = pack();
+    const written = pipeline(archive, createWriteStream(join(folder, 'base.tar')), { signal });
+    for (const [path, content] of await filesOfBase(env)) archive.entry({ name: path.slice(1), mode: 0o755 }, content);
+    archive.finalize();
+    await written;
+    await engine.run(['import', '--change', 'ENV PATH=/bin', join(folder, 'base.tar'), OWN_IMAGE], { signal });
+  } finally {
+    await removeIfPossible(folder);
+  }
+}
+
+/** Programs, and the libraries that they are linked with, where the loader looks for them. */
+async function filesOfBase(env: PipelineContext['env']): Promise<Map<string, Buffer | string>> {
+  const programs = await Promise.all(PROGRAMS.map(async (name) => [name, await programOf(name, env)] as const));
+  const files = new Map<string, Buffer | string>([['/bin/httpd', HTTPD]]);
+  for (const [name, path] of [...programs, ['node', process.execPath] as const]) {
+    files.set(`/bin/${name}`, await readFile(path));
+    // For a statically linked program, this command ends with an error.
+    const { stdout } = await runProgram('ldd', [path]).catch(() => ({ stdout: '' }));
+    for (const [, library = ''] of stdout.matchAll(/(\/\S+) \(0x/g)) files.set(library, await readFile(library));
+  }
+  return files;
+}
+
+async function programOf(name: string, env: PipelineContext['env']): Promise<string> {
+  for (const folder of (env.PATH ?? '').split(delimiter)) {
+    const path = await realpath(join(folder, name)).catch(() => undefined);
+    if (path) return path;
+  }
+  throw new Error(`'${name}' is not on the PATH, but the sample's base image requires it`);
+}

@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import { requestText, within } from '../../api/client/send-request.ts';
+import { reasonOf } from '../../model/errors.ts';
+import { jsonIn } from '../../model/json.ts';
+import { PipelineError } from './pipeline-error.ts';
+
+/** The most that a page of a list has. */
+const PAGE_SIZE = 100;
+const TIMEOUT_MS = 10_000;
+
+const project = z.looseObject({
+  id: z.int(),
+  name: z.string(),
+  path_with_namespace: z.string(),
+  default_branch: z.string(),
+  web_url: z.string(),
+});
+const mergeRequest = z.looseObject({
+  id: z.int(),
+  iid: z.int(),
+  title: z.string(),
+  target_branch: z.string(),
+  web_url: z.string(),
+});
+const environment = z.looseObject({
+  id: z.int(),
+  name: z.string(),
+  state: z.string(),
+  external_url: z.string().nullable(),
+});
+export type ScmEnvironmentRecord = z.output<typeof environment>;
+const variable = z.looseObject({
+  key: z.string(),
+  value: z.string(),
+  variable_type: z.string(),
+  protected: z.boolean(),
+  masked: z.boolean(),
+  raw: z.boolean(),
+  environment_scope: z.string(),
+});
+
+export type ScmProjectRecord = z.output<typeof project>;
+export type ScmMergeRequestRecord = z.output<typeof mergeRequest>;
+/** A variable, and how far its group or project is from the outermost group. */
+export type ScmVariableRecord = z.output<typeof variable> & { level: number };
+
+/** Speaks to a source-control server as an integration does. */
+export class ScmClient {
+  readonly #apiUrl: string;
+  readonly #token: string;
+
+  /** @param apiUrl base of the projects' API, as `SCM_API_URL` */
+  constructor(apiUrl: string, token: string) {
+    this.#apiUrl = apiUrl;
+    this.#token = token;
+  }
+
+  findProject(path: string): Promise<ScmProjectRecord | undefined> {
+    return this.#call('GET', `/${encodeURIComponent(path)}`, project);
+  }
+
+  /** The project of a path such as `fern-moss/shop`; created if it does not exist. */
+  async ensureProject(path: string): Promise<ScmProjectRecord> {
+    const found = await this.findProject(path);
+    if (found) return found;
+    const slash = path.lastIndexOf('/');
+    const name = path.slice(slash + 1);
+    return this.#demand('POST', '', project, { name, path: name, namespace: path.slice(0, slash) });
+  }
+
+  /** The open merge request of a branch; created if there is none. */
+  async ensureMergeRequest(project: ScmProjectRecord, branch: string, title: string): Promise<ScmMergeRequestRecord> {
+    const open = await this.findMergeRequest(project, branch);
+    if (open) return open;
+    const { id, default_branch } = project;
+    const asked = { source_branch: branch, target_branch: default_branch, title };
+    return this.#demand('POST', `/${id}/merge_requests`, mergeRequest, asked);
+  }
+
+  async findMergeRequest({ id }: ScmProjectRecord, branch: string): Promise<ScmMergeRequestRecord | undefined> {
+    const query = new URLSearchParams({ source_branch: branch, state: 'opened' });
+    return (await this.#demand('GET', `/${id}/merge_requests?${query}`, z.array(mergeRequest)))[0];
+  }
+
+  async addNote({ id }: ScmProjectRecord, iid: number, body: string): Promise<void> {
+    await this.#demand('POST', `/${id}/merge_requests/${iid}/notes`, z.looseObject({}), { body });
+  }
+
+  async closeMergeRequest({ id }: ScmProjectRecord, iid: number): Promise<void> {
+    await this.#demand('PUT', `/${id}/merge_requests/${iid}`, mergeRequest, { state_event: 'close' });
+  }
+
+  /** The environment with a name; created if it does not exist, and made available again if it was stopped. */
+  async ensureEnvironment(project: ScmProjectRecord, name: string): Promise<ScmEnvironmentRecord> {
+    const found = await this.environment(project, name);
+    if (found?.state === 'available') return found;
+    // A stopped one begins again: where it was is nowhere any more.
+    if (found) await this.#send('DELETE', `/${project.id}/environments/${found.id}`);
+    return this.#demand('POST', `/${project.id}/environments`, environment, { name });
+  }
+
+  async setUrl({ id }: ScmProjectRecord, one: ScmEnvironmentRecord, url: string): Promise<void> {
+    await this.#demand('PUT', `/${id}/environments/${one.id}`, environment, { external_url: url });
+  }
+
+  async stopEnvironment({ id }: ScmProjectRecord, one: ScmEnvironmentRecord): Promise<void> {
+    await this.#demand('POST', `/${id}/environments/${one.id}/stop`, z.looseObject({}), {});
+  }
+
+  async environment({ id }: ScmProjectRecord, name: string): Promise<ScmEnvironmentRecord | undefined> {
+    const query = new URLSearchParams({ name, per_page: '100' });
+    return (await this.#demand('GET', `/${id}/environments?${query}`, z.array(environment)))[0];
+  }
+
+  /** Those of its groups from the outermost one, then its own: of one key the last one counts. */
+  async variables({ id, path_with_namespace: path }: ScmProjectRecord): Promise<ScmVariableRecord[]> {
+    const groups = path.split('/').slice(0, -1);
+    const owners = groups.map((_, index) => `/../groups/${encodeURIComponent(groups.slice(0, index + 1).join('/'))}`);
+    const all: ScmVariableRecord[] = [];
+    for (const [level, owner] of [...owners, `/${id}`].entries()) {
+      for (let page = 1, isLast = false; !isLast; page += 1) {
+        const query = `variables?per_page=${PAGE_SIZE}&page=${page}`;
+        const found = await this.#demand('GET', `${owner}/${query}`, z.array(variable));
+        all.push(...found.map((one) => ({ ...one, level })));
+        isLast = found.length < PAGE_SIZE;
+      }
+    }
+    return all;
+  }
+
+  async #demand<T>(method: string, path: string, schema: z.ZodType<T>, body?: object): Promise<T> {
+    const answer = await this.#call(method, path, schema, body);
+    if (answer !== undefined) return answer;
+    throw new PipelineError(`the mock GitLab has no ${this.#apiUrl}${path}`, 1);
+  }
+
+  /** Undefined if it does not exist. */
+  async #call<T>(method: string, path: string, schema: z.ZodType<T>, body?: object): Promise<T | undefined> {
+    const text = await this.#send(method, path, body);
+    return text === undefined ? undefined : schema.parse(jsonIn(text));
+  }
+
+  async #send(method: string, path: string, body?: object): Promise<string | undefined> {
+    const url = `${this.#apiUrl}${path}`;
+    const { status, text } = await requestText(url, {
+      method,
+      headers: { 'PRIVATE-TOKEN': this.#token, ...(body && { 'Content-Type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+      limits: within(TIMEOUT_MS),
+      linkLocal: 'all',
+    }).catch((failure: unknown) => {
+      throw new PipelineError(`the mock GitLab at ${url} does not respond: ${reasonOf(failure)}`, 1);
+    });
+    if (status === 404) return undefined;
+    if (status >= 300) throw new PipelineError(`the mock GitLab rejected ${method} ${url}: ${status} ${text}`, 1);
+    return text;
+  }
+}

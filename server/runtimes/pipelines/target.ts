@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { keyRoutes } from '../../api/routes/security.ts';
+import { PIPELINE_VARIABLES } from '../../model/pipeline-run.ts';
+import { masked } from '../../model/rules/masked-text.ts';
+import { PipelineError } from './pipeline-error.ts';
+import type { PlatformCalls } from './platform-calls.ts';
+
+/** Default port of an app: the port of the sample app. */
+export const DEFAULT_SERVICE_PORT = '8080';
+
+const records = z.array(
+  z.looseObject({ id: z.string(), name: z.string(), properties: z.looseObject({ parent: z.unknown().optional() }) }),
+);
+type PlatformRecord = z.output<typeof records>[number];
+
+/** A key pair of the account that a pipeline acts as, good for one run; throws PipelineError when there is no such account. */
+export async function makePipelineKey(client: PlatformCalls, account: string) {
+  const users = await client.json('GET', `/meta/users?expand=true&name=${encodeURIComponent(account)}`, records);
+  const [user] = users;
+  if (!user) {
+    throw new PipelineError(
+      `user '${account}' does not exist, but pipelines act as this user. Create it, or select another one with --account.`,
+    );
+  }
+  const orgs = await client.json('GET', '/meta/orgs?expand=true&name=root', records);
+  const json = { orgId: orgs[0]?.id };
+  const { apiKey, apiSecret } = await client.ask(keyRoutes.createApiKey, { path: { account_id: user.id }, json });
+  return {
+    key: apiKey,
+    secret: apiSecret,
+    /** Revokes it. */
+    async end() {
+      await client.ask(keyRoutes.deleteApiKey, { path: { api_key: apiKey } });
+    },
+  };
+}
+
+/** Where a pipeline shall deploy, as options say it. */
+export interface TargetRequest {
+  /** Short name or fqon. */
+  org: string;
+  /** Id, name, or `workspace/name`; the first development environment with an API unless given. */
+  environment: string | undefined;
+  /** Id or name; the environment's first unless given. */
+  api: string | undefined;
+}
+
+/**
+ * The variables of the deployment target: organization, environment, API, and the address to call. Throws PipelineError if one does not
+ * exist.
+ */
+export async function targetVariables(client: PlatformCalls, asked: TargetRequest): Promise<Record<string, string>> {
+  const org = encodeURIComponent(asked.org);
+  const list = (path: string) => client.json('GET', `/meta/${path}`, records);
+  const environments = await list(`${org}/environments?expand=true`);
+  const apis = await list(`${org}/apis?expand=true`);
+  const environment = await chooseEnvironment(asked, environments, apis);
+  const ofEnvironment = apis.filter((api) => parentOf(api) === environment.id);
+  const api =
+    asked.api === undefined
+      ? ofEnvironment[0]
+      : ofEnvironment.find(({ id, name }) => id === asked.api || name === asked.api);
+  if (!api) {
+    const wanted = asked.api === undefined ? 'no API yet' : `no API '${asked.api}'`;
+    throw new PipelineError(
+      `environment '${environment.name}' of '${asked.org}' has ${wanted}. Create one, or select one with --environment and --api.`,
+    );
+  }
+  const deployUrl = await findDeployUrl(client, asked.org);
+  return {
+    PLATFORM_TARGET_ORG_NAME: asked.org,
+    PLATFORM_TARGET_ENV_UUID: environment.id,
+    PLATFORM_TARGET_API_UUID: api.id,
+    APP_SERVICE_PORT: DEFAULT_SERVICE_PORT,
+    ...(deployUrl !== undefined && { PLATFORM_DEPLOY_URL: deployUrl }),
+  };
+}
+
+async function chooseEnvironment(
+  { org, environment: wanted }: TargetRequest,
+  environments: readonly PlatformRecord[],
+  apis: readonly PlatformRecord[],
+): Promise<PlatformRecord> {
+  const pathOf = ({ name, properties }: PlatformRecord) => {
+    const workspace = Object(properties.workspace ?? properties.parent).name;
+    return `${workspace}/${name}`;
+  };
+  const found =
+    wanted === undefined
+      ? environments.find(({ id, properties }) => {
+          return properties.environment_type === 'development' && apis.some((api) => parentOf(api) === id);
+        })
+      : environments.find((one) => one.id === wanted || one.name === wanted || pathOf(one) === wanted);
+  if (found) return found;
+  const present = environments.map(pathOf).join(', ') || 'none';
+  const what = wanted === undefined ? 'no development environment with an API' : `no environment '${wanted}'`;
+  throw new PipelineError(`organization '${org}' has ${what}; there are: ${present}`);
+}
+
+/** Where the deployment lambda of an organization, or of the nearest one above it, is published (D-194). */
+async function findDeployUrl(client: PlatformCalls, fqon: string): Promise<string | undefined> {
+  const path = `/meta/${encodeURIComponent(fqon)}/apiendpoints?expand=true&resource=/deploy`;
+  const url = (await client.json('GET', path, records))[0]?.properties.public_url;
+  if (typeof url === 'string') return url;
+  const above = fqon.includes('.') ? fqon.slice(0, fqon.lastIndexOf('.')) : 'root';
+  return fqon === 'root' ? undefined : findDeployUrl(client, above);
+}
+
+function parentOf({ properties }: PlatformRecord): unknown {
+  return Object(properties.parent).id;
+}
+
+/** The variables of the specification that a pipeline's definition mentions. */
+export function askedFor(definition: string): string[] {
+  return Object.keys(PIPELINE_VARIABLES).filter((name) => new RegExp(`\\$\\{?${name}\\b`).test(definition));
+}
+
+/** Where a run deploys to: the environment, and the address, if it contains no secret. */
+export function targetIn(
+  variables: Readonly<Record<string, string>>,
+  secrets: readonly string[],
+): {
+  deployUrl?: string;
+  targetEnvironmentId?: string | undefined;
+} {
+  const { PLATFORM_DEPLOY_URL: written, PLATFORM_TARGET_ENV_UUID: targetEnvironmentId } = variables;
+  if (written === undefined || !URL.canParse(written)) return { targetEnvironmentId };
+  const { origin, pathname } = new URL(written);
+  const deployUrl = `${origin}${pathname}`;
+  return { ...(masked(deployUrl, secrets) === deployUrl && { deployUrl }), targetEnvironmentId };
+}

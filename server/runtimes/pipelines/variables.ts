@@ -1,0 +1,42 @@
+/** A value as a definition, a project or the server gives it. */
+export interface VariableValue {
+  value: string;
+  /** Are `$` in it just that? */
+  isRaw?: boolean;
+}
+
+export type Variables = Readonly<Record<string, VariableValue>>;
+
+const NAME = /\$\$|\$\{([A-Za-z_]\w*)\}|\$([A-Za-z_]\w*)/g;
+
+/** Variables of plain values. */
+export function asVariables(
+  values: Readonly<Record<string, string>>,
+  how: Pick<VariableValue, 'isRaw'> = {},
+): Variables {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, ...how }]));
+}
+
+/** Each with those put in that its value mentions; `$$` is a `$`. One that mentions itself, by whatever way, is empty there. */
+export function expanded(variables: Variables): Record<string, string> {
+  const known = new Map<string, string>();
+  const textOf = (name: string, asking: readonly string[]): string => {
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    const variable = variables[name];
+    if (variable === undefined || asking.includes(name)) return '';
+    const value = variable.isRaw
+      ? variable.value
+      : variable.value.replace(NAME, (whole, braced, bare) => {
+          return whole === '$$' ? '$' : textOf(braced ?? bare, [...asking, name]);
+        });
+    // What is empty only because of who asked may have a value for another one.
+    if (asking.length === 0) known.set(name, value);
+    return value;
+  };
+  return Object.fromEntries(Object.keys(variables).map((name) => [name, textOf(name, [])]));
+}
+
+export function expandText(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(NAME, (whole, braced, bare) => (whole === '$$' ? '$' : (values[braced ?? bare] ?? '')));
+}

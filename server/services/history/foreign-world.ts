@@ -1,0 +1,143 @@
+import { isDeepStrictEqual } from 'node:util';
+import { parseEnvelope, parseProperties } from '../../model/envelope.ts';
+import { PlatformError } from '../../model/errors.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { pointerTo } from '../../model/patch/pointer.ts';
+import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import { typeOf } from '../../model/registry.ts';
+import { pathOf } from '../../model/resource-path.ts';
+import type { WriteConstraints } from '../../model/resource-type.ts';
+import { actionsOf } from '../../model/rules/actions.ts';
+import { HIDDEN } from '../../model/rules/masking.ts';
+import { newlyNamed } from '../../model/rules/named-resources.ts';
+import { hashedProperties } from '../../model/rules/secrets.ts';
+import { yieldingForEach } from '../../storage/files/yielding.ts';
+import { WorldIndex } from '../../storage/world/world-index.ts';
+
+type Resources = ReadonlyMap<Uuid, StoredResource>;
+
+export interface WorldConstraints extends WriteConstraints {
+  hashPassword(password: string): Promise<string>;
+}
+
+/** Replaces these resources, whatever their current state. Yields to other work in between. */
+export async function viewOf(resources: Iterable<StoredResource>): Promise<WorldView> {
+  const index = new WorldIndex();
+  await yieldingForEach(resources, (after) => index.apply(index.prepare([{ after }])));
+  return index;
+}
+
+/**
+ * Validates the records of an imported world like requests (D-215): each must match its schema and the rules of its type, and refer to
+ * existing resources. Ids, owners and times stay. Names and parents have been checked before.
+ *
+ * Records that are unchanged in the current world are not checked again: they may have become stale (D-096). Endpoints and rules may
+ * refer to deleted resources (D-130, D-076).
+ *
+ * @throws PlatformError 400 with the record, the pointer and the reason
+ */
+export async function validateWorld(
+  records: Resources,
+  present: Resources,
+  constraints: WorldConstraints,
+): Promise<Map<Uuid, StoredResource>> {
+  const parsed = new Map<Uuid, StoredResource>();
+  /** Records that are unchanged in the current world. */
+  const same = new Set<StoredResource>();
+  await yieldingForEach(records.values(), async (record) => {
+    const kept = present.get(record.id);
+    const isSame = kept !== undefined && isDeepStrictEqual(kept, record);
+    if (isSame) same.add(kept);
+    parsed.set(
+      record.id,
+      isSame ? kept : await blaming(record, records, () => parsedRecord(record, kept, constraints)),
+    );
+  });
+  const view = await viewOf(parsed.values());
+  const valid = new Map<Uuid, StoredResource>();
+  await yieldingForEach(parsed.values(), async (record) => {
+    const kept = present.get(record.id);
+    valid.set(
+      record.id,
+      same.has(record) ? record : await blaming(record, records, () => validated(record, kept, view, constraints)),
+    );
+  });
+  return valid;
+}
+
+/** Validates a record by its schema. A password that differs from the current one counts as plain text, like in a request. */
+async function parsedRecord(
+  record: StoredResource,
+  kept: StoredResource | undefined,
+  { hashPassword }: WorldConstraints,
+): Promise<StoredResource> {
+  const type = typeOf(record);
+  const { name, description, tags, variables } = record;
+  const body = JSON.parse(JSON.stringify({ name, description, tags, variables })); // without what is undefined
+  const { resource_type: _type, id: _id, ...written } = parseEnvelope({ ...body, properties: record.properties }, type);
+  const properties: JsonObject = { ...parseProperties(type, written.properties), ...serverKept(record) };
+  for (const hashed of hashedProperties(type)) {
+    const value = properties[hashed];
+    const isKnown = value === HIDDEN || value === kept?.properties[hashed];
+    if (typeof value === 'string' && !isKnown) properties[hashed] = await hashPassword(value);
+  }
+  return { ...record, ...written, properties };
+}
+
+function serverKept({ type, properties }: StoredResource): JsonObject {
+  const names = typeOf({ type }).hidden ?? [];
+  return Object.fromEntries(Object.entries(properties).filter(([name]) => names.includes(name)));
+}
+
+function validated(
+  record: StoredResource,
+  kept: StoredResource | undefined,
+  view: WorldView,
+  constraints: WorldConstraints,
+): StoredResource {
+  const type = typeOf(record);
+  requireGrants(record, view);
+  const before = kept?.type === record.type ? kept : undefined;
+  newlyNamed(view, record, before, ({ fact }) => fact.onDelete === 'keeps');
+  const parent = view.find(record.parent ?? record.id) ?? record;
+  const context = { ...constraints, view, parent, ...(before && { previous: before }) };
+  const { properties, derived = [] } = type.validate?.(record, context) ?? { properties: record.properties };
+  if (derived.length > 0) throw new PlatformError(400, 'would create further resources, but a world is complete');
+  return { ...record, properties: { ...properties, ...serverKept(record) } };
+}
+
+/** Grants must name known actions, and existing users and groups (D-119, D-074). */
+function requireGrants(record: StoredResource, view: WorldView): void {
+  for (const [action, { add = [], remove = [] }] of Object.entries(record.grants ?? {})) {
+    if (!actionsOf(record).has(action))
+      throw new PlatformError(400, `/grants: '${action}' is not an action of the resource (D-116)`);
+    const unknown = [...add, ...remove].find((id) => {
+      const found = view.find(id);
+      return !found || !['users', 'groups'].includes(typeOf(found).word);
+    });
+    if (unknown)
+      throw new PlatformError(400, `${pointerTo([action], '/grants')}: ${unknown} is not the id of a user or group`);
+  }
+}
+
+/** Adds type and path of the record to the message of a failed check. */
+async function blaming<T>(record: StoredResource, world: Resources, check: () => T | Promise<T>): Promise<T> {
+  try {
+    return await check();
+  } catch (cause) {
+    if (!(cause instanceof PlatformError)) throw cause;
+    const path = pathOf(record, (id) => world.get(id));
+    const details = (cause.details ?? []).map(({ pointer, message }) => ({
+      pointer: pointerTo(['resources', record.id]) + pointer,
+      message,
+    }));
+    throw new PlatformError(
+      400,
+      `the archive cannot be imported: ${typeOf(record).singular} ${path}: ${cause.message}. Nothing was changed.`,
+      {
+        details: details.length > 0 ? details : [{ pointer: `/resources/${record.id}`, message: cause.message }],
+        cause,
+      },
+    );
+  }
+}

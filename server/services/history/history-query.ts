@@ -1,0 +1,94 @@
+import type { historyRoutes } from '../../api/routes/history.ts';
+import type { QueryOf } from '../../api/routes/route.ts';
+import type { Commit, CommitResource } from '../../model/commit.ts';
+import { PlatformError } from '../../model/errors.ts';
+import type { Uuid } from '../../model/record.ts';
+import { fullNamesOf, resourceTypes } from '../../model/registry.ts';
+import type { WorldHistory } from '../../storage/world/world-history.ts';
+
+/** Limits of one page; the reader continues at `next`. */
+const MAX_SCANNED = 20_000;
+const MAX_OPERATIONS = 10_000;
+
+type Asked = QueryOf<typeof historyRoutes.listCommits>;
+export type HistoryQuery = Partial<Asked> & Pick<Asked, 'limit' | 'brief'>;
+
+/** A page of commits, newest first, and the start of the next page. */
+export interface HistoryPage {
+  commits: Commit[];
+  /** `before` of the next page; absent on the last page. A page with fewer commits than the limit, even none, can have a next page. */
+  next?: number;
+}
+
+/**
+ * Does a commit match the filter? Throws 400 for an unknown type.
+ *
+ * @param pathOf the path of a resource that there is now; undefined when it is gone
+ */
+function matcherOf(query: HistoryQuery, pathOf: (id: Uuid) => string | undefined): (commit: Commit) => boolean {
+  const { actor, action, via, resource, scope, to = Number.POSITIVE_INFINITY } = query;
+  const isInScope = scope === undefined ? undefined : scopeOf(scope, pathOf);
+  const words = (query.q ?? '').toLowerCase().split(/\s+/).filter(Boolean);
+  const type = typesNamed(query.type);
+  return ({ atMs, cause, resources }) =>
+    atMs <= to &&
+    (via === undefined || cause.via === via) &&
+    (action === undefined || cause.action === action) &&
+    (actor === undefined || cause.actor?.id === actor.toLowerCase() || cause.actor?.name === actor) &&
+    (resource === undefined || resources.some(({ id }) => id === resource)) &&
+    (type === undefined || resources.some((one) => type.includes(one.type))) &&
+    (isInScope === undefined || resources.some(isInScope)) &&
+    (words.length === 0 || holdsAll(words, cause, resources));
+}
+
+/** Is a resource the scope or below it? By the path that the scope has now. */
+function scopeOf(scope: Uuid, pathOf: (id: Uuid) => string | undefined): (resource: CommitResource) => boolean {
+  const path = pathOf(scope);
+  const start = path === '/' ? '/' : `${path}/`;
+  return (one) => one.id === scope || (path !== undefined && (one.path === path || one.path.startsWith(start)));
+}
+
+/** Do all words occur in the texts of a commit? */
+function holdsAll(words: readonly string[], cause: Commit['cause'], resources: readonly CommitResource[]): boolean {
+  const about = [cause.action, cause.note, cause.via, cause.actor?.name].join(' ').toLowerCase();
+  return words.every(
+    (word) =>
+      about.includes(word) ||
+      resources.some(({ id, path, type }) => `${path} ${type} ${id}`.toLowerCase().includes(word)),
+  );
+}
+
+/** Looks for commits, from the newest (or `before`) back. */
+export async function findCommits(
+  history: WorldHistory,
+  query: HistoryQuery,
+  pathOf: (id: Uuid) => string | undefined,
+  isSeen: (commit: Commit) => boolean = () => true,
+): Promise<HistoryPage> {
+  const matches = matcherOf(query, pathOf);
+  const isWanted = (commit: Commit) => matches(commit) && isSeen(commit);
+  const commits: Commit[] = [];
+  let [scanned, operations] = [0, 0];
+  for await (const commit of history.commits(query.before)) {
+    if (query.from !== undefined && commit.atMs < query.from) break;
+    scanned += 1;
+    if (isWanted(commit)) {
+      commits.push(commit);
+      operations += query.brief ? 0 : commit.ops.length;
+    }
+    const isFull = commits.length >= query.limit || operations > MAX_OPERATIONS || scanned >= MAX_SCANNED;
+    if (isFull) return { commits, ...(commit.seq > 1 && { next: commit.seq }) };
+  }
+  return { commits };
+}
+
+/** The full names that a type's word or full name represents. Throws 400 for what is neither. */
+function typesNamed(text: string | undefined): readonly string[] | undefined {
+  if (text === undefined) return undefined;
+  for (const type of resourceTypes) {
+    const names = fullNamesOf(type);
+    if (type.word === text) return names;
+    if (names.includes(text)) return [text];
+  }
+  throw new PlatformError(400, `'type' must be a type such as lambdas, or its full name, not '${text.slice(0, 64)}'`);
+}

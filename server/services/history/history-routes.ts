@@ -1,0 +1,189 @@
+import { Readable } from 'node:stream';
+import type { Router } from 'express';
+import { type BriefCommit, type CommitView, type DifferenceView, historyRoutes } from '../../api/routes/history.ts';
+import { momentOrCommit } from '../../api/routes/parameter.ts';
+import type { QueryOf } from '../../api/routes/route.ts';
+import { changeSourceOf } from '../../api/server/change-source.ts';
+import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
+import { sendStream } from '../../api/server/send-stream.ts';
+import { type Visibility, visibilityFor } from '../../api/server/visibility.ts';
+import type { Caller } from '../../model/caller.ts';
+import type { Commit, CommitResource } from '../../model/commit.ts';
+import { forbidden, invalid, PlatformError } from '../../model/errors.ts';
+import type { StoredResource, Uuid } from '../../model/record.ts';
+import { typeOf } from '../../model/registry.ts';
+import { pathOf } from '../../model/resource-path.ts';
+import { commitSentence } from '../../model/rules/commit-words.ts';
+import { maskedCommit, maskedOperations, maskedRecord } from '../../model/rules/masking.ts';
+import { yieldingForEach } from '../../storage/files/yielding.ts';
+import { worldFileContent } from '../../storage/world/world-file.ts';
+import type { Moment, PastWorld } from '../../storage/world/world-history.ts';
+import { findCommits } from './history-query.ts';
+import { type Difference, differenceBetween, type HistoryService } from './history-service.ts';
+
+/** May a caller view a record in the resource service? Only root may view deleted ones. */
+export function seesRecord({ view, authorizer }: RouteGuard, caller: Caller, id: Uuid): boolean {
+  const record = view.find(id);
+  return caller.isRoot || (record !== undefined && authorizer.can(caller, `${typeOf(record).singular}.view`, id));
+}
+
+/**
+ * The history of the world over HTTP. It shows callers only records that the resource service would show them: other records
+ * are left out, and what was written to them is hidden. Hidden values (password hashes, values of secrets, credentials) never go out.
+ */
+export function historyRouter(historyService: HistoryService, guard: RouteGuard): Router {
+  const { store } = historyService;
+  const worldAt = (moment: Moment | undefined) => store.history.worldAt(moment ?? { seq: store.seq });
+  const outline = pastOutline();
+  return mountRoutes(historyRoutes, guard, {
+    async listCommits({ caller, query }) {
+      const { history, world } = store;
+      const visibility = visibilityFor(guard, caller);
+      const place = (id: Uuid) => {
+        const record = world.resources.get(id);
+        return record && pathOf(record, (parent) => world.resources.get(parent));
+      };
+      const found = await findCommits(history, query, place, (commit) => seenPart(commit, visibility) !== undefined);
+      const { next } = found;
+      const commits = found.commits.flatMap((commit) => seenPart(commit, visibility) ?? []);
+      const shown = query.brief
+        ? commits.map(briefCommit)
+        : commits.map((one) => toCommitView(one, (id) => seesRecord(guard, caller, id)));
+      return { commits: shown, ...(next !== undefined && { next }), ...(await history.span()) };
+    },
+    async readCommit({ caller, path }) {
+      const part = seenPart(await store.history.get(seqOf(path.commit_seq)), visibilityFor(guard, caller));
+      if (!part)
+        throw new PlatformError(404, `commit ${path.commit_seq} not found, or you do not have permission to view it`);
+      return toCommitView(part, (id) => seesRecord(guard, caller, id));
+    },
+    revertCommit: async ({ caller, path, req }) => ({
+      commit: toCommitView(await historyService.revert(seqOf(path.commit_seq), { caller, via: changeSourceOf(req) })),
+    }),
+    async readWorldAt({ caller, query, res }) {
+      const { seq, resources } = await worldAt(query.at);
+      if (query.resource !== undefined) {
+        const record = recordOf(resources, query.resource, seq);
+        if (!seesRecord(guard, caller, record.id)) {
+          throw forbidden(`${typeOf(record).singular}.view`, {
+            pointer: `/resources/${record.id}`,
+            message: 'you do not have permission to view it',
+          });
+        }
+        res.json(maskedRecord(record));
+        return;
+      }
+      res.type('application/json');
+      const masked = (function* () {
+        for (const record of resources.values()) if (seesRecord(guard, caller, record.id)) yield maskedRecord(record);
+      })();
+      await sendStream(Readable.from(worldFileContent(store.world.id, seq, masked)), res);
+    },
+    outlineWorldAt: async ({ query }) => outline(await worldAt(query.at), query),
+    async compareMoments({ caller, query: { brief, resource, ...query } }) {
+      const [from, to] = [await worldAt(query.from), await worldAt(query.to)];
+      const difference = await differenceBetween(onlyOne(from, resource), onlyOne(to, resource), { from, to });
+      const shown = brief
+        ? briefDifference(difference)
+        : toDifferenceView(difference, (id) => seesRecord(guard, caller, id));
+      return { from: from.seq, to: to.seq, ...shown };
+    },
+    async restoreMoment({ caller, body, req }) {
+      const commit = await historyService.restore(momentIn(body.at), { caller, via: changeSourceOf(req) });
+      return { ...(commit && { commit: toCommitView(commit) }) };
+    },
+  });
+}
+
+/** The part of a commit about resources that the caller may view; undefined if there is none. */
+export function seenPart(commit: Commit, { seesAll, sees }: Visibility): Commit | undefined {
+  if (seesAll) return commit;
+  const resources = commit.resources.filter(({ id }) => sees(id));
+  if (resources.length === 0) return undefined;
+  const isSeen = ({ path }: { path: string }) => resources.some(({ id }) => `${path}/`.startsWith(`/resources/${id}/`));
+  return { ...commit, resources, ops: commit.ops.filter(isSeen), inverse: commit.inverse.filter(isSeen) };
+}
+
+function seqOf(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new PlatformError(400, `'${text.slice(0, 64)}' is not the number of a commit`);
+}
+
+/** A moment in a body. Throws 400 for an invalid text. */
+function momentIn(at: number | string): Moment {
+  const { data, error } = momentOrCommit('').schema.safeParse(String(at));
+  if (data) return data;
+  throw invalid('/at', `must be ${error?.issues[0]?.message}, not '${String(at).slice(0, 64)}'`);
+}
+
+function recordOf(resources: ReadonlyMap<Uuid, StoredResource>, id: Uuid, seq: number): StoredResource {
+  const record = resources.get(id);
+  if (record) return record;
+  throw new PlatformError(404, `resource ${id} did not exist as of commit ${seq}`);
+}
+
+/** A commit as it goes out: its time as text, hidden values hidden. @param isSeen may the values of that record be read? Default: all */
+export function toCommitView(commit: Commit, isSeen?: (id: Uuid) => boolean): CommitView {
+  const { seq, atMs, ...rest } = maskedCommit(commit, isSeen);
+  return { seq, at: new Date(atMs).toISOString(), ...rest, sentence: commitSentence(commit) };
+}
+
+/** The same without its operations, for a list. */
+function briefCommit(commit: Commit): BriefCommit {
+  const { ops, inverse: _, atMs, ...rest } = commit;
+  return { ...rest, at: new Date(atMs).toISOString(), operations: ops.length, sentence: commitSentence(commit) };
+}
+
+type Shown = Omit<DifferenceView, 'from' | 'to'>;
+
+/** A difference as it goes out: hidden values hidden. */
+export function toDifferenceView({ ops, resources }: Difference, isSeen?: (id: Uuid) => boolean): Shown {
+  const typeNames = new Map(resources.map(({ id, type }) => [id, type]));
+  const total = { create: 0, update: 0, delete: 0 };
+  for (const { action } of resources) total[action] += 1;
+  return { ops: maskedOperations(ops, (id) => typeNames.get(id), isSeen), resources, total };
+}
+
+/** Most resources that a brief difference names; `total` counts all. */
+const MAX_BRIEF = 1000;
+
+/** What a person looks over before asking for more. */
+export function briefDifference({ resources }: Difference): Shown {
+  return { ...toDifferenceView({ ops: [], resources }), resources: resources.slice(0, MAX_BRIEF) };
+}
+
+/** One resource of a world, or all of it. */
+export function onlyOne<World extends Pick<PastWorld, 'resources'>>(world: World, id: Uuid | undefined): World {
+  const record = id === undefined ? undefined : world.resources.get(id);
+  if (id === undefined) return world;
+  return { ...world, resources: new Map(record && [[id, record]]) };
+}
+
+/** Lists what there was at a moment. The moment that was looked at last is remembered, for its next pages. */
+function pastOutline() {
+  let latest: { seq: number; resources: CommitResource[] } | undefined;
+  const outlineOf = async ({ seq, resources }: PastWorld): Promise<CommitResource[]> => {
+    if (latest?.seq === seq) return latest.resources;
+    const outline: CommitResource[] = [];
+    await yieldingForEach(resources.values(), (record) => {
+      const { id, type, name } = record;
+      outline.push({ id, type, name, path: pathOf(record, (parent) => resources.get(parent)) });
+    });
+    outline.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+    latest = { seq, resources: outline };
+    return outline;
+  };
+  return async (
+    world: PastWorld,
+    { q = '', offset, limit }: Omit<QueryOf<typeof historyRoutes.outlineWorldAt>, 'at'>,
+  ) => {
+    const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+    const all = await outlineOf(world);
+    const matching = words.length === 0 ? all : all.filter((one) => words.every((word) => contains(one, word)));
+    return { seq: world.seq, total: matching.length, resources: matching.slice(offset, offset + limit) };
+  };
+}
+
+function contains({ id, type, path }: CommitResource, word: string): boolean {
+  return path.toLowerCase().includes(word) || type.toLowerCase().includes(word) || id.startsWith(word);
+}

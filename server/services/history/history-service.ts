@@ -1,0 +1,194 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Operation } from 'fast-json-patch';
+import type { Caller } from '../../model/caller.ts';
+import { causeOf } from '../../model/cause.ts';
+import type { Cause, Commit, CommitResource } from '../../model/commit.ts';
+import { type ErrorDetail, PlatformError } from '../../model/errors.ts';
+import { memberOf } from '../../model/json.ts';
+import type { StoredResource, Uuid } from '../../model/record.ts';
+import { pathOf } from '../../model/resource-path.ts';
+import type { WriteConstraints } from '../../model/resource-type.ts';
+import { USER } from '../../model/type-names.ts';
+import { violationInHostPath } from '../../model/types/volume.ts';
+import { inSlices, ofOneWorld, yieldingForEach } from '../../storage/files/yielding.ts';
+import { planRevert } from '../../storage/world/revert.ts';
+import { changesBetween, changesInTurns, type WorldDifference } from '../../storage/world/world-difference.ts';
+import type { Moment, PastWorld } from '../../storage/world/world-history.ts';
+import { operationsBetween } from '../../storage/world/world-patch.ts';
+import type { WorldStore } from '../../storage/world/world-store.ts';
+import { violationsIn } from './world-rules.ts';
+
+export interface Undoing {
+  caller: Caller;
+  via: Cause['via'];
+}
+
+/** One resource that two worlds do not agree on. */
+export interface ResourceDifference extends CommitResource {
+  action: 'create' | 'update' | 'delete';
+}
+
+/** What leads from one world to another. */
+export interface Difference {
+  /** RFC 6902, on the first world. */
+  ops: Operation[];
+  resources: ResourceDifference[];
+}
+
+type Resources = ReadonlyMap<Uuid, StoredResource>;
+
+/** Reverts a commit, or restores the world to a moment. Each adds a new commit, which can be undone as well. */
+export class HistoryService {
+  readonly store: WorldStore;
+  readonly #constraints: WriteConstraints;
+
+  constructor(store: WorldStore, constraints: WriteConstraints) {
+    this.store = store;
+    this.#constraints = constraints;
+  }
+
+  /**
+   * Undoes one commit, wherever it is in the history.
+   *
+   * @throws PlatformError 404 for a commit that is not kept; 409 with the pointers that later commits have changed, or
+   *   where the result would be no valid world
+   */
+  async revert(seq: number, by: Undoing): Promise<Commit> {
+    const commit = await this.store.history.get(seq);
+    const left = await this.store.history.worldAt({ seq });
+    const { store } = this;
+    const constraints = this.#constraints;
+    const { violations, changes, asOf } = await ofOneWorld(store.view, function* () {
+      const { conflicts, ...plan } = yield* planRevert(commit, left.resources, store.world.resources);
+      const found = conflicts.length > 0 ? conflicts : yield* violationsIn(store.view, constraints, plan);
+      return { violations: found, changes: plan, asOf: store.seq };
+    });
+    if (violations.length > 0) throw inTheWay(`commit ${seq} cannot be reverted`, violations);
+    const made = await this.#commit(changes, causeOf(by, 'history.revert', `revert of commit ${seq}`), asOf);
+    if (made) return made;
+    const passwords = changes.put.some(({ type }) => type === USER)
+      ? ', and a replaced password is not restored (D-216)'
+      : '';
+    throw new PlatformError(409, `nothing to revert: the changes of commit ${seq} are already undone${passwords}`);
+  }
+
+  /** Brings the whole world back to a moment. Resolves to undefined when it is so already; throws 404 as the history does. */
+  async restore(moment: Moment, by: Undoing): Promise<Commit | undefined> {
+    const { seq, resources } = await this.store.history.worldAt(moment);
+    return this.restoreTo(resources, causeOf(by, 'history.restore', `restore of commit ${seq}`));
+  }
+
+  /**
+   * Restores an earlier world in one commit, except for passwords. Throws 409 if the current configuration no longer allows it.
+   */
+  async restoreTo(resources: Resources, cause: Cause): Promise<Commit | undefined> {
+    return this.#withChanges(resources, async (changes) => {
+      const details = changes.put.flatMap((record) => {
+        const violation = violationInHostPath(record, this.#constraints.allowedHostPaths);
+        return violation === undefined
+          ? []
+          : { pointer: `/resources/${record.id}`, message: `'${record.name}' ${violation}` };
+      });
+      if (details.length === 0) return this.#commit(changes, cause);
+      const reasons = details.map(({ message }) => message).join('; ');
+      throw new PlatformError(409, `the world cannot be restored: ${reasons}`, { details });
+    });
+  }
+
+  /** Commits what was once, but for passwords. */
+  async #commit({ put, remove }: WorldDifference, cause: Cause, asOf = this.store.seq): Promise<Commit | undefined> {
+    const kept = await withLastPasswords(this.store, put);
+    const prepared = await inSlices(this.store.prepare({ put: kept, remove }));
+    if (this.store.seq === asOf) return this.store.commit(prepared, cause);
+    throw new PlatformError(409, 'the world changed during the restore. Nothing was changed; try again.');
+  }
+
+  /** Replaces the world with the records, in one commit. */
+  async replaceWith(resources: Resources, cause: Cause): Promise<Commit | undefined> {
+    return this.#withChanges(resources, (changes) => this.store.commit(changes, cause));
+  }
+
+  /** Applies changes at a moment when no other change is running. */
+  async #withChanges<T>(resources: Resources, take: (changes: WorldDifference) => Promise<T>): Promise<T> {
+    const { seq, world } = this.store;
+    const changes = await changesInTurns(world.resources, resources);
+    return take(this.store.seq === seq ? changes : changesBetween(world.resources, resources));
+  }
+}
+
+function inTheWay(what: string, details: ErrorDetail[]): PlatformError {
+  const [first] = details;
+  const more = details.length > 1 ? ` and ${details.length - 1} more` : '';
+  return new PlatformError(409, `${what}: ${first?.pointer} ${first?.message}${more}; revert the later commits first`, {
+    details,
+  });
+}
+
+/**
+ * How two worlds differ, in an order in which the operations can be applied; others have their turn meanwhile.
+ *
+ * @param whole the worlds that paths are looked up in, where `from` and `to` are parts of them
+ */
+export async function differenceBetween(
+  from: Pick<PastWorld, 'resources'>,
+  to: Pick<PastWorld, 'resources'>,
+  whole: { from: Pick<PastWorld, 'resources'>; to: Pick<PastWorld, 'resources'> } = { from, to },
+): Promise<Difference> {
+  const { put, remove } = await changesInTurns(from.resources, to.resources);
+  const difference: Difference = { ops: [], resources: [] };
+  const tell = (before: StoredResource | undefined, after: StoredResource | undefined, world: Resources) => {
+    const record = after ?? before;
+    const ops = record ? operationsBetween(record.id, before, after) : [];
+    if (!record || ops.length === 0) return;
+    difference.ops.push(...ops);
+    const path = pathOf(record, (id) => world.get(id));
+    const action = after ? (before ? 'update' : 'create') : 'delete';
+    difference.resources.push({ id: record.id, type: record.type, name: record.name, path, action });
+  };
+  await yieldingForEach(put, (after) => tell(from.resources.get(after.id), after, whole.to.resources));
+  await yieldingForEach(remove, (id) => tell(from.resources.get(id), undefined, whole.from.resources));
+  return difference;
+}
+
+/** A stored value that matches no password, for users whose last password is no longer in the history. */
+const NOBODYS = 'none';
+
+/**
+ * Prepares records for a restore: users get their current or last password, so a replaced password never returns (D-216). Omits records
+ * that would otherwise not change.
+ */
+async function withLastPasswords(
+  { world, history }: Pick<WorldStore, 'world' | 'history'>,
+  put: readonly StoredResource[],
+): Promise<StoredResource[]> {
+  const present = world.resources;
+  const gone = put.filter(({ id, type }) => type === USER && !present.has(id));
+  const last = await lastPasswordsOf(gone, history);
+  return put.flatMap((record) => {
+    if (record.type !== USER) return [record];
+    const now = present.get(record.id);
+    const password = now ? now.properties.password : (last.get(record.id) ?? NOBODYS);
+    if (password === record.properties.password) return [record];
+    const kept = { ...record, properties: { ...record.properties, ...(password !== undefined && { password }) } };
+    return now && isDeepStrictEqual({ ...kept, modified: now.modified }, now) ? [] : [kept];
+  });
+}
+
+/** The last passwords of deleted accounts, as far as the history reaches. */
+async function lastPasswordsOf(
+  users: readonly StoredResource[],
+  history: WorldStore['history'],
+): Promise<Map<Uuid, string>> {
+  const found = new Map<Uuid, string>();
+  const wanted = new Set(users.map(({ id }) => `/resources/${id}`));
+  if (wanted.size === 0) return found;
+  for await (const { inverse } of history.commits()) {
+    for (const operation of inverse) {
+      if (operation.op !== 'add' || !wanted.delete(operation.path)) continue;
+      const password = memberOf(memberOf(operation.value, 'properties'), 'password');
+      if (typeof password === 'string') found.set(operation.path.slice('/resources/'.length), password);
+    }
+    if (wanted.size === 0) break;
+  }
+  return found;
+}

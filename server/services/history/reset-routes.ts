@@ -1,0 +1,75 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Router } from 'express';
+import { resetRoutes } from '../../api/routes/history.ts';
+import type { BodyOf } from '../../api/routes/route.ts';
+import { changeSourceOf } from '../../api/server/change-source.ts';
+import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
+import { causeOf } from '../../model/cause.ts';
+import type { StoredResource, Uuid } from '../../model/record.ts';
+import { pathOf } from '../../model/resource-path.ts';
+import { sharingRecords } from '../../storage/world/world-difference.ts';
+import { briefDifference } from './history-routes.ts';
+import { differenceBetween, type HistoryService } from './history-service.ts';
+
+type Resources = ReadonlyMap<Uuid, StoredResource>;
+
+/** Makes the world that a first start with the seed would have. Throws PlatformError when the seed cannot be used. */
+export type FreshWorld = (seed: BodyOf<typeof resetRoutes.resetWorld>['seed']) => Promise<Resources>;
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/**
+ * Replaces the world with a seed, in one commit, which can be undone. The root user, its password, leads, results, keys, snapshots and the
+ * history are kept.
+ */
+export function resetRouter(historyService: HistoryService, freshWorld: FreshWorld, guard: RouteGuard): Router {
+  return mountRoutes(resetRoutes, guard, {
+    async resetWorld({ caller, body: { seed, dryRun }, req }) {
+      const fresh = await freshWorld(seed);
+      const present = historyService.store.world.resources;
+      const world = await sharingRecords(asContinuation(fresh, present), present);
+      const { resources, total } = briefDifference(
+        await differenceBetween({ resources: present }, { resources: world }),
+      );
+      const cause = causeOf({ caller, via: changeSourceOf(req) }, 'world.reset', `reset to the seed '${seed}'`);
+      const commit = dryRun ? undefined : await historyService.replaceWith(world, cause);
+      return { resources, total, ...(commit && { commit: commit.seq }) };
+    },
+  });
+}
+
+/** A new world in which resources with a counterpart at the same path keep its id, history and creation. */
+function asContinuation(fresh: Resources, present: Resources): Resources {
+  const now = new Map([...present.values()].map((record) => [placeOf(record, present), record]));
+  const counterparts = new Map<Uuid, StoredResource>();
+  for (const record of fresh.values()) {
+    const counterpart = record.parent === null ? rootOf(present) : now.get(placeOf(record, fresh));
+    if (counterpart) counterparts.set(record.id, counterpart);
+  }
+  const owner = rootOf(present)?.owner;
+  const world = new Map<Uuid, StoredResource>();
+  for (const record of fresh.values()) {
+    const text = JSON.stringify(record).replace(UUID, (id) => counterparts.get(id)?.id ?? id);
+    const renamed: StoredResource = JSON.parse(text); // one id for another leaves it a record
+    const before = present.get(renamed.id);
+    const isKept = before && (renamed.id === owner || isSame(before, renamed));
+    world.set(renamed.id, isKept ? before : { ...renamed, created: before?.created ?? renamed.created });
+  }
+  return world;
+}
+
+/** Type and path: what a person would call the same resource. */
+function placeOf(record: StoredResource, world: Resources): string {
+  return `${record.type} ${pathOf(record, (id) => world.get(id))}`;
+}
+
+function rootOf(world: Resources): StoredResource | undefined {
+  for (const record of world.values()) if (record.parent === null) return record;
+  return undefined;
+}
+
+/** Do they say the same, whenever and by whomever it was said? */
+function isSame(one: StoredResource, other: StoredResource): boolean {
+  const { created, modified } = one;
+  return isDeepStrictEqual(one, { ...other, created, modified });
+}

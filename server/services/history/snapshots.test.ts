@@ -1,0 +1,135 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { basic, type Reply, send } from '../../testing/checked-client.ts';
+import { makePlace } from '../../testing/place.ts';
+import { type Platform, refusal, startPlatform } from '../../testing/platform.ts';
+import { resourceFactoryFor } from '../../testing/resource-factory.ts';
+
+describe.each(['in a folder', 'in memory'])('snapshots %s', (place) => {
+  let platform: Platform;
+  let folder: string;
+  let rootKey: string;
+
+  const start = async () => {
+    platform = await startPlatform({ data: place === 'in memory' ? ':memory:' : join(folder, 'data') });
+    const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
+    rootKey = basic(apiKey, apiSecret);
+  };
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'terrarium snapshots '));
+    await start();
+  });
+  afterAll(async () => {
+    await platform?.stop();
+    await rm(folder, { recursive: true });
+  });
+  const inspect = (method: string, path: string, body?: unknown): Promise<Reply> =>
+    send(method, `${platform.emulator.baseUrl}/inspect/snapshots${path}`, { auth: rootKey, body });
+
+  it('are made, listed, compared with now, restored and deleted', async () => {
+    expect((await inspect('GET', '')).body).toEqual([]);
+    await platform.root.create('/root', { name: 'kept' });
+    const made = await inspect('POST', '', { name: 'before-demo' });
+    expect(made).toMatchObject({ status: 201, body: { name: 'before-demo', seq: expect.any(Number) } });
+    expect(made.headers.get('location')).toBe('/inspect/snapshots/before-demo');
+    expect((await inspect('GET', '')).body).toEqual([made.body]);
+
+    const organization = await platform.root.create('/root', { name: 'later' });
+    await platform.root.patch('/kept', [{ op: 'add', path: '/description', value: 'changed' }]);
+    const { body: difference } = await inspect('GET', '/before-demo/diff');
+    expect(difference.resources.map(({ path, action }: Record<string, string>) => `${action} ${path}`).sort()).toEqual([
+      'create /later',
+      'update /kept',
+    ]);
+    expect(difference).toMatchObject({ from: made.body.seq, to: made.body.seq + 2 });
+
+    const { body } = await inspect('POST', '/before-demo/restore');
+    expect(body.commit).toMatchObject({
+      seq: made.body.seq + 3,
+      cause: { action: 'snapshot.restore', note: 'restore of snapshot before-demo' },
+    });
+    expect(await platform.root.get('/later')).toMatchObject(refusal(404));
+    expect((await platform.root.get('/kept')).body.description).toBeUndefined();
+    expect((await inspect('GET', '/before-demo/diff')).body).toMatchObject({ ops: [], resources: [] });
+    expect((await inspect('POST', '/before-demo/restore')).body).toEqual({});
+
+    const { baseUrl } = platform.emulator;
+    await send('POST', `${baseUrl}/inspect/history/${body.commit.seq}/revert`, { auth: rootKey });
+    expect((await platform.root.get('/later')).body.id).toBe(organization.id);
+    expect((await inspect('DELETE', '/before-demo')).status).toBe(204);
+    expect((await inspect('GET', '')).body).toEqual([]);
+    expect(await inspect('DELETE', '/before-demo')).toMatchObject(refusal(404));
+  });
+
+  it('refuse names that are taken, or that are no names', async () => {
+    await inspect('POST', '', { name: 'one' });
+    expect(await inspect('POST', '', { name: 'one' })).toMatchObject(refusal(409));
+    for (const name of ['', '..', '../x', 'a/b', 'A', '.hidden', 'x'.repeat(65)]) {
+      expect(await inspect('POST', '', { name }), name).toMatchObject(refusal(400));
+    }
+    expect(await inspect('POST', '/..%2Fworld/restore')).toMatchObject(refusal(400));
+    expect(await inspect('POST', '/unknown/restore')).toMatchObject(refusal(404));
+    expect(await inspect('POST', '', {})).toMatchObject(refusal(400));
+  });
+
+  it('are made once when two ask at the same time', async () => {
+    const answers = await Promise.all([1, 2, 3].map(() => inspect('POST', '', { name: 'contested' })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+  });
+
+  if (place !== 'in a folder') return;
+
+  it('are files for their owner only, and outlive a restart', async () => {
+    const file = join(folder, 'data', 'snapshots', 'one.json');
+    if (process.platform !== 'win32') expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await readdir(join(folder, 'data', 'snapshots'))).toEqual(['contested.json', 'one.json']);
+    await platform.stop();
+    await start();
+    expect((await inspect('POST', '/one/restore')).status).toBe(200);
+
+    await writeFile(file, (await readFile(file, 'utf8')).replace('"root"', '"toor"'));
+    const { status, body } = await inspect('POST', '/one/restore');
+    expect([status, body.message]).toEqual([503, expect.stringContaining(`${file} is damaged`)]);
+  });
+});
+
+it('a mounted host folder is restored only where it is still allowed (D-215)', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'terrarium snapshots '));
+  const start = (allowedHostPaths: string[]) => startPlatform({ data: join(folder, 'data'), allowedHostPaths });
+  const before = await start([folder]);
+  const place = await makePlace(before.root, 'acme');
+  const properties = { type: 'host_path', config: { host_path: join(folder, 'shared') } };
+  const { id, name } = await resourceFactoryFor(before.root).volume(place, properties);
+  const ask = async ({ emulator }: Platform, method: string, path: string, body?: unknown) => {
+    const { apiKey, apiSecret = '' } = emulator.rootCredentials;
+    return send(method, `${emulator.baseUrl}/inspect${path}`, { auth: basic(apiKey, apiSecret), body });
+  };
+  expect((await ask(before, 'POST', '/snapshots', { name: 'with-it' })).status).toBe(201);
+  const { seq } = (await ask(before, 'GET', '/history?limit=1')).body.commits[0];
+  expect((await before.root.delete(`/root/volumes/${id}`)).status).toBe(204);
+  await before.stop();
+
+  const now = await start([]);
+  for (const [path, body] of [
+    ['/snapshots/with-it/restore', undefined],
+    ['/restore', { at: seq }],
+    [`/history/${seq + 1}/revert`, undefined],
+  ] as const) {
+    const refused = await ask(now, 'POST', path, body);
+    expect(refused, path).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('allowed directory') },
+    });
+    expect(refused.body.details).toMatchObject([{ pointer: `/resources/${id}` }]);
+  }
+  expect(await now.root.get(`/root/volumes/${id}`)).toMatchObject(refusal(404));
+  await now.stop();
+
+  const again = await start([folder]);
+  expect((await ask(again, 'POST', '/snapshots/with-it/restore')).status).toBe(200);
+  expect((await again.root.get(`/root/volumes/${id}`)).body.name).toBe(name);
+  await again.stop();
+  await rm(folder, { recursive: true });
+});

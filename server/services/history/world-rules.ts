@@ -1,0 +1,80 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type ErrorDetail, PlatformError } from '../../model/errors.ts';
+import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import { typeOf } from '../../model/registry.ts';
+import type { WriteConstraints } from '../../model/resource-type.ts';
+import { namedBy } from '../../model/rules/references.ts';
+import { ChangedView } from './changed-view.ts';
+
+/**
+ * Why changes would leave no valid world, found in steps: a parent, a named resource or a free name is missing, something would be left
+ * without its parent, or the rules of its type refuse a record. Returns no violations if the changes are valid.
+ */
+export function* violationsIn(
+  view: WorldView,
+  constraints: WriteConstraints,
+  changes: { put: readonly StoredResource[]; remove: readonly Uuid[] },
+): Generator<undefined, ErrorDetail[]> {
+  const after = new ChangedView(view, changes);
+  const violations: ErrorDetail[] = [];
+  for (const id of changes.remove) {
+    yield;
+    violations.push(...violationsInRemoval(view, after, id));
+  }
+  for (const record of changes.put) {
+    yield;
+    violations.push(...violationsInRecord(record, { previous: view.find(record.id), after, constraints }));
+  }
+  return violations;
+}
+
+function violationsInRemoval(view: WorldView, after: WorldView, id: Uuid): ErrorDetail[] {
+  const pointer = `/resources/${id}`;
+  if (id === view.root.id || id === view.root.owner) {
+    return [{ pointer, message: 'the root organization and the root user cannot be deleted' }];
+  }
+  const name = (one: StoredResource) => `${typeOf(one).singular} '${one.name}'`;
+  return [
+    ...after.children(id).map((one) => ({ pointer, message: `${name(one)} is below it` })),
+    ...after.referrers(id).map((one) => ({ pointer, message: `${name(one)} names it` })),
+  ];
+}
+
+function violationsInRecord(
+  record: StoredResource,
+  {
+    previous,
+    after,
+    constraints,
+  }: { previous: StoredResource | undefined; after: WorldView; constraints: WriteConstraints },
+): ErrorDetail[] {
+  const pointer = `/resources/${record.id}`;
+  const type = typeOf(record);
+  const violations: ErrorDetail[] = [];
+
+  const parent = after.find(record.parent ?? '');
+  if (!parent && record.parent !== null) {
+    return [{ pointer: `${pointer}/parent`, message: `its parent ${record.parent} does not exist` }];
+  }
+  const scope = type.nameScope === 'world' ? undefined : (record.parent ?? undefined);
+  const namesakes = after.named(type.word, record.name, scope).filter(({ id }) => id !== record.id);
+  if (namesakes.length > 0) {
+    violations.push({
+      pointer: `${pointer}/name`,
+      message: `the name '${record.name}' is taken by another ${type.singular}`,
+    });
+  }
+  const named = new Set(previous && namedBy(previous));
+  const missing = namedBy(record).filter((id) => !named.has(id) && !after.find(id));
+  for (const id of new Set(missing)) violations.push({ pointer, message: `it names ${id}, which does not exist` });
+  if (violations.length > 0 || !parent) return violations;
+
+  if (previous && isDeepStrictEqual(previous.properties, record.properties) && previous.name === record.name) return [];
+  try {
+    type.validate?.(record, { ...constraints, view: after, parent, ...(previous && { previous }) });
+    return [];
+  } catch (error) {
+    if (error instanceof PlatformError) return [{ pointer, message: error.message }];
+    throw error;
+  }
+}

@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Applied } from '../../api/routes/publishing.ts';
+import { PlatformError } from '../../model/errors.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+import { propertiesFor } from './dependencies.ts';
+import { digestOf, WORDS } from './exportable-resource.ts';
+import { type PlannedStep, providerOf, type Side, type SyncBaseline } from './plan.ts';
+
+interface ApplyRequest {
+  source: Side;
+  destination: Side;
+  steps: readonly PlannedStep[];
+  syncBaseline: SyncBaseline;
+}
+
+/** Applies the steps in order and stops at the first failure; reports the completed steps, which are not undone. */
+export async function applySteps({ source, destination, steps, syncBaseline }: ApplyRequest): Promise<Applied> {
+  const { platform, fqon, environment, ...there } = destination.snapshot;
+  const lambdas = new Map(there.lambdas.map(({ name, id }) => [name, id]));
+  const apis = new Map(there.apis.map(({ name, id }) => [name, id]));
+  const done: string[] = [];
+
+  const applyStep = async ({ reported, wanted, before }: PlannedStep): Promise<void> => {
+    const needs = propertiesFor(wanted, before?.record, destination.targetContext, {
+      provider: providerOf(wanted, source.targetContext),
+      lambdas,
+    });
+    if ('missing' in needs) throw new PlatformError(409, `${needs.missing} does not exist at the destination`);
+    const { properties } = needs;
+    const own = { ...wanted.form, properties };
+    if (before) {
+      const path = `/${fqon}/${WORDS[reported.kind]}/${before.record.id}`;
+      const now = await platform.get(path);
+      if (!isDeepStrictEqual(now.properties, before.record.properties))
+        throw new PlatformError(
+          409,
+          `${reported.id} was changed at the destination in the meantime. Review the new plan.`,
+        );
+      await platform.patch(path, operationsFor(before.record, own, before.form));
+      return;
+    }
+    const body = { name: wanted.record.name, ...own };
+    if (reported.kind === 'endpoint') {
+      const api = apis.get(wanted.api ?? '');
+      if (api === undefined)
+        throw new PlatformError(409, `API '${wanted.api}' for ${reported.id} does not exist at the destination`);
+      await platform.create(`/${fqon}/apis/${api}/apiendpoints`, body);
+      return;
+    }
+    const { id } = await platform.create(`/${fqon}/environments/${environment.id}/${WORDS[reported.kind]}`, body);
+    (reported.kind === 'lambda' ? lambdas : apis).set(wanted.name, id);
+  };
+
+  for (const [at, step] of steps.entries()) {
+    const { reported, wanted } = step;
+    try {
+      if (reported.action !== 'unchanged') {
+        await applyStep(step);
+        done.push(reported.id);
+      }
+      await syncBaseline.recordSync(reported.id, digestOf(wanted.form));
+    } catch (failure) {
+      if (!(failure instanceof PlatformError)) throw failure;
+      const rest = steps.slice(at).filter((one) => one.reported.action !== 'unchanged');
+      return {
+        done,
+        failed: { step: reported.id, sentence: failure.message },
+        notDone: rest.map((one) => one.reported.id),
+      };
+    }
+  }
+  return { done, notDone: [] };
+}
+
+/**
+ * A patch that any platform supports: replaces, adds or removes whole members. It changes only copied members.
+ *
+ * @param known the copied members of the current record; those that are no longer wanted are removed
+ */
+function operationsFor(
+  before: { properties: Record<string, Json> },
+  wanted: { properties: JsonObject; description?: Json; tags?: Json; variables?: Json },
+  known: { properties: JsonObject },
+): { op: string; path: string; value?: Json }[] {
+  const members = ['description', 'tags', 'variables'].flatMap((name) =>
+    change(`/${name}`, Reflect.get(before, name), Reflect.get(wanted, name)),
+  );
+  const names = new Set([...Object.keys(known.properties), ...Object.keys(wanted.properties)]);
+  names.delete('lambda');
+  const properties = [...names].flatMap((name) =>
+    change(`/properties/${name}`, before.properties[name], wanted.properties[name]),
+  );
+  return [...members, ...properties];
+}
+
+function change(path: string, before: Json | undefined, after: Json | undefined) {
+  if (isDeepStrictEqual(before, after)) return [];
+  if (after === undefined) return [{ op: 'remove', path }];
+  return [{ op: before === undefined ? 'add' : 'replace', path, value: after }];
+}

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { decodeSource } from '../../model/base64-text.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
+import { typeOfWord } from '../../model/registry.ts';
+import { shapeOf } from '../../model/types/schema-parts.ts';
+import type { PlatformRecord } from './platform.ts';
+import type { TargetSnapshot } from './target-snapshot.ts';
+
+/** Types that are copied, in this order: an endpoint requires both others. */
+export type Kind = 'lambda' | 'api' | 'endpoint';
+
+/** A resource in a portable form: names instead of ids, code as text, without members that a server sets. */
+export interface ExportableResource {
+  /** E.g. `endpoint website/contact`. */
+  id: string;
+  kind: Kind;
+  name: string;
+  /** `description`, `tags`, `variables`, and of `properties` what is carried. */
+  form: JsonObject & { properties: JsonObject };
+  record: PlatformRecord;
+  /** Of an endpoint: the API that it is below. */
+  api?: string;
+}
+
+/** What stays where it is: each platform has its own providers, and its own people. */
+const STAYING: Record<Kind, readonly string[]> = {
+  lambda: ['provider'],
+  api: ['provider'],
+  endpoint: ['implementation_id'],
+};
+export const WORDS = { lambda: 'lambdas', api: 'apis', endpoint: 'apiendpoints' } as const;
+
+/**
+ * All that can be carried of a ground.
+ *
+ * @param secrets names of secrets there, by id
+ * @param left receives a sentence for each resource or property that cannot be copied
+ */
+export function exportablesOf(
+  snapshot: TargetSnapshot,
+  secrets: ReadonlyMap<string, string>,
+  left: (sentence: string) => void,
+): ExportableResource[] {
+  const nameOfLambda = new Map(snapshot.lambdas.map(({ id, name }) => [id, name]));
+  const lambdas = snapshot.lambdas.map((record) => {
+    const exportable = exportableOf('lambda', record.name, record, left);
+    const { properties } = exportable.form;
+    if (typeof properties.code === 'string') properties.code = decodeSource(properties.code);
+    if (Array.isArray(properties.secrets))
+      properties.secrets = properties.secrets.map((mount) => withSecretName(mount, secrets));
+    return exportable;
+  });
+  const apis = snapshot.apis.map((record) => exportableOf('api', record.name, record, left));
+  const endpoints = snapshot.endpoints.flatMap(({ api, record }) => {
+    const name = `${api.name}/${record.name}`;
+    const { implementation_id: target, implementation_type: type } = record.properties;
+    const lambda = typeof target === 'string' ? nameOfLambda.get(target) : undefined;
+    if (type !== 'lambda' || lambda === undefined) {
+      left(
+        `endpoint ${name}, which calls ${type === 'lambda' ? 'a lambda that is not in this environment' : `a ${type}`}`,
+      );
+      return [];
+    }
+    const exportable = exportableOf('endpoint', name, record, left);
+    const { properties } = exportable.form;
+    properties.lambda = lambda;
+    if (withoutIdentities(properties)) left(`permissions to call endpoint ${name}: grant them on the other platform`);
+    return [{ ...exportable, api: api.name }];
+  });
+  return [...lambdas, ...apis, ...endpoints];
+}
+
+function exportableOf(
+  kind: Kind,
+  name: string,
+  record: PlatformRecord,
+  left: (sentence: string) => void,
+): ExportableResource {
+  const { properties: schema, serverSet = [] } = typeOfWord(WORDS[kind]);
+  const shape = shapeOf(schema);
+  const isCarried = (property: string) => Object.hasOwn(shape, property) && !STAYING[kind].includes(property);
+  const ignored = new Set([...STAYING[kind], ...serverSet, 'parent', 'apiendpoints']);
+  const properties: JsonObject = {};
+  for (const [property, value] of Object.entries(record.properties)) {
+    if (isCarried(property)) properties[property] = structuredClone(value);
+    else if (!ignored.has(property)) left(`'${property}' of ${kind} ${name}, which Terrarium does not support`);
+  }
+  const { description, tags, variables } = record;
+  const form = {
+    ...(description !== undefined && { description }),
+    ...(tags !== undefined && { tags }),
+    ...(variables !== undefined && { variables }),
+    properties,
+  };
+  return { id: `${kind} ${name}`, kind, name, form, record };
+}
+
+function withSecretName(mount: Json, secrets: ReadonlyMap<string, string>): Json {
+  if (!isJsonObject(mount) || typeof mount.secret_id !== 'string') return mount;
+  const { secret_id: id, ...rest } = mount;
+  return { secret: secrets.get(id) ?? id, ...rest };
+}
+
+/** Takes users and groups out; was there any? */
+function withoutIdentities({ plugins }: JsonObject): boolean {
+  const security = memberOf(plugins, 'platformSecurity');
+  if (!isJsonObject(security)) return false;
+  const { users, groups } = security;
+  delete security.users;
+  delete security.groups;
+  return [users, groups].some((list) => Array.isArray(list) && list.length > 0);
+}
+
+/** The same for the same content, whatever the order of its members. */
+export function digestOf(value: unknown): string {
+  return createHash('sha256').update(sortedJson(value)).digest('hex');
+}
+
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_, one) =>
+    isJsonObject(one) ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1))) : one,
+  );
+}

@@ -1,0 +1,95 @@
+import jsonPatch from 'fast-json-patch';
+import type { PublishingStep } from '../../api/routes/publishing.ts';
+import { memberOf } from '../../model/json.ts';
+import { propertiesFor, type TargetContext } from './dependencies.ts';
+import { digestOf, type ExportableResource, exportablesOf } from './exportable-resource.ts';
+import type { TargetSnapshot } from './target-snapshot.ts';
+
+/** Digests of both sides after the last push or pull, by resource. */
+export interface SyncBaseline {
+  last(step: string): string | undefined;
+  /** Are both sides equal now? */
+  recordSync(step: string, digest: string): Promise<void>;
+}
+
+export interface Side {
+  /** The selected resources of the source, and all resources of the destination. */
+  snapshot: TargetSnapshot;
+  targetContext: TargetContext;
+}
+
+export interface PlannedStep {
+  reported: PublishingStep;
+  wanted: ExportableResource;
+  before: ExportableResource | undefined;
+}
+
+/** The steps that make the destination equal to the source. Changes nothing. */
+export async function planSteps(
+  { source, destination }: { source: Side; destination: Side },
+  syncBaseline: SyncBaseline,
+): Promise<{ steps: PlannedStep[]; left: string[] }> {
+  const left = new Set<string>();
+  const of = ({ snapshot, targetContext: environment }: Side, tell: (sentence: string) => void) =>
+    exportablesOf(snapshot, new Map(environment.secrets.map(({ id, name }) => [id, name])), tell);
+  const wanted = of(source, (sentence) => left.add(sentence));
+  const there = new Map(of(destination, () => {}).map((one) => [one.id, one]));
+  const lambdas = new Map([
+    ...wanted.filter(({ kind }) => kind === 'lambda').map(({ name }) => [name, 'new'] as const),
+    ...destination.snapshot.lambdas.map(({ name, id }) => [name, id] as const),
+  ]);
+  const steps: PlannedStep[] = [];
+  for (const exportable of wanted) {
+    const before = there.get(exportable.id);
+    const patch = before
+      ? jsonPatch.compare(before.form, exportable.form)
+      : [{ op: 'add', path: '', value: exportable.form }];
+    const action = before === undefined ? 'create' : patch.length === 0 ? 'unchanged' : 'update';
+    const needs = propertiesFor(exportable, before?.record, destination.targetContext, {
+      provider: providerOf(exportable, source.targetContext),
+      lambdas,
+    });
+    const conflict = action === 'update' && before ? conflictOf(before, exportable, syncBaseline) : undefined;
+    const reported: PublishingStep = {
+      ...{ id: exportable.id, kind: exportable.kind, name: exportable.name, action, patch },
+      diff: action === 'unchanged' ? [] : await readableDiff(before?.form, exportable.form),
+      ...(conflict !== undefined && { conflict }),
+      ...('missing' in needs && action !== 'unchanged' && { missing: needs.missing }),
+    };
+    steps.push({ reported, wanted: exportable, before });
+  }
+  return { steps, left: [...left] };
+}
+
+/** The name of what runs a lambda at its source. */
+export function providerOf({ record }: ExportableResource, { providers }: TargetContext): string | undefined {
+  const { provider } = record.properties;
+  const [id, name] = [memberOf(provider, 'id'), memberOf(provider, 'name')];
+  return providers.find((one) => one.id === id)?.name ?? (typeof name === 'string' ? name : undefined);
+}
+
+function conflictOf(
+  before: ExportableResource,
+  wanted: ExportableResource,
+  syncBaseline: SyncBaseline,
+): string | undefined {
+  const recordSync = syncBaseline.last(before.id);
+  if (recordSync === undefined)
+    return 'it exists at the destination with different contents, and was never pushed or pulled';
+  if (recordSync === digestOf(before.form)) return undefined;
+  return recordSync === digestOf(wanted.form)
+    ? 'it changed only at the destination since the last push or pull: copy it in the other direction'
+    : 'it changed on both sides since the last push or pull';
+}
+
+/** Lines that begin with `+`, `-` or a blank, of both as YAML: code is read as code. */
+async function readableDiff(before: object | undefined, after: object): Promise<string[]> {
+  // Loaded only now, because only push and pull need them.
+  const [{ structuredPatch }, { stringify }] = await Promise.all([import('diff'), import('yaml')]);
+  const text = (form: object | undefined) => (form ? stringify(form, { lineWidth: 0 }) : '');
+  const { hunks } = structuredPatch('', '', text(before), text(after), undefined, undefined, { context: 2 });
+  return hunks.flatMap(({ lines }, at) => [
+    ...(at > 0 ? [' ...'] : []),
+    ...lines.filter((line) => !line.startsWith('\\')),
+  ]);
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { type OutgoingRequest, requestText, within } from '../../api/client/send-request.ts';
+import { COMMIT_HEADER } from '../../model/commit.ts';
+import { PlatformError, reasonOf } from '../../model/errors.ts';
+import { type Json, jsonIn } from '../../model/json.ts';
+import { withoutTrailing } from '../../model/without-trailing.ts';
+
+const TIMEOUT_MS = 30_000;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+type LinkLocal = NonNullable<OutgoingRequest['linkLocal']>;
+
+/** Credentials; a key pair is a user whose name is a UUID. */
+export type Credentials = { user: string; password: string } | { token: string };
+
+const recordSchema = z.looseObject({
+  id: z.string().min(1),
+  name: z.string(),
+  description: z.string().optional(),
+  tags: z.array(z.string()).optional(),
+  variables: z.record(z.string(), z.string()).optional(),
+  properties: z.record(z.string(), z.json()),
+});
+export type PlatformRecord = z.output<typeof recordSchema>;
+const refusalSchema = z.object({ message: z.string() });
+const issuedSchema = z.object({ access_token: z.string() });
+
+/**
+ * A platform as any client knows it: by the resource service alone (spec, "Resource service"). What it answers is held against the
+ * contract; everything else - no answer, half of one, another service - is a PlatformError 502, and what it refuses is 400 or 409.
+ */
+export class Platform {
+  readonly metaUrl: string;
+  /** The commits that its responses named, if it is an emulator. */
+  readonly commits: string[] = [];
+  readonly #authorization: string;
+  readonly #linkLocal: LinkLocal;
+
+  constructor(metaUrl: string, authorization: string, linkLocal: LinkLocal) {
+    this.metaUrl = withoutTrailing(metaUrl, '/');
+    this.#authorization = authorization;
+    this.#linkLocal = linkLocal;
+  }
+
+  /**
+   * @param fqon where a user who is named by a password is looked for
+   * @throws PlatformError 400 for credentials that it does not know
+   */
+  static async signIn(
+    metaUrl: string,
+    credentials: Credentials,
+    fqon: string,
+    linkLocal: LinkLocal,
+  ): Promise<Platform> {
+    if ('token' in credentials) return new Platform(metaUrl, `Bearer ${credentials.token}`, linkLocal);
+    const { user, password } = credentials;
+    if (UUID.test(user))
+      return new Platform(metaUrl, `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`, linkLocal);
+    const url = `${withoutTrailing(metaUrl, '/').replace(/\/meta$/, '/security')}/${fqon}/oauth/issue`;
+    const body = String(new URLSearchParams({ grant_type: 'password', username: user, password }));
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const { status, text } = await send(url, { method: 'POST', headers, body, linkLocal });
+    if (status >= 500) throw new PlatformError(502, `POST ${url} failed with ${status}. Try again later.`);
+    const issued = issuedSchema.safeParse(jsonIn(text));
+    if (status === 200 && issued.success) return new Platform(metaUrl, `Bearer ${issued.data.access_token}`, linkLocal);
+    if (status === 200 || status === 404) throw notUnderstood(`POST ${url}`, status);
+    throw new PlatformError(400, `${url} rejects the user '${user}' or the password (${status})`);
+  }
+
+  list(path: string): Promise<PlatformRecord[]> {
+    return this.#ask('GET', path, z.array(recordSchema));
+  }
+
+  get(path: string): Promise<PlatformRecord> {
+    return this.#ask('GET', path, recordSchema);
+  }
+
+  /** Any JSON. Undefined where there is no such thing. */
+  find<T>(path: string, schema: z.ZodType<T>): Promise<T | undefined> {
+    return this.#ask('GET', path, schema).catch((failure: unknown) => {
+      if (failure instanceof PlatformError && failure.status === 404) return undefined;
+      throw failure;
+    });
+  }
+
+  create(path: string, body: object): Promise<PlatformRecord> {
+    return this.#ask('POST', path, recordSchema, body);
+  }
+
+  patch(path: string, operations: readonly { op: string; path: string; value?: Json }[]): Promise<PlatformRecord> {
+    return this.#ask('PATCH', path, recordSchema, operations);
+  }
+
+  async #ask<T>(method: string, path: string, schema: z.ZodType<T>, body?: object): Promise<T> {
+    const url = `${this.metaUrl}${path}`;
+    const headers = {
+      accept: 'application/json',
+      authorization: this.#authorization,
+      ...(body && { 'content-type': 'application/json' }),
+    };
+    const { status, text, commit } = await send(url, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+      linkLocal: this.#linkLocal,
+    });
+    if (commit !== undefined) this.commits.push(commit);
+    const request = `${method} ${url}`;
+    if (status === 401)
+      throw new PlatformError(
+        400,
+        `${this.metaUrl} rejects these credentials. Give the credentials of an account on that platform.`,
+      );
+    if (status >= 400) {
+      const said = refusalSchema.safeParse(jsonIn(text)).data?.message ?? 'no reason given';
+      const means = status === 404 || status === 403 || status === 409 ? status : status < 500 ? 400 : 502;
+      throw new PlatformError(means, `${request} failed with ${status}: ${said}`);
+    }
+    const reported = jsonIn(text);
+    if (reported === undefined) throw notUnderstood(request, status);
+    const answer = schema.safeParse(reported);
+    if (answer.success) return answer.data;
+    const [issue] = answer.error.issues;
+    throw notUnderstood(request, status, issue && `/${issue.path.join('/')}: ${issue.message}`);
+  }
+}
+
+async function send(
+  url: string,
+  asked: OutgoingRequest,
+): Promise<{ status: number; text: string; commit: string | undefined }> {
+  try {
+    const { status, text, headers } = await requestText(url, { ...asked, limits: within(TIMEOUT_MS) });
+    if (status >= 300 && status < 400) throw new Error(`unexpected redirect with ${status}`);
+    return { status, text, commit: headers[COMMIT_HEADER.toLowerCase()]?.toString() };
+  } catch (failure) {
+    throw new PlatformError(502, `${asked.method} ${url}: ${reasonOf(failure)}`, { cause: failure });
+  }
+}
+
+function notUnderstood(request: string, status: number, where = 'unexpected JSON'): PlatformError {
+  return new PlatformError(
+    502,
+    `${request} returned ${status} with an unexpected response (${where}). Check that the address is the resource service of a platform.`,
+  );
+}

@@ -1,0 +1,23 @@
+import { plugin, slot } from '../../plugin/plugin.ts';
+import type { Calls } from './checks.ts';
+import { publish } from './declaration.ts';
+
+export const recordedCalls = slot<Calls>('recorded calls');
+
+/** Copies lambdas between this platform and others. */
+export const publishPlugin = plugin({
+  declaration: publish,
+  start(platform) {
+    const { addresses, logs } = platform;
+    platform.routes(async (guard) => {
+      const { publishingRouter } = await import('./routes.ts');
+      const own = () => ({
+        metaUrl: `${addresses.local('base')}/meta`,
+        hosts: Object.values(addresses.all()).map((url) => new URL(url).host),
+      });
+      const { linkLocalHosts } = platform.config;
+      const calls = platform.slot(recordedCalls);
+      return [publishingRouter({ syncBaseline: logs.meetings, calls, own, linkLocalHosts }, guard)];
+    });
+  },
+});

@@ -1,0 +1,328 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { rootPairOf } from '../../testing/account.ts';
+import { type Reply, send } from '../../testing/checked-client.ts';
+import { lambdaBody, makePlace, type Place } from '../../testing/place.ts';
+import { type Platform, startPlatform } from '../../testing/platform.ts';
+
+/** The platform here, and one of another installation that plays the real one. */
+let here: Platform;
+let there: Platform;
+let mine: Place;
+let theirs: Place;
+/** Returns the response of the real platform, or another one. */
+let between: Server;
+let upset: ((method: string, path: string) => number | string | undefined) | undefined;
+
+beforeAll(async () => {
+  [here, there] = await Promise.all([startPlatform(), startPlatform({ typePrefix: 'Acme' })]);
+  [mine, theirs] = await Promise.all([makePlace(here.root, 'shop'), makePlace(there.root, 'live')]);
+  between = createServer(async (req, res) => {
+    const body: Buffer[] = [];
+    for await (const chunk of req) body.push(chunk);
+    const fault = upset?.(req.method ?? '', req.url ?? '');
+    if (fault === 0) return void res.destroy();
+    if (typeof fault === 'number') return void res.writeHead(fault, { 'content-type': 'application/json' }).end('{}');
+    if (typeof fault === 'string') return void res.end(fault);
+    const { authorization = '', 'content-type': type } = req.headers;
+    const reply = await fetch(`${there.emulator.baseUrl}${req.url}`, {
+      method: req.method ?? 'GET',
+      headers: { authorization, ...(type && { 'content-type': type }) },
+      ...(body.length > 0 && { body: Buffer.concat(body) }),
+    });
+    res.writeHead(reply.status, { 'content-type': 'application/json' }).end(await reply.text());
+  });
+  await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve));
+});
+afterAll(async () => {
+  between?.close();
+  await Promise.all([here?.stop(), there?.stop()]);
+});
+
+const pairThere = () => {
+  const { apiKey, apiSecret = '' } = there.emulator.rootCredentials;
+  return { user: apiKey, password: apiSecret };
+};
+const asked = (direction: 'pull' | 'push', more: object = {}) => ({
+  direction,
+  metaUrl: `http://127.0.0.1:${(between.address() as AddressInfo).port}/meta`,
+  path: 'live/ws/env',
+  credentials: pairThere(),
+  ...more,
+});
+const ask = (what: 'plan' | 'carry', body: object): Promise<Reply> =>
+  send('POST', `${here.emulator.baseUrl}/inspect/publishing/${mine.environmentId}/${what}`, {
+    auth: rootPairOf(here),
+    body,
+  });
+const plan = async (...args: Parameters<typeof asked>) => {
+  const { status, body } = await ask('plan', asked(...args));
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return body;
+};
+const carry = async (direction: 'pull' | 'push', more: object = {}, overwrite: string[] = []) => {
+  const { seen } = await plan(direction, more);
+  return ask('carry', { ...asked(direction, more), seen, overwrite });
+};
+const actions = (body: Reply['body']) =>
+  body.steps.map(({ id, action }: { id: string; action: string }) => `${action} ${id}`);
+const lambdaNamed = async ({ root }: Platform, { environment }: Place, name: string) =>
+  (await root.get(`${environment}/lambdas?expand=true`)).body.find((one: { name: string }) => one.name === name);
+
+describe('A push', () => {
+  beforeAll(async () => {
+    const lambda = await here.root.create(
+      `${mine.environment}/lambdas`,
+      lambdaBody(mine, 'form', { env: { CRM_OID: 'o1' }, code: 'exports.run = (e, c, cb) =>\n  cb(null, "first");\n' }),
+    );
+    const api = await here.root.create(`${mine.environment}/apis`, { name: 'site' });
+    await here.root.create(`/shop/apis/${api.id}/apiendpoints`, {
+      name: 'send',
+      properties: { resource: '/send', implementation_type: 'lambda', implementation_id: lambda.id, methods: ['POST'] },
+    });
+  });
+
+  it('shows the plan as a patch and as text, and creates a lambda that runs there', async () => {
+    const planned = await plan('push');
+    expect(actions(planned)).toEqual(['create lambda form', 'create api site', 'create endpoint site/send']);
+    expect(planned.steps[0].patch[0]).toMatchObject({
+      op: 'add',
+      path: '',
+      value: { properties: { env: { CRM_OID: 'o1' } } },
+    });
+    expect(planned.steps[0].diff).toContain('+  code: |');
+    expect(planned.steps[0].diff).toContain('+      cb(null, "first");');
+    expect(await lambdaNamed(there, theirs, 'form')).toBeUndefined();
+
+    expect((await carry('push')).body).toEqual({
+      done: ['lambda form', 'api site', 'endpoint site/send'],
+      notDone: [],
+    });
+    const answer = await send('POST', `${there.emulator.gatewayUrl}/site/send`, { body: {} });
+    expect([answer.status, answer.body]).toEqual([200, 'first']);
+    expect((await lambdaNamed(there, theirs, 'form')).resource_type).toMatch(/^Acme::/);
+    expect(new Set(actions(await plan('push')).map((one: string) => one.split(' ')[0]))).toEqual(
+      new Set(['unchanged']),
+    );
+  });
+
+  it('carries a change, and touches nothing that it does not know', async () => {
+    const lambda = await lambdaNamed(here, mine, 'form');
+    await here.root.patch(`/shop/lambdas/${lambda.id}`, [
+      { op: 'replace', path: '/properties/env', value: { CRM_OID: 'o2' } },
+    ]);
+    const { steps } = await plan('push', { path: 'live/ws/env/lambdas/form' });
+    expect(steps[0].patch).toEqual([{ op: 'replace', path: '/properties/env/CRM_OID', value: 'o2' }]);
+    expect(steps[0].diff).toEqual(expect.arrayContaining(['-    CRM_OID: o1', '+    CRM_OID: o2']));
+    const before = await lambdaNamed(there, theirs, 'form');
+    expect((await carry('push')).body.done).toEqual(['lambda form']);
+    const after = await lambdaNamed(there, theirs, 'form');
+    expect(after.properties).toEqual({ ...before.properties, env: { CRM_OID: 'o2' } });
+  });
+
+  it('overwrites nothing that was changed there meanwhile unless one says so of just that', async () => {
+    const lambda = await lambdaNamed(there, theirs, 'form');
+    await there.root.patch(`/live/lambdas/${lambda.id}`, [
+      { op: 'replace', path: '/properties/env', value: { CRM_OID: 'theirs' } },
+    ]);
+    const planned = await plan('push');
+    expect(planned.steps[0].conflict).toContain('changed only at the destination');
+    const refused = await carry('push');
+    expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('lambda form')]);
+    expect((await lambdaNamed(there, theirs, 'form')).properties.env).toEqual({ CRM_OID: 'theirs' });
+    expect((await carry('push', {}, ['lambda form'])).body.done).toEqual(['lambda form']);
+    expect((await lambdaNamed(there, theirs, 'form')).properties.env).toEqual({ CRM_OID: 'o2' });
+  });
+
+  it('is rejected when it has changed since it was shown', async () => {
+    const { seen } = await plan('push');
+    await here.root.create(`${mine.environment}/lambdas`, lambdaBody(mine, 'late'));
+    const { status, body } = await ask('carry', { ...asked('push'), seen });
+    expect([status, body.message]).toEqual([409, expect.stringContaining('Review the new plan')]);
+    expect(await lambdaNamed(there, theirs, 'late')).toBeUndefined();
+  });
+
+  it('that is interrupted reports its progress, and continues from there', async () => {
+    await here.root.create(`${mine.environment}/lambdas`, lambdaBody(mine, 'later'));
+    upset = (method, path) => {
+      if (method !== 'POST' || !path.endsWith('/lambdas')) return undefined;
+      upset = (again) => (again === 'POST' ? 0 : undefined);
+      return undefined;
+    };
+    const { status, body } = await carry('push').finally(() => {
+      upset = undefined;
+    });
+    expect([status, body.done, body.failed.step, body.notDone]).toEqual([
+      200,
+      ['lambda late'],
+      'lambda later',
+      ['lambda later'],
+    ]);
+    expect(body.failed.sentence).toContain('incomplete');
+    expect((await carry('push')).body).toEqual({ done: ['lambda later'], notDone: [] });
+  });
+
+  it('carries no value of a secret, and names the one that is missing', async () => {
+    const secretOf = (place: Place, value: string) => ({
+      name: 'crm',
+      properties: { provider: { id: place.docker }, items: [{ key: 'token', value }] },
+    });
+    const secret = await here.root.create(`${mine.environment}/secrets`, secretOf(mine, 'top-secret-here'));
+    const mount = { mount_type: 'env', path: 'CRM_TOKEN', secret_id: secret.id, secret_key: 'token' };
+    await here.root.create(`${mine.environment}/lambdas`, lambdaBody(mine, 'sealed', { secrets: [mount] }));
+    const only = { path: 'live/ws/env/lambdas/sealed' };
+    const planned = await plan('push', only);
+    expect(planned.steps[0].missing).toContain("secret 'crm' with key 'token'");
+    expect(JSON.stringify(planned)).not.toContain('top-secret-here');
+    expect((await carry('push', only)).body.message).toContain("secret 'crm'");
+    const made = await there.root.create(`${theirs.environment}/secrets`, secretOf(theirs, 'of-there'));
+    expect((await carry('push', only)).body.done).toEqual(['lambda sealed']);
+    expect((await lambdaNamed(there, theirs, 'sealed')).properties.secrets).toEqual([{ ...mount, secret_id: made.id }]);
+  });
+
+  it('is preceded by a list of what should hold', async () => {
+    const code = 'exports.run = (e, c, cb) =>\n  cb(process.env.MISSING ? "bad" : "bad too");';
+    const lambda = await here.root.create(
+      `${mine.environment}/lambdas`,
+      lambdaBody(mine, 'raw', { code, env: { HOOK: 'http://localhost:9/x' } }),
+    );
+    const only = { path: 'live/ws/env/lambdas/raw' };
+    const { checks } = await plan('push', only);
+    expect(checks.map(({ isGood }: { isGood: boolean }) => isGood)).toEqual([false, false, false]);
+    expect(checks.map(({ sentence }: { sentence: string }) => sentence)).toEqual([
+      'raw was not invoked since its last change',
+      'raw reads MISSING, which are not set at the destination',
+      'HOOK of raw contains an address of this machine',
+    ]);
+    const call = () =>
+      send('POST', `${here.emulator.baseUrl}/inspect/lambdas/${lambda.id}/invoke`, {
+        auth: rootPairOf(here),
+        body: {},
+      });
+    await call();
+    expect((await plan('push', only)).checks[0].sentence).toContain('1 of 1 invocations of raw failed');
+    const good = 'exports.run = (e, c, cb) => cb(null, "good");';
+    await here.root.patch(`/shop/lambdas/${lambda.id}`, [
+      { op: 'replace', path: '/properties/code', value: good },
+      { op: 'remove', path: '/properties/env' },
+    ]);
+    await call();
+    const now = (await plan('push', only)).checks;
+    expect(now.every(({ isGood }: { isGood: boolean }) => isGood)).toBe(true);
+
+    // Identical resources are checked as well.
+    await carry('push', only);
+    await here.root.patch(`/shop/lambdas/${lambda.id}`, [{ op: 'replace', path: '/properties/code', value: code }]);
+    await call();
+    await carry('push', only);
+    const same = await plan('push', only);
+    expect(same.steps.map(({ action }: { action: string }) => action)).toEqual(['unchanged']);
+    expect(same.checks[0]).toMatchObject({
+      isGood: false,
+      sentence: '1 of 1 invocations of raw failed since its last change',
+    });
+  });
+
+  it('is not preceded by checks if it contains no lambda', async () => {
+    await here.root.create(`${mine.environment}/apis`, { name: 'empty' });
+    expect((await plan('push', { path: 'live/ws/env/apis/empty' })).checks).toEqual([]);
+  });
+});
+
+describe('A pull', () => {
+  it('pulls existing resources with local ids, also by user name and password', async () => {
+    const lambda = await there.root.create(`${theirs.environment}/lambdas`, lambdaBody(theirs, 'live one'));
+    const api = await there.root.create(`${theirs.environment}/apis`, { name: 'desk' });
+    await there.root.create(`/live/apis/${api.id}/apiendpoints`, {
+      name: 'ring',
+      properties: { resource: '/ring', implementation_type: 'lambda', implementation_id: lambda.id },
+    });
+    const only = {
+      path: 'live/ws/env/apis/desk',
+      credentials: { user: 'root', password: there.emulator.rootCredentials.password },
+    };
+    const { body, headers } = await carry('pull', only);
+    expect(body.done).toEqual(['lambda live one', 'api desk', 'endpoint desk/ring']);
+    const { newest } = (
+      await send('GET', `${here.emulator.baseUrl}/inspect/history?limit=1`, { auth: rootPairOf(here) })
+    ).body;
+    expect(headers.get('x-terrarium-commit')).toBe([newest - 2, newest - 1, newest].join(', '));
+    const made = await lambdaNamed(here, mine, 'live one');
+    expect(made.properties.provider.id).toBe(mine.lambdas);
+    expect((await send('POST', `${here.emulator.gatewayUrl}/desk/ring`, { body: {} })).body).toBe('live one');
+  });
+
+  it.each<[string, typeof upset, number, RegExp]>([
+    [
+      'half a document',
+      (_, path) => (path.includes('/lambdas') ? '[{"id": "a", "na' : undefined),
+      502,
+      /unexpected JSON/,
+    ],
+    [
+      'records without a name',
+      (_, path) => (path.includes('/lambdas') ? '[{"id": "a"}]' : undefined),
+      502,
+      /\/0\/name/,
+    ],
+    ['a page', () => '<html>', 502, /unexpected response/],
+    ['a broken connection', (_, path) => (path.includes('/apis') ? 0 : undefined), 502, /incomplete/],
+    ['a fault', (_, path) => (path.includes('/apis') ? 500 : undefined), 502, /failed with 500/],
+    ['a no', () => 401, 400, /rejects these credentials/],
+  ])('that is answered with %s is a sentence, and changes nothing', async (_, fault, expected, sentence) => {
+    const { newest } = (
+      await send('GET', `${here.emulator.baseUrl}/inspect/history?limit=1`, { auth: rootPairOf(here) })
+    ).body;
+    upset = fault;
+    const { status, body } = await ask('plan', asked('pull')).finally(() => {
+      upset = undefined;
+    });
+    expect([status, body.message]).toEqual([expected, expect.stringMatching(sentence)]);
+    const after = await send('GET', `${here.emulator.baseUrl}/inspect/history?limit=1`, { auth: rootPairOf(here) });
+    expect(after.body.newest).toBe(newest);
+  });
+
+  it('from an address whose response never ends is given up at a size', async () => {
+    const endless = createServer((_, res) => {
+      const more = (): void => {
+        while (!res.destroyed && res.write('x'.repeat(1_000_000)));
+      };
+      res.on('drain', more);
+      more();
+    });
+    await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      endless.close();
+      endless.closeAllConnections();
+    });
+    const metaUrl = `http://127.0.0.1:${(endless.address() as AddressInfo).port}/meta`; // it listens on TCP
+    const { status, body } = await ask('plan', asked('pull', { metaUrl }));
+    expect([status, body.message]).toEqual([502, expect.stringContaining('the response has more than 64 MB')]);
+  });
+
+  it.each([
+    ['wrong credentials', { credentials: { user: 'root', password: 'no' } }, 400, /rejects the user 'root'/],
+    ['a place that is not there', { path: 'live/ws/other' }, 404, /no environment 'other'. Existing: env/],
+    ['a path that is none', { path: 'live' }, 400, /is not a path of an environment/],
+    ['a metadata address', { metaUrl: 'http://169.254.169.254/meta' }, 502, /setting linkLocalHosts/],
+    ['an address that refuses connections', { metaUrl: 'http://127.0.0.1:2/meta' }, 502, /connection refused/],
+  ])('with %s is a sentence', async (_, more, expected, sentence) => {
+    const { status, body } = await ask('plan', asked('pull', more));
+    expect([status, body.message]).toEqual([expected, expect.stringMatching(sentence)]);
+  });
+
+  it('is for those who may make lambdas there', async () => {
+    const user = await here.root.create('/root/users', { name: 'guest', properties: { password: 'secret' } });
+    const { body: pair } = await send('POST', `${here.emulator.securityUrl}/accounts/${user.id}/apiKeys`, {
+      auth: rootPairOf(here),
+      body: { orgId: (await here.root.get('/root')).body.id },
+    });
+    const auth = `Basic ${Buffer.from(`${pair.apiKey}:${pair.apiSecret}`).toString('base64')}`;
+    const { status } = await send('POST', `${here.emulator.baseUrl}/inspect/publishing/${mine.environmentId}/plan`, {
+      auth,
+      body: asked('pull'),
+    });
+    expect(status).toBe(403);
+  });
+});

@@ -1,0 +1,101 @@
+import type { Request, Router } from 'express';
+import type { z } from 'zod';
+import { publishingRoutes } from '../../api/routes/publishing.ts';
+import type { BodyOf } from '../../api/routes/route.ts';
+import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
+import { COMMIT_HEADER } from '../../model/commit.ts';
+import { PlatformError } from '../../model/errors.ts';
+import type { KeyedLog } from '../../model/keyed-log.ts';
+import type { StoredResource } from '../../model/record.ts';
+import { pathOf } from '../../model/resource-path.ts';
+import { fqonOf, owningOrganization } from '../../model/rules/hierarchy.ts';
+import { applySteps } from './apply-steps.ts';
+import { type Calls, checksBeforePush } from './checks.ts';
+import { readTargetContext } from './dependencies.ts';
+import { digestOf } from './exportable-resource.ts';
+import { planSteps, type Side, type SyncBaseline } from './plan.ts';
+import { Platform } from './platform.ts';
+import { parsePlace, readSnapshot, selected, snapshotOf } from './target-snapshot.ts';
+
+/** State of both sides after the last push or pull. */
+export interface SyncRecord {
+  digest: string;
+}
+
+export interface PublishingOptions {
+  /** By `digestOf` of the address, the path and the environment here, and the step. */
+  syncBaseline: KeyedLog<SyncRecord>;
+  calls: Calls;
+  /** Where this platform is reached from this very machine, and every host of its own, with its port. */
+  own(): { metaUrl: string; hosts: readonly string[] };
+  /** Link-local hosts that may be read from. */
+  linkLocalHosts: readonly string[];
+}
+
+type Asked = BodyOf<typeof publishingRoutes.planPublishing>;
+
+/**
+ * Copies lambdas between this and another platform. It uses the API of both like any client, here with the caller's credentials, so that
+ * each platform checks the permissions.
+ */
+export function publishingRouter(options: PublishingOptions, guard: RouteGuard): Router {
+  return mountRoutes(publishingRoutes, guard, {
+    planPublishing: async ({ resource, body, req }) => (await prepare(options, guard, resource, body, req)).plan,
+    async applyPublishing({ resource, body: { seen, overwrite = [], ...asked }, req, res }) {
+      const { plan, steps, here, ...sides } = await prepare(options, guard, resource, asked, req);
+      if (plan.seen !== seen)
+        throw new PlatformError(409, 'a resource has changed since the plan was made. Review the new plan.');
+      const unseen = plan.steps.filter(({ id, conflict }) => conflict !== undefined && !overwrite.includes(id));
+      if (unseen.length > 0) {
+        const sentences = unseen.map(({ id, conflict }) => `${id}: ${conflict}`);
+        throw new PlatformError(409, `nothing was copied, because of conflicts. ${sentences.join('; ')}`);
+      }
+      const missing = plan.steps.flatMap((step) =>
+        step.missing === undefined ? [] : [`${step.id} needs ${step.missing}`],
+      );
+      if (missing.length > 0) throw new PlatformError(409, `nothing was copied. ${missing.join('; ')}`);
+      const applied = await applySteps({ ...sides, steps });
+      for (const commit of here.commits) res.append(COMMIT_HEADER, commit);
+      return applied;
+    },
+  });
+}
+
+async function prepare(
+  { syncBaseline: log, calls, own, linkLocalHosts }: PublishingOptions,
+  { view }: RouteGuard,
+  environment: StoredResource,
+  asked: z.output<z.ZodType<Asked>>,
+  req: Request,
+) {
+  const place = parsePlace(asked.path);
+  const { metaUrl, hosts } = own();
+  const here = new Platform(metaUrl, req.headers.authorization ?? '', 'all');
+  const there = await Platform.signIn(asked.metaUrl, asked.credentials, place.fqon, linkLocalHosts);
+  const path = pathOf(environment, (id) => view.find(id));
+  const isPush = asked.direction === 'push';
+  const snapshots = {
+    here: await snapshotOf(here, fqonOf(view, owningOrganization(view, environment)), environment.id, path),
+    there: await readSnapshot(there, place),
+  };
+  const [from, to] = isPush ? [snapshots.here, snapshots.there] : [snapshots.there, snapshots.here];
+  const source: Side = { snapshot: selected(from, place.selection), targetContext: await readTargetContext(from) };
+  const destination: Side = { snapshot: to, targetContext: await readTargetContext(to) };
+  const way = [there.metaUrl, place.fqon, place.workspace, place.environment, environment.id];
+  const syncBaseline: SyncBaseline = {
+    last: (step) => log.get(digestOf([...way, step]))?.digest,
+    recordSync: (step, digest) => log.put(digestOf([...way, step]), { digest }),
+  };
+  const { steps, left } = await planSteps({ source, destination }, syncBaseline);
+  const variablesThere = destination.targetContext.variables;
+  const reported = {
+    from: from.title,
+    to: to.title,
+    steps: steps.map((step) => step.reported),
+    left,
+    checks: isPush ? checksBeforePush(steps, { calls, ownHosts: hosts, variablesThere }) : [],
+  };
+  // The digest excludes the checks, because invocations meanwhile change them.
+  const { checks: _, ...planned } = reported;
+  return { plan: { ...reported, seen: digestOf(planned) }, steps, here, source, destination, syncBaseline };
+}

@@ -1,0 +1,102 @@
+import { PlatformError } from '../../model/errors.ts';
+import { withoutTrailing } from '../../model/without-trailing.ts';
+import type { Platform, PlatformRecord } from './platform.ts';
+
+/** The selected part of an environment: all of it, or one lambda or API with its dependencies. */
+export interface Selection {
+  word: 'lambdas' | 'apis';
+  name: string;
+}
+
+export interface PlaceName {
+  fqon: string;
+  workspace: string;
+  environment: string;
+  selection: Selection | undefined;
+}
+
+/** An environment with its resources, as its platform returns them. */
+export interface TargetSnapshot {
+  platform: Platform;
+  /** Address and path, for people. */
+  title: string;
+  fqon: string;
+  environment: PlatformRecord;
+  lambdas: PlatformRecord[];
+  apis: PlatformRecord[];
+  /** With the API that each is below. */
+  endpoints: { api: PlatformRecord; record: PlatformRecord }[];
+}
+
+const FORM = 'FQON/WORKSPACE/ENVIRONMENT, optionally with /lambdas/NAME or /apis/NAME';
+
+/** @throws PlatformError 400 */
+export function parsePlace(path: string): PlaceName {
+  const [fqon, workspace, environment, word, ...rest] = withoutTrailing(path.replace(/^\/+/, ''), '/').split('/');
+  const name = rest.join('/');
+  const isPart = word === undefined || ((word === 'lambdas' || word === 'apis') && name !== '');
+  if (!fqon || !workspace || !environment || !isPart || !/^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(fqon)) {
+    throw new PlatformError(400, `"${path.slice(0, 200)}" is not a path of an environment. Give ${FORM}.`);
+  }
+  return { fqon, workspace, environment, selection: word === undefined ? undefined : { word, name } };
+}
+
+/**
+ * Reads the environment of that name and all that is in it.
+ *
+ * @throws PlatformError 404 when there is none; as `Platform`
+ */
+export async function readSnapshot(
+  platform: Platform,
+  { fqon, workspace, environment }: PlaceName,
+): Promise<TargetSnapshot> {
+  const found = await named(platform, `/${fqon}/workspaces`, 'workspace', workspace);
+  const { id } = await named(platform, `/${fqon}/workspaces/${found.id}/environments`, 'environment', environment);
+  return snapshotOf(platform, fqon, id, `${fqon}/${workspace}/${environment}`);
+}
+
+async function named(platform: Platform, path: string, noun: string, name: string): Promise<PlatformRecord> {
+  const all = await platform.list(`${path}?expand=true`);
+  const found = all.find((one) => one.name === name);
+  if (found) return found;
+  const known = all.map((one) => one.name).join(', ') || 'none that you may view';
+  throw new PlatformError(404, `${platform.metaUrl}${path} has no ${noun} '${name}'. Existing: ${known}`);
+}
+
+/** The same of one that is known by its id. */
+export async function snapshotOf(platform: Platform, fqon: string, id: string, path: string): Promise<TargetSnapshot> {
+  const at = `/${fqon}/environments/${id}`;
+  const [environment, lambdas, apis] = await Promise.all([
+    platform.get(at),
+    platform.list(`${at}/lambdas?expand=true`),
+    platform.list(`${at}/apis?expand=true`),
+  ]);
+  const endpoints: TargetSnapshot['endpoints'] = [];
+  // One after the other: an environment can have many.
+  for (const api of apis) {
+    const records = await platform.list(`/${fqon}/apis/${api.id}/apiendpoints?expand=true`);
+    endpoints.push(...records.map((record) => ({ api, record })));
+  }
+  for (const [noun, records] of [
+    ['lambda', lambdas],
+    ['API', apis],
+  ] as const) {
+    const twice = records.find(({ name }, at) => records.findIndex((one) => one.name === name) !== at);
+    if (twice) throw new PlatformError(502, `${platform.metaUrl}${at} has two ${noun}s named '${twice.name}'`);
+  }
+  return { platform, title: `${platform.metaUrl} ${path}`, fqon, environment, lambdas, apis, endpoints };
+}
+
+/** Of a ground what is meant: a lambda with its endpoints and their APIs, an API with its endpoints and their lambdas. */
+export function selected(snapshot: TargetSnapshot, selection: Selection | undefined): TargetSnapshot {
+  if (!selection) return snapshot;
+  const { word, name } = selection;
+  const one = snapshot[word].find((record) => record.name === name);
+  if (!one) throw new PlatformError(404, `${snapshot.title} has no ${word.slice(0, -1)} '${name}'`);
+  const endpoints = snapshot.endpoints.filter(({ api, record }) =>
+    word === 'apis' ? api.id === one.id : record.properties.implementation_id === one.id,
+  );
+  const isNamed = ({ id }: PlatformRecord) =>
+    id === one.id || endpoints.some(({ api, record }) => api.id === id || record.properties.implementation_id === id);
+  return { ...snapshot, lambdas: snapshot.lambdas.filter(isNamed), apis: snapshot.apis.filter(isNamed), endpoints };
+}

@@ -1,0 +1,35 @@
+import type { Request } from 'express';
+import { changeSourceOf } from '../../api/server/change-source.ts';
+import type { Caller } from '../../model/caller.ts';
+import { type Cause, COMMIT_HEADER } from '../../model/commit.ts';
+import type { StoredResource } from '../../model/record.ts';
+import { readTraceParent } from '../../model/trace.ts';
+
+/** Who acts, and through which client: stored with every commit and sent to policy events. */
+export interface Actor {
+  caller: Caller;
+  via: Cause['via'];
+  requestId?: string;
+  traceId?: string | undefined;
+  /** Query parameters of the request (D-126). */
+  args?: Record<string, string>;
+  /** Called with the number of each commit that the actor makes. */
+  onCommit?(seq: number): void;
+}
+
+/** The actor of a request. The response names the commits that were made before it was sent. */
+export function actorOf(caller: Caller, req: Request): Actor {
+  return {
+    caller,
+    via: changeSourceOf(req),
+    traceId: readTraceParent(req.headers.traceparent)?.traceId,
+    onCommit(seq) {
+      if (req.res?.headersSent === false) req.res.append(COMMIT_HEADER, String(seq));
+    },
+  };
+}
+
+export function systemActor(root: StoredResource, via: Actor['via']): Actor {
+  const caller: Caller = { userId: root.owner, name: 'root', isRoot: true, groupIds: [], scheme: 'internal' };
+  return { caller, via };
+}

@@ -1,0 +1,208 @@
+import type { Operation } from 'fast-json-patch';
+import { entitlementRoutes } from '../../api/routes/meta-any.ts';
+import { readEntitlement, type WrittenEntitlement } from '../../api/schemas/entitlement.ts';
+import type { MountedRoute } from '../../api/server/mount-routes.ts';
+import { invalid, PlatformError } from '../../model/errors.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
+import { applyPatch } from '../../model/patch/patch.ts';
+import { aGroup, aUser } from '../../model/property-facts.ts';
+import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import { typeOf } from '../../model/registry.ts';
+import { actionsOf } from '../../model/rules/actions.ts';
+import { typeIdOf, USER } from '../../model/type-names.ts';
+import { SECURITY_KEY } from '../../model/types/brand-keys.ts';
+import { GROUP } from '../../model/types/group.ts';
+import type { EntitlementFinder } from '../security/entitlement-finder.ts';
+import {
+  type Entitlement,
+  entitlementsOf,
+  findEntitlement,
+  grantsAfter,
+  noneAsUndefined,
+} from '../security/entitlements.ts';
+import type { Actor } from './actor.ts';
+import { requireKnown } from './filter-names.ts';
+import { requireWithin } from './reach.ts';
+import type { Renderer } from './renderer.ts';
+import type { Given, ResourceRouteParts } from './route-parts.ts';
+import { inForm, isText, type Listing } from './selection.ts';
+
+const ENTITLEMENT = 'Resource::Entitlement';
+
+const FILTERS = ['name', 'description', 'id', 'action', 'identities', 'value'];
+
+/** Entitlements: computed from what was granted and refused at each resource, read and replaced by id (D-115, D-119). */
+class Entitlements {
+  readonly #service: ResourceRouteParts['service'];
+  readonly #view: WorldView;
+  readonly #finder: EntitlementFinder;
+
+  constructor(service: ResourceRouteParts['service'], finder: EntitlementFinder) {
+    this.#service = service;
+    this.#view = service.view;
+    this.#finder = finder;
+  }
+
+  list(
+    { actor, renderer, query: { action, ...query } }: Listing & { query: { action: string | undefined } },
+    node: StoredResource,
+  ) {
+    if (!this.#service.may(actor, 'entitlement.view', node)) return [];
+    this.#finder.remember(node);
+    const filter: Readonly<Record<string, string>> = { ...query.filter, ...(action !== undefined && { action }) };
+    const unknown = Object.keys(filter).filter((name) => !FILTERS.includes(name));
+    requireKnown(unknown, FILTERS, 'entitlements');
+    const shown = entitlementsOf(this.#view, node).filter((one) =>
+      Object.entries(filter).every(([name, wanted]) => isText(memberOf(fieldsOf(one), name), wanted)),
+    );
+    return inForm(query, shown, { link: (one) => linkOf(one, renderer), record: (one) => recordOf(one, renderer) });
+  }
+
+  /** Every action of a node has its entitlement, so there is nothing to create: 409, or 400 for an unknown action (D-119). */
+  refuseNew({ properties: { action } }: WrittenEntitlement, node: StoredResource): never {
+    if (!actionsOf(node).has(action)) throw unknownAction(action, node);
+    const existing = findEntitlement(this.#view, node, action);
+    throw new PlatformError(
+      409,
+      `entitlement '${existing?.name}' exists; change it with PUT .../entitlements/${existing?.id}`,
+    );
+  }
+
+  async replace({ actor, renderer }: Given, entitlement: Entitlement, written: WrittenEntitlement) {
+    const { resource, action } = entitlement;
+    if (written.id !== undefined && written.id.toLowerCase() !== entitlement.id) {
+      throw new PlatformError(409, `the id of entitlement ${entitlement.id} cannot be changed`);
+    }
+    if (written.properties.action !== action) {
+      throw new PlatformError(409, `the action of entitlement ${entitlement.id} is '${action}' and cannot be changed`);
+    }
+    const identities = written.properties.identities.map((id) => id.toLowerCase());
+    const known = new Set(entitlement.identities);
+    for (const [index, id] of identities.entries()) this.#requireIdentity(actor, resource, id, index, known);
+    const { value } = written.properties;
+    const wanted = { identities, ...(value !== undefined && { value }) };
+    const after = await this.#service.setGrants(actor, resource.id, (before) => ({
+      grants: grantsAfter(this.#view, before, action, wanted),
+      ...(action === 'apiendpoint.invoke' && { properties: this.#withInvokers(before, identities) }),
+    }));
+    return recordOf(findEntitlement(this.#view, after, action) ?? entitlement, renderer);
+  }
+
+  async patch(given: Given, { id, resource }: Entitlement, operations: readonly Operation[]) {
+    // Others may have changed it while the body was on its way.
+    this.#service.demand(given.actor, 'entitlement.update', resource);
+    const present = this.#finder.find(id, resource);
+    if (!present) throw new PlatformError(404, `entitlement ${id} not found`);
+    const { name, action, identities, value } = present;
+    const written = { name, properties: { action, identities, ...(value !== undefined && { value }) } };
+    const envelope = () => recordOf(present, given.renderer);
+    const shown = { envelope, properties: () => envelope().properties };
+    const patched = applyPatch(written, shown, operations, {
+      renamable: false,
+      serverSet: ['parent', 'action'],
+      unreadable: [],
+      replaceCreates: [],
+    });
+    return this.replace(given, present, readEntitlement(patched));
+  }
+
+  /** Back to what is inherited. */
+  async reset({ actor }: Given, { resource, action }: Entitlement): Promise<void> {
+    await this.#service.setGrants(actor, resource.id, (before) => {
+      const { [action]: _, ...others } = before.grants ?? {};
+      return { grants: noneAsUndefined(others) };
+    });
+  }
+
+  /** New identities must exist and, unless they belong to the organization or one above, be visible to the caller (D-117). */
+  #requireIdentity(actor: Actor, resource: StoredResource, id: Uuid, index: number, known: ReadonlySet<Uuid>): void {
+    const pointer = `/properties/identities/${index}`;
+    const found = this.#view.find(id);
+    if (found?.type !== USER && found?.type !== GROUP)
+      throw invalid(pointer, `is not the id of a user or group: ${id}`);
+    if (known.has(id)) return;
+    requireWithin(this.#service.drafts.naming(actor, resource), found.type === USER ? aUser : aGroup, found, pointer);
+  }
+
+  /** The lists of an endpoint's enabled security plugin follow the identities of its invoke entitlement (D-120). */
+  #withInvokers(endpoint: StoredResource, identities: readonly Uuid[]): JsonObject {
+    const { plugins } = endpoint.properties;
+    if (!isJsonObject(plugins)) return endpoint.properties;
+    const of = (type: string) => identities.filter((id) => this.#view.find(id)?.type === type);
+    const rewritten = Object.entries(plugins).map(([key, plugin]): [string, Json] => {
+      const isSecurity = SECURITY_KEY.test(key) && isJsonObject(plugin) && plugin.enabled === true;
+      return [key, isSecurity ? { ...plugin, users: of(USER), groups: of(GROUP) } : plugin];
+    });
+    return { ...endpoint.properties, plugins: Object.fromEntries(rewritten) };
+  }
+}
+
+export function entitlementRouter({ service, answer }: ResourceRouteParts, finder: EntitlementFinder): MountedRoute[] {
+  const entitlements = new Entitlements(service, finder);
+  const { ofOrganization, ofResource, alone } = entitlementRoutes;
+  return [
+    ...answer(ofOrganization.all, {
+      listEntitlements: (asked) => entitlements.list(asked, asked.found.fqon),
+      createEntitlement: ({ body, found }) => entitlements.refuseNew(body, found.fqon),
+    }),
+    ...answer(ofResource.all, {
+      listEntitlements: (asked) => entitlements.list(asked, asked.found.resource_id),
+      createEntitlement: ({ body, found }) => entitlements.refuseNew(body, found.resource_id),
+    }),
+    ...[ofOrganization.one, ofResource.one].flatMap((rows) =>
+      answer(rows, {
+        readEntitlement: ({ found, renderer }) => recordOf(found.entitlement_id, renderer),
+        replaceEntitlement: (asked) => entitlements.replace(asked, asked.found.entitlement_id, asked.body),
+        patchEntitlement: (asked) => entitlements.patch(asked, asked.found.entitlement_id, asked.body),
+        resetEntitlement: (asked) => entitlements.reset(asked, asked.found.entitlement_id),
+      }),
+    ),
+    ...answer(alone, {
+      readEntitlement: ({ found, renderer }) => recordOf(found.unrecorded_id, renderer),
+      replaceEntitlement: (asked) => entitlements.replace(asked, asked.found.unrecorded_id, asked.body),
+      patchEntitlement: (asked) => entitlements.patch(asked, asked.found.unrecorded_id, asked.body),
+      resetEntitlement: (asked) => entitlements.reset(asked, asked.found.unrecorded_id),
+    }),
+  ];
+}
+
+function unknownAction(action: string, node: StoredResource): PlatformError {
+  return new PlatformError(
+    400,
+    `'${action.slice(0, 64)}' is not an action of ${typeOf(node).singular} '${node.name}' (D-116)`,
+    {
+      details: [{ pointer: '/properties/action', message: `must be one of ${[...actionsOf(node)].join(', ')}` }],
+    },
+  );
+}
+
+function linkOf({ id, name, resource }: Entitlement, renderer: Renderer): JsonObject {
+  const href = `${renderer.organizationHref(resource)}/entitlements/${id}`;
+  return { typeId: typeIdOf(ENTITLEMENT), id, name, href };
+}
+
+function fieldsOf({ id, name, action, value = null }: Entitlement): JsonObject {
+  return { id, name, action, value };
+}
+
+/** The record form: provenance is that of the resource it belongs to. */
+function recordOf(entitlement: Entitlement, renderer: Renderer) {
+  const { id, name, action, resource, identities, value } = entitlement;
+  const { resource_state, org, owner, created, modified } = renderer.record(resource);
+  return {
+    id,
+    name,
+    resource_type: renderer.fullName(ENTITLEMENT),
+    resource_state,
+    org,
+    owner,
+    created,
+    modified,
+    properties: {
+      action,
+      identities: identities.map((one) => renderer.linkTo(one, USER)),
+      ...(value !== undefined && { value }),
+      parent: renderer.link(resource),
+    },
+  };
+}

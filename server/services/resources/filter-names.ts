@@ -1,0 +1,66 @@
+import { PlatformError } from '../../model/errors.ts';
+import { nearestNames } from '../../model/nearest.ts';
+import { parseUuid } from '../../model/record.ts';
+import { typeOfWord } from '../../model/registry.ts';
+import { idProperties } from '../../model/rules/references.ts';
+import { hiddenProperties } from '../../model/rules/secrets.ts';
+import type { TypeWord } from '../../model/type-words.ts';
+import { HOME_KEY } from '../../model/types/brand-keys.ts';
+import { shapeOf } from '../../model/types/schema-parts.ts';
+
+/** Members of every record that a list can be filtered by besides its properties (D-187). */
+const MEMBERS = ['name', 'description', 'id', 'parent'];
+/** Filters of all types whose values are UUIDs. */
+const IDS = ['id', 'parent', 'providerId'];
+/** Beyond the properties of a type. */
+const OF_WORDS: Partial<Record<TypeWord, readonly string[]>> = {
+  secrets: ['providerId'],
+  providers: ['type'],
+  rules: ['type'],
+};
+
+/** By which lists of other services are paged. */
+const PAGING = /^(limit|offset|page|per_?page|page_?(size|number|token)|max_?results|cursor|skip)$/i;
+
+/**
+ * Throws 400 for a filter of a list that its type knows nothing of, with the nearest names that it does (D-187). Types whose
+ * properties are open know any; a list of `resources` is of all types.
+ */
+export function requireFilters(filter: Readonly<Record<string, string>>, word: TypeWord | 'resources'): void {
+  const names = Object.keys(filter);
+  for (const name of names) {
+    const isId = IDS.includes(name) || (word !== 'resources' && idProperties(typeOfWord(word)).includes(name));
+    if (isId) parseUuid(filter[name] ?? '', `filter '${name}'`);
+  }
+  if (word === 'resources') {
+    requireKnown(names.filter(isPaging), [], word);
+    return;
+  }
+  const type = typeOfWord(word);
+  const hidden = hiddenProperties(type);
+  const ofTable = [...Object.keys(shapeOf(type.properties)), ...type.serverSet].filter(
+    (name) => !hidden.includes(name),
+  );
+  const known = [...MEMBERS, ...(OF_WORDS[word] ?? []), ...ofTable];
+  const isKnown = (name: string) => known.includes(name) || (word === 'users' && HOME_KEY.test(name));
+  const isUnknown = (name: string) => !isKnown(name) && (word !== 'providers' || isPaging(name));
+  requireKnown(names.filter(isUnknown), known, word);
+}
+
+function isPaging(name: string): boolean {
+  return PAGING.test(name);
+}
+
+/** Throws 400 when there are unknown names. @param what is filtered */
+export function requireKnown(unknown: readonly string[], known: readonly string[], what: string): void {
+  const [first] = unknown;
+  if (first === undefined) return;
+  if (isPaging(first)) {
+    const message = `'${first}' is not a filter: lists are not paged, and the response has all elements. Leave it out`;
+    throw new PlatformError(400, message);
+  }
+  const nearest = nearestNames(first, known);
+  const hint = nearest.length > 0 ? `did you mean ${nearest.join(', ')}?` : `valid names: ${known.join(', ')}`;
+  const message = `${what} have no property '${first.slice(0, 64)}' to filter by; ${hint}`;
+  throw new PlatformError(400, message);
+}

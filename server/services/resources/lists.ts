@@ -1,0 +1,44 @@
+import type { StoredResource, WorldView } from '../../model/record.ts';
+import { typeOf, typeOfWord, typeWords } from '../../model/registry.ts';
+import { ancestors, subOrganizations } from '../../model/rules/hierarchy.ts';
+import type { TypeWord } from '../../model/type-words.ts';
+
+type ListWord = TypeWord | 'resources';
+type Resources = readonly StoredResource[];
+
+/** Lists of these types include providers of parents (D-065). */
+const PLACES: readonly TypeWord[] = ['orgs', 'workspaces', 'environments'];
+
+/**
+ * Contents of `F/{type}`: all resources of that type that the organization owns, with any parent, but organizations at any depth
+ * (D-186) and providers from above, too (D-065).
+ */
+export function listOwned(view: WorldView, organization: StoredResource, word: ListWord): Resources {
+  if (word === 'resources') return oldestFirst(typeWords.flatMap((one) => view.ownedBy(organization.id, one)));
+  if (word === 'orgs') return oldestFirst(subOrganizations(view, organization));
+  return word === 'providers' ? listFromAbove(view, organization, word) : view.ownedBy(organization.id, word);
+}
+
+/** Contents of a child list: direct children, or other resources that the path relates (D-186). */
+export function listBelow(view: WorldView, parent: StoredResource, word: ListWord): Resources {
+  if (word === 'resources') return view.children(parent.id);
+  const above = typeOf(parent).word;
+  if (word === 'providers' && PLACES.includes(above)) return listFromAbove(view, parent, word);
+  const related = typeOfWord(word).listedBelow?.[above];
+  return related ? oldestFirst(related(parent, view)) : view.children(parent.id, word);
+}
+
+/** Is a resource a child of another, or in one of the lists below it (D-004)? */
+export function isListedBelow(view: WorldView, parent: StoredResource, child: StoredResource): boolean {
+  return child.parent === parent.id || listBelow(view, parent, typeOf(child).word).includes(child);
+}
+
+/** Those of a type in a place and in all above it. */
+export function listFromAbove(view: WorldView, place: StoredResource, word: TypeWord): Resources {
+  return oldestFirst([...ancestors(view, place)].flatMap((one) => view.children(one.id, word)));
+}
+
+/** Lists that were put together from several keep the order of all lists (D-186). */
+function oldestFirst(resources: Resources): Resources {
+  return resources.toSorted((a, b) => Number(a.created.at > b.created.at) - Number(a.created.at < b.created.at));
+}

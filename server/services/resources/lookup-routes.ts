@@ -1,0 +1,41 @@
+import { anyRoutes } from '../../api/routes/meta-any.ts';
+import { openTypeRoutes } from '../../api/routes/meta-open.ts';
+import { envRoutes, lambdaEnvRoutes } from '../../api/routes/meta-types.ts';
+import type { MountedRoute } from '../../api/server/mount-routes.ts';
+import type { StoredResource } from '../../model/record.ts';
+import { closestAncestor, ENVIRONMENT, mergedEnv, ORGANIZATION, WORKSPACE } from '../../model/rules/hierarchy.ts';
+import { refuseNotEmulated } from './refused-routes.ts';
+import type { Given, ResourceRouteParts } from './route-parts.ts';
+import { read } from './selection.ts';
+
+/** Values that follow from a resource's parents: inherited environment variables, its context, its actions (D-112, D-015). */
+export function lookupRouter({ service: { view }, answer }: ResourceRouteParts): MountedRoute[] {
+  const context = ({ renderer }: Given, resource: StoredResource) => {
+    const [workspace, environment] = [
+      closestAncestor(view, resource, WORKSPACE),
+      closestAncestor(view, resource, ENVIRONMENT),
+    ];
+    const isPlace = [ORGANIZATION, WORKSPACE, ENVIRONMENT].includes(resource.type);
+    return {
+      organization: renderer.link(closestAncestor(view, resource, ORGANIZATION) ?? view.root),
+      ...(workspace && { workspace: renderer.link(workspace) }),
+      ...(environment && { environment: renderer.link(environment) }),
+      ...(!isPlace && { resource: renderer.link(resource) }),
+    };
+  };
+  return [
+    ...answer(anyRoutes, {
+      readTop: (asked) => read(asked, asked.found.resource_id),
+      readContextOfOrganization: (asked) => context(asked, asked.found.fqon),
+      listActionsOfOrganization: () => [],
+      readContextOfResource: (asked) => context(asked, asked.found.resource_id),
+      listActionsOfResource: () => [],
+      readContextOfChild: (asked) => context(asked, asked.found.child_id),
+      listNotEmulated: () => [],
+      createNotEmulated: ({ path }) => refuseNotEmulated(path.listed_word),
+    }),
+    ...answer(envRoutes, { readEnvOfOrganization: ({ found }) => mergedEnv(view, found.fqon) }),
+    ...answer(lambdaEnvRoutes, { readEnvOfLambdaById: ({ found }) => mergedEnv(view, found.lambda_id) }),
+    ...answer({ readEnv: openTypeRoutes.readEnv }, { readEnv: ({ found }) => mergedEnv(view, found.resource_id) }),
+  ];
+}

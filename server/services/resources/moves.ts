@@ -1,0 +1,286 @@
+import { PlatformError, reasonOf } from '../../model/errors.ts';
+import { idIn, type JsonObject } from '../../model/json.ts';
+import { newId, type StoredResource, type Uuid } from '../../model/record.ts';
+import { typeOf } from '../../model/registry.ts';
+import { ancestors, closestAncestor, ENVIRONMENT } from '../../model/rules/hierarchy.ts';
+import { getProvider, isContainerEngine, isLambdaProvider, requireFit } from '../../model/types/provider-rules.ts';
+import type { Actor } from './actor.ts';
+import { boundIn } from './bound-mounts.ts';
+import type { Action, Policies } from './policies.ts';
+import type { ResourceService } from './resource-service.ts';
+
+/** One move, asked for and found admissible. */
+interface Move {
+  verb: 'migrate' | 'promote';
+  source: StoredResource;
+  target: Required<Action>['target'];
+  /** The rule whose lambda does the move (D-132). */
+  rule: StoredResource | undefined;
+  /** The source as it would be at the target, when such a lambda moves it. */
+  asked: Partial<StoredResource>;
+  /** The record at the target of a move without such a rule: a new one, or the updated existing one. Throws the same errors as a create. */
+  copy(source: StoredResource): StoredResource;
+}
+
+/** Time for instances at the target to serve: an image may have to be pulled first. */
+const RUNNING_TIMEOUT_MS = 10 * 60_000;
+
+/** What runs containers, as far as a move has to know. */
+export interface WorkloadController {
+  /** Rejects with the 503 of D-183 when the engine of this provider does not answer now; `what` needs it. */
+  requireEngine(providerId: Uuid, what: string): Promise<void>;
+  /** Resolves when a container runs as its record asks; rejects with the reason why it never will, or not in time. */
+  whenRunning(containerId: Uuid, timeoutMs: number): Promise<void>;
+}
+
+/**
+ * Migration to another provider and promotion to another environment, of containers and lambdas (D-131 to D-134). During a move, the source
+ * is MIGRATING. This is live state, which ends with the process.
+ */
+export class Moves {
+  readonly #service: ResourceService;
+  readonly #policies: Policies;
+  readonly #containers: WorkloadController;
+  readonly #moving = new Set<Uuid>();
+  readonly #failures = new Map<Uuid, string>();
+
+  constructor(service: ResourceService, policies: Policies, containers: WorkloadController) {
+    this.#service = service;
+    this.#policies = policies;
+    this.#containers = containers;
+  }
+
+  /** Is the resource on its way elsewhere? */
+  isMoving(id: Uuid): boolean {
+    return this.#moving.has(id);
+  }
+
+  /** The properties that a move adds to its source. */
+  live(id: Uuid): JsonObject {
+    if (this.#moving.has(id)) return { status: 'MIGRATING' };
+    const reason = this.#failures.get(id);
+    return reason === undefined ? {} : { status_detail: { reason } };
+  }
+
+  /** Starts a migration; the source is MIGRATING when this resolves. Rejects with 400, 403, 404, 409, 503. */
+  async migrate(actor: Actor, source: StoredResource, providerId: Uuid): Promise<void> {
+    const { view } = this.#service;
+    const noun = typeOf(source).singular;
+    const parent = view.find(source.parent ?? '') ?? view.root;
+    this.#service.demand(actor, `${noun}.migrate`, source);
+    this.#service.demand(actor, `${noun}.create`, parent);
+    const provider = getProvider(view, providerId);
+    if (!RUNS[noun]?.(provider.type)) {
+      throw new PlatformError(400, `provider '${provider.name}' does not run ${noun}s: its type is ${provider.type}`);
+    }
+    const environment = closestAncestor(view, source, ENVIRONMENT);
+    const rule = environment && this.#policies.mover('migrate', source, environment);
+    if (!rule && idIn(source.properties.provider) === providerId) {
+      throw new PlatformError(400, `${noun} '${source.name}' is already on provider '${provider.name}'`);
+    }
+    requireFit(view, provider, parent);
+    await this.#begin(actor, {
+      verb: 'migrate',
+      source,
+      target: { provider_id: providerId },
+      rule,
+      asked: { properties: onProvider(source, providerId) },
+      copy: (from) => {
+        const { grants } = from;
+        // All permissions stay: it is the same resource on another provider.
+        return { ...this.#copyOf(actor, from, parent, providerId), ...(grants && { grants }) };
+      },
+    });
+  }
+
+  /** Starts a promotion; the source is MIGRATING when this resolves. Rejects with 400, 403, 404, 409, 503. */
+  async promote(actor: Actor, source: StoredResource, environmentId: Uuid): Promise<void> {
+    const { view } = this.#service;
+    const noun = typeOf(source).singular;
+    this.#service.demand(actor, `${noun}.promote`, source);
+    const target = view.find(environmentId);
+    if (target?.type !== ENVIRONMENT) throw new PlatformError(404, `environment ${environmentId} not found`);
+    this.#service.demand(actor, `${noun}.create`, target);
+    const rule = this.#policies.mover('promote', source, target);
+    if (!rule && source.parent === target.id) {
+      throw new PlatformError(400, `${noun} '${source.name}' is already in environment '${target.name}'`);
+    }
+    await this.#begin(actor, {
+      verb: 'promote',
+      source,
+      target: { target_env_id: environmentId },
+      rule,
+      asked: { parent: target.id },
+      copy: (from) => {
+        const there = view.named(typeOf(from).word, from.name, target.id).find((one) => !this.#moving.has(one.id));
+        const bound = boundIn(view, from, target);
+        if (there) {
+          const updated = { ...there, properties: carriedOver(there, bound) };
+          return this.#service.drafts.update(actor, there, updated).record;
+        }
+        return this.#copyOf(actor, bound, target, this.#providerAt(from, target));
+      },
+    });
+  }
+
+  async #begin(actor: Actor, move: Move): Promise<void> {
+    const { verb, source, target, rule } = move;
+    const noun = typeOf(source).singular;
+    if (this.#moving.has(source.id)) throw new PlatformError(409, `${noun} '${source.name}' is already MIGRATING`);
+    this.#moving.add(source.id);
+    try {
+      const copy = rule ? { ...source, id: newId(), ...move.asked } : move.copy(source);
+      const action: Action = { verb, record: source, copy, target };
+      // A migration leaves as many as there were.
+      const isNew = verb === 'promote' && !this.#service.view.find(copy.id);
+      this.#policies.limit(action, { added: isNew ? [copy] : [] });
+      if (!rule && noun === 'container') {
+        await this.#containers.requireEngine(idIn(copy.properties.provider) ?? '', 'moving a container');
+      }
+      this.#failures.delete(source.id);
+      const finish = this.#policies.announce(actor, action, rule);
+      // After the answer has been made: it shows the source as MIGRATING (D-131).
+      setImmediate(() => this.#run(actor, move, action, finish));
+    } catch (refused) {
+      this.#moving.delete(source.id);
+      throw refused;
+    }
+  }
+
+  /** Moves the resource, then ends the source's MIGRATING state; `status_detail` reports a failure (D-134). */
+  async #run(actor: Actor, move: Move, action: Action, finish: (made?: StoredResource) => void): Promise<void> {
+    const { source, rule } = move;
+    try {
+      let made: StoredResource | undefined;
+      if (rule) await this.#policies.move(actor, action, rule);
+      else made = await this.#carryOut(actor, move);
+      this.#moving.delete(source.id);
+      finish(made);
+    } catch (failure) {
+      this.#moving.delete(source.id);
+      this.#failures.set(source.id, reasonOf(failure));
+    }
+  }
+
+  /** The built-in move; returns the created record. Throws if it cannot be created any more. */
+  async #carryOut(actor: Actor, { verb, source, copy: copyOf }: Move): Promise<StoredResource> {
+    const noun = typeOf(source).singular;
+    const origin = this.#present(source);
+    const copy = copyOf(origin);
+    if (noun === 'container') await this.#runCopy(actor, verb, source, copy);
+    if (verb === 'migrate') return this.#replace(actor, origin, copy);
+    this.#present(source);
+    if (noun !== 'container') await this.#service.commit(actor, `${noun}.${verb}`, [copy]);
+    return copy;
+  }
+
+  /**
+   * Replaces the source by its copy. The source serves until all references follow the copy, and may change until then: so the commit
+   * that deletes it reads its current state and its current references again. New references to the source cannot delay that.
+   *
+   * @param origin the source as it was copied
+   */
+  async #replace(actor: Actor, origin: StoredResource, copy: StoredResource): Promise<StoredResource> {
+    const { view, drafts } = this.#service;
+    const { singular: noun } = typeOf(origin);
+    let [known, made] = [origin, copy];
+    this.#present(origin);
+    for (const leaving of [[], [origin.id]]) {
+      const present = view.find(origin.id);
+      if (!present) break;
+      const isChanged = present !== known;
+      if (isChanged) made = drafts.touched(actor, caughtUp(view.find(made.id) ?? made, present));
+      known = present;
+      const followers = view
+        .referrers(origin.id)
+        .filter(({ properties }) => Object.values(properties).includes(origin.id))
+        .map((one) => drafts.touched(actor, following(one, origin, made)));
+      const put = view.find(made.id) && !isChanged ? followers : [made, ...followers];
+      await this.#service.commit(actor, `${noun}.migrate`, put, leaving);
+    }
+    return made;
+  }
+
+  /** Stores a container's copy and waits until it runs; a new one that never does is removed again (D-134). */
+  async #runCopy(actor: Actor, verb: Move['verb'], source: StoredResource, copy: StoredResource): Promise<void> {
+    const isNew = !this.#service.view.find(copy.id);
+    await this.#service.commit(actor, `container.${verb}`, [copy], []);
+    try {
+      await this.#containers.whenRunning(copy.id, RUNNING_TIMEOUT_MS);
+      this.#present(source);
+    } catch (failure) {
+      if (isNew && this.#service.view.find(copy.id)) {
+        await this.#service.commit(actor, `container.${verb}`, [], [copy.id]);
+      }
+      throw failure;
+    }
+  }
+
+  /** The current source; throws 404 if it was deleted. */
+  #present(source: StoredResource): StoredResource {
+    const present = this.#service.view.find(source.id);
+    if (present) return present;
+    throw new PlatformError(404, `${typeOf(source).singular} '${source.name}' was deleted before it could be moved`);
+  }
+
+  /** The same resource, new id, elsewhere (D-133); passes all checks of a create there. */
+  #copyOf(actor: Actor, source: StoredResource, parent: StoredResource, providerId: Uuid): StoredResource {
+    const asked = { ...source, id: newId(), properties: onProvider(source, providerId) };
+    return this.#service.drafts.create(actor, asked, parent).record;
+  }
+
+  /** The source's provider if it is not its environment's own and fits the target, else the first visible one of its type that does (D-133). */
+  #providerAt(source: StoredResource, target: StoredResource): Uuid {
+    const { view } = this.#service;
+    const own = getProvider(view, idIn(source.properties.provider) ?? '');
+    const candidates = [...ancestors(view, target)].flatMap((at) => [...view.children(at.id, 'providers')]);
+    const fits = (provider: StoredResource) => {
+      // Nothing at the target refers to the source's environment.
+      if (provider.parent === source.parent && provider.parent !== target.id) {
+        const isShared = [...ancestors(view, target)].some(({ id }) => id === provider.parent);
+        if (!isShared) return false;
+      }
+      try {
+        requireFit(view, provider, target);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    const chosen = [own, ...candidates.filter((one) => one.type === own.type)].find(fits);
+    if (!chosen) throw new PlatformError(409, `no provider of type ${own.type} fits environment '${target.name}'`);
+    return chosen.id;
+  }
+}
+
+const RUNS: Readonly<Record<string, (providerType: string) => boolean>> = {
+  container: isContainerEngine,
+  lambda: isLambdaProvider,
+};
+
+function onProvider({ properties }: StoredResource, providerId: Uuid): JsonObject {
+  return { ...properties, provider: { ...Object(properties.provider), id: providerId } };
+}
+
+/** An existing copy, with the changes of its source since it was copied. */
+function caughtUp({ id, state, owner, created, properties }: StoredResource, source: StoredResource): StoredResource {
+  const { provider } = properties;
+  return { ...source, id, state, owner, created, properties: { ...source.properties, ...(provider && { provider }) } };
+}
+
+/** What names the source of a migration, such as an endpoint or an event rule, naming its copy instead. */
+function following(record: StoredResource, source: StoredResource, copy: StoredResource): StoredResource {
+  const properties = Object.entries(record.properties).map(([name, value]) => [
+    name,
+    value === source.id ? copy.id : value,
+  ]);
+  return { ...record, properties: Object.fromEntries(properties) };
+}
+
+/** The properties of a resource that is there already, with those that a promotion carries over (D-133). */
+function carriedOver(existing: StoredResource, source: StoredResource): JsonObject {
+  const { promoted = [] } = typeOf(source);
+  const kept = Object.entries(existing.properties).filter(([name]) => !promoted.includes(name));
+  const carried = Object.entries(source.properties).filter(([name]) => promoted.includes(name));
+  return Object.fromEntries([...kept, ...carried]);
+}

@@ -1,0 +1,179 @@
+import type { Request } from 'express';
+import { referringLists } from '../../api/routes/meta-open.ts';
+import { PlatformError } from '../../model/errors.ts';
+import { isUuid, parseUuid, type StoredResource, type WorldView } from '../../model/record.ts';
+import { typeOf, typeOfWord, typeWords } from '../../model/registry.ts';
+import { findOrganization } from '../../model/rules/hierarchy.ts';
+import { describeKind } from '../../model/rules/named-resources.ts';
+import { parseTypeName, type TypeName } from '../../model/type-names.ts';
+import { isTypeWord, listedOnlyWords, referenceWords, type TypeWord } from '../../model/type-words.ts';
+import { isReservedName } from '../../model/types/organization.ts';
+import type { EntitlementFinder } from '../security/entitlement-finder.ts';
+import type { Entitlement } from '../security/entitlements.ts';
+import { isListedBelow } from './lists.ts';
+
+type Path = Readonly<Record<string, string>>;
+
+const knownWords: ReadonlySet<string> = new Set([
+  ...typeWords,
+  ...listedOnlyWords,
+  ...referenceWords,
+  'resources',
+  'entitlements',
+]);
+/** Parts of paths that are words of types. */
+const WORDS = ['word', 'child_word', 'new_word'];
+
+/** Such a word is the first segment of other routes, never the name of an organization (D-041). */
+export function isMeant({ fqon }: Path): boolean {
+  return !isReservedName(fqon);
+}
+
+/** Throws 400 for an unknown type word or a malformed id in the path, before anything is looked up (D-003). */
+export function requirePath(path: Path): void {
+  for (const name of WORDS) {
+    const word = path[name];
+    if (word === undefined || knownWords.has(word)) continue;
+    throw new PlatformError(400, `unknown resource type '${word.slice(0, 64)}'`);
+  }
+  for (const [name, text] of Object.entries(path)) if (name.endsWith('_id') && name !== 'type_id') parseUuid(text);
+}
+
+/** The 404 of D-010, where a route exists for some types only. */
+export function noRoute(req: Request): PlatformError {
+  return new PlatformError(404, `no route: ${req.method} ${req.path}`);
+}
+
+/** The 404 of a write to a list that only refers to what is elsewhere; it says where (D-004). */
+export function ofReferringList(path: Path, word: TypeWord, req: Request): PlatformError {
+  const { singular: noun, parents } = typeOfWord(word);
+  const places = parents.map((place) => (place === 'orgs' ? `/{fqon}/${word}` : `/{fqon}/${place}/{id}/${word}`));
+  return new PlatformError(
+    404,
+    `${path.word} only refer to ${word}: ${req.method} one at /${path.fqon}/${word}/{id}; create a new ${noun} at ${places.join(' or ')}`,
+  );
+}
+
+/** Of a type that has no PUT there is no such route. */
+function replaceable(found: StoredResource, req: Request): StoredResource {
+  if (typeOf(found).replaceable) return found;
+  throw noRoute(req);
+}
+
+/** The word of a type that may stand there; throws 404 where it has no such parent. */
+function creatable(word: string, parentWord: string, req: Request): TypeWord {
+  if (!isTypeWord(word)) throw noRoute(req);
+  const { parents } = typeOfWord(word);
+  const isAllowed = parentWord === 'resources' ? parents.length > 0 : parents.some((one) => one === parentWord);
+  if (!isAllowed) throw noRoute(req);
+  return word;
+}
+
+function typeAsked(text: string): TypeName {
+  const name = parseTypeName(text);
+  if (name) return name;
+  const isForm: boolean = text.includes('::') || isUuid(text);
+  throw isForm
+    ? new PlatformError(404, `resource type ${text} not found`)
+    : new PlatformError(400, `'${text.slice(0, 64)}' is neither the id nor the full name of a resource type`);
+}
+
+function notBelow(parent: StoredResource, child: StoredResource): PlatformError {
+  const [{ singular: owner }, { singular: one }] = [typeOf(parent), typeOf(child)];
+  return new PlatformError(404, `${one} ${child.id} not found in ${owner} '${parent.name}'`);
+}
+
+export type PathResolvers = ReturnType<typeof pathResolvers>;
+
+/** What represents the parts of the paths of rows. Each throws 404; 400 for what is no id the path was looked at for before. */
+export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
+  const organization = (fqon: string): StoredResource => {
+    const found = findOrganization(view, fqon);
+    if (!found) throw new PlatformError(404, `organization '${fqon}' not found`);
+    return found;
+  };
+  /** Of any type for `resources`, else of that type (D-003..D-005). */
+  const resource = (word: string, text: string): StoredResource => {
+    const id = parseUuid(text);
+    const found = view.find(id);
+    if (found && (word === 'resources' || typeOf(found).word === word)) return found;
+    const noun = isTypeWord(word) ? typeOfWord(word).singular : 'resource';
+    throw new PlatformError(404, `${noun} ${id} not found${found ? `: ${describeKind(found)}` : ''}`);
+  };
+  const ofType = (word: TypeWord) => (text: string) => resource(word, text);
+  const one = (text: string, { word = 'resources' }: Path) => resource(word, text);
+  const pair = (text: string, path: Path): [parent: StoredResource, child: StoredResource] => [
+    resource(path.word ?? '', path.resource_id ?? ''),
+    resource(path.child_word ?? '', text),
+  ];
+  /** To be read, it has to be listed below the first (D-004). */
+  const listed = (text: string, path: Path): StoredResource => {
+    const [parent, child] = pair(text, path);
+    if (isListedBelow(view, parent, child)) return child;
+    throw notBelow(parent, child);
+  };
+  /** To be written, it has to be its child (D-004). */
+  const own = (text: string, path: Path, req: Request): StoredResource => {
+    const [parent, child] = pair(text, path);
+    if (child.parent === parent.id) return child;
+    throw isListedBelow(view, parent, child) ? onlyReferred(path, req, parent, child) : notBelow(parent, child);
+  };
+  /** Its absence is 404, or 422 for types that say so (D-182), and one of another type has no such route. */
+  const parent = (text: string, path: Path, req: Request): StoredResource => {
+    const { word = '', new_word: newWord = '' } = path;
+    const [, referred] = referringLists.find(([owner, child]) => owner === word && child === newWord) ?? [];
+    if (referred) {
+      resource(word, text);
+      throw ofReferringList(path, referred, req);
+    }
+    const { parents, unknownParentStatus: status = 404 } = typeOfWord(creatable(newWord, word, req));
+    let found: StoredResource;
+    try {
+      found = resource(word, text);
+    } catch (failure) {
+      if (failure instanceof PlatformError && failure.status === 404) throw new PlatformError(status, failure.message);
+      throw failure;
+    }
+    // The path may have named it by `resources`, which says nothing of its type (D-005).
+    if (parents.includes(typeOf(found).word)) return found;
+    throw noRoute(req);
+  };
+  const entitlement = (text: string, path: Path): Entitlement => {
+    const id = parseUuid(text);
+    const node = path.resource_id === undefined ? undefined : one(path.resource_id, path);
+    const found = finder.find(id, organization(path.fqon ?? ''));
+    if (!found) throw new PlatformError(404, `entitlement ${id} not found`);
+    if (!node || found.resource.id === node.id) return found;
+    throw new PlatformError(404, `entitlement ${found.id} is not one of resource ${path.resource_id}`);
+  };
+  return {
+    fqon: organization,
+    resource_id: one,
+    replaceable_id: (text: string, path: Path, req: Request) => replaceable(one(text, path), req),
+    child_id: listed,
+    own_id: own,
+    own_replaceable_id: (text: string, path: Path, req: Request) => replaceable(own(text, path, req), req),
+    parent_id: parent,
+    new_word: (text: string, { word = 'orgs' }: Path, req: Request) => creatable(text, word, req),
+    container_id: ofType('containers'),
+    group_id: ofType('groups'),
+    lambda_id: ofType('lambdas'),
+    provider_id: ofType('providers'),
+    entitlement_id: entitlement,
+    /** An entitlement has no record, so it is looked for when no record has the id (D-005). */
+    unrecorded_id: (text: string, { fqon = '' }: Path): Entitlement | undefined =>
+      view.find(parseUuid(text)) ? undefined : finder.find(parseUuid(text), organization(fqon)),
+    type_id: typeAsked,
+  };
+}
+
+/** The 404 of a write through a list that only refers (D-004); it names the address that does what was meant. */
+function onlyReferred({ fqon }: Path, req: Request, parent: StoredResource, child: StoredResource): PlatformError {
+  const [owner, one] = [typeOf(parent), typeOf(child)];
+  const at = `/${fqon}`;
+  const membership = `; to end the membership, DELETE ${at}/groups/${parent.id}/users?id=${child.id}`;
+  return new PlatformError(
+    404,
+    `${one.singular} ${child.id} is not a child of ${owner.singular} ${parent.id}, which only refers to it: use ${req.method} ${at}/${one.word}/${child.id}${owner.word === 'groups' ? membership : ''}`,
+  );
+}

@@ -1,0 +1,275 @@
+import { PlatformError, reasonOf } from '../../model/errors.ts';
+import type { LambdaInvoker } from '../../model/invocation.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { newId, type StoredResource, type Uuid, type WorldView } from '../../model/record.ts';
+import { typeOf, typeOfWord } from '../../model/registry.ts';
+import {
+  ancestors,
+  closestAncestor,
+  ENVIRONMENT,
+  fqonOf,
+  ORGANIZATION,
+  WORKSPACE,
+} from '../../model/rules/hierarchy.ts';
+import {
+  EVENT_RULE,
+  explainLimit,
+  isWithinLimit,
+  LIMIT_RULE,
+  matchedActions,
+  suppresses,
+} from '../../model/rules/policy-rules.ts';
+import { isAnnounced, neverEmitted } from '../../model/rules/rule-actions.ts';
+import type { TypeWord } from '../../model/type-words.ts';
+import type { Actor } from './actor.ts';
+import type { Renderer } from './renderer.ts';
+
+/** Number of resources of a type below a node, at any depth. The cost is proportional to the number of possible parents. */
+function countBelow(view: WorldView, node: StoredResource, word: TypeWord): number {
+  let count = view.children(node.id, word).length;
+  for (const place of placesFor(word)) {
+    for (const child of view.children(node.id, place)) count += countBelow(view, child, word);
+  }
+  return count;
+}
+
+/** The words of the types below which a resource of that word may stand, at any depth. */
+function placesFor(word: TypeWord): ReadonlySet<TypeWord> {
+  const places = new Set(typeOfWord(word).parents);
+  // Iterating a Set includes items that are added meanwhile, so the loop ends when no further resource is found.
+  for (const place of places) for (const above of typeOfWord(place).parents) places.add(above);
+  return places;
+}
+
+type Phase = 'pre' | 'post';
+
+export interface PoliciesOptions {
+  view: WorldView;
+  /** Absent: no rule is asked and no event is sent; what is put in whole, such as a seed, is no request (D-215). */
+  invoker?: LambdaInvoker;
+  /** Renders with the platform's own address. */
+  renderer(): Renderer;
+  metaUrl(): string;
+  onWarning(message: string): void;
+}
+
+export interface Action {
+  verb: string;
+  /** An additional verb: changing the number of instances is `scale` as well as an update (D-125). A rule for both gets it as `verb`. */
+  also?: string;
+  /** The affected record: the result of a create or update, or the current record before a deletion or a move. */
+  record: StoredResource;
+  /** For a move, the record at the target. The policies there apply as well. */
+  copy?: StoredResource;
+  /** Target of a move, for events (D-126). */
+  target?: { provider_id: Uuid } | { target_env_id: Uuid };
+}
+
+/** The records that an action creates and deletes. */
+interface Balance {
+  added?: readonly StoredResource[];
+  removed?: readonly StoredResource[];
+}
+
+/** Applies the rules of the policies at and above a resource: limits before an action, events around it (D-121..D-127). */
+export class Policies {
+  readonly #options: PoliciesOptions;
+  /** By lambda, the end of its last event. */
+  readonly #turns = new Map<Uuid, Promise<void>>();
+
+  #rules: { revision: number | undefined; byNode: Map<Uuid, readonly StoredResource[]> } = {
+    revision: undefined,
+    byNode: new Map(),
+  };
+
+  constructor(options: PoliciesOptions) {
+    this.#options = options;
+  }
+
+  /** Throws 409 with the predicate when a strict limit rule would be violated by what results (D-122). */
+  limit(action: Action, balance: Balance): void {
+    const { record: subject, copy: record = subject } = action;
+    const { singular: noun } = typeOf(record);
+    const rules = this.#rulesFor(action, 'pre', LIMIT_RULE);
+    if (rules.length === 0) return;
+    // As a read would show it: a provider with its name.
+    const shown = { name: record.name, properties: this.#options.renderer().properties(record) };
+    for (const { rule, node, verb } of rules) {
+      const count = (word: TypeWord) => this.#countAfter(node, word, balance);
+      if (isWithinLimit(rule, { singular: noun, record: shown, count })) continue;
+      const message = `limit rule '${rule.name}' would be violated: ${explainLimit(rule)}`;
+      if (rule.properties.strict !== false) throw new PlatformError(409, message);
+      this.#options.onWarning(`${message} (${noun}.${verb} of '${record.name}' was allowed: the rule is not strict)`);
+    }
+  }
+
+  /** Says in the log what of a rule will never come to anything (D-121). */
+  explain(rule: StoredResource): void {
+    const idle = neverEmitted(rule);
+    if (idle.length > 0)
+      this.#options.onWarning(`rule '${rule.name}' was stored, but it has no effect for ${idle.join(', ')}`);
+  }
+
+  /** Does a rule keep the creation of this record from reaching any engine (D-127)? */
+  suppresses(record: StoredResource): boolean {
+    return this.#rulesFor({ verb: 'create', record }, 'pre').some(({ rule }) =>
+      suppresses(rule, `${typeOf(record).singular}.create.pre`),
+    );
+  }
+
+  /**
+   * Invokes the lambdas of the event rules for an action, now for the phase before it; what it returns does so for the
+   * phase after it. Neither waits for a lambda, nor can a lambda's failure change the action (D-124).
+   *
+   * @param except a rule that has another part to play (D-132)
+   * @returns to be called once the action is done, with what it made if that is another record
+   */
+  announce(actor: Actor, action: Action, except?: StoredResource): (made?: StoredResource) => void {
+    return this.prepare(actor, action, except)();
+  }
+
+  /** The first part of `announce`, which invokes nothing; what it returns does the rest. */
+  prepare(actor: Actor, action: Action, except?: StoredResource): () => (made?: StoredResource) => void {
+    if (!isAnnounced(typeOf(action.record).singular)) return announceNothing;
+    // Rules and record are read before the action: a deletion may take them along.
+    const events = (phase: Phase) =>
+      this.#rulesFor(action, phase, EVENT_RULE)
+        .filter(({ rule }) => rule.id !== except?.id)
+        .map(({ rule, verb }) => ({ rule, event: this.#event(actor, { ...action, verb }, phase, rule) }));
+    const [before, after] = [events('pre'), events('post')];
+    if (before.length + after.length === 0) return announceNothing;
+    return () => {
+      for (const { rule, event } of before) this.#send(rule, event);
+      return (made) => {
+        for (const { rule, event } of after) {
+          this.#send(rule, made ? { ...event, resource: this.#options.renderer().record(made) } : event);
+        }
+      };
+    };
+  }
+
+  /**
+   * The oldest event rule in a policy of that very environment that takes a move over (D-132).
+   *
+   * @param verb `migrate` or `promote`
+   */
+  mover(verb: string, resource: StoredResource, environment: StoredResource): StoredResource | undefined {
+    const action = `${typeOf(resource).singular}.${verb}`;
+    return this.#rulesAt(environment)
+      .filter(
+        (rule) =>
+          rule.type === EVENT_RULE && matchedActions(rule).some((one) => one === action || one === `${action}.pre`),
+      )
+      .sort((a, b) => a.created.at.localeCompare(b.created.at))[0];
+  }
+
+  /** Lets a rule's lambda do a move; resolves when its invocation has ended, throws when it failed. */
+  async move(actor: Actor, action: Action, rule: StoredResource): Promise<void> {
+    await this.#invoke(rule, this.#event(actor, action, 'pre', rule), 'move');
+  }
+
+  /**
+   * The rules that match an action in a phase, each with the node whose policy has it, the nearest first (D-121), and what the
+   * action is to it.
+   */
+  #rulesFor(
+    { verb, also, record, copy }: Action,
+    phase: Phase,
+    type?: string,
+  ): { rule: StoredResource; node: StoredResource; verb: string }[] {
+    const { view } = this.#options;
+    const { singular: noun } = typeOf(record);
+    const verbs = [verb, ...(also === undefined ? [] : [also])];
+    const verbFor = (rule: StoredResource) => {
+      const matched = type === undefined || rule.type === type ? matchedActions(rule) : [];
+      return verbs.find((one) => matched.includes(`${noun}.${one}`) || matched.includes(`${noun}.${one}.${phase}`));
+    };
+    const nodes = new Set([...ancestors(view, record), ...(copy ? ancestors(view, copy) : [])]);
+    return [...nodes].flatMap((node) =>
+      this.#rulesAt(node).flatMap((rule) => {
+        const matchedVerb = verbFor(rule);
+        return matchedVerb === undefined ? [] : [{ rule, node, verb: matchedVerb }];
+      }),
+    );
+  }
+
+  /** The rules in the policies of a node. Known until the world changes, because a deletion asks for each of its resources. */
+  #rulesAt(node: StoredResource): readonly StoredResource[] {
+    const { view, invoker } = this.#options;
+    if (!invoker) return [];
+    if (view.revision === undefined || view.revision !== this.#rules.revision)
+      this.#rules = { revision: view.revision, byNode: new Map() };
+    let rules = this.#rules.byNode.get(node.id);
+    if (!rules) {
+      rules = view.children(node.id, 'policies').flatMap((policy) => [...view.children(policy.id, 'rules')]);
+      this.#rules.byNode.set(node.id, rules);
+    }
+    return rules;
+  }
+
+  /** How many of a word there would be below a node once the action is done (D-123). */
+  #countAfter(node: StoredResource, word: TypeWord, { added = [], removed = [] }: Balance): number {
+    const { view } = this.#options;
+    const of = (records: readonly StoredResource[]) =>
+      records.filter((one) => typeOf(one).word === word && [...ancestors(view, one)].some(({ id }) => id === node.id));
+    return countBelow(view, node, word) + of(added).length - of(removed).length;
+  }
+
+  /** The event document of D-126. */
+  #event(actor: Actor, { verb, record, target }: Action, phase: Phase, rule: StoredResource): JsonObject {
+    const { view, metaUrl } = this.#options;
+    const renderer = this.#options.renderer();
+    const action = `${typeOf(record).singular}.${verb}.${phase}`;
+    const organization = closestAncestor(view, record, ORGANIZATION) ?? view.root;
+    const workspace = closestAncestor(view, record, WORKSPACE);
+    const environment = closestAncestor(view, record, ENVIRONMENT);
+    const policy = view.find(rule.parent ?? '');
+    const user = view.find(actor.caller.userId);
+    return {
+      action,
+      eventName: action,
+      fqon: fqonOf(view, organization),
+      meta_url: metaUrl(),
+      ...(workspace && { workspace_id: workspace.id }),
+      ...(environment && { environment_id: environment.id }),
+      ...target,
+      resource: renderer.record(record),
+      rule: renderer.link(rule),
+      ...(policy && { policy: renderer.link(policy) }),
+      ...(user && { user: renderer.link(user) }),
+      args: actor.args ?? {},
+    };
+  }
+
+  /** Events reach a lambda one after the other, in order: a burst of them is neither lost nor mixed up. */
+  #send(rule: StoredResource, event: JsonObject): void {
+    const lambdaId = lambdaOf(rule);
+    const before = this.#turns.get(lambdaId) ?? Promise.resolve();
+    const turn = before
+      .then(() => this.#invoke(rule, event, 'event'))
+      .catch((fault: unknown) => this.#options.onWarning(reasonOf(fault)))
+      .finally(() => {
+        if (this.#turns.get(lambdaId) === turn) this.#turns.delete(lambdaId);
+      });
+    this.#turns.set(lambdaId, turn);
+  }
+
+  /** Throws an Error that says which rule's lambda failed, and how. */
+  async #invoke(rule: StoredResource, event: JsonObject, trigger: 'event' | 'move'): Promise<void> {
+    const { invoker } = this.#options;
+    if (!invoker) return;
+    const { outcome } = await invoker.invoke(lambdaOf(rule), {
+      executionId: newId(),
+      trigger,
+      body: Buffer.from(JSON.stringify(event)),
+      context: { method: 'POST', path: '', params: {}, headers: {}, creds: '', user: null, httpAware: false },
+    });
+    if (!outcome.ok) throw new Error(`event rule '${rule.name}': lambda ${lambdaOf(rule)} failed: ${outcome.message}`);
+  }
+}
+
+const announceNothing = () => () => {};
+
+function lambdaOf({ properties }: StoredResource): Uuid {
+  return typeof properties.lambda === 'string' ? properties.lambda : '';
+}

@@ -1,0 +1,55 @@
+import { isDeepStrictEqual } from 'node:util';
+import { PlatformError } from '../../model/errors.ts';
+import type { StoredResource } from '../../model/record.ts';
+import { defaultProviders, toDefaultsView } from '../../model/rules/provider-defaults.ts';
+import type { Actor } from './actor.ts';
+import type { ResourceService } from './resource-service.ts';
+
+export type ProviderDefaults = ReturnType<typeof providerDefaults>;
+
+/** Creates the default providers that are missing (D-067, D-068). */
+export function providerDefaults(service: ResourceService, gatewayUrl: () => string) {
+  const { view } = service;
+  const make = async (actor: Actor): Promise<StoredResource[]> => {
+    const defaults = toDefaultsView(view, gatewayUrl());
+    for (const { wanted, found } of defaults) {
+      if (!found || found.id === wanted.id || found.type === wanted.type) continue;
+      throw new PlatformError(
+        409,
+        `provider '${wanted.name}' exists at root with another type, ${found.type}; rename it first`,
+      );
+    }
+    const providers: StoredResource[] = [];
+    for (const { wanted, found } of defaults) {
+      const { id, name, type, properties } = wanted;
+      const body = { id, name, resource_type: `Platform::${type}`, properties };
+      providers.push(found ?? (await service.create(actor, view.root.id, 'providers', body)));
+    }
+    return providers.flatMap(({ id }) => view.find(id) ?? []);
+  };
+  let underWay: Promise<StoredResource[]> | undefined;
+  return {
+    /**
+     * Recognises each default by its id, or by name and type; creates the others. When a name is taken by a provider of
+     * another type nothing is created: 409. Concurrent requests get the same response.
+     *
+     * @returns all defaults, old and new
+     */
+    initialize(actor: Actor): Promise<StoredResource[]> {
+      underWay ??= make(actor).finally(() => {
+        underWay = undefined;
+      });
+      return underWay;
+    },
+    /** Updates the default gateway's public host to the gateway's address, unless that provider was patched. */
+    async followGateway(actor: Actor): Promise<void> {
+      for (const { id, properties } of defaultProviders(gatewayUrl())) {
+        const stored = view.find(id);
+        const { config } = properties;
+        if (stored?.modified.action !== 'create' || isDeepStrictEqual(stored.properties.config, config)) continue;
+        const followed = { ...stored.properties, ...(config !== undefined && { config }) };
+        await service.commit(actor, 'provider.update', [{ ...stored, properties: followed }]);
+      }
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Authorizer } from '../../model/caller.ts';
+import { PlatformError } from '../../model/errors.ts';
+import { type Json, memberOf } from '../../model/json.ts';
+import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import { typeOf } from '../../model/registry.ts';
+import type { DerivedRecord, Draft, WriteConstraints, WriteContext } from '../../model/resource-type.ts';
+import { requireKnownActions } from '../../model/rules/rule-actions.ts';
+import type { Actor } from './actor.ts';
+import { type Naming, requireReach } from './reach.ts';
+
+/** The requested record: properties in stored form, validated with the schema of the type. */
+export type Asked = Draft & Pick<StoredResource, 'tags' | 'variables'>;
+
+/** A record to store, and the records to create with it. */
+export interface Drafted {
+  record: StoredResource;
+  derived: readonly DerivedRecord[];
+}
+
+export interface RecordBuilderOptions {
+  view: WorldView;
+  authorizer: Authorizer;
+  constraints: WriteConstraints;
+  nowMs(): number;
+  /** Is the resource being moved away, so that its name is free (D-134)? */
+  isMoving(id: Uuid): boolean;
+}
+
+/**
+ * Makes records as a create or an update would store them: checks names and the rules of the type, fills in who and when.
+ * Nothing is committed.
+ */
+export class RecordBuilder {
+  readonly #options: RecordBuilderOptions;
+
+  constructor(options: RecordBuilderOptions) {
+    this.#options = options;
+  }
+
+  /** A new record. Throws 409 for a duplicate name, 403 for references out of reach, and the errors of its type. */
+  create(actor: Actor, asked: Asked, parent: StoredResource): Drafted {
+    this.#requireFreeName(asked, parent);
+    requireRoot(actor, asked);
+    requireReach(this.naming(actor, parent), asked);
+    if (typeOf(asked).word === 'rules') requireKnownActions(asked);
+    const { properties, derived = [] } = typeOf(asked).validate?.(asked, this.#contextBelow(parent)) ?? passed(asked);
+    const at = this.#now();
+    const by = actor.caller.userId;
+    const provenance = { owner: by, created: { by, at }, modified: { action: 'create', by, at } } as const;
+    const record: StoredResource = { ...written(asked), parent: parent.id, state: 'Active', ...provenance, properties };
+    return { record, derived };
+  }
+
+  /** A record after a change; the very same one when nothing changes. Throws as create does. */
+  update(actor: Actor, before: StoredResource, asked: Asked): Drafted {
+    const { description: _d, tags: _t, variables: _v, ...kept } = before;
+    const as = (properties: StoredResource['properties']): StoredResource => ({
+      ...kept,
+      ...written(asked),
+      properties,
+    });
+    // Unchanged values are not validated again: the rules may have become stricter, or a target may have been deleted.
+    if (isDeepStrictEqual(before, as(asked.properties))) return { record: before, derived: [] };
+    const parent = this.#options.view.find(before.parent ?? before.id) ?? before;
+    if (asked.name !== before.name) this.#requireFreeName(asked, parent);
+    requireRoot(actor, asked, before);
+    requireReach(this.naming(actor, parent), asked, before);
+    if (typeOf(asked).word === 'rules') requireKnownActions(asked, before);
+    const context = { ...this.#contextBelow(parent), previous: before };
+    const { properties, derived = [] } = typeOf(before).validate?.(asked, context) ?? passed(asked);
+    const after = as(properties);
+    // The rules of the type can restore the old value: then nothing has changed.
+    const isSame = properties !== asked.properties && isDeepStrictEqual(before, after);
+    return { record: isSame ? before : this.#stamped(actor, after), derived };
+  }
+
+  /** A record after a change, with time and user. Changes of permissions do not count as changes of the resource. */
+  touched(actor: Actor, after: StoredResource): StoredResource {
+    const { grants: _before, ...viewBefore } = this.#options.view.find(after.id) ?? after;
+    const { grants: _after, ...viewAfter } = after;
+    if (isDeepStrictEqual(viewBefore, viewAfter)) return after;
+    return this.#stamped(actor, after);
+  }
+
+  #stamped(actor: Actor, after: StoredResource): StoredResource {
+    return { ...after, modified: { action: 'update', by: actor.caller.userId, at: this.#now() } };
+  }
+
+  /** Names are unique among siblings of a type, those of some types on the whole platform (D-184). */
+  #requireFreeName(asked: Asked, parent: StoredResource): void {
+    const { word, singular: noun, nameScope } = typeOf(asked);
+    const scope = nameScope === 'world' ? undefined : parent.id;
+    const others = this.#options.view.named(word, asked.name, scope).filter((one) => one.id !== asked.id);
+    if (others.every((one) => this.#options.isMoving(one.id))) return;
+    const where = scope === undefined ? 'anywhere on the platform' : `in ${typeOf(parent).singular} '${parent.name}'`;
+    throw new PlatformError(409, `${noun} '${asked.name}' already exists ${where}`);
+  }
+
+  /** Who names something in a record below a resource, or in the rights of that. */
+  naming(actor: Actor, parent: StoredResource): Naming {
+    const { view, authorizer } = this.#options;
+    return { view, authorizer, caller: actor.caller, parent };
+  }
+
+  #contextBelow(parent: StoredResource): WriteContext {
+    const { view, constraints } = this.#options;
+    return { ...constraints, view, parent };
+  }
+
+  #now(): string {
+    return new Date(this.#options.nowMs()).toISOString();
+  }
+}
+
+/** Throws 403 for a property that only root may set or change. */
+function requireRoot({ caller }: Actor, asked: Asked, before?: StoredResource): void {
+  if (caller.isRoot) return;
+  for (const names of typeOf(asked).rootOnly?.(asked.type) ?? []) {
+    const valueIn = (record: Pick<StoredResource, 'properties'> | undefined) =>
+      names.reduce<Json | undefined>(memberOf, record?.properties);
+    if (isDeepStrictEqual(valueIn(asked), valueIn(before))) continue;
+    const pointer = `/properties/${names.join('/')}`;
+    const message = `only the root user may set or change ${names.join('.')} of this ${typeOf(asked).singular}`;
+    throw new PlatformError(403, `${pointer}: ${message}`, { details: [{ pointer, message }] });
+  }
+}
+
+/** For a type without rules of its own. */
+function passed({ properties }: Asked): { properties: StoredResource['properties']; derived?: DerivedRecord[] } {
+  return { properties };
+}
+
+/** The members of a record that its writer decides, but for its properties; absent ones are left out. */
+function written({ id, type, name, description, tags, variables }: Asked) {
+  return {
+    id,
+    type,
+    name,
+    ...(description !== undefined && { description }),
+    ...(tags && { tags }),
+    ...(variables && { variables }),
+  };
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { referenceRoutes } from '../../api/routes/meta-any.ts';
+import type { MountedRoute } from '../../api/server/mount-routes.ts';
+import { PlatformError } from '../../model/errors.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { StoredResource } from '../../model/record.ts';
+import { fullNamesOf, resourceTypes } from '../../model/registry.ts';
+import { concreteTypes, type TypeName, typeIdOf, typeNames } from '../../model/type-names.ts';
+import {
+  dataTypes,
+  environmentTypes,
+  requirementTypes,
+  resourceStates,
+  visibilityTypes,
+} from '../../model/types/reference-lists.ts';
+import type { Renderer } from './renderer.ts';
+import type { ResourceRouteParts } from './route-parts.ts';
+import { inForm, type Listing, list } from './selection.ts';
+
+interface Entry extends JsonObject {
+  id: string;
+  name: string;
+}
+
+/** Read-only reference lists and what can be asked of a resource type (D-006, D-084, D-085). */
+export function referenceRouter({ service, answer }: ResourceRouteParts): MountedRoute[] {
+  const { view } = service;
+  const entries = (all: readonly { id: string; name: string }[]) => () => all.map(({ id, name }) => ({ id, name }));
+  const lists: Readonly<Record<string, (asked: Pick<Listing, 'renderer'>) => Entry[]>> = {
+    environmenttypes: entries(environmentTypes),
+    datatypes: entries(dataTypes),
+    visibilitytypes: entries(visibilityTypes),
+    requirementtypes: entries(requirementTypes),
+    resourcestates: ({ renderer }) =>
+      resourceStates.map(({ id, name }) => ({ id, name: renderer.fullName(`Resource::State::${name}`) })),
+  };
+  const listOf = (word: string, asked: Pick<Listing, 'renderer'> & { query: { expand: boolean; compact: boolean } }) =>
+    lists[word]?.(asked) ??
+    (inForm(asked.query, typeNames, {
+      link: (name) => linkOf(name, asked.renderer),
+      record: (name) => recordOf(name, asked.renderer),
+    }) as Entry[]); // either form begins with a link
+  const ofType = (asked: Listing, type: TypeName, organization: StoredResource) => {
+    const names = new Set<string>(concreteTypes(type));
+    const found = () =>
+      resourceTypes
+        .filter((one) => fullNamesOf(one).some((name) => names.has(name)))
+        .flatMap((one) => [...view.ownedBy(organization.id, one.word)])
+        .filter((one) => names.has(one.type));
+    // Of types that hold nothing here any filter finds nothing.
+    return list(service, asked, found, registered(type)?.word ?? 'resources');
+  };
+  return answer(referenceRoutes, {
+    listReferences: (asked) => listOf(asked.path.reference_word, asked),
+    listReferencesOf: (asked) => listOf(asked.path.reference_word, asked),
+    readResourceType: ({ found, renderer }) => recordOf(found.type_id, renderer),
+    readSchemaOfType: ({ found }) => schemaOf(found.type_id),
+    listTypeProperties: ({ found }) => typePropertiesOf(found.type_id),
+    listResourcesOfType: (asked) => ofType(asked, asked.found.type_id, asked.found.fqon),
+    searchResourcesOfType(asked) {
+      if (Object.keys(asked.query.filter).length > 0) return ofType(asked, asked.found.type_id, asked.found.fqon);
+      throw new PlatformError(400, 'a search needs at least one criterion, e.g. ?name=x');
+    },
+  });
+}
+
+function registered(name: TypeName) {
+  return resourceTypes.find((type) => fullNamesOf(type).includes(name));
+}
+
+function linkOf(name: TypeName, renderer: Renderer): Entry {
+  return { id: typeIdOf(name), name: renderer.fullName(name) };
+}
+
+function recordOf(name: TypeName, renderer: Renderer): Entry {
+  const type = registered(name);
+  return {
+    ...linkOf(name, renderer),
+    ...(type && {
+      description: type.summary,
+      properties: { word: type.word, noun: type.singular, parents: [...type.parents] },
+    }),
+  };
+}
+
+/** JSON Schema of a type's `properties` as a client writes them; empty for types that hold none here. */
+function schemaOf(name: TypeName): JsonObject {
+  const type = registered(name);
+  if (!type) return { type: 'object' };
+  return z.toJSONSchema(type.properties, { io: 'input', unrepresentable: 'any' }) as JsonObject; // a JSON Schema is JSON
+}
+
+function typePropertiesOf(name: TypeName) {
+  const { properties = {}, required = [] } = schemaOf(name) as { properties?: JsonObject; required?: string[] };
+  return Object.entries(properties).map(([property, schema]) => ({
+    name: property,
+    data_type: (schema as JsonObject).type ?? 'object', // a member of a schema's properties is a schema
+    requirement_type: required.includes(property) ? ('required' as const) : ('optional' as const),
+  }));
+}

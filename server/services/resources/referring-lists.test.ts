@@ -1,0 +1,90 @@
+import { beforeAll, expect, it } from 'vitest';
+import { type Body, containerBody, lambdaBody, makePlace, type Place } from '../../testing/place.ts';
+import { sharedPlatform } from '../../testing/platform.ts';
+
+const { root } = sharedPlatform();
+let place: Place;
+/** By the two words of the path: what refers, and what it refers to. */
+let pairs: Record<string, [Body, Body]>;
+
+beforeAll(async () => {
+  place = await makePlace(root, 'acme');
+  const { org, environment } = place;
+  const user = await root.create(`${org}/users`, { name: 'ada', properties: { password: 'x' } });
+  const group = await root.create(`${org}/groups`, { name: 'staff', properties: { users: [user.id] } });
+  const lambda = await root.create(`${environment}/lambdas`, lambdaBody(place, 'sum'));
+  const port_mappings = [{ name: 'web', protocol: 'tcp', container_port: 80, expose_endpoint: true }];
+  const container = await root.create(
+    `${environment}/containers`,
+    containerBody(place, 'web', { num_instances: 0, port_mappings }),
+  );
+  const api = await root.create(`${environment}/apis`, { name: 'site' });
+  const endpoint = (implementation_type: string, { id }: Body, more: object = {}) =>
+    root.create(`${org}/apis/${api.id}/apiendpoints`, {
+      name: implementation_type,
+      properties: { resource: `/${implementation_type}`, implementation_type, implementation_id: id, ...more },
+    });
+  const docker = (await root.get(`/root/providers/${place.docker}`)).body;
+  pairs = {
+    'groups/users': [group, user],
+    'users/groups': [user, group],
+    'lambdas/apiendpoints': [lambda, await endpoint('lambda', lambda)],
+    'containers/apiendpoints': [container, await endpoint('container', container, { container_port_name: 'web' })],
+    'providers/containers': [docker, container],
+    'environments/providers': [{ id: place.environmentId }, docker],
+  };
+});
+
+const referring = [
+  'groups/users',
+  'users/groups',
+  'lambdas/apiendpoints',
+  'containers/apiendpoints',
+  'providers/containers',
+];
+
+function addresses(path: string) {
+  const [ownerWord = '', word = ''] = path.split('/');
+  const [owner, one] = pairs[path] ?? [];
+  return { list: `/acme/${ownerWord}/${owner?.id}/${word}`, word, id: one?.id, own: `/acme/${word}/${one?.id}` };
+}
+
+// An environment with its own providers also lists those of its parents.
+it.each([...referring, 'environments/providers'])(
+  'an item of %s can be read there, and written below its parent',
+  async (path) => {
+    const { list, id, own } = addresses(path);
+    const before = (await root.get(own)).body;
+    expect((await root.get(`${list}/${id}`)).status).toBe(200);
+    const answers = [
+      await root.delete(`${list}/${id}`),
+      await root.delete(`${list}/${id}?force=true`),
+      await root.patch(`${list}/${id}`, [{ op: 'replace', path: '/name', value: 'renamed' }]),
+      await root.put(`${list}/${id}`, before),
+    ];
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 404, body: { message: expect.stringContaining(own) } });
+    }
+    expect((await root.get(own)).body).toEqual(before);
+  },
+);
+
+it.each(referring)('%s take no new ones, and are not written as a whole (D-004)', async (path) => {
+  const { list, word } = addresses(path);
+  const answers = [
+    await root.post(list, { name: 'new', properties: { password: 'x' } }),
+    // Without ids a group's members are not changed either (D-073).
+    ...(path === 'groups/users' ? [] : [await root.delete(list), await root.patch(list, [])]),
+  ];
+  for (const answer of answers) {
+    expect(answer).toMatchObject({ status: 404, body: { message: expect.stringContaining(`/acme/${word}/{id}`) } });
+  }
+});
+
+it('membership ends where the message says', async () => {
+  const [group, user] = pairs['groups/users'] ?? [];
+  const refused = await root.delete(`/acme/groups/${group?.id}/users/${user?.id}`);
+  const [, address = ''] = /DELETE (\S+\?id=\S+)$/.exec(refused.body.message) ?? [];
+  expect(await root.delete(address)).toMatchObject({ status: 200, body: [] });
+  expect((await root.get(`/acme/users/${user?.id}`)).status).toBe(200);
+});

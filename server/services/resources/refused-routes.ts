@@ -1,0 +1,46 @@
+import { referringRoutes, refusedRoutes, typeChangeRoutes } from '../../api/routes/meta-refused.ts';
+import type { MountedRoute } from '../../api/server/mount-routes.ts';
+import { PlatformError } from '../../model/errors.ts';
+import { isTypeWord } from '../../model/type-words.ts';
+import { noRoute, ofReferringList } from './paths.ts';
+import type { ResourceRouteParts } from './route-parts.ts';
+
+/** What clients try and cannot do, each with the reason. */
+export function refusedRouter({ answer }: ResourceRouteParts): MountedRoute[] {
+  return [
+    ...answer(refusedRoutes, {
+      patchGlobalList: refuseListPatch,
+      createNotEmulatedBelow: ({ path }) => refuseNotEmulated(path.listed_word),
+      actOnOther({ req }) {
+        throw noRoute(req);
+      },
+    }),
+    ...answer(
+      referringRoutes,
+      allOf(referringRoutes, ({ path, req }) => {
+        const word = path.child_word;
+        throw isTypeWord(word) ? ofReferringList(path, word, req) : noRoute(req);
+      }),
+    ),
+    ...answer(
+      typeChangeRoutes,
+      allOf(typeChangeRoutes, () => {
+        throw new PlatformError(501, 'changing resource types is not emulated (D-211)');
+      }),
+    ),
+  ];
+}
+
+function allOf<Handle>(table: object, handle: Handle): Record<string, Handle> {
+  return Object.fromEntries(Object.keys(table).map((id) => [id, handle]));
+}
+
+/** What a PATCH of a list is answered. Throws 400. */
+export function refuseListPatch(): never {
+  throw new PlatformError(400, 'a list cannot be patched; PATCH one of its resources (D-090)');
+}
+
+/** Types that are only listed. Throws 501. */
+export function refuseNotEmulated(word: string): never {
+  throw new PlatformError(501, `${word} are not emulated (D-210)`);
+}

@@ -1,0 +1,66 @@
+import { beforeAll, expect, it } from 'vitest';
+import { type Body, lambdaBody, makePlace, type Place } from '../../testing/place.ts';
+import { sharedPlatform } from '../../testing/platform.ts';
+import { RenderedTexts } from './rendered-texts.ts';
+
+const { root } = sharedPlatform();
+let acme: Place;
+let lambda: Body;
+beforeAll(async () => {
+  acme = await makePlace(root, 'acme');
+  lambda = await root.create(`${acme.environment}/lambdas`, lambdaBody(acme, 'sum'));
+});
+
+const listed = async (query = '') => (await root.get(`${acme.environment}/lambdas?expand=true${query}`)).body;
+
+it('a kept response is not used after the resource or its references have changed', async () => {
+  const path = `/acme/lambdas/${lambda.id}`;
+  const before = (await root.get(path)).body;
+  expect(before).toEqual(lambda);
+  expect(await listed()).toEqual([lambda]);
+  expect(await listed()).toEqual([lambda]);
+  await root.patch(path, [{ op: 'replace', path: '/name', value: 'total' }]);
+  expect((await root.get(path)).body.name).toBe('total');
+  expect(await listed()).toMatchObject([{ name: 'total' }]);
+  // Of the environment that it is in it shows the name.
+  const shown = before.properties.parent.name;
+  await root.patch(`/acme/environments/${before.properties.parent.id}`, [
+    { op: 'replace', path: '/name', value: `${shown}-2` },
+  ]);
+  expect((await root.get(path)).body.properties.parent.name).toBe(`${shown}-2`);
+  expect(await listed()).toMatchObject([{ properties: { parent: { name: `${shown}-2` } } }]);
+  expect(await listed('&name=unknown')).toEqual([]);
+});
+
+it('a provider shows its credentials only in responses to requests for them', async () => {
+  const path = `/root/providers/${acme.lambdas}`;
+  const hidden = (await root.get(path)).body;
+  const open = (await root.get(`${path}?showcredentials=true`)).body;
+  expect((await root.get(path)).body).toEqual(hidden);
+  expect((await root.get(`${path}?showcredentials=true`)).body).toEqual(open);
+});
+
+it('keeps nothing for a world that does not tell when it changes, and no more than it may', () => {
+  // As: nothing else of a view or of a record is asked for.
+  const textsOf = (view: object) => new RenderedTexts(view as ConstructorParameters<typeof RenderedTexts>[0]);
+  const record = (id: number) => ({ id }) as unknown as Parameters<RenderedTexts['of']>[1];
+  let made = 0;
+  const render = () => `${++made}${'x'.repeat(3 * 1024 * 1024)}`;
+  const one = record(1);
+  const silent = textsOf({});
+  for (let turn = 0; turn < 2; turn += 1) silent.of('reader', one, render);
+  expect(made).toBe(2);
+  const view = { revision: 1 };
+  const texts = textsOf(view);
+  made = 0;
+  for (let turn = 0; turn < 2; turn += 1) texts.of('reader', one, render);
+  expect(made).toBe(1);
+  texts.of('another', one, render);
+  expect(made).toBe(2);
+  view.revision += 1;
+  texts.of('reader', one, render);
+  expect(made).toBe(3);
+  for (let id = 2; id < 6; id += 1) texts.of('reader', record(id), render);
+  texts.of('reader', one, render);
+  expect(made).toBe(8);
+});

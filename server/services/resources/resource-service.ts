@@ -1,0 +1,336 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Operation } from 'fast-json-patch';
+import { causeOf } from '../../model/cause.ts';
+import { type Envelope, parseEnvelope, parseProperties, typeNameIn } from '../../model/envelope.ts';
+import { PlatformError } from '../../model/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { newId, parseUuid, type StoredResource, type Uuid, type WorldView } from '../../model/record.ts';
+import { typeOf, typeOfWord, typeWords } from '../../model/registry.ts';
+import type { DerivedRecord, ResourceType } from '../../model/resource-type.ts';
+import { requireRightTo } from '../../model/rules/rights.ts';
+import { hashedProperties } from '../../model/rules/secrets.ts';
+import type { TypeWord } from '../../model/type-words.ts';
+import { ofOneWorld } from '../../storage/files/yielding.ts';
+import type { CommitRequest, PreparedCommit, WorldStore } from '../../storage/world/world-store.ts';
+import type { Actor } from './actor.ts';
+import { type DeletionQuery, planDeletion } from './deletion.ts';
+import type { Action, Policies } from './policies.ts';
+import { RecordBuilder, type RecordBuilderOptions } from './record-builder.ts';
+import { patchedDocument, type RecordRenderer, toStored } from './to-stored.ts';
+
+/** Properties that a PUT leaves as they are stored, and members whose value it does not look at, so absent (D-052). */
+const KEPT_BY_PUT = new Set(['provider', 'external_id']);
+const IGNORED_BY_PUT = { id: null, resource_type: null };
+
+const UNFORCED: DeletionQuery = { force: false, deleteContainers: false };
+
+/** All grants of a resource as they shall be, none when undefined; and its properties where they follow. */
+export interface GrantChange {
+  grants: StoredResource['grants'] | undefined;
+  properties?: JsonObject;
+}
+
+export interface ResourceServiceOptions extends Omit<RecordBuilderOptions, 'view'> {
+  store: Pick<WorldStore, 'view' | 'commit'> & Partial<Pick<WorldStore, 'completeView' | 'prepare'>>;
+  policies: Policies;
+  /** One-way hash of a user's password. */
+  hashPassword(password: string): Promise<string>;
+  /** Was an id ever an account's (D-030)? */
+  wasAccount(id: Uuid): boolean;
+  /** Of records as clients see them, for read-only members in a patch (D-093). */
+  renderer(): RecordRenderer;
+  /** Called for a record that a PUT or PATCH left unchanged, when nothing is committed. */
+  onConfirmed?(resource: StoredResource): void;
+  /** Called for each patched record, changed or not, with the patch. */
+  onPatched?(resource: StoredResource, operations: readonly Operation[]): void;
+}
+
+/**
+ * Creates, changes and removes resources: checks the right, the schema, the type's rules and the policies, then commits.
+ * Everything between the last read and the commit is synchronous, so no two requests can interleave there.
+ */
+export class ResourceService {
+  readonly drafts: RecordBuilder;
+  readonly #options: ResourceServiceOptions;
+
+  constructor(options: ResourceServiceOptions) {
+    this.#options = options;
+    this.drafts = new RecordBuilder({ ...options, view: options.store.view });
+  }
+
+  get view(): WorldView {
+    return this.#options.store.view;
+  }
+
+  /** Throws 403 unless the caller may do the action on the resource (D-117, D-118). */
+  demand(actor: Actor, action: string, resource: StoredResource): void {
+    requireRightTo(this.#options.authorizer, { caller: actor.caller, action, resource });
+  }
+
+  /** May the caller do the action on the resource (D-117)? */
+  may(actor: Actor, action: string, resource: StoredResource): boolean {
+    return this.#options.authorizer.can(actor.caller, action, resource.id);
+  }
+
+  /**
+   * Throws 403 unless the caller may change a resource. Users may change some members of their own record (D-117).
+   * @param after the resulting record, if it is known already
+   */
+  requireChange(actor: Actor, before: StoredResource, verb = 'update', after = before): void {
+    const isOwn = before.id === actor.caller.userId && changesOnly(before, after, typeOf(before).ownProperties);
+    if (!isOwn) this.demand(actor, `${typeOf(before).singular}.${verb}`, before);
+  }
+
+  /** May the caller see it? Lists leave out what they may not (D-118). */
+  canView(actor: Actor, resource: StoredResource): boolean {
+    return this.may(actor, `${typeOf(resource).singular}.view`, resource);
+  }
+
+  /**
+   * Creates a resource under a parent from a POST body (D-030).
+   * @throws PlatformError 400, 403, 404, 409, 422 as the type decides
+   */
+  async create(actor: Actor, parentId: Uuid, word: TypeWord, body: Json | undefined): Promise<StoredResource> {
+    const type = typeOfWord(word);
+    this.demand(actor, `${type.singular}.create`, this.#present(parentId));
+    const envelope = parseEnvelope(body, type);
+    const typeName = typeNameIn(envelope, type);
+    const written = await this.#withHashedSecrets(type, parseProperties(type, envelope.properties));
+
+    const parent = this.#present(parentId);
+    // A resource that a policy keeps pending can be created again, in place of the pending one (D-127).
+    const pending = this.view.named(word, envelope.name, parent.id).find(({ state }) => state === 'Pending');
+    const id = envelope.id === undefined ? (pending?.id ?? newId()) : parseUuid(envelope.id);
+    if (envelope.id !== undefined && id !== pending?.id) this.#requireFreeId(actor, id);
+    const asked = { ...envelope, id, type: typeName, properties: written };
+    const { record, derived } = this.drafts.create(actor, asked, parent);
+    return this.#enact(actor, 'create', this.#unlessSuppressed(record), derived);
+  }
+
+  /**
+   * Applies a JSON Patch to a record (D-090..D-098); what changes nothing leaves it as it is.
+   *
+   * @param renderer of records as this client sees them
+   * @throws PlatformError 400, 403, 409, 422
+   */
+  async patch(
+    actor: Actor,
+    id: Uuid,
+    operations: readonly Operation[],
+    renderer: RecordRenderer = this.#options.renderer(),
+  ): Promise<StoredResource> {
+    const first = this.#changeable(actor, id, 'update');
+    const patched = await this.#rewrite(actor, first, 'update', (before) =>
+      parseEnvelope(patchedDocument(before, renderer, operations), typeOf(before)),
+    );
+    this.#options.onPatched?.(patched, operations);
+    return patched;
+  }
+
+  /**
+   * Replaces a whole record (D-052, D-099): what PUT keeps and server-set members stay, omitted optionals fall back.
+   * @throws PlatformError 400, 403, 409; 404 when the type has no PUT
+   */
+  async replace(actor: Actor, id: Uuid, body: Json | undefined): Promise<StoredResource> {
+    return this.#rewrite(actor, this.#changeable(actor, id, 'update'), 'update', (before) => {
+      const type = typeOf(before);
+      const envelope = parseEnvelope(isJsonObject(body) ? { ...body, ...IGNORED_BY_PUT } : body, type);
+      if (envelope.name !== before.name) {
+        const message = `renaming ${type.word} is not supported`;
+        throw new PlatformError(400, message, { details: [{ pointer: '/name', message }] });
+      }
+      const sent = Object.entries(envelope.properties).filter(([name]) => !KEPT_BY_PUT.has(name));
+      const kept = Object.entries(before.properties).filter(([name]) => KEPT_BY_PUT.has(name));
+      return { ...envelope, properties: Object.fromEntries([...sent, ...kept]) };
+    });
+  }
+
+  /**
+   * Sets properties that a route has worked out, such as a group's members, with the checks of a patch.
+   *
+   * @param verb the right it takes and the event it is: `update`, or one of the type's own such as `scale`
+   */
+  async setProperties(
+    actor: Actor,
+    id: Uuid,
+    verb: string,
+    change: (before: StoredResource) => JsonObject,
+  ): Promise<StoredResource> {
+    return this.#rewrite(actor, this.#changeable(actor, id, verb), verb, (before) => {
+      return parseEnvelope({ ...toStored(before), properties: change(before) }, typeOf(before));
+    });
+  }
+
+  /**
+   * Stores what `change` makes of a resource's grants, and of its properties when it gives some (D-115, D-119, D-120).
+   * The caller has checked the right.
+   */
+  async setGrants(actor: Actor, id: Uuid, change: (before: StoredResource) => GrantChange): Promise<StoredResource> {
+    const { grants: _, ...before } = this.#present(id);
+    const { grants, properties } = change(this.#present(id));
+    const after = this.drafts.touched(actor, {
+      ...before,
+      ...(grants && { grants }),
+      ...(properties && { properties }),
+    });
+    await this.commit(actor, 'entitlement.update', [after]);
+    return after;
+  }
+
+  /** Deletes a resource with everything below it (D-128, D-129). Throws 403, or 409 with the reason. */
+  async remove(actor: Actor, id: Uuid, asked: DeletionQuery = UNFORCED): Promise<void> {
+    const target = this.#present(id);
+    this.demand(actor, `${typeOf(target).singular}.delete`, target);
+    await this.#options.store.completeView?.();
+    // From the last step of the plan to the commit nothing can come between.
+    const { finish, committed } = await ofOneWorld(this.view, () => this.#removal(actor, this.#present(id), asked));
+    await committed;
+    for (const done of finish) done();
+  }
+
+  *#removal(actor: Actor, target: StoredResource, asked: DeletionQuery) {
+    const { policies } = this.#options;
+    const { removed, updated } = yield* planDeletion(this.view, target, asked);
+    const announced: ReturnType<Policies['prepare']>[] = [];
+    for (const record of removed) {
+      yield;
+      announced.push(policies.prepare(actor, { verb: 'delete', record }));
+    }
+    const put = updated.map((one) => this.drafts.touched(actor, one));
+    const request = { put, remove: removed.map((one) => one.id) };
+    const { store } = this.#options;
+    const prepared = store.prepare ? yield* store.prepare(request) : request;
+    policies.limit({ verb: 'delete', record: target }, { removed });
+    const finish = announced.map((announce) => announce());
+    return { finish, committed: this.#commit(actor, `${typeOf(target).singular}.delete`, prepared) };
+  }
+
+  /** Commits records that another part of this layer has put together, e.g. a move. */
+  async commit(
+    actor: Actor,
+    action: string,
+    put: readonly StoredResource[],
+    remove: readonly Uuid[] = [],
+  ): Promise<void> {
+    await this.#commit(actor, action, { put, remove });
+  }
+
+  async #commit(actor: Actor, action: string, request: CommitRequest | PreparedCommit): Promise<void> {
+    const commit = await this.#options.store.commit(request, causeOf(actor, action));
+    if (commit) actor.onCommit?.(commit.seq);
+  }
+
+  /** The current record, if the caller may change it. */
+  #changeable(actor: Actor, id: Uuid, verb: string): StoredResource {
+    const first = this.#present(id);
+    this.requireChange(actor, first, verb);
+    return first;
+  }
+
+  /** @param first as it was when the right was asked for */
+  async #rewrite(
+    actor: Actor,
+    first: StoredResource,
+    verb: string,
+    asked: (before: StoredResource) => Envelope,
+  ): Promise<StoredResource> {
+    const { id } = first;
+    for (;;) {
+      const before = this.#present(id);
+      const type = typeOf(before);
+      const envelope = asked(before);
+      const written = await this.#withHashedSecrets(type, parseProperties(type, envelope.properties), before);
+      // Another request may have changed it while a password was hashed: then start again with the current record.
+      if (this.view.find(id) !== before) continue;
+      const after = { ...envelope, id, type: before.type, properties: written };
+      const { record, derived } = this.drafts.update(actor, before, after);
+      if (record !== before) {
+        // Users may change some members of their own record; the permission was checked with the old record.
+        if (id === actor.caller.userId || before !== first) this.requireChange(actor, before, verb, record);
+        return this.#enact(actor, verb, record, derived, before);
+      }
+      this.#options.onConfirmed?.(before);
+      return before;
+    }
+  }
+
+  async #enact(
+    actor: Actor,
+    verb: string,
+    record: StoredResource,
+    derived: readonly DerivedRecord[],
+    before?: StoredResource,
+  ): Promise<StoredResource> {
+    const { policies } = this.#options;
+    const alongside = derived.map((one) => ({ verb: 'create', record: this.#companion(actor, one) }));
+    const isScaled = before !== undefined && isScaling(before, record);
+    const own: Action = isScaled ? { verb: 'scale', also: 'update', record } : { verb, record };
+    const actions = [...alongside, own];
+    const added = actions.filter((one) => one.verb === 'create').map((one) => one.record);
+    for (const action of actions) policies.limit(action, { added });
+    const finish = actions.map((action) => policies.announce(actor, action));
+    const put = actions.map((one) => one.record);
+    await this.commit(actor, `${typeOf(record).singular}.${verb}`, put);
+    for (const done of finish) done();
+    if (typeOf(record).word === 'rules') policies.explain(record);
+    return record;
+  }
+
+  /** Properties with what must never be stored in plain replaced by its hash. */
+  async #withHashedSecrets(type: ResourceType, properties: JsonObject, before?: StoredResource): Promise<JsonObject> {
+    const withHashedSecrets = { ...properties };
+    for (const name of hashedProperties(type)) {
+      const value = withHashedSecrets[name];
+      if (typeof value === 'string' && value !== before?.properties[name]) {
+        withHashedSecrets[name] = await this.#options.hashPassword(value);
+      }
+    }
+    return withHashedSecrets;
+  }
+
+  /**
+   * Throws 409 for an id that cannot be chosen: that of an existing resource, and for users other than root one that would take over an
+   * identity, because it belonged to an account or owns records (D-030).
+   */
+  #requireFreeId(actor: Actor, id: Uuid): void {
+    const { view } = this;
+    const isOwner = () => typeWords.some((word) => view.all(word).some(({ owner }) => owner === id));
+    const isSomebodys = () => !actor.caller.isRoot && (this.#options.wasAccount(id) || isOwner());
+    if (view.find(id) || isSomebodys()) {
+      throw new PlatformError(409, `id ${id} is already in use. Omit it to get a new one.`, {
+        details: [{ pointer: '/id', message: 'is already in use' }],
+      });
+    }
+  }
+
+  #present(id: Uuid): StoredResource {
+    const resource = this.view.find(id);
+    if (!resource) throw new PlatformError(404, `resource ${id} not found`);
+    return resource;
+  }
+
+  #companion(actor: Actor, { word, parent: parentId, ...asked }: DerivedRecord): StoredResource {
+    const parent = this.#present(parentId);
+    this.demand(actor, `${typeOfWord(word).singular}.create`, parent);
+    return this.#unlessSuppressed(this.drafts.create(actor, asked, parent).record);
+  }
+
+  /** A new record, which waits when a policy says so (D-127). */
+  #unlessSuppressed(record: StoredResource): StoredResource {
+    return this.#options.policies.suppresses(record) ? { ...record, state: 'Pending' } : record;
+  }
+}
+
+/** Does a change of a container start or stop instances, by whatever route it comes (D-125)? */
+function isScaling(before: StoredResource, after: StoredResource): boolean {
+  return typeOf(after).word === 'containers' && before.properties.num_instances !== after.properties.num_instances;
+}
+
+/** Do two versions of a record differ in nothing but these properties, and in who changed it when? */
+function changesOnly(before: StoredResource, after: StoredResource, names: readonly string[] = []): boolean {
+  const rest = ({ modified: _, properties, ...record }: StoredResource) => ({
+    ...record,
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !names.includes(name))),
+  });
+  return isDeepStrictEqual(rest(before), rest(after));
+}

@@ -1,0 +1,162 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { typeIdOf, typeNames } from '../../model/type-names.ts';
+import { referenceWords } from '../../model/type-words.ts';
+import { type Body, containerBody, makePlace, type Place } from '../../testing/place.ts';
+import { sharedPlatform, startPlatform } from '../../testing/platform.ts';
+
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
+
+const { root } = sharedPlatform();
+let acme: Place;
+beforeAll(async () => {
+  acme = await makePlace(root, 'acme');
+  await root.create('/acme', { name: 'labs' });
+  await root.create('/acme.labs/workspaces', { name: 'bench' });
+  await root.create(`${acme.environment}/containers`, containerBody(acme, 'web', { image: 'nginx:1' }));
+  await root.create(`${acme.environment}/containers`, containerBody(acme, 'cache', { image: 'redis:7' }));
+  const resource_type = 'Platform::Configuration::Provider::Logging';
+  await root.create('/acme/providers', { name: 'logs', resource_type });
+});
+
+const names = async (path: string): Promise<string[]> => (await root.get(path)).body.map((one: Body) => one.name);
+const CONTAINER = typeIdOf('Resource::Container');
+
+describe('reference lists (D-006, D-084)', () => {
+  it.each(referenceWords)('%s is a list of ids and names, with and without an organization', async (word) => {
+    const { status, body } = await root.get(`/${word}`);
+    expect(status).toBe(200);
+    expect(body.length).toBeGreaterThan(0);
+    for (const one of body) expect(one).toMatchObject({ id: expect.any(String), name: expect.any(String) });
+    expect(new Set(body.map((one: Body) => one.id)).size).toBe(body.length);
+    expect((await root.get(`/acme/${word}`)).body).toEqual(body);
+    expect((await root.get(`/acme/${word}?_=123&name=x`)).body).toEqual(body);
+    expect(await root.get(`/nowhere/${word}`)).toMatchObject({ status: 404 });
+  });
+
+  it.each(referenceWords)('%s cannot be changed', async (word) => {
+    const status = word === 'resourcetypes' ? 501 : 404;
+    expect(await root.post(`/acme/${word}`, { name: 'x' })).toMatchObject({ status });
+    expect(await root.delete(`/acme/${word}/${UNKNOWN_ID}`)).toMatchObject({ status });
+  });
+
+  it('names every type in full, and tells more of it when expanded', async () => {
+    const links = (await root.get('/acme/resourcetypes')).body;
+    expect(links).toEqual(typeNames.map((name) => ({ id: typeIdOf(name), name: `Platform::${name}` })));
+    const records = (await root.get('/acme/resourcetypes?expand=true')).body;
+    expect(records.map((one: Body) => one.id)).toEqual(links.map((one: Body) => one.id));
+    expect(records.find((one: Body) => one.id === CONTAINER)).toEqual({
+      id: CONTAINER,
+      name: 'Platform::Resource::Container',
+      description: expect.any(String),
+      properties: { word: 'containers', noun: 'container', parents: ['environments'] },
+    });
+  });
+});
+
+describe('one type (D-084)', () => {
+  const spellings = [
+    CONTAINER,
+    CONTAINER.toUpperCase(),
+    'Platform%3A%3AResource%3A%3AContainer',
+    'X::Resource::Container',
+  ];
+
+  it.each(spellings)('can be asked for as %s', async (type) => {
+    expect((await root.get(`/acme/resourcetypes/${type}`)).body.name).toBe('Platform::Resource::Container');
+  });
+
+  it('has a JSON Schema of its properties, and a list of them', async () => {
+    const schema = (await root.get(`/acme/resourcetypes/${CONTAINER}/schema`)).body;
+    expect(schema).toMatchObject({
+      type: 'object',
+      properties: { image: { type: 'string' }, num_instances: { type: 'integer' } },
+      required: expect.arrayContaining(['container_type', 'image', 'provider']),
+    });
+    const properties = (await root.get(`/acme/resourcetypes/${CONTAINER}/typeproperties`)).body;
+    expect(properties).toContainEqual({ name: 'image', data_type: 'string', requirement_type: 'required' });
+    expect(properties.map((one: Body) => one.name)).toEqual(Object.keys(schema.properties));
+    for (const name of typeNames) {
+      for (const what of ['', '/schema', '/typeproperties', '/resources']) {
+        expect((await root.get(`/acme/resourcetypes/${typeIdOf(name)}${what}`)).status).toBe(200);
+      }
+    }
+  });
+
+  it('is 404 if unknown, 400 if it is neither id nor name', async () => {
+    for (const what of ['', '/schema', '/typeproperties', '/resources', '/resources/search?name=x']) {
+      expect(await root.get(`/acme/resourcetypes/${UNKNOWN_ID}${what}`)).toMatchObject({ status: 404 });
+      expect(await root.get(`/acme/resourcetypes/X::Gadget${what}`)).toMatchObject({ status: 404 });
+      expect(await root.get(`/acme/resourcetypes/gadget${what}`)).toMatchObject({ status: 400 });
+      expect(await root.get(`/nowhere/resourcetypes/${CONTAINER}${what}`)).toMatchObject({ status: 404 });
+    }
+  });
+
+  it('cannot be made, changed or deleted (D-211)', async () => {
+    const one = `/acme/resourcetypes/${CONTAINER}`;
+    for (const path of [one, `${one}/typeproperties`, `${one}/typeproperties/${UNKNOWN_ID}`]) {
+      for (const method of ['POST', 'PATCH', 'DELETE']) {
+        expect(await root.send(method, path, { body: [] }), `${method} ${path}`).toMatchObject({
+          status: 501,
+          body: { code: 501, message: expect.stringContaining('not emulated') },
+        });
+      }
+    }
+  });
+});
+
+describe('the resources of a type (D-085)', () => {
+  const of = (fqon: string, type: string) => `/${fqon}/resourcetypes/${type}/resources`;
+
+  it('are those that the organization owns, at any depth, without its sub-organizations', async () => {
+    expect(await names(of('acme', CONTAINER))).toEqual(['web', 'cache']);
+    expect(await names(of('root', CONTAINER))).toEqual([]);
+    expect(await names(of('acme', typeIdOf('Resource::Workspace')))).toEqual(['ws']);
+    expect(await names(of('acme.labs', 'Platform::Resource::Workspace'))).toEqual(['bench']);
+    expect(await names(of('acme', typeIdOf('Resource::Organization')))).toEqual(['labs']);
+  });
+
+  it('are of every sub-type when the type is abstract, and not inherited', async () => {
+    expect(await names(of('acme', typeIdOf('Configuration::Provider')))).toEqual(['logs']);
+    expect(await names(of('acme', 'X::Configuration::Provider::Logging'))).toEqual(['logs']);
+    expect(await names(of('acme', 'X::Configuration::Provider::Kong'))).toEqual([]);
+  });
+
+  it('are shown and filtered as in every list', async () => {
+    const [expanded] = (await root.get(`${of('acme', CONTAINER)}?expand=true&image=redis:7`)).body;
+    expect(expanded).toMatchObject({ name: 'cache', org: {}, properties: { image: 'redis:7' } });
+    const [compact] = (await root.get(`${of('acme', CONTAINER)}?compact=true`)).body;
+    expect(compact).not.toHaveProperty('org');
+  });
+
+  it('can be searched by at least one property', async () => {
+    const search = `${of('acme', CONTAINER)}/search`;
+    expect(await names(`${search}?image=redis:7`)).toEqual(['cache']);
+    expect(await names(`${search}?image=redis:7&name=web`)).toEqual([]);
+    for (const query of ['', '?expand=true', '?expand=true&compact=true']) {
+      expect(await root.get(search + query)).toMatchObject({ status: 400 });
+    }
+  });
+});
+
+describe('a prefix of one’s own (D-080)', () => {
+  it('is in all output, while any is taken on input', async () => {
+    const other = await startPlatform({ typePrefix: 'Acme' });
+    try {
+      const record = await other.root.create('/root/providers', {
+        name: 'logs',
+        resource_type: 'Platform::Configuration::Provider::Logging',
+      });
+      expect(record).toMatchObject({
+        resource_type: 'Acme::Configuration::Provider::Logging',
+        resource_state: 'Acme::Resource::State::Active',
+      });
+      const everything = [record];
+      for (const path of ['/root/resourcetypes?expand=true', '/resourcestates', '/root/resources?expand=true']) {
+        everything.push((await other.root.get(path)).body);
+      }
+      expect(JSON.stringify(everything)).not.toContain('Platform::');
+    } finally {
+      await other.stop();
+    }
+  });
+});

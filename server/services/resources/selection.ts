@@ -1,0 +1,138 @@
+import { JsonText } from '../../api/server/json-text.ts';
+import { PlatformError } from '../../model/errors.ts';
+import { idIn, type Json, type JsonObject, memberOf } from '../../model/json.ts';
+import { isUuid, type StoredResource } from '../../model/record.ts';
+import { fullNamesOf, typeOf, typeOfWord } from '../../model/registry.ts';
+import { hiddenProperties } from '../../model/rules/secrets.ts';
+import { parseTypeName, providerTypesMatching } from '../../model/type-names.ts';
+import type { TypeWord } from '../../model/type-words.ts';
+import { ofOneWorld } from '../../storage/files/yielding.ts';
+import { requireFilters } from './filter-names.ts';
+import type { RecordView, Renderer } from './renderer.ts';
+import type { ResourceService } from './resource-service.ts';
+import type { Given } from './route-parts.ts';
+
+const ruleTypes: readonly string[] = fullNamesOf(typeOfWord('rules'));
+
+interface ListForm {
+  expand: boolean;
+  compact: boolean;
+}
+
+/** A list that is asked for: in which form, and of which values. */
+export interface Listing extends Given {
+  query: ListForm & { filter: Readonly<Record<string, string>> };
+}
+
+/** A single read: the record with what `?embed=` asks for (D-037). */
+export function read(
+  { renderer, query }: Given & { query: { embed?: string[] } },
+  resource: StoredResource,
+): RecordView | JsonText {
+  const embed = embeddable(query.embed ?? [], resource);
+  return embed.length > 0 ? renderer.record(resource, embed) : new JsonText([renderer.text(resource)]);
+}
+
+/**
+ * A list of resources of one moment as the query asks for it, of what the caller may view (D-118), filtered (D-187); `word` says what of. Throws 400
+ * for a filter that is not known, or a type that is none.
+ */
+export async function list(
+  service: ResourceService,
+  { actor, renderer, query }: Listing,
+  resources: () => readonly StoredResource[],
+  word: TypeWord | 'resources',
+): Promise<Json[] | JsonText> {
+  requireSubType(query.filter.type, word);
+  requireFilters(query.filter, word);
+  const criteria = Object.entries(query.filter).map(([name, wanted]) => criterion(name, wanted, renderer));
+  const isSelected = (one: StoredResource) => criteria.every((matches) => matches(one)) && service.canView(actor, one);
+  const forms = {
+    link: (one: StoredResource) => renderer.link(one),
+    record: (one: StoredResource) => renderer.record(one),
+  };
+  return ofOneWorld(service.view, function* () {
+    const texts: Buffer[] = [];
+    const shown: Json[] = [];
+    for (const one of resources()) {
+      yield;
+      if (!isSelected(one)) continue;
+      if (query.expand && !query.compact) texts.push(renderer.text(one));
+      else shown.push(...inForm(query, [one], forms));
+    }
+    return query.expand && !query.compact ? JsonText.list(texts) : shown;
+  });
+}
+
+/**
+ * The elements of a list in the form that the query asks for: links, records with `expand=true` (D-186), or with
+ * `compact=true` records without who and when (D-036).
+ */
+export function inForm<T>(
+  { expand, compact }: ListForm,
+  elements: readonly T[],
+  { link, record }: { link(element: T): JsonObject; record(element: T): JsonObject },
+): JsonObject[] {
+  if (!compact) return elements.map(expand ? record : link);
+  return elements.map(record).map(({ org, owner, created, modified, ...rest }) => rest);
+}
+
+/** The words of `?embed=` that the type knows; throws 400 for another (D-037). */
+function embeddable(words: string[], resource: StoredResource): string[] {
+  const known = Object.keys(typeOf(resource).embed ?? {});
+  const unknown = words.find((word) => !known.includes(word));
+  if (unknown !== undefined) {
+    const choice = known.length > 0 ? `this type can embed ${known.join(', ')}` : 'this type can embed nothing';
+    throw new PlatformError(400, `cannot embed '${unknown.slice(0, 64)}': ${choice}`);
+  }
+  return words;
+}
+
+function criterion(name: string, wanted: string, renderer: Renderer): (resource: StoredResource) => boolean {
+  const ofSubType = name === 'type' ? subTypeCriterion(wanted) : undefined;
+  return (resource) => {
+    const { word } = typeOf(resource);
+    if (ofSubType && (word === 'providers' || word === 'rules')) return ofSubType(resource);
+    if (name === 'providerId' && word === 'secrets') return idIn(resource.properties.provider) === wanted.toLowerCase();
+    return isText(fieldOf(resource, name, renderer), wanted);
+  };
+}
+
+/** `?type=` of providers and rules (D-065, D-015); an unknown provider type is only an error where there are providers to ask. */
+function subTypeCriterion(wanted: string): (resource: StoredResource) => boolean {
+  const providers = providerTypesMatching(wanted);
+  const ruleType = ruleTypeOf(wanted);
+  return (resource) => providers.has(resource.type) || resource.type === ruleType;
+}
+
+/** `Event`, `Limit`, or a type's name or UUID. */
+function ruleTypeOf(wanted: string): string {
+  return parseTypeName(wanted) ?? `Resource::Rule::${wanted}`;
+}
+
+function fieldOf(resource: StoredResource, name: string, renderer: Renderer): Json | undefined {
+  const stored = resource.properties;
+  // Hidden values cannot be criteria, because a filter would reveal them.
+  if (Object.hasOwn(stored, name) && !hiddenProperties(typeOf(resource)).includes(name)) return stored[name];
+  if (name === 'name' || name === 'description' || name === 'id') return resource[name];
+  return memberOf(renderer.properties(resource), name);
+}
+
+/** Is a field what is wanted? Scalars compare by their text, objects by their ids, in any letter case; lists match nothing (D-187). */
+export function isText(value: Json | undefined, wanted: string): boolean {
+  const scalar = typeof value === 'object' ? memberOf(value, 'id') : value;
+  if (scalar === undefined || scalar === null || typeof scalar === 'object') return false;
+  const text = String(scalar);
+  return text === wanted || (isUuid(wanted) && text.toLowerCase() === wanted.toLowerCase());
+}
+
+/** `?type=` on providers and rules must name one (D-065, D-187). */
+function requireSubType(type: string | undefined, word: string): void {
+  if (type === undefined) return;
+  if (word === 'providers' && providerTypesMatching(type).size === 0) throw unknownType('provider', type);
+  if (word === 'rules' && !ruleTypes.includes(ruleTypeOf(type))) throw unknownType('rule', type);
+}
+
+function unknownType(noun: string, type: string): PlatformError {
+  return new PlatformError(400, `unknown ${noun} type '${type.slice(0, 64)}'`);
+}

@@ -1,0 +1,50 @@
+import type { Request, Response } from 'express';
+import { platformRoutes } from '../../api/routes/meta-global.ts';
+import type { MountedRoute } from '../../api/server/mount-routes.ts';
+import type { ResourceRouteParts } from './route-parts.ts';
+
+/** How the platform fares (D-015). */
+export interface PlatformStatus {
+  /** What does not work, one sentence each; storage only: a missing engine is no failure. */
+  failed: string[];
+  /** What each service says of itself, e.g. `{containers: 'no engine attached'}`. */
+  services: Record<string, string>;
+}
+
+export interface StatusOptions {
+  version: string;
+  nowMs(): number;
+  status(): PlatformStatus;
+  /** `{base_url}` as this client sees it. */
+  baseUrlFor(request: Request): string;
+}
+
+/** State of the platform. `GET /health` and `GET /about` need no authentication (D-015). */
+export function statusRouter({ answer }: Pick<ResourceRouteParts, 'answer'>, options: StatusOptions): MountedRoute[] {
+  const health = (res: Response) => {
+    const { failed } = options.status();
+    if (failed.length === 0) return { status: 'healthy' as const };
+    res.status(503);
+    return { status: 'unhealthy' as const, message: failed.join('; '), failed };
+  };
+  return answer(platformRoutes, {
+    readHealth: ({ res }) => health(res),
+    readHealthInDetail: ({ res }) => ({
+      ...health(res),
+      version: options.version,
+      services: options.status().services,
+    }),
+    readAbout({ req }) {
+      const { failed, services } = options.status();
+      return {
+        status: failed.length === 0 ? 'healthy' : 'unhealthy',
+        url: options.baseUrlFor(req),
+        time: new Date(options.nowMs()).toISOString(),
+        version: options.version,
+        services,
+      };
+    },
+    sync: () => ({ synced: true as const }),
+    bootstrap: () => ({ bootstrapped: true as const }),
+  });
+}

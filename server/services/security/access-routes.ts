@@ -1,0 +1,97 @@
+import type { Router } from 'express';
+import type { BodyOf } from '../../api/routes/route.ts';
+import { accessRoutes } from '../../api/routes/window.ts';
+import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
+import type { Caller } from '../../model/caller.ts';
+import { PlatformError } from '../../model/errors.ts';
+import { timeOf } from '../../model/iso-time.ts';
+import type { Uuid } from '../../model/record.ts';
+import { requireRightTo } from '../../model/rules/rights.ts';
+import { USER } from '../../model/type-names.ts';
+import { isDisabled, organizationFor } from './accounts.ts';
+import type { Credentials } from './credentials.ts';
+import { newKey } from './key-routes.ts';
+import type { RandomPasswords } from './random-passwords.ts';
+
+/** Maximum number of keys and of tokens in a response: the newest. */
+const MAX_SHOWN = 1000;
+
+export interface AccessOptions {
+  credentials: Credentials;
+  /** The key that comes back at the next start: root's first, once it is known. */
+  firstKey(): string | undefined;
+  passwords: RandomPasswords;
+}
+
+/** Lists keys and tokens without their secrets: root sees all, other users their own. New ones are shown once. */
+export function accessRouter({ credentials, firstKey, passwords }: AccessOptions, guard: RouteGuard): Router {
+  const { view, authorizer } = guard;
+  const isSeen = (caller: Caller, accountId: Uuid) => caller.isRoot || caller.userId === accountId;
+  const shown = (
+    { accountId, lastUsedAtMs }: { accountId: Uuid; lastUsedAtMs: number | undefined },
+    createdAtMs: number,
+  ) => ({
+    user: { id: accountId, name: view.find(accountId)?.name ?? accountId },
+    created: timeOf(createdAtMs),
+    ...(lastUsedAtMs !== undefined && { lastUsed: timeOf(lastUsedAtMs) }),
+  });
+  /** The account that is meant, and for which organization. Throws 403 when it is not the caller's to change. */
+  const wanted = (caller: Caller, { userId, orgId }: BodyOf<typeof accessRoutes.makeApiKey>) => {
+    const user = view.find(userId.toLowerCase());
+    if (user?.type !== USER) throw new PlatformError(404, `user ${userId} not found`);
+    if (caller.userId !== user.id) requireRightTo(authorizer, { caller, action: 'user.update', resource: user });
+    return { user, organization: organizationFor(view, user, orgId?.toLowerCase()) };
+  };
+  return mountRoutes(accessRoutes, guard, {
+    listKeysAndTokens({ caller }) {
+      const first = firstKey();
+      const keys = [...credentials.keys()].filter(({ accountId }) => isSeen(caller, accountId));
+      const tokens = [...credentials.tokens()].filter(({ accountId }) => isSeen(caller, accountId));
+      return {
+        keys: newest(keys).map((key) => ({
+          id: key.key, // half of the pair, and no secret
+          isDisabled: key.disabled,
+          ...shown(key, key.createdAtMs),
+          isFirst: key.key === first,
+        })),
+        tokens: newest(tokens).map((token) => ({
+          id: token.id,
+          ...shown(token, token.issuedAtMs),
+          expires: timeOf(token.expiresAtMs),
+          isOwn: token.id === caller.tokenId,
+        })),
+        total: { keys: keys.length, tokens: tokens.length },
+      };
+    },
+    async listPasswords() {
+      const named = passwords.users().flatMap((user) => view.named('users', user));
+      const known = named.map(async ({ id, name, properties }) => {
+        const password = await passwords.inForce(name, properties.password);
+        return password === undefined ? [] : [{ user: { id, name }, password }];
+      });
+      return (await Promise.all(known)).flat();
+    },
+    async endToken({ caller, path: { token_id: id } }) {
+      const found = [...credentials.tokens()].find((token) => token.id === id);
+      const isVisible = found && isSeen(caller, found.accountId);
+      if (!isVisible || !(await credentials.endToken(id))) {
+        throw new PlatformError(404, `you have no token '${id.slice(0, 64)}'; it may have expired`);
+      }
+    },
+    async makeApiKey({ caller, body }) {
+      const { user, organization } = wanted(caller, body);
+      return newKey(credentials, user, organization);
+    },
+    async makeToken({ caller, body }) {
+      const { user, organization } = wanted(caller, body);
+      // As the security service does, and not a token that is refused from the start (D-170).
+      if (isDisabled(user)) throw new PlatformError(409, `account '${user.name}' is disabled. Enable it first.`);
+      const accessToken = await credentials.issueToken(user.id, organization.id);
+      return { accessToken, accountId: user.id, expiresInS: credentials.tokenLifetimeMs / 1000 };
+    },
+  });
+}
+
+function newest<T>(oldestFirst: readonly T[]): T[] {
+  return oldestFirst.slice(-MAX_SHOWN).reverse();
+}

@@ -1,0 +1,217 @@
+import { hash, randomInt, randomUUID, timingSafeEqual } from 'node:crypto';
+import type { KeyedLog } from '../../model/keyed-log.ts';
+import type { Uuid } from '../../model/record.ts';
+
+/** The stored data of an API key, by the key. */
+export interface KeyRecord {
+  key: string;
+  /** SHA-256 of the secret, hex. The secret is random enough that no slow hash is needed. */
+  secretHash: string;
+  accountId: Uuid;
+  /** The organization it was made for (D-173). */
+  orgId: Uuid;
+  createdAtMs: number;
+  disabled: boolean;
+}
+
+/** The stored data of an access token, by its SHA-256 in hex; the token itself is not stored. */
+export interface TokenRecord {
+  accountId: Uuid;
+  /** The organization it was issued in. */
+  orgId: Uuid;
+  issuedAtMs: number;
+  expiresAtMs: number;
+  /** Set when the token was revoked; kept until it expires, so that its use is refused with the reason. */
+  endedAtMs?: number;
+}
+
+interface CredentialsOptions {
+  keys: KeyedLog<KeyRecord>;
+  tokens: KeyedLog<TokenRecord>;
+  nowMs(): number;
+  /** Life of a token (D-185); 8 hours by default. */
+  tokenLifetimeMs?: number;
+}
+
+const TOKEN_LIFETIME_MS = 8 * 60 * 60 * 1000;
+/** Number of expired tokens that are kept, newest first, so that their use is refused with the reason (D-181). */
+const MAX_EXPIRED = 1_000;
+const SECRET_LENGTH = 40;
+/** Letters and digits only: a secret survives shells, URLs and form encoding as it is. */
+const SECRET_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+function newSecret(): string {
+  return Array.from({ length: SECRET_LENGTH }, () => SECRET_ALPHABET[randomInt(SECRET_ALPHABET.length)]).join('');
+}
+
+function sha256(text: string): string {
+  return hash('sha256', text, 'hex');
+}
+
+/**
+ * API keys and access tokens (D-170, D-173..D-175). They prove who an account is, and nothing of whether it still
+ * exists or may be used: that is the authenticator's question.
+ */
+export class Credentials {
+  readonly tokenLifetimeMs: number;
+  readonly #keys: KeyedLog<KeyRecord>;
+  readonly #tokens: KeyedLog<TokenRecord>;
+  readonly #nowMs: () => number;
+  /** Time of the last use of each key, and of each token by its hash, in milliseconds since 1970. Kept only while the platform runs. */
+  readonly #usedAtMs = new Map<string, number>();
+
+  constructor(options: CredentialsOptions) {
+    this.#keys = options.keys;
+    this.#tokens = options.tokens;
+    this.#nowMs = options.nowMs;
+    this.tokenLifetimeMs = options.tokenLifetimeMs ?? TOKEN_LIFETIME_MS;
+  }
+
+  /** A new token for an account; of the expired ones the oldest are dropped on this occasion. */
+  async issueToken(accountId: Uuid, orgId: Uuid): Promise<string> {
+    const issuedAtMs = this.#nowMs();
+    const token = randomUUID();
+    const record = { accountId, orgId, issuedAtMs, expiresAtMs: issuedAtMs + this.tokenLifetimeMs };
+    await Promise.all([this.#dropExpired(issuedAtMs), this.#tokens.put(sha256(token), record)]);
+    return token;
+  }
+
+  /** The record of a token, with what names it, unless it is unknown, ended or expired. */
+  findToken(token: string): (TokenRecord & { id: string }) | undefined {
+    const found = this.readToken(token);
+    return 'reason' in found ? undefined : found;
+  }
+
+  /** The same, or why there is none. */
+  readToken(token: string): (TokenRecord & { id: string }) | { reason: 'wrong' | 'ended' | 'expired' } {
+    // Looked up by its hash, so the duration of the lookup reveals nothing about the token.
+    const id = sha256(token);
+    const record = this.#tokens.get(id);
+    const nowMs = this.#nowMs();
+    if (!record) return { reason: 'wrong' };
+    if (record.endedAtMs !== undefined) return { reason: 'ended' };
+    if (record.expiresAtMs <= nowMs) return { reason: 'expired' };
+    this.#usedAtMs.set(id, nowMs);
+    return { ...record, id };
+  }
+
+  /** Ends a token. Resolves to whether there was one. */
+  revokeToken(token: string): Promise<boolean> {
+    return this.endToken(sha256(token));
+  }
+
+  /** The tokens that are still good, oldest first, each with what names it: its hash, which proves nothing. */
+  *tokens(): Generator<TokenRecord & { id: string; lastUsedAtMs: number | undefined }> {
+    const nowMs = this.#nowMs();
+    for (const [id, record] of this.#tokens.entries()) {
+      if (isGood(record, nowMs)) yield { ...record, id, lastUsedAtMs: this.#usedAtMs.get(id) };
+    }
+  }
+
+  /** Revokes a token by its name. Resolves to whether it existed. */
+  async endToken(id: string): Promise<boolean> {
+    const record = this.#tokens.get(id);
+    const nowMs = this.#nowMs();
+    if (!record || !isGood(record, nowMs)) return false;
+    this.#usedAtMs.delete(id);
+    await this.#tokens.put(id, { ...record, endedAtMs: nowMs });
+    return true;
+  }
+
+  /** Ends the tokens of an account, and with them its sessions, but for one (D-216). @param keptId what names that one */
+  async endTokensOf(accountId: Uuid, keptId?: string): Promise<void> {
+    const own = [...this.tokens()].filter((one) => one.accountId === accountId && one.id !== keptId);
+    await Promise.all(own.map(({ id }) => this.endToken(id)));
+  }
+
+  /** A new API key for an account. The secret is in this answer and nowhere else (D-173). */
+  async createKey(accountId: Uuid, orgId: Uuid): Promise<{ key: string; secret: string }> {
+    const pair = { key: randomUUID(), secret: newSecret() };
+    await this.#putKey(pair, accountId, orgId);
+    return pair;
+  }
+
+  /** All keys, oldest first, without what their secrets are checked by. */
+  *keys(): Generator<Omit<KeyRecord, 'secretHash'> & { lastUsedAtMs: number | undefined }> {
+    for (const [key, { secretHash: _, ...record }] of this.#keys.entries()) {
+      yield { ...record, lastUsedAtMs: this.#usedAtMs.get(key) };
+    }
+  }
+
+  findKey(key: string): KeyRecord | undefined {
+    return this.#keys.get(key);
+  }
+
+  /** The record of a key whose secret this is, unless the key is disabled. */
+  verifyKey(key: string, secret: string): KeyRecord | undefined {
+    const record = this.#keys.get(key);
+    if (!record || record.disabled) return undefined;
+    if (!timingSafeEqual(Buffer.from(sha256(secret)), Buffer.from(record.secretHash))) return undefined;
+    this.#usedAtMs.set(key, this.#nowMs());
+    return record;
+  }
+
+  /** Ends a key. Resolves to whether there was one. */
+  revokeKey(key: string): Promise<boolean> {
+    this.#usedAtMs.delete(key);
+    return this.#keys.remove(key);
+  }
+
+  /** Revokes all tokens and keys of an account; call it when its user is deleted (D-072). */
+  async forgetUser(accountId: Uuid): Promise<void> {
+    const keys = [...this.#keys.entries()].filter(([, record]) => record.accountId === accountId);
+    await Promise.all([this.endTokensOf(accountId), ...keys.map(([key]) => this.revokeKey(key))]);
+  }
+
+  /** Revokes the credentials of deleted accounts: a crash can come between the two deletions. */
+  async removeOrphaned(isKnown: (accountId: Uuid) => boolean): Promise<void> {
+    const accounts = new Set(
+      [...this.#keys.entries(), ...this.#tokens.entries()].map(([, { accountId }]) => accountId),
+    );
+    await Promise.all([...accounts].filter((id) => !isKnown(id)).map((id) => this.forgetUser(id)));
+  }
+
+  /**
+   * Makes sure that the root user has the first key pair (D-175). What is configured, or was generated at an earlier
+   * start, is put in force; what is missing of it is generated.
+   *
+   * @throws Error if the key contains a colon, which Basic authentication does not allow
+   */
+  async ensureRootKey(
+    root: { userId: Uuid; orgId: Uuid },
+    given: { key?: string; secret?: string },
+  ): Promise<{ key: string; secret: string; generated: boolean }> {
+    const pair = { key: given.key ?? randomUUID(), secret: given.secret ?? newSecret() };
+    if (pair.key.includes(':')) throw new Error('the root API key must not contain a colon');
+    const known = this.verifyKey(pair.key, pair.secret)?.accountId === root.userId;
+    if (!known) await this.#putKey(pair, root.userId, root.orgId);
+    return { ...pair, generated: given.key === undefined || given.secret === undefined };
+  }
+
+  async #putKey(pair: { key: string; secret: string }, accountId: Uuid, orgId: Uuid): Promise<void> {
+    await this.#keys.put(pair.key, {
+      key: pair.key,
+      secretHash: sha256(pair.secret),
+      accountId,
+      orgId,
+      createdAtMs: this.#nowMs(),
+      disabled: false,
+    });
+  }
+
+  /** All tokens have the same lifetime, so the oldest ones expire first, and the loop ends at the first valid one. */
+  async #dropExpired(nowMs: number): Promise<void> {
+    const expired: string[] = [];
+    for (const [tokenHash, record] of this.#tokens.entries()) {
+      if (record.expiresAtMs > nowMs) break;
+      expired.push(tokenHash);
+    }
+    for (const id of expired) this.#usedAtMs.delete(id);
+    const surplus = expired.slice(0, Math.max(0, expired.length - MAX_EXPIRED));
+    await Promise.all(surplus.map((id) => this.#tokens.remove(id)));
+  }
+}
+
+function isGood({ endedAtMs, expiresAtMs }: TokenRecord, nowMs: number): boolean {
+  return endedAtMs === undefined && expiresAtMs > nowMs;
+}

@@ -1,0 +1,73 @@
+import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import { typeWords } from '../../model/registry.ts';
+import { actionsOf } from '../../model/rules/actions.ts';
+import { type Entitlement, entitlementId, findEntitlement } from './entitlements.ts';
+
+/** Most entitlement ids kept in memory, some 100 bytes each; above it all are forgotten and learnt again. */
+const MAX_REMEMBERED = 250_000;
+
+/** Position of the version in a UUID. A derived one has version 5; others cannot be found. */
+const VERSION_AT = 14;
+
+/**
+ * Finds entitlements by id. An id does not reveal its resource (D-115), so the ids of each resource are computed once and remembered. The
+ * first search for an unknown id reads the whole world, later ones only new resources.
+ */
+export class EntitlementFinder {
+  readonly #view: WorldView;
+  /** Entitlement id to resource id. */
+  readonly #resourceOf = new Map<Uuid, Uuid>();
+  readonly #learnt = new Set<Uuid>();
+
+  constructor(view: WorldView) {
+    this.#view = view;
+  }
+
+  /**
+   * The entitlement of that id, or undefined.
+   *
+   * @param organization where to look first
+   */
+  find(id: Uuid, organization: StoredResource): Entitlement | undefined {
+    if (id[VERSION_AT] !== '5') return undefined;
+    const known = this.#resourceOf.get(id);
+    if (known !== undefined) return this.#at(known, id);
+    for (const resource of this.#candidates(organization)) {
+      if (this.remember(resource).has(id)) return this.#at(resource.id, id);
+    }
+    return undefined;
+  }
+
+  /**
+   * Learns the ids of a resource's entitlements; worth a call where they are shown to a client, who may come back with one.
+   * Returns those that were not known before.
+   */
+  remember(resource: StoredResource): ReadonlySet<Uuid> {
+    if (this.#learnt.has(resource.id)) return NOTHING;
+    if (this.#resourceOf.size > MAX_REMEMBERED) {
+      this.#resourceOf.clear();
+      this.#learnt.clear();
+    }
+    const ids = new Set(Array.from(actionsOf(resource), (action) => entitlementId(resource.id, action)));
+    for (const id of ids) this.#resourceOf.set(id, resource.id);
+    this.#learnt.add(resource.id);
+    return ids;
+  }
+
+  #at(resourceId: Uuid, id: Uuid): Entitlement | undefined {
+    const resource = this.#view.find(resourceId);
+    if (!resource) return undefined;
+    for (const action of actionsOf(resource)) {
+      if (entitlementId(resourceId, action) === id) return findEntitlement(this.#view, resource, action);
+    }
+    return undefined;
+  }
+
+  *#candidates(organization: StoredResource): Generator<StoredResource> {
+    yield organization;
+    for (const word of typeWords) yield* this.#view.ownedBy(organization.id, word);
+    for (const word of typeWords) yield* this.#view.all(word);
+  }
+}
+
+const NOTHING: ReadonlySet<Uuid> = new Set();

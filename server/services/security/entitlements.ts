@@ -1,0 +1,126 @@
+import type { Json } from '../../model/json.ts';
+import { derivedId, type Grant, type StoredResource, type Uuid, type WorldView } from '../../model/record.ts';
+import { actionsOf } from '../../model/rules/actions.ts';
+
+/** Who may do one action on one resource (D-115). Computed, never stored. */
+export interface Entitlement {
+  /** UUIDv5 of the resource's id and the action. */
+  id: Uuid;
+  /** `{resource id}.{action}` */
+  name: string;
+  action: string;
+  resource: StoredResource;
+  /** Users and groups that exist: the creator, those inherited, those added here. */
+  identities: Uuid[];
+  value?: Json;
+}
+
+/** The entitlements of a resource itself, one per action, its own actions first (D-115, D-119). */
+export function entitlementsOf(view: WorldView, resource: StoredResource): Entitlement[] {
+  return Array.from(actionsOf(resource), (action) => compute(view, resource, action));
+}
+
+/** The entitlement of a resource for an action; undefined when the resource has no such action (D-116). */
+export function findEntitlement(view: WorldView, resource: StoredResource, action: string): Entitlement | undefined {
+  return actionsOf(resource).has(action) ? compute(view, resource, action) : undefined;
+}
+
+/** The id of a resource's entitlement for an action (D-115). */
+export function entitlementId(resourceId: Uuid, action: string): Uuid {
+  return derivedId(resourceId, action);
+}
+
+function compute(view: WorldView, resource: StoredResource, action: string): Entitlement {
+  const value = resource.grants?.[action]?.value;
+  return {
+    id: entitlementId(resource.id, action),
+    name: `${resource.id}.${action}`,
+    action,
+    resource,
+    identities: [...identitiesOf(view, resource, action)].filter((id) => view.find(id) !== undefined),
+    ...(value !== undefined && { value }),
+  };
+}
+
+/** Identities that are entitled without the grants of the resource itself: its creator, then the inherited ones. */
+function inheritedBy(view: WorldView, resource: StoredResource, action: string): Set<Uuid> {
+  const parent = resource.parent === null ? undefined : view.find(resource.parent);
+  // What has an action is below nothing that has it not (actionsByWord), so the parent need not be asked for it.
+  return new Set([resource.owner, ...(parent ? identitiesOf(view, parent, action) : [])]);
+}
+
+function identitiesOf(view: WorldView, resource: StoredResource, action: string): Set<Uuid> {
+  const identities = inheritedBy(view, resource, action);
+  const grant = resource.grants?.[action];
+  for (const id of grant?.add ?? []) identities.add(id);
+  for (const id of grant?.remove ?? []) identities.delete(id);
+  return identities;
+}
+
+/**
+ * Is this user or group in the identities of that entitlement? The same answer as `findEntitlement` gives, without
+ * building any list: a walk up that ends where the identity is first named.
+ */
+export function isEntitled(view: WorldView, resource: StoredResource, action: string, identity: Uuid): boolean {
+  let at: StoredResource | undefined = resource;
+  while (at) {
+    const grant: Grant | undefined = at.grants?.[action];
+    if (grant?.remove?.includes(identity)) return false;
+    if (at.owner === identity || grant?.add?.includes(identity)) return true;
+    at = at.parent === null ? undefined : view.find(at.parent);
+  }
+  return false;
+}
+
+/**
+ * The `grants` member to store so that an action's entitlement on a resource has exactly these identities (D-119): the
+ * difference to what is inherited, which then applies to everything below.
+ *
+ * @param wanted identities by id, and the entitlement's `value` if it is to have one
+ * @returns all of the resource's grants; undefined when there are none left
+ */
+export function grantsAfter(
+  view: WorldView,
+  resource: StoredResource,
+  action: string,
+  wanted: { identities: readonly Uuid[]; value?: Json },
+): Record<string, Grant> | undefined {
+  const inherited = inheritedBy(view, resource, action);
+  const grant = grantOf({
+    add: [...new Set(wanted.identities)].filter((id) => !inherited.has(id)),
+    // A deleted creator is not shown, so its absence in the request has no meaning.
+    remove: [...inherited].filter((id) => !wanted.identities.includes(id) && view.find(id) !== undefined),
+    value: wanted.value,
+  });
+  const { [action]: _, ...others } = resource.grants ?? {};
+  return noneAsUndefined(grant ? { ...others, [action]: grant } : others);
+}
+
+/**
+ * A resource's grants without any mention of a user or group that is being deleted (D-072).
+ *
+ * @returns the `grants` member to store; undefined when there are none left
+ */
+export function grantsWithout(resource: StoredResource, identity: Uuid): Record<string, Grant> | undefined {
+  const others = (ids: readonly Uuid[] = []) => ids.filter((id) => id !== identity);
+  const kept = Object.entries(resource.grants ?? {}).flatMap(([action, { add, remove, value }]) => {
+    const grant = grantOf({ add: others(add), remove: others(remove), value });
+    return grant ? [[action, grant] as const] : [];
+  });
+  return noneAsUndefined(Object.fromEntries(kept));
+}
+
+/** A grant of what there is of these; undefined when that is nothing. */
+export function grantOf({ add, remove, value }: { add: Uuid[]; remove: Uuid[]; value: Json | undefined }) {
+  const grant: Grant = {
+    ...(add.length > 0 && { add }),
+    ...(remove.length > 0 && { remove }),
+    ...(value !== undefined && { value }),
+  };
+  return Object.keys(grant).length > 0 ? grant : undefined;
+}
+
+/** All grants of a resource as it has them: no member when there are none. */
+export function noneAsUndefined(grants: Readonly<Record<string, Grant>>): Record<string, Grant> | undefined {
+  return Object.keys(grants).length > 0 ? grants : undefined;
+}

@@ -1,0 +1,31 @@
+import { hashPassword, verifyPassword } from './passwords.ts';
+
+/**
+ * Hashes and checks passwords, which is slow on purpose. Several attempts at the same password share one computation. Within one attempt no
+ * hash is used twice, so that equal passwords are not visible.
+ */
+export class PasswordWork {
+  readonly #spare = new Map<string, string[]>();
+  readonly #given: [password: string, hash: string][] = [];
+  readonly #checks = new Map<string, Promise<boolean>>();
+
+  /** Begins the next attempt. */
+  again(): void {
+    for (const [password, hash] of this.#given.splice(0)) {
+      this.#spare.set(password, [...(this.#spare.get(password) ?? []), hash]);
+    }
+  }
+
+  async hash(password: string): Promise<string> {
+    const hash = this.#spare.get(password)?.shift() ?? (await hashPassword(password));
+    this.#given.push([password, hash]);
+    return hash;
+  }
+
+  check(password: string, hash: string): Promise<boolean> {
+    const question = JSON.stringify([password, hash]);
+    const known = this.#checks.get(question) ?? verifyPassword(password, hash);
+    this.#checks.set(question, known);
+    return known;
+  }
+}

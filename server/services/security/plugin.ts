@@ -1,0 +1,104 @@
+import manifest from '../../../package.json' with { type: 'json' };
+import { proofOf } from '../../model/cause.ts';
+import type { Change, Commit } from '../../model/commit.ts';
+import type { StoredResource, WorldView } from '../../model/record.ts';
+import { USER } from '../../model/type-names.ts';
+import { plugin, slot } from '../../plugin/plugin.ts';
+import { isLoopbackHost } from '../../plugin/reachable-url.ts';
+import { authenticators, authorizers, committed } from '../../plugin/tokens.ts';
+import { accountTombstonesIn } from './account-tombstones.ts';
+import { AttemptLimiter } from './attempt-limiter.ts';
+import { createAuthenticator } from './authenticator.ts';
+import { createAuthorizer } from './authorizer.ts';
+import { Credentials } from './credentials.ts';
+import { security } from './declaration.ts';
+import { verifyPassword } from './passwords.ts';
+import { isPublished } from './published-passwords.ts';
+import type { RandomPasswords } from './random-passwords.ts';
+import type { SecurityOptions } from './security-parts.ts';
+import { WindowSessions } from './window-sessions.ts';
+
+/** Drawn for users without a password of their own. */
+export const randomPasswords = slot<RandomPasswords>('random passwords');
+/** Loads what serves the routes that change accounts and groups. */
+export const accountRouters = slot<() => Promise<SecurityOptions['accountChanges']>>('routes of accounts');
+
+export const securityPlugin = plugin({
+  declaration: security,
+  async start(platform) {
+    const { config, logs, addresses, nowMs, steadyMs, onFault } = platform;
+    const { view } = platform.store;
+    const { tokenLifetimeS, tokenRequestsPerMinute } = config.limits;
+    const tokenLifetimeMs = tokenLifetimeS * 1000;
+    const { 'api-keys': keys, tokens } = logs;
+    const credentials = new Credentials({ keys, tokens, nowMs: steadyMs, tokenLifetimeMs });
+    const authenticator = createAuthenticator(view, credentials);
+    const authorizer = createAuthorizer(view);
+    platform.fill(authenticators, authenticator);
+    platform.fill(authorizers, authorizer);
+    await credentials.removeOrphaned((id) => view.find(id) !== undefined);
+    const tombstones = accountTombstonesIn(logs['past-accounts']);
+    await tombstones.learn(view);
+    platform.on(committed, ({ commit, changes }) => endCredentials(credentials, view, commit, changes));
+    platform.on(committed, ({ changes }) => tombstones.changed(changes));
+
+    /** Can other machines connect? Then published passwords are not accepted. */
+    const isOpen = !isLoopbackHost(config.host);
+    const signIns = {
+      attempts: new AttemptLimiter(tokenRequestsPerMinute),
+      async isPassword(password: string, user: StoredResource | undefined) {
+        const stored = user?.properties.password;
+        const isRight = await verifyPassword(password, typeof stored === 'string' ? stored : undefined);
+        return isRight && !(isOpen && isPublished(password));
+      },
+    };
+    platform.mount('/security', async () => {
+      const [{ securityRouter }, accountChanges] = await Promise.all([
+        import('./routes.ts'),
+        platform.slot(accountRouters)(),
+      ]);
+      return securityRouter({
+        view,
+        credentials,
+        authenticator,
+        authorizer,
+        accountChanges,
+        prefix: config.typePrefix,
+        addresses: addresses.seenBy,
+        version: manifest.version,
+        nowMs,
+        ...signIns,
+        keyAttempts: new AttemptLimiter(tokenRequestsPerMinute),
+        onFault,
+      });
+    });
+    return {
+      credentials,
+      authenticator,
+      authorizer,
+      passwords: platform.slot(randomPasswords),
+      sessions: new WindowSessions({ view, credentials, ...signIns }, steadyMs, logs['window-sessions']),
+      wasAccount: tombstones.has,
+    };
+  },
+});
+
+/**
+ * Revokes credentials after a commit: all credentials of deleted accounts; tokens and sessions of accounts with a changed password, except
+ * the one that changed it; and after a reset, the keys of accounts that start again (D-072, D-216).
+ */
+async function endCredentials(
+  credentials: Credentials,
+  view: WorldView,
+  { cause }: Commit,
+  changes: readonly Change[],
+): Promise<void> {
+  const isReset = cause.action === 'world.reset';
+  const { tokenId: keptId } = proofOf(cause);
+  const endings = changes.flatMap(({ before, after }) => {
+    if (before?.type !== USER || before.properties.password === after?.properties.password) return [];
+    return after && !isReset ? credentials.endTokensOf(before.id, keptId) : credentials.forgetUser(before.id);
+  });
+  if (isReset) endings.push(credentials.endTokensOf(view.root.owner, keptId));
+  await Promise.all(endings);
+}

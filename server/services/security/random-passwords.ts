@@ -1,0 +1,63 @@
+import { createHash, randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { z } from 'zod';
+import { readKept, writeSecret } from '../../system/kept-file.ts';
+import { hashPassword, verifyPassword } from './passwords.ts';
+
+const FILE = 'passwords.json';
+const keptSchema = z.record(z.string(), z.string().min(1));
+
+const PASSWORD_BYTES = 18;
+
+/** A random password cannot be guessed, whatever one attempt costs. */
+const HASH_ROUNDS = 16;
+
+/**
+ * Passwords of users who were created without one: root and the users of a seed (D-220). They are drawn once for a data folder, and kept
+ * in a file that only its owner can read.
+ */
+export class RandomPasswords {
+  readonly #passwords: Map<string, string>;
+  readonly #file: string | undefined;
+
+  private constructor(passwords: Record<string, string>, file?: string) {
+    this.#passwords = new Map(Object.entries(passwords));
+    this.#file = file;
+  }
+
+  /** @param dataDir undefined to keep them in memory */
+  static async open(dataDir: string | undefined): Promise<RandomPasswords> {
+    if (dataDir === undefined) return new RandomPasswords({});
+    const file = path.join(dataDir, FILE);
+    return new RandomPasswords((await readKept(file, keptSchema)) ?? {}, file);
+  }
+
+  /** The password for a user; the same at each call. */
+  async draw(user: string): Promise<string> {
+    const known = this.#passwords.get(user);
+    if (known !== undefined) return known;
+    const drawn = randomBytes(PASSWORD_BYTES).toString('base64url');
+    this.#passwords.set(user, drawn);
+    if (this.#file !== undefined) await writeSecret(this.#file, Object.fromEntries(this.#passwords));
+    return drawn;
+  }
+
+  /** The password that was drawn for a user, if it is the one behind the hash. */
+  async inForce(user: string, hash: unknown): Promise<string | undefined> {
+    const drawn = this.#passwords.get(user);
+    if (drawn === undefined || typeof hash !== 'string') return undefined;
+    return (await verifyPassword(drawn, hash)) ? drawn : undefined;
+  }
+
+  /** All users that a password was drawn for. */
+  users(): string[] {
+    return [...this.#passwords.keys()];
+  }
+
+  /** The hash to store of any password: of one that was drawn here always the same, so that a reset changes nothing. */
+  hash(password: string): Promise<string> {
+    if (![...this.#passwords.values()].includes(password)) return hashPassword(password);
+    const salt = createHash('sha256').update(password).digest().subarray(0, 16);
+    return hashPassword(password, HASH_ROUNDS, salt);
+  }
+}

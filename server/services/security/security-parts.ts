@@ -1,0 +1,93 @@
+import type { Request, Router } from 'express';
+import type { Routes } from '../../api/routes/route.ts';
+import { authenticate } from '../../api/server/authenticate.ts';
+import { type Handlers, mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
+import type { Authenticator, Authorizer, Caller } from '../../model/caller.ts';
+import { PlatformError } from '../../model/errors.ts';
+import { parseUuid, type StoredResource, type Uuid, type WorldView } from '../../model/record.ts';
+import { findOrganization } from '../../model/rules/hierarchy.ts';
+import { type AccountForms, accountForms } from './account-forms.ts';
+import { findGroup, findUser } from './accounts.ts';
+import type { AttemptLimiter } from './attempt-limiter.ts';
+import type { Credentials } from './credentials.ts';
+
+export interface SecurityOptions {
+  view: WorldView;
+  credentials: Credentials;
+  authenticator: Authenticator;
+  authorizer: Authorizer;
+  /** Serves the rows that change accounts and groups: through the resource service, as any other change (D-072). */
+  accountChanges(parts: SecurityParts): Router;
+  /** Prefix of type names (D-080); in lower case it begins the platform's own token members (D-170, D-176). */
+  prefix: string;
+  /** `{security_url}` as this client sees it (D-011), without trailing slash. */
+  addresses(request: Request): { securityUrl: string };
+  version: string;
+  nowMs(): number;
+  /** Is this the password of the user? Takes equally long without a user. */
+  isPassword(password: string, user: StoredResource | undefined): Promise<boolean>;
+  /** Counts failed sign-in attempts of all services. */
+  attempts: AttemptLimiter;
+  /** The same for keys, which are checked so fast that guessed ones would displace users. */
+  keyAttempts: AttemptLimiter;
+  /** Called for internal errors, which get a 500 response. */
+  onFault(fault: unknown): void;
+}
+
+const FQON = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/;
+
+/** What the routes of the security service share. */
+export interface SecurityParts {
+  options: SecurityOptions;
+  mount<Table extends Routes>(table: Table, handlers: Handlers<Table, SecurityParts['resolvers']>): Router;
+  /** Resolves the parameters of a path; each throws 404, and 400 for an invalid id. */
+  resolvers: Record<'fqon' | 'account_id' | 'group_id', (text: string) => StoredResource>;
+  /** Records as this client sees them. */
+  forms(request: Request): AccountForms;
+  /** The caller's own user. */
+  self(caller: Caller): StoredResource;
+}
+
+export function securityParts(options: SecurityOptions): SecurityParts {
+  const { view, authorizer } = options;
+  const named = (what: string, find: (view: WorldView, id: Uuid) => StoredResource | undefined) => (text: string) => {
+    const id = parseUuid(text);
+    const found = find(view, id);
+    if (!found) throw new PlatformError(404, `${what} ${id} not found`);
+    return found;
+  };
+  const guard: RouteGuard = {
+    view,
+    authorizer,
+    callerOf(req, takes) {
+      const { securityUrl } = options.addresses(req);
+      const fqon = String(req.params.fqon);
+      return authenticate(options.authenticator.identify(req.headers.authorization), {
+        securityUrl,
+        ...(FQON.test(fqon) && req.params.fqon !== undefined && { fqon }),
+        ...(takes && { takes }),
+        ...(takes === 'basic' && { basicRealm: securityUrl }),
+      });
+    },
+  };
+  const resolvers: SecurityParts['resolvers'] = {
+    fqon(text) {
+      const found = FQON.test(text) ? findOrganization(view, text) : undefined;
+      if (!found) throw new PlatformError(404, `organization '${text.slice(0, 255)}' not found`);
+      return found;
+    },
+    account_id: named('account', findUser),
+    group_id: named('group', findGroup),
+  };
+  return {
+    options,
+    mount: (table, handlers) => mountRoutes(table, guard, handlers, resolvers),
+    resolvers,
+    forms: (req) => accountForms(view, options.addresses(req).securityUrl),
+    self({ userId }) {
+      const user = findUser(view, userId);
+      if (!user) throw new Error(`the authenticated user ${userId} is not in the world`);
+      return user;
+    },
+  };
+}

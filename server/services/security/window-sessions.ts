@@ -1,0 +1,314 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { isWrite } from '../../api/server/foreign-write.ts';
+import { PlatformError } from '../../model/errors.ts';
+import type { KeyedLog } from '../../model/keyed-log.ts';
+import type { Uuid, WorldView } from '../../model/record.ts';
+import { owningOrganization } from '../../model/rules/hierarchy.ts';
+import { SESSION_KEY_HEADER, sessionKeyIn } from '../../model/session-key.ts';
+import { isDisabled } from './accounts.ts';
+import { delayFailure, tooManyAttempts } from './attempt-limiter.ts';
+import type { Credentials } from './credentials.ts';
+import type { SecurityOptions } from './security-parts.ts';
+
+const CODE_LIFETIME_MS = 10 * 60_000;
+const SESSION_LIFETIME_MS = 12 * 60 * 60_000;
+/** More than one person opens in ten minutes. */
+const MAX_CODES = 100;
+const MAX_SESSIONS = 100;
+
+/** Who may sign in, by the rules of the security service, and with what a session then speaks to the platform. */
+export interface SignIn extends Pick<SecurityOptions, 'attempts' | 'isPassword'> {
+  view: WorldView;
+  credentials: Credentials;
+}
+
+export interface Session {
+  userId: Uuid;
+  token: string;
+  endsAtMs: number;
+  /** Hash of the key that it is bound to, if it is. */
+  keyHash: Buffer | undefined;
+  /** Of root's: the account as which it views at present, without a hand to change anything. */
+  viewAs?: { userId: Uuid; token: string };
+}
+
+/** A session as stored on disk. It is useless without the cookie, of which only a hash is stored. */
+export interface KeptSession {
+  userId: Uuid;
+  endsAtMs: number;
+  /** Hex. */
+  keyHash?: string;
+  /** Its token, sealed by the cookie; base64. */
+  sealed: string;
+  /** The account as which root views; `tokenId` is that of its token. */
+  viewAs?: { userId: Uuid; sealed: string; tokenId: string };
+}
+
+/** What a session does for itself, also while root views as another user. */
+const OWN_PATHS = ['/inspect/session', '/inspect/session/view-as'];
+
+/**
+ * Sessions of the window, which outlive the process: a one-time code of the printed address, or name and password, become a cookie that no
+ * script reads and no other site sends. The cookie represents a Bearer token, which leaves the process sealed by that very cookie only. A
+ * session is good for as long as its token is: what ends a token, such as another password, ends it (D-216).
+ *
+ * Browsers send a cookie to every port of its host, so a container with a published port can receive it. The window therefore binds
+ * its session to a key that it generates and stores for its own origin, including the port: the cookie is only valid with the key
+ * (D-214). Clients other than browsers do not send their cookie to other servers, and may omit the key.
+ */
+export class WindowSessions {
+  readonly #signIn: SignIn;
+  readonly #nowMs: () => number;
+  /** End of life by code. */
+  readonly #codes = new Map<string, number>();
+  readonly #kept: KeyedLog<KeptSession>;
+  /** Those that were used since the start, by the hash of their cookie. */
+  readonly #open = new Map<string, Session>();
+
+  constructor(signIn: SignIn, nowMs: () => number, kept: KeyedLog<KeptSession>) {
+    this.#signIn = signIn;
+    this.#nowMs = nowMs;
+    this.#kept = kept;
+  }
+
+  /** A code for one sign-in as root, within ten minutes. */
+  createCode(): string {
+    const code = randomBytes(24).toString('base64url');
+    this.#codes.set(code, this.#nowMs() + CODE_LIFETIME_MS);
+    dropOldest(this.#codes, MAX_CODES);
+    return code;
+  }
+
+  /**
+   * Begins a session of a client at that address, bound to the key if there is one. Throws 401 for a code that is used or too old,
+   * and for a wrong name or password.
+   */
+  async begin(
+    proof: { code: string } | { username: string; password: string },
+    address: string | undefined,
+    key?: string,
+  ): Promise<{ id: string; session: Session }> {
+    const userId =
+      'code' in proof ? this.#redeem(proof.code) : await this.#byPassword(proof.username, proof.password, address);
+    if (userId === undefined) throw new PlatformError(401, 'unknown user or wrong password');
+    const id = randomBytes(32).toString('base64url');
+    const session = {
+      userId,
+      token: await tokenFor(this.#signIn, userId),
+      endsAtMs: this.#nowMs() + SESSION_LIFETIME_MS,
+      keyHash: key === undefined ? undefined : hashOf(key),
+    };
+    await this.#keep(id, session);
+    for (const [old, { endsAtMs }] of this.#kept.entries()) {
+      if (this.#kept.size > MAX_SESSIONS || endsAtMs <= this.#nowMs()) await this.#forget(old);
+      else break;
+    }
+    return { id, session };
+  }
+
+  async #keep(id: string, session: Session): Promise<void> {
+    const { userId, endsAtMs, keyHash, token, viewAs } = session;
+    const tokenId = viewAs && this.#signIn.credentials.findToken(viewAs.token)?.id;
+    await this.#kept.put(nameOf(id), {
+      userId,
+      endsAtMs,
+      ...(keyHash && { keyHash: keyHash.toString('hex') }),
+      sealed: seal(token, id),
+      ...(viewAs && tokenId && { viewAs: { userId: viewAs.userId, sealed: seal(viewAs.token, id), tokenId } }),
+    });
+    this.#open.set(nameOf(id), session);
+  }
+
+  /** The session of a request's cookie and key, if it has one that is still good. */
+  find(request: IncomingMessage): Session | undefined {
+    const id = cookieIn(request);
+    const session = id === undefined ? undefined : this.#sessionOf(id);
+    if (!session || !hasKeyOf(session, request)) return undefined;
+    return session.endsAtMs > this.#nowMs() ? session : undefined;
+  }
+
+  /** The session of a cookie; one of before the last start is opened by it. */
+  #sessionOf(id: string): Session | undefined {
+    const hash = nameOf(id);
+    const open = this.#open.get(hash);
+    if (open) return open;
+    const kept = this.#kept.get(hash);
+    const token = kept && unseal(kept.sealed, id);
+    if (!kept || token === undefined) return undefined;
+    const { userId, endsAtMs, keyHash, viewAs } = kept;
+    const viewToken = viewAs && unseal(viewAs.sealed, id);
+    const session = {
+      userId,
+      token,
+      endsAtMs,
+      keyHash: keyHash === undefined ? undefined : Buffer.from(keyHash, 'hex'),
+      ...(viewAs && viewToken !== undefined && { viewAs: { userId: viewAs.userId, token: viewToken } }),
+    };
+    this.#open.set(hash, session);
+    return session;
+  }
+
+  async #forget(hash: string): Promise<void> {
+    const viewAs = this.#kept.get(hash)?.viewAs;
+    this.#open.delete(hash);
+    if (viewAs) await this.#signIn.credentials.endToken(viewAs.tokenId);
+    await this.#kept.remove(hash);
+  }
+
+  /**
+   * Makes root's session view as an account, read-only; without an account, as root again. Its token is replaced, which closes its
+   * terminals. Throws 403 for other users, 404 without a session, and the errors of a sign-in of the account.
+   */
+  async lookAs(request: IncomingMessage, userId: Uuid | undefined): Promise<Session> {
+    const session = this.find(request);
+    if (!session) throw new PlatformError(404, 'viewing as another user requires a session of the window');
+    if (session.userId !== this.#signIn.view.root.owner)
+      throw new PlatformError(403, 'only the root user may view as another user');
+    const { viewAs: before, ...own } = session;
+    const now: Session = {
+      ...own,
+      token: await tokenFor(this.#signIn, session.userId),
+      ...(userId !== undefined && { viewAs: { userId, token: await tokenFor(this.#signIn, userId) } }),
+    };
+    // Before anything is revoked, and on disk: a restart does not end the view.
+    await this.#keep(cookieIn(request) ?? '', now);
+    for (const old of [session, before]) if (old) await this.#signIn.credentials.revokeToken(old.token);
+    return now;
+  }
+
+  /** Ends the session of a request, and with it its token. */
+  async end(request: IncomingMessage): Promise<void> {
+    const session = this.find(request);
+    if (!session) return;
+    await this.#forget(nameOf(cookieIn(request) ?? ''));
+    await this.#signIn.credentials.revokeToken(session.token);
+  }
+
+  /**
+   * Adds the credentials of the session to a request without credentials. A request that changes something must come from a page of the
+   * platform: the browser's headers say so, and other sites cannot forge them. Throws 403.
+   */
+  validate(request: IncomingMessage): void {
+    if (request.headers.authorization !== undefined) return;
+    const session = this.find(request);
+    if (!session) return;
+    if (isWrite(request) && !isFromOurPage(request)) {
+      throw new PlatformError(403, "changes with the window's session must come from the window's own pages");
+    }
+    const { viewAs } = session;
+    const isOfSession = OWN_PATHS.includes(new URL(request.url ?? '/', 'http://localhost').pathname);
+    if (viewAs && !isOfSession && isWrite(request))
+      throw new PlatformError(
+        403,
+        'you are viewing as another user, which is read-only. Leave that mode to make changes.',
+      );
+    // When root's token ends, the view as another user ends, too.
+    const isView = viewAs && !isOfSession && this.#signIn.credentials.findToken(session.token) !== undefined;
+    request.headers.authorization = `Bearer ${isView ? viewAs.token : session.token}`;
+  }
+
+  async #byPassword(username: string, password: string, address: string | undefined): Promise<Uuid | undefined> {
+    const { view, attempts, isPassword } = this.#signIn;
+    const attempt = attempts.begin(username, address);
+    if ('waitS' in attempt) throw tooManyAttempts(attempt.waitS);
+    const [user] = view.named('users', username);
+    // Also without such a user, so that the response time does not reveal which users exist.
+    const isRight = await isPassword(password, user);
+    if (!user || !isRight || isDisabled(user)) {
+      await delayFailure(attempt);
+      return undefined;
+    }
+    attempt.succeeded();
+    return user.id;
+  }
+
+  #redeem(code: string): Uuid {
+    const endsAtMs = this.#codes.get(code);
+    this.#codes.delete(code);
+    if (endsAtMs !== undefined && endsAtMs > this.#nowMs()) return this.#signIn.view.root.owner;
+    throw new PlatformError(
+      401,
+      'this code has already been used or has expired. To get a new address, run `terrarium ui`.',
+    );
+  }
+}
+
+/** A token that the platform itself uses in the name of an account. */
+export async function tokenFor(
+  { view, credentials }: Pick<SignIn, 'view' | 'credentials'>,
+  userId: Uuid,
+): Promise<string> {
+  const user = view.find(userId);
+  if (!user) throw new PlatformError(401, 'the account was deleted');
+  return credentials.issueToken(userId, owningOrganization(view, user).id);
+}
+
+/** Name of the cookie: ports of one host share their cookies, so each has its own. */
+export function cookieName({ socket }: IncomingMessage): string {
+  return `terrarium_session_${socket.localPort ?? 0}`;
+}
+
+function cookieIn(request: IncomingMessage): string | undefined {
+  const name = cookieName(request);
+  for (const part of (request.headers.cookie ?? '').split(';')) {
+    const [key, value] = part.trim().split('=', 2);
+    if (key === name) return value;
+  }
+  return undefined;
+}
+
+function hasKeyOf({ keyHash }: Session, { headers }: IncomingMessage): boolean {
+  if (keyHash === undefined) return true;
+  const key = headers[SESSION_KEY_HEADER.toLowerCase()] ?? sessionKeyIn(headers['sec-websocket-protocol']);
+  return typeof key === 'string' && timingSafeEqual(hashOf(key), keyHash);
+}
+
+function nameOf(id: string): string {
+  return hashOf(id).toString('hex');
+}
+
+const SEAL = 'aes-256-gcm';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** The key is derived from the cookie, with a different text than the cookie's hash. */
+function keyOf(id: string): Buffer {
+  return hashOf(`token of ${id}`);
+}
+
+function seal(token: string, id: string): string {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv(SEAL, keyOf(id), iv);
+  const content = Buffer.concat([cipher.update(token, 'utf8'), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), content]).toString('base64');
+}
+
+/** Undefined for what this cookie did not seal. */
+function unseal(sealed: string, id: string): string | undefined {
+  const bytes = Buffer.from(sealed, 'base64');
+  try {
+    const decipher = createDecipheriv(SEAL, keyOf(id), bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+    decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+    return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function hashOf(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}
+
+function isFromOurPage({ headers }: IncomingMessage): boolean {
+  const { origin, host } = headers;
+  if (origin !== undefined) return URL.canParse(origin) && new URL(origin).host === host;
+  return headers['sec-fetch-site'] === 'same-origin';
+}
+
+function dropOldest(map: Map<string, unknown>, max: number): void {
+  for (const key of map.keys()) {
+    if (map.size <= max) return;
+    map.delete(key);
+  }
+}

@@ -1,0 +1,232 @@
+import { isDeepStrictEqual } from 'node:util';
+import { PlatformError, reasonOf } from '../../model/errors.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { pointerTo, segmentsOf } from '../../model/patch/pointer.ts';
+import type { StoredResource, Uuid } from '../../model/record.ts';
+import { typeOf, typeOfWord } from '../../model/registry.ts';
+import { actionsOf } from '../../model/rules/actions.ts';
+import { replaceReferences } from '../../model/rules/references.ts';
+import { hashedProperties, replaceSecrets } from '../../model/rules/secrets.ts';
+import { parseTypeName } from '../../model/type-names.ts';
+import type { TypeWord } from '../../model/type-words.ts';
+import type { Pause } from '../../storage/files/yielding.ts';
+import { madeVolumes, withCreatedVolumes } from './inline-volumes.ts';
+import { pruneWorld } from './prune-world.ts';
+import { type GrantEntry, grantsOf, identityWords, plainGrants } from './seed-grants.ts';
+import { descendants, type Seed, type SeedNode } from './seed-node.ts';
+import { type Found, LITERAL, SeedScope } from './seed-scope.ts';
+import { NOT_EXPORTED, storedSecret } from './seed-secrets.ts';
+import type { SeedTarget } from './seed-target.ts';
+import { operationsTo } from './seed-update.ts';
+
+/**
+ * Makes a world what a seed says: the default providers, then each resource after those it names, created or patched, then the
+ * rights. What is as the seed says is left alone, so applying a seed again does nothing.
+ *
+ * A resource is known by its id where the seed gives one, else by its name and place. Of its members those are changed that the
+ * seed has: description, tags, variables, the properties as a whole, the entitlements as a whole.
+ *
+ * All references are resolved before the first change; what the target refuses later leaves the changes before it made. Who
+ * wants all or nothing hands in a copy of the world.
+ *
+ * @param options.prune delete what is below the organizations of the seed and is not in it; what stays must not use it
+ * @param options.pause awaited between two resources
+ * @returns the ids of all resources that the seed speaks of, in its order, then of the volumes that its containers asked for
+ * @throws SeedError that names the line of what could not be applied
+ */
+export async function applySeed(
+  seed: Seed,
+  target: SeedTarget,
+  { prune = false, pause = () => undefined }: { prune?: boolean; pause?: Pause } = {},
+): Promise<Uuid[]> {
+  if (seed.defaultProviders) await blaming(seed, seed.root, () => target.initializeProviders());
+  const scope = await SeedScope.ofWorld(seed.root, target.view, pause);
+  return new Application(seed, target, scope, pause).run(prune);
+}
+
+class Application {
+  readonly #seed: Seed;
+  readonly #target: SeedTarget;
+  readonly #scope: SeedScope;
+  readonly #pause: Pause;
+  readonly #ids = new Map<SeedNode, Uuid>();
+  readonly #derived: Uuid[] = [];
+
+  constructor(seed: Seed, target: SeedTarget, scope: SeedScope, pause: Pause) {
+    this.#seed = seed;
+    this.#target = target;
+    this.#scope = scope;
+    this.#pause = pause;
+  }
+
+  async run(prune: boolean): Promise<Uuid[]> {
+    const { root, scope } = this.#seed;
+    const order = await this.#order();
+    const grants: { node: SeedNode; entries: GrantEntry<Found>[] }[] = [];
+    for (const node of order) {
+      await this.#pause();
+      if (node.grants) grants.push({ node, entries: this.#grantEntries(node) });
+    }
+    for (const node of order) {
+      await this.#pause();
+      await blaming(this.#seed, node, () => this.#settle(node));
+    }
+    for (const { node, entries } of grants) {
+      await this.#pause();
+      await blaming(this.#seed, node, () => this.#grant(node, entries));
+    }
+    const named = [...[root, ...descendants(root)].map((node) => this.#idOf(node)), ...this.#derived];
+    const organizations = scope.map((node) => this.#idOf(node));
+    if (prune) await pruneWorld(this.#target, organizations, new Set(named), this.#pause);
+    return named;
+  }
+
+  /** All resources in the order of the document, but each after its parent and whatever it names. */
+  async #order(): Promise<SeedNode[]> {
+    const order = new Set<SeedNode>();
+    const underway = new Set<SeedNode>();
+    const visit = (node: SeedNode) => {
+      if (order.has(node)) return;
+      if (underway.has(node)) {
+        if (this.#scope.present(node)) return;
+        throw this.#seed.errorAt(node.path, 'cannot be created: circular reference');
+      }
+      underway.add(node);
+      if (node.parent) visit(node.parent);
+      this.#referring(node, (found) => {
+        if (typeof found !== 'string') visit(found);
+        return '';
+      });
+      order.add(node);
+    };
+    const nodes = [this.#seed.root, ...descendants(this.#seed.root)];
+    // Organizations first, because a user's home can name one by its fqon, in any order in the document.
+    for (const node of [...nodes.filter(({ word }) => word === 'orgs'), ...nodes]) {
+      await this.#pause();
+      visit(node);
+    }
+    return [...order];
+  }
+
+  async #settle(node: SeedNode): Promise<void> {
+    const { view } = this.#target;
+    const stored = view.find(this.#scope.present(node)?.id ?? '');
+    const properties = await this.#written(node, stored);
+    if (stored) {
+      this.#requireSame(node, stored);
+      this.#ids.set(node, stored.id);
+      const operations = operationsTo(stored, node, properties);
+      if (operations.length > 0) await this.#target.patch(stored.id, operations);
+    } else {
+      const parentId = this.#idOf(node.parent ?? this.#seed.root);
+      const body = { ...node.record, name: node.name, properties: properties ?? {} };
+      const { id } = await this.#target.create(parentId, node.word, body);
+      this.#ids.set(node, id);
+    }
+    const made = view.find(this.#idOf(node));
+    if (made && node.properties) this.#derived.push(...madeVolumes(node.properties, made));
+  }
+
+  /** What a resource cannot be changed in has to be as the seed says. */
+  #requireSame({ path, name, parent, record }: SeedNode, stored: StoredResource): void {
+    const refuse = (member: string, reason: string) => {
+      throw this.#seed.errorAt([...path, member], reason);
+    };
+    const { id, resource_type: type } = record;
+    if (typeof id === 'string' && id.toLowerCase() !== stored.id) {
+      refuse('id', `in this world '${name}' has the id ${stored.id}, which cannot be changed. Remove the id.`);
+    }
+    if (parent && this.#idOf(parent) !== stored.parent) {
+      refuse('id', `in this world it is the id of '${stored.name}' with another parent, and resources cannot be moved`);
+    }
+    if (typeof type === 'string' && parseTypeName(type) !== stored.type) {
+      refuse('resource_type', `in this world '${name}' is a ${stored.type}, which cannot be changed`);
+    }
+  }
+
+  /** The properties to store: ids in place of references, and stored values in place of their placeholders. */
+  async #written(node: SeedNode, stored: StoredResource | undefined): Promise<JsonObject | undefined> {
+    if (!node.properties) return undefined;
+    const referring = this.#referring(node, (found) => this.#idOf(found));
+    const whole = replaceSecrets(typeOfWord(node.word), referring, (value, path) => {
+      if (value !== NOT_EXPORTED) return value;
+      const kept = stored && storedSecret(stored.properties, referring, path);
+      if (kept !== undefined) return kept;
+      const reason = `'${NOT_EXPORTED}' keeps the stored value, but no value is stored. Write the value instead.`;
+      throw this.#seed.errorAt([...node.path, 'properties', ...path], reason);
+    });
+    if (!stored) return whole;
+    const kept = { ...withCreatedVolumes(whole, stored, this.#target.view) };
+    for (const name of hashedProperties(typeOfWord(node.word))) {
+      const [wanted, hash] = [kept[name], stored.properties[name]];
+      if (wanted === hash || typeof hash !== 'string') continue;
+      const isKept = typeof wanted === 'string' ? await this.#target.isPassword(wanted, hash) : wanted === undefined;
+      if (isKept) kept[name] = hash;
+    }
+    return kept;
+  }
+
+  #grantEntries(node: SeedNode): GrantEntry<Found>[] {
+    const known = actionsOf({ type: typeOfWord(node.word).name });
+    return (node.grants ?? []).map(({ actions, identities = [], without = [], value }, index) => {
+      const at = (...path: PropertyKey[]) => ['entitlements', index, ...path];
+      const unknown = actions.findIndex((action) => !known.has(action));
+      if (unknown >= 0) {
+        const reason = `'${actions[unknown]}' is not an action of ${typeOfWord(node.word).word} (D-116)`;
+        throw this.#seed.errorAt([...node.path, ...at('actions', unknown)], reason);
+      }
+      const resolveAll = (names: readonly string[], member: string) =>
+        names.map((name, position) => this.#resolve(node, name, identityWords, at(member, position)));
+      return { actions, add: resolveAll(identities, 'identities'), remove: resolveAll(without, 'without'), value };
+    });
+  }
+
+  async #grant(node: SeedNode, entries: readonly GrantEntry<Found>[]): Promise<void> {
+    const id = this.#idOf(node);
+    const idsOf = (identities: readonly Found[]) => identities.map((found) => this.#idOf(found));
+    const wanted = grantsOf(entries.map((entry) => ({ ...entry, add: idsOf(entry.add), remove: idsOf(entry.remove) })));
+    if (isDeepStrictEqual(plainGrants(this.#target.view.find(id)?.grants), wanted)) return;
+    for (const identity of Object.values(wanted).flatMap(({ add = [] }) => add)) {
+      const found = this.#target.view.find(identity);
+      if (found && identityWords.includes(typeOf(found).word)) continue;
+      throw this.#seed.errorAt([...node.path, 'entitlements'], `${identity} is not the id of a user or group`);
+    }
+    await this.#target.setGrants(id, wanted);
+  }
+
+  /** The properties of a node with something else in place of each reference. */
+  #referring(node: SeedNode, replace: (found: Found) => string): JsonObject {
+    return replaceReferences(node.word, node.properties ?? {}, (text, words, path) =>
+      text.startsWith(LITERAL)
+        ? text.slice(LITERAL.length)
+        : replace(this.#resolve(node, text, words, ['properties', ...path])),
+    );
+  }
+
+  #resolve(node: SeedNode, text: string, words: readonly TypeWord[], path: readonly PropertyKey[]): Found {
+    try {
+      return this.#scope.resolve(text, words, node);
+    } catch (cause) {
+      throw this.#seed.errorAt([...node.path, ...path], reasonOf(cause), cause);
+    }
+  }
+
+  #idOf(found: Found): Uuid {
+    if (typeof found === 'string') return found;
+    const id = this.#ids.get(found) ?? this.#scope.present(found)?.id;
+    if (id === undefined) throw new Error(`${pointerTo(found.path)} is named before it is created`);
+    return id;
+  }
+}
+
+/** Does a part of the work; what the target refuses is blamed on the part of the document that it comes from. */
+async function blaming<T>(seed: Seed, node: SeedNode, actor: () => Promise<T>): Promise<T> {
+  try {
+    return await actor();
+  } catch (cause) {
+    if (!(cause instanceof PlatformError) || cause.status === 500) throw cause;
+    const [detail] = cause.details ?? [];
+    const within = detail ? segmentsOf(detail.pointer) : [];
+    throw seed.errorAt([...node.path, ...within], detail?.message ?? cause.message, cause);
+  }
+}

@@ -1,0 +1,31 @@
+import { isJsonObject, type JsonObject, memberOf } from '../../model/json.ts';
+import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import { typeOf } from '../../model/registry.ts';
+import { replaceAt } from '../../model/rules/property-places.ts';
+import { mountedIds } from '../../model/types/mounts.ts';
+
+const MOUNT = ['volumes', '*'];
+const REQUEST = 'volume_resource';
+
+/** The wanted properties of a container or job in which a volume that was asked for and made before (D-045) is not asked for again. */
+export function withCreatedVolumes(wanted: JsonObject, stored: StoredResource, view: WorldView): JsonObject {
+  if (!canMount(stored)) return wanted;
+  const mounted = mountedIds(stored, 'volumes').flatMap((id) => view.find(id) ?? []);
+  return replaceAt(wanted, MOUNT, (mount) => {
+    const made = mounted.find(({ name }) => name === memberOf(memberOf(mount, REQUEST), 'name'));
+    if (!made || !isJsonObject(mount)) return mount;
+    const { [REQUEST]: _, ...rest } = mount;
+    return { ...rest, volume_id: made.id };
+  });
+}
+
+/** The volumes that a container or job got for what it asked for. */
+export function madeVolumes(wanted: JsonObject, stored: StoredResource): Uuid[] {
+  if (!canMount(stored) || !Array.isArray(wanted.volumes)) return [];
+  const ids = mountedIds(stored, 'volumes');
+  return wanted.volumes.flatMap((mount, index) => (memberOf(mount, REQUEST) === undefined ? [] : (ids[index] ?? [])));
+}
+
+function canMount(record: StoredResource): boolean {
+  return ['containers', 'jobs'].includes(typeOf(record).word);
+}

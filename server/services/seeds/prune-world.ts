@@ -1,0 +1,38 @@
+import { PlatformError } from '../../model/errors.ts';
+import type { StoredResource, Uuid } from '../../model/record.ts';
+import { pathOf } from '../../model/resource-path.ts';
+import { allBelow } from '../../model/rules/hierarchy.ts';
+import type { Pause } from '../../storage/files/yielding.ts';
+import type { SeedTarget } from './seed-target.ts';
+
+/**
+ * Deletes resources below organizations that are not to be kept: users of a resource before the resource, children before parents.
+ * @throws PlatformError 409 if a remaining resource uses one of them; earlier deletions stay
+ */
+export async function pruneWorld(
+  target: Pick<SeedTarget, 'view' | 'remove'>,
+  organizations: readonly Uuid[],
+  kept: ReadonlySet<Uuid>,
+  pause: Pause,
+): Promise<void> {
+  const { view } = target;
+  const doomed = new Set(
+    organizations.flatMap((id) => [...allBelow(view, id)]).flatMap(({ id }) => (kept.has(id) ? [] : [id])),
+  );
+  const remove = async (record: StoredResource): Promise<void> => {
+    if (!doomed.delete(record.id)) return;
+    await pause();
+    for (const one of [...view.children(record.id), ...view.referrers(record.id)]) await remove(one);
+    const path = pathOf(record, (id) => view.find(id));
+    try {
+      await target.remove(record.id);
+    } catch (cause) {
+      if (!(cause instanceof PlatformError)) throw cause;
+      throw new PlatformError(cause.status, `${path} cannot be pruned: ${cause.message}`, { cause });
+    }
+  };
+  for (const id of doomed) {
+    const record = view.find(id);
+    if (record) await remove(record);
+  }
+}

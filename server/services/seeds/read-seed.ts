@@ -1,0 +1,250 @@
+import path from 'node:path';
+import { z } from 'zod';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
+import { segmentsOf } from '../../model/patch/pointer.ts';
+import { readPreparedSeedDocument, readSeedDocument, readUtf8, sentSeedDocument } from './seed-document.ts';
+import { childWordsOf, descendants, type Seed, type SeedNode } from './seed-node.ts';
+import type { SeedDocument } from './seed-yaml.ts';
+
+const json = z.json();
+const references = z.array(z.string()).optional();
+const ownMembers = {
+  description: z.string().optional(),
+  tags: z.array(z.string()).optional(),
+  variables: z.record(z.string(), z.string()).optional(),
+  properties: z.record(z.string(), json).optional().describe('As in the body of a POST'),
+  entitlements: z
+    .array(
+      z.strictObject({
+        actions: z.array(z.string().regex(/^[a-z]+\.[a-z]+$/, 'must be an action such as lambda.view')).min(1),
+        identities: references,
+        without: references,
+        value: json.optional(),
+      }),
+    )
+    .optional(),
+};
+/** The members of a world file, besides its collections. */
+export const fileSchema = z.strictObject({
+  format: z.literal(1, 'must be 1: the version of the seed format').describe('Version of the format'),
+  $schema: z.string().optional().describe('Address of the JSON Schema, for editors'),
+  scope: z
+    .string()
+    .optional()
+    .describe('Path of an organization, such as /demo: `apply --prune` deletes only below it'),
+  defaultProviders: z.boolean().optional().describe('Create the default providers (default: true)'),
+  ...ownMembers,
+});
+/** The members of a resource in a world file, besides its collections. */
+export const nodeSchema = z.strictObject({
+  id: z.string().optional().describe('A fixed id'),
+  name: z.string().optional().describe('The name, if it differs from the key'),
+  resource_type: z.string().optional().describe('For types with subtypes, such as providers and rules'),
+  codeFile: z.string().optional().describe('For lambdas: file with the code, relative to the world file'),
+  ...ownMembers,
+});
+
+/** Gives the source that a `codeFile` names; throws an Error with the reason. */
+type CodeReader = (codeFile: string) => Promise<string>;
+
+/**
+ * Reads a seed file: YAML or JSON, a tree of resources from the root organization down.
+ *
+ * ```yaml
+ * format: 1
+ * defaultProviders: true        # the default
+ * orgs:                         # a type's path word, then resources by name
+ *   demo:
+ *     properties: {}            # as in the body of a POST: id, description, properties, resource_type, tags, variables
+ *     entitlements:             # on this resource, valid for all below
+ *       - { actions: [lambda.view], identities: [developers], without: [] }
+ *     lambdas:
+ *       hello: { codeFile: hello.js, properties: { provider: { id: default-lambda } } }
+ * ```
+ * Where a property names a resource there may stand its id, its path from the root organization, such as
+ * `/demo/website/development/contact-form` (a `/` inside a name is written `~1`), or its name, which is looked for here and
+ * then upwards. A text that names none, but is to stand there, is written with `=` before it.
+ *
+ * At the top there may also stand members of the root organization itself, and `scope: /demo/shop`: the document is whole
+ * about that organization, and pruning reaches no further. A `name` beside the other members wins over the key.
+ *
+ * @throws SeedError that names file, line and JSON Pointer and says what was expected
+ */
+export async function readSeed(file: string): Promise<Seed> {
+  return understand(await readSeedDocument(file), beside(file));
+}
+
+/** The same for a file that comes with Terrarium; see `readPreparedSeedDocument`. */
+export async function readPreparedSeed(file: string, preparedFile: string): Promise<Seed> {
+  return understand(await readPreparedSeedDocument(file, preparedFile), beside(file));
+}
+
+function beside(file: string): CodeReader {
+  return (codeFile) => readUtf8(path.resolve(path.dirname(file), codeFile));
+}
+
+/** The same for content that code hands in; the code of its lambdas is read from files relative to the working folder. */
+export async function readGivenSeed(content: object): Promise<Seed> {
+  // What is no JSON, such as a function, is left out here as it would be in a file.
+  const document = sentSeedDocument('seed', JSON.parse(JSON.stringify(content)));
+  return understand(document, beside(path.resolve('seed')));
+}
+
+/** The same for a document that was sent, whose lambda code has to be in it. Throws SeedError likewise. */
+export function readSentSeed(document: SeedDocument): Promise<Seed> {
+  return understand(document, async () => {
+    throw new Error('codeFile is not available in a document that is sent. Set properties.code instead.');
+  });
+}
+
+/**
+ * Reads a seed file as it can be sent to `POST /inspect/apply`: lambda code is in it, no longer beside it.
+ *
+ * @returns the document, and for a JSON Pointer into it (an answer's `details` have such) where that is in the file, e.g.
+ *   `demo.yaml:12`
+ * @throws SeedError as readSeed does
+ */
+export async function readSeedFileForApply(
+  file: string,
+): Promise<{ document: JsonObject; placeOf(pointer: string): string }> {
+  const source = await readSeedDocument(file);
+  const seed = await understand(source, beside(file));
+  // Aliases lead to one and the same object; a copy has one for each place.
+  const document: JsonObject = JSON.parse(JSON.stringify(source.content));
+  for (const node of descendants(seed.root)) {
+    const member = node.path.reduce<Json | undefined>(memberOf, document);
+    if (!isJsonObject(member) || member.codeFile === undefined) continue;
+    delete member.codeFile;
+    member.properties = { ...node.properties };
+  }
+  const placeOf = (pointer: string) => {
+    const { line } = source.errorAt(segmentsOf(pointer), '');
+    return `${file}:${line}`;
+  };
+  return { document, placeOf };
+}
+
+async function understand(document: SeedDocument, readCode: CodeReader): Promise<Seed> {
+  const root: SeedNode = {
+    word: 'orgs',
+    name: 'root',
+    parent: null,
+    path: [],
+    record: {},
+    properties: undefined,
+    grants: undefined,
+    children: [],
+  };
+  const content = document.content ?? {};
+  const members = readMembers(document, fileSchema, content, root);
+  const { format: _, $schema: _schema, scope, defaultProviders = true, properties, entitlements, ...record } = members;
+  root.record = presentMembers(record);
+  root.properties = properties;
+  root.grants = entitlements;
+  root.children = await readChildren(document, content, root, readCode);
+  return { defaultProviders, scope: scopeIn(document, root, scope), root, errorAt: document.errorAt };
+}
+
+/** zod types an optional member as possibly undefined, but leaves out what is absent: this is JSON. */
+function presentMembers(members: object): JsonObject {
+  return members as JsonObject;
+}
+
+async function readNode(
+  document: SeedDocument,
+  value: unknown,
+  place: Pick<SeedNode, 'word' | 'name' | 'parent' | 'path'>,
+  readCode: CodeReader,
+): Promise<SeedNode> {
+  const members = readMembers(document, nodeSchema, value, place);
+  const { name = place.name, properties: given, entitlements: grants, codeFile, ...record } = members;
+  const code = codeFile === undefined ? undefined : await codeOf(document, place, codeFile, readCode, given);
+  const properties = code === undefined ? given : { ...given, code };
+  const node: SeedNode = { ...place, name, record: presentMembers(record), properties, grants, children: [] };
+  node.children = await readChildren(document, value, node, readCode);
+  return node;
+}
+
+/** The resources in the collections of a node, in the order of the document. */
+async function readChildren(
+  document: SeedDocument,
+  value: unknown,
+  parent: SeedNode,
+  readCode: CodeReader,
+): Promise<SeedNode[]> {
+  const words = childWordsOf(parent.word);
+  const children: SeedNode[] = [];
+  for (const [key, collection] of Object.entries(isJsonObject(value) ? value : {})) {
+    const word = words.find((known) => known === key);
+    if (!word || collection === null) continue;
+    const path = [...parent.path, word];
+    if (!isJsonObject(collection)) throw document.errorAt(path, `expected ${word} by name, such as {my-name: {...}}`);
+    const names = new Set<string>();
+    for (const [name, body] of Object.entries(collection)) {
+      const place = { word, name, parent, path: [...path, name] };
+      const node = await readNode(document, body ?? {}, place, readCode);
+      if (names.has(node.name))
+        throw document.errorAt(node.path, `is a duplicate: another of the ${word} is named '${node.name}'`);
+      names.add(node.name);
+      children.push(node);
+    }
+  }
+  return children;
+}
+
+/** A node's own members, all but its collections. */
+function readMembers<T extends z.ZodObject>(
+  document: SeedDocument,
+  schema: T,
+  value: unknown,
+  { word, path }: Pick<SeedNode, 'word' | 'path'>,
+): z.output<T> {
+  const words: readonly string[] = childWordsOf(word);
+  const own = isJsonObject(value)
+    ? Object.fromEntries(Object.entries(value).filter(([key]) => !words.includes(key)))
+    : value;
+  const result = schema.safeParse(own);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  if (issue?.code === 'unrecognized_keys') {
+    const known =
+      issue.path.length === 0 ? `; valid members: ${[...Object.keys(schema.shape), ...words].join(', ')}` : '';
+    throw document.errorAt([...path, ...issue.path, ...issue.keys.slice(0, 1)], `is not a known member${known}`);
+  }
+  throw document.errorAt([...path, ...(issue?.path ?? [])], issue?.message ?? 'is not valid');
+}
+
+/** The organizations that the document describes completely: its scope, or else those at its top. */
+function scopeIn(document: SeedDocument, root: SeedNode, scope: string | undefined): SeedNode[] {
+  const childOrganizations = (node: SeedNode) => node.children.filter(({ word }) => word === 'orgs');
+  if (scope === undefined) return childOrganizations(root);
+  const names = segmentsOf(scope);
+  const found = names.reduce<SeedNode | undefined>(
+    (at, name) => at && childOrganizations(at).find((child) => child.name === name),
+    scope.startsWith('/') ? root : undefined,
+  );
+  if (found) return [found];
+  throw document.errorAt(
+    ['scope'],
+    `must be the path of an organization in this document, such as /demo; not '${scope}'`,
+  );
+}
+
+/** A lambda's source as its `code` property has it (D-056). */
+async function codeOf(
+  document: SeedDocument,
+  place: Pick<SeedNode, 'word' | 'path'>,
+  codeFile: string,
+  readCode: CodeReader,
+  properties: JsonObject = {},
+): Promise<string> {
+  const where = [...place.path, 'codeFile'];
+  if (place.word !== 'lambdas') throw document.errorAt(where, 'is for lambdas only');
+  if ('code' in properties)
+    throw document.errorAt(where, 'cannot be combined with properties.code. Set only one of them.');
+  try {
+    return Buffer.from(await readCode(codeFile)).toString('base64');
+  } catch (cause) {
+    throw document.errorAt(where, `the code cannot be read: ${cause instanceof Error ? cause.message : cause}`, cause);
+  }
+}

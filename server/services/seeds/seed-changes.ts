@@ -1,0 +1,69 @@
+import { isDeepStrictEqual } from 'node:util';
+import jsonPatch, { type Operation } from 'fast-json-patch';
+import type { JsonObject } from '../../model/json.ts';
+import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import { typeOf } from '../../model/registry.ts';
+import { pathOf } from '../../model/resource-path.ts';
+import type { TypeWord } from '../../model/type-words.ts';
+import type { Pause } from '../../storage/files/yielding.ts';
+import { type FormOptions, formOf } from './seed-form.ts';
+import { storedSecret } from './seed-secrets.ts';
+
+const { compare } = jsonPatch;
+
+export interface SeedChange {
+  /** Names from the root organization down; `/` is that itself. */
+  path: string;
+  type: TypeWord;
+  id: Uuid;
+  action: 'create' | 'update' | 'delete' | 'unchanged';
+  /** RFC 6902 operations on the resource as a seed writes it; of the whole, at the empty path, when it is created or deleted. */
+  patch: Operation[];
+}
+
+/** A world before and after a seed was applied to it. */
+export interface AppliedWorld extends Pick<FormOptions, 'typePrefix'> {
+  before(id: Uuid): StoredResource | undefined;
+  after: WorldView;
+}
+
+/** Placeholders in a patch for values that cannot be read. */
+const HIDDEN = '<hidden>';
+const NEW_AND_HIDDEN = '<hidden, another than before>';
+
+/** The changes of each of these resources, in their order, with references as paths. */
+export async function seedChanges(ids: Iterable<Uuid>, world: AppliedWorld, pause: Pause): Promise<SeedChange[]> {
+  const find = (id: Uuid) => world.after.find(id) ?? world.before(id);
+  const formed = (record: StoredResource, previous?: StoredResource): JsonObject => ({
+    name: record.name,
+    ...formOf(record, {
+      ...world,
+      refer: (id) => {
+        const target = find(id);
+        return target ? pathOf(target, find) : id;
+      },
+      secret: (value, path) => {
+        const kept = previous && storedSecret(previous.properties, record.properties, path);
+        return !previous || isDeepStrictEqual(value, kept) ? HIDDEN : NEW_AND_HIDDEN;
+      },
+    }),
+  });
+  const changeOf = (
+    before: StoredResource | undefined,
+    after: StoredResource | undefined,
+  ): Pick<SeedChange, 'action' | 'patch'> => {
+    if (!after) return { action: 'delete', patch: [{ op: 'remove', path: '' }] };
+    if (!before) return { action: 'create', patch: [{ op: 'add', path: '', value: formed(after) }] };
+    if (isDeepStrictEqual(before, after)) return { action: 'unchanged', patch: [] };
+    return { action: 'update', patch: compare(formed(before), formed(after, before)) };
+  };
+  const changes: SeedChange[] = [];
+  for (const id of new Set(ids)) {
+    await pause();
+    const record = find(id);
+    if (!record) continue;
+    const change = changeOf(world.before(id), world.after.find(id));
+    changes.push({ path: pathOf(record, find), type: typeOf(record).word, id, ...change });
+  }
+  return changes;
+}

@@ -1,0 +1,59 @@
+import { decodeText } from '../../model/base64-text.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { TypeWord } from '../../model/type-words.ts';
+import { childWordsOf } from './seed-node.ts';
+import { yamlOf } from './seed-text.ts';
+
+/** Longest file name made of a lambda's names, in characters. */
+const MAX_NAME = 80;
+
+/**
+ * A seed document as files: `world.yaml`, and the code of each lambda in a file below `lambdas/`, named like its place.
+ *
+ * @returns texts by path relative to the folder, with `/`
+ */
+export function seedFolder(document: JsonObject): Map<string, string> {
+  const codeFiles = new Map<string, string>();
+  const taken = new Set<string>();
+  const fileFor = (places: readonly string[], runtime: Json | undefined): string => {
+    const name = places.map(plain).join('-').slice(-MAX_NAME);
+    const extension = /^node/i.test(String(runtime)) ? 'js' : 'txt';
+    let file = `lambdas/${name}.${extension}`;
+    // Lower case, for disks that do not tell the cases apart.
+    for (let more = 2; taken.has(file.toLowerCase()); more++) file = `lambdas/${name}-${more}.${extension}`;
+    taken.add(file.toLowerCase());
+    return file;
+  };
+  const withoutCode = (node: JsonObject, places: readonly string[]): JsonObject => {
+    const { code, ...properties } = isJsonObject(node.properties) ? node.properties : {};
+    const source = typeof code === 'string' ? decodeText(code) : undefined;
+    if (source === undefined || !isText(source)) return node;
+    const file = fileFor(places, properties.runtime);
+    codeFiles.set(file, source);
+    return { ...node, codeFile: file, properties };
+  };
+  const visit = (node: Json, word: TypeWord, places: readonly string[]): Json => {
+    if (!isJsonObject(node)) return node;
+    const words = childWordsOf(word);
+    const members = Object.entries(node).map(([key, value]): [string, Json] => {
+      const child = words.find((known) => known === key);
+      if (!child || !isJsonObject(value)) return [key, value];
+      const nodes = Object.entries(value).map(([name, one]) => [name, visit(one, child, [...places, name])] as const);
+      return [key, Object.fromEntries(nodes)];
+    });
+    const visited = Object.fromEntries(members);
+    return word === 'lambdas' ? withoutCode(visited, places) : visited;
+  };
+  const world = visit(document, 'orgs', []);
+  return new Map([['world.yaml', yamlOf(isJsonObject(world) ? world : document)], ...codeFiles]);
+}
+
+/** A name as a part of a file's name. */
+function plain(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9._]+/g, '-').replaceAll(/^[-.]+|[-.]+$/g, '') || 'lambda';
+}
+
+/** Does it come back the same from a UTF-8 file? */
+function isText(source: string): boolean {
+  return new TextDecoder().decode(Buffer.from(source)) === source;
+}

@@ -1,0 +1,118 @@
+import { segmentsOf } from '../../model/patch/pointer.ts';
+import { isUuid, type StoredResource, type Uuid, type WorldView } from '../../model/record.ts';
+import { typeOf } from '../../model/registry.ts';
+import type { TypeWord } from '../../model/type-words.ts';
+import type { Pause } from '../../storage/files/yielding.ts';
+import { descendants, type SeedNode } from './seed-node.ts';
+
+/** Target of a reference: a resource of the seed, or one that exists only in the world. */
+export type Found = SeedNode | Uuid;
+
+/** Prefix of a plain text in the place of a reference. */
+export const LITERAL = '=';
+
+const levels: readonly TypeWord[] = ['orgs', 'workspaces', 'environments'];
+
+/** A seed laid over a world: which resources it speaks of, and what the references in it mean. */
+export class SeedScope {
+  readonly #root: SeedNode;
+  readonly #view: WorldView;
+  /** The resources that were in the world before the seed was applied. */
+  readonly #present: Map<SeedNode, StoredResource>;
+  readonly #byId = new Map<Uuid, SeedNode>();
+  readonly #children = new Map<SeedNode, Map<string, SeedNode>>();
+
+  /** @param present the resources that the nodes were made of */
+  constructor(root: SeedNode, view: WorldView, present: ReadonlyMap<SeedNode, StoredResource>) {
+    this.#root = root;
+    this.#view = view;
+    this.#present = new Map(present);
+  }
+
+  /** For a seed that was not exported from the world: looks up the targets of its references there. */
+  static async ofWorld(root: SeedNode, view: WorldView, pause: Pause): Promise<SeedScope> {
+    const scope = new SeedScope(root, view, new Map());
+    const nodes = [root, ...descendants(root)];
+    for (const node of nodes) {
+      if (isUuid(node.record.id)) scope.#byId.set(node.record.id.toLowerCase(), node);
+    }
+    for (const node of nodes) {
+      await pause();
+      const found = scope.#match(node);
+      if (found) scope.#present.set(node, found);
+    }
+    return scope;
+  }
+
+  /** The resource that a node speaks of, as it was before the seed was applied; undefined when it was not there. */
+  present(node: SeedNode): StoredResource | undefined {
+    return this.#present.get(node);
+  }
+
+  /**
+   * What a reference on a node leads to: an id to itself; a path such as `/demo/website/development/contact-form` down from the
+   * root organization; a name to the nearest one of that name, below the node itself or one above it.
+   *
+   * @param words types that may be meant
+   * @throws Error with the reason when it leads to nothing, or to more than one
+   */
+  resolve(text: string, words: readonly TypeWord[], from: SeedNode): Found {
+    const isId: boolean = isUuid(text); // as a type guard it would leave no string for the rest
+    if (isId) return this.#byId.get(text.toLowerCase()) ?? text.toLowerCase();
+    const isPath = text.startsWith('/');
+    const [found, another] = isPath ? this.#byPath(text, words) : this.#byName(text, words, from);
+    const types = words.join(' or ');
+    if (another !== undefined)
+      throw new Error(`'${text}' matches several ${types}. Give the intended one an id and use that.`);
+    if (found !== undefined) return found;
+    throw new Error(
+      isPath ? `'${text}' is not a path of ${types}` : `none of the ${types} here and above is named '${text}'`,
+    );
+  }
+
+  #child(node: SeedNode, key: string): SeedNode | undefined {
+    let children = this.#children.get(node);
+    if (!children) {
+      children = new Map(node.children.map((child) => [`${child.word}/${child.name}`, child]));
+      this.#children.set(node, children);
+    }
+    return children.get(key);
+  }
+
+  /** By its id when it has one that is known, else by its name under its parent, unless another node has that one's id. */
+  #match(node: SeedNode): StoredResource | undefined {
+    if (!node.parent) return this.#view.root;
+    const byId = isUuid(node.record.id) ? this.#view.find(node.record.id.toLowerCase()) : undefined;
+    if (byId && typeOf(byId).word === node.word) return byId;
+    const above = this.#present.get(node.parent);
+    const byName = above && this.#view.named(node.word, node.name, above.id)[0];
+    return byName && this.#byId.has(byName.id) ? undefined : byName;
+  }
+
+  #byPath(text: string, words: readonly TypeWord[]): Found[] {
+    const names = segmentsOf(text);
+    return names.reduce<Found[]>(
+      (reached, name, index) =>
+        reached.flatMap((at) => this.#below(at, index === names.length - 1 ? words : levels, name)),
+      [this.#root],
+    );
+  }
+
+  #byName(text: string, words: readonly TypeWord[], from: SeedNode): Found[] {
+    for (let at: SeedNode | null = from; at; at = at.parent) {
+      const found = this.#below(at, words, text);
+      if (found.length > 0) return found;
+    }
+    return [];
+  }
+
+  #below(at: Found, words: readonly TypeWord[], name: string): Found[] {
+    const parentId = typeof at === 'string' ? at : this.#present.get(at)?.id;
+    return words.flatMap((word): Found[] => {
+      const planned = typeof at === 'string' ? undefined : this.#child(at, `${word}/${name}`);
+      if (planned) return [planned];
+      const existing = parentId === undefined ? undefined : this.#view.named(word, name, parentId)[0];
+      return existing ? [existing.id] : [];
+    });
+  }
+}

@@ -1,0 +1,88 @@
+import { Document, isMap, isScalar, visit } from 'yaml';
+import type { Json, JsonObject } from '../../model/json.ts';
+import { NOT_EXPORTED } from './seed-secrets.ts';
+
+const HEAD = `# Resources of a platform by type and name, from the root organization down. Resources refer to each other by name or
+# path. To create or update these resources in a world, apply this file; ${NOT_EXPORTED} keeps the stored value.
+`;
+
+/** Maximum length of a list on one line. */
+const MAX_LINE_CHARACTERS = 80;
+
+export type TextFormat = 'json' | 'yaml';
+
+/** An object that is too large for memory: its members are created one after the other. */
+export class Parts {
+  readonly members: () => Iterable<[string, Json | Parts]>;
+
+  /** @param members at least one */
+  constructor(members: () => Iterable<[string, Json | Parts]>) {
+    this.members = members;
+  }
+}
+
+/** A seed document as text, in parts. */
+export function textsOf(document: Record<string, Json | Parts>, format: TextFormat): Iterable<string> {
+  const members = Object.entries(document);
+  return format === 'yaml' ? yamlTexts(members) : jsonTexts(members);
+}
+
+/** A seed document as YAML for people to read and edit: short lists of words, and objects of one, on one line. */
+export function yamlOf(document: JsonObject): string {
+  return [...yamlTexts(Object.entries(document))].join('');
+}
+
+function* yamlTexts(members: Iterable<[string, Json | Parts]>): Generator<string> {
+  yield HEAD;
+  yield* yamlMembers(members, '');
+}
+
+function* yamlMembers(members: Iterable<[string, Json | Parts]>, indent: string): Generator<string> {
+  for (const [key, value] of members) {
+    if (value instanceof Parts) {
+      yield indented(`${yamlOfMember(key, null).replace(/ null\n$/, '')}\n`, indent);
+      yield* yamlMembers(value.members(), `${indent}  `);
+    } else yield indented(yamlOfMember(key, value), indent);
+  }
+}
+
+function yamlOfMember(key: string, value: Json): string {
+  const yaml = new Document({ [key]: value }, { aliasDuplicateObjects: false });
+  visit(yaml, {
+    Collection(_key, node) {
+      if (node === yaml.contents) return;
+      const values = isMap(node) ? node.items.map(({ value }) => value) : node.items;
+      const isShort = node.items.length > 0 && (!isMap(node) || node.items.length === 1);
+      if (isShort && values.every(isWord) && JSON.stringify(node).length <= MAX_LINE_CHARACTERS) node.flow = true;
+    },
+  });
+  return yaml.toString({ lineWidth: 0, flowCollectionPadding: false });
+}
+
+function isWord(value: unknown): boolean {
+  return isScalar(value) && !String(value.value).includes('\n');
+}
+
+function* jsonTexts(members: Iterable<[string, Json | Parts]>): Generator<string> {
+  yield* jsonMembers(members, '');
+  yield '\n';
+}
+
+function* jsonMembers(members: Iterable<[string, Json | Parts]>, indent: string): Generator<string> {
+  const within = `${indent}  `;
+  let begin = '{\n';
+  for (const [key, value] of members) {
+    const name = `${begin}${within}${JSON.stringify(key)}: `;
+    if (value instanceof Parts) {
+      yield name;
+      yield* jsonMembers(value.members(), within);
+    } else yield name + indented(JSON.stringify(value, null, 2), within).trimStart();
+    begin = ',\n';
+  }
+  yield `\n${indent}}`;
+}
+
+/** Indents lines. It changes no value: a text in JSON has no line breaks, and one in YAML is read without its indentation. */
+function indented(text: string, indent: string): string {
+  return indent === '' ? text : text.replace(/^(?=.)/gm, indent);
+}

@@ -1,0 +1,142 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { World } from '../../model/record.ts';
+import { changed, seedsForEachTest, seedsOf } from '../../testing/applied-seed.ts';
+import { exported, firstWorld, openSeeds } from '../../testing/world-seeds.ts';
+import { readSeedFileForApply } from './read-seed.ts';
+import { seedFolder } from './seed-folder.ts';
+
+const here = seedsForEachTest();
+const { apply, named } = here;
+let demo: World;
+beforeAll(async () => {
+  demo = await firstWorld('demo');
+});
+
+describe('an export', () => {
+  it('has default providers only where they were changed, with their ids', async () => {
+    const { view } = here.world.store;
+    expect(parse(await exported(here.world.seeds, '/', 'yaml'))).toEqual({ format: 1 });
+    const { id } = named('providers', 'default-logging');
+    await here.world.service.patch(here.world.act, id, [{ op: 'replace', path: '/name', value: 'our-logging' }]);
+    const text = await exported(here.world.seeds, '/', 'yaml');
+    expect(Object.keys(parse(text).providers)).toEqual(['our-logging']);
+    expect(parse(text).providers['our-logging'].id).toBe(id);
+
+    const other = await openSeeds(here.empty);
+    expect(changed(await seedsOf(() => other).apply(text))).toEqual(['update providers /our-logging']);
+
+    await here.world.service.remove(here.world.act, named('providers', 'default-docker').id, {
+      force: true,
+      deleteContainers: false,
+    });
+    const without = await exported(here.world.seeds, '/', 'yaml');
+    expect(parse(without)).toMatchObject({
+      defaultProviders: false,
+      providers: { 'default-lambda': { id: expect.any(String) } },
+    });
+    expect(changed(await apply(without))).toEqual([]);
+    expect(view.named('providers', 'default-docker')).toEqual([]);
+  });
+
+  it('names resources by path if the name is ambiguous, by id if the path is, and adds ids that texts mention', async () => {
+    await apply(`
+users: { same: { properties: { password: x } } }
+orgs:
+  acme:
+    users: { ann: { properties: { password: x } } }
+    groups: { ann: { properties: { users: [ann] } } }
+    entitlements: [{ actions: [org.view], identities: [/same] }]
+    workspaces: { w: {} }
+`);
+    const [ann, group, w] = [named('users', 'ann'), named('groups', 'ann'), named('workspaces', 'w')];
+    await apply(
+      `orgs: { acme: { properties: { env: { WORKSPACE: ${w.id} } }, entitlements: [{ actions: [org.update], identities: [${ann.id}, ${group.id}] }] } }`,
+    );
+    const { acme } = parse(await exported(here.world.seeds, '/', 'yaml')).orgs;
+    expect(acme.entitlements).toEqual([{ actions: ['org.update'], identities: [ann.id, group.id] }]);
+    expect(acme.users.ann.id).toBe(ann.id);
+    expect(acme.groups.ann).toMatchObject({ id: group.id, properties: { users: ['ann'] } });
+    expect(acme.workspaces.w.id).toBe(w.id);
+    expect(acme.id).toBeUndefined();
+  });
+
+  it('applied to the world it is of makes no commit, whatever effective defaults were sent (D-027)', async () => {
+    here.world = await openSeeds(demo);
+    const { id } = named('lambdas', 'contact-form');
+    await here.world.service.patch(here.world.act, id, [
+      { op: 'add', path: '/properties/public', value: true },
+      { op: 'add', path: '/description', value: '' },
+      { op: 'add', path: '/tags', value: [] },
+    ]);
+    const endpoint = here.world.store.view.all('apiendpoints')[0];
+    await here.world.service.patch(here.world.act, endpoint?.id ?? '', [
+      { op: 'add', path: '/properties/synchronous', value: true },
+      { op: 'add', path: '/properties/methods', value: [] },
+    ]);
+    await apply(`
+orgs:
+  demo:
+    policies:
+      p:
+        rules:
+          few:
+            resource_type: X::Resource::Rule::Limit
+            properties:
+              strict: true
+              match_actions: [{ action: lambda.create }]
+              eval_logic: { property: lambdas.count, operator: <, value: 9 }
+`);
+    const applied = await apply(await exported(here.world.seeds, '/', 'yaml'));
+    expect(changed(applied)).toEqual([]);
+    expect(applied.commit).toBeUndefined();
+    expect(named('lambdas', 'contact-form').properties.public).toBe(true);
+  });
+
+  it('can be laid out as a folder, with code in files', async () => {
+    const original = await openSeeds(demo);
+    const files = seedFolder(JSON.parse(await exported(original.seeds, '/', 'json')));
+    const code = 'lambdas/demo-website-development-contact-form.js';
+    expect(files.get(code)).toBe(
+      await readFile(new URL('../../../fixtures/lambdas/web-form.js', import.meta.url), 'utf8'),
+    );
+
+    const dir = await mkdtemp(path.join(tmpdir(), 'terrarium-seed-'));
+    try {
+      await mkdir(path.join(dir, 'lambdas'));
+      for (const [file, text] of files) await writeFile(path.join(dir, file), text);
+      const { document } = await readSeedFileForApply(path.join(dir, 'world.yaml'));
+      const text = JSON.stringify(document);
+      const applied = await original.seeds.apply(
+        original.act.caller,
+        { format: 'json', text },
+        { dryRun: false, prune: true },
+      );
+      expect(changed(applied)).toEqual([]);
+      expect(files.get('world.yaml')).toContain(`codeFile: ${code}`);
+      expect(files.size).toBe(5);
+    } finally {
+      await rm(dir, { recursive: true, force: true });
+    }
+  });
+
+  it('is of one commit, whatever changes while it is read', async () => {
+    const { id } = named('providers', 'default-logging');
+    const rename = (value: string) =>
+      here.world.service.patch(here.world.act, id, [{ op: 'replace', path: '/name', value }]);
+    await rename('before');
+    const whole = await exported(here.world.seeds, '/', 'json');
+    const texts = (await here.world.seeds.export('/', 'json'))[Symbol.iterator]();
+    const first = texts.next().value;
+    await rename('after');
+    expect(first + [...{ [Symbol.iterator]: () => texts }].join('')).toBe(whole);
+  });
+
+  it('is rejected for resources other than organizations', async () => {
+    await expect(exported(here.world.seeds, '/nowhere', 'yaml')).rejects.toThrow(/organization 'nowhere' not found/);
+    await expect(exported(here.world.seeds, 'acme', 'yaml')).rejects.toThrow(/not the path/);
+  });
+});

@@ -1,0 +1,145 @@
+import type { AppliedSeed, SeedChange } from '../../api/routes/seeds.ts';
+import { envWithScm, type ScmAccess, withoutScm } from '../../mocks/scm/scm-address.ts';
+import type { Caller } from '../../model/caller.ts';
+import { causeOf } from '../../model/cause.ts';
+import { codeToRun } from '../../model/code-to-run.ts';
+import { PlatformError } from '../../model/errors.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { type Pause, pauses } from '../../storage/files/yielding.ts';
+import { WorldIndex } from '../../storage/world/world-index.ts';
+import type { WorldStore } from '../../storage/world/world-store.ts';
+import type { Actor } from '../resources/actor.ts';
+import { type CoreOptions, createControlPlaneServices } from '../resources/control-plane.ts';
+import { PasswordWork } from '../security/password-work.ts';
+import type { RandomPasswords } from '../security/random-passwords.ts';
+import { applySeed } from './apply-seed.ts';
+import { exportSeed } from './export-seed.ts';
+import { seedChanges } from './seed-changes.ts';
+import { SeedError } from './seed-error.ts';
+import { descendants, type Seed } from './seed-node.ts';
+import { seedTarget } from './seed-target.ts';
+import type { TextFormat } from './seed-text.ts';
+import { readSent, type SentSeed, withLine } from './sent-seed.ts';
+import { TrialWorld } from './trial-world.ts';
+
+/** How often a seed is tried again when others changed the world meanwhile. Only the first attempt has to wait for anything. */
+const MAX_ATTEMPTS = 5;
+
+export interface WorldSeedsOptions extends Omit<CoreOptions, 'containers' | 'invoker'> {
+  store: Pick<WorldStore, 'view' | 'world' | 'seq' | 'prepare' | 'commit'>;
+  randomPasswords: RandomPasswords;
+  /** Current address of the mock GitLab; undefined without one. */
+  scm?(): ScmAccess;
+}
+
+export type WorldSeeds = ReturnType<typeof worldSeeds>;
+
+/**
+ * Applies seeds to the running world, and makes them of it. What is refused is thrown as PlatformError whose pointers lead into the
+ * document.
+ *
+ * A seed is applied to a copy of the world, by the same service as any other change: permissions, validation, references; policies are not
+ * evaluated (D-215). The resulting changes are then made in the world by one commit. So the seed is applied completely or not at all,
+ * can be undone in one step, and is never visible in part.
+ */
+export function worldSeeds(options: WorldSeedsOptions) {
+  const { store, config, addresses, scm } = options;
+  const { typePrefix } = config;
+
+  /** Undefined when the world was changed meanwhile, so that nothing was done. */
+  const attempt = async (
+    trial: TrialWorld,
+    seed: Seed,
+    actor: Actor,
+    { dryRun, prune, pause }: { dryRun: boolean; prune: boolean; pause: Pause },
+    passwords: PasswordWork,
+  ): Promise<AppliedSeed | undefined> => {
+    const { seq } = store;
+    trial.follow(store.world.resources);
+    await pause();
+    const core = createControlPlaneServices({
+      ...options,
+      store: trial,
+      hashPassword: (password) => passwords.hash(password),
+    });
+    const isPassword = (text: string, hash: string) => passwords.check(text, hash);
+    const target = { ...seedTarget(core, actor, options.randomPasswords), isPassword };
+    const named = await applySeed(seed, target, { prune, pause });
+    const difference = await trial.difference(pause);
+    const put = difference.put.map(({ id }) => id);
+    const world = { before: (id: string) => trial.before(id), after: trial.view, typePrefix };
+    const changes = await seedChanges([...named, ...put, ...difference.remove], world, pause);
+    const code = codeToRun(trial.view, put);
+    const runs = code.length > 0 && { runs: code.map(({ id: _, ...reported }) => reported) };
+    if (dryRun) return { dryRun, summary: summaryOf(changes), changes: changes.map(withoutTrialId), ...runs };
+    const steps = store.prepare(difference);
+    for (let step = steps.next(); store.seq === seq; step = steps.next()) {
+      // From the last step to the commit no other change can happen.
+      if (!step.done) await pause();
+      else {
+        const commit = await store.commit(step.value, causeOf(actor, 'world.apply'));
+        return { dryRun, summary: summaryOf(changes), changes, ...runs, ...(commit && { commit: commit.seq }) };
+      }
+    }
+    return undefined;
+  };
+
+  return {
+    async apply(caller: Caller, sent: SentSeed, asked: { dryRun: boolean; prune: boolean }): Promise<AppliedSeed> {
+      try {
+        const read = await readSent(sent);
+        const seed = scm ? nameScmIn(read, scm()) : read;
+        const passwords = new PasswordWork();
+        const trial = await TrialWorld.of(store.world.resources);
+        for (let tries = 1; tries <= MAX_ATTEMPTS; tries++) {
+          // The last attempt leaves others no time to change the world.
+          const pause = tries < MAX_ATTEMPTS ? pauses() : () => undefined;
+          const applied = await attempt(trial, seed, { caller, via: 'seed' }, { ...asked, pause }, passwords);
+          if (applied) return applied;
+          passwords.again();
+        }
+      } catch (cause) {
+        throw cause instanceof SeedError ? asPlatformError(await withLine(cause, sent)) : cause;
+      }
+      throw new PlatformError(409, 'other changes to the world prevented applying the seed. Try again.');
+    },
+    /**
+     * The parts of the text of a seed document of the present world, whatever changes meanwhile.
+     *
+     * @param scope path of an organization, `/` for everything. Throws 400, 404 when it names none.
+     */
+    async export(scope: string, format: TextFormat): Promise<Iterable<string>> {
+      const view = await WorldIndex.of(store.world.resources.values());
+      const revise = scm && ((form: JsonObject) => withoutScm(form, scm()));
+      const { gatewayUrl } = addresses();
+      return exportSeed(view, { scope, format, gatewayUrl, typePrefix, ...(revise && { revise }) });
+    },
+  };
+}
+
+/** Sets the current address of the mock GitLab in the lambdas of a seed; changes the seed. */
+function nameScmIn(seed: Seed, now: ScmAccess): Seed {
+  for (const { word, properties } of descendants(seed.root)) {
+    const env = word === 'lambdas' ? envWithScm(properties?.env, now) : undefined;
+    if (properties && env) properties.env = env;
+  }
+  return seed;
+}
+
+function asPlatformError(error: SeedError): PlatformError {
+  const { cause, pointer, reason, message } = error;
+  const status = cause instanceof PlatformError ? cause.status : 400;
+  return new PlatformError(status, message, { details: [{ pointer, message: reason }], cause: error });
+}
+
+function summaryOf(changes: readonly SeedChange[]): AppliedSeed['summary'] {
+  const summary = { create: 0, update: 0, delete: 0, unchanged: 0 };
+  for (const { action } of changes) summary[action] += 1;
+  return summary;
+}
+
+/** What a dry run would create gets another id when it is created. */
+function withoutTrialId(change: SeedChange): SeedChange {
+  const { id: _, ...rest } = change;
+  return change.action === 'create' ? rest : change;
+}

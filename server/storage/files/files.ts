@@ -1,0 +1,52 @@
+/** Where a store keeps its files: in memory only (tests, temporary worlds), or in a folder. */
+export type StorageBackend = { kind: 'memory' } | { kind: 'folder'; dir: string };
+
+/**
+ * When an append counts as durable. `batch` (default): pending appends are written and synced together, so that even a power failure loses
+ * nothing acknowledged. `always`: the same, line by line. `never`: when the operating system has the data; a crash of the platform loses
+ * nothing, a power failure can lose the last seconds.
+ */
+export type FsyncPolicy = 'always' | 'batch' | 'never';
+
+export interface AppendHandle {
+  /** Throws FolderLost unless the name leads to this file, with this size, in a folder of this process: else appends would be lost. */
+  check(minBytes: number, maxBytes: number): void;
+  /** Rejects if not everything was written; the file can then contain a part. */
+  append(bytes: Uint8Array): Promise<void>;
+  sync(): Promise<void>;
+  truncate(sizeBytes: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A file as it was when it was opened, readable in parts even if it is moved or deleted meanwhile. */
+export interface ReadHandle {
+  readonly sizeBytes: number;
+  readonly modifiedAtMs: number;
+  /** The bytes from a position on; fewer than requested only at the end. */
+  read(position: number, lengthBytes: number): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+/** The file operations of a store. Names are relative, with `/` between folder and file. */
+export interface StoreFiles {
+  readonly wasKilled: boolean;
+  pathOf(name: string): string;
+  /** Throws FolderLost if the folder, its lock or a guarded file was removed or replaced. All reads and writes call it. */
+  check(): void;
+  /** From now on `check` verifies that this file is unchanged since it was last read or replaced here. */
+  guard(name: string): void;
+  read(name: string): Promise<Buffer | undefined>;
+  openRead(name: string): Promise<ReadHandle | undefined>;
+  /** Reads bytes synchronously, for small cached parts: fewer only at the end, undefined if the file does not exist. */
+  readAt(name: string, position: number, lengthBytes: number): Buffer | undefined;
+  freeBytes(): Promise<number>;
+  list(folder: string): Promise<string[]>;
+  /** Opens a file for appending after `sizeBytes` valid bytes, synced if asked; creates it if it does not exist. */
+  openAppend(name: string, sizeBytes: number, isSynced?: boolean): Promise<AppendHandle>;
+  /** Replaces a file, or makes it with its folder, atomically even in a crash. Resolves to its size when it is on the disk. */
+  replace(name: string, content: AsyncIterable<Uint8Array>): Promise<number>;
+  /** Moves a file, creating the target folder; durable when it resolves. */
+  rename(from: string, to: string): Promise<void>;
+  remove(name: string): Promise<void>;
+  release(): void;
+}

@@ -1,0 +1,166 @@
+import { type BigIntStats, closeSync, fstatSync, openSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { realpath, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { codeOf, reasonOf } from '../../model/errors.ts';
+import { isRunning, type LockHolder, lockHolder } from '../../system/lock-holder.ts';
+import { beginOf } from '../../system/processes.ts';
+import { StoreError } from './store-error.ts';
+
+/** Number of attempts, because other processes can create, release or take over the lock at the same time. */
+const ATTEMPTS = 20;
+/** Number of attempts that wait for an empty lock, and their interval: the owner may be about to write to it. */
+const PATIENT_ATTEMPTS = 10;
+const PATIENCE_MS = 20;
+const READ_BYTES = 64;
+
+/** By path. A restarted container often gets the same process id, so the own id alone does not mean that the folder is in use. */
+const heldHere = new Map<string, LockFile>();
+
+/** Locks a folder with a file of the process' id and start time, also after one that has ended. Throws StoreError if one is running. */
+export async function lockFolder(dir: string): Promise<LockFile> {
+  const folder = await realpath(dir);
+  const path = join(folder, 'lock');
+  const began = await beginOf(process.pid);
+  let isTakenOver = false;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const file = claim(path, began);
+    if (file) {
+      file.isTakenOver = isTakenOver;
+      return file;
+    }
+    const holder = await lockHolder(path);
+    if (holder && (await isHeld(holder, path))) throw inUse(dir, path, holder.pid);
+    if (!holder && attempt <= PATIENT_ATTEMPTS) await wait(PATIENCE_MS);
+    else {
+      await discard(path, holder, began);
+      isTakenOver = true;
+    }
+  }
+  throw new StoreError(
+    dir,
+    `could not be locked: ${path} is created and deleted repeatedly. Check whether another Terrarium is being started on it.`,
+  );
+}
+
+/** While it is unchanged, no other process uses the folder. It stays open, so that no other file can get its inode. */
+export class LockFile {
+  isTakenOver = false;
+  readonly #path: string;
+  readonly #content: Buffer;
+  #handle: number | undefined;
+
+  constructor(path: string, began: string) {
+    this.#content = Buffer.from(`${process.pid}\n${began}\n`);
+    const file = openSync(path, 'wx', 0o600);
+    try {
+      writeFileSync(file, this.#content);
+    } catch (failure) {
+      rmSync(path); // on a full disk an empty file would be left
+      throw failure;
+    } finally {
+      closeSync(file);
+    }
+    this.#handle = openSync(path, 'r'); // one that is open for writing would prevent remounting its disk read-only
+    this.#path = path;
+  }
+
+  /** The resolved path of its folder, independent of links. */
+  get dir(): string {
+    return dirname(this.#path);
+  }
+
+  /** What has changed, as a half-sentence. Synchronous, because that takes microseconds, and each durable write calls it. */
+  findLoss(): string | undefined {
+    if (this.#handle === undefined) return 'it was released';
+    try {
+      const found = lookAt(this.#path);
+      if (!found) return 'its file lock was removed';
+      if (!isSameFile(found, lookAtOpen(this.#handle))) return 'its file lock was replaced';
+      const read = Buffer.alloc(READ_BYTES);
+      const lengthBytes = readSync(this.#handle, read, 0, READ_BYTES, 0);
+      return read.subarray(0, lengthBytes).equals(this.#content) ? undefined : 'its file lock has different content';
+    } catch (error) {
+      return `its file lock cannot be read (${reasonOf(error)})`;
+    }
+  }
+
+  /** Keeps the lock of another process. Synchronous, because others in this process must not see it half released. */
+  release(): void {
+    const handle = this.#handle;
+    if (handle === undefined) return;
+    const isOurs = this.findLoss() === undefined;
+    this.#handle = undefined;
+    closeSync(handle);
+    if (isOurs) rmSync(this.#path, { force: true });
+    if (heldHere.get(this.#path) === this) heldHere.delete(this.#path);
+  }
+}
+
+/** Synchronous: asynchronous calls take thirty times as long for a cached file, and this is called for each durable write. */
+export function lookAt(path: string): BigIntStats | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false });
+}
+
+export function lookAtOpen(fd: number): BigIntStats {
+  return fstatSync(fd, { bigint: true });
+}
+
+/** One file, one of them open? An inode can be reused after closing. On Windows numbers have 64 bits, and a path can give device 0. */
+export function isSameFile(found: Pick<BigIntStats, 'dev' | 'ino'>, open: Pick<BigIntStats, 'dev' | 'ino'>): boolean {
+  const isDeviceKnown = found.dev !== 0n && open.dev !== 0n;
+  return found.ino === open.ino && (!isDeviceKnown || found.dev === open.dev);
+}
+
+function claim(path: string, began: string): LockFile | undefined {
+  if (isHeldByThisProcess(path)) return undefined;
+  try {
+    const file = new LockFile(path, began);
+    heldHere.set(path, file); // synchronously, because others in this process would take it for stale
+    return file;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return undefined;
+    const isFull = codeOf(error) === 'ENOSPC' || codeOf(error) === 'EDQUOT';
+    const advice = isFull
+      ? 'Free some space on the disk, and start again.'
+      : 'Make the folder writable for you, or choose another data folder.';
+    throw new StoreError(path, `cannot be written (${codeOf(error)}). ${advice}`, { cause: error });
+  }
+}
+
+function isHeldByThisProcess(path: string): boolean {
+  const file = heldHere.get(path);
+  return file !== undefined && file.findLoss() === undefined;
+}
+
+async function isHeld(holder: LockHolder, path: string): Promise<boolean> {
+  return holder.pid === process.pid ? isHeldByThisProcess(path) : isRunning(holder);
+}
+
+/** Removes a stale lock, holding `lock.takeover` and checking again: another process may have created a new one meanwhile. */
+async function discard(path: string, stale: LockHolder | undefined, began: string): Promise<void> {
+  const takeover = `${path}.takeover`;
+  const ours = claim(takeover, began);
+  if (!ours) {
+    const holder = await lockHolder(takeover);
+    // Removes what a crash during this step left behind; the next attempt tries again.
+    if (holder && !(await isHeld(holder, takeover))) await rm(takeover, { force: true });
+    else await wait(PATIENCE_MS);
+    return;
+  }
+  try {
+    if (!stale) await wait(PATIENCE_MS); // its owner may be about to write to it
+    const found = await lockHolder(path);
+    if (found?.pid === stale?.pid && found?.began === stale?.began) await rm(path, { force: true });
+  } finally {
+    ours.release();
+  }
+}
+
+function inUse(dir: string, path: string, pid: number): StoreError {
+  return new StoreError(
+    dir,
+    `is in use by process ${pid}. Stop that process, or choose another data folder. If you are sure that process ${pid} is not a ` +
+      `Terrarium, delete ${path} and start again.`,
+  );
+}

@@ -1,0 +1,138 @@
+import { type PlatformError, reasonOf } from '../../model/errors.ts';
+import { isJsonObject } from '../../model/json.ts';
+import type { KeyedLog } from '../../model/keyed-log.ts';
+import { AppendFile } from './append-file.ts';
+import { readCheckedLines, toCheckedLine } from './checked-line.ts';
+import type { FsyncPolicy, StoreFiles } from './files.ts';
+import { chunked } from './yielding.ts';
+
+/** A log is compacted when less than half of its lines are current, but not below this size. */
+const REWRITE_MIN_BYTES = 1024 * 1024;
+
+/** A change that cannot be saved rejects with 503 and is undone with later ones. Throws StoreError if the file is damaged. */
+export async function openKeyedLog<T>(
+  files: StoreFiles,
+  options: { name: string; fsync?: FsyncPolicy; onWarning(message: string): void },
+): Promise<OpenKeyedLog<T>> {
+  const name = `${options.name}.jsonl`;
+  const records = new Map<string, T>();
+  let lines = 0;
+  const end = await readCheckedLines(files, name, {
+    accept(line) {
+      lines += 1;
+      if (isJsonObject(line) && typeof line.put === 'string' && 'record' in line) {
+        records.set(line.put, line.record as T); // its checksum shows that a put wrote it
+      } else if (isJsonObject(line) && typeof line.remove === 'string') {
+        records.delete(line.remove);
+      } else {
+        throw new Error('the line is neither a put nor a remove');
+      }
+    },
+    advise: (line) =>
+      `The ${line - 1} lines before it are intact. To continue without it: copy the file to a safe place, delete line ${line}, and ` +
+      'start again.',
+    onTorn: (tornBytes) =>
+      options.onWarning(
+        `${files.pathOf(name)} ends in the middle of a line (${tornBytes} bytes), as after a crash. That record was never ` +
+          'acknowledged and is dropped.',
+      ),
+  });
+  const file = new AppendFile(files, name, options.fsync ?? 'batch', end?.sizeBytes, end?.isTorn);
+  return new OpenKeyedLog(records, lines, file, options.onWarning);
+}
+
+export class OpenKeyedLog<T> implements KeyedLog<T> {
+  readonly #records: Map<string, T>;
+  readonly #file: AppendFile;
+  readonly #onWarning: (message: string) => void;
+  #lines: number;
+  #rewriteAboveBytes = REWRITE_MIN_BYTES;
+  #isRewriting = false;
+
+  constructor(records: Map<string, T>, lines: number, file: AppendFile, onWarning: (message: string) => void) {
+    this.#records = records;
+    this.#lines = lines;
+    this.#file = file;
+    this.#onWarning = onWarning;
+  }
+
+  get size(): number {
+    return this.#records.size;
+  }
+
+  get failure(): PlatformError | undefined {
+    return this.#file.failure;
+  }
+
+  get(key: string): T | undefined {
+    return this.#records.get(key);
+  }
+
+  entries(): IterableIterator<[string, T]> {
+    return this.#records.entries();
+  }
+
+  async put(key: string, record: T): Promise<void> {
+    const text = putLine(key, record);
+    const before = this.#records.get(key);
+    this.#records.set(key, record);
+    await this.#append(text, () => {
+      if (before === undefined) this.#records.delete(key);
+      else this.#records.set(key, before);
+    });
+  }
+
+  async remove(key: string): Promise<boolean> {
+    const before = this.#records.get(key);
+    if (before === undefined) return false;
+    this.#records.delete(key);
+    await this.#append(toCheckedLine({ remove: key }), () => this.#records.set(key, before));
+    return true;
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+
+  #append(text: string, takeBack: () => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#file.append(text, (failure) => {
+        if (failure) {
+          takeBack();
+          reject(failure);
+          return;
+        }
+        this.#lines += 1;
+        resolve();
+        if (this.#isMostlyGarbage && !this.#isRewriting) void this.#rewrite();
+      });
+    });
+  }
+
+  get #isMostlyGarbage(): boolean {
+    return this.#lines > 2 * this.#records.size && this.#file.sizeBytes > this.#rewriteAboveBytes;
+  }
+
+  async #rewrite(): Promise<void> {
+    this.#isRewriting = true;
+    try {
+      await this.#file.rewrite(() => chunked(linesOf([...this.#records])));
+      this.#lines = this.#records.size;
+      this.#rewriteAboveBytes = REWRITE_MIN_BYTES;
+    } catch (error) {
+      this.#rewriteAboveBytes = this.#file.sizeBytes + REWRITE_MIN_BYTES;
+      this.#onWarning(
+        `A log could not be compacted (${reasonOf(error)}). No data is lost, and the platform tries again later.`,
+      );
+    }
+    this.#isRewriting = false;
+  }
+}
+
+function putLine(key: string, record: unknown): string {
+  return toCheckedLine({ put: key, record });
+}
+
+function* linesOf(records: readonly [string, unknown][]): Generator<string> {
+  for (const [key, record] of records) yield putLine(key, record);
+}

@@ -1,0 +1,234 @@
+import { reasonOf } from '../../model/errors.ts';
+import type { AppendHandle, StoreFiles } from '../files/files.ts';
+import type { DamagedRange } from './record-frame.ts';
+
+const FOLDER = 'records';
+export const HEAD_BYTES = 128;
+const POSITION_DIGITS = 15;
+/** Far more than this program writes into one file. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+/** Not a fault: such files are reported together. */
+const OLDER = 'was written by an earlier version';
+
+export interface LogSegment {
+  readonly name: string;
+  readonly from: number;
+  sizeBytes: number;
+  writtenAtMs: number;
+}
+
+export interface LogFilesOptions {
+  files: StoreFiles;
+  name: string;
+  /** Format version of the files. A file with a higher number was written by a later version. */
+  format: number;
+  segmentBytes: number;
+  nowMs(): number;
+  onWarning(message: string): void;
+}
+
+/** `records/NAME-POSITION.bin`. Unreadable ones are moved aside. Without sync: only a power failure can lose the last seconds. */
+export class LogFiles {
+  readonly #options: LogFilesOptions;
+  readonly #segments: LogSegment[] = [];
+  #appender: AppendHandle | undefined;
+  #isEndTorn = false;
+  #isOpen = false;
+  #hasOlder = false;
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(options: LogFilesOptions) {
+    this.#options = options;
+  }
+
+  get segments(): readonly LogSegment[] {
+    return this.#segments;
+  }
+
+  get hasOlder(): boolean {
+    return this.#hasOlder;
+  }
+
+  get sizeBytes(): number {
+    return this.#segments.reduce((sum, { sizeBytes }) => sum + HEAD_BYTES + sizeBytes, 0);
+  }
+
+  get end(): number {
+    const last = this.#segments.at(-1);
+    return last ? last.from + last.sizeBytes : 0;
+  }
+
+  async open(): Promise<void> {
+    const { files, name } = this.#options;
+    const form = new RegExp(`^${name}-(\\d{${POSITION_DIGITS}})\\.bin$`);
+    for (const found of await files.list(FOLDER)) {
+      const [, position] = form.exec(found) ?? [];
+      if (position !== undefined) await this.#openSegment(`${FOLDER}/${found}`, Number(position));
+    }
+    this.#isOpen = true;
+  }
+
+  /** Opens the files if that failed before. Rejects if some exist, because newer records already use their positions. */
+  async openLate(): Promise<void> {
+    if (this.#isOpen) return;
+    await this.open();
+    if (this.#segments.length === 0) return;
+    this.#segments.length = 0;
+    this.#isOpen = false;
+    throw new Error('some files could not be read at the start. Restart the platform to use them');
+  }
+
+  async #openSegment(name: string, from: number): Promise<void> {
+    let fault: string | undefined;
+    try {
+      const reader = await this.#options.files.openRead(name);
+      if (!reader) return;
+      const head = await reader.read(0, HEAD_BYTES).finally(() => reader.close());
+      const isTooLarge = reader.sizeBytes > MAX_FILE_BYTES;
+      fault = isTooLarge ? `is larger than ${MAX_FILE_BYTES} bytes` : this.#faultOfHead(head.toString('latin1'));
+      const { sizeBytes, modifiedAtMs: writtenAtMs } = reader;
+      if (fault === undefined) this.#segments.push({ name, from, sizeBytes: sizeBytes - HEAD_BYTES, writtenAtMs });
+    } catch (error) {
+      fault = `cannot be read (${reasonOf(error)})`;
+    }
+    if (fault === undefined) return;
+    await this.#options.files.rename(name, asideOf(name));
+    if (fault === OLDER) this.#hasOlder = true;
+    else this.#sayAside(name, fault);
+  }
+
+  /** What is wrong with the first line of a file, completing "The file ..."; undefined if it is valid. */
+  #faultOfHead(head: string): string | undefined {
+    const { name, format: supported } = this.#options;
+    if (head.length < HEAD_BYTES) return 'is damaged at the beginning (it ends within its first line)';
+    try {
+      const { terrarium, format, log } = JSON.parse(head);
+      if (terrarium !== 'records' || log !== name || typeof format !== 'number') return 'does not belong to this log';
+      if (format < supported) return OLDER;
+      return format > supported
+        ? `was written by a later version (format ${format}, this version supports ${supported})`
+        : undefined;
+    } catch (error) {
+      return `is damaged at the beginning (${reasonOf(error)})`;
+    }
+  }
+
+  /** Writes bytes that follow the last ones; other bytes start a new file. */
+  write(at: number, bytes: Uint8Array, mayBegin: boolean): Promise<void> {
+    return this.#inTurn(() => this.#write(at, bytes, mayBegin));
+  }
+
+  async #write(at: number, bytes: Uint8Array, mayBegin: boolean): Promise<void> {
+    const last = this.#segments.at(-1);
+    const goesOn = last && at === this.end && !(mayBegin && last.sizeBytes >= this.#options.segmentBytes);
+    const segment = goesOn ? last : await this.#begin(at);
+    const { files } = this.#options;
+    const before = HEAD_BYTES + segment.sizeBytes;
+    this.#appender ??= await files.openAppend(segment.name, before);
+    await this.#cutTornEnd(this.#appender, before);
+    this.#appender.check(before, before);
+    this.#isEndTorn = true;
+    await this.#appender.append(bytes);
+    this.#isEndTorn = false;
+    segment.sizeBytes += bytes.length;
+    segment.writtenAtMs = this.#options.nowMs();
+  }
+
+  async #cutTornEnd(appender: AppendHandle, sizeBytes: number): Promise<void> {
+    if (!this.#isEndTorn) return;
+    appender.check(sizeBytes, Number.POSITIVE_INFINITY);
+    await appender.truncate(sizeBytes);
+    this.#isEndTorn = false;
+  }
+
+  async #begin(from: number): Promise<LogSegment> {
+    const { files, name, format } = this.#options;
+    const last = this.#segments.at(-1);
+    if (last && this.#appender) await this.#cutTornEnd(this.#appender, HEAD_BYTES + last.sizeBytes);
+    await this.close();
+    this.#isEndTorn = false;
+    const file = `${FOLDER}/${name}-${String(from).padStart(POSITION_DIGITS, '0')}.bin`;
+    await files.replace(file, oneChunk(headOf(name, format, from)));
+    const segment = { name: file, from, sizeBytes: 0, writtenAtMs: this.#options.nowMs() };
+    this.#segments.push(segment);
+    return segment;
+  }
+
+  /** The bytes from a position on, up to the end of the file; undefined if none are kept. */
+  read(at: number, lengthBytes: number): Buffer | undefined {
+    const segment = this.#segments.findLast(({ from }) => from <= at);
+    if (!segment || at >= segment.from + segment.sizeBytes) return undefined;
+    const until = Math.min(at + lengthBytes, segment.from + segment.sizeBytes);
+    return this.#options.files.readAt(segment.name, HEAD_BYTES + at - segment.from, until - at);
+  }
+
+  async removeOldest(): Promise<boolean> {
+    const [oldest] = this.#segments;
+    if (!oldest || this.#segments.length === 1) return false;
+    this.#segments.shift();
+    await this.#options.files.remove(oldest.name);
+    return true;
+  }
+
+  /** Copies a damaged file aside and replaces its damaged parts with zeros. @param damaged positions after the first line */
+  repair(segment: LogSegment, damaged: readonly DamagedRange[]): Promise<void> {
+    return this.#inTurn(async () => {
+      const { files, onWarning } = this.#options;
+      const fault = `is damaged at byte ${HEAD_BYTES + Math.min(...damaged.map(({ from }) => from))}`;
+      try {
+        const content = files.readAt(segment.name, 0, HEAD_BYTES + segment.sizeBytes);
+        if (!content) return;
+        await files.replace(asideOf(segment.name), oneChunk(content));
+        for (const { from, until } of damaged) content.fill(0, HEAD_BYTES + from, HEAD_BYTES + until);
+        if (segment === this.#segments.at(-1)) await this.close();
+        await files.replace(segment.name, oneChunk(content));
+        this.#sayAside(segment.name, fault);
+      } catch (error) {
+        onWarning(
+          `A file with recorded data, ${files.pathOf(segment.name)}, ${fault} and could not be repaired (${reasonOf(error)}). All ` +
+            'other records are available, and recording continues.',
+        );
+      }
+    });
+  }
+
+  /** A file is not appended to while it is replaced. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  /** An incomplete last record after a crash is removed at the next write. */
+  tearEnd(segment: LogSegment, sizeBytes: number): void {
+    segment.sizeBytes = sizeBytes;
+    this.#isEndTorn = true;
+  }
+
+  #sayAside(name: string, fault: string): void {
+    const { files, onWarning } = this.#options;
+    onWarning(
+      `A file with recorded data, ${files.pathOf(name)}, ${fault}. It was moved to ${files.pathOf(asideOf(name))}. All other ` +
+        'records are available, and recording continues.',
+    );
+  }
+
+  async close(): Promise<void> {
+    const appender = this.#appender;
+    this.#appender = undefined;
+    await appender?.close();
+  }
+}
+
+export function asideOf(name: string): string {
+  return `${name}.aside`;
+}
+
+function headOf(log: string, format: number, from: number): Buffer {
+  const line = `${JSON.stringify({ terrarium: 'records', format, log, from })}`;
+  return Buffer.from(`${line.padEnd(HEAD_BYTES - 1)}\n`);
+}
+
+async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

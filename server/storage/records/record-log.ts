@@ -1,0 +1,233 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type BufferPool, SLAB_BYTES } from './buffer-pool.ts';
+import { ByteLog } from './byte-log.ts';
+import type { LogFiles, LogSegment } from './log-files.ts';
+import { type DamagedRange, FRAME_HEAD_BYTES, FrameWriter, readFrame, scanFrames } from './record-frame.ts';
+import { type MarkedPlace, numberOf, type RecordFigures, type RecordFlags, RecordIndex } from './record-index.ts';
+
+export type { MarkedPlace } from './record-index.ts';
+
+/** Removed records are released after this number of new ones. */
+const SOME = 500;
+const NO_TAIL = new Uint8Array(0);
+
+export interface RecordLogOptions<T> {
+  pool: BufferPool;
+  files?: LogFiles | undefined;
+  maxItems: number;
+  /** Parses a record, of whose checksum the file is known. The tail is valid only until the next turn. */
+  decode(json: unknown, tail: Buffer): T;
+  figuresOf?(item: T): RecordFigures;
+}
+
+export interface Placed<T> {
+  seq: number;
+  item: T;
+}
+
+export interface PageQuery<T> {
+  limit: number;
+  before?: number | undefined;
+  after?: number | undefined;
+  /** Items with an earlier mark are not read, epoch milliseconds. */
+  fromMs?: number;
+  /** Items that began later are not read, epoch milliseconds. */
+  toMs?: number;
+  isWanted(placed: Placed<T>): boolean;
+  /** Maximum number of items to check; the page then ends early. */
+  maxLooked: number;
+}
+
+/** The newest records of a kind in a log of bytes, up to a number. Adding has a constant cost and does not wait for the disk. */
+export class RecordLog<T> {
+  readonly log: ByteLog;
+  readonly #options: RecordLogOptions<T>;
+  readonly #columns = new RecordIndex();
+  readonly #writer = new FrameWriter();
+  /** Most records have the same owner as the previous one. */
+  #lastGroup = { text: '', number: 0 };
+  #next = 1;
+  #oldest = 1;
+  readonly #unread: { segment: LogSegment; from: number }[] = [];
+  readonly #damaged = new Map<LogSegment, DamagedRange[]>();
+
+  constructor(options: RecordLogOptions<T>) {
+    this.#options = options;
+    this.log = new ByteLog(options.pool, options.files);
+  }
+
+  get size(): number {
+    return this.#next - this.oldest;
+  }
+
+  get maxItems(): number {
+    return this.#options.maxItems;
+  }
+
+  get newest(): number {
+    return this.#next - 1;
+  }
+
+  get oldest(): number {
+    while (this.#unread.length > 0) this.#learnOne(false);
+    const until = this.#next - this.#options.maxItems;
+    if (this.#oldest < until) this.#oldest = until;
+    const { oldest } = this.log;
+    while (this.#oldest < this.#next) {
+      const place = this.#columns.placeOf(this.#oldest);
+      if (place && place[0] >= oldest) break;
+      this.#oldest += 1;
+    }
+    return this.#oldest;
+  }
+
+  get oldestPosition(): number {
+    return this.#columns.placeOf(this.oldest)?.[0] ?? this.log.end;
+  }
+
+  /** Adds a record. @param referred end of the last bytes in another log to which it refers; 0 for none */
+  add(
+    { atMs, key, group, mark, figures }: RecordFlags,
+    json: string,
+    tail: Uint8Array = NO_TAIL,
+    referred = 0,
+  ): number {
+    const seq = this.#next++;
+    if (group !== this.#lastGroup.text) this.#lastGroup = { text: group, number: numberOf(group) };
+    const head = { seq, atMs, key: numberOf(key), group: this.#lastGroup.number, mark, referred };
+    const frame = this.#writer.write(head, json, tail);
+    this.log.keepTogether(frame.length);
+    const start = this.log.append(frame);
+    this.#columns.set(seq, start, frame.length, atMs, head.key, head.group, mark);
+    if (figures) this.#columns.setFigures(seq, figures);
+    if (seq % SOME === 0) this.#columns.forgetBefore(this.oldest);
+    return seq;
+  }
+
+  /** Newest first. `next` is the `before` for the next page, if older items can follow. */
+  page({ limit, before, after = 0, fromMs, toMs, isWanted, maxLooked }: PageQuery<T>): {
+    items: Placed<T>[];
+    next: number | undefined;
+  } {
+    const items: Placed<T>[] = [];
+    let looked = 0;
+    for (let seq = Math.min(before ?? this.#next, this.#next) - 1; seq >= this.#oldestAfter(after); seq--) {
+      if (fromMs !== undefined && this.#columns.atMsOf(seq) < fromMs) continue;
+      if (toMs !== undefined && this.#columns.beganMsOf(seq) > toMs) continue;
+      if (items.length === limit || looked++ === maxLooked) return { items, next: seq + 1 };
+      const placed = this.#read(seq);
+      if (placed && isWanted(placed)) items.push(placed);
+    }
+    return { items, next: undefined };
+  }
+
+  #oldestAfter(after: number): number {
+    return Math.max(this.oldest, after + 1);
+  }
+
+  find(key: string): Placed<T> | undefined {
+    const seq = this.#columns.find(numberOf(key), this.oldest);
+    return seq === undefined ? undefined : this.#read(seq);
+  }
+
+  at(seq: number): Placed<T> | undefined {
+    return seq < this.oldest || seq >= this.#next ? undefined : this.#read(seq);
+  }
+
+  markOf(key: string): number | undefined {
+    const seq = this.#columns.find(numberOf(key), this.oldest);
+    return seq === undefined ? undefined : this.#columns.markOf(seq);
+  }
+
+  placeOf(key: string): number | undefined {
+    return this.#columns.find(numberOf(key), this.oldest);
+  }
+
+  groupOf(group: string): number {
+    return numberOf(group);
+  }
+
+  groupAt(seq: number): number {
+    return this.#columns.groupOf(seq);
+  }
+
+  /** The newest first, without reading them; each is valid until the next one. */
+  marks(): Generator<Readonly<MarkedPlace>> {
+    return this.#columns.places(this.newest, this.oldest);
+  }
+
+  marksForward(): Generator<Readonly<MarkedPlace>> {
+    return this.#columns.places(this.oldest, this.newest);
+  }
+
+  markAt(seq: number): number {
+    return this.#columns.markOf(seq);
+  }
+
+  #read(seq: number): Placed<T> | undefined {
+    const place = this.#columns.placeOf(seq);
+    const frame = place && this.log.read(...place);
+    const read = frame && readFrame(frame);
+    return read && { seq, item: this.#options.decode(read.json, read.tail) };
+  }
+
+  /** Continues after the files, with the last slab indexed and others later (`learn`). Returns the end of the bytes it refers to. */
+  open(): number {
+    for (const segment of this.#options.files?.segments ?? []) {
+      for (let from = 0; from < segment.sizeBytes; from += SLAB_BYTES) this.#unread.push({ segment, from });
+    }
+    let referred = this.#learnOne(true);
+    while (this.#next === 1 && this.#unread.length > 0) referred = this.#learnOne(false);
+    this.log.open(0);
+    return referred;
+  }
+
+  /** Indexes the records of earlier runs, newest first, and yields in between. */
+  async learn(): Promise<void> {
+    while (this.#unread.length > 0) {
+      this.#learnOne(false);
+      await nextTurn();
+    }
+    for (const [segment, damaged] of this.#damaged) await this.#options.files?.repair(segment, damaged);
+    this.#damaged.clear();
+  }
+
+  /** Damage in one record does not affect others. */
+  #learnOne(isLast: boolean): number {
+    const slab = this.#unread.pop();
+    const { files, decode, figuresOf } = this.#options;
+    if (!files || !slab) return 0;
+    const { segment, from } = slab;
+    const bytes = files.read(segment.from + from, SLAB_BYTES) ?? Buffer.alloc(0);
+    let [referred, oldest] = [0, Number.POSITIVE_INFINITY];
+    const isFirst = this.#next === 1;
+    const damaged = scanFrames(bytes, (head, at, length) => {
+      const start = segment.from + from + at;
+      this.#columns.set(head.seq, start, length, head.atMs, head.key, head.group, head.mark);
+      const read = figuresOf && readFrame(bytes.subarray(at, at + length));
+      if (read) this.#columns.setFigures(head.seq, figuresOf(decode(read.json, read.tail)));
+      this.#next = Math.max(this.#next, head.seq + 1);
+      oldest = Math.min(oldest, head.seq);
+      referred = Math.max(referred, head.referred);
+    });
+    if (oldest < Number.POSITIVE_INFINITY) this.#oldest = isFirst ? oldest : Math.min(this.#oldest, oldest);
+    const last = damaged.at(-1);
+    if (isLast && last?.until === bytes.length && isBegunFrame(bytes.subarray(last.from))) {
+      files.tearEnd(segment, from + last.from);
+      damaged.pop();
+    }
+    if (damaged.length > 0) {
+      const ranges = damaged.map((one) => ({ from: from + one.from, until: from + one.until }));
+      this.#damaged.set(segment, [...ranges, ...(this.#damaged.get(segment) ?? [])]);
+    }
+    return referred;
+  }
+
+  forgetOlderThan(atMs: number): void {
+    while (this.oldest < this.#next && this.#columns.atMsOf(this.#oldest) < atMs) this.#oldest += 1;
+  }
+}
+
+function isBegunFrame(rest: Buffer): boolean {
+  return rest.length < FRAME_HEAD_BYTES || rest.readUInt32LE(0) > rest.length;
+}

@@ -1,0 +1,259 @@
+import { z } from 'zod';
+import { CHANGE_SOURCES, type Commit } from '../../model/commit.ts';
+import { PlatformError, reasonOf } from '../../model/errors.ts';
+import { AppendFile, type Done, NEXT } from '../files/append-file.ts';
+import { fromCheckedLine, readCheckedLines, toCheckedLine, toCheckedLineInSlices } from '../files/checked-line.ts';
+import type { FsyncPolicy, ReadHandle, StoreFiles } from '../files/files.ts';
+import { StoreError } from '../files/store-error.ts';
+
+const JOURNAL_FILE = 'journal.jsonl';
+
+/** Folder for the compacted parts of the journal, one file each: `<first seq>-<last seq>.jsonl`. */
+const FOLDER = 'history';
+const SEGMENT = /^(\d+)-(\d+)\.jsonl$/;
+const SEQ_DIGITS = 12;
+/** The beginning of a line, sufficient to skip lines without parsing them. */
+const LINE_BEGIN = /^\{"seq":(\d+),/;
+const LINE_BEGIN_BYTES = 32;
+/** The number of resources from which a commit is written with turns for other tasks. */
+const LONG_COMMIT = 500;
+
+/** Limits of the kept history; commits that the current world needs are always kept. */
+export interface Retention {
+  maxCommits: number;
+  maxBytes: number;
+}
+
+const cause = z.looseObject({
+  actor: z.object({ id: z.string(), name: z.string() }).nullable(),
+  via: z.enum(CHANGE_SOURCES),
+});
+const operation = z.looseObject({ op: z.string(), path: z.string() });
+/** Schema of a journal line. The checksum has verified the content, so this only detects foreign lines. */
+const commitLine = z.object({
+  seq: z.int().positive(),
+  atMs: z.number(),
+  cause,
+  ops: z.array(operation),
+  inverse: z.array(operation),
+  resources: z.array(z.object({ id: z.string(), type: z.string(), name: z.string(), path: z.string() })).default([]),
+});
+
+/** `journal.jsonl` after the files in `history/`, without gaps. The snapshot's `seq` tells which the world needs. */
+export class Journal {
+  readonly #files: StoreFiles;
+  readonly file: AppendFile;
+  /** Sequence numbers of the first commit in `journal.jsonl` (or the next one) and of the last durable one. */
+  #firstSeq: number;
+  #lastSeq: number;
+
+  private constructor(files: StoreFiles, file: AppendFile, firstSeq: number, lastSeq: number) {
+    this.#files = files;
+    this.file = file;
+    this.#firstSeq = firstSeq;
+    this.#lastSeq = lastSeq;
+  }
+
+  /** Opens the journal and replays the commits after a snapshot. Throws StoreError on damage or a gap. */
+  static async open(
+    files: StoreFiles,
+    fsync: FsyncPolicy,
+    afterSeq: number,
+    apply: (commit: Commit) => void,
+    onWarning: (message: string) => void,
+  ): Promise<Journal> {
+    const names = [...(await segmentsAfter(files, afterSeq)), JOURNAL_FILE];
+    let appliedSeq = afterSeq;
+    let end: { sizeBytes: number; isTorn: boolean } | undefined;
+    let firstSeq = 0;
+    let lastSeq = 0;
+    for (const [index, name] of names.entries()) {
+      firstSeq = 0;
+      lastSeq = 0;
+      end = await readCheckedLines(files, name, {
+        accept(value) {
+          const commit = parseCommit(value);
+          const expectedSeq = lastSeq > 0 ? lastSeq + 1 : Math.min(commit.seq, appliedSeq + 1);
+          if (commit.seq !== expectedSeq) throw new Error(`commit ${expectedSeq} is missing, this is ${commit.seq}`);
+          if (commit.seq > appliedSeq) apply(commit);
+          appliedSeq = Math.max(appliedSeq, commit.seq);
+          firstSeq ||= commit.seq;
+          lastSeq = commit.seq;
+        },
+        advise: (line) => adviseOn(files, names.slice(index + 1), line, appliedSeq),
+        ...(name === JOURNAL_FILE && {
+          onTorn: (tornBytes: number) =>
+            onWarning(
+              `${files.pathOf(name)} ends in the middle of a line (${tornBytes} bytes), as after a crash. That commit was never ` +
+                `acknowledged and is dropped; the world is as of commit ${appliedSeq}.`,
+            ),
+        }),
+      });
+    }
+    const file = new AppendFile(files, JOURNAL_FILE, fsync, end?.sizeBytes, end?.isTorn);
+    if (!end) await file.create();
+    if (firstSeq > 0) return new Journal(files, file, firstSeq, lastSeq);
+    return new Journal(files, file, appliedSeq + 1, appliedSeq);
+  }
+
+  static reportMissing(files: StoreFiles, afterSeq: number, onWarning: (message: string) => void): void {
+    const exists = (name: string) => files.readAt(name, 0, 0) !== undefined;
+    if (!files.wasKilled || exists(JOURNAL_FILE) || exists(`${JOURNAL_FILE}${NEXT}`)) return;
+    onWarning(
+      `${files.pathOf(JOURNAL_FILE)} is missing, although the platform was not stopped. The world is as of commit ${afterSeq}: later changes, ` +
+        'if there were any, are lost. If you have the file, stop the platform, put it back, and start again.',
+    );
+  }
+
+  static async exists(files: StoreFiles): Promise<boolean> {
+    return (await segmentsAfter(files, -1)).length > 0 || ((await files.read(JOURNAL_FILE))?.length ?? 0) > 0;
+  }
+
+  append(commit: Commit, done: Done): void {
+    const { ops, inverse, resources, ...rest } = commit;
+    const isLong = resources.length > LONG_COMMIT;
+    const line = isLong ? () => toCheckedLineInSlices(rest, { ops, inverse, resources }) : toCheckedLine(commit);
+    this.file.append(line, (error) => {
+      if (!error) this.#lastSeq = commit.seq;
+      done(error);
+    });
+  }
+
+  /** Moves the content of `journal.jsonl` to `history/`, so that the file starts again. */
+  async rotate(): Promise<void> {
+    if (this.#lastSeq < this.#firstSeq) return;
+    let lastSeq = 0;
+    await this.file.moveTo(() => {
+      lastSeq = this.#lastSeq;
+      return segmentName(this.#firstSeq, lastSeq);
+    });
+    this.#firstSeq = lastSeq + 1;
+  }
+
+  /** The kept durable commits before one, newest first, with a part of a file in memory at a time. Throws 503 if a file is damaged. */
+  async *backwards(beforeSeq = Number.POSITIVE_INFINITY): AsyncGenerator<Commit> {
+    const { handle, sizeBytes, segments } = await this.file.between(async () => ({
+      handle: await this.#files.openRead(JOURNAL_FILE),
+      sizeBytes: this.file.sizeBytes,
+      segments: await segmentsOf(this.#files),
+    }));
+    if (handle) yield* this.#commitsIn(JOURNAL_FILE, handle, sizeBytes, beforeSeq);
+    for (const { name, firstSeq } of segments.reverse()) {
+      if (firstSeq >= beforeSeq) continue;
+      const segment = await this.#files.openRead(name);
+      if (!segment) return; // no longer kept, like everything before it
+      yield* this.#commitsIn(name, segment, segment.sizeBytes, beforeSeq);
+    }
+  }
+
+  async oldestSeq(): Promise<number> {
+    return (await segmentsOf(this.#files))[0]?.firstSeq ?? this.#firstSeq;
+  }
+
+  async *#commitsIn(name: string, handle: ReadHandle, sizeBytes: number, beforeSeq: number): AsyncGenerator<Commit> {
+    try {
+      for await (const line of linesBackwards(handle, sizeBytes)) {
+        const seq = Number(LINE_BEGIN.exec(line.toString('latin1', 0, LINE_BEGIN_BYTES))?.[1]);
+        if (seq >= beforeSeq) continue;
+        yield this.#parse(name, line);
+      }
+    } finally {
+      await handle.close();
+    }
+  }
+
+  #parse(name: string, line: Buffer): Commit {
+    try {
+      return parseCommit(fromCheckedLine(line));
+    } catch (error) {
+      throw new PlatformError(
+        503,
+        `the history cannot be read: a line of ${this.#files.pathOf(name)} is damaged (${reasonOf(error)}). The current world does ` +
+          'not depend on it. Restore the file from a copy; nothing was changed.',
+        { cause: error },
+      );
+    }
+  }
+
+  /** Deletes the oldest files of the history until the limits are met, except for commits after the snapshot. */
+  async trim({ maxCommits, maxBytes }: Retention, snapshotSeq: number): Promise<void> {
+    const segments = await segmentsOf(this.#files);
+    const sizes = await Promise.all(segments.map(({ name }) => sizeOf(this.#files, name)));
+    let bytes = sizes.reduce((sum, size) => sum + size, this.file.sizeBytes);
+    for (const [index, { name, firstSeq, lastSeq }] of segments.entries()) {
+      const isTooMuch = this.#lastSeq - firstSeq + 1 > maxCommits || bytes > maxBytes;
+      if (!isTooMuch || lastSeq > snapshotSeq) return;
+      await this.#files.remove(name);
+      bytes -= sizes[index] ?? 0;
+    }
+  }
+}
+
+function parseCommit(value: unknown): Commit {
+  const parsed = commitLine.safeParse(value);
+  if (!parsed.success) throw new Error('the line is not a commit');
+  // The members of operations beyond op and path depend on the kind; applying them validates those.
+  return parsed.data as Commit;
+}
+
+function adviseOn(files: StoreFiles, laterNames: readonly string[], line: number, keptSeq: number): string {
+  const later = laterNames.length === 0 ? '' : ` and delete ${laterNames.map((name) => files.pathOf(name)).join(', ')}`;
+  return (
+    `The world is kept as of commit ${keptSeq}. To continue from there: copy the whole data folder to a safe place, then cut this ` +
+    `file off before line ${line}${later}, and start again.`
+  );
+}
+
+export function snapshotMissing(files: StoreFiles, snapshot: string): StoreError {
+  return new StoreError(
+    files.pathOf(snapshot),
+    `is missing, but ${files.pathOf(JOURNAL_FILE)} contains later commits. Nothing was changed. Restore the file from a copy, or ` +
+      'move the whole data folder away to start a new world.',
+  );
+}
+
+function segmentName(firstSeq: number, lastSeq: number): string {
+  const [first, last] = [firstSeq, lastSeq].map((seq) => String(seq).padStart(SEQ_DIGITS, '0'));
+  return `${FOLDER}/${first}-${last}.jsonl`;
+}
+
+async function segmentsOf(files: StoreFiles): Promise<{ name: string; firstSeq: number; lastSeq: number }[]> {
+  const names = await files.list(FOLDER);
+  return names.flatMap((name) => {
+    const [, first, last] = SEGMENT.exec(name) ?? [];
+    if (first === undefined) return [];
+    return [{ name: `${FOLDER}/${name}`, firstSeq: Number(first), lastSeq: Number(last) }];
+  });
+}
+
+async function segmentsAfter(files: StoreFiles, seq: number): Promise<string[]> {
+  return (await segmentsOf(files)).filter(({ lastSeq }) => lastSeq > seq).map(({ name }) => name);
+}
+
+async function sizeOf(files: StoreFiles, name: string): Promise<number> {
+  const handle = await files.openRead(name);
+  await handle?.close();
+  return handle?.sizeBytes ?? 0;
+}
+
+const NEWLINE = 0x0a;
+const CHUNK_BYTES = 64 * 1024;
+
+/** The complete lines of a file, last first, without line ends; at most a chunk and a line are in memory. */
+async function* linesBackwards(handle: ReadHandle, sizeBytes: number): AsyncGenerator<Buffer> {
+  let rest: Buffer[] = []; // the beginning of the line that the last chunk cut, in order
+  for (let end = sizeBytes; end > 0; ) {
+    const start = Math.max(0, end - CHUNK_BYTES);
+    let chunk = await handle.read(start, end - start);
+    end = start;
+    for (let at = chunk.lastIndexOf(NEWLINE); at >= 0; at = chunk.lastIndexOf(NEWLINE)) {
+      const line = Buffer.concat([chunk.subarray(at + 1), ...rest]);
+      if (line.length > 0) yield line;
+      rest = [];
+      chunk = chunk.subarray(0, at);
+    }
+    rest.unshift(chunk);
+  }
+  const first = Buffer.concat(rest);
+  if (first.length > 0) yield first;
+}

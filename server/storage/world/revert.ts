@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util';
+import jsonPatch from 'fast-json-patch';
+import type { Commit } from '../../model/commit.ts';
+import type { ErrorDetail } from '../../model/errors.ts';
+import { segmentsOf } from '../../model/patch/pointer.ts';
+import type { StoredResource, Uuid } from '../../model/record.ts';
+import { operationsBetween, tryingOperations } from './world-patch.ts';
+
+const { applyPatch, deepClone } = jsonPatch;
+
+/** The plan to undo one commit in the current world, or the later changes that prevent it. */
+export interface RevertPlan {
+  put: StoredResource[];
+  remove: Uuid[];
+  /** Pointers into the world; the plan is valid only if there are none. */
+  conflicts: ErrorDetail[];
+}
+
+/** Plans to undo an older commit: what it changed must be unchanged since it `left` it. An array counts as one value. */
+export function* planRevert(
+  commit: Pick<Commit, 'inverse'>,
+  left: ReadonlyMap<Uuid, StoredResource>,
+  present: ReadonlyMap<Uuid, StoredResource>,
+): Generator<undefined, RevertPlan> {
+  const plan: RevertPlan = { put: [], remove: [], conflicts: [] };
+  const { changes } = yield* tryingOperations(left, commit.inverse);
+  for (const { before: after, after: before } of changes) {
+    yield;
+    const id = (after ?? before)?.id ?? '';
+    const now = present.get(id);
+    if (isDeepStrictEqual(now, before)) continue;
+    if (isDeepStrictEqual(now, after)) {
+      if (before) plan.put.push(before);
+      else plan.remove.push(id);
+    } else if (after && now) {
+      const { record, conflicts } = before ? merged(before, after, now) : { record: now, conflicts: [] };
+      if (before) plan.put.push(record);
+      const since = before ? conflicts : operationsBetween(id, after, now).map(({ path }) => path);
+      plan.conflicts.push(...since.map((pointer) => ({ pointer, message: 'was changed since' })));
+    } else {
+      const message = now ? 'was created again since' : 'was removed since';
+      plan.conflicts.push({ pointer: `/resources/${id}`, message });
+    }
+  }
+  return plan;
+}
+
+/** The current record with the changes of a commit undone, and the pointers to values that were changed since. */
+function merged(
+  before: StoredResource,
+  after: StoredResource,
+  now: StoredResource,
+): { record: StoredResource; conflicts: string[] } {
+  const base = `/resources/${now.id}`;
+  // The author of the last change belongs to the current record.
+  const operations = operationsBetween(now.id, after, { ...before, modified: after.modified });
+  const inRecord = operations.map((operation) => ({ ...operation, path: operation.path.slice(base.length) }));
+  const conflicts = inRecord.flatMap(({ path }) => (isSameAt(after, now, path) ? [] : [base + path]));
+  const record = deepClone(now);
+  if (conflicts.length === 0) applyPatch(record, deepClone(inRecord));
+  return { record, conflicts };
+}
+
+/** Are two documents equal in everything that an operation at the pointer depends on? */
+function isSameAt(a: unknown, b: unknown, pointer: string): boolean {
+  const segments = segmentsOf(pointer);
+  let [x, y]: unknown[] = [a, b];
+  for (const segment of segments) {
+    if (Array.isArray(x) || !isObject(x) || !isObject(y) || Array.isArray(y)) break;
+    x = Object.hasOwn(x, segment) ? x[segment] : undefined;
+    y = Object.hasOwn(y, segment) ? y[segment] : undefined;
+  }
+  return isDeepStrictEqual(x, y);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,133 @@
+import { crc32 } from 'node:zlib';
+import { z } from 'zod';
+import { reasonOf } from '../../model/errors.ts';
+import type { StoredResource, Uuid } from '../../model/record.ts';
+import { parseWith } from '../../model/rules/validate.ts';
+import { checksumText } from '../files/checked-line.ts';
+import { StoreError } from '../files/store-error.ts';
+import { chunked, yieldingForEach } from '../files/yielding.ts';
+import { checksumOf, parseWorldText, type WorldText } from './world-text.ts';
+
+/** Resources are in a Map, oldest first: copying 100,000 takes a millisecond, of a plain object seventy. */
+export interface LiveWorld {
+  readonly id: Uuid;
+  seq: number;
+  readonly resources: Map<Uuid, StoredResource>;
+}
+
+const id = z.guid();
+const storedResource = z.strictObject({
+  id,
+  type: z.string(),
+  name: z.string(),
+  description: z.string().exactOptional(),
+  parent: id.nullable(),
+  state: z.enum(['Active', 'Failed', 'Pending', 'Corrupt']),
+  owner: id,
+  created: z.strictObject({ by: id, at: z.iso.datetime() }),
+  modified: z.strictObject({ action: z.enum(['create', 'update']), by: id, at: z.iso.datetime() }),
+  properties: z.record(z.string(), z.json()),
+  variables: z.record(z.string(), z.string()).exactOptional(),
+  tags: z.array(z.string()).exactOptional(),
+  grants: z
+    .record(
+      z.string(),
+      z.strictObject({
+        add: z.array(id).exactOptional(),
+        remove: z.array(id).exactOptional(),
+        value: z.json().exactOptional(),
+      }),
+    )
+    .exactOptional(),
+} satisfies Record<keyof StoredResource, z.ZodType>);
+
+const memberOrder = Object.keys(storedResource.shape);
+
+const header = { format: z.literal(1), id, seq: z.int().nonnegative().default(0) };
+const checkedHead = z.object(header);
+const editedRecords = z.object({ resources: z.record(id, storedResource) });
+const editedWorldFile = z.strictObject({ ...header, ...editedRecords.shape });
+
+const RESOURCES_BEGIN = '{\n  "resources": {\n';
+const RESOURCES_END = '\n  }\n}';
+const CHECKSUM = /,\n {2}"checksum": "([0-9a-f]{8})"\n}\n$/;
+const CHECKSUM_BYTES = 29;
+
+/** In a stable order, with a checksum as the last member. Made in slices between other tasks; records never change in place. */
+export async function* worldFileContent(
+  id: Uuid,
+  seq: number,
+  records: Iterable<StoredResource>,
+): AsyncGenerator<Uint8Array> {
+  let crc = 0;
+  for await (const slice of chunked(worldTexts(id, seq, records))) {
+    crc = crc32(slice, crc);
+    yield slice;
+  }
+  yield Buffer.from(`,\n  "checksum": "${checksumText(crc)}"\n}\n`);
+}
+
+function* worldTexts(id: Uuid, seq: number, records: Iterable<StoredResource>): Generator<string> {
+  yield `{\n  "format": 1,\n  "id": ${JSON.stringify(id)},\n  "seq": ${seq},\n  "resources": {`;
+  let separator = '\n';
+  for (const record of records) {
+    const wrapped = JSON.stringify({ resources: { [record.id]: inOrder(record) } }, null, 2);
+    yield separator + wrapped.slice(RESOURCES_BEGIN.length, -RESOURCES_END.length);
+    separator = ',\n';
+  }
+  yield '\n  }';
+}
+
+function inOrder(record: StoredResource): Record<string, unknown> {
+  const members: Record<string, unknown> = { ...record };
+  return Object.fromEntries(memberOrder.map((name) => [name, members[name]]));
+}
+
+/** A file without a valid checksum was edited: each record is validated. Throws StoreError if it is damaged or foreign. */
+export async function parseWorldFile(path: string, content: Buffer): Promise<LiveWorld> {
+  try {
+    return liveWorld(await readWorld(content));
+  } catch (error) {
+    throw new StoreError(
+      path,
+      `cannot be used as a world: ${reasonOf(error)}. Nothing was changed. Restore the file from a copy; or repair it and remove ` +
+        'its "checksum" member, so that the edited text is accepted; or move the whole data folder away to start a new world.',
+      { cause: error },
+    );
+  }
+}
+
+/** The same for a file from elsewhere: each record is validated whatever the checksum is. Throws the problem. */
+export async function parseForeignWorld(content: Buffer): Promise<LiveWorld> {
+  const { head, records } = await parseWorldText(content);
+  const { checksum: _, ...ownHead } = parseWith(z.looseObject({}), head);
+  return liveWorld(await editedWorld(ownHead, records));
+}
+
+function liveWorld(world: LiveWorld): LiveWorld {
+  for (const [key, record] of world.resources)
+    if (record.id !== key) throw new Error(`/resources/${key}/id is a different id: ${record.id}`);
+  return world;
+}
+
+async function readWorld(content: Buffer): Promise<LiveWorld> {
+  const tail = CHECKSUM.exec(content.subarray(-CHECKSUM_BYTES).toString('latin1'));
+  if (tail && tail[1] !== checksumText(await checksumOf(content.subarray(0, -CHECKSUM_BYTES))))
+    throw new Error('its content does not match its checksum');
+  const { head, records } = await parseWorldText(content);
+  if (!tail) return editedWorld(head, records);
+  const { id, seq } = parseWith(checkedHead, head);
+  // The checksum shows that the content was written from records.
+  return { id, seq, resources: (records ?? new Map()) as Map<Uuid, StoredResource> };
+}
+
+/** Each record is validated as a part of the whole, so that errors contain the position. */
+async function editedWorld(head: unknown, records: WorldText['records']): Promise<LiveWorld> {
+  const { id, seq } = parseWith(editedWorldFile, records ? { ...Object(head), resources: {} } : head);
+  const resources = new Map<Uuid, StoredResource>();
+  await yieldingForEach(records ?? [], ([key, record]) => {
+    const checked = parseWith(editedRecords, { resources: { [key]: record } });
+    for (const [own, one] of Object.entries(checked.resources)) resources.set(own, one);
+  });
+  return { id, seq, resources };
+}

@@ -1,0 +1,215 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { StoredResource } from '../../model/record.ts';
+import { typeOf, typeOfWord } from '../../model/registry.ts';
+import { namedBy } from '../../model/rules/references.ts';
+import type { TypeWord } from '../../model/type-words.ts';
+import { cause, record, rootId, smallWorld, testOptions } from '../../testing/small-world.ts';
+import { openStore, type WorldStore } from './world-store.ts';
+
+/** Of lambdas and containers alike. */
+const WORDS: TypeWord[] = ['orgs', 'lambdas', 'containers'];
+const naming = (ids: readonly string[]) => ({ secrets: ids.map((secret_id) => ({ secret_id })) });
+const wordOf = (one: StoredResource) => typeOf(one).word;
+
+const names = (records: readonly StoredResource[]) => records.map(({ name }) => name);
+
+test('lists are oldest first, those of one moment in the order they came', async () => {
+  const store = await openStore(testOptions());
+  const at = (second: number) => ({ created: { by: rootId, at: `2024-05-01T12:00:0${second}.000Z` } });
+  await store.commit(
+    { put: [record('apis', 'b', at(2)), record('apis', 'c', at(2)), record('apis', 'd', at(3))] },
+    cause,
+  );
+  const oldest = record('apis', 'a', at(1));
+  await store.commit({ put: [oldest] }, cause);
+  expect(names(store.view.all('apis'))).toEqual(['a', 'b', 'c', 'd']);
+  await store.commit({ put: [{ ...oldest, ...at(4) }] }, cause);
+  expect(names(store.view.all('apis'))).toEqual(['b', 'c', 'd', 'a']);
+  await store.commit({ put: [{ ...oldest, ...at(0) }] }, cause);
+  expect(names(store.view.all('apis'))).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('a list that was given stays as it is', async () => {
+  const store = await openStore(testOptions());
+  const one = record('apis', 'one');
+  await store.commit({ put: [one] }, cause);
+  const before = store.view.all('apis');
+  await store.commit({ put: [record('apis', 'two'), { ...one, description: 'changed' }] }, cause);
+  expect(before).toEqual([one]);
+});
+
+test('what moves with its parent belongs to the new organization, to any depth (D-023)', async () => {
+  const store = await openStore(testOptions());
+  const [left, right] = [record('orgs', 'left'), record('orgs', 'right')];
+  const workspace = record('workspaces', 'w', { parent: left.id });
+  const environment = record('environments', 'e', { parent: workspace.id });
+  const container = record('containers', 'c', { parent: environment.id });
+  // A child may stand before its parent in a commit.
+  await store.commit({ put: [container, environment, workspace, left, right] }, cause);
+  expect(store.view.ownedBy(left.id, 'containers')).toEqual([container]);
+  await store.commit({ put: [{ ...workspace, parent: right.id }] }, cause);
+  expect(store.view.ownedBy(left.id, 'containers')).toEqual([]);
+  expect(store.view.ownedBy(right.id, 'containers')).toEqual([container]);
+  expect(store.view.ownedBy(right.id, 'environments')).toEqual([environment]);
+  expect(store.view.ownedBy(rootId, 'orgs').map(({ id }) => id)).toEqual([rootId, left.id, right.id]);
+});
+
+test('an unknown id, parent, word or name gives nothing', async () => {
+  const { view } = await openStore(testOptions());
+  const { id } = record('apis', 'not stored');
+  expect(view.find(id)).toBeUndefined();
+  for (const list of [
+    view.children(id),
+    view.ownedBy(id, 'apis'),
+    view.all('apis'),
+    view.named('apis', 'x'),
+    view.referrers(id),
+  ]) {
+    expect(list).toEqual([]);
+  }
+});
+
+/** D-023, looked up the slow way. */
+function ownerOf(resources: WorldStore['world']['resources'], of: StoredResource): string {
+  let at = of.parent === null ? of : resources.get(of.parent);
+  while (at && wordOf(at) !== 'orgs') at = at.parent === null ? undefined : resources.get(at.parent);
+  return at?.id ?? '';
+}
+
+/** Every answer of the view, looked up the slow way. */
+function expectTrueView({ view, world }: WorldStore): void {
+  const all = [...world.resources.values()].sort((a, b) =>
+    a.created.at < b.created.at ? -1 : a.created.at > b.created.at ? 1 : 0,
+  );
+  const those = (test: (one: StoredResource) => boolean) =>
+    all
+      .filter(test)
+      .map(({ id }) => id)
+      .sort();
+  const ids = (records: readonly StoredResource[]) => records.map(({ id }) => id).sort();
+  for (const one of all) {
+    expect(view.find(one.id)).toBe(one);
+    expect(ids(view.children(one.id))).toEqual(those(({ parent }) => parent === one.id));
+    expect(ids(view.referrers(one.id))).toEqual(those((other) => namedBy(other).includes(one.id)));
+    expect(ids(view.named(wordOf(one), one.name))).toEqual(
+      those(({ type, name }) => type === one.type && name === one.name),
+    );
+    for (const word of WORDS) {
+      expect(ids(view.referrers(one.id, word))).toEqual(
+        those((other) => wordOf(other) === word && namedBy(other).includes(one.id)),
+      );
+      expect(ids(view.referrersOutside(rootId, one.id, word))).toEqual(
+        ids(view.referrers(one.id, word).filter((other) => ownerOf(world.resources, other) !== rootId)),
+      );
+      expect(ids(view.children(one.id, word))).toEqual(
+        those((other) => other.parent === one.id && wordOf(other) === word),
+      );
+      expect(ids(view.named(word, 'a', one.id))).toEqual(
+        those((other) => other.parent === one.id && wordOf(other) === word && other.name === 'a'),
+      );
+      expect(ids(view.ownedBy(one.id, word))).toEqual(
+        those((other) => wordOf(other) === word && ownerOf(world.resources, other) === one.id),
+      );
+    }
+  }
+  for (const word of WORDS) {
+    const listed = view.all(word);
+    expect(ids(listed)).toEqual(those((other) => wordOf(other) === word));
+    const ages = listed.map(({ created }) => created.at);
+    expect(ages).toEqual(ages.toSorted());
+  }
+}
+
+test('after any commits, every index equals a scan of all resources', async () => {
+  const step = fc.record({
+    remove: fc.boolean(),
+    target: fc.nat(),
+    parent: fc.nat(),
+    uses: fc.array(fc.nat(), { maxLength: 3 }),
+    word: fc.constantFrom(...WORDS),
+    name: fc.constantFrom('a', 'b', 'c'),
+    second: fc.integer({ min: 0, max: 9 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
+      const store = await openStore(testOptions());
+      for (const { remove, target, parent, uses, word, name, second } of steps) {
+        const present = [...store.world.resources.values()];
+        const pick = (n: number) => present[n % present.length]?.id ?? rootId;
+        const id = pick(target);
+        if (remove) {
+          if (store.view.children(id).length === 0 && id !== rootId) await store.commit({ remove: [id] }, cause);
+          continue;
+        }
+        const created = { by: rootId, at: `2024-05-01T12:00:0${second}.000Z` };
+        const properties = naming(uses.map(pick));
+        // Every other step changes what is there; a parent is always older in the tree, so that there is no circle.
+        const isNew = target % 2 === 0 || id === rootId;
+        const placed = isNew ? { parent: pick(parent) } : { id, parent: store.view.find(id)?.parent ?? rootId };
+        await store.commit({ put: [record(word, name, { ...placed, created, properties })] }, cause);
+      }
+      expectTrueView(store);
+      const createWorld = () => ({
+        format: 1 as const,
+        id: store.world.id,
+        resources: Object.fromEntries(store.world.resources),
+      });
+      expectTrueView(await openStore(testOptions({ createWorld })));
+      // Changes before a query, or after a query for one type, are included as well.
+      for (const asked of [undefined, ...WORDS]) {
+        const again = await openStore(testOptions({ createWorld }));
+        if (asked) again.view.referrers(rootId, asked);
+        const [first = rootId, last = rootId] = [...again.world.resources.keys()].slice(-2);
+        const changed = again.view.find(first);
+        if (changed) await again.commit({ put: [{ ...changed, properties: naming([rootId, last]) }] }, cause);
+        if (last !== rootId && again.view.children(last).length === 0) await again.commit({ remove: [last] }, cause);
+        if (asked === 'containers') await again.completeView();
+        expectTrueView(again);
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('parts of long lists are true, made ahead or when asked for, whatever changes meanwhile', async () => {
+  const records = Array.from({ length: 3_000 }, (_, at) => record('apis', `a${at}`));
+  const [first = rootId, second = rootId, third = rootId] = records.map(({ id }) => id);
+  for (const isPrepared of [true, false]) {
+    for (const changesMeanwhile of [true, false]) {
+      const store = await openStore(
+        testOptions({
+          createWorld: () => {
+            const world = smallWorld();
+            return {
+              ...world,
+              resources: { ...world.resources, ...Object.fromEntries(records.map((one) => [one.id, one])) },
+            };
+          },
+        }),
+      );
+      const completed = isPrepared ? store.completeView() : undefined;
+      const change = async () => {
+        const [renamed, turned] = [store.view.find(first), store.view.find(third)];
+        if (!renamed || !turned) throw new Error('both are there');
+        const put = [
+          { ...renamed, name: 'renamed' },
+          { ...turned, type: typeOfWord('environments').name },
+          record('apis', 'new'),
+        ];
+        await store.commit({ put, remove: [second] }, cause);
+      };
+      if (changesMeanwhile) await change();
+      await completed;
+      if (!changesMeanwhile) await change();
+      const { view } = store;
+      expect(names(view.named('apis', 'renamed', rootId))).toEqual(['renamed']);
+      expect(view.named('apis', 'a0', rootId)).toEqual([]);
+      expect(view.named('apis', 'a1', rootId)).toEqual([]);
+      expect(names(view.named('environments', 'a2', rootId))).toEqual(['a2']);
+      expect(names(view.children(rootId, 'apis'))).toEqual(['renamed', ...names(records.slice(3)), 'new']);
+      expect(names(view.ownedBy(rootId, 'apis'))).toEqual(names(view.children(rootId, 'apis')));
+      expect(names(view.ownedBy(rootId, 'environments'))).toEqual(['a2']);
+    }
+  }
+});

@@ -1,0 +1,230 @@
+import type { Change } from '../../model/commit.ts';
+import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import { typeOf } from '../../model/registry.ts';
+import { foundBy } from '../../model/rules/references.ts';
+import type { TypeWord } from '../../model/type-words.ts';
+import { yieldingForEach } from '../files/yielding.ts';
+import { type Entry, type KeyOf, Listing } from './listing.ts';
+
+const NO_PARENT = '';
+
+export interface PreparedChange {
+  before: StoredResource | undefined;
+  after: Omit<Entry, 'owner' | 'order'> | undefined;
+}
+
+const parentOf: KeyOf = ({ record }) => record.parent ?? NO_PARENT;
+const wordOf: KeyOf = ({ word }) => word;
+const ownerOf: KeyOf = ({ owner }) => owner;
+const nameOf: KeyOf = ({ record }) => record.name;
+const wordAndNameOf: KeyOf = ({ record, word }) => `${word}/${record.name}`;
+
+/** Indexes that each commit updates. Those that a start does not need are created on first use, or earlier by `complete`. */
+export class WorldIndex implements WorldView {
+  readonly #entries = new Map<Uuid, Entry>();
+  #nextOrder = 1;
+  #revision = 0;
+  #root: StoredResource | undefined;
+
+  #completed: Promise<void> | undefined;
+
+  readonly #byParent = new Listing();
+  readonly #byWord = new Listing();
+  readonly #byReference = new Listing();
+  readonly #unread = new Set<TypeWord>();
+
+  get root(): StoredResource {
+    if (!this.#root) [this.#root] = this.#byParent.list(NO_PARENT);
+    if (!this.#root) throw new Error('this world has no root organization');
+    return this.#root;
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  find(id: Uuid): StoredResource | undefined {
+    return this.#entries.get(id)?.record;
+  }
+
+  children(parentId: Uuid, word?: TypeWord): readonly StoredResource[] {
+    return word ? this.#byParent.part(parentId, wordOf, word) : this.#byParent.list(parentId);
+  }
+
+  ownedBy(orgId: Uuid, word: TypeWord): readonly StoredResource[] {
+    return this.#byWord.part(word, ownerOf, orgId);
+  }
+
+  all(word: TypeWord): readonly StoredResource[] {
+    return this.#byWord.list(word);
+  }
+
+  named(word: TypeWord, name: string, parentId?: Uuid): readonly StoredResource[] {
+    return parentId === undefined
+      ? this.#byWord.part(word, nameOf, name)
+      : this.#byParent.part(parentId, wordAndNameOf, `${word}/${name}`);
+  }
+
+  referrers(id: string, word?: TypeWord): readonly StoredResource[] {
+    this.#readReferencesOf(word);
+    const all = this.#byReference.list(id);
+    return word ? all.filter((one) => this.#entries.get(one.id)?.word === word) : all;
+  }
+
+  referrersOutside(orgId: Uuid, id: string, word: TypeWord): readonly StoredResource[] {
+    this.#readReferencesOf(word);
+    if (this.#byReference.isWithin(id, ownerOf, orgId)) return [];
+    return this.referrers(id, word).filter((one) => this.#entries.get(one.id)?.owner !== orgId);
+  }
+
+  /** An index of records that no change reaches any more, created with turns for other tasks. */
+  static async of(resources: Iterable<StoredResource>): Promise<WorldIndex> {
+    const index = new WorldIndex();
+    await yieldingForEach([...resources], (record) => index.begin([record]));
+    await index.#byParent.prepare(wordAndNameOf);
+    return index;
+  }
+
+  /** Adds the resources of a world in their order to an empty index. Throws for a type that is not registered. */
+  begin(resources: Iterable<StoredResource>): void {
+    this.#revision += 1;
+    for (const record of resources) {
+      const { word } = typeOf(record);
+      this.#unread.add(word);
+      if (this.#file(record.id, { record, word, references: undefined, owner: this.#ownerOf(record) }))
+        this.#passOwnerDown(record.id);
+    }
+  }
+
+  complete(): Promise<void> {
+    this.#completed ??= this.#complete();
+    return this.#completed;
+  }
+
+  async #complete(): Promise<void> {
+    await yieldingForEach(this.#entries.values(), (entry) => this.#readReferences(entry));
+    this.#unread.clear();
+    for (const keyOf of [wordOf, wordAndNameOf]) await this.#byParent.prepare(keyOf);
+    await this.#byWord.prepare(ownerOf);
+  }
+
+  /** Looks up the registry before `apply`: a record of an unknown type must be refused before anything is changed. */
+  prepare(changes: readonly Change[]): PreparedChange[] {
+    return changes.map(({ before, after }) => ({
+      before,
+      after: after && { record: after, word: typeOf(after).word, references: foundBy(after) },
+    }));
+  }
+
+  /** Applies changes; the cost depends on the number of changed resources and of descendants of moved ones. */
+  apply(changes: readonly PreparedChange[]): void {
+    const moved: Uuid[] = [];
+    this.#revision += 1;
+    this.#root = undefined;
+    // Within one commit a child can come before its parent. It waits for that, because its owner depends on it.
+    const waiting: PreparedChange[] = [];
+    for (const change of changes) {
+      const parent = change.after?.record.parent;
+      if (parent && !this.#entries.has(parent)) waiting.push(change);
+      else this.#applyOne(change, moved);
+    }
+    for (const change of waiting) this.#applyOne(change, moved);
+    for (const id of moved) this.#passOwnerDown(id);
+  }
+
+  #applyOne({ before, after }: PreparedChange, moved: Uuid[]): void {
+    const id = after?.record.id ?? before?.id ?? '';
+    if (this.#file(id, after && { ...after, owner: this.#ownerOf(after.record) })) moved.push(id);
+  }
+
+  /** Updates the index of a resource, or removes it. Returns whether the organization of its descendants can have changed. */
+  #file(id: Uuid, next: Omit<Entry, 'order'> | undefined): boolean {
+    const present = this.#entries.get(id);
+    if (!present) {
+      if (!next) return false;
+      const entry = { ...next, order: this.#nextOrder++ };
+      this.#entries.set(id, entry);
+      this.#add(entry);
+      return this.#byParent.has(id);
+    }
+    if (!next) {
+      this.#entries.delete(id);
+      this.#remove(present);
+      return true;
+    }
+    const before = { ...present };
+    const after = Object.assign(present, next);
+    if (isFiledAlike(before, after)) return false;
+    if (before.record.created.at !== after.record.created.at) {
+      // If the age changed (only in an imported world), the resource needs a new position under each key.
+      this.#remove(before);
+      this.#add(after);
+    } else {
+      this.#byParent.move(before, after, parentOf);
+      this.#byWord.move(before, after, wordOf);
+      this.#moveReferences(before.references, after.references, before, after);
+    }
+    return before.owner !== after.owner || before.word !== after.word;
+  }
+
+  #add(entry: Entry): void {
+    this.#byParent.add(parentOf(entry), entry);
+    this.#byWord.add(entry.word, entry);
+    this.#moveReferences([], entry.references, entry, entry);
+  }
+
+  #remove(entry: Entry): void {
+    this.#byParent.remove(parentOf(entry), entry);
+    this.#byWord.remove(entry.word, entry);
+    this.#moveReferences(entry.references, [], entry, entry);
+  }
+
+  #readReferencesOf(word: TypeWord | undefined): void {
+    if (word ? !this.#unread.has(word) : this.#unread.size === 0) return;
+    for (const entry of this.#entries.values()) if (!word || entry.word === word) this.#readReferences(entry);
+    if (word) this.#unread.delete(word);
+    else this.#unread.clear();
+  }
+
+  #readReferences(entry: Entry): void {
+    if (entry.references) return;
+    entry.references = foundBy(entry.record);
+    this.#moveReferences([], entry.references, entry, entry);
+  }
+
+  #moveReferences(old: readonly string[] = [], next: readonly string[] = [], before: Entry, after: Entry): void {
+    for (const id of old) if (!next.includes(id)) this.#byReference.remove(id, before);
+    for (const id of next) {
+      if (old.includes(id)) this.#byReference.move(before, after, () => id);
+      else this.#byReference.add(id, after);
+    }
+  }
+
+  /** D-023: the organization at or above the parent; root owns itself. */
+  #ownerOf(record: StoredResource): Uuid {
+    if (record.parent === null) return record.id;
+    const parent = this.#entries.get(record.parent);
+    if (!parent) return '';
+    return parent.word === 'orgs' ? parent.record.id : parent.owner;
+  }
+
+  #passOwnerDown(id: Uuid): void {
+    for (const child of this.#byParent.list(id)) {
+      const entry = this.#entries.get(child.id);
+      const owner = this.#ownerOf(child);
+      if (entry && entry.owner !== owner && this.#file(child.id, { ...entry, owner })) this.#passOwnerDown(child.id);
+    }
+  }
+}
+
+function isFiledAlike(a: Entry, b: Entry): boolean {
+  return (
+    a.owner === b.owner &&
+    a.word === b.word &&
+    a.record.parent === b.record.parent &&
+    a.record.name === b.record.name &&
+    a.record.created.at === b.record.created.at &&
+    a.references?.length === b.references?.length &&
+    a.references?.every((id, i) => id === b.references?.[i]) !== false
+  );
+}

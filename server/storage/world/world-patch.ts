@@ -1,0 +1,195 @@
+import jsonPatch, { type Operation } from 'fast-json-patch';
+import type { Change } from '../../model/commit.ts';
+import { PlatformError } from '../../model/errors.ts';
+import { stepTo } from '../../model/patch/pointer.ts';
+import { isUuid, type StoredResource, type Uuid } from '../../model/record.ts';
+import { atOnce } from '../files/yielding.ts';
+
+const { applyPatch, compare, deepClone, JsonPatchError } = jsonPatch;
+
+const ROOT = '/resources/';
+const STEP_OPERATIONS = 100;
+
+/** The operations on the world that turn one state of a resource into another; undefined means that the resource does not exist. */
+export function operationsBetween(
+  id: Uuid,
+  before: StoredResource | undefined,
+  after: StoredResource | undefined,
+): Operation[] {
+  const path = ROOT + id;
+  if (before && after) {
+    return compare(before, after).map((operation) => ({ ...operation, path: path + operation.path }));
+  }
+  if (after) return [{ op: 'add', path, value: deepClone(after) }];
+  return before ? [{ op: 'remove', path }] : [];
+}
+
+/** In one pass; undefined if nothing changes. Unchanged parts are shared, so none may be changed afterwards. */
+export function changeBetween(
+  id: Uuid,
+  before: StoredResource | undefined,
+  wanted: StoredResource | undefined,
+): { change: Change; ops: Operation[]; inverse: Operation[] } | undefined {
+  const path = ROOT + id;
+  if (!before) {
+    if (!wanted) return undefined;
+    const after = deepClone(wanted);
+    return { change: { after }, ops: [{ op: 'add', path, value: after }], inverse: [{ op: 'remove', path }] };
+  }
+  if (!wanted)
+    return { change: { before }, ops: [{ op: 'remove', path }], inverse: [{ op: 'add', path, value: before }] };
+  const difference = differenceBetween(before, wanted, path);
+  if (!difference) return undefined;
+  const { after, ops, inverse } = difference;
+  if (after.id !== id) throw new PlatformError(422, `${path}/id must be ${id}`);
+  return { change: { before, after }, ops, inverse };
+}
+
+/** The new object or array, and the operations in both directions, like those of `compare` and in its order. */
+interface Difference<T> {
+  after: T;
+  ops: Operation[];
+  inverse: Operation[];
+}
+
+/** Most members are unchanged, so nothing is created before the first difference. */
+function differenceBetween<T extends object>(before: T, wanted: T, path: string): Difference<T> | undefined {
+  if (before === wanted) return undefined;
+  const [had, has] = [before, wanted] as [Members, Members];
+  let made: Made | undefined;
+  const names = Object.keys(before);
+  for (let i = names.length - 1; i >= 0; i--) {
+    const name = names[i] as string; // one of them
+    const old = had[name];
+    const value = Object.hasOwn(has, name) ? has[name] : undefined;
+    if (old === value) continue;
+    const at = path + stepTo(name);
+    const isWithin = isNode(old) && isNode(value) && Array.isArray(old) === Array.isArray(value);
+    const below = isWithin ? differenceBetween(old, value, at) : undefined;
+    if (isWithin && !below) continue;
+    made ??= beginFrom(had);
+    if (below) {
+      made.after[name] = below.after;
+      made.ops.push(...below.ops);
+      made.back.set(name, below.inverse);
+    } else if (value === undefined) {
+      if (Array.isArray(made.after)) made.after.length -= 1;
+      else delete made.after[name];
+      made.ops.push({ op: 'remove', path: at });
+      made.gone.unshift({ op: 'add', path: at, value: old });
+    } else {
+      const copy = deepClone(value);
+      made.after[name] = copy;
+      made.ops.push({ op: 'replace', path: at, value: copy });
+      made.back.set(name, [{ op: 'replace', path: at, value: old }]);
+    }
+  }
+  for (const name of Object.keys(wanted)) {
+    if (has[name] === undefined || Object.hasOwn(before, name)) continue;
+    made ??= beginFrom(had);
+    const copy = deepClone(has[name]);
+    const at = path + stepTo(name);
+    made.after[name] = copy;
+    made.ops.push({ op: 'add', path: at, value: copy });
+    made.back.set(name, [{ op: 'remove', path: at }]);
+  }
+  if (!made) return undefined;
+  const { after, ops, back, gone } = made;
+  const inverse: Operation[] = [];
+  for (const name of Object.keys(after).reverse()) inverse.push(...(back.get(name) ?? []));
+  inverse.push(...gone);
+  return { after: after as T, ops, inverse };
+}
+
+type Members = Record<string, unknown>;
+
+/** A difference in progress: the inverse operations for existing members and for removed ones. */
+interface Made {
+  after: Members;
+  ops: Operation[];
+  back: Map<string, Operation[]>;
+  gone: Operation[];
+}
+
+function beginFrom(before: Members): Made {
+  const after = (Array.isArray(before) ? [...before] : { ...before }) as Members; // the original of the copy
+  return { after, ops: [], back: new Map(), gone: [] };
+}
+
+function isNode(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** The changes, computed on copies, and the operations that undo them in reverse order. Throws 422 if an operation does not apply. */
+export function tryOperations(
+  resources: ReadonlyMap<Uuid, StoredResource>,
+  operations: readonly Operation[],
+): { changes: Change[]; inverse: Operation[] } {
+  return atOnce(tryingOperations(resources, operations));
+}
+
+/** The same, with steps between which others can have a turn; the world must not change meanwhile. */
+export function* tryingOperations(
+  resources: ReadonlyMap<Uuid, StoredResource>,
+  operations: readonly Operation[],
+): Generator<undefined, { changes: Change[]; inverse: Operation[] }> {
+  const copies = new Map<Uuid, StoredResource | undefined>();
+  for (let at = 0; at < operations.length; at += STEP_OPERATIONS) {
+    const step = operations.slice(at, at + STEP_OPERATIONS);
+    const touched: Record<Uuid, StoredResource> = {};
+    const ids = new Set(step.flatMap(idsNamedIn));
+    for (const id of ids) {
+      const record = resources.get(id);
+      const copy = copies.has(id) ? copies.get(id) : record && deepClone(record);
+      if (copy) touched[id] = copy;
+    }
+    try {
+      applyPatch({ resources: touched }, deepClone(step), true);
+    } catch (error) {
+      throw notApplicable(error, at);
+    }
+    for (const id of ids) copies.set(id, touched[id]);
+    yield;
+  }
+  const changes: Change[] = [];
+  const inverse: Operation[][] = [];
+  for (const [id, after] of copies) {
+    yield;
+    const before = resources.get(id);
+    const back = operationsBetween(id, after, before);
+    if (back.length === 0) continue;
+    if (after && after.id !== id) throw new PlatformError(422, `${ROOT}${id}/id must be ${id}`);
+    changes.push({ ...(before && { before }), ...(after && { after }) });
+    inverse.push(back);
+  }
+  return { changes, inverse: inverse.reverse().flat() };
+}
+
+/** Applies changes to the resources of the world. Records are replaced and never changed in place. */
+export function applyChanges(resources: Map<Uuid, StoredResource>, changes: readonly Change[]): void {
+  for (const { before, after } of changes) {
+    if (after) resources.set(after.id, after);
+    else if (before) resources.delete(before.id);
+  }
+}
+
+function idsNamedIn(operation: Operation): Uuid[] {
+  const pointers = 'from' in operation ? [operation.path, operation.from] : [operation.path];
+  return pointers.map((pointer) => {
+    const id = pointer.startsWith(ROOT) ? pointer.slice(ROOT.length).split('/', 1)[0] : undefined;
+    if (isUuid(id)) return id;
+    throw new PlatformError(
+      422,
+      `a commit can only change values below ${ROOT}<id>; '${pointer.slice(0, 200)}' is not`,
+    );
+  });
+}
+
+function notApplicable(error: unknown, first: number): PlatformError {
+  // Its message contains the whole document; name, index and path are sufficient.
+  const reason =
+    error instanceof JsonPatchError
+      ? `operation ${first + (error.index ?? 0)} (${error.operation?.op} ${error.operation?.path}): ${error.name}`
+      : String(error);
+  return new PlatformError(422, `the operations do not apply to the current world, ${reason}`, { cause: error });
+}

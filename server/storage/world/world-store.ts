@@ -1,0 +1,264 @@
+import jsonPatch, { type Operation } from 'fast-json-patch';
+import { Low } from 'lowdb';
+import type { Cause, Change, Commit, CommitListener, CommitResource } from '../../model/commit.ts';
+import { PlatformError, reasonOf } from '../../model/errors.ts';
+import type { StoredResource, Uuid, World, WorldView } from '../../model/record.ts';
+import { pathOf } from '../../model/resource-path.ts';
+import type { FsyncPolicy, StorageBackend, StoreFiles } from '../files/files.ts';
+import { FolderFiles } from '../files/folder-files.ts';
+import { MemoryFiles } from '../files/memory-files.ts';
+import { FolderLost, StoreError } from '../files/store-error.ts';
+import { atOnce } from '../files/yielding.ts';
+import type { Retention } from './journal.ts';
+import { WORLD_FILE, WorldAdapter } from './world-adapter.ts';
+import type { LiveWorld } from './world-file.ts';
+import { WorldHistory } from './world-history.ts';
+import { type PreparedChange, WorldIndex } from './world-index.ts';
+import { applyChanges, changeBetween } from './world-patch.ts';
+
+const { deepClone } = jsonPatch;
+
+export interface StoreOptions {
+  medium: StorageBackend;
+  createWorld(): World | Promise<World>;
+  nowMs(): number;
+  fsync?: FsyncPolicy;
+  retention?: Retention;
+  /** Called for problems without data loss: an incomplete last line, a failed snapshot. */
+  onWarning(message: string): void;
+  /** Freeze all records, so that code that changes one in place fails immediately; for tests. Default false. */
+  freeze?: boolean;
+}
+
+/** The content of a commit: records to create or replace, ids to remove (unknown ones are ignored). */
+export interface CommitRequest {
+  put?: readonly StoredResource[];
+  remove?: readonly Uuid[];
+}
+
+/** A commit that is valid in the world in which it was computed. */
+export interface PreparedCommit {
+  changes: Change[];
+  entries: PreparedChange[];
+  ops: Operation[];
+  inverse: Operation[];
+  /** What exists afterwards, then what is removed. */
+  resources: CommitResource[];
+}
+
+const KEEP_ALL: Retention = { maxCommits: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY };
+
+/** Whether the last write reached the disk; `message` says what failed and what to do (D-015). */
+export type StoreHealth = { isHealthy: true } | { isHealthy: false; message: string };
+
+/** Creates the first one, too. Throws StoreError if the data folder is damaged, in use, or unusable, and changes nothing then. */
+export async function openStore(options: StoreOptions): Promise<WorldStore> {
+  const { medium } = options;
+  const files = medium.kind === 'memory' ? new MemoryFiles() : await FolderFiles.open(medium.dir);
+  try {
+    return await openStoreIn(files, options);
+  } catch (error) {
+    files.release();
+    throw error;
+  }
+}
+
+export async function openStoreIn(files: StoreFiles, options: Omit<StoreOptions, 'medium'>): Promise<WorldStore> {
+  const adapter = new WorldAdapter(files, options.fsync ?? 'batch', options.retention ?? KEEP_ALL, options.onWarning);
+  const low = new Low<LiveWorld | null>(adapter, null);
+  await low.read();
+  if (!low.data) {
+    const { id, resources } = await options.createWorld();
+    low.data = { id, seq: 0, resources: new Map(Object.entries(deepClone(resources))) };
+    await low.write().catch((error: unknown) => {
+      const advice = 'Free some disk space and make the folder writable for you, or choose another data folder.';
+      throw new StoreError(files.pathOf(WORLD_FILE), `cannot be written (${reasonOf(error)}). ${advice}`);
+    });
+  }
+  const index = new WorldIndex();
+  if (options.freeze) deepFreeze([...low.data.resources.values()]);
+  try {
+    index.begin(low.data.resources.values());
+  } catch (error) {
+    const advice = 'Was it made by a newer version? Nothing was changed.';
+    throw new StoreError(files.pathOf(WORLD_FILE), `cannot be used as a world: ${reasonOf(error)}. ${advice}`);
+  }
+  return new WorldStore(low.data, index, () => low.write(), adapter, options, files);
+}
+
+export class WorldStore {
+  readonly files: StoreFiles;
+  readonly history: WorldHistory;
+  readonly view: WorldView;
+  readonly #world: LiveWorld;
+  readonly #index: WorldIndex;
+  readonly #adapter: WorldAdapter;
+  readonly #options: Omit<StoreOptions, 'medium'>;
+  readonly #writeSnapshot: () => Promise<void>;
+  readonly #listeners = new Set<CommitListener>();
+  #snapshot: Promise<void> | undefined;
+  #isClosed = false;
+  #closing: Promise<void> | undefined;
+
+  constructor(
+    world: LiveWorld,
+    index: WorldIndex,
+    writeSnapshot: () => Promise<void>,
+    adapter: WorldAdapter,
+    options: Omit<StoreOptions, 'medium'>,
+    files: StoreFiles,
+  ) {
+    this.files = files;
+    this.#world = world;
+    this.#writeSnapshot = writeSnapshot;
+    this.#adapter = adapter;
+    this.#options = options;
+    this.#index = index;
+    this.view = index;
+    this.history = new WorldHistory(world, adapter.journal);
+  }
+
+  /** The id of the world, the sequence number of its last commit, and all its resources. Read only. */
+  get world(): Readonly<Pick<LiveWorld, 'id' | 'seq'>> & { readonly resources: ReadonlyMap<Uuid, StoredResource> } {
+    return this.#world;
+  }
+
+  get seq(): number {
+    return this.#world.seq;
+  }
+
+  /** In the view at once; resolves when durable, or to undefined if nothing changes. Else rejects with 503 and undoes it with later ones. */
+  async commit(request: CommitRequest | PreparedCommit, cause: Cause): Promise<Commit | undefined> {
+    if (this.#isClosed) throw new PlatformError(503, 'the platform is stopping, so the change was not made');
+    return this.#commit('entries' in request ? request : atOnce(this.prepare(request)), cause);
+  }
+
+  /** Computes a commit in steps, between which others can have a turn. It is valid as long as the world does not change. */
+  *prepare(request: CommitRequest): Generator<undefined, PreparedCommit> {
+    const wanted = new Map<Uuid, StoredResource | undefined>();
+    for (const record of request.put ?? []) wanted.set(record.id, record);
+    for (const id of request.remove ?? []) wanted.set(id, undefined);
+    const prepared: PreparedCommit = { changes: [], entries: [], ops: [], inverse: [], resources: [] };
+    const inverse: Operation[][] = [];
+    const present = this.#world.resources;
+    for (const [id, record] of wanted) {
+      yield;
+      const made = changeBetween(id, present.get(id), record);
+      if (!made) continue;
+      prepared.changes.push(made.change);
+      prepared.entries.push(...this.#index.prepare([made.change]));
+      prepared.ops.push(...made.ops);
+      inverse.push(made.inverse);
+    }
+    const removed: CommitResource[] = [];
+    for (const { before, after } of prepared.changes) {
+      yield;
+      if (after) prepared.resources.push(describe(after, (id) => (wanted.has(id) ? wanted : present).get(id)));
+      else if (before) removed.push(describe(before, (id) => present.get(id)));
+    }
+    prepared.resources.push(...removed);
+    return { ...prepared, inverse: inverse.reverse().flat() };
+  }
+
+  /** Creates what the start of a large world does not need, yielding; else the first query does, in a tenth of a second. */
+  completeView(): Promise<void> {
+    return this.#index.complete();
+  }
+
+  /** Calls the listener for each commit once it is durable, in order. Returns a function that unsubscribes. */
+  onCommit(listener: CommitListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  health(): StoreHealth {
+    const { failure } = this.#adapter.journal.file;
+    return failure ? { isHealthy: false, message: failure.message } : { isHealthy: true };
+  }
+
+  /** From now on every commit is refused with 503; earlier ones are saved. */
+  seal(): void {
+    this.#isClosed = true;
+  }
+
+  /** Waits for pending writes, makes a snapshot, and releases the data folder. A lost folder is not changed. */
+  close(): Promise<void> {
+    this.seal();
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #commit(prepared: PreparedCommit, cause: Cause): Promise<Commit | undefined> {
+    const { changes, entries, ops, inverse, resources } = prepared;
+    if (changes.length === 0) return undefined;
+    if (this.#options.freeze) deepFreeze(changes);
+    this.#apply(changes, entries);
+    this.#world.seq += 1;
+    const commit: Commit = { seq: this.#world.seq, atMs: this.#options.nowMs(), cause, ops, inverse, resources };
+    return new Promise((resolve, reject) => {
+      this.#adapter.journal.append(commit, (failure) => {
+        if (failure) {
+          this.#apply(changes.toReversed().map(turnedBack));
+          this.#world.seq -= 1;
+          reject(failure);
+        } else {
+          this.#tell(commit, changes);
+          if (this.#adapter.isSnapshotDue) this.#startSnapshot();
+          resolve(commit);
+        }
+      });
+    });
+  }
+
+  #apply(changes: readonly Change[], entries = this.#index.prepare(changes)): void {
+    applyChanges(this.#world.resources, changes);
+    this.#index.apply(entries);
+  }
+
+  #tell(commit: Commit, changes: readonly Change[]): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(commit, changes);
+      } catch (error) {
+        this.#options.onWarning(`A listener failed on commit ${commit.seq}: ${reasonOf(error)}`);
+      }
+    }
+  }
+
+  #startSnapshot(): void {
+    this.#snapshot ??= this.#writeSnapshot()
+      .catch((error: unknown) =>
+        this.#options.onWarning(
+          error instanceof FolderLost
+            ? `The world file was not updated: ${error.message}.`
+            : `The world file could not be updated (${reasonOf(error)}). No data is lost: the journal contains all changes, and the ` +
+                'platform tries again later.',
+        ),
+      )
+      .finally(() => {
+        this.#snapshot = undefined;
+      });
+  }
+
+  async #close(): Promise<void> {
+    await this.#snapshot;
+    await this.#adapter.journal.file.settled().catch(() => undefined);
+    if (!this.#adapter.isSnapshotOf(this.#world)) this.#startSnapshot();
+    await this.#snapshot;
+    await this.#adapter.journal.file.close().finally(() => this.files.release());
+  }
+}
+
+function describe(record: StoredResource, find: (id: Uuid) => StoredResource | undefined): CommitResource {
+  return { id: record.id, type: record.type, name: record.name, path: pathOf(record, find) };
+}
+
+function turnedBack({ before, after }: Change): Change {
+  return { ...(after && { before: after }), ...(before && { after: before }) };
+}
+
+function deepFreeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const member of Object.values(value)) deepFreeze(member);
+}

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { fineClock } from './clock.ts';
+
+it('a fine clock stays in the millisecond of the wall clock, and returns tenths once it has seen one begin', () => {
+  let runMs = 5_000;
+  let setByMs = 1_795_000_000_000.5;
+  const clock = fineClock(
+    () => Math.floor(setByMs + runMs),
+    () => runMs,
+  );
+  const after = (ms: number) => {
+    runMs += ms;
+    return clock() - 1_795_000_000_000;
+  };
+  after(0.6); // the wall clock has begun another millisecond
+  expect([0.2, 0.3, 0.4].map(after)).toEqual([5001.2, 5001.5, 5002].map((ms) => expect.closeTo(ms, 1)));
+  setByMs -= 60_000; // the clock is set
+  expect(Math.floor(after(0.1) + 1_795_000_000_000)).toBe(Math.floor(setByMs + runMs));
+});

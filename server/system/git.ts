@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+
+const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
+
+export interface GitRun {
+  signal?: AbortSignal | undefined;
+  env?: Readonly<Record<string, string>>;
+  input?: string | Buffer;
+}
+
+/** The environment for git: English messages, no prompts, and nothing that the variables of this process say about another repository. */
+export function gitEnvironment(env: Readonly<Record<string, string>> = {}): Record<string, string | undefined> {
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
+  return { ...Object.fromEntries(kept), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', ...env };
+}
+
+/** Environment variables that set options of git without a file or an argument, which every user of the machine could read. */
+export function gitSettings(settings: Readonly<Record<string, string>>): Record<string, string> {
+  const pairs = Object.entries(settings).flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ]);
+  return { GIT_CONFIG_COUNT: String(Object.keys(settings).length), ...Object.fromEntries(pairs) };
+}
+
+/** What git prints in that folder. @throws an Error with the last line of git's complaint; its code is ENOENT if git is not on the PATH */
+export function runGit(dir: string, args: readonly string[], { signal, env, input }: GitRun = {}): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      maxBuffer: MAX_OUTPUT_BYTES,
+      encoding: 'buffer',
+      env: gitEnvironment(env),
+      signal,
+      windowsHide: true,
+    } as const;
+    const child = execFile('git', ['-C', dir, ...args], options, (failure, stdout, stderr) => {
+      if (!failure) resolve(stdout);
+      else if (failure.code === 'ENOENT') reject(failure);
+      else reject(new Error(stderr.toString().trim().split('\n').at(-1) || failure.message));
+    });
+    child.stdin?.on('error', () => undefined); // what git complains of says more
+    child.stdin?.end(input);
+  });
+}

@@ -1,0 +1,32 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { nodeProgram } from './node-program.ts';
+
+it('is the first node on PATH under another runtime that is new enough, runs, and is not that runtime itself', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'terrarium-node-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const place = (name: string, put: (file: string) => void) => {
+    mkdirSync(path.join(folder, name));
+    put(path.join(folder, name, 'node'));
+  };
+  const says = (text: string) => (file: string) => {
+    writeFileSync(file, `#!/bin/sh\necho ${text}\n`);
+    chmodSync(file, 0o755);
+  };
+  place('old', says('v18.20.8'));
+  place('almost', says('v20.18.3'));
+  place('other', says('none'));
+  place('folder', mkdirSync);
+  place('text', (file) => writeFileSync(file, 'v22.1.0'));
+  place('itself', (file) => symlinkSync(process.execPath, file));
+  place('good', says('v20.19.0'));
+  place('later', says('v24.0.0'));
+  const among = (...names: string[]) =>
+    nodeProgram(names.map((name) => path.join(folder, name)).join(path.delimiter), true);
+  const unusable = ['missing', 'old', 'almost', 'other', 'folder', 'text', 'itself'];
+  expect(among(...unusable, 'good', 'later')).toBe(path.join(folder, 'good', 'node'));
+  expect(among(...unusable)).toBeUndefined();
+  expect(nodeProgram(folder)).toBe(process.execPath);
+});

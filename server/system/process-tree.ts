@@ -1,0 +1,83 @@
+import { environmentOf, livingPids, statOf } from './processes.ts';
+import { type ChildProcess, runProgram } from './programs.ts';
+import { SYSTEM } from './this-system.ts';
+
+/** For a program that leads a process group, so that a signal reaches all in it. Windows has no groups, and would open a window instead. */
+export const OWN_GROUP = SYSTEM !== 'win32';
+const LIST_TIMEOUT_MS = 2_000;
+
+/** Sends a signal to the group that a process leads or led; on Windows to the process. Does nothing if none of it is left. */
+export function signalGroup(leader: ChildProcess, signal: NodeJS.Signals, system = SYSTEM): void {
+  if (system === 'win32') leader.kill(signal);
+  else if (leader.pid !== undefined) kill(-leader.pid, signal);
+}
+
+/** Ends a process, its group, and what descends from it in other groups, while the parents of these still run. */
+export async function killTree(leader: ChildProcess, system = SYSTEM): Promise<void> {
+  const { pid } = leader;
+  if (pid === undefined) return;
+  if (system === 'win32') await taskkill(pid);
+  const below = system === 'win32' ? [] : await descendantsOf(pid, system);
+  // By now another process can have its number.
+  if (leader.exitCode === null && leader.signalCode === null) signalGroup(leader, 'SIGKILL', system);
+  for (const one of below) kill(one, 'SIGKILL');
+}
+
+/** Ends processes that another one started before it ended, and what belongs to them: their groups, and what descends from them. */
+export async function killOrphans(pids: Iterable<number>, system = SYSTEM): Promise<void> {
+  for (const pid of pids) {
+    if (system === 'win32') await taskkill(pid);
+    else
+      for (const one of [pid, ...(await descendantsOf(pid, system))]) for (const id of [one, -one]) kill(id, 'SIGKILL');
+  }
+}
+
+async function taskkill(pid: number): Promise<void> {
+  const args = ['/PID', String(pid), '/T', '/F'];
+  await runProgram('taskkill', args, { timeout: LIST_TIMEOUT_MS }).catch(() => undefined);
+}
+
+/** Ends processes of this user that were started with an environment of some kind; nothing where the system does not show it. */
+export function killByEnvironment(isMeant: (environment: string) => boolean): void {
+  for (const pid of livingPids()) {
+    if (pid !== process.pid && isMeant(environmentOf(pid) ?? '')) kill(pid, 'SIGKILL');
+  }
+}
+
+export async function descendantsOf(root: number, system = SYSTEM): Promise<number[]> {
+  const parents = await (system === 'linux' ? parentsHere() : parentsByPs());
+  const found = new Set([root]);
+  for (const pid of found) for (const [child, parent] of parents) if (parent === pid) found.add(child);
+  found.delete(root);
+  return [...found];
+}
+
+type Parents = readonly (readonly [pid: number, parent: number])[];
+
+function parentsHere(): Parents {
+  return livingPids().flatMap((pid) => {
+    try {
+      return [[pid, Number(statOf(pid)[1])] as const];
+    } catch {
+      return []; // It has ended.
+    }
+  });
+}
+
+async function parentsByPs(): Promise<Parents> {
+  const listed = await runProgram('ps', ['-A', '-o', 'pid=,ppid='], { timeout: LIST_TIMEOUT_MS }).catch(
+    () => undefined,
+  );
+  return [...(listed?.stdout ?? '').matchAll(/^ *(\d+) +(\d+)$/gm)].map(([, pid, parent]) => [
+    Number(pid),
+    Number(parent),
+  ]);
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended.
+  }
+}

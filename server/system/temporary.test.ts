@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { canBeOtherUser, runAsOtherUser } from '../testing/other-user.ts';
+import { ownerHere } from './owner.ts';
+import { makeTemporary, removeAbandoned, sharedTemporary } from './temporary.ts';
+import { writeWhole } from './write-whole.ts';
+
+let system: string;
+beforeEach(async () => {
+  system = await mkdtemp(join(tmpdir(), 'shared-'));
+  await chmod(system, 0o1777);
+  vi.stubEnv('TMPDIR', system);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(system, { recursive: true, maxRetries: 3 });
+});
+
+/** Makes and removes temporary folders, as platforms do that start and stop. */
+const MAKE_AND_REMOVE = `
+  const { mkdtempSync, rmdirSync } = require('node:fs');
+  process.stdout.write('started');
+  for (;;) rmdirSync(mkdtempSync(process.argv[1] + '/terrarium-tmp-'));
+`;
+
+async function endedPid(): Promise<number> {
+  const ended = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
+  await once(ended, 'exit');
+  return ended.pid ?? 0;
+}
+
+describe('a temporary folder', () => {
+  it('is private', async () => {
+    const folder = await makeTemporary('import');
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+  });
+
+  it('of a process that was killed is removed at the next start, whatever it was for', async () => {
+    const here = await ownerHere(undefined);
+    for (const kind of ['import', 'sample', 'log', 'tmp']) {
+      const folder = await makeTemporary(kind);
+      await writeFile(join(folder, 'owner.json'), JSON.stringify({ ...here, pid: await endedPid() }));
+    }
+    const living = await makeTemporary('import');
+    await removeAbandoned();
+    expect((await readdir(system)).map((name) => join(system, name))).toEqual([living]);
+  });
+
+  it('may be removed by its process while another one looks for those left behind', async () => {
+    const others = spawn(process.execPath, ['-e', MAKE_AND_REMOVE, system], { stdio: ['ignore', 'pipe', 'inherit'] });
+    onTestFinished(() => void others.kill());
+    await once(others.stdout, 'data');
+    for (let count = 0; count < 5_000; count += 1) await removeAbandoned();
+  });
+
+  it('is not removed through a link', async () => {
+    const mine = join(system, 'mine');
+    await mkdir(mine, { mode: 0o700 });
+    await writeFile(
+      join(mine, 'owner.json'),
+      JSON.stringify({ ...(await ownerHere(undefined)), pid: await endedPid() }),
+    );
+    await symlink(mine, join(system, 'terrarium-import-link'));
+    await removeAbandoned();
+    expect(await readdir(mine)).toEqual(['owner.json']);
+  });
+});
+
+describe.runIf(process.platform !== 'win32')('a folder that all processes of a user share', () => {
+  it('is the same at each call, and private', async () => {
+    const folder = sharedTemporary('pipelines') ?? '';
+    expect(sharedTemporary('pipelines')).toBe(folder);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+  });
+
+  it('is created again if others could have written to it', async () => {
+    const folder = sharedTemporary('pipelines') ?? '';
+    await writeFile(join(folder, 'cache'), 'of another user');
+    await chmod(folder, 0o777);
+    expect(sharedTemporary('pipelines')).toBe(folder);
+    expect(await readdir(folder)).toEqual([]);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+  });
+
+  it.runIf(canBeOtherUser)('is not used if another user has created it, as a folder or as a link', async () => {
+    const folder = sharedTemporary('pipelines') ?? '';
+    await rm(folder, { recursive: true });
+    await runAsOtherUser('fs.mkdirSync(process.argv[1])', folder);
+    expect(sharedTemporary('pipelines')).toBeUndefined();
+    await rm(folder, { recursive: true });
+    const own = join(system, 'own');
+    await mkdir(own, { mode: 0o700 });
+    await runAsOtherUser('fs.symlinkSync(process.argv[1], process.argv[2])', own, folder);
+    expect(sharedTemporary('pipelines')).toBeUndefined();
+    expect(await readdir(system)).toContain('own');
+  });
+});
+
+it.runIf(canBeOtherUser)('a file is not written through a link of another user', async () => {
+  const file = join(system, 'ready.json');
+  const own = join(system, 'own');
+  await writeFile(own, 'mine');
+  await runAsOtherUser('fs.symlinkSync(process.argv[1], process.argv[2])', own, `${file}.${process.pid}.tmp`);
+  await writeWhole(file, 'new');
+  expect((await stat(own)).size).toBe('mine'.length);
+});

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { removeIfPossible, removeNowIfPossible, renameFile, renameFileNow } from './files-in-use.ts';
+
+/** Readable only by its owner; readers see the old or the new content. Does not wait for the disk. Leaves nothing behind when it rejects. */
+export async function writeWhole(file: string, text: string): Promise<void> {
+  const draft = draftOf(file);
+  try {
+    await writeFile(draft, text, { mode: 0o600, flag: 'wx' });
+    await renameFile(draft, file);
+  } catch (failure) {
+    await removeIfPossible(draft);
+    throw failure;
+  }
+}
+
+export function writeWholeSync(file: string, text: string): void {
+  const draft = draftOf(file);
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
+    renameFileNow(draft, file);
+  } catch (failure) {
+    removeNowIfPossible(draft);
+    throw failure;
+  }
+}
+
+/** An unpredictable name: in a folder that other users can write to, they could have placed a link there. */
+export const draftOf = (file: string): string => `${file}.${randomUUID()}.tmp`;

@@ -1,0 +1,57 @@
+import { beforeAll, beforeEach, expect } from 'vitest';
+import type { AppliedSeed } from '../api/routes/seeds.ts';
+import type { StoredResource, World } from '../model/record.ts';
+import type { TypeWord } from '../model/type-words.ts';
+import { firstWorld, openSeeds, type SeedsForTests } from './world-seeds.ts';
+
+/** The members of a lambda except for its code. */
+export const lambda = 'runtime: nodejs, code_type: inline, handler: run, provider: { id: default-lambda }';
+
+type Asked = { dryRun?: boolean; prune?: boolean };
+
+/**
+ * Applies seeds to a world, and finds resources in it.
+ *
+ * @param world the world, called at each use, because each test has its own
+ */
+export function seedsOf(world: () => SeedsForTests) {
+  return {
+    async apply(yaml: string, asked: Asked = {}): Promise<AppliedSeed> {
+      const text = /^format: 1$/m.test(yaml) ? yaml : `format: 1\n${yaml}`;
+      const { seeds, act: actor } = world();
+      return seeds.apply(actor.caller, { format: 'yaml', text }, { dryRun: false, prune: false, ...asked });
+    },
+    /** The only resource with that name. */
+    named(word: TypeWord, name: string): StoredResource {
+      const [found, another] = world().store.view.named(word, name);
+      if (!found || another) throw new Error(`${word} '${name}': ${found ? 'several' : 'none'}`);
+      return found;
+    },
+  };
+}
+
+/** The same, with an empty world for each test of a file. */
+export function seedsForEachTest() {
+  const here = {} as { empty: World; world: SeedsForTests }; // both exist before the first test
+  beforeAll(async () => {
+    here.empty = await firstWorld('empty');
+  });
+  beforeEach(async () => {
+    here.world = await openSeeds(here.empty);
+  });
+  return Object.assign(
+    here,
+    seedsOf(() => here.world),
+  );
+}
+
+/** The result for one resource in a response. */
+export function changeOf({ changes }: AppliedSeed, path: string) {
+  const found = changes.filter((change) => change.path === path);
+  expect(found).toHaveLength(1);
+  return found[0];
+}
+
+/** The changed resources. */
+export const changed = ({ changes }: AppliedSeed) =>
+  changes.filter(({ action }) => action !== 'unchanged').map(({ path, type, action }) => `${action} ${type} ${path}`);

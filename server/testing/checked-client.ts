@@ -1,0 +1,68 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { BASE, type DocumentedOperation, documentedOperations, responseOf, schemas, wordsFor } from './api-document.ts';
+import { type Reply, send as sendAnything } from './client.ts';
+
+export { type Authorization, basic, bearer, type Reply } from './client.ts';
+
+/**
+ * A client whose `send` checks all responses of the platform against the API document, with a validator other than zod. A response that
+ * does not match its route fails in whichever test gets it.
+ */
+
+const ajv = addFormats.default(new Ajv2020({ strict: false }));
+ajv.addSchema(standingAlone({ $id: `${BASE}/schemas`, $defs: schemas }));
+const validators = new WeakMap<object, ValidateFunction>();
+
+/** Like `send`; throws if a response does not match its route. */
+export async function send(...[method, url, options]: Parameters<typeof sendAnything>): Promise<Reply> {
+  const reply = await sendAnything(method, url, options);
+  const { pathname } = new URL(url);
+  const operation = operationOf(method, pathname.replace(/(?<=.)\/$/, ''));
+  const violation = operation && violationIn(operation.responses[reply.status], reply);
+  if (violation === undefined) return reply;
+  throw new Error(
+    `${method} ${url}: ${reply.status} does not match the description of ${operation?.path}: ${violation}`,
+  );
+}
+
+function violationIn(said: DocumentedOperation['responses'][string] | undefined, reply: Reply): string | undefined {
+  if (!said) return 'the status is not in the document';
+  const { content } = responseOf(said);
+  if (!content) return reply.body === '' ? undefined : 'the document has no body for it';
+  const [mediaType = ''] = (reply.headers.get('content-type') ?? '').split(';');
+  const wanted = content[mediaType]?.schema;
+  if (!wanted) return `the content type is not ${mediaType}`;
+  if (mediaType !== 'application/json') return undefined;
+  const validate = validators.get(wanted) ?? ajv.compile(standingAlone(wanted));
+  validators.set(wanted, validate);
+  return validate(reply.body) ? undefined : ajv.errorsText(validate.errors);
+}
+
+/** Number of parameters in a path. */
+const opennessOf = (parts: readonly string[]) =>
+  parts.reduce((sum, part) => sum + (part.startsWith('{') ? (wordsFor(part) ? 1 : 2) : 0), 0);
+
+/** Each operation with its path segments, specific ones first. */
+const known = documentedOperations
+  .filter(({ path }) => path !== '/{api_name}/{endpoint}') // these can return anything
+  .map((operation) => ({ operation, parts: operation.path.split('/') }))
+  .toSorted((a, b) => opennessOf(a.parts) - opennessOf(b.parts));
+
+/** The operation for a request: the most specific one that matches. */
+function operationOf(method: string, address: string): DocumentedOperation | undefined {
+  const sent = address.split('/');
+  const isSame = (one: string, part: string) =>
+    part.startsWith('{') ? (wordsFor(part)?.includes(one) ?? true) : one === part;
+  return known.find(
+    ({ operation, parts }) =>
+      operation.verb === method &&
+      parts.length === sent.length &&
+      parts.every((part, at) => isSame(sent[at] ?? '', part)),
+  )?.operation;
+}
+
+/** A standalone schema. */
+function standingAlone(described: object): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(described).replaceAll('#/components/schemas/', `${BASE}/schemas#/$defs/`));
+}

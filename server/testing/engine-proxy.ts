@@ -1,0 +1,149 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { connectForTests } from './engine.ts';
+
+/** Pause between two bytes of a slow response. */
+const DRIP_MS = 25;
+
+/**
+ * A proxy to the engine that tests can close or block: for its clients the engine disappears or hangs in the middle of any request. Other
+ * clients of the engine are not affected.
+ */
+export interface EngineProxy {
+  /** `unix://...` or `tcp://...` */
+  url: string;
+  /** Lets requests through again, including waiting ones. */
+  open(): Promise<void>;
+  shut(): Promise<void>;
+  /** Accepts connections but forwards nothing, like a daemon that was stopped (SIGSTOP). */
+  hang(): void;
+  /** Forwards responses one byte at a time. */
+  drip(): void;
+  /** Cuts the next response after this number of bytes: it ends early, or the connection is reset (tcp). */
+  breakNext(how: 'cut' | 'reset', afterBytes: number): void;
+  /** Closes it permanently. */
+  remove(): Promise<void>;
+}
+
+/** How the proxy handles responses of the engine. */
+class Jam {
+  mode: 'pass' | 'hang' | 'drip' = 'pass';
+  broken: { how: 'cut' | 'reset'; afterBytes: number } | undefined;
+  readonly #held: (() => void)[] = [];
+
+  become(mode: Jam['mode']): void {
+    this.mode = mode;
+    if (mode === 'pass') for (const go of this.#held.splice(0)) go();
+  }
+
+  async #whileHanging(): Promise<void> {
+    if (this.mode === 'hang') await new Promise<void>((resolve) => this.#held.push(resolve));
+  }
+
+  questions(): Transform {
+    return new Transform({
+      transform: (chunk: Buffer, _encoding, done) => void this.#whileHanging().then(() => done(null, chunk)),
+    });
+  }
+
+  answers(client: Socket): Transform {
+    const pass = async (chunk: Buffer, out: Transform) => {
+      await this.#whileHanging();
+      const { broken } = this;
+      if (broken) {
+        this.broken = undefined;
+        client.write(chunk.subarray(0, broken.afterBytes));
+        if (broken.how === 'reset') client.resetAndDestroy();
+        else client.destroySoon();
+        return;
+      }
+      for (let at = 0; at < chunk.length; at++) {
+        if (this.mode === 'pass' || client.destroyed) return void out.push(chunk.subarray(at));
+        out.push(chunk.subarray(at, at + 1));
+        await pause(DRIP_MS);
+      }
+    };
+    return new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        void pass(chunk, this).then(() => done());
+      },
+    });
+  }
+}
+
+/** @param kind how it listens; only a tcp connection can be reset */
+export async function makeEngineProxy(kind: 'socket' | 'tcp' = 'socket'): Promise<EngineProxy> {
+  const folder = await mkdtemp(join(tmpdir(), 'tdoor-'));
+  const path = join(folder, 'docker.sock');
+  const { transport } = connectForTests().address;
+  // The docker command closes its sending side and continues to read.
+  const allowHalfOpen = true;
+  const reach = () => {
+    if (transport.kind === 'socket') return connect({ path: transport.path, allowHalfOpen });
+    if (transport.kind === 'tcp') return connect({ port: transport.port, host: transport.host, allowHalfOpen });
+    throw new Error('tests connect to the engine by its socket or by tcp');
+  };
+  const jam = new Jam();
+  const passing = new Set<Socket>();
+  let server: Server | undefined;
+  const port = kind === 'tcp' ? await freePort() : 0;
+  const shut = async () => {
+    jam.become('pass');
+    const open = server;
+    server = undefined;
+    if (!open) return;
+    const closed = once(open, 'close');
+    open.close();
+    for (const socket of passing) socket.destroy();
+    await closed;
+  };
+  return {
+    url: kind === 'tcp' ? `tcp://127.0.0.1:${port}` : `unix://${path}`,
+    async open() {
+      jam.become('pass');
+      if (server) return;
+      server = createServer({ allowHalfOpen }, (socket) => {
+        const engine = reach();
+        for (const [one, other] of [
+          [socket, engine],
+          [engine, socket],
+        ] as const) {
+          passing.add(one);
+          one.on('error', () => other.destroy());
+          one.on('close', () => {
+            passing.delete(one);
+            other.destroy();
+          });
+        }
+        socket.pipe(jam.questions()).pipe(engine).pipe(jam.answers(socket)).pipe(socket);
+      });
+      if (kind === 'tcp') server.listen(port, '127.0.0.1');
+      else server.listen(path);
+      await once(server, 'listening');
+    },
+    hang: () => jam.become('hang'),
+    drip: () => jam.become('drip'),
+    breakNext(how, afterBytes) {
+      jam.broken = { how, afterBytes };
+    },
+    shut,
+    async remove() {
+      await shut();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // listens on TCP, see above
+  server.close();
+  await once(server, 'close');
+  return port;
+}

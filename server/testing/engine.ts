@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import Docker from 'dockerode';
+import { pack } from 'tar-stream';
+import { dockerAddress } from '../runtimes/containers/docker/docker-address.ts';
+import { DockerConnection } from '../runtimes/containers/docker/docker-connection.ts';
+import { ownedBy } from '../runtimes/containers/docker/labels.ts';
+
+const IMAGE = 'terrarium-test/busybox:1';
+const BUSYBOX = '/bin/busybox';
+const APPLETS = [
+  'sh',
+  'cat',
+  'echo',
+  'env',
+  'httpd',
+  'id',
+  'ls',
+  'mkdir',
+  'nc',
+  'nslookup',
+  'rm',
+  'sleep',
+  'tail',
+  'test',
+  'touch',
+  'true',
+  'false',
+  'wget',
+  'kill',
+  'date',
+  'head',
+  'printf',
+  'awk',
+  'sed',
+  'dd',
+];
+
+/** A connection to the engine that tests use: the same as for the docker command. */
+export function connectForTests(url?: string): DockerConnection {
+  return new DockerConnection(dockerAddress(url, { env: process.env, homeDir: homedir() }));
+}
+
+/** The engine for tests; throws with instructions if there is none. Nothing is skipped. */
+export async function requireEngine(): Promise<Docker> {
+  const connection = connectForTests();
+  await connection.ask((docker) => docker.ping());
+  return connection.docker;
+}
+
+/** An image with a static busybox, built locally, so that no registry is needed. */
+export async function testImage(tag = IMAGE, docker = new Docker(), applets = APPLETS): Promise<string> {
+  const present = await docker
+    .getImage(tag)
+    .inspect()
+    .catch(() => undefined);
+  if (present) return tag;
+  const busybox = await readFile(BUSYBOX).catch(() => {
+    throw new Error(`test images need ${BUSYBOX}, which is not installed (Debian: apt-get install busybox-static)`);
+  });
+  const archive = pack();
+  for (const folder of ['bin/', 'tmp/', 'etc/', 'www/'])
+    archive.entry({ name: folder, type: 'directory', mode: 0o1777 });
+  archive.entry({ name: 'bin/busybox', mode: 0o755 }, busybox);
+  for (const applet of applets) archive.entry({ name: `bin/${applet}`, type: 'symlink', linkname: 'busybox' });
+  archive.entry({ name: 'etc/passwd' }, 'root:x:0:0:root:/:/bin/sh\nguest:x:1000:1000:guest:/:/bin/sh\n');
+  archive.finalize();
+  const [repo, name] = [tag.slice(0, tag.lastIndexOf(':')), tag.slice(tag.lastIndexOf(':') + 1)];
+  // Its type has overloads that an implementation cannot have, and describes an older interface of node's streams.
+  const importImage = docker.importImage.bind(docker) as unknown as (
+    file: AsyncIterable<unknown>,
+    options: object,
+  ) => Promise<NodeJS.ReadableStream>;
+  const stream = await importImage(archive, {
+    repo,
+    tag: name,
+    changes: ['CMD ["sleep", "3600"]', 'ENV PATH=/bin'],
+  });
+  await new Promise((resolve, reject) => {
+    docker.modem.followProgress(stream, (failure: Error | null) => (failure ? reject(failure) : resolve(undefined)));
+  });
+  return tag;
+}
+
+/** A separate world for a test. */
+export const newWorldId = (): string => randomUUID();
+
+/** What an engine still contains of a world: ids or names of containers, networks and volumes. */
+export async function leftOf(worldId: string, docker = new Docker()): Promise<string[]> {
+  const filters = ownedBy(worldId);
+  const containers = await docker.listContainers({ all: true, filters });
+  const networks = await docker.listNetworks({ filters });
+  const { Volumes: volumes } = await docker.listVolumes({ filters });
+  return [
+    ...containers.map((one) => one.Names.join()),
+    ...networks.map((one) => one.Name),
+    ...(volumes ?? []).map((one) => one.Name),
+  ];
+}
+
+/** Throws if the engine still contains anything of a world. */
+export async function expectNothingLeft(worldId: string, docker = new Docker()): Promise<void> {
+  const left = await leftOf(worldId, docker);
+  if (left.length > 0) throw new Error(`left in the engine: ${left.join(', ')}`);
+}

@@ -1,0 +1,55 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Source of a handler that waits at the gate whose URL is its event, and returns the response. */
+export const WAIT_AT_GATE = `
+  const http = require('http');
+  exports.run = (event, context, callback) => {
+    http.get(event, (res) => { let text = ''; res.on('data', (d) => { text += d }).on('end', () => callback(null, text)) });
+  };
+`;
+
+/** A server that keeps its clients waiting until the test releases them, for lambdas that must take exactly as long as needed. */
+export class Gate {
+  readonly #server: Server;
+  #held: ServerResponse[] = [];
+  #watchers: (() => void)[] = [];
+
+  static async open(): Promise<Gate> {
+    const gate = new Gate();
+    await new Promise<void>((resolve) => gate.#server.listen(0, '127.0.0.1', resolve));
+    return gate;
+  }
+
+  private constructor() {
+    this.#server = createServer((_request, response) => {
+      this.#held.push(response);
+      for (const watcher of this.#watchers) watcher();
+    });
+  }
+
+  get url(): string {
+    // A listening TCP server has such an address.
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+  }
+
+  /** Number of waiting clients. */
+  get waiting(): number {
+    return this.#held.length;
+  }
+
+  /** Resolves when at least this number of clients wait. */
+  async notifier(count: number): Promise<void> {
+    while (this.#held.length < count) await new Promise<void>((resolve) => this.#watchers.push(resolve));
+  }
+
+  /** Releases all waiting clients. */
+  letThrough(answer = 'through'): void {
+    for (const response of this.#held.splice(0)) response.end(answer);
+  }
+
+  stop(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}

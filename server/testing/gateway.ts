@@ -1,0 +1,301 @@
+import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { connect } from 'node:net';
+import type { StoredResult } from '../gateway/async-results.ts';
+import { ContainerProxy } from '../gateway/container-proxy.ts';
+import { Gateway, type GatewayOptions } from '../gateway/gateway.ts';
+import type { Caller } from '../model/caller.ts';
+import type { Change } from '../model/commit.ts';
+import type { ExchangeRecord } from '../model/exchange-record.ts';
+import type { Invocation, LambdaCall, LambdaValue, Outcome } from '../model/invocation.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { KeyedLog } from '../model/keyed-log.ts';
+import type { StoredResource, Uuid, WorldView } from '../model/record.ts';
+import type { TypeWord } from '../model/type-words.ts';
+
+const TYPES: Partial<Record<TypeWord, string>> = {
+  lambdas: 'Resource::Node::Lambda',
+  containers: 'Resource::Container',
+  apis: 'Resource::Api',
+  apiendpoints: 'Resource::ApiEndpoint',
+  providers: 'Configuration::Provider::Kong',
+};
+
+/** A world with a few records, sufficient for a gateway. */
+class FakeWorld implements WorldView {
+  readonly root = record('Resource::Organization', 'root', null, {});
+  readonly records = new Map<Uuid, StoredResource>([[this.root.id, this.root]]);
+
+  find(id: Uuid) {
+    return this.records.get(id);
+  }
+  all(word: TypeWord) {
+    return [...this.records.values()].filter(({ type }) => type === TYPES[word]);
+  }
+  children(parentId: Uuid, word: TypeWord) {
+    return this.all(word).filter(({ parent }) => parent === parentId);
+  }
+  ownedBy(): never {
+    throw new Error('not used by the gateway');
+  }
+  named(): never {
+    throw new Error('not used by the gateway');
+  }
+  referrersOutside(): never {
+    throw new Error('not used by the gateway');
+  }
+  referrers(): never {
+    throw new Error('not used by the gateway');
+  }
+}
+
+function record(type: string, name: string, parent: Uuid | null, properties: JsonObject): StoredResource {
+  const at = '2026-01-01T00:00:00.000Z';
+  const by = '00000000-0000-4000-8000-000000000000';
+  const state = 'Active' as const;
+  const [created, modified] = [
+    { by, at },
+    { action: 'create' as const, by, at },
+  ];
+  return { id: randomUUID(), type, name, parent, state, owner: by, created, modified, properties };
+}
+
+/** A log in memory that records the order of `put` calls. */
+export class FakeLog<T> implements KeyedLog<T> {
+  readonly #records = new Map<string, T>();
+  /** The result of `put`; replace it to delay or fail. */
+  durable: () => Promise<void> = async () => {};
+  get(key: string) {
+    return this.#records.get(key);
+  }
+  entries() {
+    return this.#records.entries();
+  }
+  get size() {
+    return this.#records.size;
+  }
+  /** Visible immediately, and removed if it fails. */
+  async put(key: string, value: T) {
+    const before = this.#records.get(key);
+    this.#records.set(key, value);
+    try {
+      await this.durable();
+    } catch (failure) {
+      if (before === undefined) this.#records.delete(key);
+      else this.#records.set(key, before);
+      throw failure;
+    }
+  }
+  async remove(key: string) {
+    return this.#records.delete(key);
+  }
+}
+
+export const ok = (value: LambdaValue): Outcome => ({ ok: true, value });
+export const text = (written: string): Outcome => ok({ kind: 'text', bytes: Buffer.from(written) });
+export const json = (value: unknown): Outcome => ok({ kind: 'json', bytes: Buffer.from(JSON.stringify(value)) });
+
+/** A record of an invocation with that outcome. */
+export function invocation(lambdaId: Uuid, executionId: Uuid, outcome: Outcome, accept?: string): Invocation {
+  const times = { acceptedAtMs: 1, startedAtMs: 1, finishedAtMs: 2 };
+  const rest = { lambdaName: 'fake', trigger: 'gateway' as const, cold: false, logs: [], outbound: [] };
+  return { executionId, lambdaId, outcome, ...times, ...rest, ...(accept !== undefined && { accept }) };
+}
+
+/** The response for a client. */
+export interface Got {
+  status: number;
+  headers: IncomingHttpHeaders;
+  rawHeaders: string[];
+  body: string;
+  // Tests read bodies of any shape.
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  json: any;
+}
+
+export type Handler = (call: LambdaCall) => Outcome | Promise<Outcome>;
+
+const NO_ENGINE = { serving: () => [], unavailableReason: () => 'no container engine is attached' };
+
+/** A running gateway with a world to fill, functions as lambdas, and named callers. */
+export class GatewayUnderTest {
+  readonly world = new FakeWorld();
+  readonly log: FakeLog<StoredResult>;
+  readonly calls: LambdaCall[] = [];
+  readonly traffic: ExchangeRecord[] = [];
+  readonly faults: unknown[] = [];
+  /** What the platform said in the logs of lambdas. */
+  readonly said: string[] = [];
+  /** Authorization header to caller. */
+  readonly callers = new Map<string, Caller>();
+  /** `action resourceId` of the permissions that all callers have. */
+  readonly rights = new Set<string>();
+  readonly refusals = new Map<Uuid, Outcome>();
+  readonly gateway: Gateway;
+  nowMs = Date.parse('2026-01-01T00:00:00Z');
+  port = 0;
+  readonly #trafficked = new EventEmitter();
+  readonly #handlers = new Map<Uuid, { handler: Handler; accept: string | undefined }>();
+
+  constructor(options: Partial<GatewayOptions> = {}, log = new FakeLog<StoredResult>()) {
+    this.log = log;
+    this.gateway = new Gateway({
+      view: this.world,
+      containers: new ContainerProxy({ directory: NO_ENGINE, nowMs: () => this.nowMs }),
+      results: this.log,
+      invoker: {
+        invoke: async (lambdaId, call) => {
+          this.calls.push(call);
+          const lambda = this.#handlers.get(lambdaId);
+          const gone: Outcome = {
+            ok: false,
+            failure: 'deleted',
+            message: 'the lambda does not exist',
+            value: { kind: 'nothing' },
+          };
+          return invocation(lambdaId, call.executionId, (await lambda?.handler(call)) ?? gone, lambda?.accept);
+        },
+        refusal: (lambdaId) => this.refusals.get(lambdaId),
+        reserveSlot: () => () => {},
+        say: (_lambdaId, text) => void this.said.push(text),
+      },
+      authenticator: {
+        identify: (authorization) => {
+          const caller = this.callers.get(authorization ?? '');
+          if (caller) return { kind: 'caller', caller };
+          return { kind: authorization === undefined ? 'none' : 'invalid' };
+        },
+      },
+      authorizer: { can: (_caller, action, resourceId) => this.rights.has(`${action} ${resourceId}`) },
+      addresses: () => ({ gatewayUrl: 'http://gateway.test', securityUrl: 'http://security.test' }),
+      nowMs: () => this.nowMs,
+      steadyMs: () => this.nowMs,
+      version: '1.2.3',
+      allowedHosts: new Set(['gateway.test']),
+      onExchange: (one) => {
+        this.traffic.push(one);
+        this.#trafficked.emit('record', one);
+      },
+      onFault: (fault) => this.faults.push(fault),
+      ...options,
+    });
+  }
+
+  async start(): Promise<this> {
+    this.port = (await this.gateway.start({ host: '127.0.0.1', port: 0 })).port;
+    return this;
+  }
+
+  /** Commits a record: a new one, or another version of one. */
+  put(after: StoredResource): StoredResource {
+    const before = this.world.find(after.id);
+    this.world.records.set(after.id, after);
+    this.#changed({ after, ...(before && { before }) });
+    return after;
+  }
+
+  patch(before: StoredResource, properties: JsonObject): StoredResource {
+    return this.put({ ...before, properties: { ...before.properties, ...properties } });
+  }
+
+  remove(before: StoredResource): void {
+    this.world.records.delete(before.id);
+    this.#changed({ before });
+  }
+
+  #changed(change: Change): void {
+    this.gateway.changed([change]);
+  }
+
+  lambda(handler: Handler, properties: JsonObject = {}, accept?: string): StoredResource {
+    const lambda = this.put(record('Resource::Node::Lambda', 'fake', this.world.root.id, properties));
+    this.#handlers.set(lambda.id, { handler, accept });
+    return lambda;
+  }
+
+  /** A container that exposes its port 8080 as `web`. */
+  container(name: string): StoredResource {
+    const mapping = { name: 'web', protocol: 'tcp', container_port: 8080, expose_endpoint: true, lb_port: 80 };
+    return this.put(record('Resource::Container', name, this.world.root.id, { port_mappings: [mapping] }));
+  }
+
+  provider(properties: JsonObject): StoredResource {
+    return this.put(record('Configuration::Provider::Kong', 'gateway', this.world.root.id, properties));
+  }
+
+  api(name: string): StoredResource {
+    return this.put(record('Resource::Api', name, this.world.root.id, {}));
+  }
+
+  /** Publishes a target, by default at `/{api}{resource}` for all methods. */
+  endpoint(api: StoredResource, target: StoredResource, properties: JsonObject): StoredResource {
+    const kind = target.type === 'Resource::Container' ? 'container' : 'lambda';
+    const implementation = { implementation_type: kind, implementation_id: target.id };
+    return this.put(record('Resource::ApiEndpoint', 'endpoint', api.id, { ...implementation, ...properties }));
+  }
+
+  /** A caller with `word` as the Authorization header. */
+  caller(word: string, caller: Partial<Caller> = {}): Caller {
+    const known = {
+      userId: randomUUID(),
+      name: word,
+      isRoot: false,
+      groupIds: [],
+      scheme: 'bearer' as const,
+      ...caller,
+    };
+    this.callers.set(word, known);
+    return known;
+  }
+
+  /** Sends one request over a new connection. */
+  send(
+    method: string,
+    path: string,
+    { headers = {}, body }: { headers?: Record<string, string | string[]>; body?: string | Uint8Array } = {},
+  ): Promise<Got> {
+    return new Promise((resolve, reject) => {
+      const sent = request({ port: this.port, host: '127.0.0.1', method, path, headers, agent: false });
+      sent.on('error', reject);
+      sent.on('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('error', reject);
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => {
+          const { statusCode: status = 0, headers, rawHeaders } = response;
+          const body = Buffer.concat(chunks).toString();
+          const isJson = headers['content-type'] === 'application/json' && body !== '';
+          resolve({ status, headers, rawHeaders, body, json: isJson ? JSON.parse(body) : undefined });
+        });
+      });
+      sent.end(body);
+    });
+  }
+
+  /** Resolves when the next request is over. */
+  async nextTraffic(): Promise<ExchangeRecord> {
+    const [record]: ExchangeRecord[] = await once(this.#trafficked, 'record');
+    if (!record) throw new Error('no exchange was reported');
+    return record;
+  }
+
+  /** Sends bytes over a plain socket; resolves with the response when the gateway closes the connection. */
+  sendRaw(bytes: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(this.port, '127.0.0.1');
+      let got = '';
+      socket.setEncoding('latin1');
+      socket.on('data', (chunk) => {
+        got += chunk;
+      });
+      socket.on('end', () => resolve(got));
+      socket.on('error', reject);
+      socket.write(bytes, 'latin1');
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.gateway.stop();
+  }
+}

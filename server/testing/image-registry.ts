@@ -1,0 +1,124 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { pack } from 'tar-stream';
+
+const BUSYBOX = '/bin/busybox';
+/** Content that makes the image slow to load; random, so that no daemon has it cached. */
+const BALLAST_BYTES = 4 * 1024 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+/** The daemon reports progress ten times a second; faster downloads would not be reported. */
+const CHUNK_INTERVAL_MS = 10;
+
+/** A registry on a loopback port with one new image. Half of its layer is sent immediately, the rest on demand. */
+export interface SlowRegistry {
+  /** `127.0.0.1:PORT/terrarium-test/slow:1`; daemons take loopback registries without TLS. */
+  image: string;
+  /** Resolves when a daemon has received the first half and waits for the rest. */
+  whenHalfWay(): Promise<void>;
+  /** Sends the rest. */
+  goOn(): void;
+  stop(): void;
+}
+
+interface Blob {
+  mediaType: string;
+  size: number;
+  digest: string;
+  content: Buffer;
+}
+
+const digestOf = (content: Buffer) => `sha256:${createHash('sha256').update(content).digest('hex')}`;
+const blobOf = (mediaType: string, content: Buffer): Blob => ({
+  mediaType,
+  size: content.length,
+  digest: digestOf(content),
+  content,
+});
+
+/** Starts the registry; containers of the image sleep. */
+export async function startSlowRegistry(): Promise<SlowRegistry> {
+  const layer = blobOf('application/vnd.docker.image.rootfs.diff.tar', await layerContent());
+  const settings = {
+    architecture: process.arch === 'arm64' ? 'arm64' : 'amd64',
+    os: 'linux',
+    config: { Cmd: ['sleep', '3600'], Env: ['PATH=/bin'] },
+    rootfs: { type: 'layers', diff_ids: [layer.digest] },
+  };
+  const config = blobOf('application/vnd.docker.container.image.v1+json', Buffer.from(JSON.stringify(settings)));
+  const listed = ({ mediaType, size, digest }: Blob) => ({ mediaType, size, digest });
+  const manifest = blobOf(
+    'application/vnd.docker.distribution.manifest.v2+json',
+    Buffer.from(
+      JSON.stringify({
+        schemaVersion: 2,
+        mediaType: 'application/vnd.docker.distribution.manifest.v2+json',
+        config: listed(config),
+        layers: [listed(layer)],
+      }),
+    ),
+  );
+  const halfWay = gate();
+  const rest = gate();
+  const sendSlowly = async (res: ServerResponse) => {
+    const middle = Math.floor(layer.size / 2);
+    for (let at = 0; at < middle; at += CHUNK_BYTES) {
+      res.write(layer.content.subarray(at, Math.min(at + CHUNK_BYTES, middle)));
+      await pause(CHUNK_INTERVAL_MS);
+    }
+    halfWay.open();
+    await rest.opened;
+    res.end(layer.content.subarray(middle));
+  };
+  const server = createServer((req, res) => {
+    const { url = '', method } = req;
+    const blob = [layer, config].find(({ digest }) => url.endsWith(`/blobs/${digest}`));
+    const found = url.includes('/manifests/') ? manifest : blob;
+    if (url === '/v2/') return res.end('{}');
+    if (!found) return res.writeHead(404).end();
+    res.writeHead(200, {
+      'Content-Type': found.mediaType,
+      'Content-Length': found.size,
+      'Docker-Content-Digest': found.digest,
+    });
+    if (method === 'HEAD') return res.end();
+    if (found === layer) return void sendSlowly(res);
+    return res.end(found.content);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo; // listens on TCP, see above
+  return {
+    image: `127.0.0.1:${port}/terrarium-test/slow:1`,
+    whenHalfWay: () => halfWay.opened,
+    goOn: () => rest.open(),
+    stop: () => {
+      rest.open();
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function layerContent(): Promise<Buffer> {
+  const archive = pack();
+  archive.entry({ name: 'bin/', type: 'directory', mode: 0o755 });
+  archive.entry({ name: 'bin/busybox', mode: 0o755 }, await readFile(BUSYBOX));
+  for (const applet of ['sh', 'sleep', 'echo'])
+    archive.entry({ name: `bin/${applet}`, type: 'symlink', linkname: 'busybox' });
+  archive.entry({ name: 'ballast' }, randomBytes(BALLAST_BYTES));
+  archive.finalize();
+  const chunks: Buffer[] = [];
+  for await (const chunk of archive as AsyncIterable<Buffer>) chunks.push(chunk); // its type does not declare it
+  return Buffer.concat(chunks);
+}
+
+/** A promise and the function that resolves it. */
+function gate(): { open(): void; opened: Promise<void> } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+}

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { inject } from 'vitest';
+import type { Invocation, LambdaCall } from '../model/invocation.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { StoredResource, WorldView } from '../model/record.ts';
+import { LambdaService, type LambdaServiceOptions } from '../runtimes/lambdas/lambda-service.ts';
+
+const OWNER = '00000000-0000-4000-8000-000000000001';
+
+/** A LambdaService with its folders and a small world whose changes it receives as from the store. */
+export class ServiceForTests {
+  readonly service: LambdaService;
+  readonly folder: string;
+  readonly #resources = new Map<string, StoredResource>();
+  #changes = 0;
+
+  /** `fill` creates the resources that exist before the service starts. */
+  static async start(
+    options: Partial<LambdaServiceOptions> = {},
+    fill: (world: ServiceForTests) => void = () => {},
+  ): Promise<ServiceForTests> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'terrarium-lambdas-'));
+    const started = new ServiceForTests(folder, { childFile: inject('lambdaChildFile'), ...options }, fill);
+    await started.service.start();
+    return started;
+  }
+
+  private constructor(
+    folder: string,
+    options: Partial<LambdaServiceOptions> & { childFile: string },
+    fill: (world: ServiceForTests) => void,
+  ) {
+    this.folder = folder;
+    this.put('root', null, 'Resource::Organization', {});
+    fill(this);
+    this.service = new LambdaService({
+      view: this.#view(),
+      addresses: () => ({ metaUrl: 'http://t/meta', securityUrl: 'http://t/security', gatewayUrl: 'http://t:1' }),
+      nowMs: Date.now,
+      scratchDir: path.join(folder, 'scratch'),
+      outbound: { crm: 'catch', crmAddress: () => undefined },
+      ...options,
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.service.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Writes a resource like a commit; returns its id. */
+  put(id: string, parent: string | null, type: string, properties: JsonObject): string {
+    const before = this.#resources.get(id);
+    this.#changes += 1;
+    const at = new Date(this.#changes).toISOString();
+    const after: StoredResource = {
+      id,
+      type,
+      name: `${type.split('::').at(-1)?.toLowerCase()}-${id.slice(0, 4)}`,
+      parent,
+      state: 'Active',
+      owner: OWNER,
+      created: before?.created ?? { by: OWNER, at },
+      modified: { action: before ? 'update' : 'create', by: OWNER, at },
+      properties,
+    };
+    this.#resources.set(id, after);
+    this.service?.changed([before ? { before, after } : { after }]);
+    return id;
+  }
+
+  /** Creates a lambda with inline source; returns its id. */
+  lambda(code: string, properties: JsonObject = {}, parent = 'root'): string {
+    return this.put(randomUUID(), parent, 'Resource::Node::Lambda', lambdaProperties(code, properties));
+  }
+
+  /** Updates the code and properties of a lambda. */
+  change(id: string, code: string, properties: JsonObject = {}): void {
+    this.put(id, 'root', 'Resource::Node::Lambda', lambdaProperties(code, properties));
+  }
+
+  remove(id: string): void {
+    const before = this.#resources.get(id);
+    this.#resources.delete(id);
+    if (before) this.service.changed([{ before }]);
+  }
+
+  /** Invokes a lambda with a body. */
+  invoke(
+    id: string,
+    body: string | Uint8Array = '',
+    context: Partial<LambdaCall['context']> = {},
+    more: Pick<LambdaCall, 'stopsFirst'> = {},
+  ): Promise<Invocation> {
+    return this.service.invoke(id, { ...callWith(body, context), ...more });
+  }
+
+  /** Creates a lambda and invokes it once. */
+  run(code: string, properties: JsonObject = {}, body: string | Uint8Array = ''): Promise<Invocation> {
+    return this.invoke(this.lambda(code, properties), body);
+  }
+
+  #view(): WorldView {
+    const resources = this.#resources;
+    const all = (): StoredResource[] => [...resources.values()];
+    const unused = (): never => {
+      throw new Error('not used by lambdas');
+    };
+    return {
+      get root() {
+        return resources.get('root') ?? unused();
+      },
+      find: (id) => resources.get(id),
+      all: (word) => (word === 'lambdas' ? all().filter(({ type }) => type === 'Resource::Node::Lambda') : unused()),
+      children: unused,
+      ownedBy: unused,
+      named: unused,
+      referrers: unused,
+      referrersOutside: unused,
+    };
+  }
+}
+
+function lambdaProperties(code: string, properties: JsonObject): JsonObject {
+  return { runtime: 'nodejs', code_type: 'inline', code, handler: 'run', timeout: 5, ...properties };
+}
+
+/** An invocation as the gateway creates it. */
+function callWith(body: string | Uint8Array = '', context: Partial<LambdaCall['context']> = {}): LambdaCall {
+  return {
+    executionId: randomUUID(),
+    trigger: 'gateway',
+    body: Buffer.from(body),
+    context: { method: 'POST', path: '', params: {}, headers: {}, creds: '', user: null, httpAware: false, ...context },
+  };
+}
+
+/** The result of a handler as text; fails with the reason if the invocation failed. */
+export function answerOf({ outcome }: Invocation): string {
+  if (!outcome.ok) throw new Error(`${outcome.failure}: ${outcome.message}`);
+  return 'bytes' in outcome.value ? Buffer.from(outcome.value.bytes).toString() : '';
+}
+
+/** The failure of an invocation, as `kind: message`. */
+export function failureOf({ outcome }: Invocation): string {
+  return outcome.ok ? 'the invocation did not fail' : `${outcome.failure}: ${outcome.message}`;
+}

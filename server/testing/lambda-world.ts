@@ -1,0 +1,25 @@
+import type { StoredResource, WorldView } from '../model/record.ts';
+
+/** An inline lambda for tests and benchmarks. */
+export function inlineLambda(id: string, code: string, more: StoredResource['properties'] = {}): StoredResource {
+  const by = { by: 'root', at: new Date(0).toISOString() };
+  const properties = { runtime: 'nodejs', code_type: 'inline', code, handler: 'run', timeout: 60, ...more };
+  const rest = { parent: null, state: 'Active', owner: 'root', created: by } as const;
+  return { id, type: 'Resource::Node::Lambda', name: id, ...rest, modified: { action: 'create', ...by }, properties };
+}
+
+/** A world for tests and benchmarks that contains only lambdas. */
+export function worldOf(...lambdas: StoredResource[]): WorldView {
+  const world = new Map(lambdas.map((one) => [one.id, one]));
+  const none = (): never[] => [];
+  return {
+    root: inlineLambda('root', ''),
+    find: (id) => world.get(id),
+    all: none,
+    children: none,
+    ownedBy: none,
+    named: none,
+    referrers: none,
+    referrersOutside: none,
+  };
+}

@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Body } from './place.ts';
+
+/** What the lambdas of a test report: a loopback server that records every JSON body, in order. */
+export interface RequestRecorder {
+  /** Source of a lambda that sends its event, and ends after the response. */
+  readonly code: string;
+  /** Waits until `count` bodies have arrived since the last call, and returns them. */
+  take(count: number): Promise<Body[]>;
+  /** Delays the responses from now on until the returned function is called. */
+  hold(): () => void;
+  /** The bodies since the last call of `take`. */
+  readonly untaken: readonly Body[];
+  stop(): Promise<void>;
+}
+
+/** Starts a recorder. */
+export async function startRequestRecorder(): Promise<RequestRecorder> {
+  const reported: Body[] = [];
+  let held = Promise.resolve();
+  const server = createServer(async (req, res) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk);
+    reported.push(JSON.parse(Buffer.concat(chunks).toString()));
+    server.emit('reported');
+    await held;
+    res.end('reported');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // a listening TCP server has a port
+  return {
+    code: `
+      const http = require('http');
+      exports.run = (event, context, callback) => {
+        const options = { host: '127.0.0.1', port: ${port}, method: 'POST', agent: false };
+        const req = http.request(options, (res) => res.resume().on('end', () => callback(null, 'reported')));
+        req.on('error', callback).end(event);
+      };`,
+    async take(count) {
+      while (reported.length < count) await once(server, 'reported');
+      return reported.splice(0, count);
+    },
+    hold() {
+      let release = () => {};
+      held = new Promise((resolve) => {
+        release = resolve;
+      });
+      return () => release();
+    },
+    untaken: reported,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,22 @@
+import type { Place } from './place.ts';
+import type { ApiClient } from './platform.ts';
+
+/** An exposed port mapping. */
+export const web = { protocol: 'tcp', name: 'web', container_port: 80, expose_endpoint: true };
+
+/**
+ * Creates containers, by default in the environment of a place, and tries to.
+ *
+ * @param scene client and place, called at each use, because the platform starts after the tests are collected
+ */
+export function containersOf(scene: () => { root: ApiClient; place: Place }) {
+  const required = () => ({ container_type: 'DOCKER', image: 'nginx:1', provider: { id: scene().place.docker } });
+  const bodyOf = (name: string, properties: object) => ({ name, properties: { ...required(), ...properties } });
+  const containers = () => `${scene().place.environment}/containers`;
+  return {
+    required,
+    create: (name: string, properties: object = {}, at = containers()) =>
+      scene().root.create(at, bodyOf(name, properties)),
+    refused: (properties: object) => scene().root.post(containers(), bodyOf('refused', properties)),
+  };
+}

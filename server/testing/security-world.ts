@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '../model/json.ts';
+import type { KeyedLog } from '../model/keyed-log.ts';
+import type { Grant, StoredResource, Uuid, WorldView } from '../model/record.ts';
+import { typeOf, typeOfWord } from '../model/registry.ts';
+import { owningOrganization } from '../model/rules/hierarchy.ts';
+import type { TypeWord } from '../model/type-words.ts';
+
+/** The members of a resource that a test sets; the others get default values. */
+export interface Sketch {
+  id?: Uuid;
+  name?: string;
+  description?: string;
+  owner?: Uuid;
+  properties?: JsonObject;
+  grants?: Record<string, Grant>;
+}
+
+/** A world in memory with a root organization and its user, for tests that do not need the store. */
+export class TestWorld implements WorldView {
+  readonly root: StoredResource;
+  readonly rootUser: StoredResource;
+  readonly #resources = new Map<Uuid, StoredResource>();
+
+  constructor() {
+    const rootUserId = randomUUID();
+    this.root = this.#put('orgs', null, { name: 'root', owner: rootUserId });
+    this.rootUser = this.add('users', this.root, { id: rootUserId, name: 'root', owner: rootUserId });
+  }
+
+  add(word: TypeWord, parent: StoredResource, sketch: Sketch = {}): StoredResource {
+    return this.#put(word, parent.id, sketch);
+  }
+
+  /** Replaces a resource with a changed copy, like the store. */
+  change(id: Uuid, changes: Partial<StoredResource>): void {
+    const before = this.#resources.get(id);
+    if (before) this.#resources.set(id, { ...before, ...changes });
+  }
+
+  remove(id: Uuid): void {
+    this.#resources.delete(id);
+  }
+
+  find(id: Uuid): StoredResource | undefined {
+    return this.#resources.get(id);
+  }
+
+  children(parentId: Uuid, word?: TypeWord): StoredResource[] {
+    return this.#where((one) => one.parent === parentId && (word === undefined || typeOf(one).word === word));
+  }
+
+  ownedBy(orgId: Uuid, word: TypeWord): StoredResource[] {
+    return this.all(word).filter((one) => one.parent !== null && owningOrganization(this, one).id === orgId);
+  }
+
+  all(word: TypeWord): StoredResource[] {
+    return this.#where((one) => typeOf(one).word === word);
+  }
+
+  named(word: TypeWord, name: string, parentId?: Uuid): StoredResource[] {
+    return this.all(word).filter((one) => one.name === name && (parentId === undefined || one.parent === parentId));
+  }
+
+  referrers(id: Uuid, word?: TypeWord): StoredResource[] {
+    const names = (one: StoredResource) => JSON.stringify([one.properties, one.grants]).includes(id);
+    return this.#where((one) => (!word || typeOf(one).word === word) && names(one));
+  }
+
+  referrersOutside(orgId: Uuid, id: string, word: TypeWord): StoredResource[] {
+    return this.referrers(id, word).filter((one) => owningOrganization(this, one).id !== orgId);
+  }
+
+  #where(matches: (one: StoredResource) => boolean): StoredResource[] {
+    return [...this.#resources.values()].filter(matches);
+  }
+
+  #put(word: TypeWord, parent: Uuid | null, sketch: Sketch): StoredResource {
+    const { id = randomUUID(), owner = this.root.owner, name = id, properties = {}, ...rest } = sketch;
+    const at = '2026-01-01T00:00:00.000Z';
+    const resource: StoredResource = {
+      id,
+      type: typeOfWord(word).name,
+      name,
+      parent,
+      state: 'Active',
+      owner,
+      created: { by: owner, at },
+      modified: { action: 'create', by: owner, at },
+      properties,
+      ...rest,
+    };
+    this.#resources.set(id, resource);
+    return resource;
+  }
+}
+
+/** A log in memory. */
+export class TestLog<T> implements KeyedLog<T> {
+  readonly #records = new Map<string, T>();
+
+  get size(): number {
+    return this.#records.size;
+  }
+
+  get(key: string): T | undefined {
+    return this.#records.get(key);
+  }
+
+  entries(): IterableIterator<[string, T]> {
+    return this.#records.entries();
+  }
+
+  async put(key: string, record: T): Promise<void> {
+    this.#records.set(key, record);
+  }
+
+  async remove(key: string): Promise<boolean> {
+    return this.#records.delete(key);
+  }
+}

@@ -1,0 +1,111 @@
+import type { AppendHandle, ReadHandle, StoreFiles } from '../storage/files/files.ts';
+import { MemoryFiles } from '../storage/files/memory-files.ts';
+
+export type FileStep = 'append' | 'sync' | 'truncate' | 'replace' | 'rename' | 'remove';
+
+/** A system error as Node.js throws it. */
+export function systemError(code: string): Error {
+  return Object.assign(new Error(`${code}: simulated error, write`), { code });
+}
+
+/** Files in memory whose steps a test can observe and fail. A failed append leaves half of its bytes in the file. */
+export class TestFiles implements StoreFiles {
+  readonly wasKilled = false;
+  readonly inner: MemoryFiles;
+  readonly steps: FileStep[] = [];
+  /** Throws or rejects to fail a step. */
+  before: (step: FileStep) => void | Promise<void> = () => undefined;
+  /** Called after a step. */
+  after: (step: FileStep) => void | Promise<void> = () => undefined;
+
+  constructor(inner = new MemoryFiles()) {
+    this.inner = inner;
+  }
+
+  pathOf(name: string): string {
+    return this.inner.pathOf(name);
+  }
+
+  check(): void {}
+
+  guard(): void {}
+
+  release(): void {}
+
+  read(name: string): Promise<Buffer | undefined> {
+    return this.inner.read(name);
+  }
+
+  openRead(name: string): Promise<ReadHandle | undefined> {
+    return this.inner.openRead(name);
+  }
+
+  readAt(name: string, position: number, lengthBytes: number): Buffer | undefined {
+    return this.inner.readAt(name, position, lengthBytes);
+  }
+
+  freeBytes(): Promise<number> {
+    return this.inner.freeBytes();
+  }
+
+  list(folder: string): Promise<string[]> {
+    return this.inner.list(folder);
+  }
+
+  async openAppend(name: string): Promise<AppendHandle> {
+    const handle = await this.inner.openAppend(name);
+    return {
+      check: () => undefined,
+      append: (bytes) =>
+        this.#step(
+          'append',
+          () => handle.append(bytes),
+          () => handle.append(bytes.subarray(0, bytes.length / 2)),
+        ),
+      sync: () => this.#step('sync', () => handle.sync()),
+      truncate: (sizeBytes) => this.#step('truncate', () => handle.truncate(sizeBytes)),
+      close: () => handle.close(),
+    };
+  }
+
+  async replace(name: string, content: AsyncIterable<Uint8Array>): Promise<number> {
+    return this.#step('replace', () => this.inner.replace(name, content));
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    return this.#step('rename', () => this.inner.rename(from, to));
+  }
+
+  async remove(name: string): Promise<void> {
+    return this.#step('remove', () => this.inner.remove(name));
+  }
+
+  /** The files as a crash would leave them now. */
+  async copy(): Promise<MemoryFiles> {
+    const copy = new MemoryFiles();
+    const history = (await this.list('history')).map((name) => `history/${name}`);
+    for (const name of ['world.json', 'journal.jsonl', 'log.jsonl', ...history]) {
+      const content = await this.read(name);
+      if (content) await copy.replace(name, once(Buffer.from(content)));
+    }
+    return copy;
+  }
+
+  async #step<T>(step: FileStep, work: () => Promise<T>, fail?: () => Promise<void>): Promise<T> {
+    this.steps.push(step);
+    try {
+      await this.before(step);
+    } catch (error) {
+      await fail?.();
+      throw error;
+    }
+    const result = await work();
+    await this.after(step);
+    return result;
+  }
+}
+
+/** Content for `replace` as one slice. */
+export async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield content;
+}

@@ -1,0 +1,128 @@
+import { existsSync, openSync, readSync } from 'node:fs';
+import { PerformanceObserver } from 'node:perf_hooks';
+import { setInterval } from 'node:timers'; // never the fake one of a test
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+const schedule = existsSync('/proc/thread-self/schedstat') ? openSync('/proc/thread-self/schedstat', 'r') : undefined;
+const bytes = Buffer.alloc(64);
+
+/** Can the processor time of a single thread be read here? */
+export const canWatchTurns = schedule !== undefined;
+
+/** Processor time of this thread so far. The time in which other processes had the processor does not count. */
+function threadMs(): number {
+  if (schedule === undefined) return 0;
+  return Number.parseInt(bytes.toString('latin1', 0, readSync(schedule, bytes, 0, bytes.length, 0)), 10) / 1e6;
+}
+
+/** Processor time of `exampleMs` on the reference processor when it is idle. Limits are stated for that processor. */
+const EXAMPLE_MS = 60;
+
+function exampleMs(): number {
+  const one = { id: 'an id', name: 'a name', properties: { number: 1, list: [1, '1'] } };
+  const example = JSON.stringify(Array.from({ length: 10_000 }, () => one));
+  const beginMs = threadMs();
+  for (let count = 0; count < 10; count += 1) JSON.stringify(JSON.parse(example));
+  return threadMs() - beginMs;
+}
+
+/** What a processor time just measured would be without other programs, which use the same caches and memory. */
+export const undisturbedMs = (ms: number): number => ms / Math.max(1, exampleMs() / EXAMPLE_MS);
+
+/** Does something, and returns with its result the longest processor time of one turn of the event loop meanwhile, see `undisturbedMs`. */
+export async function watchTurns<T>(work: () => Promise<T>): Promise<{ result: T; longestMs: number }> {
+  let longestMs = 0;
+  let isOver = false;
+  let lastMs = threadMs();
+  const look = (): void => {
+    const nowMs = threadMs();
+    longestMs = Math.max(longestMs, nowMs - lastMs);
+    lastMs = nowMs;
+    if (!isOver) setImmediate(look);
+  };
+  setImmediate(look);
+  const result = await work();
+  isOver = true;
+  look();
+  return { result, longestMs: undisturbedMs(longestMs) };
+}
+
+/** Processor time that one turn of the event loop may take while a platform runs in this process. */
+export const LONGEST_TURN_MS = 100;
+
+/** How often the time is read: what a turn took is known up to this. */
+const LOOK_MS = 5;
+
+interface Span {
+  beginMs: number;
+  endMs: number;
+}
+
+let platforms = 0;
+let looking: NodeJS.Timeout | undefined;
+let last = { atMs: 0, threadMs: 0 };
+/** Long turns since they were last asked for, and the collections of garbage meanwhile. */
+let longTurns: (Span & { threadMs: number })[] = [];
+let collections: Span[] = [];
+const collector = new PerformanceObserver((list) => {
+  for (const { startTime, duration } of list.getEntries())
+    collections.push({ beginMs: startTime, endMs: startTime + duration });
+});
+
+function look(): void {
+  const now = { atMs: performance.now(), threadMs: threadMs() };
+  const tookMs = now.threadMs - last.threadMs;
+  if (tookMs > LONGEST_TURN_MS) longTurns.push({ beginMs: last.atMs, endMs: now.atMs, threadMs: tookMs });
+  last = now;
+}
+
+/** Watches the turns of a platform in this process, until the returned function is called. */
+export function watchPlatform(): () => void {
+  platforms += 1;
+  if (canWatchTurns && !looking) {
+    last = { atMs: performance.now(), threadMs: threadMs() };
+    collector.observe({ entryTypes: ['gc'] });
+    looking = setInterval(look, LOOK_MS).unref();
+  }
+  return () => {
+    platforms -= 1;
+    if (platforms <= 0) stopWatching();
+  };
+}
+
+export function stopWatching(): void {
+  platforms = 0;
+  clearInterval(looking);
+  collector.disconnect();
+  looking = undefined;
+}
+
+/** Forgets the turns up to now. */
+export function forgetTurns(): void {
+  if (looking) look();
+  longTurns = [];
+  collections = [];
+}
+
+/**
+ * Processor time of the longest turn since the last call; 0 if none took longer than the limit. Collecting garbage does not count, because
+ * most of that is left over from the tests that ran before in the same process.
+ */
+export async function takeLongTurn(limitMs: number): Promise<number> {
+  if (looking) look();
+  // Collections are announced in a later turn.
+  if (longTurns.length > 0) await nextTurn();
+  const tookMs = longTurns.map(({ beginMs, endMs, threadMs: tookMs }) =>
+    collections.reduce(
+      (restMs, one) => restMs - Math.max(0, Math.min(one.endMs, endMs) - Math.max(one.beginMs, beginMs)),
+      tookMs,
+    ),
+  );
+  forgetTurns();
+  const longestMs = Math.max(0, ...tookMs);
+  if (longestMs <= limitMs) return 0;
+  const undisturbed = undisturbedMs(longestMs);
+  // The comparison is not a turn of the platform.
+  last = { atMs: performance.now(), threadMs: threadMs() };
+  return undisturbed;
+}
