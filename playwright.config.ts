@@ -22,8 +22,8 @@ export default defineConfig({
   testMatch: '**/*.spec.ts',
   testIgnore: isMissingHere('pipelines') ? 'pipelines.spec.ts' : [],
   // These limits end what hangs; when what is waited for is there nobody waits on.
-  timeout: 120_000,
-  expect: { timeout: 20_000 },
+  timeout: 240_000,
+  expect: { timeout: 60_000 },
   workers: 3,
   // Chromium breaks off what it is loading when the machine's networks change, as containers make them do: journeys with an
   // engine come when all others have ended, one at a time (scripts/test-all.mjs).

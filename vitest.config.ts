@@ -76,9 +76,9 @@ export default defineConfig({
     // Twice the processors: much of what the tests do is waiting, for processes that end and engines that start.
     maxWorkers: 2 * Math.max(2, availableParallelism()),
     // These limits end what hangs. A machine may be as busy as it likes: what comes to be is waited for, and then nobody waits on.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 20_000 } },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     // They are taken in the order of their names: what takes longest and computes least begins, and the others fill the gaps.
     projects: [
       {

@@ -28,7 +28,7 @@ beforeAll(async () => {
   root = platform.root;
   make = resourceFactoryFor(root);
   place = await makePlace(root, 'acme');
-}, LIMIT_MS);
+});
 afterEach(async () => {
   for (const { id } of (await root.get('/acme/containers')).body) await root.delete(`/root/containers/${id}`);
 });
@@ -36,7 +36,7 @@ afterAll(async () => {
   const worldId = platform?.emulator.worldId;
   await platform?.stop();
   if (worldId) await expectNothingLeft(worldId);
-}, LIMIT_MS);
+});
 
 const idle = (more: object = {}) => ({ image, cmd: IDLE, memory: 16, cpus: 0.1, ...more });
 const read = async ({ id }: Body): Promise<Body> => (await root.get(`/root/containers/${id}`)).body;
@@ -46,7 +46,7 @@ const engineOf = async ({ id }: Body) =>
   docker.listContainers({ all: true, filters: { label: [`terrarium.record=${id}`] } });
 
 describe('a container that cannot run as it is defined', () => {
-  it('FAILED names an image that does not exist; another image fixes it (D-051)', { timeout: LIMIT_MS }, async () => {
+  it('FAILED names an image that does not exist; another image fixes it (D-051)', async () => {
     const container = await make.container(place, idle({ image: 'terrarium-test/nothing:1' }));
     await expect.poll(() => statusOf(container), POLL).toBe('FAILED');
     expect((await read(container)).properties.status_detail).toEqual({
@@ -58,9 +58,7 @@ describe('a container that cannot run as it is defined', () => {
     await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
   });
 
-  it('an image that exits immediately is reported with its exit code, and started again', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('an image that exits immediately is reported with its exit code, and started again', async () => {
     const container = await make.container(place, idle({ cmd: 'echo no config >&2; exit 3' }));
     await expect.poll(() => reasonOf(container), POLL).toMatch(/ended with exit code 3/);
     expect(['LAUNCHED', 'SCALING']).toContain(await statusOf(container));
@@ -69,14 +67,12 @@ describe('a container that cannot run as it is defined', () => {
       .toEqual(expect.arrayContaining(['die (exit code 3)', 'start']));
   });
 
-  it('an instance that exceeds its memory limit is reported', { timeout: LIMIT_MS }, async () => {
+  it('an instance that exceeds its memory limit is reported', async () => {
     const container = await make.container(place, idle({ memory: 32, cmd: 'sleep 1; tail /dev/zero' }));
     await expect.poll(() => reasonOf(container), POLL).toMatch(/killed because it exceeded its memory limit/);
   });
 
-  it('a health check that never passes makes it UNHEALTHY, and it gets no requests', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('a health check that never passes makes it UNHEALTHY, and it gets no requests', async () => {
     const check = {
       protocol: 'HTTP',
       path: '/',
@@ -95,9 +91,7 @@ describe('a container that cannot run as it is defined', () => {
     expect((await read(well)).properties).toMatchObject({ tasks_healthy: 1, tasks_unhealthy: 0 });
   });
 
-  it('an instance counts as unhealthy at its first failed check, before the status changes (D-048)', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('an instance counts as unhealthy at its first failed check, before the status changes (D-048)', async () => {
     for (const check of [
       { protocol: 'HTTP', path: '/', port: 8080 },
       { protocol: 'COMMAND', command: 'test ! -e /tmp/ill' },
@@ -118,14 +112,14 @@ describe('a container that cannot run as it is defined', () => {
     }
   });
 
-  it('a command that does not exist, a mount that is refused', { timeout: LIMIT_MS }, async () => {
+  it('a command that does not exist, a mount that is refused', async () => {
     const container = await make.container(place, idle({ cmd: undefined, args: ['/no/such/program'] }));
     await expect.poll(() => statusOf(container), POLL).toBe('FAILED');
     expect(await reasonOf(container)).toContain('no such file or directory');
     expect(await engineOf(container)).toEqual([]);
   });
 
-  it('an update that cannot run leaves the old instances serving', { timeout: LIMIT_MS }, async () => {
+  it('an update that cannot run leaves the old instances serving', async () => {
     const container = await make.container(place, idle());
     await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
     const [before] = (await read(container)).properties.instances;
@@ -136,9 +130,7 @@ describe('a container that cannot run as it is defined', () => {
 });
 
 describe('what happens around it', () => {
-  it('a removed instance is created again; a foreign container is never changed', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('a removed instance is created again; a foreign container is never changed', async () => {
     const foreign = await docker.createContainer({
       Image: image,
       Cmd: ['/bin/sh', '-c', IDLE],
@@ -156,7 +148,7 @@ describe('what happens around it', () => {
     await foreign.remove({ force: true });
   });
 
-  it('many concurrent actions end in the state of the last one', { timeout: LIMIT_MS }, async () => {
+  it('many concurrent actions end in the state of the last one', async () => {
     const container = await make.container(place, idle({ env: { N: 'first' } }));
     const scale = (count: number) => () => root.post(`/root/containers/${container.id}/scale?numInstances=${count}`);
     const env = (N: string) => () =>
@@ -196,7 +188,7 @@ describe('what happens around it', () => {
     await expect.poll(left, { timeout: LIMIT_MS, interval: 200 }).toBe(0);
   });
 
-  it('a job runs once and reports how it ended (D-213)', { timeout: LIMIT_MS }, async () => {
+  it('a job runs once and reports how it ended (D-213)', async () => {
     const job = async (name: string, cmd: string): Promise<Body> =>
       root.create(`${place.environment}/jobs`, {
         name,
@@ -217,17 +209,15 @@ describe('an engine that disappears', () => {
     proxy = await makeEngineProxy();
     await proxy.open();
     there = await startPlatform({ containers: { engine: proxy.url } });
-  }, LIMIT_MS);
+  });
   afterAll(async () => {
     const worldId = there?.emulator.worldId;
     await there?.stop();
     await proxy?.remove();
     if (worldId) await expectNothingLeft(worldId);
-  }, LIMIT_MS);
+  });
 
-  it('LOST meanwhile; changes made then are applied when it is back (D-050, D-183)', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('LOST meanwhile; changes made then are applied when it is back (D-050, D-183)', async () => {
     const voice = there.root;
     const elsewhere = await makePlace(voice, 'acme');
     const factory = resourceFactoryFor(voice);

@@ -4,10 +4,6 @@ import { startSlowRegistry } from '../server/testing/image-registry.ts';
 import { expectNoFaults } from './axe.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
-/** An engine takes a while to make, start and stop containers. */
-const ENGINE_LIMIT_MS = 30_000;
-const SLOWLY = { timeout: ENGINE_LIMIT_MS };
-
 /** Serves a page, counts once a second, and complains now and then. */
 const SHOP = `mkdir -p /www && echo shop > /www/index.html && i=0
 (while true; do i=$((i+1)); echo "GET /orders/$i 200"; [ $((i % 5)) = 0 ] && echo "slow query $i" >&2; sleep 0.2; done) &
@@ -50,7 +46,7 @@ async function workshopIn(platform: WindowPlatform, page: Page) {
     environmentId: environment?.id,
     async run(word: string, name: string, properties: object, status: string) {
       const record = await create(word, name, properties);
-      await expect.poll(() => statusOf(record), SLOWLY).toBe(status);
+      await expect.poll(() => statusOf(record)).toBe(status);
       return record;
     },
     async publish({ id }: Record) {
@@ -105,7 +101,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await expect(row).toContainText('running');
     await expect(row).toContainText(image);
     await expect(row).toContainText('development');
-    await expect(row.getByRole('meter', { name: 'CPU of shop' })).toBeVisible(SLOWLY);
+    await expect(row.getByRole('meter', { name: 'CPU of shop' })).toBeVisible();
     await expect(row.getByRole('meter', { name: 'Memory of shop' })).toHaveAttribute('aria-valuetext', /[kM]B$/);
     await expect(rowOf(page, 'migrate')).toContainText('succeeded');
     const link = row.getByRole('link', { name: /\/pages\/shop/ });
@@ -144,7 +140,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await page.getByLabel('Search the log').fill('');
 
     // It follows until one scrolls up.
-    await expect.poll(() => log.evaluate((box) => box.scrollHeight - box.clientHeight), SLOWLY).toBeGreaterThan(100);
+    await expect.poll(() => log.evaluate((box) => box.scrollHeight - box.clientHeight)).toBeGreaterThan(100);
     const jump = page.getByRole('button', { name: 'Jump to newest' });
     if (await jump.isVisible()) await jump.click();
     await log.hover();
@@ -158,7 +154,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await expect(jump).toBeHidden();
 
     await page.getByRole('tab', { name: 'Stats' }).click();
-    await expect(page.getByRole('img', { name: /^Memory: now \d/ })).toBeVisible(SLOWLY);
+    await expect(page.getByRole('img', { name: /^Memory: now \d/ })).toBeVisible();
     await expect(page.getByText(/of 34 MB/)).toBeVisible();
 
     await page.getByRole('tab', { name: 'Console' }).click();
@@ -201,17 +197,17 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     const terminal = page.getByRole('region', { name: 'Terminal in shop' });
     const panel = page.getByRole('tabpanel', { name: 'Terminal' });
     // It has the focus as soon as it is open.
-    await expect(panel.getByText('open', { exact: true })).toBeVisible(SLOWLY);
+    await expect(panel.getByText('open', { exact: true })).toBeVisible();
     await page.keyboard.type('echo h"i"\n');
-    await expect(terminal).toContainText(/echo h"i"\s*hi/, SLOWLY);
+    await expect(terminal).toContainText(/echo h"i"\s*hi/);
     // Asked again and again by a command: a shell that is told of another size asks where its cursor is, and BusyBox's throws away
     // what is typed right after the answer.
     await page.keyboard.type('while busybox stty size; do sleep 1; done\n');
     const size = async () => (await terminal.textContent())?.match(/\d+ \d+/g)?.at(-1);
-    await expect.poll(size, SLOWLY).toMatch(/\d+ \d+/);
+    await expect.poll(size).toMatch(/\d+ \d+/);
     const before = await size();
     await page.setViewportSize({ width: 1024, height: 700 });
-    await expect.poll(size, SLOWLY).not.toBe(before);
+    await expect.poll(size).not.toBe(before);
 
     // A letter that is a key of the window elsewhere, and Esc, are the shell's here.
     await page.keyboard.press('Escape');
@@ -228,11 +224,11 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await page.getByRole('tab', { name: 'Terminal' }).click();
     await terminal.click();
     await page.keyboard.type('exit 3\n');
-    await expect(panel.getByText('The shell has ended with exit code 3.')).toBeVisible(SLOWLY);
+    await expect(panel.getByText('The shell has ended with exit code 3.')).toBeVisible();
     await page.getByRole('button', { name: 'Reconnect' }).click();
-    await expect(panel.getByText('open', { exact: true })).toBeVisible(SLOWLY);
+    await expect(panel.getByText('open', { exact: true })).toBeVisible();
     await act(page, 'shop', 'Stop');
-    await expect(panel.getByText('The container has stopped.')).toBeVisible(SLOWLY);
+    await expect(panel.getByText('The container has stopped.')).toBeVisible();
     await expectNoFaults(page);
     expect(complaints).toEqual([]);
   });
@@ -249,13 +245,13 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await expect(row).toContainText('1/1');
 
     await act(page, 'shop', 'Stop');
-    await expect(row).toContainText('suspended', SLOWLY);
+    await expect(row).toContainText('suspended');
     await act(page, 'shop', 'Start');
-    await expect(row).toContainText(/running.*1\/1/, SLOWLY);
+    await expect(row).toContainText(/running.*1\/1/);
     await act(page, 'shop', /Scale/);
     await page.getByRole('button', { name: 'Increase Instances' }).click();
     await page.getByRole('button', { name: 'Run 2' }).click();
-    await expect(row).toContainText('2/2', SLOWLY);
+    await expect(row).toContainText('2/2');
 
     await choose(page, 'shop');
     await page.getByRole('tab', { name: 'Instances' }).click();
@@ -265,17 +261,17 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     };
     const before = await ids();
     await page.getByRole('tab', { name: 'Logs' }).click();
-    for (const id of before) await expect(page.getByTitle(`Replica ${id}`).first()).toBeVisible(SLOWLY);
+    for (const id of before) await expect(page.getByTitle(`Replica ${id}`).first()).toBeVisible();
     await page.getByRole('tab', { name: 'Instances' }).click();
     await page.getByRole('region', { name: 'Container' }).getByRole('button', { name: 'Restart' }).click();
-    await expect.poll(async () => (await ids()).filter((id) => !before.includes(id)).length, SLOWLY).toBe(2);
-    for (const id of await ids()) await expect(page.getByText(id.slice(0, 12))).toBeVisible(SLOWLY);
+    await expect.poll(async () => (await ids()).filter((id) => !before.includes(id)).length).toBe(2);
+    for (const id of await ids()) await expect(page.getByText(id.slice(0, 12))).toBeVisible();
 
     await act(page, 'shop', /Delete/);
     const dialog = page.getByRole('alertdialog', { name: 'Delete container shop' });
     await expect(dialog).toContainText('1 endpoint points to it: front');
     await dialog.getByRole('button', { name: 'Delete all 2' }).click();
-    await expect(page.getByText('shop was deleted')).toBeVisible(SLOWLY);
+    await expect(page.getByText('shop was deleted')).toBeVisible();
     await expect(page.getByRole('heading', { name: 'No containers yet' })).toBeVisible();
     expect((await platform.call('/pages/shop')).status).toBe(404);
     await expect
@@ -296,7 +292,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await choose(page, 'slow');
     await expect(page.getByText(/Downloading, .*B of .*MB/)).toBeVisible();
     registry.goOn();
-    await expect(rowOf(page, 'slow')).toContainText('running', SLOWLY);
+    await expect(rowOf(page, 'slow')).toContainText('running');
     await expect(bar).toBeHidden();
     await platform.end('SIGTERM');
     registry.stop();
@@ -307,7 +303,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     const workshop = await workshopIn(platform, page);
     await workshop.run('containers', 'shop', { cmd: SHOP, port_mappings: [WEB], env: { LEVEL: 'debug' } }, 'RUNNING');
     await platform.load(page, 'containers');
-    await expect(rowOf(page, 'shop').getByRole('meter')).toHaveCount(2, SLOWLY);
+    await expect(rowOf(page, 'shop').getByRole('meter')).toHaveCount(2);
     await expectNoFaults(page);
     await choose(page, 'shop');
     await page.getByLabel('Search the log').fill('orders');
@@ -315,7 +311,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await expectNoFaults(page);
     for (const tab of ['Stats', 'Console', 'Environment', 'Instances', 'Inspect']) {
       await page.getByRole('tab', { name: tab }).click();
-      if (tab === 'Stats') await expect(page.getByRole('img', { name: /^Memory/ })).toBeVisible(SLOWLY);
+      if (tab === 'Stats') await expect(page.getByRole('img', { name: /^Memory/ })).toBeVisible();
       if (tab === 'Console') {
         await page.getByLabel('Command').fill('ls /; ls /nothing');
         await page.getByLabel('Command').press('Enter');

@@ -145,7 +145,7 @@ test('a page can read the 404 of the gateway, and the log explains why a beacon 
   expect(await beacon('named')).toBe(true);
   await expect.poll(count).toBe(1);
   expect(await beacon('any')).toBe(true);
-  await expect.poll(log, { timeout: 20_000 }).toEqual([expect.stringContaining('navigator.sendBeacon(url, JSON')]);
+  await expect.poll(log).toEqual([expect.stringContaining('navigator.sendBeacon(url, JSON')]);
   expect(await count()).toBe(1);
   await form.close();
   close();

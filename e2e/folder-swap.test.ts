@@ -51,9 +51,7 @@ async function writeUntilRefused(server: Server, name: string, acknowledged: str
 }
 
 describe('a platform whose data folder is taken away', () => {
-  it('loses nothing it acknowledged, and does not affect a platform that starts in its place', {
-    timeout: 120_000,
-  }, async () => {
+  it('loses nothing it acknowledged, and does not affect a platform that starts in its place', async () => {
     const elsewhere = join(workplace.folder, 'elsewhere');
     const a = await start();
     const ofA: string[] = [];
@@ -92,9 +90,7 @@ describe('a platform whose data folder is taken away', () => {
     await rm(elsewhere, { recursive: true });
   });
 
-  it('reports the deleted folder, is unhealthy, stops properly, and does not create the folder again', {
-    timeout: 60_000,
-  }, async () => {
+  it('reports the deleted folder, is unhealthy, stops properly, and does not create the folder again', async () => {
     const server = await start();
     const code = `exports.index = (event, context, callback) => callback(null, 'ran');`;
     const create = async (path: string, body: object) =>
@@ -125,9 +121,7 @@ describe('a platform whose data folder is taken away', () => {
     expect(existsSync(data)).toBe(false);
   });
 
-  it('continues in its folder when the link to it is changed', {
-    timeout: 90_000,
-  }, async () => {
+  it('continues in its folder when the link to it is changed', async () => {
     const link = join(workplace.folder, 'link');
     const [one, two] = [join(workplace.folder, 'one'), join(workplace.folder, 'two')];
     await (await start(one)).stop();

@@ -4,7 +4,6 @@ import { expectNoFaults } from './axe.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
 /** An engine takes a while to make, start and stop containers. */
-const SLOWLY = { timeout: 30_000 };
 
 interface Named {
   id: string;
@@ -133,7 +132,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     });
     const statusOf = async () =>
       (await ask<Named>(platform, page, 'GET', `/meta/root/resources/${shop.id}`)).properties.status;
-    await expect.poll(statusOf, SLOWLY).toBe('RUNNING');
+    await expect.poll(statusOf).toBe('RUNNING');
     const apis = await ask<Named[]>(platform, page, 'GET', '/meta/demo/apis');
     const api = apis.find(({ name }) => name === 'website')?.id;
     await ask(platform, page, 'POST', `/meta/root/apis/${api}/apiendpoints`, {
@@ -151,7 +150,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await expect(row).toContainText('any');
     await expect(row).toContainText('everyone from 1 address');
     await expect(row).toContainText('running');
-    await expect.poll(async () => (await platform.call('/website/shop/')).status, SLOWLY).toBe(200);
+    await expect.poll(async () => (await platform.call('/website/shop/')).status).toBe(200);
     await expect(row).toContainText('200');
     const request = traffic(page).filter({ hasText: '/website/shop/' }).first();
     // Who answered gives way to the detail.
@@ -162,7 +161,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await ask(platform, page, 'PATCH', `/meta/demo/containers/${shop.id}`, [
       { op: 'replace', path: '/properties/num_instances', value: 0 },
     ]);
-    await expect(row).toContainText('suspended', SLOWLY);
+    await expect(row).toContainText('suspended');
     expect((await platform.call('/website/shop/')).status).toBe(503);
     await expect(row).toContainText('503');
     await traffic(page).filter({ hasText: '503' }).first().click();

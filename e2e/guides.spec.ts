@@ -34,7 +34,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     const link = page.getByRole('link', { name: platform.ready.gatewayUrl });
     await expect(link).toBeVisible({ timeout: PIPELINE_LIMIT_MS });
     const address = (await link.getAttribute('href')) ?? '';
-    await expect.poll(async () => (await fetch(address)).status, { timeout: 20_000 }).toBe(200);
+    await expect.poll(async () => (await fetch(address)).status).toBe(200);
     expect(await (await fetch(address)).text()).toContain('<html');
 
     await page.getByRole('navigation').getByRole('link', { name: 'Pipelines' }).click();

@@ -61,7 +61,7 @@ async function makeBase(root: string): Promise<void> {
   await rm(archive);
 }
 
-describe('the image', { timeout: 90_000 }, () => {
+describe('the image', () => {
   it('adds little to its base', async () => {
     const size = async (image: string) => Number(await docker('image', 'inspect', '--format', '{{.Size}}', image));
     const ownMb = ((await size(mark)) - (await size(`${mark}-base`))) / 1024 ** 2;

@@ -10,7 +10,7 @@ import type { Body } from '../server/testing/place.ts';
 import { startPlatform } from '../server/testing/platform.ts';
 
 const LIMIT_MS = 120_000;
-const POLL = { timeout: 20_000, interval: 100 };
+const POLL = { interval: 100 };
 const run = promisify(execFile);
 /** Tells processes of a test from others. */
 const MARK = '4711.25';

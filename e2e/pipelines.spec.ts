@@ -3,7 +3,6 @@ import { expectNoFaults } from './axe.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
 const PIPELINE_LIMIT_MS = 90_000;
-const SLOWLY = { timeout: PIPELINE_LIMIT_MS };
 /** Tried as a title, a variable and a note: it has to be seen as it is. */
 const SCRIPT = '<img src=x onerror=alert(1)><b>ferns</b>';
 
@@ -57,29 +56,29 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     // It begins, and is followed live.
     await page.getByRole('button', { name: "Run the sample app's pipeline" }).click();
     const detail = detailIn(page);
-    await expect(detail.getByRole('heading', { name: 'fern-moss/shop' })).toBeVisible(SLOWLY);
+    await expect(detail.getByRole('heading', { name: 'fern-moss/shop' })).toBeVisible();
     await expect(projectsIn(page).getByRole('button', { name: 'Running' })).toBeDisabled();
     await expect(detail.getByRole('progressbar')).toBeVisible();
     const log = detail.getByRole('log');
     // It follows the newest line; a search also finds lines that are no longer visible.
     await detail.getByLabel('Search the log').fill('docker build');
-    await expect(detail.getByText(/^[1-9]\d* match(es)?$/)).toBeVisible(SLOWLY);
+    await expect(detail.getByText(/^[1-9]\d* match(es)?$/)).toBeVisible();
     await detail.getByLabel('Search the log').fill('');
     const stages = detail.getByRole('list', { name: 'Stages' });
     await expect(
       stages.getByRole('button', { name: 'success deploy' }).or(stages.getByRole('button', { name: /^deploy exit 0/ })),
-    ).toBeVisible(SLOWLY);
+    ).toBeVisible();
 
     // Effects of the run, next to the log.
     const story = storyIn(page);
     await expect(story).toContainText('POST /ci/deploy');
     await expect(story.getByRole('link', { name: 'shop-feature-ferns', exact: true })).toBeVisible();
-    await expect(story).toContainText(/running|healthy/, { timeout: 30_000 });
+    await expect(story).toContainText(/running|healthy/);
     await expect(story.getByRole('blockquote')).toContainText(
       `Deployed feature/ferns to ${platform.ready.gatewayUrl}/website/shop-feature-ferns`,
     );
     const address = await detail.getByRole('link', { name: 'Open app' }).getAttribute('href');
-    await expect.poll(async () => (await fetch(`${address}/`)).status, { timeout: 20_000 }).toBe(200);
+    await expect.poll(async () => (await fetch(`${address}/`)).status).toBe(200);
     await expectNoFaults(page);
 
     // A search marks and hides nothing; a job narrows; both are in the address.
@@ -109,9 +108,9 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     ]);
     const first = new URL(page.url()).searchParams.get('sel');
     await projectsIn(page).getByRole('button', { name: 'Run', exact: true }).click();
-    await expect.poll(() => new URL(page.url()).searchParams.get('sel'), SLOWLY).not.toBe(first);
+    await expect.poll(() => new URL(page.url()).searchParams.get('sel')).not.toBe(first);
     const why = detail.getByRole('region', { name: 'Why it failed' });
-    await expect(why).toContainText('Job deploy failed with exit code 1', SLOWLY);
+    await expect(why).toContainText('Job deploy failed with exit code 1');
     await expect(why).toContainText(`400: TARGET_PROVIDER '${SCRIPT}' is not a container engine`);
     await expect(story).toContainText('400');
     await expect(detail.getByRole('link', { name: 'Open app' })).toBeHidden();
@@ -123,8 +122,8 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     // One job of it is run again, alone, and fails again as long as nothing was fixed.
     const refused = new URL(page.url()).searchParams.get('sel');
     await stages.getByRole('button', { name: 'Retry deploy' }).click();
-    await expect.poll(() => new URL(page.url()).searchParams.get('sel'), SLOWLY).not.toBe(refused);
-    await expect(why).toContainText('Job deploy failed with exit code 1', SLOWLY);
+    await expect.poll(() => new URL(page.url()).searchParams.get('sel')).not.toBe(refused);
+    await expect(why).toContainText('Job deploy failed with exit code 1');
     await expect(stages.getByRole('listitem')).toHaveCount(1);
     await detail.getByRole('link', { name: 'retry of an earlier run' }).click();
     await expect(stages.getByRole('listitem')).toHaveCount(2);
@@ -156,8 +155,8 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     ]);
     await platform.load(page, 'pipelines');
     await projectsIn(page).getByRole('button', { name: 'Run', exact: true }).click();
-    await detail.getByRole('button', { name: 'Stop' }).click(SLOWLY);
-    await expect(detail.getByText('canceled').first()).toBeVisible(SLOWLY);
+    await detail.getByRole('button', { name: 'Stop' }).click();
+    await expect(detail.getByText('canceled').first()).toBeVisible();
     await expect(why).toContainText('The run was stopped.');
     await expect(projectsIn(page).getByRole('button', { name: 'Run', exact: true })).toBeEnabled();
 
@@ -204,7 +203,7 @@ test('a pipeline that cannot start shows the reason', { tag: '@slow' }, async ({
   await platform.open(page, 'pipelines');
   await expect(projectsIn(page)).toContainText('2 of 9 missing');
   await projectsIn(page).getByRole('button', { name: 'Run', exact: true }).click();
-  await expect(page.getByRole('alert')).toContainText("user 'ci-service' does not exist", SLOWLY);
+  await expect(page.getByRole('alert')).toContainText("user 'ci-service' does not exist");
   await expect(projectsIn(page).getByRole('button', { name: 'Run', exact: true })).toBeEnabled();
 });
 

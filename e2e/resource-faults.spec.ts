@@ -20,7 +20,7 @@ async function notice(button: Locator) {
 }
 
 async function signInAgain(page: Page) {
-  await expect(page.getByRole('heading', { name: 'Sign in to Terrarium' })).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByRole('heading', { name: 'Sign in to Terrarium' })).toBeVisible();
   await page.getByLabel(/password/i).fill('terrarium');
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
@@ -115,24 +115,22 @@ test('5 MB of JSON are pasted, applied and shown, the window stays usable, and e
   // More than a request may have.
   await platform.open(page, `resources/${id}?tab=json`);
   await pasteJson(page, written(12_000));
-  await expect(pane.getByText(/too much to edit here/)).toBeVisible({ timeout: 20_000 });
+  await expect(pane.getByText(/too much to edit here/)).toBeVisible();
   await pane.getByRole('button', { name: /^Review/ }).click();
   await page.getByRole('button', { name: /^Apply/ }).click();
-  await expect(page.getByRole('dialog').getByRole('alert')).toContainText(/request body is larger than/, {
-    timeout: 20_000,
-  });
+  await expect(page.getByRole('dialog').getByRole('alert')).toContainText(/request body is larger than/);
   await page.getByRole('button', { name: 'Back' }).click();
   expect(await longestFrameMs()).toBeLessThan(FRAME_LIMIT_MS);
   await pane.getByRole('button', { name: 'Discard' }).click();
   await expect(pane.locator('.cm-content')).toContainText('contact-form');
 
   await pasteJson(page, written(5000));
-  await expect(pane.getByText(/5\.\d MB of JSON are too much to edit here/)).toBeVisible({ timeout: 20_000 });
+  await expect(pane.getByText(/5\.\d MB of JSON are too much to edit here/)).toBeVisible();
   await pane.getByRole('button', { name: /^Review/ }).click();
   await expect(page.getByRole('dialog')).toContainText('Too large to compare here');
   await expect(page.getByRole('dialog').getByRole('list', { name: 'Operations' })).toContainText(/and 4,5\d\d more/);
   await page.getByRole('button', { name: /^Apply/ }).click();
-  await expect(page.getByRole('dialog')).toBeHidden({ timeout: 20_000 });
+  await expect(page.getByRole('dialog')).toBeHidden();
   expect(Object.keys((await read(id)).properties.env ?? {})).toHaveLength(5000);
   await tabOf(page, 'Form').click();
   await expect(pane.getByText('5,000 entries: see JSON.')).toBeVisible();
@@ -269,7 +267,7 @@ test.describe('after a crash of the server', () => {
     await expect(page.getByRole('dialog').getByRole('alert')).toContainText(/does not respond/);
     await platform.start();
     // The session outlives the crash: the review is open still, and is applied.
-    await expect(page.getByText('Disconnected.')).toBeHidden({ timeout: 20_000 });
+    await expect(page.getByText('Disconnected.')).toBeHidden();
     await page.getByRole('button', { name: 'Apply 1 change' }).click();
     await expect.poll(async () => (await read(id)).description).toBe('Written before the crash');
   });

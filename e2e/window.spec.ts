@@ -130,7 +130,7 @@ test('a second tab has the session of the first, and an unknown address in it sa
 test('an expired session asks to sign in, and then continues at the same place', async ({ page, platform }) => {
   await platform.open(page, 'history');
   await page.context().clearCookies();
-  await expect(page.getByRole('heading', { name: 'Sign in to Terrarium' })).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByRole('heading', { name: 'Sign in to Terrarium' })).toBeVisible();
   await page.getByLabel(/password/i).fill('terrarium');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await expect(page.getByRole('heading', { name: 'History' })).toBeVisible();
@@ -238,10 +238,10 @@ test.describe('after a crash of the platform', () => {
     };
     await expect.poll(onDisk).toEqual([expect.stringContaining('order-status')]);
     await platform.end('SIGKILL');
-    await expect(page.getByText('Disconnected.')).toBeVisible({ timeout: 20_000 });
+    await expect(page.getByText('Disconnected.')).toBeVisible();
     await platform.start();
     // The session outlives the crash: nobody signs in again.
-    await expect(page.getByText('Disconnected.')).toBeHidden({ timeout: 20_000 });
+    await expect(page.getByText('Disconnected.')).toBeHidden();
     await expect(page.getByRole('button', { name: 'Signed in as root' })).toBeVisible();
     // What ran before the crash is there still, and what runs now joins it.
     await expect(rows).toHaveCount(2);

@@ -46,7 +46,7 @@ async function open(name: string, use: (emulator: Emulator, auth: string) => Pro
 }
 
 describe.each(folders)('the data folder %s of an earlier version', (name) => {
-  it('opens with all that is in it, and again after this version has written to it', { timeout: 60_000 }, async () => {
+  it('opens with all that is in it, and again after this version has written to it', async () => {
     await cp(join(KEPT, name), join(place, name), { recursive: true });
     const known = expected.parse(JSON.parse(await readFile(join(place, name, 'expected.json'), 'utf8')));
     const pair = JSON.parse(await readFile(join(KEPT, name, 'root-api-key.json'), 'utf8'));
