@@ -79,7 +79,6 @@ const act = async (page: Page, name: string, action: string | RegExp) => {
 
 test.describe('with an engine', { tag: '@engine' }, () => {
   test.use({ startOptions: { containers: { engine: 'auto', onStop: 'remove' } } });
-  test.setTimeout(120_000);
   test.beforeAll(async () => {
     await requireEngine();
     image = await testImage();

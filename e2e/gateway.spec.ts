@@ -110,7 +110,6 @@ test('the scope filters endpoints and traffic, and a deleted target is reported'
 
 test.describe('with a container engine', { tag: '@engine' }, () => {
   test.use({ startOptions: { containers: { engine: 'auto', onStop: 'remove' } } });
-  test.setTimeout(120_000);
 
   test('an endpoint shows the state of its container, also when it is suspended', async ({ page, platform }) => {
     await requireEngine();

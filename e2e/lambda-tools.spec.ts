@@ -173,7 +173,6 @@ test('axe finds no violation on any tab and dialog of a lambda, light and dark',
   page,
   platform,
 }) => {
-  test.setTimeout(120_000);
   const workshop = await workshopIn(platform, page);
   const lambda = await workshop.make('looked-at', 'exports.run = () => {\n  nothing();\n};\n', { env: { A: '1' } });
   await reviewSaves(platform, page);

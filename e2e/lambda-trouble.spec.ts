@@ -68,7 +68,6 @@ test('a log of 1 MB is shown in part, and as a whole on request', { tag: '@slow'
 });
 
 test('five megabytes of code can be opened, edited, saved and run', { tag: '@slow' }, async ({ page, platform }) => {
-  test.setTimeout(120_000);
   const workshop = await workshopIn(platform, page);
   const line = `// ${'x'.repeat(96)}\n`;
   const lambda = await workshop.make('large', `${HELLO}${line.repeat(52_000)}`);

@@ -277,7 +277,6 @@ test('axe finds no violation on the inbox, a lead, rules and dialogs, light and 
   page,
   platform,
 }) => {
-  test.setTimeout(120_000);
   const workshop = await workshopIn(platform, page);
   await platform.open(page, 'leads');
   await expect(page.getByRole('heading', { name: 'The inbox is empty' })).toBeVisible();

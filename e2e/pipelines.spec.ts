@@ -2,7 +2,6 @@ import { requireEngine, testImage } from '../server/testing/engine.ts';
 import { expectNoFaults } from './axe.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
-const PIPELINE_LIMIT_MS = 90_000;
 /** Tried as a title, a variable and a note: it has to be seen as it is. */
 const SCRIPT = '<img src=x onerror=alert(1)><b>ferns</b>';
 
@@ -28,7 +27,6 @@ test.use({ ownProcess: true });
 
 test.describe('with a container engine', { tag: '@engine' }, () => {
   test.use({ startOptions: { containers: { engine: 'auto', onStop: 'remove' } } });
-  test.setTimeout(PIPELINE_LIMIT_MS + 90_000);
   const before = new Set<string>();
   test.beforeAll(async () => {
     const docker = await requireEngine();

@@ -99,7 +99,6 @@ test('a resource deleted during an edit is reported, and the draft returns when 
 test('5 MB of JSON are pasted, applied and shown, the window stays usable, and errors of the server appear', {
   tag: '@slow',
 }, async ({ page, platform }) => {
-  test.setTimeout(120_000);
   await platform.open(page);
   const { find, read } = askerOf(platform, page);
   const { id } = await find('lambdas', 'contact-form');
@@ -153,7 +152,6 @@ const LONGEST_FRAME = `(async () => {
 })()`;
 
 test('a script in any field of any resource is shown as text', { tag: '@slow' }, async ({ page, platform }) => {
-  test.setTimeout(120_000);
   await platform.open(page);
   const { ask, find } = askerOf(platform, page);
   const environment = await find('environments', 'integration');

@@ -11,7 +11,6 @@ test('axe finds no violation on any tab, form and dialog of resources, light and
   page,
   platform,
 }) => {
-  test.setTimeout(240_000);
   await platform.call('/website/orders/1001');
   await platform.open(page);
   const { ask, find } = askerOf(platform, page);

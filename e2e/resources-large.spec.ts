@@ -12,7 +12,6 @@ const CROWD = 20_000;
 test('a world of 100,000 resources has a fast tree, filter and table of 20,000, without loading any of them as a whole', {
   tag: '@slow',
 }, async ({ page }) => {
-  test.setTimeout(120_000);
   const folder = await mkdtemp(join(tmpdir(), 'terrarium-large-'));
   const platform = new PlatformProcess(folder, ['--containers-engine', 'none']);
   try {

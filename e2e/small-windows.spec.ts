@@ -77,7 +77,6 @@ test('the open tab of every detail has space and one scroll area at any size', {
   page,
   platform,
 }) => {
-  test.setTimeout(240_000);
   await failOnce(platform, page);
   /** Does something at each size; the page stays where it is. */
   const atEachSize = async (look: (what: string) => Promise<void>) => {
@@ -136,7 +135,6 @@ test('every button can be reached in a window of 900 x 600 and of 640 x 400', { 
   page,
   platform,
 }) => {
-  test.setTimeout(120_000);
   await platform.call('/website/orders/1001');
   await platform.open(page);
   for (const screen of [...SCREENS, 'settings?tab=platform', 'settings?tab=access', 'help/guides%2Fcontainers']) {

@@ -174,7 +174,6 @@ test('screens, a list and a resource are reached by keyboard', { tag: '@slow' },
 });
 
 test('axe finds no violation on any screen, light and dark', { tag: '@slow' }, async ({ page, platform }) => {
-  test.setTimeout(120_000);
   await platform.call('/website/lead', FORM);
   await platform.call('/website/orders/1001');
   await platform.open(page);
