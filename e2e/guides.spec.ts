@@ -29,7 +29,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await page.getByRole('button', { name: 'Run the pipeline' }).click();
     await expect(page.getByRole('button', { name: 'Running ...' })).toBeVisible();
     const link = page.getByRole('link', { name: platform.ready.gatewayUrl });
-    await expect(link).toBeVisible();
+    await expect(link).toBeVisible({ timeout: 120_000 }); // a whole pipeline
     const address = (await link.getAttribute('href')) ?? '';
     await expect.poll(async () => (await fetch(address)).status).toBe(200);
     expect(await (await fetch(address)).text()).toContain('<html');
