@@ -40,28 +40,49 @@ const PODMAN = 'e2e/podman.test.ts';
 /** What is slow by nature: scripts/test-all.mjs runs it. */
 const SLOW = [
   'e2e/api-clients.test.ts',
+  'e2e/authorization-matrix.test.ts',
+  'e2e/crash.test.ts',
   'e2e/docs-commands.test.ts',
+  'e2e/env-proxy.test.ts',
+  'e2e/files-in-use.test.ts',
   'e2e/floods.test.ts',
   'e2e/large-requests.test.ts',
+  'e2e/nameless-user.test.ts',
   'e2e/package-managers.test.ts',
   'e2e/package.test.ts',
+  'e2e/pipeline-mock-gitlab.test.ts',
   'e2e/pipeline-plan.test.ts',
   'e2e/pipeline-rules.test.ts',
   'e2e/pipeline-trouble.test.ts',
+  'e2e/pipeline-variables.test.ts',
   'e2e/search.test.ts',
   'e2e/power-cut.test.ts',
+  'e2e/wind-down.test.ts',
+  'server/cli/local-commands.test.ts',
+  'server/cli/platform-commands.test.ts',
   'server/platform/folder-damage.test.ts',
   'server/platform/kept-folders.test.ts',
+  'server/runtimes/lambdas/handler-edges.test.ts',
+  'server/runtimes/lambdas/handler-shapes.test.ts',
+  'server/runtimes/lambdas/lambda-mistakes.test.ts',
+  'server/runtimes/lambdas/lambda-modules.test.ts',
+  'server/runtimes/lambdas/outbound-bodies.test.ts',
+  'server/runtimes/lambdas/outbound-forms.test.ts',
+  'server/runtimes/lambdas/outbound-libraries.test.ts',
+  'server/runtimes/lambdas/package-revisions.test.ts',
   'server/storage/records/record-damage.test.ts',
 ];
+const SLOW_WINDOW = 'renderer/src/screens/resources/create-dialog.test.tsx';
 /** What needs Git; some of them are among the engine's tests. */
 const PIPELINES = ['e2e/pipeline*.test.ts', 'server/mocks/scm/mock-scm.test.ts'];
 const notHere = isMissingHere('pipelines') ? PIPELINES : [];
-/** What starts processes of lambdas by itself, and so needs their bootstrap built from the present sources. */
-const LAMBDAS = 'server/runtimes/lambdas/**/*.test.ts';
+/** Builds the bootstrap of lambda processes from the present sources, for tests that start such processes themselves. */
+const BUILD_CHILD = 'server/testing/build-child.ts';
 
 /** Fails tests that hold the event loop of a platform. */
 const TURNS = 'server/testing/long-turns.ts';
+/** A document for the tests of the window. */
+const DOM = 'renderer/testing/dom.ts';
 
 // Tests run the TypeScript sources; only the lambda child's bootstrap is a built file (scripts/build.mjs makes it).
 export default defineConfig({
@@ -88,28 +109,24 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: '2-lambdas',
-          include: [LAMBDAS],
-          globalSetup: 'server/testing/build-child.ts',
-          setupFiles: TURNS,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: '3-platform',
+          name: '2-platform',
           include: ['{server,electron,renderer,e2e,scripts,fixtures}/**/*.test.ts'],
+          exclude: [...ENGINES, PODMAN, ...SLOW, ...notHere],
+          globalSetup: BUILD_CHILD,
           setupFiles: TURNS,
-          exclude: [...ENGINES, LAMBDAS, PODMAN, ...SLOW, ...notHere],
         },
       },
       {
         extends: true,
-        test: { name: '3-window', include: ['renderer/**/*.test.tsx'], setupFiles: 'renderer/testing/dom.ts' },
+        test: { name: '3-window', include: ['renderer/**/*.test.tsx'], exclude: [SLOW_WINDOW], setupFiles: DOM },
       },
       { extends: true, test: { name: '4-podman', include: [PODMAN], sequence: { groupOrder: 1 } } },
-      { extends: true, test: { name: '5-slow', include: SLOW, exclude: notHere, setupFiles: TURNS } },
+      {
+        extends: true,
+        test: { name: '5-slow', include: SLOW, exclude: notHere, globalSetup: BUILD_CHILD, setupFiles: TURNS },
+      },
       { extends: true, test: { name: '5-slow-engines', include: SLOW_ENGINES, exclude: notHere, setupFiles: TURNS } },
+      { extends: true, test: { name: '5-slow-window', include: [SLOW_WINDOW], setupFiles: DOM } },
     ],
   },
 });

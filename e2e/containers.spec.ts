@@ -322,7 +322,10 @@ test.describe('with an engine', { tag: '@engine' }, () => {
 });
 
 test.describe('without an engine', () => {
-  test('the screen gives the reason, names what still works, and tries again', async ({ page, platform }) => {
+  test('the screen gives the reason, names what still works, and tries again', { tag: '@slow' }, async ({
+    page,
+    platform,
+  }) => {
     image = 'nginx:1';
     const workshop = await workshopIn(platform, page);
     await platform.open(page, 'containers');

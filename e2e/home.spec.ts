@@ -18,7 +18,7 @@ async function changeLambda(platform: WindowPlatform, page: Page, name: string, 
   expect(await platform.ask(page, 'PATCH', `/meta/demo/lambdas/${found?.id}`, patch)).toMatchObject({ status: 200 });
 }
 
-test('each service counts its requests and links to its last error', async ({ page, platform }) => {
+test('each service counts its requests and links to its last error', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page);
   const { baseUrl } = platform.ready;
   await expect(card(page, 'Gateway')).toContainText('no requests in the last 30 minutes');

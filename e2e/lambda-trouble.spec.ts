@@ -85,10 +85,9 @@ test('five megabytes of code can be opened, edited, saved and run', { tag: '@slo
   await expect(consoleOf(page).getByRole('region', { name: 'Result' })).toContainText('hello');
 });
 
-test('of two windows that edit the same code, the second sees both versions and overwrites nothing unseen', async ({
-  page,
-  platform,
-}) => {
+test('of two windows that edit the same code, the second sees both versions and overwrites nothing unseen', {
+  tag: '@slow',
+}, async ({ page, platform }) => {
   const workshop = await workshopIn(platform, page);
   const lambda = await workshop.make('shared', HELLO);
   await reviewSaves(platform, page);

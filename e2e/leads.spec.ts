@@ -160,10 +160,9 @@ const CALLER = `exports.run = async (event) => {
   }
 };`;
 
-test('rules to intercept, pass, block, delay and fail are created in the window, and apply to outbound calls', async ({
-  page,
-  platform,
-}) => {
+test('rules to intercept, pass, block, delay and fail are created in the window, and apply to outbound calls', {
+  tag: '@slow',
+}, async ({ page, platform }) => {
   const server = createServer((_, response) => response.end('the host itself'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo; // a server on a port has one

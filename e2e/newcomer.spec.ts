@@ -26,11 +26,9 @@ test('a new user creates their own form in few clicks', { tag: '@slow' }, async 
   await ownForm();
 });
 
-test('a user is invited in few clicks, works at once, gets another role, and sees when it is removed', async ({
-  page,
-  platform,
-  browser,
-}) => {
+test('a user is invited in few clicks, works at once, gets another role, and sees when it is removed', {
+  tag: '@slow',
+}, async ({ page, platform, browser }) => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await platform.open(page);
   const colleague = await beginTask(page, 'a colleague with a workspace and rights');

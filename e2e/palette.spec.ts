@@ -27,7 +27,10 @@ async function make(platform: WindowPlatform, page: Page, path: string, body: ob
   return answer.body as Named; // as the API document says
 }
 
-test('the palette opens screens, finds resources, creates and switches', async ({ page, platform }) => {
+test('the palette opens screens, finds resources, creates and switches', { tag: '@slow' }, async ({
+  page,
+  platform,
+}) => {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'no-preference' });
   await platform.open(page);
   // To a page, by the keyboard alone.

@@ -25,11 +25,9 @@ async function signInAgain(page: Page) {
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-test('of two windows that edit one resource, changes of one are kept, conflicts are asked about, nothing is overwritten', async ({
-  page,
-  context,
-  platform,
-}) => {
+test('of two windows that edit one resource, changes of one are kept, conflicts are asked about, nothing is overwritten', {
+  tag: '@slow',
+}, async ({ page, context, platform }) => {
   const { id, read } = await openLambda(platform, page);
   const other = await context.newPage();
   await platform.open(other, `resources/${id}`);

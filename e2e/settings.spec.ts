@@ -243,10 +243,9 @@ test('axe finds no violation on any tab of the settings, light and dark', { tag:
   await expectNoFaults(page, 'a new token');
 });
 
-test('root views as another user: every screen names what it withholds, none is blank, and the view ends', async ({
-  page,
-  platform,
-}) => {
+test('root views as another user: every screen names what it withholds, none is blank, and the view ends', {
+  tag: '@slow',
+}, async ({ page, platform }) => {
   await platform.open(page);
   await page.getByRole('button', { name: 'Signed in as root' }).click();
   await page.getByRole('menuitem', { name: 'View as…' }).click();

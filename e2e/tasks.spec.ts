@@ -15,10 +15,9 @@ async function slowestOf(page: Page, platform: WindowPlatform): Promise<string> 
   return invocations.reduce((one, other) => (other.durationMs > one.durationMs ? other : one)).lambdaName;
 }
 
-test('tasks take few clicks: a first lead, the slowest call of the last minute, a manual request', async ({
-  page,
-  platform,
-}) => {
+test('tasks take few clicks: a first lead, the slowest call of the last minute, a manual request', {
+  tag: '@slow',
+}, async ({ page, platform }) => {
   await platform.open(page);
   const firstLead = await beginTask(page, 'a first lead');
   await page.getByRole('button', { name: 'Send the form' }).click();

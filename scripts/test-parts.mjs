@@ -52,6 +52,9 @@ const missing = await missingKinds();
 /** Read by the tests that need only a program (server/testing/missing-here.ts). */
 process.env.TERRARIUM_TESTS_WITHOUT = [...missing.keys()].join(',');
 
+/** Does the machine lack a kind of test (scripts/test-machine.mjs)? */
+export const lacks = (kind) => missing.has(kind);
+
 const results = [];
 const failed = [];
 /** Failure messages of failed parts, repeated at the end, because often only the end of a log is kept. */
@@ -68,7 +71,7 @@ const FAILURES_BEGIN = /^\s+1\) \[|Failed (Tests|Suites) \d+/;
  * @param needs kinds of tests that all of the part is (scripts/test-machine.mjs); when the machine lacks one, the part does not run
  */
 export async function run(name, [command, ...args], needs = []) {
-  if (needs.some((kind) => missing.has(kind))) return;
+  if (needs.some(lacks)) return;
   const startedAt = Date.now();
   const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
   const lines = [];
