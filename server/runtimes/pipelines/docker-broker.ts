@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestOptions, type ServerRes
 import { json } from 'node:stream/consumers';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { ENGINE_LABEL } from './engine-command.ts';
-import { askEngine, passOn, passOnUpgrade } from './pass-on.ts';
+import { askEngine, NO_TIME_LIMITS, passOn, passOnUpgrade } from './pass-on.ts';
 
 /** What every job may ask of the engine: about it, about images, and to build, pull and push them. */
 const OPEN = [
@@ -120,7 +120,7 @@ export async function openDockerBroker({ path, engine, mark, network }: BrokerOp
   const refuse = (res: ServerResponse, { status, body, message }: Refusal) =>
     res.writeHead(status, { 'Content-Type': 'application/json' }).end(body ?? JSON.stringify({ message }));
   const broken = (failure: unknown): Refusal => ({ status: 400, message: `the request cannot be read: ${failure}` });
-  const server = createServer((req, res) => {
+  const server = createServer(NO_TIME_LIMITS, (req, res) => {
     void checked(req)
       .catch(broken)
       .then((result) => {
@@ -151,7 +151,6 @@ export async function openDockerBroker({ path, engine, mark, network }: BrokerOp
       })
       .catch(() => socket.destroy());
   });
-  server.requestTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(path, () => resolve());

@@ -7,6 +7,9 @@ const ASK_TIMEOUT_MS = 10_000;
 /** Headers of responses that name addresses to follow. */
 const FOLLOWED = ['location', 'link'];
 
+/** Of servers for jobs: uploads take as long as they take, and a client may call again at any time. */
+export const NO_TIME_LIMITS = { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0 };
+
 interface PassOnOptions {
   /** Applied to addresses in the headers of the response. */
   translate?(text: string): string;
@@ -21,25 +24,31 @@ export function passOn(
   options: RequestOptions,
   { translate = (text) => text, body }: PassOnOptions,
 ): void {
-  const outgoing = request(options, (answer) => {
-    const headers = Object.entries(answer.headers).map(([name, value]) => [
+  // Not to be closed with its response: that loses the response if the end of the request is still being written.
+  const { expect: _expect, ...asked } = Object(options.headers);
+  const headers = { ...asked, connection: 'keep-alive' };
+  const outgoing = request({ ...options, headers }, (answer) => {
+    const { connection: _connection, 'keep-alive': _keepAlive, ...kept } = answer.headers;
+    const changed = Object.entries(kept).map(([name, value]) => [
       name,
       FOLLOWED.includes(name) && typeof value === 'string' ? translate(value) : value,
     ]);
-    res.writeHead(answer.statusCode ?? 502, Object.fromEntries(headers));
+    res.writeHead(answer.statusCode ?? 502, Object.fromEntries(changed));
     // What a command follows, such as a log, comes in pieces with pauses.
     res.flushHeaders();
     pipeline(answer, res, () => undefined);
   });
-  outgoing.once('error', ({ message }) => {
-    if (res.headersSent) return res.destroy();
+  outgoing.on('error', ({ message }) => {
+    // Its sender may read the response only after it.
+    req.resume();
+    if (res.headersSent) return;
     // In the form in which a container engine gives its reasons.
-    const body = JSON.stringify({ message: `the job's request could not be passed on: ${message}` });
-    return res.writeHead(502, { 'content-type': 'application/json' }).end(body);
+    const text = JSON.stringify({ message: `the job's request could not be passed on: ${message}` });
+    res.writeHead(502, { 'content-type': 'application/json' }).end(text);
   });
   res.once('close', () => outgoing.destroy());
   if (body) outgoing.end(body);
-  else pipeline(req, outgoing, () => undefined);
+  else req.pipe(outgoing);
 }
 
 /** Passes on a request that turns its connection into another protocol; a body before that is part of it. */

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestOptions, type Server } from 'node:http';
 import { BlockList, isIPv4 } from 'node:net';
-import { passOn, passOnUpgrade } from './pass-on.ts';
+import { NO_TIME_LIMITS, passOn, passOnUpgrade } from './pass-on.ts';
 
 /** Network of a job in a container engine. */
 export interface JobNetwork {
@@ -54,7 +54,7 @@ export async function openPlatformRoute(
     places.reduce((changed, { pattern, here }) => changed.replace(pattern, here), text);
   try {
     for (const [port, host] of hostsByPort(urls)) {
-      const server = createServer();
+      const server = createServer(NO_TIME_LIMITS);
       server.on('connection', (socket) => {
         if (isClient(socket.remoteAddress)) isUsed = true;
         else socket.destroy();
