@@ -56,6 +56,9 @@ export interface ChildOptions extends ReadingOptions, Pick<JobsOptions, 'artifac
   runJob(job: PlannedJob, variables: RunVariables): Promise<ScheduledOutcome>;
 }
 
+export const jobsIn = (children: ReadonlyMap<string, ExpectedChild>): PlannedJob[] =>
+  [...children.values()].flatMap((one) => (one && 'jobs' in one ? one.jobs : []));
+
 /** Whether a job starts a child pipeline instead of running a script. */
 export const isTrigger = ({ definition }: PlannedJob) => definition.script === undefined;
 

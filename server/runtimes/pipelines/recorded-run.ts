@@ -15,11 +15,12 @@ import type {
 import { masked } from '../../model/rules/masked-text.ts';
 import { keepArtifacts, keepVariables, keptPlace } from './artifacts.ts';
 import type { Checkout } from './checkout.ts';
-import { type ChildOptions, ChildPipelines, type ExpectedChild } from './child-pipeline.ts';
+import { type ChildOptions, ChildPipelines, type ExpectedChild, jobsIn } from './child-pipeline.ts';
 import type { ChosenJobs } from './choose-jobs.ts';
 import { appsOf, whenItAnswers } from './deployed.ts';
 import { diskFullError } from './disk-full-error.ts';
 import { EngineCommand } from './engine-command.ts';
+import type { JobPlace } from './job-environment.ts';
 import { type JobsOptions, runJob, spanMs, withoutEngine } from './job-execution.ts';
 import { JobReuse } from './job-reuse.ts';
 import { CANCELED, PipelineError } from './pipeline-error.ts';
@@ -60,51 +61,123 @@ interface RecordedRunOptions {
 
 /** Runs the jobs, one after the other or side by side, and keeps the platform's record of them up to date. */
 export async function recordedRun(options: RecordedRunOptions): Promise<PipelineEnd> {
-  const { asked, around, folder, scm, project, checkout, start, chosen, secrets } = options;
-  const { platform, signal, say, env, onBegin, onSection } = around;
-  const { only, usesShell } = asked;
-  const { jobs, stages, tracked } = chosen;
-  const isChosen = ({ name, base }: PlannedJob) => only.includes(name) || only.includes(base);
-  const inChildren = [...options.children.values()].flatMap((one) => (one && 'jobs' in one ? one.jobs : []));
-  const shown = [...jobs, ...inChildren].filter((job) => job.when !== 'manual' || isChosen(job));
-  const records: PipelineJob[] = shown.map(({ name, stage }) => ({ name, stage, state: 'waiting' }));
-  const engine = usesShell
-    ? { absence: '--shell is set', isShell: true as const }
-    : await EngineCommand.find({ env, mark: folder.mark });
-  const inImage = shown.find(({ definition }) => definition.image && definition.script);
-  if (inImage && !usesShell && 'absence' in engine)
-    throw new PipelineError(`job '${inImage.name}' cannot run: ${withoutEngine(engine)}`);
-  const { addresses } = await platform.ask(windowRoutes.readStatus);
-  const platformUrls = [platform.baseUrl, ...Object.values(addresses)];
-  const { id, iid } = await platform.ask(deliveryRoutes.beginPipelineRun, { json: { ...start, jobs: records } });
-  const predefined = { ...chosen.variables.predefined, ...(iid !== undefined && { CI_PIPELINE_IID: String(iid) }) };
-  const variables = { ...chosen.variables, predefined };
-  const path = { pipeline_id: id };
+  const { asked, around, project, secrets } = options;
+  const { platform, signal, say, onBegin, onSection } = around;
+  const begun = await beginRun(options);
+  const { id } = begun;
   onBegin?.({ id });
   await keepVariables(project.web_url, id, asked.typed).catch(() => undefined); // only a retry misses them
+  const path = { pipeline_id: id };
   const tell = (progress: Partial<PipelineProgress> & Pick<PipelineProgress, 'jobs'>) =>
     platform.ask(deliveryRoutes.tellPipelineRun, { path, json: masked({ state: 'running', ...progress }, secrets) });
   const log = new RunLog({
-    jobs: records,
+    jobs: begun.records,
     secrets,
     say,
     ...(onSection && { onSection }),
     tell: (news) => tell({ ...news, jobs: [...news.jobs] }),
   });
-  const kept = keptPlace(project.web_url);
-  if (kept === undefined)
-    say(
-      'no caches or artifacts are kept for later runs: another user of this machine has created their folder. Set TMPDIR to another folder.',
-    );
-  const place = kept ?? join(folder.path, 'kept');
-  const artifacts = { runDir: join(folder.path, 'artifacts'), keptDir: join(place, 'artifacts', checkout.sha) };
-  const environments = new Map<string, string | undefined>();
-  const blocking: string[] = [];
-  const skipped = new Map<SkipReason, string[]>();
   try {
+    const { state, apps } = await new BegunRun(options, begun, log).toItsEnd();
+    const exitCode = state === 'success' ? 0 : state === 'canceled' ? CANCELED : 1;
+    const appUrl = state === 'success' ? apps.findLast(({ url }) => url !== undefined)?.url : undefined;
+    await log.flush();
+    await tell({ state, jobs: log.jobs, exitCode, apps, ...(appUrl !== undefined && { appUrl }) });
+    return { id, exitCode, appUrl };
+  } catch (failure) {
+    // Only this code reports the end to the platform.
+    log.cancelRest();
+    log.say((diskFullError(failure) ?? Object(failure)).message);
+    await log.flush();
+    await tell({ state: signal.aborted ? 'canceled' : 'failed', jobs: log.jobs, exitCode: 1 }).catch(() => undefined);
+    throw failure;
+  } finally {
+    log.end();
+  }
+}
+
+const isAmong =
+  (only: readonly string[]) =>
+  ({ name, base }: PlannedJob) =>
+    only.includes(name) || only.includes(base);
+
+/** Records the run on the platform, if its jobs can run. */
+async function beginRun({ asked, around, folder, start, chosen, children }: RecordedRunOptions) {
+  const { platform, env } = around;
+  const isChosen = isAmong(asked.only);
+  const shown = [...chosen.jobs, ...jobsIn(children)].filter((job) => job.when !== 'manual' || isChosen(job));
+  const records: PipelineJob[] = shown.map(({ name, stage }) => ({ name, stage, state: 'waiting' }));
+  const engine = asked.usesShell
+    ? { absence: '--shell is set', isShell: true as const }
+    : await EngineCommand.find({ env, mark: folder.mark });
+  const inImage = shown.find(({ definition }) => definition.image && definition.script);
+  if (inImage && !asked.usesShell && 'absence' in engine)
+    throw new PipelineError(`job '${inImage.name}' cannot run: ${withoutEngine(engine)}`);
+  const { addresses } = await platform.ask(windowRoutes.readStatus);
+  const platformUrls = [platform.baseUrl, ...Object.values(addresses)];
+  const { id, iid } = await platform.ask(deliveryRoutes.beginPipelineRun, { json: { ...start, jobs: records } });
+  return { id, iid, records, engine, platformUrls };
+}
+
+/** The jobs of a run that the platform knows. */
+class BegunRun {
+  readonly #options: RecordedRunOptions;
+  readonly #begun: Awaited<ReturnType<typeof beginRun>>;
+  readonly #log: RunLog;
+  /** The environments of its jobs, with the addresses that are known. */
+  readonly #environments = new Map<string, string | undefined>();
+  readonly #blocking: string[] = [];
+  readonly #skipped = new Map<SkipReason, string[]>();
+
+  constructor(options: RecordedRunOptions, begun: Awaited<ReturnType<typeof beginRun>>, log: RunLog) {
+    this.#options = options;
+    this.#begun = begun;
+    this.#log = log;
+  }
+
+  async toItsEnd(): Promise<Pick<PipelineProgress, 'state'> & { apps: PipelineApp[] }> {
+    const { asked, around, folder, checkout, project, chosen, children: expected } = this.#options;
+    const { id, iid, engine } = this.#begun;
+    const kept = keptPlace(project.web_url);
+    if (kept === undefined)
+      around.say(
+        'no caches or artifacts are kept for later runs: another user of this machine has created their folder. Set TMPDIR to another folder.',
+      );
+    const place = kept ?? join(folder.path, 'kept');
+    const artifacts = { runDir: join(folder.path, 'artifacts'), keptDir: join(place, 'artifacts', checkout.sha) };
     await folder.note({ runId: id });
     if ('program' in engine) await folder.note({ engine: engine.program });
-    const ofJobs: JobsOptions = {
+    const predefined = { ...chosen.variables.predefined, ...(iid !== undefined && { CI_PIPELINE_IID: String(iid) }) };
+    const variables = { ...chosen.variables, predefined };
+    const ofJobs = this.#jobsOptions(variables, artifacts, join(place, 'cache'));
+    const schedule = this.#schedule();
+    const children = new ChildPipelines({
+      ...ofJobs,
+      expected,
+      facts: chosen.facts,
+      isForced: asked.isForced,
+      schedule,
+      runJob: (job, ofPipeline) => runJob(job, { ...ofJobs, variables: ofPipeline }),
+    });
+    const { jobs, stages } = chosen;
+    await runJobs({ ...schedule, jobs, stages, run: (job) => children.run(job, variables) });
+    await children.ended();
+    const end = await this.#outcome();
+    await keepArtifacts(artifacts).catch(() => undefined); // only retries of single jobs miss them
+    return end;
+  }
+
+  #jobsOptions(
+    variables: JobsOptions['variables'],
+    artifacts: JobsOptions['artifacts'],
+    cacheDir: string,
+  ): JobsOptions {
+    const { asked, around, folder, project, checkout, chosen, filesDir } = this.#options;
+    const { platform, signal, env } = around;
+    const { id, engine, platformUrls } = this.#begun;
+    const { tracked, definitionFiles } = chosen;
+    const isAsked = asked.reuses === true && asked.only.length === 0;
+    return {
       folder: folder.path,
       checkoutDir: checkout.dir,
       repositoryDir: asked.repository.dir,
@@ -114,34 +187,26 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
       runId: id,
       projectPath: project.path_with_namespace,
       variables,
-      filesDir: options.filesDir,
+      filesDir,
       engine,
       env,
       artifacts,
-      reuse: new JobReuse({
-        platform,
-        checkout,
-        definitionFiles: chosen.definitionFiles,
-        isAsked: asked.reuses === true && only.length === 0,
-      }),
-      cacheDir: join(place, 'cache'),
-      log,
+      reuse: new JobReuse({ platform, checkout, definitionFiles, isAsked }),
+      cacheDir,
+      log: this.#log,
       signal,
-      onPlace: async ({ name, action }, url, isDone) => {
-        if (action === 'stop') {
-          const found = isDone ? await scm.environment(project, name) : undefined;
-          if (found) await scm.stopEnvironment(project, found);
-          if (isDone) environments.delete(name);
-        } else if (action === 'start' || action === 'prepare') {
-          const one = await scm.ensureEnvironment(project, name);
-          environments.set(name, url);
-          if (isDone && url) await scm.setUrl(project, one, url);
-        }
-      },
+      onPlace: (...about) => this.#notePlace(...about),
     };
-    const schedule: ChildOptions['schedule'] = {
+  }
+
+  #schedule(): ChildOptions['schedule'] {
+    const { asked, around } = this.#options;
+    const { signal } = around;
+    const log = this.#log;
+    const isChosen = isAmong(asked.only);
+    return {
       isChosen,
-      isOrdered: only.length === 0,
+      isOrdered: asked.only.length === 0,
       maxAtOnce: Math.max(2, availableParallelism()),
       signal,
       async delay(job) {
@@ -155,21 +220,30 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
       onSkip: ({ name, allowFailure }, why) => {
         log.change(name, { state: 'skipped' });
         if (why === 'manual' && allowFailure !== true) {
-          blocking.push(name);
+          this.#blocking.push(name);
           log.say(`job '${name}' is manual and blocks the following jobs. To run it, use --job '${name}'.`);
-        } else skipped.set(why, [...(skipped.get(why) ?? []), name]);
+        } else this.#skipped.set(why, [...(this.#skipped.get(why) ?? []), name]);
       },
     };
-    const children = new ChildPipelines({
-      ...ofJobs,
-      expected: options.children,
-      facts: chosen.facts,
-      isForced: asked.isForced,
-      schedule,
-      runJob: (job, ofPipeline) => runJob(job, { ...ofJobs, variables: ofPipeline }),
-    });
-    await runJobs({ ...schedule, jobs, stages, run: (job) => children.run(job, variables) });
-    await children.ended();
+  }
+
+  async #notePlace({ name, action }: JobPlace, url: string | undefined, isDone: boolean): Promise<void> {
+    const { scm, project } = this.#options;
+    if (action === 'stop') {
+      const found = isDone ? await scm.environment(project, name) : undefined;
+      if (found) await scm.stopEnvironment(project, found);
+      if (isDone) this.#environments.delete(name);
+    } else if (action === 'start' || action === 'prepare') {
+      const one = await scm.ensureEnvironment(project, name);
+      this.#environments.set(name, url);
+      if (isDone && url) await scm.setUrl(project, one, url);
+    }
+  }
+
+  /** What became of a run whose jobs have ended. */
+  async #outcome(): Promise<Pick<PipelineProgress, 'state'> & { apps: PipelineApp[] }> {
+    const { platform, signal } = this.#options.around;
+    const log = this.#log;
     if (signal.aborted) log.cancelRest();
     else log.skipRest();
     const reused = log.jobs.filter(({ reusedFrom }) => reusedFrom !== undefined);
@@ -177,36 +251,20 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
       log.say(`${reused.length} of ${log.jobs.length} jobs reused from earlier runs. To run all jobs, use --no-cache.`);
     const hasFailed = log.jobs.some(({ state, mayFail }) => state === 'failed' && !mayFail);
     const isOver = hasFailed || signal.aborted;
-    const run = await platform.ask(deliveryRoutes.readPipelineRun, { path });
+    const run = await platform.ask(deliveryRoutes.readPipelineRun, { path: { pipeline_id: this.#begun.id } });
     const rejected = isOver ? undefined : rejectedIn(run.deployments ?? [], log.jobs);
     let state: PipelineProgress['state'] = signal.aborted ? 'canceled' : hasFailed || rejected ? 'failed' : 'success';
-    if (state === 'success' && blocking.length > 0) {
+    const listed = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
+    if (state === 'success' && this.#blocking.length > 0) {
       state = 'failed';
-      log.say(
-        `the pipeline is blocked by ${blocking.map((name) => `'${name}'`).join(', ')}: the jobs after it did not run`,
-      );
+      log.say(`the pipeline is blocked by ${listed(this.#blocking)}: the jobs after it did not run`);
     }
-    for (const [why, names] of skipped)
-      log.say(`not run: ${names.map((name) => `'${name}'`).join(', ')}, because ${SKIP_REASONS[why]}`);
+    for (const [why, names] of this.#skipped) log.say(`not run: ${listed(names)}, because ${SKIP_REASONS[why]}`);
     if (rejected) log.say(`no job failed, but a deployment was rejected: ${rejected.problem}`);
-    const apps = state === 'success' ? await watchedApps(options, run, { environments, log }) : [];
+    const apps = state === 'success' ? await watchedApps(this.#options, run, this.#environments, log) : [];
     if (signal.aborted) state = 'canceled';
     else if (apps.some(({ problem }) => problem !== undefined)) state = 'failed';
-    const exitCode = state === 'success' ? 0 : state === 'canceled' ? CANCELED : 1;
-    const appUrl = state === 'success' ? apps.findLast(({ url }) => url !== undefined)?.url : undefined;
-    await keepArtifacts(artifacts).catch(() => undefined); // only retries of single jobs miss them
-    await log.flush();
-    await tell({ state, jobs: log.jobs, exitCode, apps, ...(appUrl !== undefined && { appUrl }) });
-    return { id, exitCode, appUrl };
-  } catch (failure) {
-    // Only this code reports the end to the platform.
-    log.cancelRest();
-    log.say((diskFullError(failure) ?? Object(failure)).message);
-    await log.flush();
-    await tell({ state: signal.aborted ? 'canceled' : 'failed', jobs: log.jobs, exitCode: 1 }).catch(() => undefined);
-    throw failure;
-  } finally {
-    log.end();
+    return { state, apps };
   }
 }
 
@@ -226,7 +284,8 @@ function rejectedIn(deployments: readonly PipelineDeployment[], jobs: readonly P
 async function watchedApps(
   { asked, around, scm, project, start: { deployUrl, mergeRequest } }: RecordedRunOptions,
   run: Pick<PipelineRun, 'id' | 'changed' | 'deployments'>,
-  { environments, log }: { environments: ReadonlyMap<string, string | undefined>; log: RunLog },
+  environments: ReadonlyMap<string, string | undefined>,
+  log: RunLog,
 ): Promise<PipelineApp[]> {
   const { platform, signal } = around;
   const places = new Map(environments);

@@ -7,7 +7,7 @@ import { hasEnded, PIPELINE_VARIABLES, type PipelineStart } from '../../model/pi
 import { masked } from '../../model/rules/masked-text.ts';
 import { withLoopbackNoProxy } from '../../system/no-proxy.ts';
 import { type Checkout, makeCheckout } from './checkout.ts';
-import { type ExpectedChild, expectedChildren, isTrigger } from './child-pipeline.ts';
+import { type ExpectedChild, expectedChildren, isTrigger, jobsIn } from './child-pipeline.ts';
 import { type ChosenJobs, chooseJobs, printFindings, requireVariables } from './choose-jobs.ts';
 import { diskFullError } from './disk-full-error.ts';
 import { givenValues, placeFiles, type RunVariables } from './job-environment.ts';
@@ -143,8 +143,7 @@ async function runOnce(asked: PipelineRequest, around: PipelineContext, folder: 
       signal,
       facts: chosen.facts,
     });
-    const inChildren = [...children.values()].flatMap((one) => (one && 'jobs' in one ? one.jobs : []));
-    const findings = findingsIn([...chosen.jobs, ...inChildren]);
+    const findings = findingsIn([...chosen.jobs, ...jobsIn(children)]);
     if (asked.isPlan) {
       around.onPlan?.(masked({ source, branch, sha: checkout.sha, findings, ...planShown(chosen, children) }, secrets));
       return { id: '', exitCode: 0, appUrl: undefined };
