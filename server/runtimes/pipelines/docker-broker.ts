@@ -1,5 +1,6 @@
 import { chmod } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestOptions, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { ENGINE_LABEL } from './engine-command.ts';
@@ -40,89 +41,19 @@ export interface BrokerOptions {
  * Opens a socket of the container engine for a job. It shows only what the run has made there. What would lead out of a
  * container is refused with a sentence.
  */
-export async function openDockerBroker({ path, engine, mark, network }: BrokerOptions): Promise<{ close(): void }> {
-  const label = `${ENGINE_LABEL}=${mark}`;
-  const ask = (method: string, url: string) => askEngine({ ...engine, method, path: url });
-  const isOwn = async (kind: string, id: string): Promise<boolean> => {
-    const found = Object(await ask('GET', `/${kind}/${id}/json`));
-    if (kind === 'exec') return typeof found.ContainerID === 'string' && isOwn('containers', found.ContainerID);
-    return Object(Object(found.Config).Labels)[ENGINE_LABEL] === mark;
-  };
-  /** Names of images that the job has built, pulled or tagged. */
-  const images = new Set<string>();
-  const noteImages = (call: string, query: URLSearchParams) => {
-    const [what = '', image = '', tag = ''] = /^POST \/images\/.+\/tag$/.test(call)
-      ? ['tag', query.get('repo') ?? '', query.get('tag') ?? '']
-      : ['create', query.get('fromImage') ?? '', query.get('tag') ?? ''];
-    if (call === 'POST /build') for (const name of query.getAll('t')) images.add(withTag(name));
-    else if (image !== '' && (what === 'tag' || call === 'POST /images/create'))
-      images.add(withTag(tag ? `${image}:${tag}` : image));
-  };
-  /** The request as it goes to the engine, with its body if that was read; or a refusal. */
-  const checked = async (req: IncomingMessage): Promise<{ path: string; body?: Buffer } | Refusal> => {
-    const url = new URL(req.url ?? '/', 'http://engine.invalid');
-    const call = `${req.method} ${decodeURIComponent(url.pathname).replace(/^\/v\d+\.\d+/, '')}`;
-    const refused = { status: 403, message: `jobs cannot use '${call}' of the container engine` };
-    if (call.includes('..')) return refused;
-    const isOnHost = /^(?:host|container:)/.test(url.searchParams.get('networkmode') ?? '');
-    if (isOnHost)
-      return { status: 403, message: 'builds of jobs cannot use the network of the machine or of a container' };
-    noteImages(call, url.searchParams);
-    if (OPEN.some((one) => one.test(call))) return { path: `${url.pathname}${url.search}` };
-    const [, removed] = /^DELETE \/images\/(.+)$/.exec(call) ?? [];
-    if (removed !== undefined && images.has(withTag(removed))) return { path: `${url.pathname}${url.search}` };
-    if (/^GET \/(?:containers\/json|networks)$/.test(call)) {
-      const sent: unknown = JSON.parse(url.searchParams.get('filters') ?? '{}');
-      url.searchParams.set('filters', JSON.stringify({ ...Object(sent), label: [label] }));
-      return { path: `${url.pathname}${url.search}` };
-    }
-    if (call === 'GET /images/json') {
-      const all = await ask('GET', `${url.pathname}${url.search}`);
-      const made = (Array.isArray(all) ? all : []).flatMap((one: unknown) => {
-        const RepoTags = [Object(one).RepoTags ?? []].flat().filter((name) => images.has(String(name)));
-        return RepoTags.length > 0 ? [{ ...Object(one), RepoTags, RepoDigests: [] }] : [];
-      });
-      return { status: 200, body: JSON.stringify(made) };
-    }
-    if (call === 'POST /containers/create') {
-      const body: unknown = await json(req);
-      const asked: JsonObject = Object(body);
-      const host = isJsonObject(asked.HostConfig) ? asked.HostConfig : {};
-      const mode = OWN_NETWORK.includes(host.NetworkMode) ? network : host.NetworkMode;
-      const [refusedSetting] =
-        Object.entries({ ...host, NetworkMode: mode === network || mode === 'none' ? '' : mode }).find(
-          ([setting, value]) => !isEmpty(value) && (setting === 'NetworkMode' || !ALLOWED_SETTINGS.has(setting)),
-        ) ?? [];
-      if (refusedSetting !== undefined)
-        return { status: 403, message: `containers of jobs cannot have '${refusedSetting}'` };
-      const kept = Object.entries(asked).filter(([name]) => !SET.includes(name.toLowerCase().toUpperCase()));
-      const changed = {
-        ...Object.fromEntries(kept),
-        Labels: { ...Object(asked.Labels), [ENGINE_LABEL]: mark },
-        HostConfig: { ...host, NetworkMode: mode },
-      };
-      return { path: `${url.pathname}${url.search}`, body: Buffer.from(JSON.stringify(changed)) };
-    }
-    const { kind = '', id = '' } = OWNED.exec(call)?.groups ?? {};
-    if (kind === '') return refused;
-    if (!(await isOwn(kind, id))) return { status: 404, message: `this run has no ${kind.replace(/s$/, '')} ${id}` };
-    const isExec = /^POST \/containers\/[^/]+\/exec$/.test(call);
-    if (!isExec) return { path: `${url.pathname}${url.search}` };
-    const asked: unknown = await json(req);
-    const kept = Object.entries(Object(asked)).filter(([name]) => name.toLowerCase() !== 'privileged');
-    return { path: `${url.pathname}${url.search}`, body: Buffer.from(JSON.stringify(Object.fromEntries(kept))) };
-  };
-  const onward = (req: IncomingMessage, { path: url, body }: { path: string; body?: Buffer }): RequestOptions => {
+export async function openDockerBroker(options: BrokerOptions): Promise<{ close(): void }> {
+  const calls = new JobCalls(options);
+  const checked = (req: IncomingMessage) =>
+    calls
+      .checked(req)
+      .catch((failure): Refusal => ({ status: 400, message: `the request cannot be read: ${failure}` }));
+  const onward = (req: IncomingMessage, { path, body }: Allowed): RequestOptions => {
     const { 'transfer-encoding': _chunked, ...headers } = req.headers;
     const sent = body ? { ...headers, 'content-length': String(body.length) } : req.headers;
-    return { ...engine, method: req.method, path: url, headers: sent, agent: false };
+    return { ...options.engine, method: req.method, path, headers: sent, agent: false };
   };
-  const refuse = (res: ServerResponse, { status, body, message }: Refusal) =>
-    res.writeHead(status, { 'Content-Type': 'application/json' }).end(body ?? JSON.stringify({ message }));
-  const broken = (failure: unknown): Refusal => ({ status: 400, message: `the request cannot be read: ${failure}` });
   const server = createServer(NO_TIME_LIMITS, (req, res) => {
     void checked(req)
-      .catch(broken)
       .then((result) => {
         if ('status' in result) refuse(res, result);
         else passOn(req, res, onward(req, result), { body: result.body });
@@ -134,29 +65,18 @@ export async function openDockerBroker({ path, engine, mark, network }: BrokerOp
     // The engine reads the body of such a request before it changes the protocol.
     const length = Number(req.headers['content-length'] ?? 0);
     void checked(req)
-      .catch(broken)
       .then((result) => {
-        if ('status' in result) {
-          const text = JSON.stringify({ message: result.message });
-          const lines = [
-            'Content-Type: application/json',
-            `Content-Length: ${Buffer.byteLength(text)}`,
-            'Connection: close',
-          ];
-          socket.end(`HTTP/1.1 ${result.status} Refused\r\n${lines.join('\r\n')}\r\n\r\n${text}`);
-        } else {
-          const options = onward(req, result);
-          passOnUpgrade({ socket, head: head.subarray(length) }, options, head.subarray(0, length));
-        }
+        if ('status' in result) refuseUpgrade(socket, result);
+        else passOnUpgrade({ socket, head: head.subarray(length) }, onward(req, result), head.subarray(0, length));
       })
       .catch(() => socket.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(path, () => resolve());
+    server.listen(options.path, () => resolve());
   });
   // The folder is private; in the container, any user of the image may use the socket.
-  await chmod(path, 0o666);
+  await chmod(options.path, 0o666);
   return {
     close() {
       server.close();
@@ -165,11 +85,117 @@ export async function openDockerBroker({ path, engine, mark, network }: BrokerOp
   };
 }
 
+/** A request as it goes to the engine, with its body if that was read. */
+interface Allowed {
+  path: string;
+  body?: Buffer;
+}
+
 /** A response that does not come from the engine. */
 interface Refusal {
   status: number;
   message?: string;
   body?: string;
+}
+
+function refuse(res: ServerResponse, { status, body, message }: Refusal): void {
+  res.writeHead(status, { 'Content-Type': 'application/json' }).end(body ?? JSON.stringify({ message }));
+}
+
+function refuseUpgrade(socket: Duplex, { status, message }: Refusal): void {
+  const text = JSON.stringify({ message });
+  const lines = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`, 'Connection: close'];
+  socket.end(`HTTP/1.1 ${status} Refused\r\n${lines.join('\r\n')}\r\n\r\n${text}`);
+}
+
+/** What a job asks of the engine. */
+class JobCalls {
+  readonly #options: BrokerOptions;
+  /** Names of images that the job has built, pulled or tagged. */
+  readonly #images = new Set<string>();
+
+  constructor(options: BrokerOptions) {
+    this.#options = options;
+  }
+
+  async checked(req: IncomingMessage): Promise<Allowed | Refusal> {
+    const url = new URL(req.url ?? '/', 'http://engine.invalid');
+    const call = `${req.method} ${decodeURIComponent(url.pathname).replace(/^\/v\d+\.\d+/, '')}`;
+    const refused = { status: 403, message: `jobs cannot use '${call}' of the container engine` };
+    if (call.includes('..')) return refused;
+    const isOnHost = /^(?:host|container:)/.test(url.searchParams.get('networkmode') ?? '');
+    if (isOnHost)
+      return { status: 403, message: 'builds of jobs cannot use the network of the machine or of a container' };
+    this.#noteImages(call, url.searchParams);
+    const path = `${url.pathname}${url.search}`;
+    if (OPEN.some((one) => one.test(call))) return { path };
+    const [, removed] = /^DELETE \/images\/(.+)$/.exec(call) ?? [];
+    if (removed !== undefined && this.#images.has(withTag(removed))) return { path };
+    if (/^GET \/(?:containers\/json|networks)$/.test(call)) {
+      const sent: unknown = JSON.parse(url.searchParams.get('filters') ?? '{}');
+      const label = [`${ENGINE_LABEL}=${this.#options.mark}`];
+      url.searchParams.set('filters', JSON.stringify({ ...Object(sent), label }));
+      return { path: `${url.pathname}${url.search}` };
+    }
+    if (call === 'GET /images/json') return this.#imagesMade(path);
+    if (call === 'POST /containers/create') return this.#containerToCreate(path, Object(await json(req)));
+    const { kind = '', id = '' } = OWNED.exec(call)?.groups ?? {};
+    if (kind === '') return refused;
+    if (!(await this.#isOwn(kind, id)))
+      return { status: 404, message: `this run has no ${kind.replace(/s$/, '')} ${id}` };
+    const isExec = /^POST \/containers\/[^/]+\/exec$/.test(call);
+    if (!isExec) return { path };
+    const asked: unknown = await json(req);
+    const kept = Object.entries(Object(asked)).filter(([name]) => name.toLowerCase() !== 'privileged');
+    return { path, body: Buffer.from(JSON.stringify(Object.fromEntries(kept))) };
+  }
+
+  #ask(path: string): Promise<unknown> {
+    return askEngine({ ...this.#options.engine, method: 'GET', path });
+  }
+
+  async #isOwn(kind: string, id: string): Promise<boolean> {
+    const found = Object(await this.#ask(`/${kind}/${id}/json`));
+    if (kind === 'exec') return typeof found.ContainerID === 'string' && this.#isOwn('containers', found.ContainerID);
+    return Object(Object(found.Config).Labels)[ENGINE_LABEL] === this.#options.mark;
+  }
+
+  #noteImages(call: string, query: URLSearchParams): void {
+    const isTag = /^POST \/images\/.+\/tag$/.test(call);
+    const image = query.get(isTag ? 'repo' : 'fromImage') ?? '';
+    const tag = query.get('tag') ?? '';
+    if (call === 'POST /build') for (const name of query.getAll('t')) this.#images.add(withTag(name));
+    else if (image !== '' && (isTag || call === 'POST /images/create'))
+      this.#images.add(withTag(tag ? `${image}:${tag}` : image));
+  }
+
+  async #imagesMade(path: string): Promise<Refusal> {
+    const all = await this.#ask(path);
+    const made = (Array.isArray(all) ? all : []).flatMap((one: unknown) => {
+      const RepoTags = [Object(one).RepoTags ?? []].flat().filter((name) => this.#images.has(String(name)));
+      return RepoTags.length > 0 ? [{ ...Object(one), RepoTags, RepoDigests: [] }] : [];
+    });
+    return { status: 200, body: JSON.stringify(made) };
+  }
+
+  #containerToCreate(path: string, asked: JsonObject): Allowed | Refusal {
+    const { network, mark } = this.#options;
+    const host = isJsonObject(asked.HostConfig) ? asked.HostConfig : {};
+    const mode = OWN_NETWORK.includes(host.NetworkMode) ? network : host.NetworkMode;
+    const [refusedSetting] =
+      Object.entries({ ...host, NetworkMode: mode === network || mode === 'none' ? '' : mode }).find(
+        ([setting, value]) => !isEmpty(value) && (setting === 'NetworkMode' || !ALLOWED_SETTINGS.has(setting)),
+      ) ?? [];
+    if (refusedSetting !== undefined)
+      return { status: 403, message: `containers of jobs cannot have '${refusedSetting}'` };
+    const kept = Object.entries(asked).filter(([name]) => !SET.includes(name.toLowerCase().toUpperCase()));
+    const changed = {
+      ...Object.fromEntries(kept),
+      Labels: { ...Object(asked.Labels), [ENGINE_LABEL]: mark },
+      HostConfig: { ...host, NetworkMode: mode },
+    };
+    return { path, body: Buffer.from(JSON.stringify(changed)) };
+  }
 }
 
 /** As the engine lists it. */
