@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -76,6 +76,16 @@ describe('named instances', () => {
     expect(out).toMatch(/^set aside in .*set-aside/);
     expect(readdirSync(join(place.folder, '.terrarium')).sort()).toEqual(['instances', 'set-aside']);
     expect(existsSync(folderOf('bystander'))).toBe(true);
+  });
+
+  it.runIf(process.platform !== 'win32')('are not reset while their lock cannot be read', async () => {
+    const data = folderOf('locked');
+    mkdirSync(data, { recursive: true });
+    writeFileSync(join(data, 'world.json'), '{}');
+    symlinkSync('lock', join(data, 'lock')); // a link to itself cannot be read, not even by root
+    const { exitCode, err } = await place.runHere(['reset', '--instance', 'locked']);
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('lock cannot be read (ELOOP): another user')]);
+    expect(existsSync(join(data, 'world.json'))).toBe(true);
   });
 });
 

@@ -1,5 +1,6 @@
-import { mkdir, readdir } from 'node:fs/promises';
+import { access, constants, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../model/errors.ts';
 import { UserError } from '../platform/config.ts';
 import { IN_MEMORY } from '../platform/config-schema.ts';
 import { renameFile } from '../system/files-in-use.ts';
@@ -33,7 +34,14 @@ export const resetCommand = defineCommand({
 });
 
 async function requireStopped(data: string): Promise<void> {
-  const holder = await lockHolder(join(data, 'lock'));
+  const lock = join(data, 'lock');
+  await access(lock, constants.R_OK).catch((failure) => {
+    if (codeOf(failure) === 'ENOENT') return;
+    throw new UserError(
+      `${lock} cannot be read (${codeOf(failure)}): another user's Terrarium may be running on ${data}. Stop it, then run the command again.`,
+    );
+  });
+  const holder = await lockHolder(lock);
   if (holder && (await isRunning(holder))) {
     const { pid } = holder;
     throw new UserError(

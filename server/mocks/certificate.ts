@@ -1,8 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { StoreError } from '../storage/files/store-error.ts';
-import { READ_AT_ONCE } from '../system/kept-file.ts';
+import { readWholeFile } from '../storage/files/read-file.ts';
 import { writeWhole } from '../system/write-whole.ts';
 
 /** A TLS key pair in PEM. The certificate is self-signed, so clients must trust the certificate itself. */
@@ -35,12 +33,9 @@ const PEM_BLOCK = /-----BEGIN ([A-Z ]+)-----[^-]+-----END \1-----/g;
 export async function keptCertificate(options: CertificateOptions): Promise<Certificate | undefined> {
   if (options.dir === undefined) return undefined;
   const file = path.join(options.dir, FILE_NAME);
-  const text = await readFile(file, { encoding: 'utf8', flag: READ_AT_ONCE }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw new StoreError(file, `cannot be read (${error.code}). Remove it, and start again.`, { cause: error });
-  });
-  if (text === undefined) return undefined;
-  const kept = parseCertificate(text);
+  const content = await readWholeFile(file);
+  if (content === undefined) return undefined;
+  const kept = parseCertificate(content.toString());
   if (!kept)
     options.warn(`${file} was damaged and has been replaced. Clients that trusted the old certificate must reload it.`);
   return kept && isFresh(kept, options.nowMs()) ? kept : undefined;

@@ -1,7 +1,6 @@
 import { constants } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
-import { writeWhole } from './write-whole.ts';
 
 /** To open a file for reading: opening a pipe in its place would wait for its writer. Windows has no such flag. */
 export const READ_AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
@@ -13,8 +12,4 @@ export async function readKept<T>(file: string, schema: z.ZodType<T>): Promise<T
   } catch {
     return undefined;
   }
-}
-
-export async function writeSecret(file: string, secret: object): Promise<void> {
-  await writeWhole(file, `${JSON.stringify(secret, null, 2)}\n`);
 }

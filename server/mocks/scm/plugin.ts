@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
 import { plugin, slot } from '../../plugin/plugin.ts';
-import { readKept, writeSecret } from '../../system/kept-file.ts';
+import { readSecret, writeSecret } from '../../storage/files/secret-file.ts';
 import { scm } from './declaration.ts';
 import { MockScm } from './mock-scm.ts';
 import { startScm } from './scm-address.ts';
@@ -69,7 +69,7 @@ export const scmPlugin = plugin({
 async function ensureScmToken(configured: string | undefined, folder: string | undefined): Promise<string> {
   if (configured !== undefined) return configured;
   const file = folder === undefined ? undefined : path.join(folder, TOKEN_FILE);
-  const kept = file === undefined ? undefined : await readKept(file, tokenSchema);
+  const kept = file === undefined ? undefined : await readSecret(file, tokenSchema);
   if (kept) return kept.token;
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   if (file !== undefined) await writeSecret(file, { token });

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import type { WorldView } from '../../model/record.ts';
-import { readKept, writeSecret } from '../../system/kept-file.ts';
+import { readSecret, writeSecret } from '../../storage/files/secret-file.ts';
 import type { Credentials } from '../security/credentials.ts';
 import { verifyPassword } from '../security/passwords.ts';
 import { PUBLISHED } from '../security/published-passwords.ts';
@@ -86,7 +86,7 @@ async function ensureKey(view: WorldView, credentials: Credentials, config: Root
   const { rootApiKey, rootApiSecret, folder } = config;
   const isConfigured = rootApiKey !== undefined && rootApiSecret !== undefined;
   const file = folder === undefined ? undefined : path.join(folder, KEY_FILE);
-  const kept = file === undefined ? undefined : await readKept(file, pairSchema);
+  const kept = file === undefined ? undefined : await readSecret(file, pairSchema);
   const given = isConfigured ? { key: rootApiKey, secret: rootApiSecret } : (kept ?? {});
   const pair = await credentials.ensureRootKey({ userId: view.root.owner, orgId: view.root.id }, given);
   if (isConfigured) return { apiKey: pair.key, generated: false };

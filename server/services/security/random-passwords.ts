@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
-import { readKept, writeSecret } from '../../system/kept-file.ts';
+import { readSecret, writeSecret } from '../../storage/files/secret-file.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
 
 const FILE = 'passwords.json';
@@ -29,7 +29,7 @@ export class RandomPasswords {
   static async open(dataDir: string | undefined): Promise<RandomPasswords> {
     if (dataDir === undefined) return new RandomPasswords({});
     const file = path.join(dataDir, FILE);
-    return new RandomPasswords((await readKept(file, keptSchema)) ?? {}, file);
+    return new RandomPasswords((await readSecret(file, keptSchema)) ?? {}, file);
   }
 
   /** The password for a user; the same at each call. */

@@ -1,4 +1,4 @@
-import { type BigIntStats, closeSync, constants, openSync, readSync, type Stats } from 'node:fs';
+import { type BigIntStats, closeSync, constants, openSync, readSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, realpath, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf, reasonOf } from '../../model/errors.ts';
@@ -7,6 +7,7 @@ import { READ_AT_ONCE } from '../../system/kept-file.ts';
 import { SYSTEM } from '../../system/this-system.ts';
 import type { AppendHandle, ReadHandle, StoreFiles } from './files.ts';
 import { isSameFile, type LockFile, lockFolder, lookAt, lookAtOpen } from './folder-lock.ts';
+import { openFile, readWholeFile, unreadable } from './read-file.ts';
 import { FolderLost, StoreError } from './store-error.ts';
 
 /** Readable only by the owner: worlds contain passwords and tokens of the services that a developer works with. */
@@ -78,41 +79,6 @@ class FileAppender implements AppendHandle {
   }
 }
 
-/** Node.js ends the process when more is asked for at once. */
-const MAX_READ_BYTES = 1024 ** 3;
-
-class FileReader implements ReadHandle {
-  readonly sizeBytes: number;
-  readonly modifiedAtMs: number;
-  readonly #handle: FileHandle;
-
-  constructor(handle: FileHandle, { size, mtimeMs }: { size: number; mtimeMs: number }) {
-    this.#handle = handle;
-    this.sizeBytes = size;
-    this.modifiedAtMs = mtimeMs;
-  }
-
-  async read(position: number, lengthBytes: number): Promise<Buffer> {
-    const buffer = Buffer.alloc(lengthBytes);
-    let read = 0;
-    while (read < lengthBytes) {
-      const { bytesRead } = await this.#handle.read(
-        buffer,
-        read,
-        Math.min(lengthBytes - read, MAX_READ_BYTES),
-        position + read,
-      );
-      if (bytesRead === 0) break;
-      read += bytesRead;
-    }
-    return buffer.subarray(0, read);
-  }
-
-  close(): Promise<void> {
-    return this.#handle.close();
-  }
-}
-
 /** Files of a store in a folder that this process uses exclusively: folders 0700, files 0600. */
 export class FolderFiles implements StoreFiles {
   readonly #lock: LockFile;
@@ -173,34 +139,12 @@ export class FolderFiles implements StoreFiles {
 
   async read(name: string): Promise<Buffer | undefined> {
     this.check();
-    const path = this.pathOf(name);
-    let handle: FileHandle | undefined;
-    try {
-      handle = await open(path, READ_AT_ONCE);
-      const { size, mtimeMs } = await statOf(handle);
-      // In one piece: reading half a megabyte at a time, as readFile does, is three times slower for a large world.
-      return await new FileReader(handle, { size, mtimeMs }).read(0, size);
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined;
-      throw new StoreError(path, `cannot be read (${reasonOf(error)}). Make it readable and start again.`, {
-        cause: error,
-      });
-    } finally {
-      await handle?.close();
-    }
+    return readWholeFile(this.pathOf(name));
   }
 
   async openRead(name: string): Promise<ReadHandle | undefined> {
     this.check();
-    let handle: FileHandle | undefined;
-    try {
-      handle = await open(this.pathOf(name), READ_AT_ONCE);
-      return new FileReader(handle, await statOf(handle));
-    } catch (error) {
-      await handle?.close();
-      if (codeOf(error) === 'ENOENT') return undefined;
-      throw error;
-    }
+    return openFile(this.pathOf(name));
   }
 
   readAt(name: string, position: number, lengthBytes: number): Buffer | undefined {
@@ -235,7 +179,7 @@ export class FolderFiles implements StoreFiles {
       return (await readdir(this.pathOf(folder))).sort();
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return [];
-      throw error;
+      throw unreadable(this.pathOf(folder), error);
     }
   }
 
@@ -309,13 +253,6 @@ export class FolderFiles implements StoreFiles {
 function isUnchanged(found: BigIntStats | undefined, known: BigIntStats | undefined): boolean {
   if (!found || !known) return found === known;
   return isSameFile(found, known) && found.size === known.size && found.mtimeNs === known.mtimeNs;
-}
-
-/** Throws for what is not a file, such as a pipe. */
-async function statOf(handle: FileHandle): Promise<Stats> {
-  const found = await handle.stat();
-  if (!found.isFile()) throw new Error('it is not a file');
-  return found;
 }
 
 async function writeWhole(path: string, content: AsyncIterable<Uint8Array>): Promise<number> {

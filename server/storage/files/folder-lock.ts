@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf, reasonOf } from '../../model/errors.ts';
 import { isRunning, type LockHolder, lockHolder } from '../../system/lock-holder.ts';
 import { beginOf } from '../../system/processes.ts';
+import { readWholeFile } from './read-file.ts';
 import { StoreError } from './store-error.ts';
 
 /** Number of attempts, because other processes can create, release or take over the lock at the same time. */
@@ -33,6 +34,7 @@ export async function lockFolder(dir: string): Promise<LockFile> {
     if (holder && (await isHeld(holder, path))) throw inUse(dir, path, holder.pid);
     if (!holder && attempt <= PATIENT_ATTEMPTS) await wait(PATIENCE_MS);
     else {
+      if (!holder) await readWholeFile(path); // one that cannot be read can be the lock of another user's process
       await discard(path, holder, began);
       isTakenOver = true;
     }
