@@ -1,4 +1,5 @@
 import { listeners } from '../platform/declarations.ts';
+import { temporaryVariable } from '../system/temporary.ts';
 import { SYSTEM, type System } from '../system/this-system.ts';
 
 /** Exit code for what the user can correct: a flag, a port, a folder, a file. */
@@ -51,8 +52,7 @@ function userSentence(failure: unknown, system: System): string | undefined {
     if (code === 'EADDRNOTAVAIL') return `${address} is not an address of this machine: choose another --host`;
   }
   if (syscall === 'mkdtemp') {
-    const variable = system === 'win32' ? 'TEMP' : 'TMPDIR';
-    return `no temporary folder can be created (${message}): set the variable ${variable} to a folder that you can write to`;
+    return `no temporary folder can be created (${message}): set the variable ${temporaryVariable(system)} to a folder that you can write to`;
   }
   if (syscall === 'getaddrinfo') return `the host name cannot be resolved: choose another --host (${message})`;
   return path === undefined ? undefined : `the file system reported an error: ${message}`;

@@ -6,6 +6,7 @@ import { listeners } from '../platform/declarations.ts';
 import { probeEngine } from '../platform/engine-probe.ts';
 import { missingNode, nodeProgram, otherRuntime } from '../system/node-program.ts';
 import { runProgram } from '../system/programs.ts';
+import { systemTemporary, temporaryVariable } from '../system/temporary.ts';
 import { findInstance } from './instance-file.ts';
 import { listenFailure } from './listen-failure.ts';
 
@@ -81,7 +82,7 @@ export async function checkDataFolder({ data }: Config): Promise<Check> {
   if (data === IN_MEMORY) return said(true, 'none: the world is in memory');
   try {
     const folder = await existingFolder(data);
-    await rmdir(await mkdtemp(join(folder, '.terrarium-doctor-')));
+    await tryToWrite(folder);
     return said(true, folder === data ? `${data} can be written` : `${data} can be created in ${folder}`);
   } catch (failure) {
     const reason = reasonOf(failure);
@@ -93,16 +94,38 @@ export async function checkDiskSpace({ data }: Config): Promise<Check> {
   const said = checkOf('disk space', true);
   if (data === IN_MEMORY) return said(true, 'none needed: the world is in memory');
   try {
-    const { bavail, bsize } = await statfs(await existingFolder(data));
-    const freeMb = Math.floor((bavail * bsize) / 1024 ** 2);
-    const ok = freeMb >= SPACE_WANTED_MB;
-    return said(
-      ok,
-      `${freeMb} MB free${ok ? '' : `, but ${SPACE_WANTED_MB} MB are recommended: free some space, or choose another folder with --data`}`,
-    );
+    const { isEnough, message } = await freeSpace(await existingFolder(data));
+    return said(isEnough, isEnough ? message : `${message}, or choose another folder with --data`);
   } catch (failure) {
     return said(false, `cannot be determined: ${reasonOf(failure)}`);
   }
+}
+
+/** A world in memory keeps the code of its lambdas there; with a data folder, the platform starts without it. */
+export async function checkTemporaryFolder({ data }: Config): Promise<Check> {
+  const said = checkOf('temporary folder', data === IN_MEMORY);
+  const folder = systemTemporary();
+  try {
+    await tryToWrite(folder);
+    const { isEnough, message } = await freeSpace(folder);
+    return { ...said(isEnough, `${folder} can be written, ${message}`), isNeeded: false };
+  } catch (failure) {
+    const needs = 'worlds in memory, pipelines, imports and `start --detach` need it';
+    const advice = `set the variable ${temporaryVariable()} to a folder that you can write to`;
+    return said(false, `${folder} cannot be used (${reasonOf(failure)}), and ${needs}: ${advice}`);
+  }
+}
+
+async function tryToWrite(folder: string): Promise<void> {
+  await rmdir(await mkdtemp(join(folder, '.terrarium-doctor-')));
+}
+
+async function freeSpace(folder: string): Promise<{ isEnough: boolean; message: string }> {
+  const { bavail, bsize } = await statfs(folder);
+  const freeMb = Math.floor((bavail * bsize) / 1024 ** 2);
+  const isEnough = freeMb >= SPACE_WANTED_MB;
+  const advice = isEnough ? '' : `, but ${SPACE_WANTED_MB} MB are recommended: free some space`;
+  return { isEnough, message: `${freeMb} MB free${advice}` };
 }
 
 /** The folder, or the nearest one above it that exists. */

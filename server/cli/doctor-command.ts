@@ -2,7 +2,15 @@ import { UserError } from '../platform/config.ts';
 import type { ConfigWithOrigins } from '../platform/config-sources.ts';
 import { defineCommand, flag, json } from './command.ts';
 import { configOf, selectionOf, settingOptions } from './config-options.ts';
-import { type Check, checkDataFolder, checkDiskSpace, checkEngine, checkNode, checkPorts } from './doctor-checks.ts';
+import {
+  type Check,
+  checkDataFolder,
+  checkDiskSpace,
+  checkEngine,
+  checkNode,
+  checkPorts,
+  checkTemporaryFolder,
+} from './doctor-checks.ts';
 import { checkTools } from './doctor-tools.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { findTarget, type Target } from './instance-options.ts';
@@ -50,6 +58,7 @@ async function machineChecks(configured: ConfigWithOrigins, terminal: Terminal):
     checkPorts(config),
     checkDataFolder(config),
     checkDiskSpace(config),
+    checkTemporaryFolder(config),
     checkEngine(config, { ...terminal.env }),
     checkTools(terminal, windowChoice(configured)),
   ]);

@@ -5,8 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { beginOf } from '../system/processes.ts';
+import { temporaryVariable } from '../system/temporary.ts';
 import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../testing/command.ts';
 import { isMissingHere } from '../testing/missing-here.ts';
 import { isAlive } from '../testing/process-alive.ts';
@@ -192,6 +193,17 @@ describe('terrarium doctor', () => {
     expect(out).toMatch(/fails +data folder .*a-file\/world cannot be used .*choose another folder with --data/);
     expect(out).toMatch(/ok +gateway port/);
     expect(out).toMatch(/ok +mock GitLab port/);
+  });
+
+  it('says what the temporary folder is good for when it cannot be written to', async () => {
+    writeFileSync(join(place.folder, 'a-file'), '');
+    vi.stubEnv(temporaryVariable(), join(place.folder, 'a-file'));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const line = /(fails|missing) +temporary folder +.*a-file cannot be used \(.*set the variable \w+ to a folder/;
+    const kept = await place.runHere(['doctor', '--instance', 'new'], { env: noDocker });
+    expect([kept.exitCode, line.exec(kept.out)?.[1]]).toEqual([0, 'missing']);
+    const inMemory = await place.runHere(['doctor', '--data', ':memory:'], { env: noDocker });
+    expect([inMemory.exitCode, line.exec(inMemory.out)?.[1]]).toEqual([1, 'fails']);
   });
 
   it('rejects invalid settings with exit code 2', async () => {

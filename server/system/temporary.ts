@@ -6,12 +6,16 @@ import path from 'node:path';
 import { removeIfPossible } from './files-in-use.ts';
 import { readKept } from './kept-file.ts';
 import { lifeOf, type Owner, ownerHere, ownerSchema } from './owner.ts';
+import { SYSTEM } from './this-system.ts';
 import { withoutLinks } from './without-links.ts';
 
 /* Others can write to the system's temporary folder: nothing is used before it is a folder that only this user can open. */
 
 const PREFIX = 'terrarium-';
 const OWNER_FILE = 'owner.json';
+
+/** The variable that chooses the system's temporary folder. */
+export const temporaryVariable = (system = SYSTEM): string => (system === 'win32' ? 'TEMP' : 'TMPDIR');
 
 export const systemTemporary = (): string => withoutLinks(tmpdir());
 

@@ -1,4 +1,4 @@
-import { systemTemporary } from '../../system/temporary.ts';
+import { systemTemporary, temporaryVariable } from '../../system/temporary.ts';
 import { PipelineError } from './pipeline-error.ts';
 
 /** What the system, and programs in its words, say of a disk on which nothing can be written any more. */
@@ -9,7 +9,7 @@ export function diskFullError(failure: unknown): PipelineError | undefined {
   const text = failure instanceof Error ? `${failure.message} ${Object(failure).code ?? ''}` : String(failure);
   if (!WORDS.test(text)) return undefined;
   return new PipelineError(
-    `the disk of ${systemTemporary()}, where pipelines run, is full. Free some space, or set TMPDIR to another folder.`,
+    `the disk of ${systemTemporary()}, where pipelines run, is full. Free some space, or set ${temporaryVariable()} to another folder.`,
     1,
   );
 }
