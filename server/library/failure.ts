@@ -1,8 +1,8 @@
 import { PlatformError } from '../model/errors.ts';
-import { UserError } from '../platform/config.ts';
-import { SeedError } from '../services/seeds/seed-error.ts';
-import { StoreError } from '../storage/files/store-error.ts';
 import type { TerrariumError } from './api.ts';
+
+/** By name: an error of a plugin's start is wrapped, and keeps its name. */
+const CODES: Readonly<Record<string, string>> = { UserError: 'SETTING', SeedError: 'SEED', StoreError: 'DATA' };
 
 export function failure(
   code: string,
@@ -18,9 +18,8 @@ export function failure(
 function withCode(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || 'code' in thrown) return thrown;
   const { message } = thrown;
-  if (thrown instanceof UserError) return failure('SETTING', message, { cause: thrown });
-  if (thrown instanceof SeedError) return failure('SEED', message, { cause: thrown });
-  if (thrown instanceof StoreError) return failure('DATA', message, { cause: thrown });
+  const code = CODES[thrown.name];
+  if (code !== undefined) return failure(code, message, { cause: thrown });
   if (!(thrown instanceof PlatformError)) return thrown;
   const { status } = thrown;
   return failure(status === 404 ? 'NOT_FOUND' : 'REFUSED', message, { status, cause: thrown });

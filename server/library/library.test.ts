@@ -118,11 +118,23 @@ describe('a platform in a test suite', () => {
   });
 });
 
+async function damagedFolder(): Promise<string> {
+  const data = join(folder, 'damaged');
+  await mkdir(join(data, 'scm-token.json'), { recursive: true });
+  return data;
+}
+
 describe('the code of an error', () => {
   it.each([
     ['an invalid setting', () => startEmulator({ basePort: 1e9 }), 'SETTING', /basePort is 1000000000/],
     ['a missing seed', () => startEmulator({ seed: join(folder, 'none.yaml') }), 'SEED', /cannot be read/],
     ['an invalid seed', () => startEmulator({ seed: { format: 1, lambdas: 7 } }), 'SEED', /lambdas/],
+    [
+      'a damaged data folder',
+      async () => startEmulator({ ...options, data: await damagedFolder() }),
+      'DATA',
+      /scm-token\.json: cannot be read/,
+    ],
     ['a port in use', () => startEmulator({ ...options, basePort: portOf(platform) }), 'EADDRINUSE', /in use/],
     ['an unknown user', () => platform.token('unknown'), 'NOT_FOUND', /'unknown'/],
     ['an unknown lambda', () => platform.invoke('/nowhere/at/all'), 'NOT_FOUND', /\/nowhere\/at\/all/],
