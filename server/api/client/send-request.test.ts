@@ -82,10 +82,10 @@ it('gives up a response that stops', async () => {
 it('waits for a reader that is slower than the limit of silence', async () => {
   const body = 'x'.repeat(3_000_000);
   const url = await serve((response) => response.end(body));
-  const response = await sendRequest(url, { limits: { silenceMs: 20 } });
+  const response = await sendRequest(url, { limits: { silenceMs: 700 } });
   let length = 0;
   for await (const chunk of response.body) {
-    if (length === 0) await new Promise((resolve) => setTimeout(resolve, 100));
+    if (length === 0) await new Promise((resolve) => setTimeout(resolve, 2_000));
     length += chunk.length;
   }
   expect(length).toBe(body.length);
