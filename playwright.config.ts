@@ -15,7 +15,7 @@ const WITH_ENGINE = /@engine/;
 const SLOW = /@slow/;
 
 // Root may not use Chromium's sandbox; everyone else's tests keep it.
-const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+const sandboxOptions = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
 
 export default defineConfig({
   testDir: 'e2e',
@@ -44,7 +44,7 @@ export default defineConfig({
     launchOptions: {
       executablePath,
       args: [
-        ...asRoot,
+        ...sandboxOptions,
         '--disable-gpu',
         '--disable-background-networking',
         '--disable-component-update',

@@ -80,7 +80,7 @@ const notHere = isMissingHere('pipelines') ? PIPELINES : [];
 const BUILD_CHILD = 'server/testing/build-child.ts';
 
 /** Fails tests that hold the event loop of a platform. */
-const TURNS = 'server/testing/long-turns.ts';
+const WATCH_TURNS = 'server/testing/long-turns.ts';
 /** A document for the tests of the window. */
 const DOM = 'renderer/testing/dom.ts';
 
@@ -104,7 +104,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: '1-engines', include: ENGINES, exclude: [...SLOW_ENGINES, ...notHere], setupFiles: TURNS },
+        test: { name: '1-engines', include: ENGINES, exclude: [...SLOW_ENGINES, ...notHere], setupFiles: WATCH_TURNS },
       },
       {
         extends: true,
@@ -113,7 +113,7 @@ export default defineConfig({
           include: ['{server,electron,renderer,e2e,scripts,fixtures}/**/*.test.ts'],
           exclude: [...ENGINES, PODMAN, ...SLOW, ...notHere],
           globalSetup: BUILD_CHILD,
-          setupFiles: TURNS,
+          setupFiles: WATCH_TURNS,
         },
       },
       {
@@ -123,9 +123,9 @@ export default defineConfig({
       { extends: true, test: { name: '4-podman', include: [PODMAN], sequence: { groupOrder: 1 } } },
       {
         extends: true,
-        test: { name: '5-slow', include: SLOW, exclude: notHere, globalSetup: BUILD_CHILD, setupFiles: TURNS },
+        test: { name: '5-slow', include: SLOW, exclude: notHere, globalSetup: BUILD_CHILD, setupFiles: WATCH_TURNS },
       },
-      { extends: true, test: { name: '5-slow-engines', include: SLOW_ENGINES, exclude: notHere, setupFiles: TURNS } },
+      { extends: true, test: { name: '5-slow-engines', include: SLOW_ENGINES, exclude: notHere, setupFiles: WATCH_TURNS } },
       { extends: true, test: { name: '5-slow-window', include: [SLOW_WINDOW], setupFiles: DOM } },
     ],
   },

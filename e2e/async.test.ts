@@ -122,9 +122,9 @@ describe('an asynchronous endpoint (D-164, D-166, D-168)', () => {
     expect(full).toMatchObject(refusal(503));
     expect(full.headers.get('retry-after')).toBe('1');
     const synchronous = await make.endpoint(await make.api(acme), lambda);
-    const alsoFull = await send('GET', synchronous.properties.public_url);
-    expect(alsoFull).toMatchObject(refusal(503));
-    expect(alsoFull.headers.get('retry-after')).toBe('1');
+    const syncWhenFull = await send('GET', synchronous.properties.public_url);
+    expect(syncWhenFull).toMatchObject(refusal(503));
+    expect(syncWhenFull.headers.get('retry-after')).toBe('1');
     release();
     for (const { body } of [running, waiting]) expect(await finished(body.lambdaId)).not.toHaveProperty('error');
     await recorder.take(2);

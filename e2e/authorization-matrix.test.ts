@@ -87,12 +87,12 @@ beforeAll(async () => {
 
   const by =
     (account: Account) =>
-    ({ takes }: Operation) => ({
+    ({ accepts: takes }: Operation) => ({
       authorization: takes.bearer ? account.bearer : account.basic,
     });
   callers = {
     'no credentials': () => ({}),
-    'bad credentials': ({ takes }) => ({ authorization: takes.bearer ? bearer('unknown') : basic('a', 'b') }),
+    'bad credentials': ({ accepts: takes }) => ({ authorization: takes.bearer ? bearer('unknown') : basic('a', 'b') }),
     'an expired token': () => ({ authorization: early.bearer }),
     'a revoked token': () => ({ authorization: left.bearer }),
     'a stranger': by(stranger),
@@ -101,7 +101,7 @@ beforeAll(async () => {
     'a window session from a foreign page': () => ({ cookie, origin: 'http://foreign.example' }),
     'a member with just this right': by(just),
     'the owner': by(owner),
-    root: ({ takes }) => ({ authorization: takes.bearer ? rootToken : rootPairOf(platform) }),
+    root: ({ accepts: takes }) => ({ authorization: takes.bearer ? rootToken : rootPairOf(platform) }),
     'a window session': () => ({ cookie, origin: emulator.baseUrl }),
   };
   values = await valuesFor(world);
@@ -125,14 +125,14 @@ describe('a route', () => {
       const { newest: at } = (await asRoot('GET', '/inspect/history?limit=1&brief=true')).body;
 
       const seen = new Map<Column, string>();
-      const ask = async (column: Column) => {
+      const requestAs = async (column: Column) => {
         const { outcome, isDone } = await outcomeOf(route, request, column);
         seen.set(column, outcome);
         if (isDone && route.verb !== 'GET') await asRoot('POST', '/inspect/restore', { at });
         if (isDone && route.path === '/inspect/session') cookie = await signIn();
       };
-      await Promise.all(COLUMNS.slice(0, ACTING).map(ask));
-      for (const column of COLUMNS.slice(ACTING)) await ask(column);
+      await Promise.all(COLUMNS.slice(0, ACTING).map(requestAs));
+      for (const column of COLUMNS.slice(ACTING)) await requestAs(column);
 
       const isOfRoot = needed.some(({ id }) => id === world.rootId);
       const wanted = new Map(COLUMNS.map((column) => [column, expectedOf(route, column, isOfRoot)]));
@@ -143,7 +143,11 @@ describe('a route', () => {
 });
 
 /** The expected result of a cell. */
-function expectedOf({ right, verb, takes, isAtGateway }: Operation, column: Column, isOfRoot: boolean): Outcome {
+function expectedOf(
+  { right, verb, accepts: takes, isAtGateway }: Operation,
+  column: Column,
+  isOfRoot: boolean,
+): Outcome {
   const isSession = column.startsWith('a window session');
   // Of no use to the gateway; at the control plane a change with it has to come from the window's own pages.
   if (column === 'a window session from a foreign page' && verb !== 'GET' && !isAtGateway) return 'refused';
@@ -210,7 +214,7 @@ async function valuesFor({ idOf, rootId, target, place }: MatrixWorld): Promise<
   await asRoot('POST', '/inspect/snapshots', { name: 'kept' });
   const directories = await asRoot('GET', '/security/acme/directories');
   const entitlements = await asRoot('GET', `/meta/acme/environments/${environment}/entitlements`);
-  const unlucky = await makeAccount(platform, 'unlucky', '/acme');
+  const lockedOut = await makeAccount(platform, 'locked-out', '/acme');
   return valuesOf(world, {
     fqon: 'acme',
     word: 'environments',
@@ -222,8 +226,8 @@ async function valuesFor({ idOf, rootId, target, place }: MatrixWorld): Promise<
     entitlement_id: entitlements.body[0].id,
     account_id: idOf('users'),
     directory_id: directories.body[0].id,
-    api_key: unlucky.key,
-    token: unlucky.token,
+    api_key: lockedOut.key,
+    token: lockedOut.token,
     token_id: 'none',
     commit_seq: '2',
     execution_id: invoked.body.executionId,
@@ -250,7 +254,7 @@ async function valuesFor({ idOf, rootId, target, place }: MatrixWorld): Promise<
     // Of bodies, and what represents a resource elsewhere.
     lambdaId: lambda,
     userId: idOf('users'),
-    unlucky: unlucky.id,
+    lockedOut: lockedOut.id,
     // A log is that of a lambda; of any type what can be replaced.
     '/inspect/logs/{resource_id} resource_id': lambda,
     '/inspect/logs/{resource_id}/stream resource_id': lambda,

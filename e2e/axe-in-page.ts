@@ -1,9 +1,9 @@
 /** What colours can spoil. Both themes are the same page in other colours: all else is asked in one. */
-const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 /** Omits details of passed rules and selectors of failed ones, which take a third of the time. */
 const ALL = { resultTypes: ['violations'], selectors: false };
-const ALL_BUT_COLOURS = { ...ALL, rules: Object.fromEntries(OF_COLOURS.map((id) => [id, { enabled: false }])) };
-const COLOURS = { ...ALL, preload: false, runOnly: OF_COLOURS };
+const WITHOUT_COLOURS = { ...ALL, rules: Object.fromEntries(COLOUR_RULES.map((id) => [id, { enabled: false }])) };
+const COLOURS = { ...ALL, preload: false, runOnly: COLOUR_RULES };
 /** What axe lets be as pale as it likes. */
 const OFF = ':disabled, :disabled *, [aria-disabled="true"], [aria-disabled="true"] *';
 /** Begins the appearance of a text that is covered or out of sight. */
@@ -58,7 +58,7 @@ export const AXE_IN_PAGE = `
   };
   globalThis.look = (include, exclude) => [...(texts = textsIn(include, exclude)).keys()];
   globalThis.ask = async (include, exclude, withColours) => {
-    const options = withColours ? ${JSON.stringify(ALL)} : ${JSON.stringify(ALL_BUT_COLOURS)};
+    const options = withColours ? ${JSON.stringify(ALL)} : ${JSON.stringify(WITHOUT_COLOURS)};
     return faultsOf(await axe.run({ include: [include], exclude: [exclude] }, options));
   };
   globalThis.askColours = async (fresh) => {

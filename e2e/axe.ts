@@ -54,6 +54,6 @@ const STILL = `new Promise((resolve) => {
 })`;
 
 /** Resolves once the page has come to rest. The network never does: what happens is streamed to it. */
-export async function untilStill(page: Page): Promise<void> {
+export async function waitUntilStill(page: Page): Promise<void> {
   await page.evaluate(STILL);
 }

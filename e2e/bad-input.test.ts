@@ -19,7 +19,7 @@ const call = (method: string, path: string, body?: unknown, headers?: Record<str
   send(method, `${platform.metaUrl}${path}`, { auth, body, ...(headers && { headers }) });
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-function expectRefusal(reply: Reply, status: number): void {
+function expectError(reply: Reply, status: number): void {
   expect(reply.status).toBe(status);
   expect(reply.headers.get('content-type')).toMatch(/^application\/json/);
   expect(reply.body).toMatchObject({ code: status, message: expect.any(String) });
@@ -50,13 +50,13 @@ describe('bodies', () => {
     ['a path as a name', '{"name":"../etc"}', 400],
   ])('%s is refused and creates nothing', async (_, body, status) => {
     const before = await call('GET', '/orgs');
-    expectRefusal(await call('POST', '/root', body, JSON_TYPE), status);
+    expectError(await call('POST', '/root', body, JSON_TYPE), status);
     expect((await call('GET', '/orgs')).body).toEqual(before.body);
   });
 
   it('names each wrong member by pointer', async () => {
     const reply = await call('POST', '/root/workspaces', { name: 'w', properties: { env: { A: 1 }, size: 2 } });
-    expectRefusal(reply, 400);
+    expectError(reply, 400);
     expect(reply.body.details.map((detail: { pointer: string }) => detail.pointer).sort()).toEqual([
       '/properties/env/A',
       '/properties/size',
@@ -64,7 +64,7 @@ describe('bodies', () => {
   });
 
   it.each(['text/plain', 'application/xml', 'application/x-www-form-urlencoded'])('%s is 415', async (type) => {
-    expectRefusal(await call('POST', '/root', '{"name":"a"}', { 'Content-Type': type }), 415);
+    expectError(await call('POST', '/root', '{"name":"a"}', { 'Content-Type': type }), 415);
   });
 
   it('takes parameters of the content type, and a body without one is 415', async () => {
@@ -72,12 +72,12 @@ describe('bodies', () => {
       'Content-Type': 'application/json; charset=utf-8',
     });
     expect(reply.status).toBe(201);
-    expectRefusal(await call('POST', '/root', Buffer.from('{"name":"untyped"}')), 415);
+    expectError(await call('POST', '/root', Buffer.from('{"name":"untyped"}')), 415);
   });
 
   it('a name that is taken is 409, in either letter case: once with the name, once without', async () => {
     expect((await call('POST', '/root', { name: 'twice' })).status).toBe(201);
-    expectRefusal(await call('POST', '/root', { name: 'twice' }), 409);
+    expectError(await call('POST', '/root', { name: 'twice' }), 409);
   });
 
   it('of two simultaneous creates with one name exactly one succeeds', async () => {
@@ -110,7 +110,7 @@ describe('paths', () => {
     ['/root/providers?type=Toaster', 400],
     [`/root?${'a'.repeat(9000)}`, 414],
   ])('GET %s is %i', async (path, status) => {
-    expectRefusal(await call('GET', path), status);
+    expectError(await call('GET', path), status);
   });
 
   it('ignores double and trailing slashes', async () => {
@@ -127,7 +127,7 @@ describe('paths', () => {
     ['DELETE', '/root/users', 404],
     ['POST', '/no/such/route/at/all/here', 404],
   ])('%s %s is %i', async (method, path, status) => {
-    expectRefusal(await call(method, path, method === 'DELETE' ? undefined : []), status);
+    expectError(await call(method, path, method === 'DELETE' ? undefined : []), status);
   });
 });
 
@@ -155,7 +155,7 @@ describe('patches', () => {
   ])('%s is refused and changes nothing', async (what, patch, status) => {
     const path = `/root/workspaces/${await create(`patched-${what.replaceAll(' ', '-')}`)}`;
     const before = await call('GET', path);
-    expectRefusal(await call('PATCH', path, patch), status);
+    expectError(await call('PATCH', path, patch), status);
     expect((await call('GET', path)).body).toEqual(before.body);
     expect(Object.prototype).not.toHaveProperty('x');
   });
@@ -174,9 +174,9 @@ describe('hidden values', () => {
   it('a password hash cannot be copied, tested or filtered out', async () => {
     const user = (await call('POST', '/root/users', { name: 'spy', properties: { password: 'hush' } })).body;
     const path = `/root/users/${user.id}`;
-    expectRefusal(await call('PATCH', path, [{ op: 'copy', from: '/properties/password', path: '/description' }]), 422);
+    expectError(await call('PATCH', path, [{ op: 'copy', from: '/properties/password', path: '/description' }]), 422);
     expect(JSON.stringify((await call('GET', path)).body)).not.toMatch(/scrypt|hush/);
-    expectRefusal(await call('GET', '/root/users?password=hush'), 400);
+    expectError(await call('GET', '/root/users?password=hush'), 400);
   });
 });
 

@@ -8,7 +8,7 @@ import { type ResourceFactory, resourceFactoryFor } from '../server/testing/reso
 const LIMIT_MS = 120_000;
 const POLL = { timeout: 60_000, interval: 50 };
 /** Several times what an engine handles at once. */
-const MANY = 20;
+const CONTAINER_COUNT = 20;
 /** Ends immediately when it is stopped. */
 const IDLE = 'trap "exit 0" TERM; sleep 3600 & wait';
 const SERVE = 'echo "$VERSION" > /www/index.html; exec httpd -f -p 8080 -h /www';
@@ -172,15 +172,15 @@ describe('what happens around it', () => {
       .toEqual(['RUNNING', ['N=last', 'N=last']]);
   });
 
-  it(`${MANY} containers created at once all run, and are removed`, { timeout: 2 * LIMIT_MS }, async () => {
+  it(`${CONTAINER_COUNT} containers created at once all run, and are removed`, { timeout: 2 * LIMIT_MS }, async () => {
     const all = await Promise.all(
-      Array.from({ length: MANY }, () => make.container(place, idle({ cpus: 0.05, memory: 6 }))),
+      Array.from({ length: CONTAINER_COUNT }, () => make.container(place, idle({ cpus: 0.05, memory: 6 }))),
     );
     const running = async () => {
       const { body } = await root.get('/acme/containers?expand=true');
       return body.filter((one: Body) => one.properties.status === 'RUNNING').length;
     };
-    await expect.poll(running, { timeout: LIMIT_MS, interval: 200 }).toBe(MANY);
+    await expect.poll(running, { timeout: LIMIT_MS, interval: 200 }).toBe(CONTAINER_COUNT);
     for (const { id } of all) expect((await root.delete(`/root/containers/${id}`)).status).toBe(204);
     const left = async () =>
       (await docker.listContainers({ all: true, filters: { label: [`terrarium.world=${platform.emulator.worldId}`] } }))
@@ -225,7 +225,7 @@ describe('an engine that disappears', () => {
       elsewhere,
       idle({ cmd: SERVE, env: { VERSION: 'back' }, port_mappings: [web] }),
     );
-    const doomed: Body = await factory.container(elsewhere, idle());
+    const container: Body = await factory.container(elsewhere, idle());
     const api = await factory.api(elsewhere);
     const endpoint = await voice.create(`/root/apis/${api.id}/apiendpoints`, {
       name: 'app',
@@ -241,7 +241,7 @@ describe('an engine that disappears', () => {
       const answer = await fetch(endpoint.properties.public_url);
       return `${answer.status} ${(await answer.text()).trim()}`;
     };
-    for (const container of [one, doomed]) await expect.poll(() => status(container), POLL).toBe('RUNNING');
+    for (const created of [one, container]) await expect.poll(() => status(created), POLL).toBe('RUNNING');
     expect(await page()).toBe('200 back');
 
     await proxy.shut();
@@ -258,12 +258,12 @@ describe('an engine that disappears', () => {
     expect([log.status, log.headers.get('retry-after')]).toEqual([503, '5']);
     const late: Body = await factory.container(elsewhere, idle());
     expect(late.properties.status).toBe('LOST');
-    expect((await voice.delete(`/root/containers/${doomed.id}`)).status).toBe(204);
+    expect((await voice.delete(`/root/containers/${container.id}`)).status).toBe(204);
 
     await proxy.open();
     for (const container of [one, late]) await expect.poll(() => status(container), POLL).toBe('RUNNING');
     await expect.poll(page, POLL).toBe('200 back');
-    const left = () => docker.listContainers({ all: true, filters: { label: [`terrarium.record=${doomed.id}`] } });
+    const left = () => docker.listContainers({ all: true, filters: { label: [`terrarium.record=${container.id}`] } });
     await expect.poll(left, POLL).toEqual([]);
     for (const { id } of [one, late]) await voice.delete(`/root/containers/${id}`);
   });

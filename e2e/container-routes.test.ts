@@ -221,21 +221,21 @@ describe('without an engine', () => {
     const alone = await startPlatform();
     const { apiKey, apiSecret = '' } = alone.emulator.rootCredentials;
     const auth = basic(apiKey, apiSecret);
-    const ask = (method: string, path: string, body?: object) =>
+    const request = (method: string, path: string, body?: object) =>
       send(method, `${alone.emulator.baseUrl}/inspect${path}`, { auth, ...(body && { body }) });
     const here = await makePlace(alone.root, 'acme');
     const { id } = await alone.root.create(`${here.environment}/containers`, containerBody(here, 'web'));
     for (const reply of [
-      await ask('GET', `/containers/${id}/instances`),
-      await ask('GET', `/containers/${id}/stats`),
-      await ask('POST', `/containers/${id}/restart`),
-      await ask('GET', `/logs/${id}/stream`),
+      await request('GET', `/containers/${id}/instances`),
+      await request('GET', `/containers/${id}/stats`),
+      await request('POST', `/containers/${id}/restart`),
+      await request('GET', `/logs/${id}/stream`),
     ]) {
       expect(reply).toMatchObject({ status: 503, body: { message: expect.stringContaining('engine') } });
       expect(reply.headers.get('retry-after')).toBe('5');
     }
-    expect((await ask('GET', `/containers/stats?ids=${id}`)).body).toEqual([]);
-    expect((await ask('POST', '/engines/retry')).body).toMatchObject([{ state: 'off' }]);
+    expect((await request('GET', `/containers/stats?ids=${id}`)).body).toEqual([]);
+    expect((await request('POST', '/engines/retry')).body).toMatchObject([{ state: 'off' }]);
     await alone.stop();
   });
 });

@@ -106,7 +106,7 @@ class Viewer {
 const openAt = (address: string, options: object = asRoot()) => new Viewer(address, options).open();
 
 /** The HTTP answer to a handshake that is refused. */
-async function refusalOf(address: string, options: object, protocols = [PROTOCOL]): Promise<[number, string]> {
+async function rejectionOf(address: string, options: object, protocols = [PROTOCOL]): Promise<[number, string]> {
   const socket = new WebSocket(address, protocols, options);
   socket.on('error', () => {});
   const [, answer]: [unknown, IncomingMessage] = await Promise.race([
@@ -127,16 +127,19 @@ const commandsIn = async ({ id }: Body) => {
 describe('who may open a terminal', { timeout: START_TIMEOUT_MS }, () => {
   it('gets an HTTP response before there is a WebSocket', async () => {
     const address = addressOf(container);
-    expect(await refusalOf(address, {})).toEqual([401, 'Authentication required']);
+    expect(await rejectionOf(address, {})).toEqual([401, 'Authentication required']);
     const wrong = { headers: { authorization: 'Bearer unknown' } };
-    expect(await refusalOf(address, wrong)).toEqual([401, 'Authentication required']);
+    expect(await rejectionOf(address, wrong)).toEqual([401, 'Authentication required']);
     // The permission to view is not sufficient.
     await grant(platform.root, `/root/containers/${container.id}`, 'container.view', colleague.id);
     const seeing = { headers: { authorization: colleague.bearer } };
-    expect(await refusalOf(address, seeing)).toEqual([403, expect.stringContaining('container.update')]);
-    expect(await refusalOf(addressOf({ id: place.environmentId }), asRoot())).toMatchObject([404, expect.any(String)]);
-    expect(await refusalOf(addressOf(container, '?columns=0'), asRoot())).toMatchObject([400, expect.any(String)]);
-    expect(await refusalOf(addressOf(container, '?instance=none'), asRoot())).toEqual([
+    expect(await rejectionOf(address, seeing)).toEqual([403, expect.stringContaining('container.update')]);
+    expect(await rejectionOf(addressOf({ id: place.environmentId }), asRoot())).toMatchObject([
+      404,
+      expect.any(String),
+    ]);
+    expect(await rejectionOf(addressOf(container, '?columns=0'), asRoot())).toMatchObject([400, expect.any(String)]);
+    expect(await rejectionOf(addressOf(container, '?instance=none'), asRoot())).toEqual([
       409,
       'this instance of the container is not running',
     ]);
@@ -154,15 +157,15 @@ describe('who may open a terminal', { timeout: START_TIMEOUT_MS }, () => {
     const withKey = [PROTOCOL, sessionKeyProtocol(key)];
     const address = addressOf(container);
     for (const origin of ['http://foreign.example', 'null', baseUrl.replace(/\d+$/, '1')]) {
-      expect(await refusalOf(address, from(origin), withKey)).toMatchObject([403, expect.any(String)]);
+      expect(await rejectionOf(address, from(origin), withKey)).toMatchObject([403, expect.any(String)]);
       // Credentials that a browser would send by itself open none either.
       const known = { headers: { authorization: rootPairOf(platform), origin } };
-      expect(await refusalOf(address, known)).toMatchObject([403, expect.any(String)]);
+      expect(await rejectionOf(address, known)).toMatchObject([403, expect.any(String)]);
     }
-    expect(await refusalOf(address, { headers: { cookie } }, withKey)).toMatchObject([403, expect.any(String)]);
-    expect(await refusalOf(address, from(baseUrl))).toMatchObject([401, expect.any(String)]);
+    expect(await rejectionOf(address, { headers: { cookie } }, withKey)).toMatchObject([403, expect.any(String)]);
+    expect(await rejectionOf(address, from(baseUrl))).toMatchObject([401, expect.any(String)]);
     const stranger = { headers: { ...from(baseUrl).headers, host: 'foreign.example' } };
-    expect(await refusalOf(address, stranger, withKey)).toMatchObject([403, expect.any(String)]);
+    expect(await rejectionOf(address, stranger, withKey)).toMatchObject([403, expect.any(String)]);
 
     const viewer = await new Viewer(address, from(baseUrl), withKey).open();
     expect(viewer.socket.protocol).toBe(PROTOCOL);
@@ -267,7 +270,7 @@ describe('a terminal', { timeout: START_TIMEOUT_MS }, () => {
   it('is refused when four of its user are open, and all end with the platform', async () => {
     await expect.poll(() => commandsIn(container), POLL).toEqual(idle);
     const open = await Promise.all(Array.from({ length: 4 }, () => openAt(addressOf(container))));
-    expect(await refusalOf(addressOf(container), asRoot())).toMatchObject([429, expect.any(String)]);
+    expect(await rejectionOf(addressOf(container), asRoot())).toMatchObject([429, expect.any(String)]);
     const closed = Promise.all(open.map((viewer) => viewer.closed()));
     await platform.stop();
     for (const one of await closed)

@@ -22,25 +22,25 @@ let image: string;
  * Makes things in the demo world's first environment through the window's session. Networks are made with the first container:
  * Chromium breaks off what it is loading when the machine's networks change, so containers run before a page is looked at.
  */
-async function workshopIn(platform: WindowPlatform, page: Page) {
+async function containerClient(platform: WindowPlatform, page: Page) {
   await platform.open(page);
-  const ask = async (method: string, path: string, body?: unknown) => {
-    const answer = await platform.ask(page, method, path, body);
+  const send = async (method: string, path: string, body?: unknown) => {
+    const answer = await platform.send(page, method, path, body);
     if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
-  const list = async (path: string) => (await ask('GET', path)) as Record[]; // as the API document says
+  const list = async (path: string) => (await send('GET', path)) as Record[]; // as the API document says
   const [environment] = await list('/meta/demo/environments?expand=true');
   const docker = (await list('/meta/root/providers')).find(({ name }) => name === 'default-docker');
   const create = async (word: string, name: string, properties: object = {}) => {
     const common = { container_type: 'DOCKER', image, memory: 32, provider: { id: docker?.id } };
     const body = { name, properties: { ...common, ...properties } };
-    return (await ask('POST', `/meta/demo/environments/${environment?.id}/${word}`, body)) as Record;
+    return (await send('POST', `/meta/demo/environments/${environment?.id}/${word}`, body)) as Record;
   };
   const statusOf = async ({ id }: Record) =>
-    ((await ask('GET', `/meta/root/resources/${id}`)) as Record).properties.status;
+    ((await send('GET', `/meta/root/resources/${id}`)) as Record).properties.status;
   return {
-    ask,
+    send,
     create,
     statusOf,
     environmentId: environment?.id,
@@ -50,8 +50,8 @@ async function workshopIn(platform: WindowPlatform, page: Page) {
       return record;
     },
     async publish({ id }: Record) {
-      const api = (await ask('POST', `/meta/demo/environments/${environment?.id}/apis`, { name: 'pages' })) as Record;
-      await ask('POST', `/meta/root/apis/${api.id}/apiendpoints`, {
+      const api = (await send('POST', `/meta/demo/environments/${environment?.id}/apis`, { name: 'pages' })) as Record;
+      await send('POST', `/meta/root/apis/${api.id}/apiendpoints`, {
         name: 'front',
         properties: {
           resource: '/shop',
@@ -85,15 +85,15 @@ test.describe('with an engine', { tag: '@engine' }, () => {
   });
 
   test('a container can be found, inspected, measured and entered', async ({ page, platform }) => {
-    const workshop = await workshopIn(platform, page);
-    const shop = await workshop.run(
+    const client = await containerClient(platform, page);
+    const shop = await client.run(
       'containers',
       'shop',
       { cmd: SHOP, port_mappings: [WEB], env: { LEVEL: 'debug', API_TOKEN: 'top-s3cret' } },
       'RUNNING',
     );
-    await workshop.publish(shop);
-    await workshop.run('jobs', 'migrate', { cmd: 'echo migrated 12 tables' }, 'SUCCEEDED');
+    await client.publish(shop);
+    await client.run('jobs', 'migrate', { cmd: 'echo migrated 12 tables' }, 'SUCCEEDED');
 
     await platform.load(page, 'containers');
     const row = rowOf(page, 'shop');
@@ -188,8 +188,8 @@ test.describe('with an engine', { tag: '@engine' }, () => {
   }) => {
     const complaints: string[] = [];
     page.on('console', (said) => said.text().includes('Content Security Policy') && complaints.push(said.text()));
-    const workshop = await workshopIn(platform, page);
-    await workshop.run('containers', 'shop', { cmd: 'trap "exit 0" TERM; sleep 3600 & wait' }, 'RUNNING');
+    const client = await containerClient(platform, page);
+    await client.run('containers', 'shop', { cmd: 'trap "exit 0" TERM; sleep 3600 & wait' }, 'RUNNING');
     await platform.load(page, 'containers');
     await choose(page, 'shop');
     await page.getByRole('tab', { name: 'Terminal' }).click();
@@ -236,9 +236,9 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     page,
     platform,
   }) => {
-    const workshop = await workshopIn(platform, page);
-    const shop = await workshop.run('containers', 'shop', { cmd: SHOP, port_mappings: [WEB] }, 'RUNNING');
-    await workshop.publish(shop);
+    const client = await containerClient(platform, page);
+    const shop = await client.run('containers', 'shop', { cmd: SHOP, port_mappings: [WEB] }, 'RUNNING');
+    await client.publish(shop);
     await platform.load(page, 'containers');
     const row = rowOf(page, 'shop');
     await expect(row).toContainText('1/1');
@@ -255,7 +255,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await choose(page, 'shop');
     await page.getByRole('tab', { name: 'Instances' }).click();
     const ids = async () => {
-      const { body } = await platform.ask(page, 'GET', `/inspect/containers/${shop.id}/instances`);
+      const { body } = await platform.send(page, 'GET', `/inspect/containers/${shop.id}/instances`);
       return (body as { id: string }[]).map(({ id }) => id); // as the API document says
     };
     const before = await ids();
@@ -280,10 +280,10 @@ test.describe('with an engine', { tag: '@engine' }, () => {
 
   test('a window opened during an image pull shows its progress', async ({ page, platform }) => {
     const registry = await startSlowRegistry();
-    const workshop = await workshopIn(platform, page);
+    const client = await containerClient(platform, page);
     // Its network is there before anybody looks.
-    await workshop.run('jobs', 'first', { cmd: 'true' }, 'SUCCEEDED');
-    await workshop.create('containers', 'slow', { image: registry.image });
+    await client.run('jobs', 'first', { cmd: 'true' }, 'SUCCEEDED');
+    await client.create('containers', 'slow', { image: registry.image });
     await registry.whenHalfWay();
     await platform.load(page, 'containers');
     const bar = rowOf(page, 'slow').getByRole('progressbar', { name: 'Pull for slow' });
@@ -299,8 +299,8 @@ test.describe('with an engine', { tag: '@engine' }, () => {
   });
 
   test('axe finds no violation on the list and the detail, light and dark', async ({ page, platform }) => {
-    const workshop = await workshopIn(platform, page);
-    await workshop.run('containers', 'shop', { cmd: SHOP, port_mappings: [WEB], env: { LEVEL: 'debug' } }, 'RUNNING');
+    const client = await containerClient(platform, page);
+    await client.run('containers', 'shop', { cmd: SHOP, port_mappings: [WEB], env: { LEVEL: 'debug' } }, 'RUNNING');
     await platform.load(page, 'containers');
     await expect(rowOf(page, 'shop').getByRole('meter')).toHaveCount(2);
     await expectNoFaults(page);
@@ -327,7 +327,7 @@ test.describe('without an engine', () => {
     platform,
   }) => {
     image = 'nginx:1';
-    const workshop = await workshopIn(platform, page);
+    const client = await containerClient(platform, page);
     await platform.open(page, 'containers');
     await expect(page.getByRole('heading', { name: 'No container engine' })).toBeVisible();
     await expect(page.getByText('the setting containers.engine is none')).toBeVisible();
@@ -337,7 +337,7 @@ test.describe('without an engine', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     expect((await asked).status()).toBe(200);
 
-    await workshop.create('containers', 'shop');
+    await client.create('containers', 'shop');
     await expect(rowOf(page, 'shop')).toContainText('lost');
     await expect(page.getByRole('status').filter({ hasText: 'No container engine responds' })).toBeVisible();
     await choose(page, 'shop');

@@ -72,7 +72,7 @@ const publish = async (container: Body, at = place): Promise<string> => {
   });
   return properties.public_url;
 };
-const ask = async (url: string) => {
+const statusOf = async (url: string) => {
   const response = await fetch(`${url}/`);
   return `${response.status} ${(await response.text()).trim()}`;
 };
@@ -85,7 +85,7 @@ function underLoad(url: string) {
   let isOn = true;
   const worker = async () => {
     while (isOn) {
-      const answer = await ask(url).catch((failure: Error) => `no answer: ${failure.message}`);
+      const answer = await statusOf(url).catch((failure: Error) => `no answer: ${failure.message}`);
       calls++;
       seen.add(answer);
       if (!answer.startsWith('200')) failures.push(answer);
@@ -106,13 +106,13 @@ describe('a container behind the gateway', () => {
     const url = await publish(container);
     const running = await whenStatus(container, 'RUNNING');
     expect(running.properties).toMatchObject({ tasks_running: 1, instances: [{ ports: [expect.any(Number)] }] });
-    expect(await ask(url)).toBe('200 one');
+    expect(await statusOf(url)).toBe('200 one');
     expect((await root.post(`/root/containers/${container.id}/scale?numInstances=0`)).status).toBe(202);
     await whenStatus(container, 'SUSPENDED');
-    await expect.poll(() => ask(url), POLL).toMatch(/^503/);
+    await expect.poll(() => statusOf(url), POLL).toMatch(/^503/);
     await root.post(`/root/containers/${container.id}/scale?numInstances=2`);
     expect((await whenStatus(container, 'RUNNING')).properties.instances).toHaveLength(2);
-    expect(await ask(url)).toBe('200 one');
+    expect(await statusOf(url)).toBe('200 one');
   });
 
   it('is updated under load without a failed request: new instances serve before the old ones go (D-052)', async () => {
@@ -125,7 +125,7 @@ describe('a container behind the gateway', () => {
     ]);
     expect(patched.status).toBe(200);
     await expect
-      .poll(async () => [await ask(url), await ask(url), (await read(container)).properties.status], POLL)
+      .poll(async () => [await statusOf(url), await statusOf(url), (await read(container)).properties.status], POLL)
       .toEqual(['200 after', '200 after', 'RUNNING']);
     const { failures, seen, calls } = await end();
     expect(failures).toEqual([]);
@@ -144,7 +144,7 @@ describe('a container behind the gateway', () => {
     await expect.poll(async () => (await root.get(`/root/containers/${container.id}`)).status, POLL).toBe(404);
     const there: Body[] = (await root.get(`/root/providers/${other.id}/containers?expand=true`)).body;
     expect(there).toMatchObject([{ name: container.name, properties: { status: 'RUNNING' } }]);
-    expect(await ask(url)).toBe('200 moved');
+    expect(await statusOf(url)).toBe('200 moved');
     expect((await end()).failures).toEqual([]);
   });
 
@@ -158,7 +158,7 @@ describe('a container behind the gateway', () => {
       .poll(async () => (await root.get(`${target.environment}/containers?expand=true`)).body, POLL)
       .toMatchObject([{ name: container.name, properties: { status: 'RUNNING', env: { VERSION: 'promoted' } } }]);
     await whenStatus(container, 'RUNNING');
-    expect(await ask(url)).toBe('200 promoted');
+    expect(await statusOf(url)).toBe('200 promoted');
   });
 
   it('a move to an image that cannot run removes the copy and reports why (D-134)', async () => {
@@ -203,13 +203,13 @@ describe('a restart of the platform', () => {
     const again = await whenStatus(container, 'RUNNING');
     expect(again.properties.instances).not.toEqual([]);
     const path = new URL(url).pathname;
-    expect(await ask(`${platform.emulator.gatewayUrl}${path}`)).toBe('200 kept');
+    expect(await statusOf(`${platform.emulator.gatewayUrl}${path}`)).toBe('200 kept');
     // Removed at the stop before, kept at the next one.
     expect(again.properties.instances[0].id).not.toBe(before.properties.instances[0].id);
     await platform.stop();
     await startHere();
     const adopted = await whenStatus(container, 'RUNNING');
     expect(adopted.properties.instances[0].id).toBe(again.properties.instances[0].id);
-    expect(await ask(`${platform.emulator.gatewayUrl}${path}`)).toBe('200 kept');
+    expect(await statusOf(`${platform.emulator.gatewayUrl}${path}`)).toBe('200 kept');
   });
 });

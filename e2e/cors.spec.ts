@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { workshopIn } from './lambda-workshop.ts';
+import { lambdaClient } from './lambda-client.ts';
 import { expect, type Page, test } from './window.ts';
 
 /* The gateway's CORS headers in a browser: a page of another origin sends cookies and credentials (D-158). */
@@ -43,7 +43,7 @@ function callFrom(page: Page, url: string, init: RequestInit): Promise<unknown> 
   );
 }
 
-const ask: RequestInit = {
+const request: RequestInit = {
   method: 'POST',
   credentials: 'include',
   headers: { 'content-type': 'application/json', 'x-own': '1' },
@@ -54,15 +54,15 @@ test('a page can send cookies only to an endpoint that names its origin and allo
   tag: '@slow',
 }, async ({ page, platform }) => {
   const [allowed, other] = [await servePage(), await servePage()];
-  const workshop = await workshopIn(platform, page);
-  const lambda = await workshop.make('who', LAMBDA);
+  const client = await lambdaClient(platform, page);
+  const lambda = await client.make('who', LAMBDA);
   // As: what the API document says of a record.
   const { parent } = lambda.properties;
-  const api = (await workshop.ask('POST', `/meta/demo/environments/${parent?.id}/apis`, { name: 'cors' })) as {
+  const api = (await client.send('POST', `/meta/demo/environments/${parent?.id}/apis`, { name: 'cors' })) as {
     id: string;
   };
   const publish = (resource: string, cors: object) =>
-    workshop.ask('POST', `/meta/demo/apis/${api.id}/apiendpoints`, {
+    client.send('POST', `/meta/demo/apis/${api.id}/apiendpoints`, {
       name: resource.slice(1),
       properties: {
         resource,
@@ -82,14 +82,18 @@ test('a page can send cookies only to an endpoint that names its origin and allo
   const form = await page.context().newPage();
   await form.goto(allowed.origin);
   const event = '{"a":1}';
-  expect(await callFrom(form, at('/credentials'), ask)).toEqual({ cookie: '', authorization: '', event });
-  expect(await callFrom(form, at('/credentials'), ask)).toEqual({ cookie: 'session=ada', authorization: '', event });
-  const withPassword = { ...ask, headers: { ...ask.headers, authorization: 'Bearer nobody' } };
+  expect(await callFrom(form, at('/credentials'), request)).toEqual({ cookie: '', authorization: '', event });
+  expect(await callFrom(form, at('/credentials'), request)).toEqual({
+    cookie: 'session=ada',
+    authorization: '',
+    event,
+  });
+  const withPassword = { ...request, headers: { ...request.headers, authorization: 'Bearer nobody' } };
   expect(await callFrom(form, at('/credentials'), withPassword)).toMatchObject({ authorization: 'Bearer nobody' });
   // The browser hides a response that does not allow the request of the page.
   for (const refused of ['/origins', '/any']) {
-    expect(await callFrom(form, at(refused), ask)).toMatch(/^TypeError/);
-    expect(await callFrom(form, at(refused), { ...ask, credentials: 'omit' })).toEqual({
+    expect(await callFrom(form, at(refused), request)).toMatch(/^TypeError/);
+    expect(await callFrom(form, at(refused), { ...request, credentials: 'omit' })).toEqual({
       cookie: '',
       authorization: '',
       event,
@@ -97,9 +101,9 @@ test('a page can send cookies only to an endpoint that names its origin and allo
   }
 
   await form.goto(other.origin);
-  expect(await callFrom(form, at('/credentials'), ask)).toMatch(/^TypeError/);
-  expect(await callFrom(form, at('/credentials'), { ...ask, credentials: 'omit' })).toMatch(/^TypeError/);
-  expect(await callFrom(form, at('/any'), { ...ask, credentials: 'omit' })).toMatchObject({ event });
+  expect(await callFrom(form, at('/credentials'), request)).toMatch(/^TypeError/);
+  expect(await callFrom(form, at('/credentials'), { ...request, credentials: 'omit' })).toMatch(/^TypeError/);
+  expect(await callFrom(form, at('/any'), { ...request, credentials: 'omit' })).toMatchObject({ event });
   await form.close();
   allowed.close();
   other.close();
@@ -109,11 +113,11 @@ test('a page can read the 404 of the gateway, and the log explains why a beacon 
   tag: '@slow',
 }, async ({ page, platform }) => {
   const { origin, close } = await servePage();
-  const workshop = await workshopIn(platform, page);
-  const lambda = await workshop.make('beacon', LAMBDA);
+  const client = await lambdaClient(platform, page);
+  const lambda = await client.make('beacon', LAMBDA);
   // As: what the API document says of a record.
   const { parent } = lambda.properties;
-  const api = (await workshop.ask('POST', `/meta/demo/environments/${parent?.id}/apis`, { name: 'beacons' })) as {
+  const api = (await client.send('POST', `/meta/demo/environments/${parent?.id}/apis`, { name: 'beacons' })) as {
     id: string;
   };
   for (const [name, cors] of [
@@ -122,20 +126,20 @@ test('a page can read the 404 of the gateway, and the log explains why a beacon 
   ] as const) {
     const target = { implementation_type: 'lambda', implementation_id: lambda.id };
     const properties = { ...target, resource: `/${name}`, is_http_aware: true, methods: ['POST'], plugins: { cors } };
-    await workshop.ask('POST', `/meta/demo/apis/${api.id}/apiendpoints`, { name, properties });
+    await client.send('POST', `/meta/demo/apis/${api.id}/apiendpoints`, { name, properties });
   }
   const at = (path: string) => `${platform.ready.gatewayUrl}/beacons/${path}`;
-  const log = () => workshop.ask('GET', `/log/lambda/${lambda.id}?time=all`);
+  const log = () => client.send('GET', `/log/lambda/${lambda.id}?time=all`);
   const count = async () => {
     // As: what the API document says of the list.
-    const page = (await workshop.ask('GET', `/inspect/invocations?lambda=${lambda.id}`)) as { invocations: unknown[] };
+    const page = (await client.send('GET', `/inspect/invocations?lambda=${lambda.id}`)) as { invocations: unknown[] };
     return page.invocations.length;
   };
 
   const form = await page.context().newPage();
   await form.goto(origin);
-  expect(await callFrom(form, at('none'), { ...ask, credentials: 'omit' })).toMatchObject({ code: 404 });
-  expect(await callFrom(form, at('any'), { ...ask, method: 'DELETE', credentials: 'omit' })).toMatchObject({
+  expect(await callFrom(form, at('none'), { ...request, credentials: 'omit' })).toMatchObject({ code: 404 });
+  expect(await callFrom(form, at('any'), { ...request, method: 'DELETE', credentials: 'omit' })).toMatchObject({
     code: 405,
   });
   const beacon = (path: string) =>

@@ -15,13 +15,13 @@ import { basic, send } from '../server/testing/checked-client.ts';
  * Kills the shipped server (-9) repeatedly while several clients write, and checks after each start that every acknowledged write exists
  * and none is partial. Number of kills: TERRARIUM_CRASH_KILLS.
  */
-const KILLS = Number(process.env.TERRARIUM_CRASH_KILLS || 12);
+const KILL_COUNT = Number(process.env.TERRARIUM_CRASH_KILLS || 12);
 const WRITERS = 6;
 /** A kill comes up to this long after a client could write, or in every eighth run after the process began. */
 const LONGEST_RUN_MS = 600;
 const LONGEST_START_MS = 400;
 /** Long enough to make a snapshot due every hundred writes, so that kills also meet those. */
-const FILLER = 'x'.repeat(40_000);
+const PADDING = 'x'.repeat(40_000);
 const KEY = { TERRARIUM_ROOT_API_KEY: 'crash', TERRARIUM_ROOT_API_SECRET: 'test' };
 const auth = basic('crash', 'test');
 
@@ -86,7 +86,7 @@ class Writer {
     const value = String(this.count);
     this.next = { ...state, description: value, env: value };
     const body = [
-      { op: 'add', path: '/description', value: `${value} ${FILLER}` },
+      { op: 'add', path: '/description', value: `${value} ${PADDING}` },
       { op: 'add', path: '/properties/env', value: { VALUE: value } },
     ];
     return { method: 'PATCH', path: own, body };
@@ -172,12 +172,12 @@ async function check(baseUrl: string, writers: readonly Writer[]): Promise<numbe
 }
 
 it.skipIf(process.platform === 'win32')(
-  `loses nothing acknowledged and leaves nothing half done in ${KILLS} kills`,
+  `loses nothing acknowledged and leaves nothing half done in ${KILL_COUNT} kills`,
   async () => {
     const writers = Array.from({ length: WRITERS }, (_, at) => new Writer(`writer-${at}`));
     const count = () => writers.reduce((sum, writer) => sum + writer.count, 0);
     let seq = 0;
-    for (let kill = 1; kill <= KILLS; kill++) {
+    for (let kill = 1; kill <= KILL_COUNT; kill++) {
       if (kill % 8 === 0) {
         const { kill: killNow } = start();
         await delay(Math.random() * LONGEST_START_MS);
@@ -202,8 +202,9 @@ it.skipIf(process.platform === 'win32')(
     const { ready, kill } = start();
     await check((await ready()).baseUrl, writers);
     await kill();
-    expect(count()).toBeGreaterThanOrEqual(KILLS / 2);
-    if (process.env.TERRARIUM_CRASH_KILLS) console.log(`${KILLS} kills, ${count()} acknowledged writes, all there`);
+    expect(count()).toBeGreaterThanOrEqual(KILL_COUNT / 2);
+    if (process.env.TERRARIUM_CRASH_KILLS)
+      console.log(`${KILL_COUNT} kills, ${count()} acknowledged writes, all there`);
   },
-  30_000 + KILLS * 10_000,
+  30_000 + KILL_COUNT * 10_000,
 );

@@ -100,23 +100,23 @@ describe('routes follow the world at once (D-098, D-151, D-152)', () => {
 
 describe('targets that are gone (D-130, D-139, D-050)', () => {
   it('the endpoint of a deleted lambda answers 503 until it is pointed at another', async () => {
-    const doomed = await make.lambda(acme);
-    const { path, set } = await publish({}, doomed);
+    const lambda = await make.lambda(acme);
+    const { path, set } = await publish({}, lambda);
     expect((await call(path)).status).toBe(200);
-    expect((await root.delete(`/acme/lambdas/${doomed.id}`)).status).toBe(204);
+    expect((await root.delete(`/acme/lambdas/${lambda.id}`)).status).toBe(204);
     expect(await call(path)).toMatchObject(refusal(503));
     await set('implementation_id', second.id);
     expect(await call(path)).toMatchObject({ status: 200, body: second.name });
   });
 
   it('a lambda that comes back under its id answers again', async () => {
-    const doomed = await make.lambda(acme);
-    const { path } = await publish({}, doomed);
+    const lambda = await make.lambda(acme);
+    const { path } = await publish({}, lambda);
     await call(path);
-    await root.delete(`/acme/lambdas/${doomed.id}`);
-    const { status } = await root.post(`${acme.environment}/lambdas`, { ...doomed, name: 'back-again' });
+    await root.delete(`/acme/lambdas/${lambda.id}`);
+    const { status } = await root.post(`${acme.environment}/lambdas`, { ...lambda, name: 'back-again' });
     expect(status).toBe(201);
-    expect(await call(path)).toMatchObject({ status: 200, body: doomed.name });
+    expect(await call(path)).toMatchObject({ status: 200, body: lambda.name });
   });
 
   it('the endpoint of a container answers 503 as long as no engine runs it, and when it was deleted', async () => {
@@ -232,23 +232,23 @@ describe('a lambda that is not public (D-141)', () => {
     const lambda = await make.lambda(acme, { public: false });
     const { path } = await publish({}, lambda);
     const insider = await account('insider');
-    const ways = [
+    const requests = [
       (auth?: string) => call(path, { auth }),
       (auth?: string) => call('/api/async', { auth, body: { lambdaId: lambda.id } }, 'POST'),
     ];
-    for (const way of ways) {
-      expect((await way()).status).toBe(401);
-      expect(await way(insider.bearer)).toMatchObject({
+    for (const request of requests) {
+      expect((await request()).status).toBe(401);
+      expect(await request(insider.bearer)).toMatchObject({
         status: 403,
         body: { message: expect.stringContaining('lambda.invoke') },
       });
     }
     await grant(root, `/acme/lambdas/${lambda.id}`, 'lambda.invoke', insider.id);
-    for (const way of ways) {
-      expect((await way(insider.bearer)).status).toBe(200);
-      expect((await way(insider.basic)).status).toBe(200);
+    for (const request of requests) {
+      expect((await request(insider.bearer)).status).toBe(200);
+      expect((await request(insider.basic)).status).toBe(200);
     }
     await root.patch(`/acme/lambdas/${lambda.id}`, [{ op: 'replace', path: '/properties/public', value: true }]);
-    for (const way of ways) expect((await way('Bearer wrong')).status).toBe(200);
+    for (const request of requests) expect((await request('Bearer wrong')).status).toBe(200);
   });
 });

@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 /** What the engine answers a job. */
-async function ask(method: string, path: string, body?: object) {
+async function call(method: string, path: string, body?: object) {
   const sent = body === undefined ? undefined : JSON.stringify(body);
   const [status, answer] = await new Promise<[number, string]>((resolve, reject) => {
     const headers = sent === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': sent.length };
@@ -47,16 +47,16 @@ async function ask(method: string, path: string, body?: object) {
 
 it('a job sees and changes only containers of its own run', async () => {
   const create = { Image: await testImage() };
-  const { status, body: own } = await ask('POST', '/containers/create', create);
+  const { status, body: own } = await call('POST', '/containers/create', create);
   expect(status).toBe(201);
   try {
-    const seen = (await ask('GET', '/containers/json?all=1')).body;
+    const seen = (await call('GET', '/containers/json?all=1')).body;
     expect(seen.map(({ Id }: { Id: string }) => Id)).toEqual([own.Id]);
-    expect((await ask('GET', `/containers/${foreign.id}/json`)).status).toBe(404);
-    expect((await ask('POST', `/containers/${foreign.id}/rename?name=taken`)).status).toBe(404);
-    expect((await ask('GET', '/volumes')).status).toBe(403);
+    expect((await call('GET', `/containers/${foreign.id}/json`)).status).toBe(404);
+    expect((await call('POST', `/containers/${foreign.id}/rename?name=taken`)).status).toBe(404);
+    expect((await call('GET', '/volumes')).status).toBe(403);
   } finally {
-    expect((await ask('DELETE', `/containers/${own.Id}`)).status).toBe(204);
+    expect((await call('DELETE', `/containers/${own.Id}`)).status).toBe(204);
   }
 });
 
@@ -68,7 +68,7 @@ it.each([
   { NetworkMode: 'host' },
   { NetworkMode: 'other' },
 ])('a job cannot create a container with %o', async (HostConfig) => {
-  const { status, body } = await ask('POST', '/containers/create', { Image: await testImage(), HostConfig });
+  const { status, body } = await call('POST', '/containers/create', { Image: await testImage(), HostConfig });
   if (status === 201) await docker.getContainer(body.Id).remove();
   expect([status, body.message]).toEqual([403, expect.stringContaining(Object.keys(HostConfig)[0] ?? '')]);
 });

@@ -35,16 +35,16 @@ async function start(): Promise<void> {
 }
 const idle = async (): Promise<Body> => make.container(place, { image, cmd: IDLE, memory: 16 });
 const statusOf = async ({ id }: Body) => (await platform.root.get(`/root/containers/${id}`)).body.properties.status;
-const ask = async (method: string, path: string, body?: object) => {
+const request = async (method: string, path: string, body?: object) => {
   const startedMs = performance.now();
   const reply = await platform.root.send(method, path, body && { body });
   const tookMs = performance.now() - startedMs;
   return [reply.status, reply.headers.get('retry-after'), tookMs < OTHER_LIMITS_MS];
 };
-const waysToAsk = ({ id }: Body) => [
-  ask('GET', `/../log/container/${id}`),
-  ask('GET', `/../inspect/containers/${id}/stats`),
-  ask('POST', `/../inspect/containers/${id}/exec`, { command: ['true'] }),
+const requestsFor = ({ id }: Body) => [
+  request('GET', `/../log/container/${id}`),
+  request('GET', `/../inspect/containers/${id}/stats`),
+  request('POST', `/../inspect/containers/${id}/exec`, { command: ['true'] }),
 ];
 
 describe('an engine that accepts connections and says nothing', () => {
@@ -58,11 +58,11 @@ describe('an engine that accepts connections and says nothing', () => {
     await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
     proxy.hang();
     const hungAtMs = performance.now();
-    const asked = waysToAsk(container);
+    const asked = requestsFor(container);
     await expect.poll(() => statusOf(container), POLL).toBe('LOST');
     expect(performance.now() - hungAtMs).toBeLessThan(OTHER_LIMITS_MS);
     for (const reply of await Promise.all(asked)) expect(reply).toEqual([503, '5', true]);
-    for (const reply of await Promise.all(waysToAsk(container))) expect(reply).toEqual([503, '5', true]);
+    for (const reply of await Promise.all(requestsFor(container))) expect(reply).toEqual([503, '5', true]);
     const late = await idle();
     expect(late.properties.status).toBe('LOST');
     expect((await platform.root.get('/health')).status).not.toBe(500);

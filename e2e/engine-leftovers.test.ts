@@ -16,7 +16,7 @@ import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
 const LIMIT_MS = 180_000;
 const POLL = { timeout: 60_000, interval: 100 };
 /** More than are removed at a time. */
-const MANY = 20;
+const CONTAINER_COUNT = 20;
 /** Number of running containers that ignore a stop request. */
 const STUBBORN = 4;
 
@@ -68,7 +68,7 @@ async function endedOwner(dataDir?: string): Promise<Owner> {
 }
 
 describe('a stop', () => {
-  it(`removes ${MANY} containers, some of which do not end by themselves, and their network, within its limit`, {
+  it(`removes ${CONTAINER_COUNT} containers, some of which do not end by themselves, and their network, within its limit`, {
     timeout: LIMIT_MS,
   }, async () => {
     const platform = await startPlatform({ containers: { engine: 'auto' } });
@@ -86,8 +86,8 @@ describe('a stop', () => {
     // The others were made, and never came to run: they are the world's all the same.
     const Labels = { 'terrarium.world': worldId };
     const idle = { Image: image, Cmd: ['sleep', '3600'], Labels };
-    await Promise.all(Array.from({ length: MANY - STUBBORN }, () => docker.createContainer(idle)));
-    expect((await leftOf(worldId)).length).toBeGreaterThan(MANY);
+    await Promise.all(Array.from({ length: CONTAINER_COUNT - STUBBORN }, () => docker.createContainer(idle)));
+    expect((await leftOf(worldId)).length).toBeGreaterThan(CONTAINER_COUNT);
     // It rejects with EngineLeftovers when its limit is reached.
     await platform.stop();
     await expectNothingLeft(worldId);
@@ -134,7 +134,7 @@ describe('what worlds in memory left whose process was killed', () => {
       // A number that another process has by now.
       await leave({ ...here, pid: neighbour.pid ?? 0, began: '1' }),
       await leave(here),
-      await leave({ ...here, pid: neighbour.pid ?? 0, began: await beganOf(neighbour.pid ?? 0) }),
+      await leave({ ...here, pid: neighbour.pid ?? 0, began: await startTimeOf(neighbour.pid ?? 0) }),
       await leave({ ...dead, pids: 'pid:[1]' }),
       await leave({ ...dead, boot: randomUUID() }),
       await leave(await endedOwner(join(folder, 'no-such-folder'))),
@@ -152,8 +152,8 @@ describe('what worlds in memory left whose process was killed', () => {
     const script = join(folder, 'create.mjs');
     await writeFile(script, CREATE);
     const run = command.start(['exec', '--seed', 'empty', '--', process.execPath, script, image]);
-    const said = await run.said('world ');
-    const world = /world (\S+)/.exec(said)?.[1] ?? '';
+    const output = await run.said('world ');
+    const world = /world (\S+)/.exec(output)?.[1] ?? '';
     worlds.push(world);
     expect((await leftOf(world)).length).toBeGreaterThanOrEqual(2);
     run.child.kill('SIGKILL');
@@ -218,7 +218,7 @@ describe('terrarium clean', () => {
   });
 });
 
-async function beganOf(pid: number): Promise<string> {
+async function startTimeOf(pid: number): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }

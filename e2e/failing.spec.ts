@@ -10,11 +10,11 @@ const leads = (page: Page) => page.getByRole('grid', { name: 'Leads' }).getByRol
 
 /** Takes a variable away from the demo's form, as a colleague might. @returns the number of the commit */
 async function forget(platform: WindowPlatform, page: Page, name: string): Promise<number> {
-  const found = await platform.ask(page, 'GET', '/meta/demo/lambdas?name=contact-form');
+  const found = await platform.send(page, 'GET', '/meta/demo/lambdas?name=contact-form');
   const [{ id }] = found.body as [{ id: string }]; // as the API document says
   const patch = [{ op: 'remove', path: `/properties/env/${name}` }];
-  expect((await platform.ask(page, 'PATCH', `/meta/demo/lambdas/${id}`, patch)).status).toBe(200);
-  const history = await platform.ask(page, 'GET', '/inspect/history?limit=1');
+  expect((await platform.send(page, 'PATCH', `/meta/demo/lambdas/${id}`, patch)).status).toBe(200);
+  const history = await platform.send(page, 'GET', '/inspect/history?limit=1');
   return (history.body as { newest: number }).newest;
 }
 

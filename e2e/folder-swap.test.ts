@@ -54,9 +54,9 @@ describe('a platform whose data folder is taken away', () => {
   it('loses nothing it acknowledged, and does not affect a platform that starts in its place', async () => {
     const elsewhere = join(workplace.folder, 'elsewhere');
     const a = await start();
-    const ofA: string[] = [];
-    const writers = Array.from({ length: WRITERS }, (_, at) => writeUntilRefused(a, `a${at}`, ofA));
-    await expect.poll(() => ofA.length).toBeGreaterThan(20);
+    const acknowledgedByA: string[] = [];
+    const writers = Array.from({ length: WRITERS }, (_, at) => writeUntilRefused(a, `a${at}`, acknowledgedByA));
+    await expect.poll(() => acknowledgedByA.length).toBeGreaterThan(20);
     await rename(data, elsewhere);
     for (const answer of await Promise.all(writers)) {
       expect(answer).toMatchObject(refusal(503));
@@ -68,8 +68,8 @@ describe('a platform whose data folder is taken away', () => {
     });
 
     const b = await start();
-    const ofB = ['b0', 'b1', 'b2'];
-    for (const name of ofB) expect((await create(b, name)).status).toBe(201);
+    const acknowledgedByB = ['b0', 'b1', 'b2'];
+    for (const name of acknowledgedByB) expect((await create(b, name)).status).toBe(201);
     expect((await create(a, 'late')).status).toBe(503);
     const { err } = await a.stop();
     expect(err).toMatch(LOST);
@@ -81,10 +81,10 @@ describe('a platform whose data folder is taken away', () => {
     expect(await b.stop()).toMatchObject({ exitCode: 0, err: '' });
 
     const again = await start();
-    expect(await names(again)).toEqual(['root', ...ofB, 'b3']);
+    expect(await names(again)).toEqual(['root', ...acknowledgedByB, 'b3']);
     await again.stop();
     const found = await start(elsewhere);
-    expect(await names(found)).toEqual(expect.arrayContaining(ofA));
+    expect(await names(found)).toEqual(expect.arrayContaining(acknowledgedByA));
     await found.stop();
     await rm(data, { recursive: true });
     await rm(elsewhere, { recursive: true });

@@ -24,10 +24,10 @@ const LONG = 20_000;
 
 const run = promisify(execFile);
 const folder = await mkdtemp(join(tmpdir(), 'terrarium disk '));
-const obstacle = await mount();
-if (obstacle) {
-  console.warn(`the tests of a full and a read-only disk are skipped: ${obstacle}`);
-  if (process.env.CI && process.getuid?.() === 0) throw new Error(`they have to run here: ${obstacle}`);
+const skipReason = await mount();
+if (skipReason) {
+  console.warn(`the tests of a full and a read-only disk are skipped: ${skipReason}`);
+  if (process.env.CI && process.getuid?.() === 0) throw new Error(`they have to run here: ${skipReason}`);
 }
 
 /** Mounts the small file system; resolves to the reason when that is not allowed here. */
@@ -40,7 +40,7 @@ async function mount(): Promise<string | undefined> {
 const remount = (option: 'ro' | 'rw') => run('mount', ['-o', `remount,${option}`, folder]);
 
 /** Uses up the free space; returns a function that frees it again. */
-function fillUp(): () => void {
+function fillDisk(): () => void {
   const path = join(folder, 'filler');
   const file = openSync(path, 'w');
   try {
@@ -80,9 +80,9 @@ async function freePort(): Promise<number> {
 }
 
 /** Repeats requests until one is rejected: a full disk still has space in the last page of a file. */
-async function untilRefused<T extends { status: number }>(ask: () => Promise<T>) {
+async function repeatUntilRefused<T extends { status: number }>(attempt: () => Promise<T>) {
   for (let accepted = 0; accepted < PAGE_BYTES; accepted++) {
-    const refused = await ask();
+    const refused = await attempt();
     if (refused.status >= 400) return { accepted, refused };
   }
   throw new Error('the disk is not full');
@@ -106,18 +106,18 @@ const names = async (): Promise<string[]> =>
   (await meta('GET', '/orgs')).body.map(({ name }: { name: string }) => name);
 
 beforeAll(async () => {
-  if (!obstacle) await start();
+  if (!skipReason) await start();
 });
 afterAll(async () => {
   await platform?.stop();
-  if (!obstacle) await run('umount', [folder]);
+  if (!skipReason) await run('umount', [folder]);
   await rm(folder, { recursive: true });
 });
 
-describe.skipIf(obstacle !== undefined)('on a small disk', () => {
+describe.skipIf(skipReason !== undefined)('on a small disk', () => {
   it('refuses writes with the reason when it is full, keeps acknowledged ones, and continues when there is space', async () => {
     expect((await meta('POST', '/root', { name: 'before' })).status).toBe(201);
-    const free = fillUp();
+    const free = fillDisk();
     const big = { name: 'refused', description: 'x'.repeat(100_000) };
     const refused = await meta('POST', '/root', big);
     expect(refused).toMatchObject(refusal(503));
@@ -158,12 +158,12 @@ describe.skipIf(obstacle !== undefined)('on a small disk', () => {
     const { lambdaId: id } = (await call()).body;
     await recorder.take(1);
     expect(await result(id)).toMatchObject({ status: 404, body: { message: 'result not available yet' } });
-    const free = fillUp();
+    const free = fillDisk();
     release();
     await expect.poll(async () => (await result(id)).status).toBe(200);
     expect((await result(id)).body.result).toHaveLength(LONG);
 
-    const { accepted, refused } = await untilRefused(call);
+    const { accepted, refused } = await repeatUntilRefused(call);
     expect(refused).toMatchObject(refusal(503));
     expect(refused.body.message).toContain('The disk is full');
     await recorder.take(accepted);
@@ -192,12 +192,13 @@ describe.skipIf(obstacle !== undefined)('on a small disk', () => {
     expect(await sendLead(crmUrl, 'kept')).toBe(200);
     expect(await leads()).toBe(1);
 
-    const free = fillUp();
-    for (const ask of [issue, make]) expect((await untilRefused(ask)).refused).toMatchObject({ status: 503 });
+    const free = fillDisk();
+    for (const attempt of [issue, make])
+      expect((await repeatUntilRefused(attempt)).refused).toMatchObject({ status: 503 });
     const revoked = await send('DELETE', `${securityUrl}/apiKeys/${apiKey}`, { auth });
     expect(revoked).toMatchObject(refusal(503));
     expect(revoked.body.message).toContain('The disk is full');
-    const before = 1 + (await untilRefused(async () => ({ status: await sendLead(crmUrl, 'more') }))).accepted;
+    const before = 1 + (await repeatUntilRefused(async () => ({ status: await sendLead(crmUrl, 'more') }))).accepted;
     for (const known of [token, basic(apiKey, apiSecret)]) {
       expect((await send('GET', `${platform.emulator.metaUrl}/orgs`, { auth: known })).status).toBe(200);
     }
@@ -233,7 +234,7 @@ describe.skipIf(obstacle !== undefined)('on a small disk', () => {
     await platform.stop();
     const lock = join(folder, 'data', 'lock');
     await writeFile(lock, '4194304\n1\n'); // of a process that has ended
-    const free = fillUp();
+    const free = fillDisk();
     for (let times = 0; times < 2; times += 1)
       await expect(start()).rejects.toThrow(/lock\S*: cannot be written \(ENOSPC\)\. Free some space on the disk/);
     free();

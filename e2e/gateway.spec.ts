@@ -17,8 +17,8 @@ const traffic = (page: Page) => page.getByRole('grid', { name: 'Requests' }).get
 const detailIn = (page: Page) => page.getByRole('region', { name: 'Request', exact: true });
 
 /** As the API document says of these paths. */
-async function ask<T>(platform: WindowPlatform, page: Page, method: string, path: string, body?: unknown): Promise<T> {
-  const answer = await platform.ask(page, method, path, body);
+async function send<T>(platform: WindowPlatform, page: Page, method: string, path: string, body?: unknown): Promise<T> {
+  const answer = await platform.send(page, method, path, body);
   if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body as T;
 }
@@ -35,9 +35,9 @@ test('endpoints show who can call them and the used part of their limit, and lin
   await expect(lead).toContainText('everyone');
   await expect(lead).toContainText('0/60 a minute');
   // A lower limit is reached with fewer requests.
-  const endpoints = await ask<Named[]>(platform, page, 'GET', '/meta/demo/apiendpoints?name=lead');
+  const endpoints = await send<Named[]>(platform, page, 'GET', '/meta/demo/apiendpoints?name=lead');
   const limit = [{ op: 'replace', path: '/properties/plugins/rateLimit/perMinute', value: 5 }];
-  await ask(platform, page, 'PATCH', `/meta/demo/apiendpoints/${endpoints[0]?.id}`, limit);
+  await send(platform, page, 'PATCH', `/meta/demo/apiendpoints/${endpoints[0]?.id}`, limit);
   await expect(lead).toContainText('0/5 a minute');
   await expect(lead).toContainText('none yet');
   await expect(endpointRow(page, '/ci/deploy')).toContainText('1 user, 1 group');
@@ -88,15 +88,15 @@ test('the scope filters endpoints and traffic, and a deleted target is reported'
   await platform.open(page);
   await platform.call('/website/orders/1001');
   await platform.call('/api/async', {});
-  const workspaces = await ask<Named[]>(platform, page, 'GET', '/meta/demo/workspaces');
+  const workspaces = await send<Named[]>(platform, page, 'GET', '/meta/demo/workspaces');
   const reporting = workspaces.find(({ name }) => name === 'reporting')?.id;
   await platform.open(page, `gateway?scope=${reporting}`);
   await expect(endpointsIn(page).getByRole('row')).toHaveCount(2);
   await expect(endpointRow(page, '/api/async').getByRole('link', { name: 'slow-summary' })).toBeVisible();
   await expect(traffic(page)).toHaveCount(2);
 
-  const lambdas = await ask<Named[]>(platform, page, 'GET', '/meta/demo/lambdas');
-  await ask(platform, page, 'DELETE', `/meta/demo/lambdas/${lambdas.find(({ name }) => name === 'slow-summary')?.id}`);
+  const lambdas = await send<Named[]>(platform, page, 'GET', '/meta/demo/lambdas');
+  await send(platform, page, 'DELETE', `/meta/demo/lambdas/${lambdas.find(({ name }) => name === 'slow-summary')?.id}`);
   await expect(endpointRow(page, '/api/async')).toContainText('lambda deleted');
   const delivery = workspaces.find(({ name }) => name === 'delivery')?.id;
   await platform.open(page, `gateway?scope=${delivery}`);
@@ -115,10 +115,10 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await requireEngine();
     const image = await testImage();
     await platform.load(page);
-    const environments = await ask<Named[]>(platform, page, 'GET', '/meta/demo/environments?expand=true');
+    const environments = await send<Named[]>(platform, page, 'GET', '/meta/demo/environments?expand=true');
     const environment = environments.find(({ properties }) => properties.environment_type === 'development');
-    const providers = await ask<Named[]>(platform, page, 'GET', '/meta/root/providers');
-    const shop = await ask<Named>(platform, page, 'POST', `/meta/demo/environments/${environment?.id}/containers`, {
+    const providers = await send<Named[]>(platform, page, 'GET', '/meta/root/providers');
+    const shop = await send<Named>(platform, page, 'POST', `/meta/demo/environments/${environment?.id}/containers`, {
       name: 'shop',
       properties: {
         container_type: 'DOCKER',
@@ -130,11 +130,11 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
       },
     });
     const statusOf = async () =>
-      (await ask<Named>(platform, page, 'GET', `/meta/root/resources/${shop.id}`)).properties.status;
+      (await send<Named>(platform, page, 'GET', `/meta/root/resources/${shop.id}`)).properties.status;
     await expect.poll(statusOf).toBe('RUNNING');
-    const apis = await ask<Named[]>(platform, page, 'GET', '/meta/demo/apis');
+    const apis = await send<Named[]>(platform, page, 'GET', '/meta/demo/apis');
     const api = apis.find(({ name }) => name === 'website')?.id;
-    await ask(platform, page, 'POST', `/meta/root/apis/${api}/apiendpoints`, {
+    await send(platform, page, 'POST', `/meta/root/apis/${api}/apiendpoints`, {
       name: 'front',
       properties: {
         resource: '/shop',
@@ -157,7 +157,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await request.click();
     await expect(detailIn(page).getByRole('link', { name: 'Container' })).toBeVisible();
 
-    await ask(platform, page, 'PATCH', `/meta/demo/containers/${shop.id}`, [
+    await send(platform, page, 'PATCH', `/meta/demo/containers/${shop.id}`, [
       { op: 'replace', path: '/properties/num_instances', value: 0 },
     ]);
     await expect(row).toContainText('suspended');

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { ask, describeAnew, newestOf, worldOf } from './history-window.ts';
+import { commitDescriptions, newestOf, send, worldOf } from './history-window.ts';
 import { expect, test } from './window.ts';
 
 test(
@@ -7,7 +7,7 @@ test(
   { tag: '@slow' },
   async ({ page, platform }, testInfo) => {
     await platform.open(page);
-    await describeAnew(platform, page, 2);
+    await commitDescriptions(platform, page, 2);
     await platform.open(page, 'history');
     const save = async (entry: string) => {
       const coming = page.waitForEvent('download');
@@ -58,7 +58,7 @@ test(
 
 test('a seed replaces the world, and that can be undone', async ({ page, platform }) => {
   await platform.open(page);
-  await ask(platform, page, 'POST', '/meta/root', { name: 'mine' });
+  await send(platform, page, 'POST', '/meta/root', { name: 'mine' });
   const before = await worldOf(platform, page);
   await platform.open(page, 'history?dialog=reset');
   const dialog = page.getByRole('alertdialog');

@@ -11,37 +11,37 @@ export const commits = (page: Page) => page.getByRole('grid', { name: 'Commits' 
 export const moment = (page: Page) => page.getByRole('region', { name: 'Moment' });
 
 /** Asks as the window would, and demands success. */
-export async function ask<T>(
+export async function send<T>(
   platform: WindowPlatform,
   page: Page,
   method: string,
   path: string,
   body?: unknown,
 ): Promise<T> {
-  const answer = await platform.ask(page, method, path, body);
+  const answer = await platform.send(page, method, path, body);
   if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body as T; // as the API document says
 }
 
 /** The demo's first lambda, described again so many times: commits 3, 4 and so on. */
-export async function describeAnew(platform: WindowPlatform, page: Page, count: number): Promise<Named> {
-  const [lambda] = await ask<Named[]>(platform, page, 'GET', '/meta/demo/lambdas?expand=true');
+export async function commitDescriptions(platform: WindowPlatform, page: Page, count: number): Promise<Named> {
+  const [lambda] = await send<Named[]>(platform, page, 'GET', '/meta/demo/lambdas?expand=true');
   if (!lambda) throw new Error('the demo has no lambda');
   for (let version = 1; version <= count; version += 1) {
     const patch = [{ op: 'add', path: '/description', value: `version ${version}` }];
-    await ask(platform, page, 'PATCH', `/meta/root/lambdas/${lambda.id}`, patch);
+    await send(platform, page, 'PATCH', `/meta/root/lambdas/${lambda.id}`, patch);
   }
   return lambda;
 }
 
 export const newestOf = async (platform: WindowPlatform, page: Page) =>
-  (await ask<{ newest: number }>(platform, page, 'GET', '/inspect/history?limit=1')).newest;
+  (await send<{ newest: number }>(platform, page, 'GET', '/inspect/history?limit=1')).newest;
 export const descriptionOf = async (platform: WindowPlatform, page: Page, { id }: Named) =>
-  (await ask<{ description?: string }>(platform, page, 'GET', `/meta/root/resources/${id}`)).description;
+  (await send<{ description?: string }>(platform, page, 'GET', `/meta/root/resources/${id}`)).description;
 
 /** All of the world but what each instance has of its own: root's account, secrets, numbers of commits. */
 export const worldOf = async (platform: WindowPlatform, page: Page) => {
-  const { resources } = await ask<{ resources: { path: string; type: string }[] }>(
+  const { resources } = await send<{ resources: { path: string; type: string }[] }>(
     platform,
     page,
     'GET',

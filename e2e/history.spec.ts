@@ -1,12 +1,12 @@
-import { expectNoFaults, untilStill } from './axe.ts';
+import { expectNoFaults, waitUntilStill } from './axe.ts';
 import {
-  ask,
+  commitDescriptions,
   commits,
-  describeAnew,
   descriptionOf,
   moment,
   type Named,
   newestOf,
+  send,
   slider,
   timeLine,
 } from './history-window.ts';
@@ -15,8 +15,8 @@ import { expect, test } from './window.ts';
 
 test('a past world is opened by mouse and by keyboard, shown, and restored', async ({ page, platform }) => {
   await platform.open(page);
-  const lambda = await describeAnew(platform, page, 10);
-  const made = await ask<Named>(platform, page, 'POST', '/meta/root', { name: 'acme' });
+  const lambda = await commitDescriptions(platform, page, 10);
+  const made = await send<Named>(platform, page, 'POST', '/meta/root', { name: 'acme' });
   await platform.open(page, 'history');
   const newest = await newestOf(platform, page);
   await expect(timeLine(page)).toContainText(`${newest} commits`);
@@ -72,17 +72,17 @@ test('a past world is opened by mouse and by keyboard, shown, and restored', asy
   await dialog.getByRole('button', { name: 'Restore 2 resources' }).click();
   await expect(page.getByText(/The world was restored to its state after commit 5\./)).toBeVisible();
   await expect.poll(() => descriptionOf(platform, page, lambda)).toBe('version 3');
-  expect((await platform.ask(page, 'GET', `/meta/root/resources/${made.id}`)).status).toBe(404);
+  expect((await platform.send(page, 'GET', `/meta/root/resources/${made.id}`)).status).toBe(404);
 
   await page.getByRole('button', { name: 'Undo' }).first().click();
   await expect(page.getByText(/was undone/)).toBeVisible();
   await expect.poll(() => descriptionOf(platform, page, lambda)).toBe('version 10');
-  expect((await platform.ask(page, 'GET', `/meta/root/resources/${made.id}`)).status).toBe(200);
+  expect((await platform.send(page, 'GET', `/meta/root/resources/${made.id}`)).status).toBe(200);
 });
 
 test('a commit that conflicts with a later one is not undone, and the reason is shown', async ({ page, platform }) => {
   await platform.open(page);
-  const lambda = await describeAnew(platform, page, 3);
+  const lambda = await commitDescriptions(platform, page, 3);
   await platform.open(page, 'history?sel=4');
   await moment(page).getByRole('button', { name: 'Revert this commit' }).click();
   await expect(moment(page).getByRole('alert')).toContainText(/description/);
@@ -95,7 +95,7 @@ test('a commit that conflicts with a later one is not undone, and the reason is 
 
 test('a named snapshot is saved, compared, restored and deleted', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page);
-  const lambda = await describeAnew(platform, page, 2);
+  const lambda = await commitDescriptions(platform, page, 2);
   await platform.open(page, 'history');
   await page.getByRole('button', { name: 'Snapshots' }).click();
   const dialog = page.getByRole('dialog', { name: 'Snapshots' });
@@ -114,7 +114,7 @@ test('a named snapshot is saved, compared, restored and deleted', { tag: '@slow'
   await page.keyboard.press('Escape');
   await expect(page).not.toHaveURL(/dialog=/);
 
-  await describeAnew(platform, page, 5);
+  await commitDescriptions(platform, page, 5);
   await expect(timeLine(page)).toContainText(`${await newestOf(platform, page)} commits`);
   await timeLine(page).getByRole('button', { name: 'Snapshot before' }).click();
   await expect(page).toHaveURL(/sel=4(&|$)/);
@@ -139,7 +139,7 @@ test('a named snapshot is saved, compared, restored and deleted', { tag: '@slow'
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete the snapshot' }).click();
   await expect(dialog).toContainText('No snapshots yet');
-  expect(await ask<unknown[]>(platform, page, 'GET', '/inspect/snapshots')).toEqual([]);
+  expect(await send<unknown[]>(platform, page, 'GET', '/inspect/snapshots')).toEqual([]);
 });
 
 test('a commit of another client appears without a reload, and without a network as well', { tag: '@slow' }, async ({
@@ -147,25 +147,25 @@ test('a commit of another client appears without a reload, and without a network
   platform,
 }) => {
   await platform.open(page);
-  await describeAnew(platform, page, 1);
+  await commitDescriptions(platform, page, 1);
   await platform.open(page, 'history');
   const first = commits(page).getByRole('row').nth(1);
   await expect(first).toContainText(/root changed /);
-  await ask(platform, page, 'POST', '/meta/root', { name: 'watched' });
+  await send(platform, page, 'POST', '/meta/root', { name: 'watched' });
   await expect(first).toContainText(/root created watched.*\/watched/);
   await expect(timeLine(page)).toContainText(`${await newestOf(platform, page)} commits`);
   // Looking at the past, one stays there.
   await platform.open(page, 'history?sel=2&tab=since');
-  await ask(platform, page, 'POST', '/meta/root', { name: 'later' });
+  await send(platform, page, 'POST', '/meta/root', { name: 'later' });
   await expect(moment(page).getByText('/later')).toBeVisible();
   await expect(page).toHaveURL(/sel=2/);
 
   // Without a network, it shows and changes as much.
-  const lambda = await describeAnew(platform, page, 2);
+  const lambda = await commitDescriptions(platform, page, 2);
   const newest = await newestOf(platform, page);
   await platform.open(page, `history?sel=${newest}`);
   await page.evaluate(`dispatchEvent(new Event('offline'))`);
-  await ask(platform, page, 'POST', '/meta/root', { name: 'offline' });
+  await send(platform, page, 'POST', '/meta/root', { name: 'offline' });
   await expect(timeLine(page)).toContainText(`${await newestOf(platform, page)} commits`);
   await moment(page).getByRole('button', { name: 'Revert this commit' }).click();
   await expect(page.getByText(`Commit ${newest} was undone.`)).toBeVisible();
@@ -174,8 +174,8 @@ test('a commit of another client appears without a reload, and without a network
 
 test('commits are filtered by words and by scope', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page);
-  const lambda = await describeAnew(platform, page, 2);
-  const org = await ask<Named>(platform, page, 'POST', '/meta/root', { name: 'acme' });
+  const lambda = await commitDescriptions(platform, page, 2);
+  const org = await send<Named>(platform, page, 'POST', '/meta/root', { name: 'acme' });
   await platform.open(page, 'history');
   await expect(commits(page).getByRole('row')).toHaveCount(6);
   await page.keyboard.press('/');
@@ -193,7 +193,7 @@ test('commits are filtered by words and by scope', { tag: '@slow' }, async ({ pa
   await expect(commits(page).getByRole('row')).toHaveCount(2);
   await expect(commits(page).getByRole('row').nth(1)).toContainText(/root created acme.*\/acme/);
   // Search results are live, too.
-  await ask(platform, page, 'POST', '/meta/acme/workspaces', { name: 'shop' });
+  await send(platform, page, 'POST', '/meta/acme/workspaces', { name: 'shop' });
   await expect(commits(page).getByRole('row').nth(1)).toContainText('/acme/shop');
 });
 
@@ -233,8 +233,8 @@ test('axe finds no violation in any state of the history, light and dark', { tag
   platform,
 }) => {
   await platform.open(page);
-  const lambda = await describeAnew(platform, page, 3);
-  await ask(platform, page, 'POST', '/inspect/snapshots', { name: 'kept' });
+  const lambda = await commitDescriptions(platform, page, 3);
+  await send(platform, page, 'POST', '/inspect/snapshots', { name: 'kept' });
   for (const [state, path] of [
     ['a change', 'history?sel=4'],
     ['a world', `history?sel=4&tab=world&rec=${lambda.id}`],
@@ -244,7 +244,7 @@ test('axe finds no violation in any state of the history, light and dark', { tag
     ['reset', 'history?dialog=reset'],
   ] as const) {
     await platform.open(page, path);
-    await untilStill(page);
+    await waitUntilStill(page);
     await expectNoFaults(page, state);
   }
 });

@@ -12,10 +12,10 @@ const guide = (page: Page, title: string) =>
   page.getByRole('article').filter({ has: page.getByRole('heading', { name: title }) });
 
 async function changeLambda(platform: WindowPlatform, page: Page, name: string, path: string, value: unknown) {
-  const { body } = await platform.ask(page, 'GET', '/meta/demo/lambdas?expand=true');
+  const { body } = await platform.send(page, 'GET', '/meta/demo/lambdas?expand=true');
   const found = (body as Named[]).find((one) => one.name === name); // as the API document says
   const patch = [{ op: 'replace', path: `/properties/${path}`, value }];
-  expect(await platform.ask(page, 'PATCH', `/meta/demo/lambdas/${found?.id}`, patch)).toMatchObject({ status: 200 });
+  expect(await platform.send(page, 'PATCH', `/meta/demo/lambdas/${found?.id}`, patch)).toMatchObject({ status: 200 });
 }
 
 test('each service counts its requests and links to its last error', { tag: '@slow' }, async ({ page, platform }) => {
@@ -30,7 +30,7 @@ test('each service counts its requests and links to its last error', { tag: '@sl
     await fetch(`${baseUrl}/meta/orgs`);
     await fetch(`${baseUrl}/security/root/directories`);
   }
-  const { body } = await platform.ask(page, 'GET', '/inspect/scm');
+  const { body } = await platform.send(page, 'GET', '/inspect/scm');
   const { apiUrl } = body as { apiUrl: string }; // as the API document says
   await fetch(apiUrl, { headers: { 'PRIVATE-TOKEN': 'wrong' } });
   const line = (name: string) => card(page, name).getByRole('img', { name: `${name}: requests a minute` });
@@ -118,7 +118,7 @@ test.describe('in a world without the demo', () => {
   test('a world with other resources cannot be replaced from Home', { tag: '@slow' }, async ({ page, platform }) => {
     await platform.open(page);
     await expect(page.getByRole('button', { name: 'Add the demo world' })).toBeVisible();
-    expect(await platform.ask(page, 'POST', '/meta/root/orgs', { name: 'mine' })).toMatchObject({ status: 201 });
+    expect(await platform.send(page, 'POST', '/meta/root/orgs', { name: 'mine' })).toMatchObject({ status: 201 });
     await expect(page.getByText('would replace the world')).toBeVisible();
     await expect(page.getByRole('button', { name: 'Add the demo world' })).toBeHidden();
     await expectNoFaults(page, 'a world with other resources');

@@ -44,7 +44,7 @@ test('a query filters the list, a row opens its detail, and a replay is compared
   // What is in the address is the whole state of the page.
   await page.reload();
   await expect(page.getByRole('tab', { name: 'Compare' })).toHaveAttribute('aria-selected', 'true');
-  const { body } = await platform.ask(page, 'GET', '/inspect/leads');
+  const { body } = await platform.send(page, 'GET', '/inspect/leads');
   expect(body).toHaveLength(2);
 });
 
@@ -70,7 +70,7 @@ test('an event can be edited before a replay', async ({ page, platform }) => {
   });
   await expect(page.getByRole('dialog')).toBeHidden();
   await expect
-    .poll(async () => JSON.stringify((await platform.ask(page, 'GET', '/inspect/leads')).body))
+    .poll(async () => JSON.stringify((await platform.send(page, 'GET', '/inspect/leads')).body))
     .toContain('Hopper');
 });
 
@@ -113,16 +113,16 @@ test('requests, outbound calls and log lines are lists; requests have no credent
 
 test('a running lambda is shown before it ends', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page, 'invocations');
-  const { body } = await platform.ask(page, 'GET', '/meta/demo/lambdas?expand=true');
+  const { body } = await platform.send(page, 'GET', '/meta/demo/lambdas?expand=true');
   const [lambda] = body as { id: string; properties: { parent: { id: string } } }[];
   const code = 'exports.run = (event, context, callback) => { setTimeout(() => callback(null, "late"), 3000); };';
-  const patched = await platform.ask(page, 'PATCH', `/meta/demo/lambdas/${lambda?.id}`, [
+  const patched = await platform.send(page, 'PATCH', `/meta/demo/lambdas/${lambda?.id}`, [
     { op: 'replace', path: '/properties/code_type', value: 'inline' },
     { op: 'add', path: '/properties/code', value: code },
     { op: 'replace', path: '/properties/handler', value: 'run' },
   ]);
   expect(patched.status, JSON.stringify(patched.body)).toBe(200);
-  const run = platform.ask(page, 'POST', `/inspect/lambdas/${lambda?.id}/invoke`, {});
+  const run = platform.send(page, 'POST', `/inspect/lambdas/${lambda?.id}/invoke`, {});
   const row = page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1);
   await expect(row).toContainText('running');
   await run;

@@ -10,7 +10,7 @@ import { packageFile } from '../server/system/package-file.ts';
 
 const MAIN = 'library-aaaaaaaa.cjs';
 const PART = 'emulator-bbbbbbbb.cjs';
-const SAYS = `require(${JSON.stringify(packageFile('entries/parts.cjs'))}).load(process.argv[1]).say().then(console.log)`;
+const SCRIPT = `require(${JSON.stringify(packageFile('entries/parts.cjs'))}).load(process.argv[1]).say().then(console.log)`;
 
 let folder: string;
 beforeEach(async () => {
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 async function say(env: Record<string, string> = {}): Promise<string> {
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['-e', SAYS, join(folder, MAIN)], {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['-e', SCRIPT, join(folder, MAIN)], {
     env: { ...process.env, NODE_OPTIONS: '', ...env },
   });
   expect(stderr).toBe('');
@@ -66,7 +66,7 @@ it.runIf(!('enableCompileCache' in nodeModule))('a part that only a later start 
   await writeFile(join(folder, MAIN.replace('aaaaaaaa', 'dddddddd')), `require('./${PART}'); require('./${late}');`);
   await promisify(execFile)(
     process.execPath,
-    ['-e', SAYS.replace('.say().then(console.log)', ''), join(folder, 'library-dddddddd.cjs')],
+    ['-e', SCRIPT.replace('.say().then(console.log)', ''), join(folder, 'library-dddddddd.cjs')],
     {
       env: { ...process.env, NODE_OPTIONS: '' },
     },

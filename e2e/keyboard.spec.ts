@@ -1,15 +1,15 @@
 import { beginTask } from './clicks.ts';
-import { codeOf, consoleOf, openLambda, workshopIn } from './lambda-workshop.ts';
+import { codeOf, consoleOf, lambdaClient, openLambda } from './lambda-client.ts';
 import { expect, test } from './window.ts';
 
 test('the code editor saves with Ctrl S, offers Undo, finds text with Ctrl F and indents with Tab', async ({
   page,
   platform,
 }) => {
-  const workshop = await workshopIn(platform, page);
-  const lambda = await workshop.find('contact-form');
+  const client = await lambdaClient(platform, page);
+  const lambda = await client.find('contact-form');
   await openLambda(platform, page, lambda);
-  const byKeys = await beginTask(page, 'code is edited, saved and run by keys');
+  const keyboardTask = await beginTask(page, 'code is edited, saved and run by keys');
   await codeOf(page).focus();
   await page.keyboard.press('ControlOrMeta+End');
   await page.keyboard.insertText('// by hand');
@@ -17,15 +17,15 @@ test('the code editor saves with Ctrl S, offers Undo, finds text with Ctrl F and
   await page.keyboard.press('ControlOrMeta+s');
   await expect(page.getByText('contact-form was saved.')).toBeVisible();
   await expect(page.getByRole('tab', { name: 'Code', exact: true })).toBeVisible();
-  expect((await workshop.find('contact-form')).properties.code).not.toBe(lambda.properties.code);
+  expect((await client.find('contact-form')).properties.code).not.toBe(lambda.properties.code);
   await page.keyboard.press('ControlOrMeta+Enter');
   await expect(consoleOf(page).getByRole('region', { name: 'Result' })).toContainText('SUCCESS');
-  await byKeys();
+  await keyboardTask();
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
   await expect(codeOf(page)).not.toContainText('// by hand');
-  expect((await workshop.find('contact-form')).properties.code).toBe(lambda.properties.code);
+  expect((await client.find('contact-form')).properties.code).toBe(lambda.properties.code);
 
-  const finder = await workshop.make('finder', 'exports.run = () => {\nconst needle = 1;\n};\n// needle');
+  const finder = await client.make('finder', 'exports.run = () => {\nconst needle = 1;\n};\n// needle');
   await openLambda(platform, page, finder);
   await codeOf(page).focus();
   await page.keyboard.press('ControlOrMeta+f');
@@ -46,7 +46,7 @@ test('a resource is created by keyboard: its name has the focus, Enter creates i
   tag: '@slow',
 }, async ({ page, platform }) => {
   await platform.open(page);
-  const found = await platform.ask(page, 'GET', '/meta/demo');
+  const found = await platform.send(page, 'GET', '/meta/demo');
   const { id } = found.body as { id: string }; // as the API document says
   await platform.open(page, `resources/${id}?new=workspaces`);
   const name = page.getByRole('dialog').or(page.getByRole('alertdialog')).getByRole('textbox').first();

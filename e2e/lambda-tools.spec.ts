@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inspection } from '../server/testing/debugger-session.ts';
 import { expectNoFaults } from './axe.ts';
-import { codeOf, consoleOf, openLambda, reviewSaves, workshopIn, write } from './lambda-workshop.ts';
+import { codeOf, consoleOf, lambdaClient, openLambda, reviewSaves, write } from './lambda-client.ts';
 import { expect, test } from './window.ts';
 
 const HELLO = 'exports.run = (event, context, callback) => {\n  callback(null, "hello");\n};\n';
 
 test('a debugger attaches to the shown address, and stops in the code', async ({ page, platform }) => {
-  const workshop = await workshopIn(platform, page);
-  const lambda = await workshop.make('debugged', HELLO, { timeout: 1 });
+  const client = await lambdaClient(platform, page);
+  const lambda = await client.make('debugged', HELLO, { timeout: 1 });
   await openLambda(platform, page, lambda);
   await page.getByRole('tab', { name: 'Debug' }).click();
   expect(page.url()).toContain('tab=debug');
@@ -30,7 +30,7 @@ test('a debugger attaches to the shown address, and stops in the code', async ({
   await expect(consoleOf(page).getByRole('region', { name: 'Result' })).toContainText('hello');
 
   // A second platform has its own address.
-  const other = await workshop.make('other', HELLO);
+  const other = await client.make('other', HELLO);
   await openLambda(platform, page, other, 'debug');
   await page.getByRole('button', { name: 'Start debugging' }).click();
   await expect(panel).toContainText('waiting for a debugger');
@@ -47,10 +47,10 @@ test.describe('with schedules on', () => {
   test.use({ startOptions: { lambdas: { periodic: true } } });
 
   test('a scheduled lambda shows its next run', { tag: '@slow' }, async ({ page, platform }) => {
-    const workshop = await workshopIn(platform, page);
-    const { nextAt } = await workshop.scheduleOf(await workshop.make('new-year', HELLO, YEARLY));
+    const client = await lambdaClient(platform, page);
+    const { nextAt } = await client.scheduleOf(await client.make('new-year', HELLO, YEARLY));
     expect(nextAt).toMatch(/-01-01T12:00:00\.000Z$/);
-    await openLambda(platform, page, await workshop.find('new-year'));
+    await openLambda(platform, page, await client.find('new-year'));
     const line = page.getByRole('region', { name: 'Workbench' }).getByText('runs next');
     await expect(line.locator('time')).toHaveAttribute('datetime', nextAt);
     await expect(line).toContainText(/\d Jan \d{4}/);
@@ -61,8 +61,8 @@ test('an endpoint shows its limit and a public address that responds, and a sche
   tag: '@slow',
 }, async ({ page, context, platform }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  const workshop = await workshopIn(platform, page);
-  await openLambda(platform, page, await workshop.find('contact-form'), 'endpoints');
+  const client = await lambdaClient(platform, page);
+  await openLambda(platform, page, await client.find('contact-form'), 'endpoints');
   const address = `${platform.ready.gatewayUrl}/website/lead`;
   await expect(page.getByRole('tabpanel')).toContainText(address);
   await expect(page.getByRole('tabpanel')).toContainText('60 a minute');
@@ -73,13 +73,13 @@ test('an endpoint shows its limit and a public address that responds, and a sche
   const curl = await page.evaluate<string>('navigator.clipboard.readText()');
   expect(curl).toContain(address);
   expect(curl).toContain('"firstName"');
-  await openLambda(platform, page, await workshop.make('inner', HELLO), 'endpoints');
+  await openLambda(platform, page, await client.make('inner', HELLO), 'endpoints');
   await expect(page.getByRole('heading', { name: 'No public endpoint' })).toBeVisible();
 
-  await openLambda(platform, page, await workshop.make('new-year', HELLO, YEARLY));
+  await openLambda(platform, page, await client.make('new-year', HELLO, YEARLY));
   const workbench = page.getByRole('region', { name: 'Workbench' });
   await expect(workbench).toContainText('not run on schedule: lambdas.periodic is off');
-  await openLambda(platform, page, await workshop.make('plain', HELLO));
+  await openLambda(platform, page, await client.make('plain', HELLO));
   await expect(workbench).not.toContainText('by the clock');
 });
 
@@ -143,8 +143,8 @@ test('a lambda is created, found, run and read by keyboard', async ({ page, plat
 });
 
 test('a name in use is rejected in its field', { tag: '@slow' }, async ({ page, platform }) => {
-  const workshop = await workshopIn(platform, page);
-  const lambda = await workshop.make('taken', HELLO);
+  const client = await lambdaClient(platform, page);
+  const lambda = await client.make('taken', HELLO);
   await openLambda(platform, page, lambda);
   // A user who types and sends at once does not wait for the dialog's requests.
   await page.route(/\/providers/, async (route) => {
@@ -173,8 +173,8 @@ test('axe finds no violation on any tab and dialog of a lambda, light and dark',
   page,
   platform,
 }) => {
-  const workshop = await workshopIn(platform, page);
-  const lambda = await workshop.make('looked-at', 'exports.run = () => {\n  nothing();\n};\n', { env: { A: '1' } });
+  const client = await lambdaClient(platform, page);
+  const lambda = await client.make('looked-at', 'exports.run = () => {\n  nothing();\n};\n', { env: { A: '1' } });
   await reviewSaves(platform, page);
   await openLambda(platform, page, lambda);
   await page.keyboard.press('ControlOrMeta+Enter');
@@ -188,7 +188,7 @@ test('axe finds no violation on any tab and dialog of a lambda, light and dark',
   await expect(page.getByRole('dialog').locator('.cm-insertedLine').first()).toBeVisible();
   await expectNoFaults(page);
   await page.keyboard.press('Escape');
-  await workshop.patch(lambda.id, {
+  await client.patch(lambda.id, {
     op: 'replace',
     path: '/properties/code',
     value: HELLO.replace('hello', 'theirs'),
@@ -200,7 +200,7 @@ test('axe finds no violation on any tab and dialog of a lambda, light and dark',
   await page.getByRole('tab', { name: 'Environment' }).click();
   await page.getByRole('button', { name: 'Change A' }).click();
   await page.getByLabel('Name of a new variable').fill('9');
-  await workshop.patch(lambda.id, { op: 'replace', path: '/properties/env/A', value: '3' });
+  await client.patch(lambda.id, { op: 'replace', path: '/properties/env/A', value: '3' });
   await expect(page.getByRole('table').getByRole('alert')).toBeVisible();
   await expectNoFaults(page);
   await page.getByRole('tab', { name: 'Debug' }).click();
@@ -211,10 +211,10 @@ test('axe finds no violation on any tab and dialog of a lambda, light and dark',
   await page.getByRole('button', { name: 'New lambda' }).click();
   await expectNoFaults(page);
   await page.keyboard.press('Escape');
-  await workshop.remove(lambda.id);
+  await client.remove(lambda.id);
   await expect(page.getByRole('heading', { name: 'looked-at was deleted or moved' })).toBeVisible();
   await expectNoFaults(page);
-  await openLambda(platform, page, await workshop.find('contact-form'), 'endpoints');
+  await openLambda(platform, page, await client.find('contact-form'), 'endpoints');
   await expect(page.getByText('60 a minute')).toBeVisible();
   await expectNoFaults(page);
 });

@@ -1,4 +1,4 @@
-import { codeOf, consoleOf, openLambda, reviewSaves, workshopIn, write } from './lambda-workshop.ts';
+import { codeOf, consoleOf, openLambda, reviewSaves, lambdaClient, write } from './lambda-client.ts';
 import { expect, type Page, test } from './window.ts';
 
 const HELLO = 'exports.run = (event, context, callback) => callback(null, "hello");\n';
@@ -7,8 +7,8 @@ const HELLO = 'exports.run = (event, context, callback) => callback(null, "hello
 const run = (page: Page) => page.keyboard.press('ControlOrMeta+Enter');
 
 test('a failed run shows its error, and the editor marks the line', async ({ page, platform }) => {
-  const workshop = await workshopIn(platform, page);
-  const lambda = await workshop.make('fails', 'exports.run = () => {\n  const a = ;\n};\n', { timeout: 1 });
+  const client = await lambdaClient(platform, page);
+  const lambda = await client.make('fails', 'exports.run = () => {\n  const a = ;\n};\n', { timeout: 1 });
   await openLambda(platform, page, lambda);
   const console = consoleOf(page);
   const mark = page.locator('.cm-lintRange-error');
@@ -28,7 +28,7 @@ test('a failed run shows its error, and the editor marks the line', async ({ pag
   await expect(source.getByRole('listitem')).toHaveText([/^1exports/, /^2/, /^3.*throw new TypeError/, /^4/, /^5/]);
   await expect(mark).toHaveText('throw new TypeError("<b>no</b> such thing");');
   // Code that another user stored is different: no line is marked.
-  await workshop.patch(lambda.id, { op: 'replace', path: '/properties/code', value: HELLO });
+  await client.patch(lambda.id, { op: 'replace', path: '/properties/code', value: HELLO });
   await expect(mark).toHaveCount(0);
   await expect(console).toContainText('The code has changed since.');
 
@@ -50,12 +50,12 @@ test('a failed run shows its error, and the editor marks the line', async ({ pag
 });
 
 test('a log of 1 MB is shown in part, and as a whole on request', { tag: '@slow' }, async ({ page, platform }) => {
-  const workshop = await workshopIn(platform, page);
+  const client = await lambdaClient(platform, page);
   const code = `exports.run = (event, context, callback) => {
   for (let i = 0; i < 8_000; i += 1) console.log(i + ' ' + 'x'.repeat(115));
   callback(null, 'done');
 };`;
-  const lambda = await workshop.make('chatty', code);
+  const lambda = await client.make('chatty', code);
   await openLambda(platform, page, lambda);
   await run(page);
   const log = consoleOf(page).getByRole('region', { name: 'Log' });
@@ -68,9 +68,9 @@ test('a log of 1 MB is shown in part, and as a whole on request', { tag: '@slow'
 });
 
 test('five megabytes of code can be opened, edited, saved and run', { tag: '@slow' }, async ({ page, platform }) => {
-  const workshop = await workshopIn(platform, page);
+  const client = await lambdaClient(platform, page);
   const line = `// ${'x'.repeat(96)}\n`;
-  const lambda = await workshop.make('large', `${HELLO}${line.repeat(52_000)}`);
+  const lambda = await client.make('large', `${HELLO}${line.repeat(52_000)}`);
   await reviewSaves(platform, page);
   await openLambda(platform, page, lambda);
   await expect(codeOf(page)).toContainText('callback(null, "hello")');
@@ -88,8 +88,8 @@ test('five megabytes of code can be opened, edited, saved and run', { tag: '@slo
 test('of two windows that edit the same code, the second sees both versions and overwrites nothing unseen', {
   tag: '@slow',
 }, async ({ page, platform }) => {
-  const workshop = await workshopIn(platform, page);
-  const lambda = await workshop.make('shared', HELLO);
+  const client = await lambdaClient(platform, page);
+  const lambda = await client.make('shared', HELLO);
   await reviewSaves(platform, page);
   const other = await page.context().newPage();
   await openLambda(platform, page, lambda);
@@ -118,7 +118,7 @@ test('of two windows that edit the same code, the second sees both versions and 
   await write(page, codeOf(page), HELLO.replace('hello', 'too late'));
   await page.keyboard.press('ControlOrMeta+s');
   await expect(page.getByRole('dialog')).toBeVisible();
-  await workshop.patch(lambda.id, { op: 'replace', path: '/properties/code', value: HELLO.replace('hello', 'first') });
+  await client.patch(lambda.id, { op: 'replace', path: '/properties/code', value: HELLO.replace('hello', 'first') });
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
   await expect(page.getByRole('dialog')).toContainText('Nothing was overwritten');
   await page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();
@@ -131,8 +131,8 @@ test('of two windows that edit the same code, the second sees both versions and 
 test('unsaved code survives other screens and the deletion of its lambda, and the browser asks before it is lost', {
   tag: '@slow',
 }, async ({ page, platform }) => {
-  const workshop = await workshopIn(platform, page);
-  const lambda = await workshop.make('short-lived', HELLO);
+  const client = await lambdaClient(platform, page);
+  const lambda = await client.make('short-lived', HELLO);
   await openLambda(platform, page, lambda);
   await write(page, codeOf(page), '// an hour of work\n');
   const row = page.getByRole('grid', { name: 'Lambdas' }).getByRole('row').filter({ hasText: 'short-lived' });
@@ -149,7 +149,7 @@ test('unsaved code survives other screens and the deletion of its lambda, and th
   await dialog.dismiss();
   await left;
 
-  await workshop.remove(lambda.id);
+  await client.remove(lambda.id);
   const workbench = page.getByRole('region', { name: 'Workbench' });
   await expect(workbench.getByRole('heading', { name: 'short-lived was deleted or moved' })).toBeVisible();
   await expect(workbench.getByRole('textbox', { name: 'Unsaved code' })).toContainText('an hour of work');
@@ -158,8 +158,8 @@ test('unsaved code survives other screens and the deletion of its lambda, and th
 });
 
 test('a package shows its kind, and an unavailable package its error', { tag: '@slow' }, async ({ page, platform }) => {
-  const workshop = await workshopIn(platform, page);
-  const lambda = await workshop.make('packed', '', {
+  const client = await lambdaClient(platform, page);
+  const lambda = await client.make('packed', '', {
     code_type: 'package',
     code: undefined,
     package_url: 'file:///no/such/package.zip',

@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { codeOf, consoleOf, openLambda, reviewSaves, workshopIn, write } from './lambda-workshop.ts';
+import { codeOf, consoleOf, lambdaClient, openLambda, reviewSaves, write } from './lambda-client.ts';
 import { expect, test } from './window.ts';
 
 const answering = (text: string) =>
   `exports.run = (event, context, callback) => callback(null, ${JSON.stringify(text)});`;
-const COMPLAINING = `const inner = exports.run;
+const LOGGING = `const inner = exports.run;
 exports.run = (event, context, callback) => {
   console.error('and complained');
   inner(event, context, callback);
@@ -16,8 +16,8 @@ test('code is edited, reviewed as a patch, saved and run with one key, and resul
   page,
   platform,
 }) => {
-  const workshop = await workshopIn(platform, page);
-  const lambda = await workshop.find('contact-form');
+  const client = await lambdaClient(platform, page);
+  const lambda = await client.find('contact-form');
   await reviewSaves(platform, page);
   await openLambda(platform, page, lambda);
   const code = codeOf(page);
@@ -33,7 +33,7 @@ test('code is edited, reviewed as a patch, saved and run with one key, and resul
 
   await code.click();
   await page.keyboard.press('ControlOrMeta+End');
-  await page.keyboard.insertText(COMPLAINING);
+  await page.keyboard.insertText(LOGGING);
   await expect(page.getByRole('tab', { name: 'Code (changed)' })).toBeVisible();
   await page.keyboard.press('ControlOrMeta+Enter');
   const dialog = page.getByRole('dialog', { name: 'Save the code of contact-form' });
@@ -41,7 +41,7 @@ test('code is edited, reviewed as a patch, saved and run with one key, and resul
   await expect(
     dialog.locator('.cm-insertedLine, .cm-changedLine').filter({ hasText: 'complained' }).first(),
   ).toContainText("console.error('and complained')");
-  expect((await workshop.find('contact-form')).properties.code).toBe(lambda.properties.code);
+  expect((await client.find('contact-form')).properties.code).toBe(lambda.properties.code);
   await dialog.getByRole('button', { name: 'Save and run' }).click();
 
   const console = consoleOf(page);
@@ -58,7 +58,7 @@ test('code is edited, reviewed as a patch, saved and run with one key, and resul
   await expect(console).toContainText('Run 2');
   await event.getByLabel('Company').press('ControlOrMeta+Enter');
   await expect(console).toContainText('Run 3');
-  const { body } = await platform.ask(page, 'GET', '/inspect/leads');
+  const { body } = await platform.send(page, 'GET', '/inspect/leads');
   expect(body).toHaveLength(3);
 
   await console.getByRole('link', { name: 'See the lead' }).click();
@@ -69,8 +69,8 @@ test('code is edited, reviewed as a patch, saved and run with one key, and resul
 test('test events are saved on the platform under names, shown in another browser, and deleted', {
   tag: '@slow',
 }, async ({ page, browser, platform }) => {
-  const workshop = await workshopIn(platform, page);
-  const lambda = await workshop.make('echo', 'exports.run = (event) => JSON.parse(event);');
+  const client = await lambdaClient(platform, page);
+  const lambda = await client.make('echo', 'exports.run = (event) => JSON.parse(event);');
   await openLambda(platform, page, lambda);
   const event = page.getByRole('region', { name: 'Test event' });
   const editor = page.getByRole('textbox', { name: 'Test event as JSON' });
@@ -107,9 +107,9 @@ test('variables are hidden, shown on request, added, changed, removed, and saved
   page,
   platform,
 }) => {
-  const workshop = await workshopIn(platform, page);
+  const client = await lambdaClient(platform, page);
   const env = { TOKEN: 'top-s3cret', OLD: 'x', GREETING: 'hello' };
-  const lambda = await workshop.make('env', 'exports.run = () => process.env;', { env });
+  const lambda = await client.make('env', 'exports.run = () => process.env;', { env });
   await openLambda(platform, page, lambda, 'env');
   const table = page.getByRole('table', { name: 'Environment variables' });
   const row = (name: string) => table.getByRole('row').filter({ hasText: name });
@@ -142,7 +142,7 @@ test('variables are hidden, shown on request, added, changed, removed, and saved
   await page.keyboard.press('ControlOrMeta+s');
   await expect(page.getByRole('tab', { name: 'Environment', exact: true })).toBeVisible();
   await expect(row('SHOP_NAME')).toContainText('the lambda itself, overrides website');
-  expect((await workshop.find('env')).properties.env).toEqual({
+  expect((await client.find('env')).properties.env).toEqual({
     TOKEN: 'top-s3cret',
     GREETING: 'good evening',
     SECOND: 'two',
@@ -154,7 +154,7 @@ test('variables are hidden, shown on request, added, changed, removed, and saved
   // Another user changes the variable that is being edited: nothing is overwritten.
   await page.getByRole('button', { name: 'Change TOKEN' }).click();
   await page.getByLabel('Value of TOKEN').fill('mine');
-  await workshop.patch(lambda.id, { op: 'replace', path: '/properties/env/TOKEN', value: 'theirs' });
+  await client.patch(lambda.id, { op: 'replace', path: '/properties/env/TOKEN', value: 'theirs' });
   await expect(row('TOKEN').getByRole('alert')).toContainText('Someone else has set it to theirs');
   await expect(page.getByRole('button', { name: 'Save variables' })).toBeDisabled();
   await row('TOKEN').getByRole('button', { name: 'Take theirs' }).click();
@@ -165,40 +165,41 @@ test('variables are hidden, shown on request, added, changed, removed, and saved
 test('a user who cannot view the workspace sees the variables, and the permission that would show the inherited ones', {
   tag: '@slow',
 }, async ({ page, browser, platform }) => {
-  const workshop = await workshopIn(platform, page);
+  const client = await lambdaClient(platform, page);
   const code = 'exports.run = () => [process.env.SHOP_NAME, process.env.NOT_SET];';
-  const lambda = await workshop.make('shared', code, { env: { TOKEN: 'one' } });
+  const lambda = await client.make('shared', code, { env: { TOKEN: 'one' } });
   const environmentId = lambda.properties.parent?.id ?? '';
-  await workshop.patch(environmentId, { op: 'add', path: '/properties/env', value: { REGION: 'eu' } });
+  await client.patch(environmentId, { op: 'add', path: '/properties/env', value: { REGION: 'eu' } });
   const visitor = { name: 'visitor', properties: { password: 'a-visitor-comes' } };
   // As: what the API document says of a user.
-  const { id } = (await workshop.ask('POST', '/meta/demo/users', visitor)) as { id: string };
-  await workshop.ask('PUT', `/inspect/roles/${environmentId}`, { identities: [id], role: 'developer' });
+  const { id } = (await client.send('POST', '/meta/demo/users', visitor)) as { id: string };
+  await client.send('PUT', `/inspect/roles/${environmentId}`, { identities: [id], role: 'developer' });
 
-  const theirs = await (await browser.newContext()).newPage();
-  await theirs.goto(`${platform.windowOrigin}/ui/lambdas/${lambda.id}?tab=env`);
-  await theirs.getByLabel(/user name/i).fill('visitor');
-  await theirs.getByLabel(/password/i).fill('a-visitor-comes');
-  await theirs.keyboard.press('Enter');
-  const row = (name: string) => theirs.getByRole('table', { name: 'Environment variables' }).getByRole('row', { name });
+  const otherPage = await (await browser.newContext()).newPage();
+  await otherPage.goto(`${platform.windowOrigin}/ui/lambdas/${lambda.id}?tab=env`);
+  await otherPage.getByLabel(/user name/i).fill('visitor');
+  await otherPage.getByLabel(/password/i).fill('a-visitor-comes');
+  await otherPage.keyboard.press('Enter');
+  const row = (name: string) =>
+    otherPage.getByRole('table', { name: 'Environment variables' }).getByRole('row', { name });
   await expect(row('TOKEN')).toContainText('the lambda itself');
   await expect(row('REGION')).toContainText('environment development');
   await expect(row('SHOP_NAME')).toContainText('a resource you cannot view');
-  await expect(theirs.getByRole('note')).toContainText(/workspace\.view.*Ask root or an owner/);
-  await theirs.getByRole('button', { name: 'Override SHOP_NAME' }).click();
-  await expect(theirs.getByLabel('Value of SHOP_NAME')).not.toHaveValue('');
+  await expect(otherPage.getByRole('note')).toContainText(/workspace\.view.*Ask root or an owner/);
+  await otherPage.getByRole('button', { name: 'Override SHOP_NAME' }).click();
+  await expect(otherPage.getByLabel('Value of SHOP_NAME')).not.toHaveValue('');
   // Unset variables look different from hidden ones.
-  await theirs.getByRole('tab', { name: 'Code' }).click();
-  await expect(theirs.getByRole('status').filter({ hasText: 'not set' })).toContainText(/not set:\s*NOT_SET/);
-  await theirs.context().close();
+  await otherPage.getByRole('tab', { name: 'Code' }).click();
+  await expect(otherPage.getByRole('status').filter({ hasText: 'not set' })).toContainText(/not set:\s*NOT_SET/);
+  await otherPage.context().close();
 });
 
 test('the code follows a linked file, whose saved content runs next', { tag: '@slow' }, async ({ page, platform }) => {
   const folder = await mkdtemp(join(tmpdir(), 'terrarium-linked-'));
   const file = join(folder, 'linked.js');
   await writeFile(file, answering('from the file'));
-  const workshop = await workshopIn(platform, page);
-  const lambda = await workshop.make('linked', answering('inline'));
+  const client = await lambdaClient(platform, page);
+  const lambda = await client.make('linked', answering('inline'));
   await openLambda(platform, page, lambda);
   await page.getByRole('button', { name: 'Link to a file' }).click();
   const dialog = page.getByRole('dialog');

@@ -12,7 +12,7 @@ import { growWorld, type LargePlace } from './large-world.ts';
 
 const SIZE = 100_000;
 /** Resources in one environment. */
-const CROWD = 10_000;
+const CROWDED_COUNT = 10_000;
 /** Processor time that one turn may take while a commit of 10,000 resources reaches the index. */
 const LONGEST_COMMIT_MS = 150;
 /** Limit for hanging requests: 100,000 resources take long on a busy machine. */
@@ -25,11 +25,11 @@ let place: LargePlace;
 beforeAll(async () => {
   const first = await startPlatform({ data: dir });
   await first.stop();
-  place = await growWorld(dir, SIZE, CROWD, true);
+  place = await growWorld(dir, SIZE, CROWDED_COUNT, true);
   platform = await startPlatform({ data: dir });
   // The first use of an index creates it.
   await platform.root.post('/root/orgs', { name: 'one-more' });
-  await ask('/meta/root');
+  await measure('/meta/root');
 }, LIMIT_MS);
 
 afterAll(async () => {
@@ -40,7 +40,7 @@ afterAll(async () => {
 const JSON_TYPE = 'application/json';
 
 /** Sends a request by TCP and discards the response, so only the platform's turns are measured, not a client's. */
-async function ask(path: string, { method = 'GET', accept = '*/*', body = '', type = JSON_TYPE, auth = '' } = {}) {
+async function measure(path: string, { method = 'GET', accept = '*/*', body = '', type = JSON_TYPE, auth = '' } = {}) {
   const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
   const headers = {
     authorization: auth || basic(apiKey, apiSecret),
@@ -64,11 +64,11 @@ describe.runIf(canWatchTurns)(
     const crowd = () => `/meta/org-0/environments/${place.crowded}/lambdas`;
 
     it.each([
-      ['a list of 10,000 links', () => ask(crowd())],
-      ['a list of 10,000 records', () => ask(`${crowd()}?expand=true`)],
-      ['a filtered list of 10,000 records', () => ask(`${crowd()}?expand=true&runtime=nodejs`)],
-      ['the export as YAML', () => ask('/inspect/export', { accept: 'application/yaml' })],
-      ['the export as JSON', () => ask('/inspect/export', { accept: 'application/json' })],
+      ['a list of 10,000 links', () => measure(crowd())],
+      ['a list of 10,000 records', () => measure(`${crowd()}?expand=true`)],
+      ['a filtered list of 10,000 records', () => measure(`${crowd()}?expand=true&runtime=nodejs`)],
+      ['the export as YAML', () => measure('/inspect/export', { accept: 'application/yaml' })],
+      ['the export as JSON', () => measure('/inspect/export', { accept: 'application/json' })],
     ])('%s', async (_what, work) => {
       const { result, longestMs } = await watchTurns(work);
       expect(result.status).toBe(200);
@@ -82,14 +82,16 @@ describe.runIf(canWatchTurns)(
       const form = new URLSearchParams({ grant_type: 'password', username: name, password: name });
       const { body } = await send('POST', `${platform.emulator.securityUrl}/root/oauth/issue`, { body: form });
       const auth = bearer(body.access_token);
-      const { result, longestMs } = await watchTurns(() => ask(`/inspect/tree/${path}`.replace('/?', '?'), { auth }));
+      const { result, longestMs } = await watchTurns(() =>
+        measure(`/inspect/tree/${path}`.replace('/?', '?'), { auth }),
+      );
       expect(result.status).toBe(200);
       expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
     });
 
     it.each([
-      ['deletion', () => ask(`/meta/org-0/environments/${place.crowded}?force=true`, { method: 'DELETE' })],
-      ['revert of the deletion', (newest: number) => ask(`/inspect/history/${newest}/revert`, { method: 'POST' })],
+      ['deletion', () => measure(`/meta/org-0/environments/${place.crowded}?force=true`, { method: 'DELETE' })],
+      ['revert of the deletion', (newest: number) => measure(`/inspect/history/${newest}/revert`, { method: 'POST' })],
       ['restore of the world before the revert', (newest: number) => restore(newest - 1)],
       ['restore of the world after it', (newest: number) => restore(newest - 1)],
     ])('the %s of an environment with 10,000 lambdas', async (_what, work) => {
@@ -117,12 +119,12 @@ describe.runIf(canWatchTurns)(
       ['one that changes nothing', seedOf(5_000, 'two'), JSON_TYPE, 200],
       ['one in YAML that is refused for its last line', seedOf(1_000, 'one', '{}'), 'application/yaml', 400],
     ])('%s', async (_what, body, type, status) => {
-      const { result, longestMs } = await watchTurns(() => ask('/inspect/apply', { method: 'POST', body, type }));
+      const { result, longestMs } = await watchTurns(() => measure('/inspect/apply', { method: 'POST', body, type }));
       expect(result.status).toBe(status);
       expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
     });
 
-    const restore = (seq: number) => ask('/inspect/restore', { method: 'POST', body: JSON.stringify({ at: seq }) });
+    const restore = (seq: number) => measure('/inspect/restore', { method: 'POST', body: JSON.stringify({ at: seq }) });
 
     async function newestSeq(): Promise<number> {
       const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WEB_FORM } from '../server/model/web-form.ts';
 import { expectNoFaults } from './axe.ts';
-import { type LambdaRecord, workshopIn } from './lambda-workshop.ts';
+import { type LambdaRecord, lambdaClient } from './lambda-client.ts';
 import { growLeads } from './long-past.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
@@ -48,9 +48,9 @@ test('a form sent through the gateway appears in the inbox, checked field by fie
 });
 
 test('mistakes in a lead are listed, each with its correction', { tag: '@slow' }, async ({ page, platform }) => {
-  const workshop = await workshopIn(platform, page);
+  const client = await lambdaClient(platform, page);
   const env = { CRM_API_BASEPATH: 'crm.example.com', CRM_OID: '00DRIGHT' };
-  const lambda = await workshop.make('careless', SENDER, { env });
+  const lambda = await client.make('careless', SENDER, { env });
   const fields = {
     oid: '00DWRONG',
     lead_source: 'Website',
@@ -59,7 +59,7 @@ test('mistakes in a lead are listed, each with its correction', { tag: '@slow' }
     company: 'Engine',
     extra: 'x',
   };
-  const run = (body: object) => workshop.ask('POST', `/inspect/lambdas/${lambda.id}/invoke`, body);
+  const run = (body: object) => client.send('POST', `/inspect/lambdas/${lambda.id}/invoke`, body);
   await run({ payload: { firstName: 'Ada', lastName: 'Lovelace', company: 'Engines', email: 'a@b.c' }, fields });
   await platform.open(page, 'leads');
   await expect(rowsOf(page).nth(1)).toContainText('another');
@@ -86,7 +86,7 @@ test('mistakes in a lead are listed, each with its correction', { tag: '@slow' }
   await page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1).click();
   await page.getByRole('tab', { name: 'Outbound' }).click();
   await expect(page.getByRole('region', { name: 'Invocation', exact: true })).toContainText('400');
-  expect((await platform.ask(page, 'GET', '/inspect/leads')).body).toHaveLength(1);
+  expect((await platform.send(page, 'GET', '/inspect/leads')).body).toHaveLength(1);
 });
 
 test('a query filters the inbox, marks its matches and stays in the address; one lead or all leads are deleted', {
@@ -167,11 +167,11 @@ test('rules to intercept, pass, block, delay and fail are created in the window,
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo; // a server on a port has one
   const host = `127.0.0.1:${port}`;
-  const workshop = await workshopIn(platform, page);
-  const caller = await workshop.make('caller', CALLER, { env: { CRM_API_BASEPATH: 'crm.example.com' } });
-  const plain = await workshop.make('plain', CALLER);
+  const client = await lambdaClient(platform, page);
+  const caller = await client.make('caller', CALLER, { env: { CRM_API_BASEPATH: 'crm.example.com' } });
+  const plain = await client.make('plain', CALLER);
   const call = async ({ id }: LambdaRecord, event: object) => {
-    const answer = await workshop.ask('POST', `/inspect/lambdas/${id}/invoke`, event);
+    const answer = await client.send('POST', `/inspect/lambdas/${id}/invoke`, event);
     // As: what this lambda gives.
     const { outcome } = answer as {
       outcome: { result: { status?: number; code?: string; text?: string; tookMs: number } };
@@ -276,13 +276,13 @@ test('axe finds no violation on the inbox, a lead, rules and dialogs, light and 
   page,
   platform,
 }) => {
-  const workshop = await workshopIn(platform, page);
+  const client = await lambdaClient(platform, page);
   await platform.open(page, 'leads');
   await expect(page.getByRole('heading', { name: 'The inbox is empty' })).toBeVisible();
   await expectNoFaults(page);
   const env = { CRM_API_BASEPATH: 'crm.example.com', CRM_OID: '00DRIGHT' };
-  const { id } = await workshop.make('careless', SENDER, { env });
-  await workshop.ask('POST', `/inspect/lambdas/${id}/invoke`, {
+  const { id } = await client.make('careless', SENDER, { env });
+  await client.send('POST', `/inspect/lambdas/${id}/invoke`, {
     ...WEB_FORM,
     fields: { oid: '2', first_name: 'Ada' },
   });

@@ -14,7 +14,7 @@ import { RecordLogs } from '../server/storage/records/record-logs.ts';
 const BATCH = 1_000;
 
 /** Opens what a platform that is not running keeps, lets it be added to as the platform itself would, and closes it. */
-async function addTo(dataDir: string, add: (data: Data) => Promise<void>): Promise<void> {
+async function withData(dataDir: string, add: (data: Data) => Promise<void>): Promise<void> {
   const unwind = new CleanupStack();
   const options = {
     config: completeOptions({ data: dataDir, fsync: 'never' }),
@@ -40,7 +40,7 @@ function lambdaOf({ store }: Data, name: string): StoredResource {
 
 /** Commits, each of which describes a lambda again: `text 1` and so on. */
 export async function growHistory(dataDir: string, lambdaName: string, count: number): Promise<void> {
-  await addTo(dataDir, async (data) => {
+  await withData(dataDir, async (data) => {
     const { store } = data;
     const lambda = lambdaOf(data, lambdaName);
     const describe = (text: number) =>
@@ -56,7 +56,7 @@ export async function growHistory(dataDir: string, lambdaName: string, count: nu
 
 /** Calls of a lambda through the gateway, each with its request, a form for the CRM and a log line; the visitor is `visitor-0@example.com` and so on. */
 export async function growForms(dataDir: string, lambdaName: string, count: number, maxItems: number): Promise<void> {
-  await addTo(dataDir, async (data) => {
+  await withData(dataDir, async (data) => {
     const { id: lambdaId } = lambdaOf(data, lambdaName);
     const { keep: _, ...bounds } = completeOptions({}).records;
     const options = { ...bounds, maxItems, files: data.store.files, nowMs: Date.now, onWarning: console.error };
@@ -112,7 +112,7 @@ export async function growInvocations(
   count: number,
   outcome = SHIPPED,
 ): Promise<void> {
-  await addTo(dataDir, async (data) => {
+  await withData(dataDir, async (data) => {
     const { id: lambdaId } = lambdaOf(data, lambdaName);
     const { keep: _, ...bounds } = completeOptions({}).records;
     const records = new RecordLogs({ ...bounds, files: data.store.files, nowMs: Date.now, onWarning: console.error });
@@ -145,7 +145,7 @@ export async function growInvocations(
 
 /** Leads as the CRM's own forms send them, by a person called `Number 0` and so on. */
 export async function growLeads(dataDir: string, count: number): Promise<void> {
-  await addTo(dataDir, async ({ logs: { leads } }) => {
+  await withData(dataDir, async ({ logs: { leads } }) => {
     const put = (number: number) => {
       const sent = { oid: '1', first_name: 'Number', last_name: String(number), email: 'n@example.com' };
       const fields = Object.entries(sent).map(([name, value]) => ({ name, value }));

@@ -16,13 +16,13 @@ export interface Operation {
   query: string[];
   mediaTypes: string[];
   /** Which ways to authenticate it takes. */
-  takes: { basic: boolean; bearer: boolean };
+  accepts: { basic: boolean; bearer: boolean };
 }
 
 /** All that the document tells of. */
 export const operations: readonly Operation[] = documentedOperations.map((operation) => {
   const { verb, path, security } = operation;
-  const takes = (scheme: string) => !security?.length || security.some((one) => scheme in one);
+  const accepts = (scheme: string) => !security?.length || security.some((one) => scheme in one);
   const parameters = operation.parameters.map(parameterOf);
   return {
     name: `${verb} ${path}`,
@@ -32,7 +32,7 @@ export const operations: readonly Operation[] = documentedOperations.map((operat
     right: operation['x-terrarium-right'],
     query: parameters.filter((one) => one.in === 'query' && one.required).map((one) => one.name),
     mediaTypes: Object.keys(operation.requestBody?.content ?? {}),
-    takes: { basic: takes('basic'), bearer: takes('bearer') },
+    accepts: { basic: accepts('basic'), bearer: accepts('bearer') },
   };
 });
 
@@ -47,14 +47,14 @@ const LAST_ABOVE = /\/([a-z]+)\/\{[a-z_]+\}\/[a-z]+\/$/;
 export function valuesOf(world: MatrixWorld, others: Readonly<Record<string, string>>): Values {
   return (name, path = '') => {
     const word = wordsOfParameters.get(name.replace(/^sub_/, ''));
-    const value = others[`${path} ${name}`] ?? others[name] ?? (word && world.idOf(word, wordAbove(path, name)));
+    const value = others[`${path} ${name}`] ?? others[name] ?? (word && world.idOf(word, parentTypeIn(path, name)));
     if (value === undefined) throw new Error(`the matrix has no value for ${name} of ${path}: give it one`);
     return value;
   };
 }
 
 /** The type that a path says a parameter's resource is below. */
-function wordAbove(path: string, name: string): TypeWord | undefined {
+function parentTypeIn(path: string, name: string): TypeWord | undefined {
   const [, above] = LAST_ABOVE.exec(path.slice(0, path.indexOf(`{${name}}`))) ?? [];
   return above !== undefined && isTypeWord(above) ? above : undefined;
 }
@@ -111,7 +111,7 @@ export function neededBy(
         return world.idOf('apiendpoints');
       case 'api_key':
       case 'token':
-        return values('unlucky');
+        return values('lockedOut');
       default:
         return values(on, path);
     }

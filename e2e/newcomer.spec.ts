@@ -1,6 +1,6 @@
 import { WEB_FORM } from '../server/model/web-form.ts';
 import { beginTask } from './clicks.ts';
-import { workshopIn } from './lambda-workshop.ts';
+import { lambdaClient } from './lambda-client.ts';
 import { expect, type Page, test } from './window.ts';
 
 const sidebar = (page: Page, name: string) =>
@@ -8,7 +8,7 @@ const sidebar = (page: Page, name: string) =>
 
 test('a new user creates their own form in few clicks', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page);
-  const ownForm = await beginTask(page, 'an own form from scratch, until its lead');
+  const ownFormTask = await beginTask(page, 'an own form from scratch, until its lead');
   await sidebar(page, 'Lambdas').click();
   await page.getByRole('button', { name: 'New lambda' }).click();
   const dialog = page.getByRole('dialog', { name: 'New lambda' });
@@ -23,7 +23,7 @@ test('a new user creates their own form in few clicks', { tag: '@slow' }, async 
   await expect(request.getByRole('region', { name: 'Response' })).toContainText('SUCCESS');
   await request.getByRole('link', { name: 'Open its lead' }).click();
   await expect(page.getByRole('region', { name: 'Lead', exact: true })).toContainText('Ada Lovelace');
-  await ownForm();
+  await ownFormTask();
 });
 
 test('a user is invited in few clicks, works at once, gets another role, and sees when it is removed', {
@@ -48,20 +48,20 @@ test('a user is invited in few clicks, works at once, gets another role, and see
   await page.keyboard.press('Escape');
 
   // Her tree starts with what she may view, and she can create something there at once.
-  const hers = await (await browser.newContext()).newPage();
-  await hers.goto(`${platform.windowOrigin}/ui/resources`);
-  await hers.getByLabel('User name').fill('grace');
-  await hers.getByLabel('Password').fill(password);
-  await hers.keyboard.press('Enter');
-  await expect(hers.getByRole('treeitem')).toHaveText([/^grace.*workspace/, /^development/, /^grace.*user/]);
-  await sidebar(hers, 'Lambdas').click();
-  await hers.getByRole('button', { name: 'New lambda' }).first().click();
-  await hers.keyboard.type('hello');
-  await expect(hers.getByRole('dialog').getByRole('combobox', { name: 'In' })).toHaveValue('development');
-  await hers.keyboard.press('Enter');
-  await expect(hers.getByRole('heading', { name: 'hello', level: 2 })).toBeVisible();
-  await expect(hers.getByText('hello was created.')).toBeVisible();
-  await expect(hers.getByRole('button', { name: 'Undo', exact: true })).toBeHidden();
+  const otherPage = await (await browser.newContext()).newPage();
+  await otherPage.goto(`${platform.windowOrigin}/ui/resources`);
+  await otherPage.getByLabel('User name').fill('grace');
+  await otherPage.getByLabel('Password').fill(password);
+  await otherPage.keyboard.press('Enter');
+  await expect(otherPage.getByRole('treeitem')).toHaveText([/^grace.*workspace/, /^development/, /^grace.*user/]);
+  await sidebar(otherPage, 'Lambdas').click();
+  await otherPage.getByRole('button', { name: 'New lambda' }).first().click();
+  await otherPage.keyboard.type('hello');
+  await expect(otherPage.getByRole('dialog').getByRole('combobox', { name: 'In' })).toHaveValue('development');
+  await otherPage.keyboard.press('Enter');
+  await expect(otherPage.getByRole('heading', { name: 'hello', level: 2 })).toBeVisible();
+  await expect(otherPage.getByText('hello was created.')).toBeVisible();
+  await expect(otherPage.getByRole('button', { name: 'Undo', exact: true })).toBeHidden();
 
   await page.getByRole('treeitem', { name: /^grace.*workspace/ }).click();
   const roles = await beginTask(page, 'a role for several people');
@@ -82,16 +82,16 @@ test('a user is invited in few clicks, works at once, gets another role, and see
   await roles();
 
   // She is in the middle of something when her role goes, and comes back.
-  await sidebar(hers, 'Resources').click();
-  await hers.getByRole('treeitem', { name: /^development/ }).click();
-  await hers.getByRole('tab', { name: 'Form' }).click();
-  const description = hers.getByLabel('description');
+  await sidebar(otherPage, 'Resources').click();
+  await otherPage.getByRole('treeitem', { name: /^development/ }).click();
+  await otherPage.getByRole('tab', { name: 'Form' }).click();
+  const description = otherPage.getByLabel('description');
   await description.fill('half a sentence');
   const answers: number[] = [];
-  hers.on('response', (response) => answers.push(response.status()));
+  otherPage.on('response', (response) => answers.push(response.status()));
   await give('None', ['grace']);
   await expect(person('grace')).toContainText('no permissions here');
-  const taken = hers.getByRole('status').filter({ hasText: 'You no longer have permission to view development' });
+  const taken = otherPage.getByRole('status').filter({ hasText: 'You no longer have permission to view development' });
   await expect(taken).toContainText('environment.view');
   await expect(description).toHaveValue('half a sentence');
   // One refusal for each thing that is shown, and no asking without end.
@@ -104,11 +104,11 @@ test('a user is invited in few clicks, works at once, gets another role, and see
 test('failures are found and fixed in few clicks: a missing lead, a change, a call, a pipeline', {
   tag: '@slow',
 }, async ({ page, platform }) => {
-  const workshop = await workshopIn(platform, page);
-  const form = await workshop.find('contact-form');
+  const client = await lambdaClient(platform, page);
+  const form = await client.find('contact-form');
   const send = async () => expect((await platform.call('/website/lead', WEB_FORM)).status).toBe(200);
   await send();
-  await workshop.patch(form.id, { op: 'remove', path: '/properties/env/CRM_OID' });
+  await client.patch(form.id, { op: 'remove', path: '/properties/env/CRM_OID' });
   await send();
   await send();
   const story = await beginTask(page, 'a missing lead is explained, and brought back');
@@ -119,7 +119,7 @@ test('failures are found and fixed in few clicks: a missing lead, a change, a ca
   await expect(page.getByRole('grid', { name: 'Leads' }).getByRole('row').filter({ hasText: 'Ada' })).toHaveCount(5);
   await story();
 
-  await workshop.patch(form.id, { op: 'replace', path: '/properties/env/CRM_PATH', value: '/wrong' });
+  await client.patch(form.id, { op: 'replace', path: '/properties/env/CRM_PATH', value: '/wrong' });
   const who = await beginTask(page, 'who changed what');
   const commits = page.getByRole('grid', { name: 'Commits' }).getByRole('row');
   await sidebar(page, 'History').click();
@@ -136,7 +136,7 @@ test('failures are found and fixed in few clicks: a missing lead, a change, a ca
   await page.getByRole('button', { name: 'Revert this commit' }).click();
   await expect(page.getByText(/^Commit \d+ was undone/)).toBeVisible();
   await undo();
-  await expect.poll(async () => (await workshop.find('contact-form')).properties.env?.CRM_PATH).not.toBe('/wrong');
+  await expect.poll(async () => (await client.find('contact-form')).properties.env?.CRM_PATH).not.toBe('/wrong');
 
   const replay = await beginTask(page, 'an invocation is replayed after a fix');
   await sidebar(page, 'Invocations').click();
@@ -158,8 +158,8 @@ test('failures are found and fixed in few clicks: a missing lead, a change, a ca
   await expect(page.getByRole('list', { name: 'Outbound rules that are on' })).toContainText('billing.example');
   await rule();
 
-  const [ci] = (await workshop.ask('GET', '/meta/root/users?name=ci-service')) as [{ id: string }]; // as the API document says
-  await workshop.remove(ci.id);
+  const [ci] = (await client.send('GET', '/meta/root/users?name=ci-service')) as [{ id: string }]; // as the API document says
+  await client.remove(ci.id);
   const pipeline = await beginTask(page, 'why a pipeline fails');
   await sidebar(page, 'Pipelines').click();
   await page.getByRole('button', { name: 'Run', exact: true }).click();

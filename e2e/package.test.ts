@@ -264,10 +264,10 @@ describe('the command exists', { timeout: RUN_TIMEOUT_MS }, () => {
       (failure) => failure,
     );
     const { checks } = JSON.parse(stdout);
-    const said = expect.stringContaining('npm install --save-dev gitlab-ci-local');
+    const output = expect.stringContaining('npm install --save-dev gitlab-ci-local');
     expect(checks.find(({ name }: { name: string }) => name === 'pipelines')).toMatchObject({
       ok: false,
-      message: said,
+      message: output,
     });
   });
 });
@@ -317,9 +317,9 @@ describe.runIf(process.platform === 'linux')('the window', { timeout: RUN_TIMEOU
             ...who,
           },
         );
-        let said = '';
-        for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
-        return { child, ended: once(child, 'close'), said: () => said };
+        let output = '';
+        for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
+        return { child, ended: once(child, 'close'), said: () => output };
       };
       const first = start();
       await vi.waitUntil(() => /Electron (is downloaded|could not)/.test(first.said()), { timeout: 60_000 });
@@ -328,12 +328,12 @@ describe.runIf(process.platform === 'linux')('the window', { timeout: RUN_TIMEOU
       const printed = (name: string) => new RegExp(`^  ${name} +(\\S+)`, 'm').exec(first.said())?.[1] ?? '';
       const [port, key, secret] = [new URL(printed('API docs')).port, printed('API key'), printed('secret')];
       const ui = ['ui', '--base-url', `http://127.0.0.1:${port}`, '--key', key, '--secret', secret];
-      const said = await promisify(execFile)(
+      const output = await promisify(execFile)(
         process.execPath,
         ['node_modules/terrarium-emulator/entries/terrarium.cjs', ...ui],
         { cwd: project, env: { PATH: home, HOME: home, DISPLAY: ':99', TERRARIUM_HEADLESS: 'false' }, ...who },
       );
-      expect(said.stdout).toMatch(/code=[\w-]+\nOpening the window in Chromium, because /);
+      expect(output.stdout).toMatch(/code=[\w-]+\nOpening the window in Chromium, because /);
       first.child.kill('SIGTERM');
       expect(await first.ended).toEqual([0, null]);
       expect(first.said()).toMatch(/^Opening the window in Chromium, because Electron's binary is not installed yet/m);
@@ -360,18 +360,18 @@ describe.runIf(process.platform === 'linux')('the window', { timeout: RUN_TIMEOU
 describe('an old Node', () => {
   const SENTENCE =
     'Terrarium needs Node 20.19 or newer and this is Node 18.20.4: install a newer one from https://nodejs.org';
-  const PRETEND = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } });`;
-  const old = async (...args: string[]) => node(['--require', `./${await write('old.cjs', PRETEND)}`, ...args]);
+  const FAKE_NODE_18 = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } });`;
+  const old = async (...args: string[]) => node(['--require', `./${await write('old.cjs', FAKE_NODE_18)}`, ...args]);
 
   it('is refused with a message by the command, by import and by require', async () => {
     const { code, stderr } = await failing(old('node_modules/terrarium-emulator/entries/terrarium.cjs', 'start'));
     expect({ code, stderr }).toEqual({ code: 2, stderr: `terrarium: ${SENTENCE} and try again.\n` });
     const say = '({ code, message }) => console.log(code, message)';
-    const ways = [
+    const commands = [
       await write('old.mjs', `import('terrarium-emulator').catch(${say})`),
       await write('old-require.cjs', `try { require('terrarium-emulator') } catch (error) { (${say})(error) }`),
     ];
-    for (const way of ways) expect((await old(way)).stdout).toContain(`TERRARIUM_OLD_NODE ${SENTENCE}`);
+    for (const command of commands) expect((await old(command)).stdout).toContain(`TERRARIUM_OLD_NODE ${SENTENCE}`);
   });
 
   it('can parse the code that prints the message', async () => {

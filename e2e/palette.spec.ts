@@ -22,7 +22,7 @@ async function run(page: Page, typed: string, name: string | RegExp): Promise<vo
 }
 
 async function make(platform: WindowPlatform, page: Page, path: string, body: object): Promise<Named> {
-  const answer = await platform.ask(page, 'POST', path, body);
+  const answer = await platform.send(page, 'POST', path, body);
   expect(answer.status, path).toBe(201);
   return answer.body as Named; // as the API document says
 }
@@ -42,7 +42,7 @@ test('the palette opens screens, finds resources, creates and switches', { tag: 
   await expect(palette(page)).toBeHidden();
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   // To a resource by its name, and by its id.
-  const { body } = await platform.ask(page, 'GET', '/meta/demo/workspaces');
+  const { body } = await platform.send(page, 'GET', '/meta/demo/workspaces');
   const [workspace] = body as Named[];
   await run(page, workspace?.name ?? '', workspace?.name ?? '');
   await expect(page).toHaveURL(/\/ui\/resources\//);
@@ -133,7 +133,7 @@ test('the status bar shows the actual state, and pauses and resumes live updates
 }) => {
   await platform.open(page);
   const status = async () =>
-    (await platform.ask(page, 'GET', '/inspect/status')).body as {
+    (await platform.send(page, 'GET', '/inspect/status')).body as {
       store: { seq: number };
       processes: { processes: number };
     };

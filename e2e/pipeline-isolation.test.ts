@@ -11,7 +11,7 @@ import type { Body } from '../server/testing/place.ts';
 const LIMIT_MS = 120_000;
 const IMAGE = 'terrarium-test/busybox:1';
 const WITH_USER = 'terrarium-test/pipeline-user:1';
-const DYING = 'terrarium-test/pipeline-dying:1';
+const CRASHING_IMAGE = 'terrarium-test/pipeline-dying:1';
 
 let bench: PipelineBench;
 const docker = async (...args: string[]) => (await promisify(execFile)('docker', args)).stdout.trim();
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await testImage();
   await build(WITH_USER, `FROM ${IMAGE}\nUSER 1000:1000\n`);
   await build(
-    DYING,
+    CRASHING_IMAGE,
     `FROM ${IMAGE}\nEXPOSE 5432\nCMD ["sh", "-c", "echo starting; echo no password is set >&2; exit 3"]\n`,
   );
   await buildCommand();
@@ -49,7 +49,7 @@ beforeAll(async () => {
 }, BUILD_TIMEOUT_MS + LIMIT_MS);
 afterAll(async () => {
   await bench?.close();
-  await docker('image', 'rm', '--force', WITH_USER, DYING);
+  await docker('image', 'rm', '--force', WITH_USER, CRASHING_IMAGE);
 }, LIMIT_MS);
 
 describe('a job in an image', () => {
@@ -144,26 +144,26 @@ on-host:
     timeout: LIMIT_MS,
   }, async () => {
     const definition = `a: {image: "${IMAGE}", script: [touch /tmp/never]}\nb: {script: [echo ok]}\n`;
-    const engineless = {
+    const withoutEngine = {
       DOCKER_HOST: 'unix:///nonexistent/docker.sock',
       CONTAINER_HOST: 'unix:///nonexistent/podman.sock',
     };
     const withoutImageAtMs = performance.now();
-    expect((await runOf(definition, ['--job', 'b'], engineless)).exitCode).toBe(0);
+    expect((await runOf(definition, ['--job', 'b'], withoutEngine)).exitCode).toBe(0);
     const startedAtMs = performance.now();
-    const { exitCode, out, err } = await runOf(definition, [], engineless);
+    const { exitCode, out, err } = await runOf(definition, [], withoutEngine);
     const tookMs = performance.now() - startedAtMs;
     expect(exitCode, `${out}${err}`).toBe(2);
     expect(err).toMatch(/job 'a' cannot run: it has an image, but no container engine responds: .*--shell/);
     // It does not wait for an engine: it takes no longer than a run without images, also on a busy machine.
     expect(tookMs / (startedAtMs - withoutImageAtMs)).toBeLessThan(4);
-    expect((await runOf(definition.replace('/tmp/never', 'here'), ['--shell'], engineless)).exitCode).toBe(0);
+    expect((await runOf(definition.replace('/tmp/never', 'here'), ['--shell'], withoutEngine)).exitCode).toBe(0);
   });
 
   it('shows the log of a service that has ended', { timeout: LIMIT_MS }, async () => {
     const { exitCode, out } = await runOf(`db:
   image: ${IMAGE}
-  services: [{name: "${DYING}", alias: db}]
+  services: [{name: "${CRASHING_IMAGE}", alias: db}]
   script: [echo begun]
 `);
     expect(exitCode).toBe(0);

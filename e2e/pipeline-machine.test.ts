@@ -41,9 +41,9 @@ async function machineCommand(): Promise<string> {
   await mkdir(bin);
   const kernel = (await run('uname', ['-r'])).stdout.trim();
   const docker = (await run('sh', ['-c', 'command -v docker'])).stdout.trim();
-  const said = JSON.stringify({ KernelVersion: kernel, OperatingSystem: 'Docker Desktop' });
+  const engineInfo = JSON.stringify({ KernelVersion: kernel, OperatingSystem: 'Docker Desktop' });
   const script = `#!/bin/sh
-if [ "$1" = info ]; then echo '${said}'; exit; fi
+if [ "$1" = info ]; then echo '${engineInfo}'; exit; fi
 case " $* " in *' --volume '*) echo 'the path is not shared from the host' >&2; exit 125;; esac
 exec '${docker}' "$@"
 `;

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => bench?.close(), LIMIT_MS);
 
 /** Runs a definition; its exit code, its output, and the states of its jobs. */
-async function ran(definition: string, ...words: string[]) {
+async function runJobs(definition: string, ...words: string[]) {
   await bench.commit({ '.gitlab-ci.yml': definition });
   const { exitCode, out, err } = await bench.run(...words);
   const [{ jobs }]: Body[] = await bench.inspect('pipelines');
@@ -48,7 +48,7 @@ it('"Predefined variables": CI_COMMIT_BEFORE_SHA is the commit before on the bra
 });
 
 it('names the jobs that did not run with the reason, once', { timeout: LIMIT_MS }, async () => {
-  const { out } = await ran(
+  const { out } = await runJobs(
     `
 stages: [build, test, deploy]
 build: {stage: build, script: [exit 1]}
@@ -90,7 +90,7 @@ never: {stage: two, script: [echo hi], rules: [{if: $CI_PIPELINE_SOURCE == "push
     timeout: LIMIT_MS,
   }, async () => {
     await bench.write({ 'ci/child.yml': child('true') });
-    const good = await ran(parent(', strategy: depend'), '--source', 'push');
+    const good = await runJobs(parent(', strategy: depend'), '--source', 'push');
     expect(good.states, good.out).toEqual([
       'build success',
       'child success',
@@ -101,7 +101,7 @@ never: {stage: two, script: [echo hi], rules: [{if: $CI_PIPELINE_SOURCE == "push
     expect(good.exitCode).toBe(0);
     expect(good.out).toContain('first green parent_pipeline');
     await bench.write({ 'ci/child.yml': child('exit 3') });
-    const bad = await ran(parent(', strategy: depend'), '--source', 'push');
+    const bad = await runJobs(parent(', strategy: depend'), '--source', 'push');
     expect(bad.exitCode).toBe(1);
     expect(bad.states).toEqual([
       'build success',
@@ -116,18 +116,18 @@ never: {stage: two, script: [echo hi], rules: [{if: $CI_PIPELINE_SOURCE == "push
     timeout: LIMIT_MS,
   }, async () => {
     await bench.write({ 'ci/child.yml': child('exit 3') });
-    const { exitCode, states } = await ran(parent(''), '--source', 'push');
+    const { exitCode, states } = await runJobs(parent(''), '--source', 'push');
     expect(exitCode).toBe(1);
     expect(states).toEqual(expect.arrayContaining(['child success', 'after success', 'child / second failed']));
   });
 
   it('"trigger:include": a child pipeline that cannot be created fails the job', { timeout: LIMIT_MS }, async () => {
     await bench.write({ 'ci/child.yml': 'a: {script: [echo hi], rules: [{when: never}]}\n' });
-    const { exitCode, out } = await ran(parent(', strategy: depend'), '--source', 'push');
+    const { exitCode, out } = await runJobs(parent(', strategy: depend'), '--source', 'push');
     expect(exitCode).toBe(1);
     expect(out).toContain('the child pipeline could not be created: it has no jobs');
     await bench.git('rm', '-q', 'ci/child.yml');
-    const missing = await ran(parent(''), '--source', 'push');
+    const missing = await runJobs(parent(''), '--source', 'push');
     expect(missing.exitCode).toBe(1);
     expect(missing.out).toContain('the child pipeline could not be created');
   });
@@ -142,11 +142,11 @@ never: {stage: two, script: [echo hi], rules: [{if: $CI_PIPELINE_SOURCE == "push
     expect(exitCode).toBe(2);
     expect(err).toContain(refusal);
     expect(out).not.toContain('starting');
-    const forced = await ran(parent(''), '--source', 'push', '--force');
+    const forced = await runJobs(parent(''), '--source', 'push', '--force');
     expect(forced.exitCode).toBe(0);
     expect(forced.out).toContain("not as on GitLab: hooks of 'child / a': the scripts of hooks are not run");
     await bench.write({ 'child.yml': child });
-    const made = await ran(`
+    const made = await runJobs(`
 stages: [build, test]
 make: {stage: build, script: [cp child.yml made.yml], artifacts: {paths: [made.yml]}}
 child: {stage: test, trigger: {include: [{artifact: made.yml, job: make}]}}
@@ -171,7 +171,7 @@ child:
   variables: {PARENT: $CI_PIPELINE_ID}
   trigger: {include: [{artifact: child.yml, job: make}], strategy: depend}
 `;
-    const { exitCode, out, states } = await ran(definition, '--source', 'push');
+    const { exitCode, out, states } = await runJobs(definition, '--source', 'push');
     expect(exitCode, out).toBe(0);
     expect(states).toEqual(['make success', 'child success', 'child / made success']);
     expect(out).toContain('> hello');
@@ -190,11 +190,11 @@ it('"when: delayed": a job starts after its delay, which a canceled run does not
   timeout: LIMIT_MS,
 }, async () => {
   const late = (more: string) => `late: {script: [exit 1], when: delayed, start_in: ${more}}\n`;
-  const waited = await ran(`${late('2 seconds')}early: {script: [echo hi]}\n`);
+  const waited = await runJobs(`${late('2 seconds')}early: {script: [echo hi]}\n`);
   const [{ startedAtMs, jobs }]: Body[] = await bench.inspect('pipelines');
   expect(waited).toMatchObject({ exitCode: 1, states: ['late failed', 'early success'] });
   expect(jobs[0].startedAtMs - startedAtMs).toBeGreaterThanOrEqual(2_000);
-  expect(await ran(late('30 minutes'), '--no-delay')).toMatchObject({
+  expect(await runJobs(late('30 minutes'), '--no-delay')).toMatchObject({
     exitCode: 1,
     out: expect.stringContaining('starts without its delay of 30 minutes'),
   });
@@ -208,7 +208,7 @@ it('"when: delayed": a job starts after its delay, which a canceled run does not
 it('"default" and "inherit:default": retry and timeout of all jobs, unless a job has its own or inherits none', {
   timeout: LIMIT_MS,
 }, async () => {
-  const { out } = await ran(
+  const { out } = await runJobs(
     `include: ci/more.yml
 default: {retry: 1, timeout: 90s}
 a: {script: [exit 1], allow_failure: true}
@@ -223,7 +223,8 @@ d: {script: [sleep 4711], allow_failure: true, retry: 0, timeout: 1s}
 });
 
 it('"retry:when" and "retry:exit_codes": only such failures are tried again', { timeout: LIMIT_MS }, async () => {
-  const { out, exitCode } = await ran(`code: {script: [exit 3], retry: {max: 1, exit_codes: [3]}, allow_failure: true}
+  const { out, exitCode } =
+    await runJobs(`code: {script: [exit 3], retry: {max: 1, exit_codes: [3]}, allow_failure: true}
 other-code: {script: [exit 4], retry: {max: 1, exit_codes: 3}, allow_failure: true}
 script: {script: [exit 1], retry: {max: 1, when: script_failure}, allow_failure: true}
 system: {script: [exit 1], retry: {max: 1, when: [runner_system_failure, api_failure]}, allow_failure: true}
@@ -237,8 +238,8 @@ either: {script: [exit 3], retry: {max: 1, when: api_failure, exit_codes: 3}, al
 
 it('"allow_failure:exit_codes": any other exit code fails the pipeline', { timeout: LIMIT_MS }, async () => {
   const job = (code: number) => `a: {script: [exit ${code}], allow_failure: {exit_codes: [3, 4]}}\n`;
-  expect((await ran(job(4))).exitCode).toBe(0);
-  expect((await ran(job(5))).exitCode).toBe(1);
+  expect((await runJobs(job(4))).exitCode).toBe(0);
+  expect((await runJobs(job(5))).exitCode).toBe(1);
 });
 
 it('"needs:parallel:matrix": a job waits for these parallel jobs only', { timeout: LIMIT_MS }, async () => {
@@ -249,13 +250,13 @@ it('"needs:parallel:matrix": a job waits for these parallel jobs only', { timeou
   parallel: {matrix: [{SIZE: [s, l], SHAPE: [round, square]}]}
 `;
   const needs = 'needs: [{job: build, parallel: {matrix: [{SIZE: s, SHAPE: [round, square]}]}}]';
-  const { states, exitCode } = await ran(
+  const { states, exitCode } = await runJobs(
     `${build}check: {stage: test, ${needs}, script: [test -e s-round, test ! -e l-round]}\n`,
   );
   expect(exitCode).toBe(1);
   expect(states).toContain('check success');
   const none = 'needs: [{job: build, parallel: {matrix: [{SIZE: xl, SHAPE: round}]}}]';
-  const refused = await ran(`${build}check: {stage: test, ${none}, script: [echo hi]}\n`);
+  const refused = await runJobs(`${build}check: {stage: test, ${none}, script: [echo hi]}\n`);
   expect(refused.exitCode).toBe(2);
   expect(refused.out).toContain("job 'check' needs 'build', which has no parallel job with these values");
 });
@@ -273,7 +274,7 @@ many: ${count('22', 22)}
 usual: {script: ['test "$(git rev-list --count HEAD)" -ge 20']}
 ${all > 0 ? `all:\n  variables:\n    GIT_DEPTH: "0"\n  script: ['test "$(git rev-list --count HEAD)" -ge 26']\n` : ''}`;
   for (const all of [0, 1]) {
-    const { exitCode, out } = await ran(
+    const { exitCode, out } = await runJobs(
       jobs(all)
         .replaceAll('{variables: {GIT_DEPTH: "22"}, script:', '\n  variables:\n    GIT_DEPTH: "22"\n  script:')
         .replaceAll("22']}", "22']"),
@@ -310,7 +311,10 @@ never: {only: [trigger, api, pipeline], script: [exit 1]}
     ['push', 'push'],
     ['web', 'web'],
   ] as const)
-    expect(await ran(definition, '--source', source)).toMatchObject({ exitCode: 0, states: [`${job} success`] });
+    expect(await runJobs(definition, '--source', source)).toMatchObject({
+      exitCode: 0,
+      states: [`${job} success`],
+    });
 });
 
 it('"Types of manual jobs" (Control how jobs run): a manual job that blocks the pipeline is no success', {
@@ -319,10 +323,10 @@ it('"Types of manual jobs" (Control how jobs run): a manual job that blocks the 
   const gate = (more: string) => `gate: {stage: build, script: [echo hi], rules: [{when: manual${more}}]}
 after: {stage: test, script: [echo hi]}
 `;
-  const blocked = await ran(gate(''), '--source', 'push');
+  const blocked = await runJobs(gate(''), '--source', 'push');
   expect(blocked.exitCode).toBe(1);
   expect(blocked.out).toContain("the pipeline is blocked by 'gate'");
-  expect(await ran(gate(', allow_failure: true'), '--source', 'push')).toMatchObject({
+  expect(await runJobs(gate(', allow_failure: true'), '--source', 'push')).toMatchObject({
     exitCode: 0,
     states: ['after success'],
   });
@@ -334,7 +338,7 @@ describe('a deployment that the lambda rejects', () => {
 
   it('fails the run, although no job took notice of it', { timeout: LIMIT_MS }, async () => {
     const definition = `deploy:\n  script:\n    - |\n      ${call('{"ref": "main"}')}\n`;
-    const { exitCode, out, states } = await ran(definition);
+    const { exitCode, out, states } = await runJobs(definition);
     expect({ exitCode, states }).toEqual({ exitCode: 1, states: ['deploy success'] });
     expect(out).toContain('no job failed, but a deployment was rejected: missing: org, env');
   });
@@ -343,7 +347,7 @@ describe('a deployment that the lambda rejects', () => {
 it('shows each command on a line of its own, also after output without a newline at its end', {
   timeout: LIMIT_MS,
 }, async () => {
-  const { out } = await ran("a: {script: ['printf foo', 'echo next', 'printf bar']}\n");
+  const { out } = await runJobs("a: {script: ['printf foo', 'echo next', 'printf bar']}\n");
   expect(out).not.toContain('\u0001');
   expect(out).toMatch(/> foo\n.*\$ echo next\n.*> next\n.*\$ printf bar\n.*> bar\n/);
 });
@@ -371,7 +375,7 @@ describe('a definition that would take for ever', () => {
   );
 
   it('a pattern with nested repetitions takes no longer than others', { timeout: LIMIT_MS }, async () => {
-    const { exitCode } = await ran(
+    const { exitCode } = await runJobs(
       `variables: {TEXT: ${'a'.repeat(60)}!}\na: {script: [echo hi], rules: [{if: '$TEXT =~ /^(a+)+$/', when: never}, {when: always}]}\n`,
     );
     expect(exitCode).toBe(0);
@@ -382,7 +386,7 @@ it('"artifacts:reports:junit", "coverage" and "coverage_report": results are in 
   timeout: LIMIT_MS,
 }, async () => {
   const cobertura = 'reports: {coverage_report: {coverage_format: cobertura, path: cobertura.xml}}';
-  await ran(`a:
+  await runJobs(`a:
   script:
     - mkdir -p out/empty && echo made > out/a.txt
     - printf '<testsuite><testcase name="adds"><failure/></testcase><testcase name="b"/></testsuite>' > out/junit.xml
@@ -415,7 +419,7 @@ it('"Custom collapsible sections" (Job logs): markers are not shown, and colors 
   timeout: LIMIT_MS,
 }, async () => {
   const section = (which: string, more = '') => `printf '\\033[0Ksection_${which}:1:fetch${more}\\r\\033[0K%s\\n'`;
-  const { out } = await ran(
+  const { out } = await runJobs(
     JSON.stringify({
       a: {
         script: [

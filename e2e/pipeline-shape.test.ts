@@ -239,10 +239,10 @@ describe("a team's own definition", () => {
     expect(plain.out).toContain('--working-tree');
     expect(plain.out).toContain('> y');
     expect(plain.out).not.toContain('> z');
-    const along = await bench.run('--working-tree');
-    expect(along.out).toContain('> new');
-    expect(along.out).toContain('> z');
-    expect(along.out).toContain('> Look (with the working tree)');
+    const withWorkingTree = await bench.run('--working-tree');
+    expect(withWorkingTree.out).toContain('> new');
+    expect(withWorkingTree.out).toContain('> z');
+    expect(withWorkingTree.out).toContain('> Look (with the working tree)');
     const [of, before] = await bench.inspect('pipelines');
     expect(of.sha).not.toBe(before.sha);
     expect(of.hasWorkingTree).toBe(true);

@@ -18,7 +18,7 @@ const MARK = '4711.25';
 let bench: PipelineBench;
 
 /** Processes that jobs of these tests have started and that are still there. */
-const strays = async () =>
+const remainingProcesses = async () =>
   (await run('ps', ['-eo', 'args'])).stdout.split('\n').filter((line) => line === `sleep ${MARK}`);
 const newest = async (): Promise<Body> => (await bench.inspect('pipelines'))[0];
 const folders = () => bench.runFolders();
@@ -48,7 +48,7 @@ describe('a run that is ended from outside', () => {
         { name: 'later', state: 'canceled' },
       ],
     });
-    expect(await strays()).toEqual([]);
+    expect(await remainingProcesses()).toEqual([]);
     expect(await folders()).toEqual([]);
   });
 
@@ -78,13 +78,13 @@ describe('a run that is ended from outside', () => {
     await pipeline.ended;
     expect(await folders()).toHaveLength(1);
     // Its start is reported before it has begun.
-    await expect.poll(strays, POLL).toHaveLength(1);
+    await expect.poll(remainingProcesses, POLL).toHaveLength(1);
     // Two of one commit at a time, which do not hinder each other in that, nor in anything else.
     await define('a: {script: ["echo $RANDOM > x", sleep 0.5], artifacts: {paths: [x]}}\n');
     const both = await Promise.all([bench.run(), bench.run()]);
     expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
     expect(await folders()).toEqual([]);
-    await expect.poll(strays, POLL).toEqual([]);
+    await expect.poll(remainingProcesses, POLL).toEqual([]);
     expect(await bench.inspect(`pipelines/${id}`)).toMatchObject({
       state: 'canceled',
       jobs: [{ state: 'canceled' }, {}],
@@ -130,7 +130,7 @@ e: {stage: deploy, when: manual, script: [echo never]}
     ]);
     const { log } = await bench.inspect(`pipelines/${id}`);
     expect(log.join('\n')).toContain('> last');
-    await expect.poll(strays, POLL).toEqual([]);
+    await expect.poll(remainingProcesses, POLL).toEqual([]);
   });
 });
 
@@ -189,8 +189,8 @@ describe('what cannot be run', () => {
       exitCode: 2,
       err: expect.stringContaining("'bash' is not on the PATH. To see how to install it"),
     });
-    const withoutAny = await bench.start(['run', bench.dir], { PATH: join(bench.folder, 'nowhere') }).ended;
-    expect(withoutAny).toMatchObject({ exitCode: 2, err: expect.stringContaining("'git' is not on the PATH") });
+    const withoutPrograms = await bench.start(['run', bench.dir], { PATH: join(bench.folder, 'nowhere') }).ended;
+    expect(withoutPrograms).toMatchObject({ exitCode: 2, err: expect.stringContaining("'git' is not on the PATH") });
   });
 });
 

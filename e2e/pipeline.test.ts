@@ -105,10 +105,10 @@ describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', 
     const [mergeRequest] = await gitlab.MergeRequests.all({ projectId: PROJECT, sourceBranch: BRANCH });
     expect(mergeRequest).toMatchObject({ iid: 1, title: 'Sell ferns', state: 'opened' });
     const notes = await gitlab.MergeRequestNotes.all(PROJECT, 1);
-    const ran = `runs shop:${short} with 1 instance, ${url} responded with 200`;
+    const deployment = `runs shop:${short} with 1 instance, ${url} responded with 200`;
     expect(notes.map(({ body }) => body).sort()).toEqual([
       `Deployed ${BRANCH} to ${url}`,
-      expect.stringContaining(ran),
+      expect.stringContaining(deployment),
     ]);
     const environments = await gitlab.Environments.all(PROJECT);
     expect(environments).toMatchObject([{ name: `review/${slug}`, external_url: url }]);
@@ -137,10 +137,14 @@ describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', 
     await writeFile(join(shop, 'NEWS'), 'mosses, too\n');
     const short = await commit('Sell mosses');
     // As where neither the base image nor a registry is there: from one that is made of this machine's own programs.
-    const said: string[] = [];
-    const around = { env: process.env, signal: AbortSignal.timeout(LIMIT_MS), say: (line: string) => said.push(line) };
+    const messages: string[] = [];
+    const around = {
+      env: process.env,
+      signal: AbortSignal.timeout(LIMIT_MS),
+      say: (line: string) => messages.push(line),
+    };
     const { BASE = '' } = await sampleBase(around, 'no-such.invalid/busybox:1.36');
-    expect(said.at(-1)).toMatch(
+    expect(messages.at(-1)).toMatch(
       /^no-such\.invalid\/busybox:1\.36 .* cannot be pulled .*: the image is built from terrarium/,
     );
     expect(await sampleBase(around)).toEqual({});
@@ -183,8 +187,8 @@ describe('green means that the app answers', () => {
     images.push('shop:latest');
     expect((await pipeline(...tag)).exitCode).toBe(0);
     await writeFile(join(shop, 'page.html'), 'another page');
-    const along = await pipeline(...tag, '--working-tree');
-    expect(along.exitCode, along.err).toBe(0);
+    const withWorkingTree = await pipeline(...tag, '--working-tree');
+    expect(withWorkingTree.exitCode, withWorkingTree.err).toBe(0);
     const [container] = await containers();
     const url = `${platform.emulator.gatewayUrl}/website/${container.name}/`;
     expect(await (await fetch(url)).text()).toBe('another page');

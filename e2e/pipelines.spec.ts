@@ -13,11 +13,11 @@ interface Named {
 
 const projectsIn = (page: Page) => page.getByRole('region', { name: 'Projects' });
 const detailIn = (page: Page) => page.getByRole('region', { name: 'Run', exact: true });
-const storyIn = (page: Page) => page.getByRole('complementary', { name: 'What it deployed' });
+const deploymentIn = (page: Page) => page.getByRole('complementary', { name: 'What it deployed' });
 
 /** As the API document says of these paths. */
-async function ask<T>(platform: WindowPlatform, page: Page, method: string, path: string, body?: unknown): Promise<T> {
-  const answer = await platform.ask(page, method, path, body);
+async function send<T>(platform: WindowPlatform, page: Page, method: string, path: string, body?: unknown): Promise<T> {
+  const answer = await platform.send(page, method, path, body);
   if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body as T;
 }
@@ -68,7 +68,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     ).toBeVisible();
 
     // Effects of the run, next to the log.
-    const story = storyIn(page);
+    const story = deploymentIn(page);
     await expect(story).toContainText('POST /ci/deploy');
     await expect(story.getByRole('link', { name: 'shop-feature-ferns', exact: true })).toBeVisible();
     await expect(story).toContainText(/running|healthy/);
@@ -99,9 +99,9 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await page.goBack();
 
     // The lambda refuses the next one.
-    const lambdas = await ask<Named[]>(platform, page, 'GET', '/meta/demo/lambdas?expand=true');
+    const lambdas = await send<Named[]>(platform, page, 'GET', '/meta/demo/lambdas?expand=true');
     const deploy = lambdas.find(({ name }) => name === 'deploy');
-    await ask(platform, page, 'PATCH', `/meta/demo/lambdas/${deploy?.id}`, [
+    await send(platform, page, 'PATCH', `/meta/demo/lambdas/${deploy?.id}`, [
       { op: 'replace', path: '/properties/env/TARGET_PROVIDER', value: SCRIPT },
     ]);
     const first = new URL(page.url()).searchParams.get('sel');
@@ -139,7 +139,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await expect(rows).toHaveCount(4);
 
     // The scope narrows them to what they deploy to.
-    const workspaces = await ask<Named[]>(platform, page, 'GET', '/meta/demo/workspaces');
+    const workspaces = await send<Named[]>(platform, page, 'GET', '/meta/demo/workspaces');
     const scopeOf = (name: string) => workspaces.find((one) => one.name === name)?.id;
     await platform.load(page, `pipelines?scope=${scopeOf('website')}`);
     await expect(rows).toHaveCount(4);
@@ -148,7 +148,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
 
     // Stops a running one, whose deployment would take longer than the test.
     const slow = 'export function run() { return new Promise((resolve) => setTimeout(resolve, 60_000)); }';
-    await ask(platform, page, 'PATCH', `/meta/demo/lambdas/${deploy?.id}`, [
+    await send(platform, page, 'PATCH', `/meta/demo/lambdas/${deploy?.id}`, [
       { op: 'replace', path: '/properties/code', value: Buffer.from(slow).toString('base64') },
     ]);
     await platform.load(page, 'pipelines');
@@ -170,11 +170,11 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
 
 test('missing variables of a project are listed, and can be set', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page);
-  const endpoints = await ask<Named[]>(platform, page, 'GET', '/meta/demo/apiendpoints?expand=true');
+  const endpoints = await send<Named[]>(platform, page, 'GET', '/meta/demo/apiendpoints?expand=true');
   const deploy = endpoints.find(({ properties }) => properties.resource === '/deploy');
   await platform.open(page, 'pipelines');
   await expect(projectsIn(page)).toContainText('all 9 present');
-  await ask(platform, page, 'DELETE', `/meta/demo/apiendpoints/${deploy?.id}`);
+  await send(platform, page, 'DELETE', `/meta/demo/apiendpoints/${deploy?.id}`);
   await expect(projectsIn(page)).toContainText('PLATFORM_DEPLOY_URL missing');
 
   await page.getByRole('button', { name: /variables of fern-moss\/shop$/ }).click();
@@ -196,8 +196,8 @@ test('missing variables of a project are listed, and can be set', { tag: '@slow'
 
 test('a pipeline that cannot start shows the reason', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page);
-  const users = await ask<Named[]>(platform, page, 'GET', '/meta/root/users?expand=true');
-  await ask(platform, page, 'DELETE', `/meta/root/users/${users.find(({ name }) => name === 'ci-service')?.id}`);
+  const users = await send<Named[]>(platform, page, 'GET', '/meta/root/users?expand=true');
+  await send(platform, page, 'DELETE', `/meta/root/users/${users.find(({ name }) => name === 'ci-service')?.id}`);
   await platform.open(page, 'pipelines');
   await expect(projectsIn(page)).toContainText('2 of 9 missing');
   await projectsIn(page).getByRole('button', { name: 'Run', exact: true }).click();
@@ -217,9 +217,9 @@ test('a run whose platform was killed is shown as stopped, and nothing waits for
     variables: { present: [], missing: ['PLATFORM_API_KEY'] },
     jobs: [{ name: 'build', stage: 'build', state: 'running' }],
   };
-  const { id } = await ask<{ id: string }>(platform, page, 'POST', '/inspect/pipelines', start);
+  const { id } = await send<{ id: string }>(platform, page, 'POST', '/inspect/pipelines', start);
   await expect(projectsIn(page).getByRole('button', { name: 'Running' })).toBeDisabled();
-  await ask(platform, page, 'PUT', `/inspect/pipelines/${id}`, { state: 'running', jobs: start.jobs, log: [SCRIPT] });
+  await send(platform, page, 'PUT', `/inspect/pipelines/${id}`, { state: 'running', jobs: start.jobs, log: [SCRIPT] });
   await page.goto(`${platform.windowOrigin}/ui/pipelines?sel=${id}`);
   await expect(detailIn(page).getByRole('log')).toContainText(SCRIPT);
   await platform.end('SIGKILL');

@@ -45,9 +45,9 @@ export class PlatformProcess extends WindowPlatform {
       env: { ...process.env, ...this.#context.env },
     });
     this.#server = server;
-    let said = '';
+    let output = '';
     server.stderr.on('data', (text) => {
-      said += text;
+      output += text;
     });
     for (const untilMs = Date.now() + READY_LIMIT_MS; Date.now() < untilMs; await pause(50)) {
       if (server.exitCode !== null) break;
@@ -56,7 +56,7 @@ export class PlatformProcess extends WindowPlatform {
       this.ready = JSON.parse(text);
       return;
     }
-    throw new Error(`the platform did not start: ${said}`);
+    throw new Error(`the platform did not start: ${output}`);
   }
 
   override async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {

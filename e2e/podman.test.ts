@@ -68,20 +68,20 @@ afterAll(async () => {
     service.kill();
     await gone;
   }
-  await forgetPorts();
+  await removeFirewallRules();
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   expect(left).toEqual([]);
 }, LIMIT_MS);
 
 /** Takes out of the system's firewall what Podman has left there of this world's ports. */
-async function forgetPorts(): Promise<void> {
+async function removeFirewallRules(): Promise<void> {
   const CHAIN = 'NETAVARK-HOSTPORT-DNAT';
   const rules = await run('iptables', ['-t', 'nat', '-S', CHAIN]).then(
     ({ stdout }) => stdout.split('\n'),
     () => [],
   );
-  const ours = `"dnat name: terrarium-${platform.emulator.worldId.slice(0, 8)}-`;
-  for (const rule of rules.filter((one) => one.includes(ours))) {
+  const ruleMark = `"dnat name: terrarium-${platform.emulator.worldId.slice(0, 8)}-`;
+  for (const rule of rules.filter((one) => one.includes(ruleMark))) {
     await run('sh', ['-c', `iptables -t nat ${rule.replace(/^-A/, '-D')}`]);
   }
 }

@@ -58,11 +58,11 @@ async function tracedRun(from: number): Promise<string[]> {
     expect((await send('POST', `${metaUrl}/root`, { auth, body: { name: `power-${n}` } })).status).toBe(201);
   process.kill(pid, 'SIGTERM');
   await once(strace, 'exit');
-  return wholeCalls(await readFile(trace, 'latin1'));
+  return completeCalls(await readFile(trace, 'latin1'));
 }
 
 /** Lines `PID CALL`; calls that others interrupt are put together at their end. */
-function wholeCalls(trace: string): string[] {
+function completeCalls(trace: string): string[] {
   const begun = new Map<string, string>();
   return trace.split('\n').flatMap((line) => {
     const [, pid = '', call = ''] = /^(\d+) +(.*)$/.exec(line) ?? [];

@@ -150,9 +150,9 @@ describe('Recorded events', () => {
           response: { body: { sizeBytes: whole.resultBytes } },
         },
       });
-      const said = [1, 2, 3, 4, 5, 6].map((n) => `says ${n}`);
+      const logged = [1, 2, 3, 4, 5, 6].map((n) => `says ${n}`);
       const log: string[] = await bodyOf(`${baseUrl}/log/lambda/${lambda}`);
-      expect(log.filter((line) => line.startsWith('says'))).toEqual(said);
+      expect(log.filter((line) => line.startsWith('says'))).toEqual(logged);
       const replayed = await send('POST', `${baseUrl}/inspect/invocations/${ids[4]}/replay`, { auth });
       expect(replayed.body).toMatchObject({ outcome: { result: { twice: 10 } }, replayOf: ids[4] });
       child.kill('SIGTERM');

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beginTask } from './clicks.ts';
-import { PlatformHere } from './platform-here.ts';
-import { askerOf, lineOf, paneOf, pick, pickResource, tabOf, writeJson } from './resources-window.ts';
+import { InProcessPlatform } from './in-process-platform.ts';
+import { lineOf, paneOf, pick, pickResource, tabOf, windowClient, writeJson } from './resources-window.ts';
 import { expect, test } from './window.ts';
 
 test('an edit in the form is shown as a patch and a diff before it is applied', async ({ page, platform }) => {
   await platform.open(page);
-  const { find, read } = askerOf(platform, page);
+  const { find, read } = windowClient(platform, page);
   const { id } = await find('lambdas', 'contact-form');
   await platform.open(page, `resources/${id}`);
   const pane = paneOf(page);
@@ -37,7 +37,7 @@ test('an edit in the form is shown as a patch and a diff before it is applied', 
 
 test("a lambda's code is edited as the source that it is, and runs", async ({ page, platform }) => {
   await platform.open(page);
-  const { id } = await askerOf(platform, page).find('lambdas', 'order-status');
+  const { id } = await windowClient(platform, page).find('lambdas', 'order-status');
   await platform.open(page, `resources/${id}`);
   const code = paneOf(page).getByRole('textbox', { name: 'code', exact: true });
   await expect(code).toHaveValue(/export async function run/);
@@ -54,7 +54,7 @@ test('JSON that the schema or the server rejects is marked in its line', { tag: 
   platform,
 }) => {
   await platform.open(page);
-  const { find, read } = askerOf(platform, page);
+  const { find, read } = windowClient(platform, page);
   const { id } = await find('apiendpoints', 'lead');
   await platform.open(page, `resources/${id}?tab=json`);
   const pane = paneOf(page);
@@ -119,10 +119,10 @@ test('the history of a resource compares two versions and undoes one change', { 
   platform,
 }) => {
   await platform.open(page);
-  const { ask, find, read } = askerOf(platform, page);
+  const { send, find, read } = windowClient(platform, page);
   const { id } = await find('lambdas', 'contact-form');
   for (const value of ['first words', 'second words']) {
-    await ask('PATCH', `/meta/demo/lambdas/${id}`, [{ op: 'add', path: '/description', value }]);
+    await send('PATCH', `/meta/demo/lambdas/${id}`, [{ op: 'add', path: '/description', value }]);
   }
   await platform.open(page, `resources/${id}?tab=history`);
   const pane = paneOf(page);
@@ -147,7 +147,7 @@ test('the history of a resource compares two versions and undoes one change', { 
 
 test('calls, relations and permissions of a resource update live', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page);
-  const { find } = askerOf(platform, page);
+  const { find } = windowClient(platform, page);
   const { id } = await find('lambdas', 'order-status');
   await platform.open(page, `resources/${id}?tab=calls`);
   const pane = paneOf(page);
@@ -189,8 +189,8 @@ test('root sees a random password; a key is created, shown once, accepted by the
   platform,
 }) => {
   await platform.open(page);
-  const { ask } = askerOf(platform, page);
-  const users = (await ask('GET', '/meta/root/users?expand=true')) as { id: string; name: string }[]; // as the document says
+  const { send } = windowClient(platform, page);
+  const users = (await send('GET', '/meta/root/users?expand=true')) as { id: string; name: string }[]; // as the document says
   const ada = users.find(({ name }) => name === 'ada.byrne');
   await platform.open(page, `resources/${ada?.id}?tab=keys`);
   const pane = paneOf(page);
@@ -221,7 +221,7 @@ test('root sees a random password; a key is created, shown once, accepted by the
 
 test('a deletion lists everything that it deletes, and the history restores all of it', async ({ page, platform }) => {
   await platform.open(page);
-  const { ask, find } = askerOf(platform, page);
+  const { send, find } = windowClient(platform, page);
   const { id } = await find('workspaces', 'website');
   await platform.open(page, `resources/${id}`);
   const pane = paneOf(page);
@@ -235,22 +235,22 @@ test('a deletion lists everything that it deletes, and the history restores all 
   await dialog.getByRole('button', { name: 'Delete all 9' }).click();
   await expect(pane.getByRole('heading', { name: 'demo', exact: true })).toBeVisible();
   await expect(lineOf(page, 'contact-form lambda')).toBeHidden();
-  expect((await platform.ask(page, 'GET', `/meta/root/resources/${id}`)).status).toBe(404);
+  expect((await platform.send(page, 'GET', `/meta/root/resources/${id}`)).status).toBe(404);
 
   await platform.load(page, `resources/${id}`);
   await expect(pane).toContainText('Resource not found');
   await pane.getByRole('button', { name: 'Revert' }).first().click();
   await expect(pane.getByRole('heading', { name: 'website', exact: true })).toBeVisible();
   await expect(lineOf(page, 'contact-form lambda')).toBeVisible();
-  expect(((await ask('GET', '/meta/demo/lambdas')) as unknown[]).length).toBe(4);
+  expect(((await send('GET', '/meta/demo/lambdas')) as unknown[]).length).toBe(4);
 });
 
 test('the menu has the actions of the API: an account is disabled and enabled, a lambda is promoted', {
   tag: '@slow',
 }, async ({ page, platform }) => {
   await platform.open(page);
-  const { ask, find } = askerOf(platform, page);
-  const users = (await ask('GET', '/meta/root/users?expand=true')) as { id: string; name: string }[]; // as the document says
+  const { send, find } = windowClient(platform, page);
+  const users = (await send('GET', '/meta/root/users?expand=true')) as { id: string; name: string }[]; // as the document says
   const ada = users.find(({ name }) => name === 'ada.byrne');
   await platform.open(page, `resources/${ada?.id}`);
   const pane = paneOf(page);
@@ -275,7 +275,7 @@ test('the menu has the actions of the API: an account is disabled and enabled, a
   await page.getByRole('option', { name: 'production' }).filter({ hasText: 'website' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Promote', exact: true }).click();
   await expect(page.getByRole('dialog')).toBeHidden();
-  const copies = (await ask('GET', '/meta/demo/lambdas')) as { name: string }[]; // as the document says
+  const copies = (await send('GET', '/meta/demo/lambdas')) as { name: string }[]; // as the document says
   expect(copies.filter(({ name }) => name === 'order-status')).toHaveLength(2);
 });
 
@@ -283,16 +283,16 @@ test(
   'a lambda is pushed to a real platform after the plan, the checks and the overwritten parts were shown',
   { tag: '@slow' },
   async ({ page, platform }, info) => {
-    const real = new PlatformHere(info.outputPath('real'), {
+    const real = new InProcessPlatform(info.outputPath('real'), {
       rootPassword: 'terrarium',
       containers: { engine: 'none' },
     });
     await real.start();
     try {
       await platform.open(page);
-      const { ask, find } = askerOf(platform, page);
+      const { send, find } = windowClient(platform, page);
       const { id } = await find('lambdas', 'contact-form');
-      await ask('PATCH', `/meta/demo/lambdas/${id}`, [
+      await send('PATCH', `/meta/demo/lambdas/${id}`, [
         { op: 'replace', path: '/properties/env/CRM_OID', value: 'live' },
       ]);
       const push = await beginTask(page, 'a lambda is pushed to another platform');
@@ -325,7 +325,7 @@ test(
       await expect(dialog).toBeHidden();
 
       const value = [{ op: 'replace', path: '/properties/env/CRM_OID', value: 'here' }];
-      await ask('PATCH', `/meta/demo/lambdas/${id}`, value);
+      await send('PATCH', `/meta/demo/lambdas/${id}`, value);
       await paneOf(page).getByRole('button', { name: 'Actions on contact-form' }).click();
       await page.getByRole('menuitem', { name: 'Pull from a real platform…' }).click();
       await dialog.getByRole('textbox', { name: 'API key, or user name' }).fill('root');

@@ -1,5 +1,5 @@
 import type { Locator } from '@playwright/test';
-import { askerOf, lineOf, paneOf, pasteJson, tabOf, treeOf } from './resources-window.ts';
+import { lineOf, paneOf, pasteJson, tabOf, treeOf, windowClient } from './resources-window.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
 const SCRIPT = `<img src=x onerror="globalThis.hasRun=true"><script>globalThis.hasRun=true</script>`;
@@ -8,10 +8,10 @@ const description = (page: Page) => paneOf(page).getByRole('textbox', { name: 'd
 /** Opens the web form's lambda among the resources. */
 async function openLambda(platform: WindowPlatform, page: Page) {
   await platform.open(page);
-  const asker = askerOf(platform, page);
-  const { id } = await asker.find('lambdas', 'contact-form');
+  const client = windowClient(platform, page);
+  const { id } = await client.find('lambdas', 'contact-form');
   await platform.open(page, `resources/${id}`);
-  return { ...asker, id };
+  return { ...client, id };
 }
 
 /** Clicks a button that needs the expired session; if the page has noticed the expiry, the button is gone. */
@@ -64,12 +64,12 @@ test('of two windows that edit one resource, changes of one are kept, conflicts 
 });
 
 test('a change between review and apply is not overwritten', { tag: '@slow' }, async ({ page, platform }) => {
-  const { id, ask, read } = await openLambda(platform, page);
+  const { id, send, read } = await openLambda(platform, page);
   await description(page).fill('Mine');
   await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
   const apply = page.getByRole('button', { name: 'Apply 1 change' });
   await expect(apply).toBeVisible();
-  await ask('PATCH', `/meta/demo/lambdas/${id}`, [{ op: 'add', path: '/description', value: 'Theirs' }]);
+  await send('PATCH', `/meta/demo/lambdas/${id}`, [{ op: 'add', path: '/description', value: 'Theirs' }]);
   if (await apply.isVisible()) await apply.click({ timeout: 2000 }).catch(() => undefined);
   await expect(
     page
@@ -83,9 +83,9 @@ test('a change between review and apply is not overwritten', { tag: '@slow' }, a
 test('a resource deleted during an edit is reported, and the draft returns when the resource is restored', {
   tag: '@slow',
 }, async ({ page, platform }) => {
-  const { id, ask } = await openLambda(platform, page);
+  const { id, send } = await openLambda(platform, page);
   await description(page).fill('Never sent');
-  await ask('DELETE', `/meta/demo/lambdas/${id}?force=true`);
+  await send('DELETE', `/meta/demo/lambdas/${id}?force=true`);
   await expect(paneOf(page).getByText('contact-form was deleted')).toBeVisible();
   await expect(paneOf(page).getByText(/Your unsaved changes are kept/)).toBeVisible();
   await expect(lineOf(page, 'contact-form lambda')).toBeHidden();
@@ -98,7 +98,7 @@ test('5 MB of JSON are pasted, applied and shown, the window stays usable, and e
   tag: '@slow',
 }, async ({ page, platform }) => {
   await platform.open(page);
-  const { find, read } = askerOf(platform, page);
+  const { find, read } = windowClient(platform, page);
   const { id } = await find('lambdas', 'contact-form');
   const { provider, runtime, code_type, code, handler } = (await read(id)).properties;
   const written = (variables: number) => {
@@ -151,13 +151,13 @@ const LONGEST_FRAME = `(async () => {
 
 test('a script in any field of any resource is shown as text', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page);
-  const { ask, find } = askerOf(platform, page);
+  const { send, find } = windowClient(platform, page);
   const environment = await find('environments', 'integration');
   const texts = { description: SCRIPT, tags: [SCRIPT], variables: { [SCRIPT]: SCRIPT } };
   const make = async (path: string, body: object) =>
-    (await ask('POST', `/meta/demo${path}`, { ...texts, ...body })) as { id: string; properties: { items?: unknown } }; // as the document says
+    (await send('POST', `/meta/demo${path}`, { ...texts, ...body })) as { id: string; properties: { items?: unknown } }; // as the document says
   const inside = `/environments/${environment.id}`;
-  const lambdas = (await ask('GET', '/meta/root/providers?expand=true')) as { id: string; name: string }[]; // as the document says
+  const lambdas = (await send('GET', '/meta/root/providers?expand=true')) as { id: string; name: string }[]; // as the document says
   const provider = { id: lambdas.find(({ name }) => name === 'default-lambda')?.id };
   const docker = { id: lambdas.find(({ name }) => name === 'default-docker')?.id };
   const workspace = await make('/workspaces', { name: SCRIPT, properties: { env: { A: SCRIPT } } });

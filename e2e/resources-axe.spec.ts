@@ -1,5 +1,5 @@
 import { expectNoFaults } from './axe.ts';
-import { askerOf, paneOf, type Resource } from './resources-window.ts';
+import { paneOf, type Resource, windowClient } from './resources-window.ts';
 import { expect, test } from './window.ts';
 
 /** What differs from one resource to the next. */
@@ -13,12 +13,12 @@ test('axe finds no violation on any tab, form and dialog of resources, light and
 }) => {
   await platform.call('/website/orders/1001');
   await platform.open(page);
-  const { ask, find } = askerOf(platform, page);
-  const list = async (path: string) => (await ask('GET', `/meta/root/${path}?expand=true`)) as Resource[]; // as the document says
+  const { send, find } = windowClient(platform, page);
+  const list = async (path: string) => (await send('GET', `/meta/root/${path}?expand=true`)) as Resource[]; // as the document says
   const environment = await find('environments', 'integration');
   const docker = (await list('providers')).find(({ name }) => name === 'default-docker');
   const lambda = await find('lambdas', 'order-status');
-  const make = async (path: string, body: object) => (await ask('POST', `/meta/demo/${path}`, body)) as Resource; // as the document says
+  const make = async (path: string, body: object) => (await send('POST', `/meta/demo/${path}`, body)) as Resource; // as the document says
   const inside = `environments/${environment.id}`;
   const provider = { id: docker?.id };
   const secret = await make(`${inside}/secrets`, {
@@ -46,8 +46,8 @@ test('axe finds no violation on any tab, form and dialog of resources, light and
     properties: { match_actions: [{ action: 'lambda.create.post' }], lambda: lambda.id },
   });
   const user = (await list('users')).find(({ name }) => name === 'ada.byrne');
-  await ask('POST', '/inspect/access/keys', { userId: user?.id });
-  await ask('PATCH', `/meta/demo/lambdas/${lambda.id}`, [{ op: 'add', path: '/description', value: 'One' }]);
+  await send('POST', '/inspect/access/keys', { userId: user?.id });
+  await send('PATCH', `/meta/demo/lambdas/${lambda.id}`, [{ op: 'add', path: '/description', value: 'One' }]);
 
   const detail = async ({ id }: Resource, search: string) => {
     await platform.open(page, `resources/${id}?${search}`);
@@ -96,7 +96,7 @@ test('axe finds no violation on any tab, form and dialog of resources, light and
   await expect(page.getByRole('dialog').locator('.cm-content')).toBeVisible();
   await expectNoFaults(page, 'the review');
   await page.keyboard.press('Escape');
-  await ask('PATCH', `/meta/demo/lambdas/${lambda.id}`, [{ op: 'add', path: '/description', value: 'Three' }]);
+  await send('PATCH', `/meta/demo/lambdas/${lambda.id}`, [{ op: 'add', path: '/description', value: 'Three' }]);
   await paneOf(page).getByRole('button', { name: 'Settle the conflict' }).click();
   await expectNoFaults(page, 'the conflict', DIALOG);
   await page.keyboard.press('Escape');

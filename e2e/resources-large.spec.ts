@@ -7,7 +7,7 @@ import { paneOf, treeOf } from './resources-window.ts';
 import { expect, test } from './window.ts';
 
 const SIZE = 100_000;
-const CROWD = 20_000;
+const CROWDED_COUNT = 20_000;
 
 test('a world of 100,000 resources has a fast tree, filter and table of 20,000, without loading any of them as a whole', {
   tag: '@slow',
@@ -17,7 +17,7 @@ test('a world of 100,000 resources has a fast tree, filter and table of 20,000, 
   try {
     await platform.start();
     await platform.end('SIGTERM');
-    await growWorld(platform.dataDir, SIZE, CROWD);
+    await growWorld(platform.dataDir, SIZE, CROWDED_COUNT);
     await platform.start();
     await platform.open(page);
     let largestAnswer = 0;
@@ -42,7 +42,7 @@ test('a world of 100,000 resources has a fast tree, filter and table of 20,000, 
     await expect(only).toHaveAttribute('aria-selected', 'true');
     await paneOf(page).getByRole('link', { name: 'crowded' }).click();
     const table = paneOf(page).getByRole('grid', { name: 'Inside' });
-    await expect(table).toHaveAttribute('aria-rowcount', String(CROWD + 1));
+    await expect(table).toHaveAttribute('aria-rowcount', String(CROWDED_COUNT + 1));
     await table.focus();
     await page.keyboard.press('End');
     const last = table.getByRole('row').last();

@@ -16,23 +16,23 @@ export const lineOf = (page: Page, name: string) => treeOf(page).getByRole('tree
 export const tabOf = (page: Page, name: string | RegExp) => paneOf(page).getByRole('tab', { name });
 
 /** What a signed-in window may ask; throws when it is refused. */
-export function askerOf(platform: WindowPlatform, page: Page) {
-  const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
-    const answer = await platform.ask(page, method, path, body);
+export function windowClient(platform: WindowPlatform, page: Page) {
+  const send = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    const answer = await platform.send(page, method, path, body);
     if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
   return {
-    ask,
+    send,
     /** Some resource of the demo world by its type's word and its name. */
     async find(word: string, name: string): Promise<Resource> {
-      const list = (await ask('GET', `/meta/demo/${word}?expand=true`)) as Resource[]; // as the API document says
+      const list = (await send('GET', `/meta/demo/${word}?expand=true`)) as Resource[]; // as the API document says
       const found = list.find((one) => one.name === name);
       if (!found) throw new Error(`the demo world has no ${name} among its ${word}`);
       return found;
     },
     async read(id: string): Promise<Resource> {
-      return (await ask('GET', `/meta/root/resources/${id}`)) as Resource; // as the API document says
+      return (await send('GET', `/meta/root/resources/${id}`)) as Resource; // as the API document says
     },
   };
 }

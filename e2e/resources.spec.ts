@@ -1,4 +1,4 @@
-import { askerOf, lineOf, paneOf, tabOf, treeOf } from './resources-window.ts';
+import { lineOf, paneOf, tabOf, treeOf, windowClient } from './resources-window.ts';
 import { expect, test } from './window.ts';
 
 test('the tree is opened, closed and filtered by mouse, follows the keyboard pattern of trees, and is in the address', async ({
@@ -70,7 +70,7 @@ test('the content of a resource is a table, and the address names the selected r
   tag: '@slow',
 }, async ({ page, platform }) => {
   await platform.open(page);
-  const { id } = await askerOf(platform, page).find('environments', 'integration');
+  const { id } = await windowClient(platform, page).find('environments', 'integration');
   await platform.open(page, `resources/${id}`);
   const table = paneOf(page).getByRole('grid', { name: 'Inside' });
   await expect(table.getByRole('row', { name: /deploy.*lambda/ })).toBeVisible();
@@ -93,7 +93,7 @@ test('the content of a resource is a table, and the address names the selected r
 
 test('each tab has an address that a reload restores', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page);
-  const { id } = await askerOf(platform, page).find('lambdas', 'order-status');
+  const { id } = await windowClient(platform, page).find('lambdas', 'order-status');
   await platform.open(page, `resources/${id}`);
   for (const [title, word] of [
     ['JSON', 'json'],

@@ -1,4 +1,4 @@
-import { untilStill } from './axe.ts';
+import { waitUntilStill } from './axe.ts';
 import { SCREENS } from './screens.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
@@ -44,8 +44,8 @@ interface Named {
 }
 
 /** As the API document says of these paths. */
-async function ask<T>(platform: WindowPlatform, page: Page, method: string, path: string, body?: unknown): Promise<T> {
-  const answer = await platform.ask(page, method, path, body);
+async function send<T>(platform: WindowPlatform, page: Page, method: string, path: string, body?: unknown): Promise<T> {
+  const answer = await platform.send(page, method, path, body);
   if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body as T;
 }
@@ -53,23 +53,23 @@ async function ask<T>(platform: WindowPlatform, page: Page, method: string, path
 /** A user with a role in the demo organization, one who is in its group of developers, and one with nothing. */
 async function makeUser(platform: WindowPlatform, page: Page, name: string): Promise<void> {
   const properties = { password: PASSWORD };
-  const { id } = await ask<Named>(platform, page, 'POST', '/meta/root/users', { name, properties });
+  const { id } = await send<Named>(platform, page, 'POST', '/meta/root/users', { name, properties });
   if (name === 'member') {
-    const [group] = await ask<Named[]>(platform, page, 'GET', '/meta/demo/groups?name=developers');
+    const [group] = await send<Named[]>(platform, page, 'GET', '/meta/demo/groups?name=developers');
     const patch = [{ op: 'add', path: '/properties/users/-', value: id }];
-    await ask(platform, page, 'PATCH', `/meta/demo/groups/${group?.id}`, patch);
+    await send(platform, page, 'PATCH', `/meta/demo/groups/${group?.id}`, patch);
   } else if (name !== 'stranger') {
-    const demo = await ask<Named>(platform, page, 'GET', '/meta/demo');
-    await ask(platform, page, 'PUT', `/inspect/roles/${demo.id}`, { identities: [id], role: name });
+    const demo = await send<Named>(platform, page, 'GET', '/meta/demo');
+    await send(platform, page, 'PUT', `/inspect/roles/${demo.id}`, { identities: [id], role: name });
   }
 }
 
 /** Sends a form that arrives, and one that the CRM refuses. */
 async function sendForms(platform: WindowPlatform, page: Page): Promise<string> {
-  const [form] = await ask<Named[]>(platform, page, 'GET', '/meta/demo/lambdas?name=contact-form');
+  const [form] = await send<Named[]>(platform, page, 'GET', '/meta/demo/lambdas?name=contact-form');
   await platform.call('/website/lead', { payload: { firstName: 'Ada' } });
   const patch = [{ op: 'remove', path: '/properties/env/CRM_OID' }];
-  await ask(platform, page, 'PATCH', `/meta/demo/lambdas/${form?.id}`, patch);
+  await send(platform, page, 'PATCH', `/meta/demo/lambdas/${form?.id}`, patch);
   await platform.call('/website/lead', { payload: { firstName: 'Grace' } });
   return form?.id ?? '';
 }
@@ -96,7 +96,7 @@ test('every screen is true for users of every role', { tag: '@slow' }, async ({ 
     const forbidden: readonly string[] = CHANGES[role === 'viewer' ? 'viewer' : 'developer'];
     for (const screen of [...SCREENS, ...TABS, `lambdas/${lambdaId}`, `resources/${lambdaId}`]) {
       await platform.open(page, screen);
-      await untilStill(page);
+      await waitUntilStill(page);
       const main = page.getByRole('main');
       await expect
         .soft(main.getByRole('status').filter({ hasText: /^Loading/ }), `${role}, ${screen}: loads`)
@@ -129,7 +129,7 @@ test('every screen is true for users of every role', { tag: '@slow' }, async ({ 
       await page.getByRole('grid', { name: 'Commits' }).getByRole('row').nth(1).click();
       for (const tab of ['Change', 'World then', 'Since then']) {
         await page.getByRole('tab', { name: tab }).click();
-        await untilStill(page);
+        await waitUntilStill(page);
         await expect
           .soft(page.getByRole('button', { name: 'Try again' }), `${role}, ${tab} of a commit`)
           .toHaveCount(0);

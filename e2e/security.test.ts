@@ -44,7 +44,7 @@ async function account(name: string, at?: string) {
 }
 
 /** Statuses on the resource service, the security service, the log route and the gateway. */
-async function everywhere(auth: Authorization): Promise<number[]> {
+async function allStatuses(auth: Authorization): Promise<number[]> {
   const { metaUrl, securityUrl, baseUrl } = platform.emulator;
   const urls = [
     `${metaUrl}/users/self`,
@@ -57,13 +57,13 @@ async function everywhere(auth: Authorization): Promise<number[]> {
 
 describe('tokens and key pairs (D-170, D-172)', () => {
   it('are equally good on every service, with the scheme in any letter case', async () => {
-    const its = await account('everywhere');
-    const oddCases = [its.bearer.replace('Bearer', 'bEARER'), its.basic.replace('Basic', 'BASIC')];
-    for (const auth of [its.bearer, its.basic, ...oddCases]) {
-      expect(await everywhere(auth)).toEqual([200, 200, 403, 200]);
+    const credentials = await account('everywhere');
+    const letterCases = [credentials.bearer.replace('Bearer', 'bEARER'), credentials.basic.replace('Basic', 'BASIC')];
+    for (const auth of [credentials.bearer, credentials.basic, ...letterCases]) {
+      expect(await allStatuses(auth)).toEqual([200, 200, 403, 200]);
     }
     for (const auth of [undefined, basic('everywhere', 'secret'), 'Digest x', 'Bearer', 'Basic !!']) {
-      expect(await everywhere(auth)).toEqual([401, 401, 401, 401]);
+      expect(await allStatuses(auth)).toEqual([401, 401, 401, 401]);
     }
   });
 
@@ -194,11 +194,11 @@ describe('guessing a password (D-171, D-185)', () => {
     });
     expect((await login('root', 'root')).status).toBe(200);
     // The window's sign-in uses the same limit.
-    const atWindow = await send('POST', `${platform.emulator.baseUrl}/inspect/session`, {
+    const windowLogin = await send('POST', `${platform.emulator.baseUrl}/inspect/session`, {
       body: { username: 'target', password: 'secret' },
     });
-    expect([atWindow.status, Number(atWindow.headers.get('retry-after'))]).toEqual([429, expect.any(Number)]);
-    expect(atWindow.body.message).toContain('too many failed attempts, wait');
+    expect([windowLogin.status, Number(windowLogin.headers.get('retry-after'))]).toEqual([429, expect.any(Number)]);
+    expect(windowLogin.body.message).toContain('too many failed attempts, wait');
   });
 });
 
@@ -206,7 +206,7 @@ describe('the end of an account (D-072, D-174, D-179)', () => {
   it('ends its tokens and keys on every service, and does not give them to the next of that name or id', async () => {
     const { id, bearer, basic } = await account('leaving');
     expect((await root.delete(`/root/users/${id}`)).status).toBe(204);
-    const gone = async () => [await everywhere(bearer), await everywhere(basic)];
+    const gone = async () => [await allStatuses(bearer), await allStatuses(basic)];
     const refused = [401, 401, 401, 401];
     expect(await gone()).toEqual([refused, refused]);
     await root.create('/root/users', { id, name: 'leaving', properties: { password: 'secret' } });
@@ -218,21 +218,21 @@ describe('the end of an account (D-072, D-174, D-179)', () => {
     await root.create('/root', { name: 'startup' });
     const { bearer, basic } = await account('founder', '/startup');
     expect((await root.delete('/startup?force=true')).status).toBe(204);
-    for (const auth of [bearer, basic]) expect(await everywhere(auth)).toEqual([401, 401, 401, 401]);
+    for (const auth of [bearer, basic]) expect(await allStatuses(auth)).toEqual([401, 401, 401, 401]);
   });
 
   it('is a pause when it is disabled: nothing works until it is enabled again', async () => {
     const { id, bearer, basic } = await account('paused');
     expect((await security('POST', `/accounts/${id}/disable`, bearer)).status).toBe(403);
     expect((await security('POST', `/accounts/${id}/disable`, rootPair)).status).toBe(200);
-    for (const auth of [bearer, basic]) expect(await everywhere(auth)).toEqual([401, 401, 401, 401]);
+    for (const auth of [bearer, basic]) expect(await allStatuses(auth)).toEqual([401, 401, 401, 401]);
     expect((await login('root', 'paused')).body).toMatchObject({ error: 'invalid_grant', code: 400 });
     // Nor does it work again when its record is written.
     const named = [{ op: 'add', path: '/properties/firstName', value: 'Paul' }];
     expect((await root.patch(`/root/users/${id}`, named)).status).toBe(200);
     expect((await login('root', 'paused')).status).toBe(400);
     await security('POST', `/accounts/${id}/enable`, rootPair);
-    for (const auth of [bearer, basic]) expect(await everywhere(auth)).toEqual([200, 200, 403, 200]);
+    for (const auth of [bearer, basic]) expect(await allStatuses(auth)).toEqual([200, 200, 403, 200]);
   });
 
   it('ends what it is following, before anything more is shown', async () => {
@@ -258,9 +258,9 @@ describe('the end of an account (D-072, D-174, D-179)', () => {
     expect((await security('DELETE', `/apiKeys/${key}`, other.bearer)).status).toBe(403);
     expect((await security('DELETE', `/accessTokens/${token}`, other.bearer)).status).toBe(403);
     expect((await security('DELETE', `/apiKeys/${key}`, bearer)).body).toEqual({ wasDeleted: true });
-    expect(await everywhere(basic)).toEqual([401, 401, 401, 401]);
+    expect(await allStatuses(basic)).toEqual([401, 401, 401, 401]);
     expect((await security('DELETE', `/accessTokens/${token}`, bearer)).body).toEqual({ wasDeleted: true });
-    expect(await everywhere(bearer)).toEqual([401, 401, 401, 401]);
+    expect(await allStatuses(bearer)).toEqual([401, 401, 401, 401]);
     expect((await security('DELETE', `/accessTokens/${token}`, rootPair)).body).toEqual({ wasDeleted: false });
   });
 });

@@ -9,14 +9,14 @@ import { expect, type Page, test } from './window.ts';
 
 const openTab = (page: Page, name: string) => page.getByRole('tab', { name, exact: true }).click();
 
-const GROUNDS = { light: 'rgb(250, 250, 247)', dark: 'rgb(13, 19, 16)' };
+const BACKGROUNDS = { light: 'rgb(250, 250, 247)', dark: 'rgb(13, 19, 16)' };
 
 test('a chosen theme is saved, and the system theme is followed', async ({ page, platform }) => {
   await page.emulateMedia({ colorScheme: 'light' });
   await platform.open(page, 'settings');
   const themes = page.getByRole('radiogroup', { name: 'Theme' });
   const expectTheme = (theme: 'light' | 'dark') =>
-    expect(page.locator('body')).toHaveCSS('background-color', GROUNDS[theme]);
+    expect(page.locator('body')).toHaveCSS('background-color', BACKGROUNDS[theme]);
   await expectTheme('light');
   await themes.getByRole('radio', { name: 'Dark' }).click();
   await expectTheme('dark');
@@ -136,8 +136,8 @@ test('a created key is accepted, and a revoked one is not', async ({ page, platf
   const value = async (name: string) =>
     (await dialog.locator(`dt:has-text("${name}") + dd span`).first().innerText()).trim();
   const [key, secret] = [await value('Key'), await value('Secret')];
-  const whoAmI = () => send('GET', `${platform.ready.baseUrl}/meta/users/self`, { auth: basic(key, secret) });
-  expect(await whoAmI()).toMatchObject({ status: 200, body: { name: 'ada.byrne' } });
+  const currentUser = () => send('GET', `${platform.ready.baseUrl}/meta/users/self`, { auth: basic(key, secret) });
+  expect(await currentUser()).toMatchObject({ status: 200, body: { name: 'ada.byrne' } });
   await dialog.getByRole('button', { name: 'Done, I copied it' }).click();
 
   const row = page.getByRole('table', { name: 'API keys' }).getByRole('row', { name: new RegExp(key) });
@@ -149,7 +149,7 @@ test('a created key is accepted, and a revoked one is not', async ({ page, platf
     .getByRole('button', { name: /^Revoke/ })
     .click();
   await expect(row).toBeHidden();
-  expect((await whoAmI()).status).toBe(401);
+  expect((await currentUser()).status).toBe(401);
 });
 
 test('a created token is accepted, a revoked one is not, and revoking your own ends the session', {
@@ -160,8 +160,8 @@ test('a created token is accepted, a revoked one is not, and revoking your own e
   const dialog = page.getByRole('alertdialog');
   await dialog.getByRole('button', { name: 'Create', exact: true }).click();
   const token = (await dialog.locator('dt:has-text("Token") + dd span').first().innerText()).trim();
-  const whoAmI = () => send('GET', `${platform.ready.baseUrl}/meta/users/self`, { auth: bearer(token) });
-  expect(await whoAmI()).toMatchObject({ status: 200, body: { name: 'root' } });
+  const currentUser = () => send('GET', `${platform.ready.baseUrl}/meta/users/self`, { auth: bearer(token) });
+  expect(await currentUser()).toMatchObject({ status: 200, body: { name: 'root' } });
   await page.keyboard.press('Escape');
   const tokens = page.getByRole('table', { name: 'Access tokens' });
   const others = tokens.getByRole('row').filter({ hasNotText: 'this window' });
@@ -171,7 +171,7 @@ test('a created token is accepted, a revoked one is not, and revoking your own e
     .getByRole('button', { name: /^Revoke/ })
     .click();
   await expect(others.getByRole('button')).toHaveCount(0);
-  expect((await whoAmI()).status).toBe(401);
+  expect((await currentUser()).status).toBe(401);
 
   await tokens
     .getByRole('row', { name: /this window/ })
@@ -205,7 +205,7 @@ test('other users see their own keys, and the reason why no others appear', { ta
   platform,
 }) => {
   await platform.open(page);
-  const made = await platform.ask(page, 'POST', '/meta/demo/users', {
+  const made = await platform.send(page, 'POST', '/meta/demo/users', {
     name: 'visitor',
     properties: { password: 'a-visitor-comes' },
   });

@@ -12,11 +12,11 @@ const { electron, hasDisplay } = windowContext(
   { env: process.env, isInteractive: false, nodeVersion: process.versions.node },
   { isHeadless: undefined, window: 'auto' },
 );
-const obstacle = 'missing' in electron ? electron.missing : hasDisplay ? undefined : 'there is no display';
-if (obstacle) console.log(`e2e/shell.spec.ts is skipped: ${obstacle}.`);
+const skipReason = 'missing' in electron ? electron.missing : hasDisplay ? undefined : 'there is no display';
+if (skipReason) console.log(`e2e/shell.spec.ts is skipped: ${skipReason}.`);
 
 /** Root may not use Chromium's sandbox; everyone else's tests keep it. */
-const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+const sandboxOptions = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
 
 let folder: string;
 
@@ -26,7 +26,7 @@ test.beforeEach(async () => {
 test.afterEach(() => rm(folder, { recursive: true, force: true }));
 
 test('the shell opens the hardened window on its own platform, and quits without leaving anything', async () => {
-  test.skip(obstacle !== undefined, obstacle);
+  test.skip(skipReason !== undefined, skipReason);
   const platformArguments = [
     '--data',
     ':memory:',
@@ -40,7 +40,7 @@ test('the shell opens the hardened window on its own platform, and quits without
   const env = Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
   const app = await _electron.launch({
     executablePath: 'path' in electron ? electron.path : '',
-    args: [...asRoot, `--user-data-dir=${join(folder, 'user')}`, findShellFile() ?? ''],
+    args: [...sandboxOptions, `--user-data-dir=${join(folder, 'user')}`, findShellFile() ?? ''],
     cwd: folder,
     env: { ...Object.fromEntries(env), [SHELL_ARGUMENTS]: JSON.stringify(platformArguments) },
   });

@@ -1,13 +1,13 @@
 import type { Locator } from '@playwright/test';
-import { expectNoFaults, untilStill } from './axe.ts';
+import { expectNoFaults, waitUntilStill } from './axe.ts';
 import { SCREENS } from './screens.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
 /** What a pane gives to the open tab, at least, in pixels. */
-const LEAST_PX = 240;
+const MIN_HEIGHT_PX = 240;
 
 /** Two frames: by then what depends on the size has been drawn. */
-const DRAWN = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))';
+const NEXT_FRAMES = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))';
 
 const SIZES = [
   { what: '1024x700', width: 1024, height: 700, isPresenting: false },
@@ -34,7 +34,7 @@ const measure = (page: Page) =>
   });
 
 /** Buttons, links and fields of the screen that cannot be scrolled into view. */
-const cutOff = (page: Page) =>
+const clippedControls = (page: Page) =>
   page.getByRole('main').evaluate((main) => {
     const { getComputedStyle } = main.ownerDocument.defaultView;
     const isScrolled = (overflow: string) => overflow === 'auto' || overflow === 'scroll';
@@ -64,13 +64,13 @@ const cutOff = (page: Page) =>
 
 async function failOnce(platform: WindowPlatform, page: Page): Promise<void> {
   await platform.open(page);
-  const found = await platform.ask(page, 'GET', '/meta/demo/lambdas?name=contact-form');
+  const found = await platform.send(page, 'GET', '/meta/demo/lambdas?name=contact-form');
   const [{ id }] = found.body as [{ id: string }]; // as the API document says
   const patch = [{ op: 'remove', path: '/properties/env/CRM_OID' }];
   await platform.call('/website/lead', { payload: { firstName: 'Ada' } });
-  await platform.ask(page, 'PATCH', `/meta/demo/lambdas/${id}`, patch);
+  await platform.send(page, 'PATCH', `/meta/demo/lambdas/${id}`, patch);
   await platform.call('/website/lead', { payload: { firstName: 'Grace' } });
-  await platform.ask(page, 'POST', '/inspect/pipelines/demo', {});
+  await platform.send(page, 'POST', '/inspect/pipelines/demo', {});
 }
 
 test('the open tab of every detail has space and one scroll area at any size', { tag: '@slow' }, async ({
@@ -83,7 +83,7 @@ test('the open tab of every detail has space and one scroll area at any size', {
     for (const { what, width, height, isPresenting } of SIZES) {
       await page.setViewportSize({ width, height });
       if (isPresenting) await page.keyboard.press('Shift+P');
-      await page.evaluate(DRAWN);
+      await page.evaluate(NEXT_FRAMES);
       await look(what);
       if (isPresenting) await page.keyboard.press('Shift+P');
     }
@@ -92,13 +92,13 @@ test('the open tab of every detail has space and one scroll area at any size', {
     await platform.open(page, place);
     await row?.first().click();
     await atEachSize(async (what) => {
-      expect.soft(await cutOff(page), `${place} at ${what}: out of reach`).toEqual([]);
+      expect.soft(await clippedControls(page), `${place} at ${what}: out of reach`).toEqual([]);
     });
     for (const tab of tabs) {
       await page.getByRole('tab', { name: tab }).first().click();
       await atEachSize(async (what) => {
         const { seenPx, scrollAreas } = await measure(page);
-        expect.soft(seenPx, `${place} at ${what}: ${tab}`).toBeGreaterThanOrEqual(LEAST_PX);
+        expect.soft(seenPx, `${place} at ${what}: ${tab}`).toBeGreaterThanOrEqual(MIN_HEIGHT_PX);
         // A comparison is an editor in the detail.
         const most = tab === 'Compare' ? 2 : 1;
         expect.soft(scrollAreas, `${place} at ${what}: scroll areas of ${tab}`).toBeLessThanOrEqual(most);
@@ -141,8 +141,8 @@ test('every button can be reached in a window of 900 x 600 and of 640 x 400', { 
     await platform.open(page, screen);
     for (const size of SMALL) {
       await page.setViewportSize(size);
-      await untilStill(page);
-      expect(await lostIn(page), `${screen} at ${size.width} x ${size.height}`).toEqual([]);
+      await waitUntilStill(page);
+      expect(await unreachableControls(page), `${screen} at ${size.width} x ${size.height}`).toEqual([]);
     }
   }
   await page.keyboard.press('ControlOrMeta+k');
@@ -154,7 +154,7 @@ test('every button can be reached in a window of 900 x 600 and of 640 x 400', { 
 });
 
 /** What can be pressed but not be brought into view: outside of the window, or cut off by a box that does not scroll. */
-function lostIn(page: Page): Promise<string[]> {
+function unreachableControls(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`(() => {
     const lost = [];
     for (const one of document.querySelectorAll('a[href], button, input, [role=tab], [role=slider]')) {

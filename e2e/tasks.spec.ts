@@ -10,7 +10,7 @@ const sidebar = (page: Page, name: string) =>
 
 /** The name of the lambda whose call took longest. */
 async function slowestOf(page: Page, platform: WindowPlatform): Promise<string> {
-  const { body } = await platform.ask(page, 'GET', '/inspect/invocations');
+  const { body } = await platform.send(page, 'GET', '/inspect/invocations');
   const { invocations } = body as { invocations: { lambdaName: string; durationMs: number }[] };
   return invocations.reduce((one, other) => (other.durationMs > one.durationMs ? other : one)).lambdaName;
 }
@@ -27,12 +27,12 @@ test('tasks take few clicks: a first lead, the slowest call of the last minute, 
   await firstLead();
 
   // It came through the gateway, like a visitor's.
-  const { body } = await platform.ask(page, 'GET', '/inspect/traffic?plane=gateway');
+  const { body } = await platform.send(page, 'GET', '/inspect/traffic?plane=gateway');
   expect(body).toMatchObject({ requests: [{ method: 'POST', target: '/website/lead', status: 200 }] });
 
-  const lambdas = await platform.ask(page, 'GET', '/meta/demo/lambdas?expand=true');
+  const lambdas = await platform.send(page, 'GET', '/meta/demo/lambdas?expand=true');
   const form = (lambdas.body as { id: string; name: string }[]).find(({ name }) => name === 'order-status');
-  const made = await platform.ask(page, 'PATCH', `/meta/demo/lambdas/${form?.id}`, [
+  const made = await platform.send(page, 'PATCH', `/meta/demo/lambdas/${form?.id}`, [
     { op: 'replace', path: '/properties/code_type', value: 'inline' },
     { op: 'add', path: '/properties/code', value: SLOW },
     { op: 'replace', path: '/properties/handler', value: 'run' },
@@ -60,12 +60,12 @@ test('tasks take few clicks: a first lead, the slowest call of the last minute, 
   await expect(page).toHaveURL(/sort=-duration/);
 
   await sidebar(page, 'Gateway').click();
-  const byHand = await beginTask(page, 'a request by hand');
+  const manualTask = await beginTask(page, 'a request by hand');
   await page.getByRole('button', { name: 'Send a request to orders' }).click();
   const dialog = page.getByRole('dialog', { name: 'Send a request' });
   await dialog.getByRole('button', { name: 'Send', exact: true }).click();
   await expect(dialog.getByRole('region', { name: 'Response' })).toContainText('slow');
-  await byHand();
+  await manualTask();
   await page.keyboard.press('Escape');
   await expect(dialog).toBeHidden();
 
@@ -144,16 +144,16 @@ test('a list saves a view, hides a column, and lists the words of its queries', 
 });
 
 test.describe('without prefetching', () => {
-  test.use({ usesUpPage: true });
+  test.use({ discardsPage: true });
 
   test('a part whose loading was interrupted once is loaded again', { tag: '@slow' }, async ({ page, platform }) => {
     await page.clock.install();
     await platform.open(page);
-    let brokenOff = 0;
-    await page.route('**/assets/*.js', (route) => (brokenOff++ === 0 ? route.abort() : route.continue()));
+    let aborted = 0;
+    await page.route('**/assets/*.js', (route) => (aborted++ === 0 ? route.abort() : route.continue()));
     await sidebar(page, 'Pipelines').click();
     await expect(page.getByRole('heading', { name: 'Pipelines', exact: true })).toBeVisible();
-    expect(brokenOff).toBeGreaterThan(1);
+    expect(aborted).toBeGreaterThan(1);
     await page.unroute('**/assets/*.js');
   });
 
@@ -171,14 +171,14 @@ test.describe('without prefetching', () => {
     await expect(page.getByRole('heading', { name: 'Pipelines', exact: true })).toBeVisible();
 
     const rules = [{ host: '{crm}', action: 'fail', status: 503, enabled: true }];
-    await platform.ask(page, 'PUT', '/inspect/outbound', { rules });
+    await platform.send(page, 'PUT', '/inspect/outbound', { rules });
     const active = page.getByRole('list', { name: 'Outbound rules that are on' });
     await expect(active).toContainText('{crm}');
     await active.getByRole('button').click();
     await expect(active).toBeHidden();
 
     // A rule that makes a call fail is its cause, and is ended where that is told.
-    await platform.ask(page, 'PUT', '/inspect/outbound', { rules });
+    await platform.send(page, 'PUT', '/inspect/outbound', { rules });
     await sendForm(platform);
     await sidebar(page, 'Home').click();
     const failing = page.getByRole('region', { name: 'Failing' });
@@ -195,6 +195,6 @@ test.describe('without prefetching', () => {
     await page.keyboard.press('Enter');
     await expect(page.getByText('Restored the demo world; the inbox is empty.')).toBeVisible();
     await again();
-    expect((await platform.ask(page, 'GET', '/inspect/leads')).body).toEqual([]);
+    expect((await platform.send(page, 'GET', '/inspect/leads')).body).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
-import { askerOf, paneOf, pickResource } from './resources-window.ts';
+import { paneOf, pickResource, windowClient } from './resources-window.ts';
 import { expect, test } from './window.ts';
 
 test('root undoes and redoes a saved change from its message', async ({ page, platform }) => {
   await platform.open(page);
-  const { find, read } = askerOf(platform, page);
+  const { find, read } = windowClient(platform, page);
   const { id, description } = await find('lambdas', 'contact-form');
   await platform.open(page, `resources/${id}`);
   await paneOf(page).getByRole('textbox', { name: 'description', exact: true }).fill('Changed by mistake');
@@ -23,9 +23,9 @@ test('root undoes and redoes a saved change from its message', async ({ page, pl
 
 test('Undo reverts every commit of a change, and only those', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page);
-  const { ask, find } = askerOf(platform, page);
+  const { send, find } = windowClient(platform, page);
   const names = async (word: string) =>
-    ((await ask('GET', `/meta/demo/${word}?expand=true`)) as { name: string }[]).map(({ name }) => name);
+    ((await send('GET', `/meta/demo/${word}?expand=true`)) as { name: string }[]).map(({ name }) => name);
   const lambda = await find('lambdas', 'contact-form');
   const before = [await names('lambdas'), await names('apiendpoints')];
   await platform.open(page, 'lambdas?new=web-form');
@@ -34,7 +34,7 @@ test('Undo reverts every commit of a change, and only those', { tag: '@slow' }, 
   await pickResource(page, 'In', 'integration');
   await expect(dialog.getByLabel('Public path')).toHaveValue('/sign-up');
   // Another change in between: it stays.
-  await ask('PATCH', `/meta/demo/lambdas/${lambda.id}`, [{ op: 'add', path: '/description', value: 'kept' }]);
+  await send('PATCH', `/meta/demo/lambdas/${lambda.id}`, [{ op: 'add', path: '/description', value: 'kept' }]);
   await dialog.getByRole('button', { name: 'Create lambda' }).click();
   await expect(page.getByText('sign-up was created.')).toBeVisible();
   expect(await names('lambdas')).toContain('sign-up');

@@ -7,12 +7,12 @@ import { expect, type Page } from '@playwright/test';
 const LOAD_LIMIT_MS = 10_000;
 const OPEN_LIMIT_MS = 30_000;
 /** Where the window stores the key of its cookie. */
-const SESSION_KEY_PLACE = 'terrarium.session-key';
+const SESSION_KEY_ITEM = 'terrarium.session-key';
 /** The least that can be asked for where the window is. */
-const ITS_PLACE = '/ui/icon.svg';
+const ICON_PATH = '/ui/icon.svg';
 
 /** Resolves with true once the window shows the address, gone to as by its own links; with false where there is no window. */
-const WALK = `(to) => new Promise((resolve) => {
+const NAVIGATE = `(to) => new Promise((resolve) => {
   const { __TSR_ROUTER__: router } = globalThis;
   if (!router) return resolve(false);
   const unsubscribe = router.subscribe('onResolved', () => (unsubscribe(), resolve(true)));
@@ -71,11 +71,11 @@ export abstract class WindowPlatform {
    * Starts it for the first time with the window where another's was: to the browser it is the same place, whose scripts it has
    * kept. Elsewhere if somebody has taken that port meanwhile.
    *
-   * @param before the port of that other one; 0 when there was none
+   * @param preferredPort the port of that other one; 0 when there was none
    * @returns its own
    */
-  async startAt(before: number): Promise<number> {
-    if (before !== 0 && (await isFree(before))) this.#firstPort = before;
+  async startAt(preferredPort: number): Promise<number> {
+    if (preferredPort !== 0 && (await isFree(preferredPort))) this.#firstPort = preferredPort;
     await this.start();
     return this.ports.basePort;
   }
@@ -86,10 +86,10 @@ export abstract class WindowPlatform {
    */
   async open(page: Page, path = ''): Promise<void> {
     const isOpen = page.url().startsWith(`${this.windowOrigin}/ui/`) && (await page.context().cookies()).length > 0;
-    if (!(isOpen && (await page.evaluate<boolean>(`(${WALK})(${JSON.stringify(`/ui/${path}`)})`)))) {
+    if (!(isOpen && (await page.evaluate<boolean>(`(${NAVIGATE})(${JSON.stringify(`/ui/${path}`)})`)))) {
       return this.load(page, path);
     }
-    await this.#untilShown(page);
+    await this.#waitUntilShown(page);
   }
 
   /**
@@ -100,12 +100,12 @@ export abstract class WindowPlatform {
     const once = async () => {
       if ((await page.context().cookies()).length === 0) await this.#signIn(page);
       await page.goto(`${this.windowOrigin}/ui/${path}`);
-      await this.#untilShown(page);
+      await this.#waitUntilShown(page);
     };
     await expect(once).toPass({ timeout: OPEN_LIMIT_MS });
   }
 
-  async #untilShown(page: Page): Promise<void> {
+  async #waitUntilShown(page: Page): Promise<void> {
     const loaded = { timeout: LOAD_LIMIT_MS };
     await expect(page.getByRole('main').getByRole('heading').first()).toBeVisible(loaded);
     // Before that a key may come too early to be heard.
@@ -117,7 +117,7 @@ export abstract class WindowPlatform {
     await page.context().clearCookies();
     await this.#signIn(page, { username, password });
     await page.goto(`${this.windowOrigin}/ui/`);
-    await this.#untilShown(page);
+    await this.#waitUntilShown(page);
   }
 
   /** Begins a session as the page at the printed address does, whose load is saved. */
@@ -128,7 +128,7 @@ export abstract class WindowPlatform {
     const { baseUrl } = this.ready;
     const key = randomBytes(32).toString('hex');
     // Done before the code is used: an aborted load is repeated.
-    await this.#goToItsPlace(page);
+    await this.#goToOrigin(page);
     const begun = await fetch(`${baseUrl}/inspect/session`, {
       method: 'POST',
       headers: { Origin: baseUrl, 'Content-Type': 'application/json' },
@@ -140,7 +140,7 @@ export abstract class WindowPlatform {
     await page
       .context()
       .addCookies([{ name, value, domain: hostname, path: '/', httpOnly: true, secure: false, sameSite: 'Strict' }]);
-    await page.evaluate(`localStorage.setItem('${SESSION_KEY_PLACE}', '${key}')`);
+    await page.evaluate(`localStorage.setItem('${SESSION_KEY_ITEM}', '${key}')`);
   }
 
   /** Closes a window and its context, so that nothing is stored; false if the page cannot be opened there. */
@@ -152,7 +152,7 @@ export abstract class WindowPlatform {
           .pages()
           .map((one) => one === page || one.close()),
       );
-      await this.#goToItsPlace(page);
+      await this.#goToOrigin(page);
       await page.evaluate('localStorage.clear(), sessionStorage.clear()');
       return true;
     } catch {
@@ -161,13 +161,13 @@ export abstract class WindowPlatform {
   }
 
   /** Where the window is, without the window; the page of the test before is there already. */
-  async #goToItsPlace(page: Page): Promise<void> {
-    const url = `${this.windowOrigin}${ITS_PLACE}`;
+  async #goToOrigin(page: Page): Promise<void> {
+    const url = `${this.windowOrigin}${ICON_PATH}`;
     if (page.url() !== url) await page.goto(url, { timeout: LOAD_LIMIT_MS });
   }
 
   /** Asks the platform what the signed-in window may ask. */
-  async ask(page: Page, method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
+  async send(page: Page, method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
     const answer = await this.fetch(page, method, path, body);
     const text = await answer.text();
     return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
@@ -178,7 +178,7 @@ export abstract class WindowPlatform {
     // By the plain address: only browsers know the window's name everywhere.
     const { baseUrl } = this.ready;
     const cookies = await page.context().cookies(this.windowOrigin);
-    const key = await page.evaluate<string>(`localStorage.getItem('${SESSION_KEY_PLACE}') ?? ''`);
+    const key = await page.evaluate<string>(`localStorage.getItem('${SESSION_KEY_ITEM}') ?? ''`);
     return fetch(`${baseUrl}${path}`, {
       method,
       headers: {

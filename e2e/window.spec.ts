@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { openSignInPage } from '../server/cli/sign-in-page.ts';
-import { expectNoFaults, untilStill } from './axe.ts';
+import { expectNoFaults, waitUntilStill } from './axe.ts';
 import { SCREENS } from './screens.ts';
 import { expect, test } from './window.ts';
 
@@ -203,16 +203,16 @@ test('a script from any source is shown as text', { tag: '@slow' }, async ({ pag
   await platform.call('/website/lead', FORM);
   await platform.open(page);
   const name = `x<img onerror="globalThis.hasRun=true" src=x>`.slice(0, 60);
-  const { body } = await platform.ask(page, 'GET', '/meta/demo/lambdas?expand=true');
+  const { body } = await platform.send(page, 'GET', '/meta/demo/lambdas?expand=true');
   const [lambda] = body as { id: string }[];
-  await platform.ask(page, 'PATCH', `/meta/demo/lambdas/${lambda?.id}`, [
+  await platform.send(page, 'PATCH', `/meta/demo/lambdas/${lambda?.id}`, [
     { op: 'add', path: '/description', value: `${SCRIPT}${name}` },
   ]);
   for (const screen of [...SCREENS, `resources/${lambda?.id}`, `lambdas/${lambda?.id}`]) {
     await platform.open(page, screen);
     const row = page.getByRole('grid').getByRole('row').nth(1);
     if (await row.isVisible()) await row.click();
-    await untilStill(page);
+    await waitUntilStill(page);
     expect(await page.evaluate(() => 'hasRun' in globalThis), screen).toBe(false);
   }
   await platform.open(page, 'leads');

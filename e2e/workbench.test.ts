@@ -14,13 +14,13 @@ describe('the workbench of a lambda', () => {
   let acme: Place;
   let lambda: Body;
   let auth: string;
-  const ask = (verb: string, path: string, body?: unknown, as = auth) =>
+  const request = (verb: string, path: string, body?: unknown, as = auth) =>
     send(verb, `${platform.emulator.baseUrl}/inspect/lambdas/${lambda.id}/${path}`, {
       auth: as,
       ...(body !== undefined && { body }),
     });
   const code = (answer: string) => `exports.run = () => '${answer}';`;
-  const run = async () => (await ask('POST', 'invoke')).body.outcome.result;
+  const run = async () => (await request('POST', 'invoke')).body.outcome.result;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'terrarium-workbench-'));
@@ -35,18 +35,18 @@ describe('the workbench of a lambda', () => {
   });
 
   it('keeps test events with the data', async () => {
-    expect((await ask('GET', 'workbench')).body).toEqual({ events: [] });
+    expect((await request('GET', 'workbench')).body).toEqual({ events: [] });
     const events = [{ name: 'Ada', body: '{"payload":{}}' }];
-    expect((await ask('PUT', 'events', { events })).body).toEqual({ events });
-    expect((await ask('GET', 'workbench')).body).toEqual({ events });
-    const twice = await ask('PUT', 'events', { events: [...events, ...events] });
-    expect(twice.status).toBe(400);
+    expect((await request('PUT', 'events', { events })).body).toEqual({ events });
+    expect((await request('GET', 'workbench')).body).toEqual({ events });
+    const duplicated = await request('PUT', 'events', { events: [...events, ...events] });
+    expect(duplicated.status).toBe(400);
   });
 
   it('lets the code follow a file: each save is a commit that says so', async () => {
     const file = join(folder, 'lambda.js');
     await writeFile(file, code('from a file'));
-    expect((await ask('POST', 'link', { path: file })).body).toMatchObject({ path: file });
+    expect((await request('POST', 'link', { path: file })).body).toMatchObject({ path: file });
     expect(await run()).toBe('from a file');
     await writeFile(file, code('saved again'));
     await expect.poll(run).toBe('saved again');
@@ -54,31 +54,31 @@ describe('the workbench of a lambda', () => {
     const commits = (await send('GET', history, { auth })).body.commits;
     expect(commits[0].cause).toMatchObject({ via: 'file', action: 'lambda.update', actor: { name: 'root' } });
     expect((await send('GET', `${history}&via=file`, { auth })).body.commits).toHaveLength(2);
-    expect((await ask('GET', 'workbench')).body.link).toMatchObject({ path: file, takenAt: expect.any(String) });
-    expect((await ask('DELETE', 'link')).status).toBe(204);
-    expect((await ask('GET', 'workbench')).body).not.toHaveProperty('link');
+    expect((await request('GET', 'workbench')).body.link).toMatchObject({ path: file, takenAt: expect.any(String) });
+    expect((await request('DELETE', 'link')).status).toBe(204);
+    expect((await request('GET', 'workbench')).body).not.toHaveProperty('link');
   });
 
   it('runs it for a debugger, which only root sees or may ask for', async () => {
-    expect((await ask('POST', 'debug')).body).toMatchObject({ startedAt: expect.any(String) });
+    expect((await request('POST', 'debug')).body).toMatchObject({ startedAt: expect.any(String) });
     await expect
-      .poll(async () => (await ask('GET', 'workbench')).body.debug?.url)
+      .poll(async () => (await request('GET', 'workbench')).body.debug?.url)
       .toMatch(/^ws:\/\/127\.0\.0\.1:\d+\//);
     const other = await makeAccount(platform, 'grace');
     await grant(platform.root, `/acme/lambdas/${lambda.id}`, 'lambda.view', other.id);
-    const { body } = await ask('GET', 'workbench', undefined, other.bearer);
+    const { body } = await request('GET', 'workbench', undefined, other.bearer);
     expect(body).not.toHaveProperty('debug');
     expect(body).toHaveProperty('events');
-    expect((await ask('POST', 'debug', undefined, other.bearer)).status).toBe(403);
-    expect((await ask('POST', 'link', { path: '/etc/passwd' }, other.bearer)).status).toBe(403);
-    expect((await ask('POST', 'debug', undefined, '')).status).toBe(401);
-    expect((await ask('DELETE', 'debug')).status).toBe(204);
-    expect((await ask('GET', 'workbench')).body).not.toHaveProperty('debug');
+    expect((await request('POST', 'debug', undefined, other.bearer)).status).toBe(403);
+    expect((await request('POST', 'link', { path: '/etc/passwd' }, other.bearer)).status).toBe(403);
+    expect((await request('POST', 'debug', undefined, '')).status).toBe(401);
+    expect((await request('DELETE', 'debug')).status).toBe(204);
+    expect((await request('GET', 'workbench')).body).not.toHaveProperty('debug');
     expect(await run()).toBe('saved again');
   });
 
   it('is deleted with the lambda', async () => {
     await platform.root.delete(`/acme/lambdas/${lambda.id}`);
-    expect((await ask('GET', 'workbench')).status).toBe(404);
+    expect((await request('GET', 'workbench')).status).toBe(404);
   });
 });

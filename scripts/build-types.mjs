@@ -72,7 +72,7 @@ function typeOf(schema, indent = '') {
   if (type === 'object' && properties) {
     const inner = `${indent}    `;
     const members = Object.entries(properties).map(([name, one]) => {
-      const note = one.description ? `${inner}/** ${sentenceOf(one)} */\n` : '';
+      const note = one.description ? `${inner}/** ${commentOf(one)} */\n` : '';
       return `${note}${inner}${name}?: ${typeOf(one, inner)} | undefined;\n`;
     });
     return `{\n${members.join('')}${indent}}`;
@@ -83,6 +83,6 @@ function typeOf(schema, indent = '') {
   throw new Error(`a setting of a kind that the declarations cannot say: ${JSON.stringify(schema)}`);
 }
 
-function sentenceOf({ description }) {
+function commentOf({ description }) {
   return `${description[0].toUpperCase()}${description.slice(1)}.`;
 }

@@ -31,7 +31,12 @@ const ASSETS = {
 };
 
 /** Packages that the bundler does not see: the one above, and those of the window's style sheet. */
-const UNSEEN = ['openapi-explorer', 'tailwindcss', '@fontsource-variable/inter', '@fontsource-variable/jetbrains-mono'];
+const UNBUNDLED = [
+  'openapi-explorer',
+  'tailwindcss',
+  '@fontsource-variable/inter',
+  '@fontsource-variable/jetbrains-mono',
+];
 
 // Always a production build: tests set the variable to `test`, and the bundle would contain React's development version.
 process.env.NODE_ENV = 'production';
@@ -49,11 +54,11 @@ await buildShell({ root, licenses });
 await buildRenderer();
 copyAssets();
 prepareWorlds();
-for (const name of UNSEEN) licenses.add(name);
+for (const name of UNBUNDLED) licenses.add(name);
 licenses.write(join(root, 'dist', 'THIRD-PARTY-LICENSES.txt'));
 rmSync(join(serverFolder, 'compiled'), { recursive: true, force: true });
-sweepOldParts(serverFolder);
-sweepOldParts(rendererAssets);
+removeOldParts(serverFolder);
+removeOldParts(rendererAssets);
 if (flags.types) await buildTypes({ root });
 markBuilt(root, hash);
 
@@ -129,7 +134,7 @@ function prepareWorlds() {
   writeFileSync(join(serverFolder, 'worlds.json'), JSON.stringify(Object.fromEntries(prepared)));
 }
 
-function sweepOldParts(folder) {
+function removeOldParts(folder) {
   for (const name of readdirSync(folder)) {
     const file = join(folder, name);
     if (Date.now() - statSync(file).mtimeMs > KEEP_OLD_PARTS_MS) rmSync(file, { recursive: true });

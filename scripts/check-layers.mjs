@@ -16,17 +16,17 @@ const missed = folders.flatMap(sourcesIn).filter((source) => !modules.has(source
 const complaints = output.summary.violations.map(({ rule, from, to, cycle }) => {
   const { comment } = config.forbidden.find(({ name }) => name === rule.name);
   const route = cycle ? [from, ...cycle.map(({ name }) => name)].join(' -> ') : from === to ? from : `${from} -> ${to}`;
-  return `${place(from, cycle ? cycle[0].name : to)}: ${rule.name}: ${route} (${comment})`;
+  return `${locationOf(from, cycle ? cycle[0].name : to)}: ${rule.name}: ${route} (${comment})`;
 });
 if (modules.size === 0) complaints.push('dependency-cruiser read no module, so nothing was checked');
 else if (missed.length > 0) complaints.push(`dependency-cruiser did not read ${missed.join(', ')}`);
 
-for (const complaint of complaints) console.error(`layers: ${complaint}`);
+for (const error of complaints) console.error(`layers: ${error}`);
 if (complaints.length > 0) process.exitCode = 1;
 else console.log(`layers: ${modules.size} modules, every import allowed`);
 
 /** `file:line` of the import; the file alone when the rule is about the file. */
-function place(from, to) {
+function locationOf(from, to) {
   const specifier = modules.get(from)?.dependencies.find(({ resolved }) => resolved === to)?.module;
   if (specifier === undefined || !existsSync(join(root, from))) return from;
   const lines = readFileSync(join(root, from), 'utf8').split('\n');

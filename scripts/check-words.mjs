@@ -117,7 +117,7 @@ function check() {
   }
   for (const file of Object.keys(allowed))
     if (!found.has(file)) complaints.push(`${file} no longer exists: run node scripts/check-words.mjs --write`);
-  for (const complaint of complaints) console.error(`words: ${complaint}`);
+  for (const error of complaints) console.error(`words: ${error}`);
   if (complaints.length > 0) process.exitCode = 1;
   else console.log(`words: ${found.size} files, no new private word`);
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { typeCheck } from './type-check.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const KEPT = join('node_modules', '.cache', 'terrarium');
+const CACHE_FOLDER = join('node_modules', '.cache', 'terrarium');
 const types = (project) =>
   // What it found out is kept, so that the next time it looks only at what a change can have touched. One checker: several find out
   // much of the same, and other parts have the other processors.
@@ -18,7 +18,7 @@ const types = (project) =>
     '1',
     '--incremental',
     '--tsBuildInfoFile',
-    join(KEPT, `${project}.tsbuildinfo`),
+    join(CACHE_FOLDER, `${project}.tsbuildinfo`),
   );
 
 /** What is checked, and by which script of Node's; those that take longest come first. */

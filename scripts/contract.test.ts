@@ -9,10 +9,10 @@ const entries = [...ledger.matchAll(/^- <a id="d-(\d{3})"><\/a>\*\*D-(\d{3})\*\*
 const explained = new Set(entries.map(([, , id]) => id));
 
 /** Every decision cited below a folder, with one of the places that cite it; ranges such as `D-040..D-044` cite their ends. */
-function citedIn(folder: string, isMeant: (name: string) => boolean = () => true): Map<string, string> {
+function citationsIn(folder: string, matches: (name: string) => boolean = () => true): Map<string, string> {
   const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true });
   const cited = new Map<string, string>();
-  for (const file of files.filter((entry) => entry.isFile() && isMeant(entry.name))) {
+  for (const file of files.filter((entry) => entry.isFile() && matches(entry.name))) {
     const path = join(file.parentPath, file.name);
     for (const [, id = ''] of readFileSync(path, 'utf8').matchAll(/\bD-(\d{3})\b/g)) cited.set(id, path);
   }
@@ -20,12 +20,12 @@ function citedIn(folder: string, isMeant: (name: string) => boolean = () => true
 }
 
 it.each(['server', 'fixtures', 'e2e', 'bench'])('explains every decision that %s cites', (folder) => {
-  const unexplained = [...citedIn(folder)].filter(([id]) => !explained.has(id));
+  const unexplained = [...citationsIn(folder)].filter(([id]) => !explained.has(id));
   expect(unexplained.map(([id, path]) => `D-${id} in ${path}`)).toEqual([]);
 });
 
 it('finds decisions in the code at all', () => {
-  expect(citedIn('server').size).toBeGreaterThan(10);
+  expect(citationsIn('server').size).toBeGreaterThan(10);
 });
 
 it('explains each decision once, in order, under an anchor of its own id', () => {
@@ -37,7 +37,7 @@ it('explains each decision once, in order, under an anchor of its own id', () =>
 
 it('says of each decision which test shows it', () => {
   const isTest = (name: string) => /\.(test|spec)\.ts$/.test(name);
-  const cited = new Set(['server', 'e2e', 'fixtures'].flatMap((folder) => [...citedIn(folder, isTest).keys()]));
+  const cited = new Set(['server', 'e2e', 'fixtures'].flatMap((folder) => [...citationsIn(folder, isTest).keys()]));
   const shown = [...ledger.matchAll(/^\| D-(\d{3}) \| (\S+) \|$/gm)];
   expect(shown.filter(([, , file = '']) => !isTest(file) || !existsSync(join(root, file)))).toEqual([]);
   const named = new Set(shown.map(([, id]) => id));

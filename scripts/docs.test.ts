@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { type Page, readPage, root, userPages } from './read-docs.ts';
 
 const pages = userPages();
-const linked = [...pages, ...['CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].filter(isHere).map(readPage)];
+const linked = [...pages, ...['CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].filter(exists).map(readPage)];
 /** Where a page explains how to do something, its first paragraph says for whom it is. */
-const FOR_WHOM = /^docs\/(get-started|guides|troubleshooting|reference)/;
+const READER_PAGES = /^docs\/(get-started|guides|troubleshooting|reference)/;
 
-function isHere(path: string): boolean {
+function exists(path: string): boolean {
   return existsSync(join(root, path));
 }
 
@@ -21,7 +21,7 @@ function brokenLinks({ path, prose, headings }: Page): string[] {
       const [to = '', anchor] = link.split('#');
       const target = to === '' ? path : normalize(join(dirname(path), to));
       const where = `${path}:${index + 1}: ${link}`;
-      if (!isHere(target)) return [`${where}: there is no such file`];
+      if (!exists(target)) return [`${where}: there is no such file`];
       if (path.startsWith('docs/') && target.startsWith('docs/internals/')) return [`${where}: not in the package`];
       if (anchor === undefined || !target.endsWith('.md')) return [];
       const { headings: those, prose: there } = to === '' ? { headings, prose } : readPage(target);
@@ -44,7 +44,7 @@ describe('a page of the documentation', () => {
     expect(texts).toEqual([...new Set(texts)]);
   });
 
-  it.each(pages.filter(({ path }) => FOR_WHOM.test(path)))('$path says first for whom it is', ({ path, prose }) => {
+  it.each(pages.filter(({ path }) => READER_PAGES.test(path)))('$path says first for whom it is', ({ path, prose }) => {
     const [, first = ''] = prose.split(/\n\n+/, 2);
     expect(`${path}: ${first}`).toMatch(/: For /);
   });

@@ -10,12 +10,12 @@ export function packagesComplaint(root) {
   if (!existsSync(installedList)) return 'the packages are not installed yet';
   const wanted = packagesIn(join(root, 'package-lock.json'));
   const installed = packagesIn(installedList);
-  const isAsWanted = ([path, entry]) => {
+  const isInstalled = ([path, entry]) => {
     const found = installed[path];
     if (!found) return Boolean(entry.optional || entry.devOptional); // made for another operating system
     return found.version === entry.version && found.integrity === entry.integrity;
   };
-  const differing = Object.entries(wanted).filter((entry) => entry[0] !== '' && !isAsWanted(entry));
+  const differing = Object.entries(wanted).filter((entry) => entry[0] !== '' && !isInstalled(entry));
   if (differing.length === 0) return undefined;
   const name = differing[0][0].replace(/^.*node_modules\//, '');
   return `the installed packages are not those of package-lock.json (${name}${differing.length > 1 ? ` and ${differing.length - 1} more` : ''})`;

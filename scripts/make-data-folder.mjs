@@ -7,7 +7,7 @@ import { join, relative, resolve } from 'node:path';
 import { startEmulator } from '../dist/server/library.js';
 
 /** What belongs to the process that runs on the folder, or can be made again from the world. */
-const NOT_KEPT = new Set(['lock', 'instance.json', '.gitignore', 'lambdas']);
+const EXCLUDED = new Set(['lock', 'instance.json', '.gitignore', 'lambdas']);
 const TEN_YEARS_S = 10 * 365 * 24 * 60 * 60;
 
 const [folder] = process.argv.slice(2);
@@ -64,7 +64,7 @@ const { invocations } = await call('GET', '/inspect/invocations?limit=1');
 await new Promise((resolve) => setTimeout(resolve, 1_000)); // what runs is in files within that time
 
 for (const name of await readdir(data)) {
-  if (!NOT_KEPT.has(name)) await cp(join(data, name), join(target, name), { recursive: true });
+  if (!EXCLUDED.has(name)) await cp(join(data, name), join(target, name), { recursive: true });
 }
 await stop();
 await writeFile(

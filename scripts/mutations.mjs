@@ -73,16 +73,16 @@ class Runner {
       const end = (outcome) => {
         clearTimeout(timer);
         child.off('message', end);
-        child.off('exit', endWithout);
+        child.off('exit', finishEarly);
         resolve(outcome);
       };
-      const endWithout = () => {
+      const finishEarly = () => {
         this.stop();
         end(undefined);
       };
-      const timer = setTimeout(endWithout, RUN_LIMIT_MS);
+      const timer = setTimeout(finishEarly, RUN_LIMIT_MS);
       child.on('message', end);
-      child.on('exit', endWithout);
+      child.on('exit', finishEarly);
       child.send({ ...job, changed: [this.#restored, job.changed].filter(Boolean) });
       this.#restored = job.changed;
     });
@@ -151,9 +151,9 @@ async function check(dir, runner, { file, find, replace, test, title, claim }) {
   const outcome = await runner.run({ changed: path, test, title, limitMs: MUTATED_LIMIT_MS });
   await writeFile(path, original);
   if (isBuilt) runner.stop();
-  const isNoticed = outcome === undefined || outcome.failed.length > 0;
-  console.log(`${isNoticed ? 'noticed    ' : 'NOT NOTICED'}  ${seconds(startedMs)} s  ${claim}`);
-  if (isNoticed) return outcome?.failed[0]?.title;
+  const isDetected = outcome === undefined || outcome.failed.length > 0;
+  console.log(`${isDetected ? 'noticed    ' : 'NOT NOTICED'}  ${seconds(startedMs)} s  ${claim}`);
+  if (isDetected) return outcome?.failed[0]?.title;
   if (outcome.broken.length > 0) failures.push(`${claim}: the mutation breaks ${file}: ${outcome.broken.join('; ')}`);
   else failures.push(`${claim}: ${test} passes with "${replace}" in ${file}. Add a test.`);
   return undefined;

@@ -8,7 +8,7 @@ const DEAD_AFTER_MS = 15_000;
 const GIVE_UP_AFTER_MS = 15 * 60_000;
 
 /** What the file system says when another process was faster; Windows also says it of files that are just being removed. */
-const WAS_FASTER = ['EEXIST', 'ENOENT', 'ENOTEMPTY', ...(process.platform === 'win32' ? ['EPERM', 'EBUSY'] : [])];
+const LOST_RACE = ['EEXIST', 'ENOENT', 'ENOTEMPTY', ...(process.platform === 'win32' ? ['EPERM', 'EBUSY'] : [])];
 
 /**
  * Runs `work` while no other process runs its own under the same lock; waits for that one otherwise.
@@ -20,30 +20,30 @@ const WAS_FASTER = ['EEXIST', 'ENOENT', 'ENOTEMPTY', ...(process.platform === 'w
  * @param {{onWait: () => void, work: () => Promise<void>}} options `onWait` is called once when there is somebody to wait for
  */
 export async function exclusively(folder, { onWait, work }) {
-  const mine = join(folder, String(process.pid));
+  const ownLock = join(folder, String(process.pid));
   const giveUpAtMs = Date.now() + GIVE_UP_AFTER_MS;
   let isWaiting = false;
   mkdirSync(dirname(folder), { recursive: true });
-  while (!isTaken(folder, mine)) {
+  while (!isHeld(folder, ownLock)) {
     if (isAbandoned(folder)) continue;
     if (Date.now() > giveUpAtMs) throw new Error(`gave up waiting for another setup: remove ${folder} and try again`);
     if (!isWaiting) onWait();
     isWaiting = true;
     await new Promise((resolve) => setTimeout(resolve, RETRY_EVERY_MS));
   }
-  const heartbeat = setInterval(() => attempt(() => utimesSync(mine, new Date(), new Date())), HEARTBEAT_EVERY_MS);
+  const heartbeat = setInterval(() => attempt(() => utimesSync(ownLock, new Date(), new Date())), HEARTBEAT_EVERY_MS);
   try {
     await work();
   } finally {
     clearInterval(heartbeat);
-    attempt(() => unlinkSync(mine));
+    attempt(() => unlinkSync(ownLock));
     attempt(() => rmdirSync(folder));
   }
 }
 
 /** Takes the lock if it is free. */
-function isTaken(folder, mine) {
-  return attempt(() => mkdirSync(folder)) && attempt(() => writeFileSync(mine, '', { flag: 'wx' }));
+function isHeld(folder, ownLock) {
+  return attempt(() => mkdirSync(folder)) && attempt(() => writeFileSync(ownLock, '', { flag: 'wx' }));
 }
 
 /** Clears away the lock if its holder is dead. */
@@ -76,7 +76,7 @@ function attempt(action) {
     action();
     return true;
   } catch (error) {
-    if (WAS_FASTER.includes(error.code)) return false;
+    if (LOST_RACE.includes(error.code)) return false;
     throw error;
   }
 }

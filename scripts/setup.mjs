@@ -61,8 +61,8 @@ function linkCommand() {
 /** @param {{ hasToRun: boolean }} options whether to build the server as well */
 async function setUp({ hasToRun }) {
   const isReady = () => !hasToRun || isBuilt(root);
-  const complaint = nodeComplaint(process.versions.node, readPackage().engines.node);
-  if (complaint) throw new Error(complaint);
+  const versionError = nodeComplaint(process.versions.node, readPackage().engines.node);
+  if (versionError) throw new Error(versionError);
   if (!packagesComplaint(root) && isReady()) return;
   await exclusively(join(root, 'dist', '.setup-lock'), {
     onWait: () => say('waiting for another setup of this folder to finish ...'),

@@ -84,7 +84,7 @@ async function startPlatform() {
 }
 
 /** Each request has its own connection: Wine does not keep idle ones. */
-function ask(method, url, { body, authorization = platform?.basic, type = 'application/json' } = {}) {
+function sendRequest(method, url, { body, authorization = platform?.basic, type = 'application/json' } = {}) {
   let resolve;
   let reject;
   const promise = new Promise((...callbacks) => ([resolve, reject] = callbacks));
@@ -105,7 +105,7 @@ function ask(method, url, { body, authorization = platform?.basic, type = 'appli
 }
 
 const lambda = async () => {
-  const all = await ask('GET', `${platform.metaUrl}/demo/lambdas?expand=true`);
+  const all = await sendRequest('GET', `${platform.metaUrl}/demo/lambdas?expand=true`);
   return all.find(({ name }) => name === 'contact-form');
 };
 const FORM = {
@@ -125,18 +125,20 @@ const STEPS = {
   'a token is issued and accepted': async () => {
     const grant = 'grant_type=client_credentials';
     const type = 'application/x-www-form-urlencoded';
-    const issued = await ask('POST', `${platform.securityUrl}/root/oauth/issue`, { body: grant, type });
-    const self = await ask('GET', `${platform.metaUrl}/users/self`, { authorization: `Bearer ${issued.access_token}` });
+    const issued = await sendRequest('POST', `${platform.securityUrl}/root/oauth/issue`, { body: grant, type });
+    const self = await sendRequest('GET', `${platform.metaUrl}/users/self`, {
+      authorization: `Bearer ${issued.access_token}`,
+    });
     assert.equal(self.name, 'root');
   },
   'a lambda runs and its lead arrives': async () => {
-    assert.equal(await ask('POST', `${platform.gatewayUrl}/website/lead`, { body: FORM }), 'SUCCESS');
-    assert.match(JSON.stringify(await ask('GET', `${platform.baseUrl}/inspect/leads`)), /ada@example\.com/);
+    assert.equal(await sendRequest('POST', `${platform.gatewayUrl}/website/lead`, { body: FORM }), 'SUCCESS');
+    assert.match(JSON.stringify(await sendRequest('GET', `${platform.baseUrl}/inspect/leads`)), /ada@example\.com/);
   },
   'a change is applied': async () => {
     const { id } = await lambda();
     const body = [{ op: 'add', path: '/description', value: DESCRIPTION }];
-    await ask('PATCH', `${platform.metaUrl}/demo/lambdas/${id}`, { body });
+    await sendRequest('PATCH', `${platform.metaUrl}/demo/lambdas/${id}`, { body });
   },
   'a crash with half a line in the journal loses nothing': async () => {
     platform.child.kill('SIGKILL');
@@ -144,7 +146,7 @@ const STEPS = {
     appendFileSync(join(data, 'journal.jsonl'), '{"seq":');
     await startPlatform();
     assert.equal((await lambda()).description, DESCRIPTION);
-    await ask('POST', `${platform.gatewayUrl}/website/lead`, { body: FORM });
+    await sendRequest('POST', `${platform.gatewayUrl}/website/lead`, { body: FORM });
   },
   'the running platform is stopped and leaves nothing open': async () => {
     await runNode([cli, 'stop', '--data', data]);
@@ -169,7 +171,7 @@ const STEPS = {
     const { startEmulator } = await import(pathToFileURL(require.resolve('terrarium-emulator')).href);
     const emulator = await startEmulator({ containers: { engine: 'none' } });
     const { url } = await emulator.deploy('/shop/test/echo', { folder: join(scratch, 'lambda'), endpoint: '/echo' });
-    assert.deepEqual(await ask('POST', url, { body: {}, authorization: '' }), { ok: true });
+    assert.deepEqual(await sendRequest('POST', url, { body: {}, authorization: '' }), { ok: true });
     await emulator.stop();
   },
   'the library works in a test of Vitest': async () => {

@@ -42,8 +42,8 @@ export async function missingKinds() {
     { reason: `no ${file}`, remedy: `Debian: apt-get install ${debian}` },
   ]);
   if (!hasEngine) {
-    const remedy = 'Debian: apt-get install docker.io iptables; start it, or set DOCKER_HOST';
-    missing.push(['containers', { reason: 'no engine', remedy }]);
+    const fix = 'Debian: apt-get install docker.io iptables; start it, or set DOCKER_HOST';
+    missing.push(['containers', { reason: 'no engine', remedy: fix }]);
   }
   return new Map(missing);
 }

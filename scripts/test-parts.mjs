@@ -32,7 +32,7 @@ export const playwright = (project) => [
 ];
 
 /** How a command gets a network namespace that has only a loopback interface, and no events from the machine's other networks. */
-const asRoot = ['unshare', '--net', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
+const unshareCommand = ['unshare', '--net', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
 /** Root of a namespace may set up its network; the command itself runs as the user that it would be elsewhere. */
 const asUser = [
   ...['unshare', '--user', '--map-root-user', '--net', 'sh', '-c'],
@@ -40,7 +40,7 @@ const asUser = [
   'sh',
 ];
 const works = ([command, ...args]) => spawnSync(command, [...args, 'true']).status === 0;
-const ownNetwork = process.platform === 'linux' ? [asRoot, asUser].find(works) : undefined;
+const ownNetwork = process.platform === 'linux' ? [unshareCommand, asUser].find(works) : undefined;
 export const hasOwnNetwork = ownNetwork !== undefined;
 /** The command in a network of its own, where the system allows that. */
 export const inOwnNetwork = (command) => [...(ownNetwork ?? []), ...command];

@@ -1,5 +1,5 @@
 /** What keeps it from being tried on a machine; undefined: nothing. */
-export function obstacleTo(machine: {
+export function skipReasonFor(machine: {
   env: NodeJS.ProcessEnv;
   platform: string;
   nodeVersion: string;

@@ -12,10 +12,10 @@ const electron = join(root, 'node_modules', 'electron');
 const REPORT = join('dist', 'verify-shell.md');
 const RESULTS = join(root, 'dist', 'verify-shell.json');
 /** Number of last lines in the report of a failed step. */
-const TOLD_LINES = 30;
+const SHOWN_LINES = 30;
 
 /** What keeps it from being tried here; undefined: nothing. */
-export function obstacleTo({ env, platform, nodeVersion, uid }) {
+export function skipReasonFor({ env, platform, nodeVersion, uid }) {
   const [major = 0, minor = 0] = nodeVersion.split('.').map(Number);
   if (major < 22 || (major === 22 && minor < 12))
     return `Electron and its packer take Node 22.12 or newer, and this is ${nodeVersion}: install a newer one`;
@@ -52,23 +52,23 @@ async function run(title, args, { env = {}, isGood = () => undefined } = {}) {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let said = '';
+  let output = '';
   for (const [stream, to] of [
     [child.stdout, process.stdout],
     [child.stderr, process.stderr],
   ])
     stream.on('data', (chunk) => {
-      said += chunk;
+      output += chunk;
       to.write(chunk);
     });
   const exitCode = await new Promise((resolve) => child.on('close', resolve));
-  const complaint = exitCode === 0 ? isGood() : `exit code ${exitCode}`;
-  const lines = complaint ? said.trim().split('\n').slice(-TOLD_LINES) : [];
-  return { title, verdict: complaint ?? 'ok', seconds: (performance.now() - startedAtMs) / 1_000, lines };
+  const error = exitCode === 0 ? isGood() : `exit code ${exitCode}`;
+  const lines = error ? output.trim().split('\n').slice(-SHOWN_LINES) : [];
+  return { title, verdict: error ?? 'ok', seconds: (performance.now() - startedAtMs) / 1_000, lines };
 }
 
 /** One that is skipped is no good. */
-function journeyWent() {
+function checkJourney() {
   const { stats } = JSON.parse(readFileSync(RESULTS, 'utf8'));
   const { expected, skipped, unexpected } = stats;
   return expected > 0 && skipped === 0 && unexpected === 0 ? undefined : `${expected} passed, ${skipped} skipped`;
@@ -102,7 +102,7 @@ async function verify() {
         'e2e/shell.spec.ts',
       ],
       // No browser is opened by it, and the settings of the tests ask for one.
-      { env: { CHROMIUM_PATH: binary(), PLAYWRIGHT_JSON_OUTPUT_NAME: RESULTS }, isGood: journeyWent },
+      { env: { CHROMIUM_PATH: binary(), PLAYWRIGHT_JSON_OUTPUT_NAME: RESULTS }, isGood: checkJourney },
     );
   await step('package -- --dir', [npx, 'run', 'package', '--', '--dir']);
   const { version } = JSON.parse(readFileSync(join(electron, 'package.json'), 'utf8'));
@@ -127,7 +127,7 @@ function fail(sentence) {
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const { env, platform, versions } = process;
-  const obstacle = obstacleTo({ env, platform, nodeVersion: versions.node, uid: process.getuid?.() });
-  if (obstacle) fail(obstacle);
+  const skipReason = skipReasonFor({ env, platform, nodeVersion: versions.node, uid: process.getuid?.() });
+  if (skipReason) fail(skipReason);
   await verify();
 }

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
 import { packageFile } from '../server/system/package-file.ts';
-import { obstacleTo, reportOf } from './verify-shell.mjs';
+import { reportOf, skipReasonFor } from './verify-shell.mjs';
 
 const desktop = { env: { DISPLAY: ':0' }, platform: 'linux', nodeVersion: '22.12.0', uid: 1000 };
 
@@ -19,9 +19,9 @@ it.each([
   ['a machine without a display', { env: {} }, /^there is no display/],
   ['root', { uid: 0 }, /^root has no sandbox/],
 ])('the shell can be verified on %s, or why not', (_where, more, why) => {
-  const obstacle = obstacleTo({ ...desktop, ...more });
-  if (why) expect(obstacle).toMatch(why);
-  else expect(obstacle).toBeUndefined();
+  const skipReason = skipReasonFor({ ...desktop, ...more });
+  if (why) expect(skipReason).toMatch(why);
+  else expect(skipReason).toBeUndefined();
 });
 
 it('where it cannot be, one line says so, and nothing is installed', async () => {

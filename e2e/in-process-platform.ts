@@ -7,7 +7,7 @@ import { WindowPlatform } from './window-platform.ts';
 const LIBRARY = pathToFileURL(packageFile('dist/server/library.js')).href;
 
 /** A platform in this process, as a test suite starts it: a second of computing less than in one of its own. It cannot crash. */
-export class PlatformHere extends WindowPlatform {
+export class InProcessPlatform extends WindowPlatform {
   readonly dataDir: string;
   readonly #options: TerrariumOptions;
   readonly #faults: unknown[] = [];

@@ -8,19 +8,19 @@ export interface LambdaRecord {
 }
 
 /** Creates, reads and changes lambdas of the demo world through the window's session, like another user. */
-export async function workshopIn(platform: WindowPlatform, page: Page) {
+export async function lambdaClient(platform: WindowPlatform, page: Page) {
   await platform.open(page);
-  const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
-    const answer = await platform.ask(page, method, path, body);
+  const send = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    const answer = await platform.send(page, method, path, body);
     if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
   // As: what the API document says of lists and records.
-  const list = async (path: string) => (await ask('GET', path)) as LambdaRecord[];
+  const list = async (path: string) => (await send('GET', path)) as LambdaRecord[];
   const provider = (await list('/meta/root/providers')).find(({ name }) => name === 'default-lambda');
   const [environment] = await list('/meta/demo/environments?expand=true');
   return {
-    ask,
+    send,
     async find(name: string): Promise<LambdaRecord> {
       const found = (await list('/meta/demo/lambdas?expand=true')).find((lambda) => lambda.name === name);
       if (!found) throw new Error(`there is no lambda ${name}`);
@@ -29,15 +29,15 @@ export async function workshopIn(platform: WindowPlatform, page: Page) {
     async make(name: string, code: string, properties: object = {}): Promise<LambdaRecord> {
       const common = { provider: { id: provider?.id }, runtime: 'nodejs', code_type: 'inline', handler: 'run', code };
       const body = { name, properties: { ...common, ...properties } };
-      return (await ask('POST', `/meta/demo/environments/${environment?.id}/lambdas`, body)) as LambdaRecord; // as above
+      return (await send('POST', `/meta/demo/environments/${environment?.id}/lambdas`, body)) as LambdaRecord; // as above
     },
     /** When it runs next by the clock. */
     async scheduleOf({ id }: LambdaRecord): Promise<{ nextAt: string }> {
       // As: what the API document says of a lambda with a period.
-      return ((await ask('GET', `/inspect/lambdas/${id}/workbench`)) as { schedule: { nextAt: string } }).schedule;
+      return ((await send('GET', `/inspect/lambdas/${id}/workbench`)) as { schedule: { nextAt: string } }).schedule;
     },
-    patch: (id: string, ...operations: object[]) => ask('PATCH', `/meta/root/resources/${id}`, operations),
-    remove: (id: string) => ask('DELETE', `/meta/root/resources/${id}`),
+    patch: (id: string, ...operations: object[]) => send('PATCH', `/meta/root/resources/${id}`, operations),
+    remove: (id: string) => send('DELETE', `/meta/root/resources/${id}`),
   };
 }
 
