@@ -14,19 +14,19 @@ const WITH_ENGINE = /@engine/;
 /** The tag of journeys that take long because they move much; scripts/test-all.mjs runs them. */
 const SLOW = /@slow/;
 
-// Root may not use Chromium's sandbox; everyone else's tests keep it.
+// Chromium has no sandbox for root.
 const sandboxOptions = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
 
 export default defineConfig({
   testDir: 'e2e',
   testMatch: '**/*.spec.ts',
   testIgnore: isMissingHere('pipelines') ? 'pipelines.spec.ts' : [],
-  // These limits end what hangs; when what is waited for is there nobody waits on.
+  // These timeouts only end tests that hang: waits end as soon as their condition is met.
   timeout: 240_000,
   expect: { timeout: 60_000 },
   workers: 3,
-  // Chromium breaks off what it is loading when the machine's networks change, as containers make them do: journeys with an
-  // engine come when all others have ended, one at a time (scripts/test-all.mjs).
+  // Chromium aborts loads when the machine's networks change, for example when a container is created. So journeys with an engine
+  // run one at a time, after all others (scripts/test-all.mjs).
   projects: [
     { name: 'window', grepInvert: [WITH_ENGINE, SLOW] },
     { name: 'slow', grep: SLOW },
@@ -35,11 +35,11 @@ export default defineConfig({
   forbidOnly: process.env.CI !== undefined,
   reporter: 'list',
   outputDir: 'dist/playwright',
-  // What is built is loaded as it is.
+  // Built files need no transformation.
   build: { external: ['**/dist/server/**'] },
   use: {
     browserName: 'chromium',
-    // What moves is drawn sixty times a second, which is a twentieth of the processor's time; one journey of palette.spec.ts sees it.
+    // Animations use a twentieth of the processor. One journey of palette.spec.ts runs with them.
     contextOptions: { reducedMotion: 'reduce' },
     launchOptions: {
       executablePath,
@@ -50,7 +50,7 @@ export default defineConfig({
         '--disable-component-update',
         '--disable-sync',
         '--no-first-run',
-        // The window has to work with the network cut off, so the tests cut it off.
+        // The window must work without a network, so the tests block it.
         '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE *.localhost',
       ],
     },

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { typeKinds } from './server/api/routes/type-naming.ts';
 import { isMissingHere } from './server/testing/missing-here.ts';
 
-/** What asks a container engine for something; most of it is waiting. Every test that creates containers is here: scripts/test.mjs relies on it. */
+/** Tests that use a container engine; they mostly wait. Every test that creates containers must be here: scripts/test.mjs relies on it. */
 const ENGINES = [
   'server/runtimes/containers/**/*.test.ts',
   'e2e/container*.test.ts',
@@ -19,7 +19,7 @@ const ENGINES = [
   'e2e/pipeline-reuse.test.ts',
   'e2e/pipeline-shape.test.ts',
 ];
-/** Those of them that take longest, because they wait for an engine or run many pipelines: scripts/test-all.mjs runs them. */
+/** The slowest of them, which wait for an engine or run many pipelines. scripts/test-all.mjs runs them. */
 const SLOW_ENGINES = [
   'e2e/container-faults.test.ts',
   'e2e/engine-hangs.test.ts',
@@ -33,11 +33,11 @@ const SLOW_ENGINES = [
   'e2e/swarm.test.ts',
 ];
 /**
- * Podman tells the system's firewall where a port leads, and sometimes leaves that behind: whoever gets the port next is cut off.
- * So it comes alone, when all others have ended, or in a network of its own, as scripts/test-all.mjs runs it where it can.
+ * Podman sometimes leaves rules in the system's firewall, which block the next user of the same port. So its test runs alone after
+ * all others or, if possible, in a separate network (scripts/test-all.mjs).
  */
 const PODMAN = 'e2e/podman.test.ts';
-/** What is slow by nature: scripts/test-all.mjs runs it. */
+/** Tests that are slow by nature. scripts/test-all.mjs runs them. */
 const SLOW = [
   'e2e/api-clients.test.ts',
   'e2e/authorization-matrix.test.ts',
@@ -73,34 +73,34 @@ const SLOW = [
   'server/storage/records/record-damage.test.ts',
 ];
 const SLOW_WINDOW = 'renderer/src/screens/resources/create-dialog.test.tsx';
-/** What needs Git; some of them are among the engine's tests. */
+/** Tests that need Git. Some of them also need an engine. */
 const PIPELINES = ['e2e/pipeline*.test.ts', 'server/mocks/scm/mock-scm.test.ts'];
 const notHere = isMissingHere('pipelines') ? PIPELINES : [];
-/** Builds the bootstrap of lambda processes from the present sources, for tests that start such processes themselves. */
+/** Builds the bootstrap of lambda processes from the current sources, for tests that start such processes themselves. */
 const BUILD_CHILD = 'server/testing/build-child.ts';
 
-/** Fails tests that hold the event loop of a platform. */
+/** Fails tests that block the event loop of a platform. */
 const WATCH_TURNS = 'server/testing/long-turns.ts';
 /** A document for the tests of the window. */
 const DOM = 'renderer/testing/dom.ts';
 
-// Tests run the TypeScript sources; only the lambda child's bootstrap is a built file (scripts/build.mjs makes it).
+// Tests run the TypeScript sources. Only the bootstrap of lambda processes is built (scripts/build.mjs).
 export default defineConfig({
   // As in the build of the window (renderer/vite.config.ts).
   define: { TYPE_KINDS: JSON.stringify(typeKinds()) },
   test: {
-    // A worker loads the sources once for all files it is given: several platforms can live in one process, so no module of
-    // ours keeps anything that a test could leave to the next.
+    // A worker loads the sources once for all its test files. Several platforms can run in one process, so modules have no state
+    // that a test could leave to the next.
     isolate: false,
-    // The projects share what was made of the sources.
+    // The projects share the transformed sources.
     experimental: { fsModuleCache: true },
-    // Twice the processors: much of what the tests do is waiting, for processes that end and engines that start.
+    // Twice the number of processors, because tests often wait for processes and engines.
     maxWorkers: 2 * Math.max(2, availableParallelism()),
-    // These limits end what hangs. A machine may be as busy as it likes: what comes to be is waited for, and then nobody waits on.
+    // These timeouts only end tests that hang. They are long enough for a busy machine, and waits end as soon as their condition is met.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
-    // They are taken in the order of their names: what takes longest and computes least begins, and the others fill the gaps.
+    // Projects run in the order of their names: the ones that wait most come first, and the others fill the gaps.
     projects: [
       {
         extends: true,
@@ -125,7 +125,10 @@ export default defineConfig({
         extends: true,
         test: { name: '5-slow', include: SLOW, exclude: notHere, globalSetup: BUILD_CHILD, setupFiles: WATCH_TURNS },
       },
-      { extends: true, test: { name: '5-slow-engines', include: SLOW_ENGINES, exclude: notHere, setupFiles: WATCH_TURNS } },
+      {
+        extends: true,
+        test: { name: '5-slow-engines', include: SLOW_ENGINES, exclude: notHere, setupFiles: WATCH_TURNS },
+      },
       { extends: true, test: { name: '5-slow-window', include: [SLOW_WINDOW], setupFiles: DOM } },
     ],
   },

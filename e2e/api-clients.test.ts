@@ -11,12 +11,12 @@ import { send } from '../server/testing/client.ts';
 import { makePlace, type Place } from '../server/testing/place.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
 
-// Clients that current generators make from the API document compile strictly, and work with a platform.
+// Clients that current generators create from the API document compile in strict mode, and work with a platform.
 
 const LIMIT_MS = 180_000;
 const CLIENTS = ['openapi-fetch', 'hey-api', 'orval'];
 const sources = join(import.meta.dirname, '..', 'fixtures', 'api-clients');
-/** Beside the packages, so that the clients find them. */
+/** Next to the packages, so that the clients find them. */
 const folder = join(clientGenerators, 'work');
 const run = promisify(execFile);
 

@@ -47,7 +47,7 @@ const call = (path: string, options?: Parameters<typeof send>[2], method = 'POST
 const result = (id: string, auth: string | undefined = rootToken, at = platform) =>
   send('GET', `${at.emulator.gatewayUrl}/results/${id}`, { auth });
 
-/** A lambda behind an asynchronous endpoint `/e` of an API of its own. */
+/** Creates a lambda with an asynchronous endpoint `/e` of a new API. */
 async function publish(code: string, properties: object = {}, endpointProperties: object = {}) {
   const lambda = await make.lambda(acme, { code, ...properties });
   const api = await make.api(acme);

@@ -149,7 +149,7 @@ function expectedOf(
   isOfRoot: boolean,
 ): Outcome {
   const isSession = column.startsWith('a window session');
-  // Of no use to the gateway; at the control plane a change with it has to come from the window's own pages.
+  // The gateway ignores it; the control plane accepts changes with it only from the window's own pages.
   if (column === 'a window session from a foreign page' && verb !== 'GET' && !isAtGateway) return 'refused';
   if (right === 'none') return 'admitted';
   if (isSession) return isAtGateway || !takes.bearer ? 'unknown' : 'admitted';
@@ -164,7 +164,7 @@ function expectedOf(
     case 'a member with just this right':
       return right === 'root' ? 'refused' : 'admitted';
     case 'the owner':
-      // Of all but the root organization.
+      // Resources other than the root organization.
       return right === 'caller' || (right !== 'root' && !isOfRoot) ? 'admitted' : 'refused';
     default:
       return right === 'caller' ? 'admitted' : 'refused';
@@ -242,7 +242,7 @@ async function valuesFor({ idOf, rootId, target, place }: MatrixWorld): Promise<
     result_id: lambda,
     api_name: 'shop',
     endpoint: 'e',
-    // Of queries.
+    // Query parameters.
     '?action': 'none',
     '?provider': place.docker,
     '?target': target,
@@ -251,11 +251,11 @@ async function valuesFor({ idOf, rootId, target, place }: MatrixWorld): Promise<
     '?name': 'a',
     '?from': '1',
     '?of': 'invocations',
-    // Of bodies, and what represents a resource elsewhere.
+    // Members of bodies, and other resources for some paths.
     lambdaId: lambda,
     userId: idOf('users'),
     lockedOut: lockedOut.id,
-    // A log is that of a lambda; of any type what can be replaced.
+    // Only lambdas have a log, and only some types can be replaced.
     '/inspect/logs/{resource_id} resource_id': lambda,
     '/inspect/logs/{resource_id}/stream resource_id': lambda,
     '/meta/{fqon}/resources/{resource_id} resource_id': idOf('secrets'),

@@ -1,21 +1,21 @@
-/** What colours can spoil. Both themes are the same page in other colours: all else is asked in one. */
+/** The rules that depend on colours. Both themes are the same page in other colours, so all other rules are checked in one of them. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 /** Omits details of passed rules and selectors of failed ones, which take a third of the time. */
 const ALL = { resultTypes: ['violations'], selectors: false };
 const WITHOUT_COLOURS = { ...ALL, rules: Object.fromEntries(COLOUR_RULES.map((id) => [id, { enabled: false }])) };
 const COLOURS = { ...ALL, preload: false, runOnly: COLOUR_RULES };
-/** What axe lets be as pale as it likes. */
+/** Elements whose contrast axe does not check. */
 const OFF = ':disabled, :disabled *, [aria-disabled="true"], [aria-disabled="true"] *';
-/** Begins the appearance of a text that is covered or out of sight. */
+/** Prefix for the appearance of a text that is covered or out of view. */
 export const HIDDEN = 'hidden; ';
 
 /**
  * A script for a page with axe, which adds three functions to it:
- * - `look(include, exclude)`: the appearances of the texts there. An appearance is how a text is written and what is painted below
- *   it, with what decides whether axe can judge it: nothing else tells how well one reads it. A surface has its classes with it, for
- *   two of one colour in this theme may have two in the other.
- * - `ask(include, exclude, withColours)`: what axe finds there.
- * - `askColours(fresh)`: what axe finds in this theme where texts had these appearances; with those, and those that they have now.
+ * - `listAppearances(include, exclude)`: the appearances of the texts there. An appearance is the style of a text and of what is painted
+ *   below it: all that decides its contrast, and whether axe can measure it. It contains the classes of surfaces, because two that
+ *   have the same colour in this theme can differ in the other.
+ * - `runAxe(include, exclude, withColours)`: the violations there.
+ * - `runColourRules(fresh)`: the violations in this theme of texts with these appearances, those appearances, and the present ones.
  */
 export const AXE_IN_PAGE = `
 {
@@ -56,12 +56,12 @@ export const AXE_IN_PAGE = `
     }
     return found;
   };
-  globalThis.look = (include, exclude) => [...(texts = textsIn(include, exclude)).keys()];
-  globalThis.ask = async (include, exclude, withColours) => {
+  globalThis.listAppearances = (include, exclude) => [...(texts = textsIn(include, exclude)).keys()];
+  globalThis.runAxe = async (include, exclude, withColours) => {
     const options = withColours ? ${JSON.stringify(ALL)} : ${JSON.stringify(WITHOUT_COLOURS)};
     return faultsOf(await axe.run({ include: [include], exclude: [exclude] }, options));
   };
-  globalThis.askColours = async (fresh) => {
+  globalThis.runColourRules = async (fresh) => {
     const there = fresh.filter((one) => texts.get(one).isConnected);
     if (there.length === 0) return { faults: [], asked: [] };
     const asked = there.map((one) => texts.get(one));

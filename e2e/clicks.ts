@@ -1,8 +1,8 @@
 import { expect, type Page } from './window.ts';
 
 /**
- * What a newcomer wants of the window, and how many clicks it takes: `before` where it was counted when the window was first
- * tried so, `now` as the journeys hold it. Typing and keys are no clicks.
+ * Tasks of a new user, and how many clicks each takes: `before` in the first version of the window, if it was counted, and `now`,
+ * which the journeys check. Typing and keys do not count.
  */
 export const TASKS = {
   'a first lead': { now: 3 },
@@ -24,7 +24,7 @@ export const TASKS = {
   'the demonstration begins again': { now: 0 },
 } satisfies Record<string, { before?: number; now: number }>;
 
-/** Counts what is pressed from now on; the page stays one. @returns what says that the task is done, in so many clicks as promised */
+/** Counts clicks on this page from now on. @returns a function that ends the task and checks the number of clicks */
 export async function beginTask(page: Page, name: keyof typeof TASKS): Promise<() => Promise<void>> {
   await page.evaluate(`
     if (window.clicks === undefined) addEventListener('click', (event) => event.detail > 0 && window.clicks++, true);

@@ -7,7 +7,7 @@ import { type ResourceFactory, resourceFactoryFor } from '../server/testing/reso
 
 const LIMIT_MS = 120_000;
 const POLL = { timeout: 60_000, interval: 50 };
-/** Several times what an engine handles at once. */
+/** Several times as many as an engine handles at the same time. */
 const CONTAINER_COUNT = 20;
 /** Ends immediately when it is stopped. */
 const IDLE = 'trap "exit 0" TERM; sleep 3600 & wait';

@@ -36,7 +36,7 @@ afterAll(async () => {
   for (const { RepoTags: tags } of images) for (const tag of tags ?? []) await docker.getImage(tag).remove();
 }, LIMIT_MS);
 
-/** Makes an image whose page says a version, under a tag that may be another's so far. */
+/** Creates an image whose page shows a version; the tag may have named another image before. */
 async function build(tag: string, version: string): Promise<string> {
   const cmd = ['/bin/sh', '-c', `echo ${version} > /etc/version`];
   const container = await docker.createContainer({ Image: base, Cmd: cmd });

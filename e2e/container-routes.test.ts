@@ -137,7 +137,7 @@ describe('a command in a container', { timeout: LIMIT_MS }, () => {
       status: 200,
       body: { exitCode: 7, stdout: 'out\n', stderr: 'err\n', isCut: false },
     });
-    // No shell in between.
+    // Without a shell.
     expect((await exec(['echo', '$HOME; ls'])).body.stdout).toBe('$HOME; ls\n');
     const [instance] = await instancesOf({ id });
     expect((await exec(['true'], { instance: instance?.id.slice(0, 12) })).body.exitCode).toBe(0);

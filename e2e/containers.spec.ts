@@ -4,7 +4,7 @@ import { startSlowRegistry } from '../server/testing/image-registry.ts';
 import { expectNoFaults } from './axe.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
-/** Serves a page, counts once a second, and complains now and then. */
+/** Serves a page, logs a line at intervals, and sometimes a warning. */
 const SHOP = `mkdir -p /www && echo shop > /www/index.html && i=0
 (while true; do i=$((i+1)); echo "GET /orders/$i 200"; [ $((i % 5)) = 0 ] && echo "slow query $i" >&2; sleep 0.2; done) &
 exec httpd -f -p 8080 -h /www`;
@@ -19,8 +19,8 @@ interface Record {
 let image: string;
 
 /**
- * Makes things in the demo world's first environment through the window's session. Networks are made with the first container:
- * Chromium breaks off what it is loading when the machine's networks change, so containers run before a page is looked at.
+ * Creates resources in the first environment of the demo world with the session of the window. The first container creates networks,
+ * and Chromium aborts loads when the machine's networks change, so containers must run before a page is loaded.
  */
 async function containerClient(platform: WindowPlatform, page: Page) {
   await platform.open(page);
@@ -120,7 +120,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
 
     await choose(page, 'shop');
     const log = page.getByRole('log');
-    // It shows the newest lines; how many there are by now is the machine's affair.
+    // It shows the newest lines; their number depends on the machine's speed.
     await expect(log.getByText(/^GET \/orders\/\d+ 200$/).last()).toBeVisible();
     await expect(log.getByTitle('Standard error').first()).toBeVisible();
 
@@ -138,7 +138,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await expect(page.getByRole('alert')).toContainText('Invalid regular expression: missing closing )');
     await page.getByLabel('Search the log').fill('');
 
-    // It follows until one scrolls up.
+    // It follows the log until the user scrolls up.
     await expect.poll(() => log.evaluate((box) => box.scrollHeight - box.clientHeight)).toBeGreaterThan(100);
     const jump = page.getByRole('button', { name: 'Jump to newest' });
     if (await jump.isVisible()) await jump.click();
@@ -199,8 +199,8 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await expect(panel.getByText('open', { exact: true })).toBeVisible();
     await page.keyboard.type('echo h"i"\n');
     await expect(terminal).toContainText(/echo h"i"\s*hi/);
-    // Asked again and again by a command: a shell that is told of another size asks where its cursor is, and BusyBox's throws away
-    // what is typed right after the answer.
+    // A command prints the size repeatedly. When the size changes, BusyBox's shell asks for the position of the cursor, and discards
+    // what is typed right after the reply.
     await page.keyboard.type('while busybox stty size; do sleep 1; done\n');
     const size = async () => (await terminal.textContent())?.match(/\d+ \d+/g)?.at(-1);
     await expect.poll(size).toMatch(/\d+ \d+/);
@@ -208,7 +208,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await page.setViewportSize({ width: 1024, height: 700 });
     await expect.poll(size).not.toBe(before);
 
-    // A letter that is a key of the window elsewhere, and Esc, are the shell's here.
+    // The window's shortcuts, such as single letters and Esc, go to the shell here.
     await page.keyboard.press('Escape');
     await page.keyboard.press('g');
     await expect(terminal).toBeVisible();
@@ -281,7 +281,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
   test('a window opened during an image pull shows its progress', async ({ page, platform }) => {
     const registry = await startSlowRegistry();
     const client = await containerClient(platform, page);
-    // Its network is there before anybody looks.
+    // Its network exists before a page is loaded.
     await client.run('jobs', 'first', { cmd: 'true' }, 'SUCCEEDED');
     await client.create('containers', 'slow', { image: registry.image });
     await registry.whenHalfWay();

@@ -8,7 +8,7 @@ import { type ApiClient, type Platform, startPlatform } from '../server/testing/
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
 const START_TIMEOUT_MS = 60_000;
-/** As short as Vitest's polling allows without being a load of its own. */
+/** Short, but long enough that polling is no load by itself. */
 const POLL = { timeout: START_TIMEOUT_MS, interval: 50 };
 
 /** Serves one page with VERSION; ends immediately when it is stopped. */
@@ -204,7 +204,7 @@ describe('a restart of the platform', () => {
     expect(again.properties.instances).not.toEqual([]);
     const path = new URL(url).pathname;
     expect(await statusOf(`${platform.emulator.gatewayUrl}${path}`)).toBe('200 kept');
-    // Removed at the stop before, kept at the next one.
+    // The previous stop removed the containers; the next one keeps them.
     expect(again.properties.instances[0].id).not.toBe(before.properties.instances[0].id);
     await platform.stop();
     await startHere();

@@ -20,7 +20,7 @@ async function servePage(): Promise<{ origin: string; close(): void }> {
     response.setHeader('content-type', 'text/html').end('<p>page</p>'),
   );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // As: a listening TCP server has such an address.
+  // A listening TCP server has such an address.
   const { port } = server.address() as AddressInfo;
   return {
     origin: `http://127.0.0.1:${port}`,
@@ -31,7 +31,7 @@ async function servePage(): Promise<{ origin: string; close(): void }> {
   };
 }
 
-/** What a page's script gets: the JSON of the answer, or what fetch throws. */
+/** The result of `fetch` in the page: the JSON of the response, or the error. */
 function callFrom(page: Page, url: string, init: RequestInit): Promise<unknown> {
   return page.evaluate(
     ([url, init]) =>
@@ -131,7 +131,7 @@ test('a page can read the 404 of the gateway, and the log explains why a beacon 
   const at = (path: string) => `${platform.ready.gatewayUrl}/beacons/${path}`;
   const log = () => client.send('GET', `/log/lambda/${lambda.id}?time=all`);
   const count = async () => {
-    // As: what the API document says of the list.
+    // The API document declares this type.
     const page = (await client.send('GET', `/inspect/invocations?lambda=${lambda.id}`)) as { invocations: unknown[] };
     return page.invocations.length;
   };

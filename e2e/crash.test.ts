@@ -190,7 +190,7 @@ it.skipIf(process.platform === 'win32')(
       seq = now;
       const before = count();
       const written = Promise.all(writers.map((writer) => writer.run(metaUrl)));
-      // However busy the machine is: every second of them is killed when it has acknowledged something.
+      // Independent of the machine's load: every second server is killed after it has acknowledged a change.
       const acknowledged = () =>
         vi.waitFor(() => expect(count()).toBeGreaterThan(before), { timeout: 60_000, interval: 5 });
       if (kill % 2 === 0) await Promise.race([written, acknowledged()]);

@@ -4,8 +4,8 @@ import { basic } from '../server/testing/checked-client.ts';
 import type { Place } from '../server/testing/place.ts';
 import type { Platform } from '../server/testing/platform.ts';
 
-// What CONTRIBUTING says of a new resource type: one file, one registration, and all else follows. The registry is loaded again, and
-// what follows from it after that, so that no other test meets the type.
+// A new resource type needs one file and one registration (CONTRIBUTING). The registry and the modules that use it are loaded again,
+// so that no other test has the type.
 vi.resetModules();
 const { register } = await import('../server/model/registry.ts');
 register((await import('../server/testing/gadget.ts')).gadget);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 const call = (path: string, options?: Parameters<typeof send>[2], method = 'GET') =>
   send(method, platform.emulator.gatewayUrl + path, options);
 
-/** An endpoint `/e` of an API of its own. */
+/** Creates an endpoint `/e` of a new API. */
 async function publish(properties: object = {}, lambda = first) {
   const api = await make.api(acme);
   const endpoint = await make.endpoint(api, lambda, properties);
@@ -192,7 +192,7 @@ describe('an endpoint with platformSecurity (D-163, D-120)', () => {
     ];
     const group = await make.group('/root', [member.id]);
     const { path, endpoint, set } = await publish({ plugins: { platformSecurity: { enabled: true } } });
-    // Before the lists: a change of this entitlement rewrites them.
+    // First, because a change of this entitlement rewrites the lists.
     await grant(root, `/acme/apiendpoints/${endpoint.id}`, 'apiendpoint.invoke', holder.id);
     await set('plugins/platformSecurity/users', [listed.id.toUpperCase()]);
     await set('plugins/platformSecurity/groups', [group.id]);

@@ -46,7 +46,7 @@ beforeAll(async () => {
   const command = packageFile('dist/server/cli.js');
   const bin = path.join(folder, 'bin');
   await mkdir(bin);
-  // In place of npx, which takes a second to find the package: e2e/package.test.ts installs it and calls it by the real one.
+  // Replaces npx, which takes a second to find the package. e2e/package.test.ts uses the real one.
   const npx = `#!/bin/sh\n[ "$1" = terrarium-emulator ] || { echo "npx $1: not in the documentation's tests" >&2; exit 127; }\nshift\nexec '${process.execPath}' '${command}' "$@"\n`;
   await writeFile(path.join(bin, 'npx'), npx);
   await chmod(path.join(bin, 'npx'), 0o755);
@@ -76,7 +76,7 @@ async function rootPassword(): Promise<string> {
   return root;
 }
 
-/** What a reader's shell has, without settings for Terrarium. */
+/** Environment of a shell without settings for Terrarium. */
 function environment(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(TERRARIUM|PLATFORM|SCM)_/.test(name));
   return { ...Object.fromEntries(own), PATH: `${path.join(folder, 'bin')}${path.delimiter}${process.env.PATH}` };
@@ -86,14 +86,14 @@ const withPorts = (text: string) => text.replaceAll(':4700', `:${ports.base}`).r
 const withoutPorts = (text: string) =>
   text.replaceAll(`:${ports.base}`, ':4700').replaceAll(`:${ports.gateway}`, ':4701');
 
-/** Runs a script in the folder of the platform; what it prints, on either stream. */
+/** Runs a script in the folder of the platform; resolves to its output on both streams. */
 async function bash(script: string): Promise<string> {
   const options = { cwd: folder, env: environment(), maxBuffer: 16 * 1024 * 1024, timeout: 50_000 };
   const { stdout } = await promisify(execFile)('bash', ['-c', `exec 2>&1\n${withPorts(script)}`], options);
   return withoutPorts(stdout);
 }
 
-/** Does the output fit, where `...` represents anything? */
+/** Does the output match the pattern, in which `...` represents anything? */
 function fits(output: string, expected: string): boolean {
   const tidy = (text: string) => text.replace(/[ \t]+$/gm, '').trim();
   const pattern = tidy(expected)

@@ -25,7 +25,7 @@ const inspect = ({ emulator }: Platform, method: string, path: string, auth: str
 const newest = async (platform: Platform): Promise<number> =>
   (await inspect(platform, 'GET', '/history?limit=1', rootPairOf(platform))).body.commits[0].seq;
 
-/** A window of the account's, by its cookie. */
+/** The session of the account, by its cookie. */
 async function windowOf({ emulator }: Platform, username: string, password: string) {
   const answer = await send('POST', `${emulator.baseUrl}/inspect/session`, { body: { username, password } });
   expect(answer.status).toBe(200);

@@ -17,7 +17,7 @@ beforeAll(async () => {
   docker = await requireEngine();
   foreign = await docker.createContainer({ Image: await testImage() });
   folder = await mkdtemp(join(tmpdir(), 'broker-'));
-  // As: an engine at an address is no socket.
+  // The engine has a URL here, no socket.
   const { socketPath } = docker.modem as unknown as { socketPath: string };
   broker = await openDockerBroker({
     path: join(folder, 'socket'),
@@ -32,7 +32,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What the engine answers a job. */
+/** Sends a request of a job to the engine. */
 async function call(method: string, path: string, body?: object) {
   const sent = body === undefined ? undefined : JSON.stringify(body);
   const [status, answer] = await new Promise<[number, string]>((resolve, reject) => {

@@ -8,7 +8,7 @@ import { type ResourceFactory, resourceFactoryFor } from '../server/testing/reso
 
 const LIMIT_MS = 120_000;
 const POLL = { timeout: 60_000, interval: 50 };
-/** What ends sooner was ended by the beats, which the engine misses: a command, a stop and a call have limits of 30 and 60 s of their own. */
+/** A shorter time shows that the missed heartbeats ended the call: calls, commands and stops have timeouts of 30 and 60 s. */
 const OTHER_LIMITS_MS = 30_000;
 const IDLE = 'trap "exit 0" TERM; sleep 3600 & wait';
 

@@ -15,7 +15,7 @@ import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
 const LIMIT_MS = 180_000;
 const POLL = { timeout: 60_000, interval: 100 };
-/** More than are removed at a time. */
+/** More than are removed at the same time. */
 const CONTAINER_COUNT = 20;
 /** Number of running containers that ignore a stop request. */
 const STUBBORN = 4;
@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 }, LIMIT_MS);
 
-/** What a world of an owner left behind: a container, a network and a volume. */
+/** Creates the leftovers of a world with an owner: a container, a network and a volume. */
 async function leave(owner: Owner | undefined): Promise<string> {
   const world = randomUUID();
   worlds.push(world);
@@ -83,7 +83,7 @@ describe('a stop', () => {
         (one: Body) => one.properties.status === 'RUNNING',
       ).length;
     await expect.poll(running, { timeout: LIMIT_MS, interval: 100 }).toBe(STUBBORN);
-    // The others were made, and never came to run: they are the world's all the same.
+    // The other containers never ran, but also belong to the world.
     const Labels = { 'terrarium.world': worldId };
     const idle = { Image: image, Cmd: ['sleep', '3600'], Labels };
     await Promise.all(Array.from({ length: CONTAINER_COUNT - STUBBORN }, () => docker.createContainer(idle)));
@@ -131,7 +131,7 @@ describe('what worlds in memory left whose process was killed', () => {
     const dead = await endedOwner();
     const [gone, reused, mine, alive, elsewhere, earlier, kept, nameless] = [
       await leave(dead),
-      // A number that another process has by now.
+      // The process id is in use by another process.
       await leave({ ...here, pid: neighbour.pid ?? 0, began: '1' }),
       await leave(here),
       await leave({ ...here, pid: neighbour.pid ?? 0, began: await startTimeOf(neighbour.pid ?? 0) }),
@@ -176,7 +176,7 @@ describe('terrarium clean', () => {
     const [gone, lives, mayLive, unknown] = [
       await leave(await endedOwner(join(folder, 'deleted'))),
       await leave(await ownerHere(undefined)),
-      // The system did not say when its process began.
+      // The start time of its process is unknown.
       await leave({ ...(await ownerHere(join(folder, 'moved'))), began: '' }),
       await leave(undefined),
     ];
@@ -200,7 +200,7 @@ describe('terrarium clean', () => {
     expect((await command.run(['clean'])).out).toContain('terrarium clean --yes');
     for (const world of [kept, gone, lives, unknown]) expect(await leftOf(world)).toHaveLength(3);
 
-    // One world at a time: others that run their tests here have theirs.
+    // One world at a time, because other test runs on this machine have worlds of their own.
     expect(stateOf(await command.json('clean', '--yes', '--world', gone), gone)).toMatchObject({ removed: true });
     expect(await leftOf(gone)).toEqual([]);
     for (const world of [kept, lives]) {
@@ -223,7 +223,7 @@ async function startTimeOf(pid: number): Promise<string> {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 
-/** Makes a container in the platform that `exec` started, waits until it runs, and goes on until it is killed. */
+/** Creates a container in the platform that `exec` started, and waits until it runs. Then it waits to be killed. */
 const CREATE = `
 const { TERRARIUM_META_URL: meta, TERRARIUM_API_KEY: key, TERRARIUM_API_SECRET: secret } = process.env;
 const headers = { authorization: 'Basic ' + btoa(key + ':' + secret), 'content-type': 'application/json' };

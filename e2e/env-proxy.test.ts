@@ -12,12 +12,12 @@ import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/testing/com
 const LIMIT_MS = 120_000;
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');
-/** Has Node a proxy for what this process asks? Older ones get one that does the same, as a module loaded before. */
+/** Does this Node.js support proxies for requests of this process? Older ones get a preloaded module that does the same. */
 const LACKS_ENV_PROXY = !process.allowedNodeEnvironmentFlags.has('--use-env-proxy');
 
 let place: Workplace;
 let proxy: Server;
-/** What the proxy was asked for: it knows no way to any of that. */
+/** The requests that the proxy received; it forwards none of them. */
 const asked: string[] = [];
 let env: Record<string, string>;
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
     socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
   });
   await once(proxy.listen(0, '127.0.0.1'), 'listening');
-  // As: a listener on a port has such an address.
+  // A listener on a port has such an address.
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   const preload = join(root, 'e2e', 'env-proxy-for-tests.cjs');
   env = {
@@ -56,7 +56,7 @@ afterAll(async () => {
 const node = (code: string) => `'${process.execPath}' --input-type=module -e "${code}"`;
 
 it('is used for other machines: the tests that follow would notice', async () => {
-  // Whether the proxy tunnels or passes on differs between versions; it answers neither with anything of use.
+  // Versions differ in whether the proxy tunnels or forwards; this one supports neither.
   const code = "await fetch('http://elsewhere.invalid/').catch(() => undefined)";
   await run('sh', ['-c', node(code)], { env: { PATH: process.env.PATH, ...env } });
   expect(asked).not.toEqual([]);
@@ -70,7 +70,7 @@ it('does not stand between the command line and its platform, nor between that a
     node("console.log('fetched', (await fetch(process.env.TERRARIUM_META_URL + '/health')).status)"),
     'curl -sS -o /dev/null -w "curled %{http_code}\\n" "$TERRARIUM_META_URL/health"',
     'echo "$NO_PROXY" && echo "$no_proxy"',
-    // What the window sends to an endpoint, the server sends to its own gateway.
+    // The server forwards requests of the window to its own gateway.
     'curl -sS -u "$TERRARIUM_API_KEY:$TERRARIUM_API_SECRET" -H "Content-Type: application/json" -d \'{"method":"GET","path":"/none"}\' "$TERRARIUM_BASE_URL/inspect/requests"',
   ].join(' && ');
   const more = { NO_PROXY: 'corp.example' };

@@ -9,8 +9,8 @@ import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
 /*
- * Lambdas in the styles in which people publish them, for this platform and for others. Those of this platform's contract run as they
- * are; of the others what the contract has space for (D-135 to D-140) runs, and of the rest one line of the log says what to change.
+ * Lambdas in common styles, for this platform and for others. Lambdas for this platform run unchanged. Of the others, those run that
+ * the contract allows (D-135 to D-140); for the rest, a log line says what to change.
  */
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -60,7 +60,7 @@ const hook = createServer(async (request, response) => {
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
-  // What they require was installed there.
+  // The modules that they require.
   platform = await startPlatform({ lambdas: { modules: fileURLToPath(new URL('..', import.meta.url)) } });
   make = resourceFactoryFor(platform.root);
   acme = await makePlace(platform.root, 'acme');
@@ -72,7 +72,7 @@ afterAll(async () => {
 });
 
 async function publish(code: string, properties: object = {}, endpointProperties: object = {}) {
-  // As: a listening TCP server has such an address.
+  // A listening TCP server has such an address.
   const HOOK = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/services/T0`;
   const env = {
     CRM_API_BASEPATH: 'crm.example.com',
@@ -211,7 +211,7 @@ describe('a handler that is called otherwise elsewhere says so in its log', () =
       exports.run = (event, context, callback) => exports.handler(process.env, Object.fromEntries(new URLSearchParams(event)), callback)`;
     const { call } = await publish(code, { env: { GREETING: 'Hello' } });
     expect((await call({ body: 'From=%2B15551234', headers: FORM })).body).toEqual({ greeting: 'Hello +15551234' });
-    // By itself it is called with its parameters the other way round, and the libraries that are global there are not.
+    // Without the adapter, its parameters are in another order, and the libraries that are global there are missing.
     const { call: callAsIs } = await publish(
       'exports.run = (context, event, callback) => callback(null, new Twilio.twiml.VoiceResponse())',
     );

@@ -8,7 +8,7 @@ const sendForm = (platform: WindowPlatform, firstName: string) =>
 const failing = (page: Page) => page.getByRole('region', { name: 'Failing' });
 const leads = (page: Page) => page.getByRole('grid', { name: 'Leads' }).getByRole('row');
 
-/** Takes a variable away from the demo's form, as a colleague might. @returns the number of the commit */
+/** Removes a variable of the demo's lambda as another user. @returns the number of the commit */
 async function forget(platform: WindowPlatform, page: Page, name: string): Promise<number> {
   const found = await platform.send(page, 'GET', '/meta/demo/lambdas?name=contact-form');
   const [{ id }] = found.body as [{ id: string }]; // as the API document says
@@ -34,7 +34,7 @@ test('a missing lead is explained on Home, and one click restores it', async ({ 
   await expect(page.getByRole('listitem').filter({ hasText: 'Mock CRM' })).toContainText('2 forms refused');
   await expectNoFaults(page);
 
-  // The one press of the story.
+  // The only click.
   await failing(page).getByRole('button', { name: 'Undo it, and replay the 2 undelivered forms' }).click();
   await expect(page.getByText('2 of 2 undelivered forms arrived.')).toBeVisible();
   await expect(failing(page)).toBeHidden();
@@ -134,14 +134,14 @@ test('ten thousand failures with one cause are one card, and their replay can be
   await failing(page).getByRole('button', { name: 'Replay the 10,000 failed invocations' }).click();
   const progress = failing(page).getByRole('status');
   await expect(progress).toContainText(/\d+ of 10,000 replayed/);
-  // It continues on other screens, and is shown although the lambda does not fail any more.
+  // It remains visible on other screens, although the lambda no longer fails.
   await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Invocations' }).click();
   const rows = page.getByRole('grid', { name: 'Invocations' }).getByRole('row');
   await expect(rows.filter({ hasText: /^ok/ }).first()).toBeVisible();
   await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Home' }).click();
   await expect(progress).toContainText(/\d+ of 10,000 replayed/);
   await failing(page).getByRole('button', { name: 'Stop' }).click();
-  // The window goes on, and says how far it came.
+  // The window continues, and shows the progress.
   await expect(page.getByText(/of [\d,]+ failed invocations went well/)).toBeVisible();
   await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Invocations' }).click();
   await expect(page.getByRole('button', { name: /failed$/ })).toBeVisible();

@@ -12,12 +12,12 @@ import { WebSocket } from 'ws';
 import { requireEngine, testImage } from '../server/testing/engine.ts';
 import type { Body } from '../server/testing/place.ts';
 
-/** What clients of the shipped server can make it hold in memory. Prints the memory before, during and after each flood. */
+/** Limits of the memory that clients can occupy in the shipped server. Prints the memory before, during and after each flood. */
 const CLIENTS = 200;
 const MIB = 1024 * 1024;
-/** Of one listener, and what the process needs besides: copies, garbage, and buffers of the connections. */
+/** Of one listener, and of the rest of the process: copies, garbage, and buffers of connections. */
 const MOST_BYTES = (256 + 250) * MIB;
-/** What floods may leave: recorded bodies have 32 MB, and the system's allocator keeps some pages for the next flood. */
+/** Memory that may remain: recorded bodies take up to 32 MB, and the system's allocator keeps some pages. */
 const LEFT_BYTES = 220 * MIB;
 let atStart: number | undefined;
 
@@ -136,7 +136,7 @@ async function expectMemory(name: string, flood: (look: () => Promise<void>) => 
   await expect.poll(() => fetch(`${ready.baseUrl}/meta/health`).then(({ status }) => status)).toBe(200);
   let after = await residentBytes();
   for (let times = 0; times < 300 && after - atStart > LEFT_BYTES; times += 1) {
-    // Memory is collected when something happens.
+    // Garbage is only collected when there is activity.
     await fetch(`${ready.baseUrl}/meta/health`);
     await delay(100);
     after = await residentBytes();
@@ -153,7 +153,7 @@ describe.runIf(process.platform === 'linux')('memory is limited, and given back,
     expectMemory(name, async (look) => {
       const sockets = await Promise.all(Array.from({ length: CLIENTS }, () => openAt(url())));
       const flood = Promise.all(sockets.map(begin));
-      // Until nothing changes any more: all has been sent, or refused.
+      // Until nothing changes: everything was sent or refused.
       for (let seen = '', same = 0; same < 10; await delay(100)) {
         await look();
         const now = sockets.map((one) => `${one.bytesWritten - one.writableLength},${one.destroyed}`).join();

@@ -15,11 +15,11 @@ import { type Platform, refusal, startPlatform } from '../server/testing/platfor
 import { startRequestRecorder } from '../server/testing/request-recorder.ts';
 import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
-/** A real file system of a few megabytes: what happens when it is full, or becomes read-only. */
+/** A platform on a real file system of a few megabytes that becomes full or read-only. */
 const SIZE = '4m';
 const CHUNK = Buffer.alloc(64 * 1024);
 const PAGE_BYTES = 4096;
-/** Length of a result that no page's end has space for. */
+/** Length of a result that does not fit into the rest of a page. */
 const LONG = 20_000;
 
 const run = promisify(execFile);
@@ -30,7 +30,7 @@ if (skipReason) {
   if (process.env.CI && process.getuid?.() === 0) throw new Error(`they have to run here: ${skipReason}`);
 }
 
-/** Mounts the small file system; resolves to the reason when that is not allowed here. */
+/** Mounts the small file system; resolves to the reason if that is not possible here. */
 async function mount(): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'they mount a tmpfs, which takes Linux';
   const failure = (error: unknown) => String(error instanceof Error ? error.message : error).trim();
@@ -95,7 +95,7 @@ const start = async () => {
     data: join(folder, 'data'),
     rootApiKey: 'disk',
     rootApiSecret: 'test',
-    gatewayPort, // a gateway at another port each time would be written into the world
+    gatewayPort, // a different gateway port at each start would be a change of the world
     records: { keep: 'memory' }, // this disk never has the space that recording leaves free (docs/internals/decisions/records.md)
   });
 };
@@ -233,7 +233,7 @@ describe.skipIf(skipReason !== undefined)('on a small disk', () => {
     const before = await names();
     await platform.stop();
     const lock = join(folder, 'data', 'lock');
-    await writeFile(lock, '4194304\n1\n'); // of a process that has ended
+    await writeFile(lock, '4194304\n1\n'); // process id of an ended process
     const free = fillDisk();
     for (let times = 0; times < 2; times += 1)
       await expect(start()).rejects.toThrow(/lock\S*: cannot be written \(ENOSPC\)\. Free some space on the disk/);

@@ -16,7 +16,7 @@ const endpointRow = (page: Page, path: string) => endpointsIn(page).getByRole('r
 const traffic = (page: Page) => page.getByRole('grid', { name: 'Requests' }).getByRole('row');
 const detailIn = (page: Page) => page.getByRole('region', { name: 'Request', exact: true });
 
-/** As the API document says of these paths. */
+/** @typeParam T declared by the API document for the path */
 async function send<T>(platform: WindowPlatform, page: Page, method: string, path: string, body?: unknown): Promise<T> {
   const answer = await platform.send(page, method, path, body);
   if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
@@ -51,7 +51,7 @@ test('endpoints show who can call them and the used part of their limit, and lin
   await lead.getByRole('button', { name: 'Copy public address of lead' }).click();
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(`${platform.ready.gatewayUrl}/website/lead`);
 
-  // What the limit refuses is not counted, and says why.
+  // Requests over the limit are not counted, and the response gives the reason.
   for (let count = 3; count < 6; count++) await platform.call('/website/lead', WEB_FORM);
   await expect(lead).toContainText('5/5 a minute');
   await expect(lead).toContainText('429');
@@ -66,7 +66,7 @@ test('endpoints show who can call them and the used part of their limit, and lin
   await expect(why).toContainText('429: API rate limit exceeded');
   await expect(why).toContainText('raise the limit');
   await expectNoFaults(page, 'a refused request');
-  // It is all in the address.
+  // The address contains the whole state.
   await page.reload();
   await expect(why).toBeVisible();
   await page.getByRole('button', { name: 'One endpoint only' }).click();
@@ -152,7 +152,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await expect.poll(async () => (await platform.call('/website/shop/')).status).toBe(200);
     await expect(row).toContainText('200');
     const request = traffic(page).filter({ hasText: '/website/shop/' }).first();
-    // Who answered gives way to the detail.
+    // The column with the target is hidden in favor of the detail.
     await expect(request).toContainText('container');
     await request.click();
     await expect(detailIn(page).getByRole('link', { name: 'Container' })).toBeVisible();

@@ -36,7 +36,7 @@ test(
     };
     await reset('Empty');
     expect((await worldOf(platform, page)).length).toBeLessThan(before.length);
-    // Passwords are never exported: a world that has none of them wants them written.
+    // Passwords are never exported, so an import into a new world needs them.
     await writeFile(yaml, (await readFile(yaml, 'utf8')).replaceAll('<not exported>', 'a-password-of-its-own'));
     for (const file of [zip, yaml]) {
       await page.getByRole('button', { name: 'Export, import, reset' }).click();
@@ -71,7 +71,7 @@ test('a seed replaces the world, and that can be undone', async ({ page, platfor
   expect(await worldOf(platform, page)).toEqual(before);
 });
 
-/** 12 MB: over what a seed may weigh. */
+/** 12 MB: more than the limit of a seed. */
 const TOO_LARGE = Buffer.alloc(12 * 1024 * 1024, 'a: b # and so on\n');
 const BAD_FILES = [
   ['picture.png', Buffer.from('no matter'), /is not supported/],
@@ -107,7 +107,7 @@ test('invalid files are rejected with the reason, and nothing is lost', { tag: '
     await expect(dialog.getByRole('alert'), name).toContainText(reason);
     await expect(dialog.getByRole('button', { name: 'Import', exact: true }), name).toBeDisabled();
   }
-  // One that breaks off in the middle.
+  // A truncated archive.
   const zip = Buffer.from(await (await platform.fetch(page, 'GET', '/inspect/archive')).arrayBuffer());
   const half = { name: 'half.zip', mimeType: 'application/zip', buffer: zip.subarray(0, zip.length / 2) };
   await dialog.locator('input[type=file]').setInputFiles(half);
@@ -119,7 +119,7 @@ test('invalid files are rejected with the reason, and nothing is lost', { tag: '
     .setInputFiles({ name: 'bent.zip', mimeType: 'application/zip', buffer: bent });
   await expect(dialog.getByRole('alert')).toContainText(/Nothing was changed/);
   expect(await newestOf(platform, page)).toBe(before);
-  // And a good one after all that.
+  // A valid archive is accepted afterwards.
   await dialog
     .locator('input[type=file]')
     .setInputFiles({ name: 'good.zip', mimeType: 'application/zip', buffer: zip });

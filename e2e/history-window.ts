@@ -10,7 +10,7 @@ export const timeLine = (page: Page) => page.getByRole('region', { name: 'Time l
 export const commits = (page: Page) => page.getByRole('grid', { name: 'Commits' });
 export const moment = (page: Page) => page.getByRole('region', { name: 'Moment' });
 
-/** Asks as the window would, and demands success. */
+/** Sends a request with the session of the window; fails unless it succeeds. */
 export async function send<T>(
   platform: WindowPlatform,
   page: Page,
@@ -23,7 +23,7 @@ export async function send<T>(
   return answer.body as T; // as the API document says
 }
 
-/** The demo's first lambda, described again so many times: commits 3, 4 and so on. */
+/** Changes the description of the demo's first lambda this many times: commits 3, 4 and so on. */
 export async function commitDescriptions(platform: WindowPlatform, page: Page, count: number): Promise<Named> {
   const [lambda] = await send<Named[]>(platform, page, 'GET', '/meta/demo/lambdas?expand=true');
   if (!lambda) throw new Error('the demo has no lambda');
@@ -39,7 +39,7 @@ export const newestOf = async (platform: WindowPlatform, page: Page) =>
 export const descriptionOf = async (platform: WindowPlatform, page: Page, { id }: Named) =>
   (await send<{ description?: string }>(platform, page, 'GET', `/meta/root/resources/${id}`)).description;
 
-/** All of the world but what each instance has of its own: root's account, secrets, numbers of commits. */
+/** The world without what is unique to an instance: root's account, secrets, numbers of commits. */
 export const worldOf = async (platform: WindowPlatform, page: Page) => {
   const { resources } = await send<{ resources: { path: string; type: string }[] }>(
     platform,

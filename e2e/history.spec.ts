@@ -22,7 +22,7 @@ test('a past world is opened by mouse and by keyboard, shown, and restored', asy
   await expect(timeLine(page)).toContainText(`${newest} commits`);
   await expect(timeLine(page)).toContainText('Now');
 
-  // By mouse: dragged to the middle.
+  // By mouse.
   const box = await slider(page).boundingBox();
   if (!box) throw new Error('there is no time line');
   await page.mouse.move(box.x + box.width - 8, box.y + box.height / 2);
@@ -38,7 +38,7 @@ test('a past world is opened by mouse and by keyboard, shown, and restored', asy
   await expect(slider(page)).toHaveValue(String(at));
   await expect(moment(page).getByRole('heading', { name: `Commit ${at}`, exact: true })).toBeVisible();
 
-  // By keys: back to commit 5, which said version 3.
+  // By keyboard: back to commit 5, with version 3.
   await slider(page).focus();
   for (let seq = at; seq > 5; seq -= 1) await page.keyboard.press('ArrowLeft');
   await expect(page).toHaveURL(/sel=5(&|$)/);
@@ -106,7 +106,7 @@ test('a named snapshot is saved, compared, restored and deleted', { tag: '@slow'
   await name.fill('before');
   await name.press('Enter');
   await expect(dialog.getByRole('listitem').filter({ hasText: 'before' })).toContainText('commit 4');
-  // Emptied when the platform has answered, which may be after the list has heard of it.
+  // The field is cleared by the response, which may arrive after the event that updates the list.
   await expect(name).toHaveValue('');
   await name.fill('before');
   await name.press('Enter');
@@ -124,7 +124,7 @@ test('a named snapshot is saved, compared, restored and deleted', { tag: '@slow'
   await expect(compared).toContainText('1 changed');
   await compared.getByRole('button', { name: new RegExp(lambda.name) }).click();
   await expect(page.getByRole('dialog', { name: /^Patch of/ })).toContainText('version 5');
-  // As quickly as one can.
+  // Without waiting in between.
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog', { name: /^Patch of/ })).toBeHidden();
@@ -154,13 +154,13 @@ test('a commit of another client appears without a reload, and without a network
   await send(platform, page, 'POST', '/meta/root', { name: 'watched' });
   await expect(first).toContainText(/root created watched.*\/watched/);
   await expect(timeLine(page)).toContainText(`${await newestOf(platform, page)} commits`);
-  // Looking at the past, one stays there.
+  // New commits do not change the selected time.
   await platform.open(page, 'history?sel=2&tab=since');
   await send(platform, page, 'POST', '/meta/root', { name: 'later' });
   await expect(moment(page).getByText('/later')).toBeVisible();
   await expect(page).toHaveURL(/sel=2/);
 
-  // Without a network, it shows and changes as much.
+  // It also works without a network.
   const lambda = await commitDescriptions(platform, page, 2);
   const newest = await newestOf(platform, page);
   await platform.open(page, `history?sel=${newest}`);
@@ -204,7 +204,7 @@ test('ten thousand commits scroll, and each can be opened', { tag: '@slow' }, as
   await platform.open(page, 'history');
   const newest = await newestOf(platform, page);
   await expect(timeLine(page)).toContainText(`${newest.toLocaleString('en')} commits`);
-  // Only what is in sight is drawn.
+  // Only visible rows are rendered.
   expect(await commits(page).getByRole('row').count()).toBeLessThan(100);
   await commits(page).focus();
   await page.keyboard.press('End');

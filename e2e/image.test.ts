@@ -1,4 +1,4 @@
-// The image, as the repository's Dockerfile makes it, on a base that is made here: this Node with its libraries, and busybox for a shell.
+// The image of the repository's Dockerfile, on a local base image: this Node.js with its libraries, and busybox as shell.
 import { execFile } from 'node:child_process';
 import { copyFile, cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 }, SET_UP_TIMEOUT_MS);
 
-/** An image of the programs that a Node image has, as far as they are needed. */
+/** Creates an image with the programs of a Node.js image that are needed. */
 async function makeBase(root: string): Promise<void> {
   const { stdout } = await run('ldd', [process.execPath]);
   const libraries = [...stdout.matchAll(/(\/\S+) \(0x/g)].map(([, path = '']) => path);
@@ -86,7 +86,7 @@ describe('the image', () => {
     await docker('run', '--detach', '--name', mark, '--publish', '127.0.0.1::4700', ...settings, mark);
     await until(async () => (await docker('inspect', '--format', '{{.State.Health.Status}}', mark)) === 'healthy');
     expect(await docker('exec', mark, 'node', '-p', 'process.getuid()')).toBe('1000');
-    // Nothing of the machine but its volume, and no engine: users mount a socket if they trust the platform with the machine.
+    // It has a volume but no engine: users mount the socket if they trust the platform with the machine.
     expect(await docker('inspect', '--format', '{{range .Mounts}}{{.Type}} {{.Destination}}{{end}}', mark)).toBe(
       'volume /data',
     );
@@ -130,7 +130,7 @@ describe('the examples of the documentation', () => {
   it('jobs of GitLab CI succeed, in the job and as a service by its alias', {
     timeout: PIPELINE_TIMEOUT_MS,
   }, async () => {
-    // A project's test, with the platform that the job gives it.
+    // The test of a project, with the platform of the job.
     const test = `const { TERRARIUM_BASE_URL: at, TERRARIUM_TOKEN, TERRARIUM_ROOT_PASSWORD: password } = process.env;
       const body = new URLSearchParams({ grant_type: 'password', username: 'root', password });
       const issued = async () => (await (await fetch(at + '/security/root/oauth/issue', { method: 'POST', body })).json()).access_token;
@@ -143,7 +143,7 @@ describe('the examples of the documentation', () => {
         '.gitlab-ci.yml': (await example('gitlab-ci.yml')).replaceAll('node:22-slim', `${mark}-base`),
         'package.json': JSON.stringify({ scripts: { test: 'node test.mjs' } }),
         'test.mjs': test,
-        // All it needs is in the repository.
+        // Everything it needs is in the repository.
         '.npmrc': 'offline=true\naudit=false\nfund=false\nupdate-notifier=false\n',
       },
     );

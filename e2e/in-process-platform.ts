@@ -6,7 +6,7 @@ import { WindowPlatform } from './window-platform.ts';
 
 const LIBRARY = pathToFileURL(packageFile('dist/server/library.js')).href;
 
-/** A platform in this process, as a test suite starts it: a second of computing less than in one of its own. It cannot crash. */
+/** A platform in this process, as a test suite starts it. Saves a second of processor time, and cannot crash. */
 export class InProcessPlatform extends WindowPlatform {
   readonly dataDir: string;
   readonly #options: TerrariumOptions;
@@ -31,7 +31,7 @@ export class InProcessPlatform extends WindowPlatform {
     this.ready = { baseUrl, gatewayUrl, windowUrl: emulator.windowUrl() };
   }
 
-  /** Throws the first fault of the emulator that a request was answered with a bare 500 for. */
+  /** Throws the first internal error that was returned as a 500. */
   override async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     if (signal === 'SIGKILL') throw new Error('it shares the process of the test: `test.use({ ownProcess: true })`');
     await this.#emulator?.stop();

@@ -24,7 +24,7 @@ test('a query filters the list, a row opens its detail, and a replay is compared
   await rows.nth(1).click();
   const detail = page.getByRole('region', { name: 'Invocation' }).or(page.getByLabel('Invocation', { exact: true }));
   await expect(page.getByText('"Analytical Engines"')).toBeVisible();
-  // In a window of little height it is a line at first.
+  // In a low window, it is collapsed to a line at first.
   await expect(page.getByRole('table', { name: 'Where the time went' })).toHaveCount(0);
   await page.getByRole('button', { name: 'Show where the time went' }).click();
   await expect(page.getByRole('table', { name: 'Where the time went' })).toContainText('rate limit');
@@ -41,7 +41,7 @@ test('a query filters the list, a row opens its detail, and a replay is compared
   await expect(page.getByText(`Left: ${first?.slice(0, 8)}`)).toBeVisible();
   await expect(page.locator('.cm-content').filter({ hasText: 'manual' })).toHaveCount(1);
 
-  // What is in the address is the whole state of the page.
+  // The address contains the whole state of the page.
   await page.reload();
   await expect(page.getByRole('tab', { name: 'Compare' })).toHaveAttribute('aria-selected', 'true');
   const { body } = await platform.send(page, 'GET', '/inspect/leads');
@@ -57,7 +57,7 @@ test('an event can be edited before a replay', async ({ page, platform }) => {
   await editor.click();
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.press('Delete');
-  // Typed and sent in one breath, before the page can have drawn anything again.
+  // Typed and submitted before the page can render again.
   await editor.evaluate(async (content) => {
     content.ownerDocument.execCommand(
       'insertText',

@@ -17,7 +17,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'terrarium-kept-code-'));
   const later = 'await Promise.resolve().then(() => require("./emulator-bbbbbbbb.cjs"))';
   await writeFile(join(folder, MAIN), `exports.say = async () => (${later}).say(exports);`);
-  // Around in a circle, and out to what is no part.
+  // A cycle of parts, and an import of a module that is no part.
   const asks = 'require("./library-aaaaaaaa.cjs") === main && require("node:os").EOL';
   await writeFile(join(folder, PART), `exports.say = async (main) => [__filename, ${asks}];`);
 });
@@ -36,7 +36,7 @@ async function say(env: Record<string, string> = {}): Promise<string> {
 
 const kept = () => readdir(join(folder, 'compiled')).catch(() => []);
 
-// Later versions of Node keep code themselves, elsewhere.
+// Later versions of Node.js cache code themselves, in another folder.
 it.runIf(!('enableCompileCache' in nodeModule))('V8 takes the code that a start has kept, or else none', async () => {
   const first = await say();
   expect(first).toContain(PART);
@@ -52,7 +52,7 @@ it.runIf(!('enableCompileCache' in nodeModule))('V8 takes the code that a start 
   for (const broken of [Buffer.alloc(0), Buffer.alloc(3), code.subarray(0, 200), Buffer.alloc(code.length), damaged]) {
     await writeFile(place, broken);
     expect(await say()).toBe(first);
-    // What V8 refused is kept again.
+    // The rejected code is replaced in the cache.
     expect((await readFile(place)).equals(broken)).toBe(false);
     expect(await kept()).toEqual(names);
   }

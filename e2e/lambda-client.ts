@@ -1,6 +1,6 @@
 import { expect, type Page, type WindowPlatform } from './window.ts';
 
-/** As much of a record as these tests look at. */
+/** The members of a record that these tests use. */
 export interface LambdaRecord {
   id: string;
   name: string;
@@ -15,7 +15,7 @@ export async function lambdaClient(platform: WindowPlatform, page: Page) {
     if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
-  // As: what the API document says of lists and records.
+  // The API document declares these types of lists and records.
   const list = async (path: string) => (await send('GET', path)) as LambdaRecord[];
   const provider = (await list('/meta/root/providers')).find(({ name }) => name === 'default-lambda');
   const [environment] = await list('/meta/demo/environments?expand=true');
@@ -31,9 +31,9 @@ export async function lambdaClient(platform: WindowPlatform, page: Page) {
       const body = { name, properties: { ...common, ...properties } };
       return (await send('POST', `/meta/demo/environments/${environment?.id}/lambdas`, body)) as LambdaRecord; // as above
     },
-    /** When it runs next by the clock. */
+    /** The time of the next scheduled run. */
     async scheduleOf({ id }: LambdaRecord): Promise<{ nextAt: string }> {
-      // As: what the API document says of a lambda with a period.
+      // The API document declares this member of a periodic lambda.
       return ((await send('GET', `/inspect/lambdas/${id}/workbench`)) as { schedule: { nextAt: string } }).schedule;
     },
     patch: (id: string, ...operations: object[]) => send('PATCH', `/meta/root/resources/${id}`, operations),
@@ -41,18 +41,18 @@ export async function lambdaClient(platform: WindowPlatform, page: Page) {
   };
 }
 
-/** The editor of the code, and the console, of the lambda that is open. */
+/** The code editor and the console of the open lambda. */
 export const codeOf = (page: Page) => page.getByRole('textbox', { name: /^Code of / });
 export const consoleOf = (page: Page) => page.getByRole('region', { name: 'Console' });
 
-/** Puts another text into an editor. */
+/** Replaces the text of an editor. */
 export async function write(page: Page, editor: ReturnType<Page['getByRole']>, text: string): Promise<void> {
   await editor.click();
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.insertText(text);
 }
 
-/** Opens a lambda's workbench, at a tab. */
+/** Opens the workbench of a lambda at a tab. */
 export async function openLambda(
   platform: WindowPlatform,
   page: Page,
@@ -63,7 +63,7 @@ export async function openLambda(
   await expect(page.getByRole('region', { name: 'Workbench' }).getByRole('heading', { name, level: 2 })).toBeVisible();
 }
 
-/** Has code shown before it is saved, though root could undo that. */
+/** Turns on the review before each save, which is off for root by default. */
 export async function reviewSaves(platform: WindowPlatform, page: Page): Promise<void> {
   await platform.open(page, 'settings?tab=window');
   const review = page.getByRole('switch', { name: 'Review the code of a lambda before saving' });

@@ -123,7 +123,7 @@ test('a lambda is created, found, run and read by keyboard', async ({ page, plat
   await page.keyboard.press('ControlOrMeta+Enter');
   const console = consoleOf(page);
   await expect(console.getByRole('region', { name: 'Result' })).toContainText('Hello from by-keyboard');
-  // Tab indents the code; after Escape it leaves the editor, and comes to what the run gave.
+  // Tab indents the code; after Escape, it moves the focus to the result of the run.
   await codeOf(page).focus();
   await page.keyboard.press('Escape');
   const link = console.getByRole('link', { name: 'Detail' });

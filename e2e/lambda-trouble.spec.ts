@@ -1,4 +1,4 @@
-import { codeOf, consoleOf, openLambda, reviewSaves, lambdaClient, write } from './lambda-client.ts';
+import { codeOf, consoleOf, lambdaClient, openLambda, reviewSaves, write } from './lambda-client.ts';
 import { expect, type Page, test } from './window.ts';
 
 const HELLO = 'exports.run = (event, context, callback) => callback(null, "hello");\n';
@@ -43,7 +43,7 @@ test('a failed run shows its error, and the editor marks the line', async ({ pag
   await expect(console.getByRole('region', { name: 'Result' })).toContainText('hello');
   await expect(mark).toHaveCount(0);
 
-  // Two runs beside each other.
+  // Two concurrent runs.
   await console.getByRole('button', { name: /Compare with/ }).click();
   await page.getByRole('option', { name: 'Run 4: crash' }).click();
   await expect(console.locator('.cm-deletedLine, .cm-deletedChunk').first()).toContainText('exit code 3');
@@ -103,7 +103,7 @@ test('of two windows that edit the same code, the second sees both versions and 
   await expect(page.getByRole('alert')).toContainText('Someone else saved other code');
   await expect(codeOf(page)).toContainText('mine');
   await page.keyboard.press('ControlOrMeta+s');
-  // Saving leads to the comparison first.
+  // Saving opens the comparison first.
   const compared = page.getByRole('dialog', { name: 'The code of shared was changed twice' });
   await expect(compared).toContainText('theirs');
   await expect(compared).toContainText('mine');
@@ -114,7 +114,7 @@ test('of two windows that edit the same code, the second sees both versions and 
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
   await expect(codeOf(other)).toContainText('mine');
 
-  // A save that loses the race is refused by the platform.
+  // The platform rejects the later of two concurrent saves.
   await write(page, codeOf(page), HELLO.replace('hello', 'too late'));
   await page.keyboard.press('ControlOrMeta+s');
   await expect(page.getByRole('dialog')).toBeVisible();

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Number of lambdas in each environment: a list of a client is as long in a large world as in a small one. */
+/** Number of lambdas in each environment. It is fixed, so that a client's list has the same length in worlds of any size. */
 const LAMBDAS_PER_ENVIRONMENT = 50;
 const ENVIRONMENTS_PER_WORKSPACE = 10;
 
-/** Ids to look for in a large world. */
+/** Ids of some resources in a large world. */
 export interface LargePlace {
   organization: string;
   environment: string;
@@ -18,9 +18,9 @@ export interface LargePlace {
 /**
  * Fills the data folder of a platform that is not running with organizations of one workspace and ten environments each.
  *
- * @param size how many resources there are then
- * @param crowd how many of them are lambdas of one environment, `crowded` of `org-0`; default none
- * @param isMixed whether there are also resources of all other types
+ * @param size number of resources
+ * @param crowd number of lambdas in the environment `crowded` of `org-0`; default 0
+ * @param isMixed whether to create resources of all other types, too
  */
 export async function growWorld(dataDir: string, size: number, crowd = 0, isMixed = false): Promise<LargePlace> {
   const file = join(dataDir, 'world.json');
@@ -54,7 +54,7 @@ export async function growWorld(dataDir: string, size: number, crowd = 0, isMixe
       handler: 'run',
       env: { N: String(number) },
     });
-  /** As many as lambdas, of other types. */
+  /** Creates as many resources of other types as lambdas. */
   const addOthers = (number: number, environment: string, lambda: string) => {
     const onDocker = { provider: { id: docker?.id } };
     const container = { container_type: 'DOCKER', image: 'nginx:1.27', num_instances: 0, cpus: 0.1, memory: 128 };

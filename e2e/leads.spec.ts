@@ -11,7 +11,7 @@ const sendForm = (platform: WindowPlatform, fields: object = {}) =>
 const rowsOf = (page: Page) => page.getByRole('grid', { name: 'Leads' }).getByRole('row');
 const detailOf = (page: Page) => page.getByRole('region', { name: 'Lead', exact: true });
 
-/** Sends a form of its event's `fields`, whatever they are. */
+/** Sends a form with the `fields` of its event. */
 const SENDER = `exports.run = async (event) => {
   const body = new URLSearchParams(JSON.parse(event).fields);
   const answer = await fetch('https://crm.example.com/servlet/servlet.WebToLead', { method: 'POST', body });
@@ -148,7 +148,7 @@ test('ten thousand leads scroll, and a new one appears at the top', { tag: '@slo
   await expect(rowsOf(page)).toHaveCount(2);
 });
 
-/** Says what became of a call to its event's `url`. */
+/** Returns the outcome of a call to the `url` of its event. */
 const CALLER = `exports.run = async (event) => {
   const { url, fields } = JSON.parse(event);
   const startedMs = Date.now();
@@ -172,7 +172,7 @@ test('rules to intercept, pass, block, delay and fail are created in the window,
   const plain = await client.make('plain', CALLER);
   const call = async ({ id }: LambdaRecord, event: object) => {
     const answer = await client.send('POST', `/inspect/lambdas/${id}/invoke`, event);
-    // As: what this lambda gives.
+    // The result of this lambda.
     const { outcome } = answer as {
       outcome: { result: { status?: number; code?: string; text?: string; tookMs: number } };
     };
@@ -212,7 +212,7 @@ test('rules to intercept, pass, block, delay and fail are created in the window,
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await expect(table).toContainText('fails with ECONNRESET');
   expect(await call(plain, direct)).toMatchObject({ code: 'ECONNRESET' });
-  // Off, it is asked no longer.
+  // A disabled rule does not match.
   await table.getByText('on', { exact: true }).click();
   await expect(table.getByText('off', { exact: true })).toBeVisible();
   expect(await call(plain, direct)).toMatchObject({ status: 200 });
@@ -254,7 +254,7 @@ test('rules to intercept, pass, block, delay and fail are created in the window,
   await expect(table.getByRole('button', { name: 'Delete rule 1' })).toBeEnabled();
   expect(await call(caller, direct)).toMatchObject({ status: 200, text: 'the host itself' });
 
-  // The invocation says which rule met its call; a preset is one press.
+  // The invocation names the rule that matched its call; a preset is one click.
   await page.getByRole('button', { name: 'CRM returns 500' }).click();
   const row = (number: number) => table.getByRole('row').nth(number);
   await expect(row(1)).toContainText('returns 500');

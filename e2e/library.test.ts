@@ -9,7 +9,7 @@ import { startPlatform } from '../server/testing/platform.ts';
 import { startRequestRecorder } from '../server/testing/request-recorder.ts';
 import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
-/** What a test suite that uses the emulator as a library relies on. */
+/** Behavior that test suites which use the emulator as a library rely on. */
 const started: Emulator[] = [];
 const start = async (...args: Parameters<typeof startEmulator>) => {
   const platform = await startEmulator(...args);

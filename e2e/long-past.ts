@@ -10,10 +10,10 @@ import { completeOptions } from '../server/platform/config.ts';
 import { type Data, openData } from '../server/platform/data.ts';
 import { RecordLogs } from '../server/storage/records/record-logs.ts';
 
-/** How much is added before it is written. */
+/** Number of records in a batch. */
 const BATCH = 1_000;
 
-/** Opens what a platform that is not running keeps, lets it be added to as the platform itself would, and closes it. */
+/** Opens the data folder of a stopped platform, adds records the way the platform does, and closes it. */
 async function withData(dataDir: string, add: (data: Data) => Promise<void>): Promise<void> {
   const unwind = new CleanupStack();
   const options = {
@@ -31,14 +31,14 @@ async function withData(dataDir: string, add: (data: Data) => Promise<void>): Pr
   }
 }
 
-/** A lambda of the world. */
+/** Some lambda of the world. */
 function lambdaOf({ store }: Data, name: string): StoredResource {
   const found = [...store.world.resources.values()].find((one) => one.name === name && one.type.endsWith('::Lambda'));
   if (!found) throw new Error(`there is no lambda ${name}`);
   return found;
 }
 
-/** Commits, each of which describes a lambda again: `text 1` and so on. */
+/** Adds commits that change the description of a lambda: `text 1` and so on. */
 export async function growHistory(dataDir: string, lambdaName: string, count: number): Promise<void> {
   await withData(dataDir, async (data) => {
     const { store } = data;
@@ -54,7 +54,7 @@ export async function growHistory(dataDir: string, lambdaName: string, count: nu
   });
 }
 
-/** Calls of a lambda through the gateway, each with its request, a form for the CRM and a log line; the visitor is `visitor-0@example.com` and so on. */
+/** Adds calls of a lambda through the gateway, each with a request, a CRM form and a log line; visitors are `visitor-0@example.com` and so on. */
 export async function growForms(dataDir: string, lambdaName: string, count: number, maxItems: number): Promise<void> {
   await withData(dataDir, async (data) => {
     const { id: lambdaId } = lambdaOf(data, lambdaName);
@@ -104,7 +104,7 @@ export async function growForms(dataDir: string, lambdaName: string, count: numb
 
 const SHIPPED: Outcome = { ok: true, value: { kind: 'json', bytes: Buffer.from('{"status":"shipped"}') } };
 
-/** Calls of a lambda through the gateway, with one event and what came of each. */
+/** Adds calls of a lambda through the gateway, all with the same event, and their outcomes. */
 export async function growInvocations(
   dataDir: string,
   lambdaName: string,
@@ -143,7 +143,7 @@ export async function growInvocations(
   });
 }
 
-/** Leads as the CRM's own forms send them, by a person called `Number 0` and so on. */
+/** Adds leads as the CRM's own forms send them, by people named `Number 0` and so on. */
 export async function growLeads(dataDir: string, count: number): Promise<void> {
   await withData(dataDir, async ({ logs: { leads } }) => {
     const put = (number: number) => {

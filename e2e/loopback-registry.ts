@@ -4,10 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A registry of npm packages on loopback that has one package, and says of every other that there is none. */
+/** An npm registry on loopback with one package. */
 export interface LoopbackRegistry {
   url: string;
-  /** What it was asked for, such as `/terrarium-emulator`. */
+  /** The requested paths, such as `/terrarium-emulator`. */
   asked: string[];
   stop(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { growInvocations } from './long-past.ts';
 import { expect, test } from './window.ts';
 
 const INVOCATIONS = 50_000;
-/** More rows than the screen holds, far fewer than there are. */
+/** More rows than are visible, far fewer than exist. */
 const MOST_DRAWN = 120;
 
 test(`${INVOCATIONS} invocations scroll to the end of the list`, { tag: '@slow' }, async ({ page, platform }) => {
@@ -16,7 +16,7 @@ test(`${INVOCATIONS} invocations scroll to the end of the list`, { tag: '@slow' 
   await expect(page.getByRole('status').filter({ hasText: '50,000' })).toBeVisible();
   await expect(grid.getByRole('row').nth(1)).toContainText('order-status');
 
-  // The oldest is found without reading what is between.
+  // The oldest is found without loading the rows in between.
   await page.getByLabel('Query of invocations').fill('oldest-one');
   await expect(grid.getByRole('row')).toHaveCount(2);
   const oldest = await grid.getByRole('row').nth(1).getAttribute('aria-rowindex');

@@ -12,14 +12,14 @@ export interface Operation {
   path: string;
   isAtGateway: boolean;
   right: DocumentedOperation['x-terrarium-right'];
-  /** Names of the query parameters that have to be there. */
+  /** Names of the required query parameters. */
   query: string[];
   mediaTypes: string[];
-  /** Which ways to authenticate it takes. */
+  /** The authentication schemes that it accepts. */
   accepts: { basic: boolean; bearer: boolean };
 }
 
-/** All that the document tells of. */
+/** All operations of the document. */
 export const operations: readonly Operation[] = documentedOperations.map((operation) => {
   const { verb, path, security } = operation;
   const accepts = (scheme: string) => !security?.length || security.some((one) => scheme in one);
@@ -36,11 +36,11 @@ export const operations: readonly Operation[] = documentedOperations.map((operat
   };
 });
 
-/** Meaning of a parameter's name in certain paths; names of query parameters begin with `?`. */
+/** Names of parameters whose meaning depends on the path; query parameters begin with `?`. */
 export type Values = (name: string, path?: string) => string;
 
 const wordsOfParameters = new Map(resourceTypes.map(({ singular, word }) => [`${singular}_id`, word]));
-/** The parameter at the end of a text, and the word of the type that is above it. */
+/** The parameter at the end of a path, and the type name before it. */
 const LAST_ABOVE = /\/([a-z]+)\/\{[a-z_]+\}\/[a-z]+\/$/;
 
 /** A value for each parameter: resources of the world, and for child resources a child of the parent in the path. */
@@ -53,20 +53,20 @@ export function valuesOf(world: MatrixWorld, others: Readonly<Record<string, str
   };
 }
 
-/** The type that a path says a parameter's resource is below. */
+/** The type of the parent of a parameter's resource, from the path. */
 function parentTypeIn(path: string, name: string): TypeWord | undefined {
   const [, above] = LAST_ABOVE.exec(path.slice(0, path.indexOf(`{${name}}`))) ?? [];
   return above !== undefined && isTypeWord(above) ? above : undefined;
 }
 
-/** Members of bodies that name what a right is asked for. */
+/** Members of bodies that name the resource of the required permission. */
 const BODY_NAMES: Readonly<Record<string, readonly string[]>> = {
   '/api/async': ['lambdaId'],
   '/inspect/access/keys': ['userId'],
   '/inspect/access/tokens': ['userId'],
 };
 
-/** The request of an operation: the least that reaches its check of rights. */
+/** The minimal request that reaches the permission check of an operation. */
 export function requestOf(
   { path, query, mediaTypes, verb }: Operation,
   values: Values,
@@ -82,7 +82,7 @@ export function requestOf(
   return { url, init: { body: JSON.stringify(content), headers: { 'content-type': type } } };
 }
 
-/** The rights that an operation asks for, each with the resource that it is asked for. */
+/** The permissions that an operation requires, each with its resource. */
 export function neededBy(
   { right, path }: Operation,
   world: MatrixWorld,

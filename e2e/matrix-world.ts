@@ -3,13 +3,13 @@ import { isTypeWord, type TypeWord } from '../server/model/type-words.ts';
 import { containerBody, lambdaBody, makePlace, type Place } from '../server/testing/place.ts';
 import type { ApiClient, Platform } from '../server/testing/platform.ts';
 
-/** A world in which there is something for each parameter of each path of the API, all of it made by one user. */
+/** A world with a resource for each parameter of each path of the API, all created by one user. */
 export interface MatrixWorld {
   fqon: string;
   place: Place;
   /** The id of one resource of a type in the environment; for child resources in a path, a child of the other one. */
   idOf(word: TypeWord, below?: TypeWord): string;
-  /** The word of a resource by its id. */
+  /** The type name of a resource by its id. */
   wordOf(id: string): TypeWord;
   /** Another environment, to promote to. */
   target: string;
@@ -24,7 +24,7 @@ const NAMING: readonly (readonly [TypeWord, TypeWord])[] = [
   ['groups', 'users'],
 ];
 
-/** Makes the world; `owner` may create organizations below root. */
+/** Creates the world; `owner` must be allowed to create organizations below root. */
 export async function makeMatrixWorld({ root }: Platform, owner: ApiClient): Promise<MatrixWorld> {
   await root.post('/root/providers/initialize');
   const providers: { id: string; name: string }[] = (await root.get('/root/providers')).body;
@@ -94,7 +94,7 @@ export async function makeMatrixWorld({ root }: Platform, owner: ApiClient): Pro
       },
     }),
   };
-  // What names another comes after it.
+  // Created after the resources that they refer to.
   const order: TypeWord[] = ['orgs', 'workspaces', 'environments', 'providers', 'users', 'groups', 'lambdas'];
   const rest = resourceTypes.map(({ word }) => word).filter((word) => !order.includes(word) && word !== 'apiendpoints');
   for (const word of [...order, ...rest.sort((a) => (a === 'rules' ? 1 : -1)), 'apiendpoints'] as const) {

@@ -47,7 +47,7 @@ test('a user is invited in few clicks, works at once, gets another role, and see
   );
   await page.keyboard.press('Escape');
 
-  // Her tree starts with what she may view, and she can create something there at once.
+  // The user's tree starts with the resources that the user can view and create something in.
   const otherPage = await (await browser.newContext()).newPage();
   await otherPage.goto(`${platform.windowOrigin}/ui/resources`);
   await otherPage.getByLabel('User name').fill('grace');
@@ -81,7 +81,7 @@ test('a user is invited in few clicks, works at once, gets another role, and see
   await expect(person('ci-service')).toContainText('developer');
   await roles();
 
-  // She is in the middle of something when her role goes, and comes back.
+  // The user's role is removed and restored during an edit.
   await sidebar(otherPage, 'Resources').click();
   await otherPage.getByRole('treeitem', { name: /^development/ }).click();
   await otherPage.getByRole('tab', { name: 'Form' }).click();
@@ -94,7 +94,7 @@ test('a user is invited in few clicks, works at once, gets another role, and see
   const taken = otherPage.getByRole('status').filter({ hasText: 'You no longer have permission to view development' });
   await expect(taken).toContainText('environment.view');
   await expect(description).toHaveValue('half a sentence');
-  // One refusal for each thing that is shown, and no asking without end.
+  // One rejected request for each part of the screen, and no endless retries.
   expect(answers.filter((status) => status === 403).length).toBeLessThan(10);
   await give('Viewer', ['grace']);
   await expect(taken).toBeHidden();

@@ -8,7 +8,7 @@ import { type Body, makePlace, type Place } from '../server/testing/place.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
 
-/** A web form's lambda, the shortest there can be; for it every name is this machine's. */
+/** A minimal lambda of a web form, which resolves every host name to this machine. */
 const code = `const dns = require('dns');
 const { lookup } = dns;
 dns.lookup = (name, ...rest) => lookup('127.0.0.1', ...rest);
@@ -19,7 +19,7 @@ exports.run = async (event) => {
   return answer.status;
 };`;
 
-/** The company's real CRM: whatever reaches it. */
+/** The company's real CRM: the requests that reach it. */
 const reached: string[] = [];
 const crm = createServer(async (request, response) => {
   let form = '';
@@ -41,7 +41,7 @@ afterAll(() => {
   crm.closeAllConnections();
 });
 
-/** A platform of those settings with the form's lambda. */
+/** A platform with these settings and the lambda of the form. */
 async function startWithForm(settings: Parameters<typeof startPlatform>[0]) {
   const platform = await startPlatform(settings);
   const make = resourceFactoryFor(platform.root);

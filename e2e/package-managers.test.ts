@@ -1,5 +1,5 @@
-// The package with the package managers and runtimes that people have besides npm and Node.js: installed from a registry on loopback into
-// an empty project, then used by its command and as a library.
+// The package with package managers and runtimes other than npm and Node.js: installed from a registry on loopback into an empty
+// project, then used as a command and as a library.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// The package as others get it: packed by npm, put into a registry on loopback, installed by npm into a project that knows nothing
-// of this repository, and used there in each way that the README names.
+// The package as users get it: packed by npm, published to a registry on loopback, installed by npm into a project outside of this
+// repository, and used in each way that the README describes.
 import { type ExecFileException, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
@@ -17,24 +17,24 @@ const SET_UP_TIMEOUT_MS = 240_000;
 const RUN_TIMEOUT_MS = 120_000;
 const MAX_PACKAGES = 20;
 const MAX_MB = 30;
-/** Tools that the project brings itself; they are this repository's. */
+/** Tools of the project, taken from this repository. */
 const TOOLS = ['vitest', '@playwright/test', 'typescript', '@types/node', 'undici-types'];
 
 let folder: string;
 let project: string;
 let packed: string[];
-/** Names of the packages that the maps of the bundles name. */
+/** Names of the packages in the source maps of the bundles. */
 let mapped: Set<string>;
 let registry: LoopbackRegistry;
 
-/** Runs a program in the project; nothing of npm's environment here reaches it. */
+/** Runs a program in the project, without the variables of the npm that runs the tests. */
 function run(file: string, args: readonly string[], env: Record<string, string> = {}, cwd = project) {
   const clean = { PATH: `${process.env.PATH}`, HOME: folder, NO_COLOR: '1', ...env };
   return promisify(execFile)(file, [...args], { cwd, env: clean, maxBuffer: 64 * 1024 * 1024 });
 }
 
 const node = (args: readonly string[], env?: Record<string, string>) => run(process.execPath, args, env);
-/** How a program ends that is expected to fail. */
+/** The result of a program that is expected to fail. */
 const failing = (work: Promise<unknown>): Promise<ExecFileException & { stdout: string; stderr: string }> =>
   work.then(
     () => expect.unreachable('it did not fail'),
@@ -94,10 +94,10 @@ describe('the installed package', () => {
       text.matchAll(/^-{100}\n(\S+) \d+[.]\d+[.]\S+ \([^)]+\)\n\n\S/gm),
       ([, name = '']) => name,
     );
-    // These two come by another way: the one as it is, the other as a style sheet.
+    // These two are not in a bundle: one is copied, the other is a style sheet.
     const named = new Set(heads.filter((name) => name !== 'openapi-explorer' && name !== 'tailwindcss'));
     expect(heads.length - named.size).toBeGreaterThanOrEqual(2);
-    // Maps tell nothing of the window, of ssh and of what runs in a lambda's process.
+    // There are no source maps for the window, ssh and the lambda process.
     expect([...mapped].filter((name) => !named.has(name))).toEqual([]);
     for (const name of ['react', 'ssh2', 'sucrase']) expect(named).toContain(name);
     for (const name of ['vite', 'electron', 'gitlab-ci-local', 'typescript']) expect(named).not.toContain(name);
@@ -193,10 +193,10 @@ describe('the library exists', { timeout: RUN_TIMEOUT_MS }, () => {
     const [fixture = '', test = ''] = await documented('Vitest');
     expect([fixture, test].map((code) => code.split('\n', 1)[0])).toEqual(['// platform.ts', '// lead.test.ts']);
     await write('vitest/platform.ts', fixture);
-    // Twice: the second finds the platform as it was at the beginning.
+    // Twice: the second run finds the platform in its initial state.
     const again = `${test}\ntest('and again', async ({ platform }) => { expect(await platform.leads.list()).toEqual([]); });\n`;
     await write('vitest/lead.test.ts', again);
-    // Its own limit of five seconds is for a machine that does nothing else.
+    // Its own timeout of five seconds is too short for a busy machine.
     const args = ['run', '--dir', 'vitest', '--testTimeout', '60000'];
     const { stdout } = await node([join('node_modules', 'vitest', 'vitest.mjs'), ...args]);
     expect(stdout).toMatch(/2 passed/);
@@ -272,7 +272,7 @@ describe('the command exists', { timeout: RUN_TIMEOUT_MS }, () => {
   });
 });
 
-/** Keeps what it was started with, opens that page as a browser does, and keeps where the page led. */
+/** A fake browser that records its arguments, loads the page, and records the address that the page leads to. */
 const BROWSER = `#!${process.execPath}
   const { appendFileSync, readFileSync } = require('node:fs');
   const page = process.argv[2];
@@ -281,7 +281,7 @@ const BROWSER = `#!${process.execPath}
     appendFileSync(process.env.HOME + '/opened', page + ' ' + headers.get('location') + '\\n'));
 `;
 
-// Root's window would have no sandbox: as root there is none, and nothing is fetched for one.
+// As root, the browser would have no sandbox. So no window is opened, and nothing is downloaded.
 describe.runIf(process.platform === 'linux')('the window', { timeout: RUN_TIMEOUT_MS }, () => {
   it('opens in the browser at first, and from then on in Electron, which has come in the meantime', async () => {
     const mirror = await startElectronMirror('printf "%s" "$1" > "$HOME/shell"');
@@ -293,7 +293,7 @@ describe.runIf(process.platform === 'linux')('the window', { timeout: RUN_TIMEOU
         `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.12.0' } });`,
       );
       await writeFile(join(home, 'chromium'), BROWSER, { mode: 0o755 });
-      // Somebody who is not root, with a desktop.
+      // A user other than root, with a desktop.
       const who = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
       if ('uid' in who)
         await run('chown', ['-R', `${who.uid}:${who.gid}`, home, join(project, 'node_modules', 'electron')]);
@@ -379,12 +379,12 @@ describe('an old Node', () => {
     for (const name of ['check-node.cjs', 'terrarium.cjs', 'library.cjs']) {
       parse(await entry(name), { ecmaVersion: 5, allowHashBang: true });
     }
-    // Who knows modules at all knows these words.
+    // Node.js versions that support modules know these keywords.
     parse(await entry('library.mjs'), { ecmaVersion: 2020, sourceType: 'module' });
   });
 });
 
-/** Packages whose modules are in bundles, as the bundles' maps say. */
+/** Packages whose modules are in bundles, from the source maps. */
 async function packagesIn(folder: string): Promise<Set<string>> {
   const files = await readdir(folder, { recursive: true });
   const maps = files.filter((file) => file.endsWith('.map')).map((file) => readFile(join(folder, file), 'utf8'));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { packageFile } from '../server/system/package-file.ts';
 
-/** What the build reads. */
+/** The inputs of the build. */
 const SOURCES = [
   'package.json',
   'package-lock.json',
@@ -35,14 +35,14 @@ export async function packPackage(folder: string): Promise<PackedPackage> {
     await cp(packageFile(name), join(clone, name), { recursive: true });
   }
   await symlink(packageFile('node_modules'), join(clone, 'node_modules'));
-  // Nothing of npm's environment here reaches it.
+  // Without the variables of the npm that runs the tests.
   const env = { PATH: `${process.env.PATH}`, HOME: folder, NO_COLOR: '1' };
   const { stdout } = await promisify(execFile)('npm', ['pack', '--json', '--pack-destination', folder], {
     cwd: clone,
     env,
     maxBuffer: 64 * 1024 * 1024,
   });
-  // Its script prints, too, before the list.
+  // The prepack script prints before the list.
   const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')));
   return {
     tarball: join(folder, filename),

@@ -10,7 +10,7 @@ const palette = (page: Page) => page.getByRole('dialog', { name: 'Commands and r
 const statusBar = (page: Page) => page.getByRole('contentinfo');
 const commits = (page: Page) => page.getByRole('grid', { name: 'Commits' }).getByRole('row');
 
-/** Opens the palette, pastes, and runs what it finds first by that name. */
+/** Opens the palette, pastes a text, and runs the first result with that name. */
 async function run(page: Page, typed: string, name: string | RegExp): Promise<void> {
   await page.keyboard.press('ControlOrMeta+k');
   await expect(palette(page)).toBeVisible();
@@ -33,7 +33,7 @@ test('the palette opens screens, finds resources, creates and switches', { tag: 
 }) => {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'no-preference' });
   await platform.open(page);
-  // To a page, by the keyboard alone.
+  // A page, with the keyboard only.
   await page.keyboard.press('ControlOrMeta+k');
   await page.keyboard.type('pipel');
   await expect(palette(page).getByRole('menuitem').first()).toContainText('Pipelines');
@@ -41,7 +41,7 @@ test('the palette opens screens, finds resources, creates and switches', { tag: 
   await expect(page.getByRole('heading', { name: 'Pipelines', exact: true })).toBeVisible();
   await expect(palette(page)).toBeHidden();
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-  // To a resource by its name, and by its id.
+  // A resource by its name, and by its id.
   const { body } = await platform.send(page, 'GET', '/meta/demo/workspaces');
   const [workspace] = body as Named[];
   await run(page, workspace?.name ?? '', workspace?.name ?? '');
@@ -49,7 +49,7 @@ test('the palette opens screens, finds resources, creates and switches', { tag: 
   await platform.open(page);
   await run(page, workspace?.id ?? '', workspace?.name ?? '');
   await expect(page).toHaveURL(new RegExp(`/ui/resources/${workspace?.id}`));
-  // To an invocation by a word of its event, which runs again.
+  // An invocation by a word of its event, which is then repeated.
   await platform.call('/website/lead', { payload: { firstName: 'Zoe', lastName: 'Quill', email: 'zoe@example.com' } });
   await page.keyboard.press('ControlOrMeta+k');
   await page.keyboard.insertText('zoe@example.com');
@@ -61,19 +61,19 @@ test('the palette opens screens, finds resources, creates and switches', { tag: 
   await expect(page).toHaveURL(/sel=/);
   await run(page, 'replay this', 'Replay this invocation');
   await expect(page).toHaveURL(/with=/);
-  // To a place within a screen.
+  // A part of a screen.
   await run(page, 'tokens', 'API keys and access tokens');
   await expect(page.getByRole('tab', { name: 'Access' })).toHaveAttribute('aria-selected', 'true');
   await run(page, 'snapshot', 'Snapshots of the world');
   await expect(page.getByRole('dialog', { name: 'Snapshots' })).toBeVisible();
   await page.keyboard.press('Escape');
-  // It creates.
+  // A command that creates a resource.
   await platform.open(page, `resources/${workspace?.id}`);
   await run(page, 'new environment', 'New environment');
   await expect(page).toHaveURL(/new=environments/);
   const dialog = page.getByRole('alertdialog', { name: 'New environment' });
   await expect(dialog.getByRole('textbox', { name: 'name', exact: true })).toBeVisible();
-  // And switches.
+  // A command that changes a setting.
   await platform.open(page, 'history');
   await run(page, 'dark', 'Dark theme');
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
@@ -122,7 +122,7 @@ test('a scope filters every screen, is in the address, and survives navigation',
   await choose('organization', 'All organizations');
   await expect(page).not.toHaveURL(/scope=/);
   await expect(page.getByRole('navigation').getByRole('link', { name: /^Lambdas/ })).not.toContainText(/^Lambdas0$/);
-  // A scope that is gone says nothing false: everything is shown, or why not.
+  // With a deleted scope, screens show everything, or the reason why not.
   await platform.open(page, 'lambdas?scope=00000000-0000-4000-8000-000000000000');
   await expect(page.getByRole('heading', { name: 'Lambdas' })).toBeVisible();
 });

@@ -52,7 +52,7 @@ exec '${docker}' "$@"
   return `${bin}${delimiter}${process.env.PATH}`;
 }
 
-/** Passes on connections from the engine's networks to a port on loopback, as the network of a virtual machine does. */
+/** Forwards connections from the engine's networks to a port on loopback, as the network of a virtual machine does. */
 async function passOnToLoopback(port: number) {
   // As a container sees it: a daemon that starts for the first time reports no gateway for this network.
   const { stdout } = await run('docker', ['run', '--rm', IMAGE, 'busybox', 'ip', 'route']);
@@ -102,12 +102,12 @@ it('a job of an engine in a virtual machine gets its files, waits for its servic
     expect(exitCode, `${out}${err}`).toBe(0);
     expect(out).toMatch(/> text of a file$/m);
     expect(out).toMatch(/> served$/m);
-    // For people, the address is as before.
+    // In the output for users, the address is unchanged.
     expect(out).toMatch(/ page http:\/\/(?:127\.0\.0\.1|localhost):/);
     expect(out).toContain('"path_with_namespace":"fern-moss/shop"');
   } finally {
     network.close();
   }
-  // It was open for the job only.
+  // The port was open during the job only.
   await expect(once(connect(Number(port), '127.0.0.1'), 'connect')).rejects.toThrow('ECONNREFUSED');
 });

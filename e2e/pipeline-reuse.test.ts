@@ -44,7 +44,7 @@ beforeAll(async () => {
 }, BUILD_TIMEOUT_MS + LIMIT_MS);
 afterAll(() => bench?.close(), LIMIT_MS);
 
-/** The reused jobs of a run, with what the run has of all. */
+/** Runs the pipeline; returns the reused jobs and all jobs. */
 async function runOnce(...words: string[]) {
   const { exitCode, out, err } = await bench.run('--source', 'push', '--json', ...words);
   expect(exitCode, `${out}${err}`).toBe(0);
@@ -74,14 +74,14 @@ it('takes a job with the same inputs from its last run, with its log and results
     .ended;
   expect(out).toContain('out/a.txt');
 
-  // What it left is not there any more.
+  // Its results no longer exist.
   await rm(join(bench.runs, await keptFolder('build'), 'out/a.txt'));
   const third = await runOnce();
   expect(third.reused).toEqual(['use', 'fails-once']);
   expect(third.linesOf('use')).toContain('> made');
 });
 
-/** The folder with what a job left, within that of the runs. */
+/** The folder with the results of a job. */
 async function keptFolder(job: string): Promise<string> {
   const all = await readdir(bench.runs, { recursive: true });
   return all.find((path) => new RegExp(`/artifacts/\\w+/${job}-\\w+$`).test(path)) ?? '';
@@ -103,7 +103,7 @@ it('runs all jobs with --no-cache, and those of changed files', { timeout: LIMIT
   const same = await runOnce('--working-tree');
   expect(same.sha).toBe(changed.sha);
   expect(same.reused).toEqual(['one']);
-  // One that is named runs.
+  // A job that is named on the command line runs.
   expect((await runOnce('--working-tree', '--job', 'one')).reused).toEqual([]);
 });
 

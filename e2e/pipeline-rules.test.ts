@@ -39,7 +39,7 @@ it('"Predefined variables": CI_COMMIT_BEFORE_SHA is the commit before on the bra
   expect(await run()).toBe('0'.repeat(40));
   await bench.commit({});
   expect([await run(), await run()]).toEqual([first, first]);
-  // A remote that has the branch knows it better.
+  // The remote's version of the branch takes precedence.
   const begin = await bench.git('rev-parse', 'main');
   await bench.git('update-ref', 'refs/remotes/origin/feature/before', begin);
   expect(await run()).toBe(begin);

@@ -12,12 +12,12 @@ import { startPlatform } from '../server/testing/platform.ts';
 const LIMIT_MS = 120_000;
 const POLL = { interval: 100 };
 const run = promisify(execFile);
-/** Tells processes of a test from others. */
+/** Marks the processes of a test. */
 const MARK = '4711.25';
 
 let bench: PipelineBench;
 
-/** Processes that jobs of these tests have started and that are still there. */
+/** Processes of jobs of these tests that are still running. */
 const remainingProcesses = async () =>
   (await run('ps', ['-eo', 'args'])).stdout.split('\n').filter((line) => line === `sleep ${MARK}`);
 const newest = async (): Promise<Body> => (await bench.inspect('pipelines'))[0];
@@ -77,9 +77,9 @@ describe('a run that is ended from outside', () => {
     pipeline.child.kill('SIGKILL');
     await pipeline.ended;
     expect(await folders()).toHaveLength(1);
-    // Its start is reported before it has begun.
+    // The report of its start precedes the start.
     await expect.poll(remainingProcesses, POLL).toHaveLength(1);
-    // Two of one commit at a time, which do not hinder each other in that, nor in anything else.
+    // Two runs of one commit at the same time do not affect each other.
     await define('a: {script: ["echo $RANDOM > x", sleep 0.5], artifacts: {paths: [x]}}\n');
     const both = await Promise.all([bench.run(), bench.run()]);
     expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
@@ -254,7 +254,7 @@ describe('repositories of all kinds', () => {
     await run('git', ['clone', '-q', '--depth', '1', `file://${bench.dir}`, other()]);
     const reported = await runIn(other());
     expect(reported).toMatchObject({ exitCode: 2, err: expect.stringContaining('--unshallow') });
-    // For this all counts as changed.
+    // In this case, all files count as changed.
     const web = await runIn(other(), '--source', 'web');
     expect(web.exitCode, web.err).toBe(0);
     await rm(other(), { recursive: true });

@@ -80,7 +80,7 @@ it("a project's variables reach jobs unchanged, and no other process", { timeout
   expect(exitCode, `${out}${err}`).toBe(0);
   expect(out).toContain('key [masked] of $HOME');
   expect(out).toContain('in a file: [masked]');
-  // Typed with the command, then of the project, then of its groups, then of the platform.
+  // Precedence: command line, project, groups, platform.
   expect(out).toContain('tier typed, org [masked], plan for all projects');
   expect(out).toContain("only the protected branch 'main' gets them: FOR_MAIN");
   expect(out).not.toContain('> unprotected');

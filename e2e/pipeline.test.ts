@@ -99,7 +99,7 @@ describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', 
     expect(out.trimEnd().split('\n').at(-1)).toBe(`the app of '${BRANCH}' is at ${url}`);
     expect(await page()).toContain('<h1>Fern &amp; Moss</h1>');
 
-    // What a reviewer sees, through a client of the real server.
+    // The view of a reviewer, through a client for the real GitLab API.
     const { apiUrl, token, projects } = await inspect('scm');
     const gitlab = new Gitlab({ host: apiUrl.replace(/\/api\/v4.*$/, ''), token });
     const [mergeRequest] = await gitlab.MergeRequests.all({ projectId: PROJECT, sourceBranch: BRANCH });
@@ -136,7 +136,7 @@ describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', 
     const [before] = await containers();
     await writeFile(join(shop, 'NEWS'), 'mosses, too\n');
     const short = await commit('Sell mosses');
-    // As where neither the base image nor a registry is there: from one that is made of this machine's own programs.
+    // Without the base image and a registry, an image with programs of this machine is used.
     const messages: string[] = [];
     const around = {
       env: process.env,
@@ -193,7 +193,7 @@ describe('green means that the app answers', () => {
     const url = `${platform.emulator.gatewayUrl}/website/${container.name}/`;
     expect(await (await fetch(url)).text()).toBe('another page');
     await git('checkout', '-q', '.');
-    // An older one that still answers is not what was asked for.
+    // A response of an older version does not count.
     expect((await deploy('--variable', 'IMAGE=no-such.invalid/shop:2')).exitCode).toBe(1);
   });
 

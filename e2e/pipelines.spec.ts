@@ -2,7 +2,7 @@ import { requireEngine, testImage } from '../server/testing/engine.ts';
 import { expectNoFaults } from './axe.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
-/** Tried as a title, a variable and a note: it has to be seen as it is. */
+/** Used as a title, a variable and a note: it must be shown as text. */
 const SCRIPT = '<img src=x onerror=alert(1)><b>ferns</b>';
 
 interface Named {
@@ -15,14 +15,14 @@ const projectsIn = (page: Page) => page.getByRole('region', { name: 'Projects' }
 const detailIn = (page: Page) => page.getByRole('region', { name: 'Run', exact: true });
 const deploymentIn = (page: Page) => page.getByRole('complementary', { name: 'What it deployed' });
 
-/** As the API document says of these paths. */
+/** @typeParam T declared by the API document for the path */
 async function send<T>(platform: WindowPlatform, page: Page, method: string, path: string, body?: unknown): Promise<T> {
   const answer = await platform.send(page, method, path, body);
   if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body as T;
 }
 
-// Who runs a pipeline is asked to end it, and is killed in the last one.
+// Stopping a pipeline signals its runner; the last journey kills the runner.
 test.use({ ownProcess: true });
 
 test.describe('with a container engine', { tag: '@engine' }, () => {
@@ -51,7 +51,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await expect(projectsIn(page)).toContainText('never');
     await expectNoFaults(page);
 
-    // It begins, and is followed live.
+    // The run starts, and is followed live.
     await page.getByRole('button', { name: "Run the sample app's pipeline" }).click();
     const detail = detailIn(page);
     await expect(detail.getByRole('heading', { name: 'fern-moss/shop' })).toBeVisible();
@@ -79,7 +79,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await expect.poll(async () => (await fetch(`${address}/`)).status).toBe(200);
     await expectNoFaults(page);
 
-    // A search marks and hides nothing; a job narrows; both are in the address.
+    // A search marks lines and hides none; a job filters them; both are in the address.
     await detail.getByLabel('Search the log').fill('Step 1/7');
     await expect(detail.getByText('1 match', { exact: true })).toBeVisible();
     await stages.getByRole('button', { name: /^deploy/ }).click();
@@ -93,12 +93,12 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await detail.getByRole('tab', { name: 'Variables' }).click();
     await expect(detail.getByRole('table', { name: 'Variables of the run' })).toContainText('PLATFORM_DEPLOY_URL');
 
-    // The request is one that the platform recorded.
+    // The platform recorded the request.
     await story.getByRole('link', { name: 'Invocation' }).click();
     await expect(page.getByRole('heading', { name: 'deploy', exact: true })).toBeVisible();
     await page.goBack();
 
-    // The lambda refuses the next one.
+    // The lambda rejects the next request.
     const lambdas = await send<Named[]>(platform, page, 'GET', '/meta/demo/lambdas?expand=true');
     const deploy = lambdas.find(({ name }) => name === 'deploy');
     await send(platform, page, 'PATCH', `/meta/demo/lambdas/${deploy?.id}`, [
@@ -117,7 +117,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await expect(page.getByText('is not a container engine').first()).toBeVisible();
     await page.goBack();
 
-    // One job of it is run again, alone, and fails again as long as nothing was fixed.
+    // One of its jobs is run again alone, and fails again because nothing was fixed.
     const refused = new URL(page.url()).searchParams.get('sel');
     await stages.getByRole('button', { name: 'Retry deploy' }).click();
     await expect.poll(() => new URL(page.url()).searchParams.get('sel')).not.toBe(refused);
@@ -138,7 +138,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await page.getByRole('button', { name: 'Clear the query' }).click();
     await expect(rows).toHaveCount(4);
 
-    // The scope narrows them to what they deploy to.
+    // The scope filters runs by their deployment.
     const workspaces = await send<Named[]>(platform, page, 'GET', '/meta/demo/workspaces');
     const scopeOf = (name: string) => workspaces.find((one) => one.name === name)?.id;
     await platform.load(page, `pipelines?scope=${scopeOf('website')}`);
@@ -158,7 +158,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await expect(why).toContainText('The run was stopped.');
     await expect(projectsIn(page).getByRole('button', { name: 'Run', exact: true })).toBeEnabled();
 
-    // What ran is still told after a restart; the invocations of then are not, and the container is gone.
+    // After a restart, the run is still listed, without its invocations and its container.
     await platform.end('SIGTERM');
     await platform.start();
     await page.context().clearCookies();
@@ -185,7 +185,7 @@ test('missing variables of a project are listed, and can be set', { tag: '@slow'
   await page.keyboard.type(`${platform.ready.gatewayUrl}/nowhere`);
   await page.keyboard.press('Enter');
   await expect(dialog.getByRole('row', { name: /PLATFORM_DEPLOY_URL/ })).toContainText('set in the project');
-  // A name that cannot be one is refused in words.
+  // An invalid name is rejected with a message.
   await dialog.getByLabel('Name', { exact: true }).fill(SCRIPT);
   await dialog.getByLabel('Value', { exact: true }).fill('x');
   await page.keyboard.press('Enter');

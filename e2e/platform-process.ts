@@ -8,15 +8,15 @@ import { WindowPlatform } from './window-platform.ts';
 const CLI = packageFile('dist/server/cli.js');
 const READY_LIMIT_MS = 60_000;
 
-/** What else a command finds where it is started. */
+/** The environment of the command. */
 interface ProcessContext {
   /** The working folder. */
   cwd?: string;
-  /** Variables besides those of this process. */
+  /** Additional environment variables. */
   env?: Readonly<Record<string, string>>;
 }
 
-/** A platform as a person starts it on the command line: a process that can crash. */
+/** A platform that runs in a separate process, as on the command line. It can crash. */
 export class PlatformProcess extends WindowPlatform {
   readonly dataDir: string;
   readonly #folder: string;
@@ -24,7 +24,7 @@ export class PlatformProcess extends WindowPlatform {
   readonly #context: ProcessContext;
   #server: ChildProcess | undefined;
 
-  /** @param folder for its world, and for what it says when it is ready */
+  /** @param folder for its world and its ready file */
   constructor(folder: string, args: readonly string[], context: ProcessContext = {}) {
     super();
     this.dataDir = join(folder, 'data');

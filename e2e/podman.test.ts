@@ -16,12 +16,12 @@ const run = promisify(execFile);
 const LIMIT_MS = 90_000;
 const POLL = { timeout: 45_000, interval: 100 };
 const IMAGE = 'terrarium-test/busybox:1';
-/** How often the whole life of a container is tried. */
+/** Number of containers that are created, used and deleted. */
 const TRIALS = 12;
 
 /**
- * What a container here may have: less than this machine's own limits, which may not be raised in a container of ours. Soft and hard
- * are the same, for Podman 4.3 confuses them. Control groups as all versions of them allow.
+ * Limits below those of this machine, which cannot be raised inside of a container. Soft and hard limits are the same, because
+ * Podman 4.3 confuses them. The settings for control groups work with all of their versions.
  */
 const CONFIGURATION = `[containers]
 default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
@@ -42,7 +42,7 @@ let platform: Platform;
 
 beforeAll(async () => {
   await writeFile(env.CONTAINERS_CONF, CONFIGURATION);
-  // By way of an archive: what Podman's service imports gets no tag.
+  // From an archive, because images that Podman's service imports get no tag.
   const archive = join(folder, 'image.tar');
   await testImage();
   await run('docker', ['save', '--output', archive, IMAGE]);
@@ -73,7 +73,7 @@ afterAll(async () => {
   expect(left).toEqual([]);
 }, LIMIT_MS);
 
-/** Takes out of the system's firewall what Podman has left there of this world's ports. */
+/** Removes the rules that Podman left in the system's firewall for ports of this world. */
 async function removeFirewallRules(): Promise<void> {
   const CHAIN = 'NETAVARK-HOSTPORT-DNAT';
   const rules = await run('iptables', ['-t', 'nat', '-S', CHAIN]).then(
@@ -97,7 +97,7 @@ it('is named correctly', async () => {
 it.concurrent.for(Array.from({ length: TRIALS }, (_, index) => index + 1))(
   'creates, scales, restarts what crashes, and cleans up: trial %i',
   { timeout: LIMIT_MS },
-  // Tests that run beside each other have an `expect` each.
+  // Each concurrent test has its own `expect`.
   async (trial, { expect }) => {
     const [environment] = (await platform.root.get('/demo/environments?expand=true')).body;
     const [provider] = (await platform.root.get(`/demo/environments/${environment.id}/providers?type=CaaS&expand=true`))

@@ -12,8 +12,8 @@ import { isMissingHere } from '../server/testing/missing-here.ts';
 import { testOptions } from '../server/testing/small-world.ts';
 
 /*
- * What a power failure can leave, from a trace of the system calls of the shipped server: after each call, all combinations of what the disk
- * has got. Every change whose response had been sent has to be in each.
+ * The states that a power failure can leave, from a trace of the system calls of the shipped server: after each call, all combinations of
+ * data that the disk may have written. Each state must contain every change whose response had been sent.
  */
 
 const CHANGES = 12;
@@ -61,7 +61,7 @@ async function tracedRun(from: number): Promise<string[]> {
   return completeCalls(await readFile(trace, 'latin1'));
 }
 
-/** Lines `PID CALL`; calls that others interrupt are put together at their end. */
+/** Lines `PID CALL`; the parts of interrupted calls are joined at their end. */
 function completeCalls(trace: string): string[] {
   const begun = new Map<string, string>();
   return trace.split('\n').flatMap((line) => {
@@ -79,21 +79,21 @@ const textOf = (escaped: string) => Buffer.from(escaped.replaceAll('\\x', ''), '
 /** All strings of a call. */
 const stringsIn = (call: string) =>
   [...call.matchAll(/(?<!<)"((?:\\x[0-9a-f]{2})*)"/g)].map(([, text = '']) => textOf(text));
-/** strace escapes paths of descriptors, too. */
+/** strace also escapes the paths of descriptors. */
 const pathIn = (call: string) => {
   const [, path = ''] = /^\w+\(\d+<([^>]*)>/.exec(call) ?? [];
   return path.includes('\\x') ? textOf(path).toString() : path;
 };
 
 interface File {
-  /** What programs read, and what the disk has for certain. */
+  /** The content that programs read, and the content that is certainly on disk. */
   now: Buffer;
   synced: Buffer;
 }
 
-/** A disk that gets nothing by itself. */
+/** A disk that writes data only when it is synced. */
 class Disk {
-  /** Names as programs see them, and as the disk has them for certain. */
+  /** The names that programs see, and the names that are certainly on disk. */
   readonly names = new Map<string, File>();
   readonly synced = new Map<string, File>();
   readonly #through = new Set<string>();

@@ -23,7 +23,7 @@ const CODE = `exports.run = (event, context, callback) => {
 const folder = await mkdtemp(join(tmpdir(), 'terrarium-kept-records-'));
 afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
-/** Starts a platform on the folder, in a process of its own. */
+/** Starts a platform on the folder, in a separate process. */
 async function start(data: string) {
   const readyFile = join(folder, `ready-${Math.random()}.json`);
   const args = [
@@ -55,7 +55,7 @@ async function start(data: string) {
   }
 }
 
-/** Makes a lambda of an endpoint `/web/echo`; resolves to its id. */
+/** Creates a lambda with an endpoint `/web/echo`; resolves to its id. */
 async function publish(metaUrl: string): Promise<string> {
   const create = async (path: string, body: unknown) => {
     const answer = await send('POST', `${metaUrl}${path}`, { auth, body });
@@ -102,7 +102,7 @@ describe('Recorded events', () => {
       };
       expect((await send('POST', `${first.metaUrl}/root/users`, { auth, body: ada })).status).toBe(201);
       const run = (await bodyOf(`${first.baseUrl}/inspect/invocations`)).run;
-      // When the last of each kind is on disk; how soon that is, is the processor's affair.
+      // Waits until the last record of each kind is on disk; the time depends on the machine.
       const written = async () => {
         const names = await readdir(join(data, 'records')).catch(() => []);
         const isIn = async (kind: string, part: string) => {

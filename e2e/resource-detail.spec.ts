@@ -80,7 +80,7 @@ test('JSON that the schema or the server rejects is marked in its line', { tag: 
     JSON.stringify({ name: 'lead', properties: { ...written, implementation_type: 'tea' } }, null, 2),
   );
   await expect.poll(markedLine).toContain('tea');
-  // Only the server knows which lambdas there are.
+  // Only the server can check that the lambda exists.
   const anonymous = '11111111-2222-4333-8444-555555555555';
   await writeJson(
     page,
@@ -94,7 +94,7 @@ test('JSON that the schema or the server rejects is marked in its line', { tag: 
   await expect(page.getByRole('dialog').getByRole('alert')).toContainText('is not the id of an existing lambda');
   await page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();
   await expect.poll(markedLine).toContain(anonymous);
-  // The form has it at its field.
+  // The form shows the error at the field.
   await tabOf(page, /^Form/).click();
   await expect(pane.getByText(/is not the id of an existing lambda/)).toBeVisible();
   await pane.getByRole('button', { name: 'Discard' }).click();

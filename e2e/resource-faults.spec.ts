@@ -5,7 +5,7 @@ import { expect, type Page, test, type WindowPlatform } from './window.ts';
 const SCRIPT = `<img src=x onerror="globalThis.hasRun=true"><script>globalThis.hasRun=true</script>`;
 const description = (page: Page) => paneOf(page).getByRole('textbox', { name: 'description', exact: true });
 
-/** Opens the web form's lambda among the resources. */
+/** Opens the lambda of the web form on the resources screen. */
 async function openLambda(platform: WindowPlatform, page: Page) {
   await platform.open(page);
   const client = windowClient(platform, page);
@@ -32,13 +32,13 @@ test('of two windows that edit one resource, changes of one are kept, conflicts 
   const other = await context.newPage();
   await platform.open(other, `resources/${id}`);
 
-  // Mine: the description and the memory; nothing is sent yet.
+  // Own changes: the description and the memory; nothing is sent yet.
   await description(page).fill('Mine');
   await paneOf(page).getByRole('textbox', { name: 'memory' }).fill('256');
   await page.keyboard.press('Tab');
   await expect(paneOf(page).getByRole('button', { name: 'Review 2 changes' })).toBeEnabled();
 
-  // Theirs: the timeout, which I did not touch, then the description, which I did.
+  // Changes of another user: the timeout, without a conflict, then the description, with a conflict.
   await paneOf(other).getByRole('textbox', { name: 'timeout' }).fill('20');
   await other.keyboard.press('Tab');
   await description(other).fill('Theirs');
@@ -109,7 +109,7 @@ test('5 MB of JSON are pasted, applied and shown, the window stays usable, and e
   const pane = paneOf(page);
   const longestFrameMs = () => page.evaluate<number>(LONGEST_FRAME);
 
-  // More than a request may have.
+  // More than the limit of a request.
   await platform.open(page, `resources/${id}?tab=json`);
   await pasteJson(page, written(12_000));
   await expect(pane.getByText(/too much to edit here/)).toBeVisible();
@@ -136,9 +136,9 @@ test('5 MB of JSON are pasted, applied and shown, the window stays usable, and e
   await expect(pane.getByRole('button', { name: 'Review 1 change' })).toBeEnabled();
 });
 
-/** On a machine that does other things beside. */
+/** For a busy machine. */
 const FRAME_LIMIT_MS = 500;
-// What runs in the page is text: the types of browsers are not those of this program.
+// Code for the page is text, because the types of browsers are not available here.
 const LONGEST_FRAME = `(async () => {
   let [longest, last] = [0, performance.now()];
   for (let count = 0; count < 60; count += 1) {
@@ -262,7 +262,7 @@ test.describe('after a crash of the server', () => {
     await page.getByRole('button', { name: 'Apply 1 change' }).click();
     await expect(page.getByRole('dialog').getByRole('alert')).toContainText(/does not respond/);
     await platform.start();
-    // The session outlives the crash: the review is open still, and is applied.
+    // The session survives the crash: the review is still open, and is applied.
     await expect(page.getByText('Disconnected.')).toBeHidden();
     await page.getByRole('button', { name: 'Apply 1 change' }).click();
     await expect.poll(async () => (await read(id)).description).toBe('Written before the crash');

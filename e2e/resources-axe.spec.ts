@@ -2,9 +2,9 @@ import { expectNoFaults } from './axe.ts';
 import { paneOf, type Resource, windowClient } from './resources-window.ts';
 import { expect, test } from './window.ts';
 
-/** What differs from one resource to the next. */
+/** The part of the screen that depends on the resource. */
 const PANE = 'section[aria-label="Resource"]';
-/** What differs from one dialog to the next: all else is behind it. */
+/** Dialogs: the rest of the page is covered. */
 const DIALOG = '[role="dialog"], [role="alertdialog"]';
 
 test('axe finds no violation on any tab, form and dialog of resources, light and dark', { tag: '@slow' }, async ({
@@ -57,7 +57,7 @@ test('axe finds no violation on any tab, form and dialog of resources, light and
   await detail(environment, 'tab=form');
   await expectNoFaults(page, 'all that is around a resource');
   const allTabs = [environment, lambda, await find('apiendpoints', 'orders'), user, await find('groups', 'developers')];
-  // A form is another one for each type; every other tab shows the same parts for all.
+  // Each type has a different form; all other tabs are the same.
   const seen = new Set<string | null>();
   for (const one of allTabs) {
     if (!one) continue;

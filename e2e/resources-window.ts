@@ -1,6 +1,6 @@
 import { expect, type Page, type WindowPlatform } from './window.ts';
 
-/** A resource as the API gives it. */
+/** A resource as the API returns it. */
 export interface Resource {
   id: string;
   name: string;
@@ -11,11 +11,11 @@ export interface Resource {
 /** The detail pane of the resources screen. */
 export const paneOf = (page: Page) => page.getByRole('region', { name: 'Resource', exact: true });
 export const treeOf = (page: Page) => page.getByRole('tree', { name: 'Resources' });
-/** A line of the tree; its name ends with the kind of the resource. */
+/** A row of the tree; its name ends with the kind of the resource. */
 export const lineOf = (page: Page, name: string) => treeOf(page).getByRole('treeitem', { name, exact: true });
 export const tabOf = (page: Page, name: string | RegExp) => paneOf(page).getByRole('tab', { name });
 
-/** What a signed-in window may ask; throws when it is refused. */
+/** A client with the session of the window. Throws when a request is rejected. */
 export function windowClient(platform: WindowPlatform, page: Page) {
   const send = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const answer = await platform.send(page, method, path, body);
@@ -24,7 +24,7 @@ export function windowClient(platform: WindowPlatform, page: Page) {
   };
   return {
     send,
-    /** Some resource of the demo world by its type's word and its name. */
+    /** A resource of the demo world by the plural name of its type and its name. */
     async find(word: string, name: string): Promise<Resource> {
       const list = (await send('GET', `/meta/demo/${word}?expand=true`)) as Resource[]; // as the API document says
       const found = list.find((one) => one.name === name);
@@ -37,18 +37,18 @@ export function windowClient(platform: WindowPlatform, page: Page) {
   };
 }
 
-/** Chooses an entry of a list that a button opens. */
+/** Selects an option of a list that a button opens. */
 export async function pick(page: Page, field: string | RegExp, option: string | RegExp): Promise<void> {
   await page.getByRole('button', { name: field }).click();
   await page.getByRole('option', { name: option }).first().click();
 }
 
-/** Chooses a resource by a part of its name. */
+/** Selects a resource by a part of its name. */
 export async function pickResource(page: Page, field: string, name: string): Promise<void> {
   const box = page.getByRole('combobox', { name: field, exact: true });
   await box.fill(name);
   const offered = page.getByRole('listbox', { name: 'Suggestions' });
-  // Until then what is offered may move from under the pointer.
+  // Until then, options may move.
   await expect(offered).not.toHaveAttribute('data-earlier');
   await offered
     .getByRole('option', { name: new RegExp(`^${name}`) })
@@ -66,7 +66,7 @@ export async function writeJson(page: Page, text: string): Promise<void> {
   await page.keyboard.insertText(text);
 }
 
-/** Pastes a text over that of the JSON editor: what is too long to be typed. */
+/** Replaces the text of the JSON editor by pasting, for texts that are too long to type. */
 export async function pasteJson(page: Page, text: string): Promise<void> {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);

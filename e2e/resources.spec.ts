@@ -58,7 +58,7 @@ test('the tree is opened, closed and filtered by mouse, follows the keyboard pat
   await page.keyboard.press('Enter');
   await expect(lineOf(page, 'ada.byrne user')).toBeVisible();
 
-  // The filter is one key away, and Esc leaves it as it found it.
+  // A key opens the filter, and Esc discards the input.
   await page.keyboard.press('/');
   await page.keyboard.type('deploy');
   await expect(lineOf(page, 'deploy lambda')).toBeVisible();
@@ -107,7 +107,7 @@ test('each tab has an address that a reload restores', { tag: '@slow' }, async (
   }
   await page.reload();
   await expect(tabOf(page, 'Permissions')).toHaveAttribute('aria-selected', 'true');
-  // A word that is no tab of it: the first one.
+  // An unknown tab in the address opens the first tab.
   await page.goto(page.url().replace('tab=rights', 'tab=nonsense'));
   await expect(tabOf(page, 'Form')).toHaveAttribute('aria-selected', 'true');
 });

@@ -3,16 +3,16 @@ import { SCREENS } from './screens.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
 const PASSWORD = 'password-1';
-/** From the least to the most that one may. */
+/** In the order of their permissions. */
 const ROLES = ['stranger', 'viewer', 'member', 'developer', 'owner'];
-/** Text of an empty screen; nothing is known about hidden resources. */
+/** Text of an empty screen, which does not reveal whether there are hidden resources. */
 const EMPTY =
   /\b0 (?:ok|failed|users?|organizations?|leads?|projects?|in all|of 0)\b|\bNo [a-z ]+ yet\b|None exist|is empty|No errors|^0$/im;
-/** Screens of which a user without permissions sees nothing. */
+/** Screens that are empty for a user without permissions. */
 const WITHHELD = ['lambdas', 'invocations', 'gateway', 'containers', 'leads', 'pipelines'];
-/** Further parts of screens. */
+/** Tabs of other screens. */
 const TABS = ['leads?tab=rules', 'settings?tab=platform', 'settings?tab=access'];
-/** Buttons that change something, each with a role that may not press it. */
+/** Buttons that change something, each with a role that cannot press it. */
 const CHANGES = {
   viewer: [
     ...[
@@ -43,14 +43,14 @@ interface Named {
   id: string;
 }
 
-/** As the API document says of these paths. */
+/** @typeParam T declared by the API document for the path */
 async function send<T>(platform: WindowPlatform, page: Page, method: string, path: string, body?: unknown): Promise<T> {
   const answer = await platform.send(page, method, path, body);
   if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body as T;
 }
 
-/** A user with a role in the demo organization, one who is in its group of developers, and one with nothing. */
+/** Creates a user: with a role in the demo organization, as a member of its developers, or without permissions. */
 async function makeUser(platform: WindowPlatform, page: Page, name: string): Promise<void> {
   const properties = { password: PASSWORD };
   const { id } = await send<Named>(platform, page, 'POST', '/meta/root/users', { name, properties });
@@ -64,7 +64,7 @@ async function makeUser(platform: WindowPlatform, page: Page, name: string): Pro
   }
 }
 
-/** Sends a form that arrives, and one that the CRM refuses. */
+/** Sends a form that the CRM accepts, and one that it rejects. */
 async function sendForms(platform: WindowPlatform, page: Page): Promise<string> {
   const [form] = await send<Named[]>(platform, page, 'GET', '/meta/demo/lambdas?name=contact-form');
   await platform.call('/website/lead', { payload: { firstName: 'Ada' } });
@@ -74,7 +74,7 @@ async function sendForms(platform: WindowPlatform, page: Page): Promise<string> 
   return form?.id ?? '';
 }
 
-/** The names of the buttons of the screen that can be pressed. */
+/** The names of the enabled buttons of the screen. */
 const pressable = (page: Page) =>
   page
     .getByRole('main')
@@ -103,7 +103,7 @@ test('every screen is true for users of every role', { tag: '@slow' }, async ({ 
         .toHaveCount(0);
       if (role === 'stranger') {
         const text = await main.innerText();
-        // Everybody may see which rules are on and how many processes are at work.
+        // All users can see the active rules and the number of processes.
         if (!TABS.includes(screen))
           expect.soft(EMPTY.exec(text)?.[0], `${role}, ${screen}: says that nothing is there`).toBeUndefined();
         if (screen === TABS[0]) await expect.soft(page.getByRole('tab', { name: 'Inbox' })).toHaveText('Inbox');
@@ -118,14 +118,14 @@ test('every screen is true for users of every role', { tag: '@slow' }, async ({ 
           )
           .toEqual([]);
       }
-      // What the address names is asked for; of the rest nothing is that would be refused.
+      // Only requests for resources in the address can be rejected; the window sends no others that would be.
       if (!screen.includes('/')) expect.soft(refused, `${role}, ${screen}: requests that are refused`).toEqual([]);
       refused.length = 0;
       if (screen === 'containers' && role !== 'stranger')
         await expect.soft(main).toContainText('set to run without a container engine');
       await expect.soft(page.getByRole('contentinfo')).toContainText('no container engine');
       if (screen !== 'history') continue;
-      // A commit that one may not see, and what of one is for those who view everything, is not asked for.
+      // The window does not request hidden commits, or parts of commits that need permission to view everything.
       await page.getByRole('grid', { name: 'Commits' }).getByRole('row').nth(1).click();
       for (const tab of ['Change', 'World then', 'Since then']) {
         await page.getByRole('tab', { name: tab }).click();

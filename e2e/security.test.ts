@@ -17,7 +17,7 @@ let acme: Place;
 let make: ResourceFactory;
 let rootPair: string;
 let rootId: string;
-/** An endpoint for the accounts that may invoke it. */
+/** Creates an endpoint that requires the permission to invoke it. */
 let guarded: Body;
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ const security = (method: string, path: string, auth?: Authorization, body?: unk
   send(method, platform.emulator.securityUrl + path, { auth, body });
 const login = (fqon: string, username: string, password?: string) => logIn(platform, fqon, username, password);
 
-/** An account with the right to call the guarded endpoint. */
+/** Creates an account that can call the protected endpoint. */
 async function account(name: string, at?: string) {
   const made = await makeAccount(platform, name, at);
   await grant(root, `/acme/apiendpoints/${guarded.id}`, 'apiendpoint.invoke', made.id);
@@ -227,7 +227,7 @@ describe('the end of an account (D-072, D-174, D-179)', () => {
     expect((await security('POST', `/accounts/${id}/disable`, rootPair)).status).toBe(200);
     for (const auth of [bearer, basic]) expect(await allStatuses(auth)).toEqual([401, 401, 401, 401]);
     expect((await login('root', 'paused')).body).toMatchObject({ error: 'invalid_grant', code: 400 });
-    // Nor does it work again when its record is written.
+    // A change of its record does not make it valid again.
     const named = [{ op: 'add', path: '/properties/firstName', value: 'Paul' }];
     expect((await root.patch(`/root/users/${id}`, named)).status).toBe(200);
     expect((await login('root', 'paused')).status).toBe(400);
@@ -247,7 +247,7 @@ describe('the end of an account (D-072, D-174, D-179)', () => {
     await security('POST', `/accounts/${id}/disable`, rootPair);
     await send('POST', `${baseUrl}/inspect/lambdas/${lambda.id}/invoke`, { auth: rootPair });
     const [events, lines] = await Promise.all(streams.map((stream) => stream.text()));
-    // Requests before the end of the account are traffic, too; only this invocation is one.
+    // Earlier requests are also recorded, but this is the only invocation.
     expect(events).not.toContain('event: invocations');
     expect(lines).not.toContain('secret line');
   });

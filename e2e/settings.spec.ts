@@ -96,7 +96,7 @@ test('each setting shows its source: a file, a variable or a flag', { tag: '@slo
     await page.getByRole('button', { name: 'Clear the query' }).click();
     await expect(row('seed')).toBeVisible();
 
-    // Sizes are those of the files, and limits those of the configuration.
+    // Sizes are read from the files, limits from the configuration.
     const onDisk = page.getByRole('table', { name: 'On disk' });
     await expect(onDisk.getByRole('row', { name: /^History/ })).toContainText(/of 100,000.*of 268 MB/s);
     await expect(onDisk.getByRole('row', { name: /^World/ })).toContainText(/\d (k)?B/);
@@ -196,7 +196,7 @@ test('signing out ends the session', { tag: '@slow' }, async ({ page, platform }
   await page.getByLabel(/password/i).fill('terrarium');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await openTab(page, 'Access');
-  // The token of the session before is gone with it.
+  // The token of the previous session was revoked with it.
   await expect(page.getByRole('table', { name: 'Access tokens' }).getByRole('row')).toHaveCount(2);
 });
 

@@ -5,7 +5,7 @@ import { _electron, expect, test } from '@playwright/test';
 import { SHELL_ARGUMENTS } from '../server/cli/run-shell.ts';
 import { findShellFile, windowContext } from '../server/cli/window-context.ts';
 
-// The desktop shell in the real Electron, wherever its binary is installed. Everything that needs no Electron is tested in
+// The desktop shell in the real Electron, if its binary is installed. Everything that does not need Electron is tested in
 // electron/*.test.ts.
 
 const { electron, hasDisplay } = windowContext(
@@ -15,7 +15,7 @@ const { electron, hasDisplay } = windowContext(
 const skipReason = 'missing' in electron ? electron.missing : hasDisplay ? undefined : 'there is no display';
 if (skipReason) console.log(`e2e/shell.spec.ts is skipped: ${skipReason}.`);
 
-/** Root may not use Chromium's sandbox; everyone else's tests keep it. */
+/** Chromium has no sandbox for root. */
 const sandboxOptions = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
 
 let folder: string;

@@ -3,10 +3,10 @@ import { expectNoFaults, waitUntilStill } from './axe.ts';
 import { SCREENS } from './screens.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
-/** What a pane gives to the open tab, at least, in pixels. */
+/** Minimal height of the open tab. */
 const MIN_HEIGHT_PX = 240;
 
-/** Two frames: by then what depends on the size has been drawn. */
+/** After two frames, everything that depends on the size is rendered. */
 const NEXT_FRAMES = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))';
 
 const SIZES = [
@@ -15,7 +15,7 @@ const SIZES = [
   { what: 'presenter mode at 720p', width: 1280, height: 720, isPresenting: true },
 ];
 
-/** Of the open tab's panel: how much of it can be seen at once, and how many areas that scroll it is in. */
+/** The visible height of the open tab's panel, and the number of scroll areas around it. */
 const measure = (page: Page) =>
   page.getByRole('tabpanel').evaluate((panel) => {
     const { getComputedStyle } = panel.ownerDocument.defaultView;
@@ -41,7 +41,7 @@ const clippedControls = (page: Page) =>
     const found: string[] = [];
     for (const one of main.querySelectorAll('button, a[href], input, [role=tab]')) {
       const own = one.getBoundingClientRect();
-      // A switch draws itself: its field is in an element of one pixel.
+      // The field of a switch has a size of one pixel.
       if (one.parentElement && one.parentElement.getBoundingClientRect().width < 2) continue;
       if (own.width < 2 || getComputedStyle(one).visibility === 'hidden' || one.closest('[aria-hidden=true]')) continue;
       let [isRightReached, isBottomReached] = [false, false];
@@ -78,7 +78,7 @@ test('the open tab of every detail has space and one scroll area at any size', {
   platform,
 }) => {
   await failOnce(platform, page);
-  /** Does something at each size; the page stays where it is. */
+  /** Calls a function at each window size. */
   const atEachSize = async (look: (what: string) => Promise<void>) => {
     for (const { what, width, height, isPresenting } of SIZES) {
       await page.setViewportSize({ width, height });
@@ -99,12 +99,12 @@ test('the open tab of every detail has space and one scroll area at any size', {
       await atEachSize(async (what) => {
         const { seenPx, scrollAreas } = await measure(page);
         expect.soft(seenPx, `${place} at ${what}: ${tab}`).toBeGreaterThanOrEqual(MIN_HEIGHT_PX);
-        // A comparison is an editor in the detail.
+        // A comparison is shown in the detail.
         const most = tab === 'Compare' ? 2 : 1;
         expect.soft(scrollAreas, `${place} at ${what}: scroll areas of ${tab}`).toBeLessThanOrEqual(most);
       });
     }
-    // A list is as wide as in the beginning when the next row is clicked.
+    // The next click on a row needs the full width of the list.
     await page.setViewportSize({ width: 1280, height: 720 });
   };
   const inGrid = (name: string) => page.getByRole('grid', { name }).getByRole('row').nth(1);
@@ -125,7 +125,7 @@ test('the open tab of every detail has space and one scroll area at any size', {
   for (const screen of SCREENS) await look(screen, undefined, []);
 });
 
-/** Of these windows, the second one is 1280 x 800 at 200 %. */
+/** The second size is that of a window of 1280 x 800 at 200 %. */
 const SMALL = [
   { width: 900, height: 600 },
   { width: 640, height: 400 },
@@ -153,7 +153,7 @@ test('every button can be reached in a window of 900 x 600 and of 640 x 400', { 
   }
 });
 
-/** What can be pressed but not be brought into view: outside of the window, or cut off by a box that does not scroll. */
+/** Controls that cannot be scrolled into view: outside of the window, or clipped by an element that does not scroll. */
 function unreachableControls(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`(() => {
     const lost = [];

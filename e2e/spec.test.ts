@@ -4,8 +4,8 @@ import { send } from '../server/testing/checked-client.ts';
 import { basic, bearer } from '../server/testing/client.ts';
 
 /**
- * The platform specification, walked row by row over real HTTP: its tables and its two procedures, in its order and in
- * its words. What the specification leaves open is tested beside the code that decides it.
+ * The platform specification over real HTTP: each row of its tables and its two procedures, in its order and its words. What the
+ * specification leaves open is tested next to the code that implements it.
  */
 let platform: Emulator;
 let meta: string;
@@ -205,7 +205,7 @@ describe('Setup procedure: the web-form lambda', () => {
     size: '50',
     message: 'Please call back — soon',
   };
-  /** An ordinary lambda of the platform: no word in it knows of an emulator. */
+  /** An ordinary lambda, without any reference to an emulator. */
   const source = `
     const https = require('https');
     const querystring = require('querystring');

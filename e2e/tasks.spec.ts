@@ -8,7 +8,7 @@ const sendForm = (platform: WindowPlatform) => platform.call('/website/lead', WE
 const sidebar = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name });
 
-/** The name of the lambda whose call took longest. */
+/** The name of the lambda with the slowest call. */
 async function slowestOf(page: Page, platform: WindowPlatform): Promise<string> {
   const { body } = await platform.send(page, 'GET', '/inspect/invocations');
   const { invocations } = body as { invocations: { lambdaName: string; durationMs: number }[] };
@@ -26,7 +26,7 @@ test('tasks take few clicks: a first lead, the slowest call of the last minute, 
   await expect(page.getByRole('region', { name: 'Lead', exact: true })).toContainText('Analytical Engines');
   await firstLead();
 
-  // It came through the gateway, like a visitor's.
+  // It was sent through the gateway, like a visitor's.
   const { body } = await platform.send(page, 'GET', '/inspect/traffic?plane=gateway');
   expect(body).toMatchObject({ requests: [{ method: 'POST', target: '/website/lead', status: 200 }] });
 
@@ -44,7 +44,7 @@ test('tasks take few clicks: a first lead, the slowest call of the last minute, 
   await sidebar(page, 'Invocations').click();
   const rows = page.getByRole('grid', { name: 'Invocations' }).getByRole('row');
   await expect(rows).toHaveCount(4);
-  // The one that is made to wait, unless the first process of another took longer on a busy machine.
+  // The lambda with a delay, unless the first process of another one took longer on a busy machine.
   const slowest = await slowestOf(page, platform);
   const slowestCall = await beginTask(page, 'the slowest call of the last minute');
   await page.getByRole('radio', { name: '1 min' }).click();
@@ -69,7 +69,7 @@ test('tasks take few clicks: a first lead, the slowest call of the last minute, 
   await page.keyboard.press('Escape');
   await expect(dialog).toBeHidden();
 
-  // Who is among those that may call an endpoint can be tried without his password.
+  // A request can be sent as a user of the endpoint, without the user's password.
   await page.getByRole('button', { name: 'Send a request to deploy' }).click();
   const answer = dialog.getByRole('region', { name: 'Response' });
   await dialog.getByRole('button', { name: 'Send', exact: true }).click();
@@ -117,7 +117,7 @@ test('a list saves a view, hides a column, and lists the words of its queries', 
 
   await page.getByLabel('Query of invocations').fill('status:eror');
   await expect(page.getByRole('alert')).toContainText("did you mean 'error'?");
-  // Free text is looked for in what the lambda was given, too.
+  // Free text also searches the events.
   await page.getByLabel('Query of invocations').fill('Lovelace');
   await expect(grid.getByRole('row')).toHaveCount(2);
   await page.getByRole('button', { name: 'Views' }).click();
@@ -136,7 +136,7 @@ test('a list saves a view, hides a column, and lists the words of its queries', 
   await page.getByRole('menuitem', { name: /^Trigger/ }).click();
   await expect(grid.getByRole('columnheader', { name: 'Trigger' })).toHaveCount(0);
 
-  // Where there is no space for both, the list gives way to the detail.
+  // Without space for both, the detail replaces the list.
   await page.setViewportSize({ width: 720, height: 450 });
   await grid.getByRole('row').nth(1).click();
   await page.getByRole('button', { name: 'Back to the list' }).click();
@@ -160,7 +160,7 @@ test.describe('without prefetching', () => {
   test('active modes are visible and can be ended there, and a part that cannot be loaded is an error in its place', {
     tag: '@slow',
   }, async ({ page, platform }) => {
-    // What is fetched ahead would be there.
+    // Prefetched files would be in the cache.
     await page.clock.install();
     await platform.open(page);
     await page.route('**/assets/*.js', (route) => route.abort());
@@ -177,7 +177,7 @@ test.describe('without prefetching', () => {
     await active.getByRole('button').click();
     await expect(active).toBeHidden();
 
-    // A rule that makes a call fail is its cause, and is ended where that is told.
+    // A rule that makes a call fail is shown as the cause, and can be disabled there.
     await platform.send(page, 'PUT', '/inspect/outbound', { rules });
     await sendForm(platform);
     await sidebar(page, 'Home').click();

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { basic, send } from '../server/testing/checked-client.ts';
 import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/testing/command.ts';
 
-/** Stops the shipped server with SIGTERM while clients write and hold everything open that can be held open. */
+/** Stops the shipped server with SIGTERM while clients write and keep connections of all kinds open. */
 const KEY = { TERRARIUM_ROOT_API_KEY: 'stop', TERRARIUM_ROOT_API_SECRET: 'test' };
 const auth = basic('stop', 'test');
 const WRITERS = 8;
@@ -42,7 +42,7 @@ interface Tally {
   refused: string[];
 }
 
-/** Creates organizations over one kept connection until the server refuses or is gone. */
+/** Creates organizations over one persistent connection until the server refuses or has ended. */
 async function write(metaUrl: string, name: string, tally: Tally): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (let count = 0; ; count++) {
@@ -67,7 +67,7 @@ async function write(metaUrl: string, name: string, tally: Tally): Promise<void>
   agent.destroy();
 }
 
-/** Opens what a careless client leaves open; resolves once the server has all of it. */
+/** Opens connections and requests that never end; resolves when the server has received all of them. */
 async function holdOpen({ baseUrl, gatewayUrl }: Addresses, slowPath: string): Promise<void> {
   const port = Number(new URL(baseUrl).port);
   const silent = connect(port, '127.0.0.1').on('error', () => {});

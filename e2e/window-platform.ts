@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, type Page } from '@playwright/test';
 
-/** For one attempt to load the window, and for all. */
+/** Timeouts of one attempt to load the window, and of all attempts. */
 const LOAD_LIMIT_MS = 10_000;
 const OPEN_LIMIT_MS = 30_000;
-/** Where the window stores the key of its cookie. */
+/** The local storage item in which the window keeps the key of its session cookie. */
 const SESSION_KEY_ITEM = 'terrarium.session-key';
-/** The least that can be asked for where the window is. */
+/** A small file of the window's origin. */
 const ICON_PATH = '/ui/icon.svg';
 
-/** Resolves with true once the window shows the address, gone to as by its own links; with false where there is no window. */
+/** Navigates with the router of the window; resolves to false if the page does not show the window. */
 const NAVIGATE = `(to) => new Promise((resolve) => {
   const { __TSR_ROUTER__: router } = globalThis;
   if (!router) return resolve(false);
@@ -19,14 +19,14 @@ const NAVIGATE = `(to) => new Promise((resolve) => {
   history.pushState(null, '', to);
 })`;
 
-/** Where a platform is: what `--ready-file` says, of which this is a part. */
+/** The addresses of a platform: a part of its ready file (`--ready-file`). */
 interface Addresses {
   baseUrl: string;
   gatewayUrl: string;
   windowUrl: string;
 }
 
-/** Could one listen there? */
+/** Is the port free on loopback? */
 async function isFree(port: number): Promise<boolean> {
   const server = createServer().listen(port, '127.0.0.1');
   try {
@@ -38,23 +38,23 @@ async function isFree(port: number): Promise<boolean> {
   return true;
 }
 
-/** A platform whose world is on disk, and the window of it. */
+/** A platform with its world on disk, and its window. */
 export abstract class WindowPlatform {
-  /** Since it was started first. */
+  /** Set at the first start. */
   ready: Addresses = { baseUrl: '', gatewayUrl: '', windowUrl: '' };
-  /** Any unless said otherwise. */
+  /** 0: any free port. */
   #firstPort = 0;
 
-  /** The folder that keeps its world. */
+  /** The data folder. */
   abstract readonly dataDir: string;
 
-  /** Starts it, or starts it again with the same world at the same addresses. */
+  /** Starts the platform, or restarts it with the same world and addresses. */
   abstract start(): Promise<void>;
 
-  /** Ends it at once, as a crash would, or as a person does; what has ended is left alone. */
+  /** Kills or stops the platform; does nothing if it has already ended. */
   abstract end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
 
-  /** Where the window is: under a name of its own. */
+  /** The origin of the window, which has its own host name. */
   get windowOrigin(): string {
     return new URL(this.ready.windowUrl).origin;
   }
@@ -68,11 +68,11 @@ export abstract class WindowPlatform {
   }
 
   /**
-   * Starts it for the first time with the window where another's was: to the browser it is the same place, whose scripts it has
-   * kept. Elsewhere if somebody has taken that port meanwhile.
+   * Starts the platform on the port of an earlier one if it is free, or else on another one. With the same origin, the browser
+   * uses the compiled scripts that it has cached.
    *
-   * @param preferredPort the port of that other one; 0 when there was none
-   * @returns its own
+   * @param preferredPort 0 if there was no earlier platform
+   * @returns the port
    */
   async startAt(preferredPort: number): Promise<number> {
     if (preferredPort !== 0 && (await isFree(preferredPort))) this.#firstPort = preferredPort;
@@ -81,8 +81,8 @@ export abstract class WindowPlatform {
   }
 
   /**
-   * Opens the window signed in as root; `path` is below `/ui/`. A page where it is open already goes there as links lead, for
-   * a tenth of what it takes to load the window again.
+   * Opens the window signed in as root; `path` is below `/ui/`. If the page already shows the window, it navigates by the router,
+   * in a tenth of the time of a load.
    */
   async open(page: Page, path = ''): Promise<void> {
     const isOpen = page.url().startsWith(`${this.windowOrigin}/ui/`) && (await page.context().cookies()).length > 0;
@@ -93,8 +93,8 @@ export abstract class WindowPlatform {
   }
 
   /**
-   * Loads the window again, signed in as root. Once more if need be: Chromium breaks off what it is loading when the machine's
-   * networks change, as they do when somebody makes containers; so journeys with an engine load all that they open.
+   * Loads the window, signed in as root. Repeats a load that fails, because Chromium aborts loads when the machine's networks change,
+   * for example when containers are created. So journeys with an engine load every page that they open.
    */
   async load(page: Page, path = ''): Promise<void> {
     const once = async () => {
@@ -108,11 +108,11 @@ export abstract class WindowPlatform {
   async #waitUntilShown(page: Page): Promise<void> {
     const loaded = { timeout: LOAD_LIMIT_MS };
     await expect(page.getByRole('main').getByRole('heading').first()).toBeVisible(loaded);
-    // Before that a key may come too early to be heard.
+    // Before that, the page may miss a key press.
     await expect(page.getByRole('contentinfo')).toContainText('live', loaded);
   }
 
-  /** Opens the window for another user, in place of the one who is signed in. */
+  /** Signs in as another user and opens the window. */
   async openAs(page: Page, username: string, password: string): Promise<void> {
     await page.context().clearCookies();
     await this.#signIn(page, { username, password });
@@ -120,14 +120,14 @@ export abstract class WindowPlatform {
     await this.#waitUntilShown(page);
   }
 
-  /** Begins a session as the page at the printed address does, whose load is saved. */
+  /** Creates a session like the sign-in page, without loading it. */
   async #signIn(
     page: Page,
     credentials: object = { code: new URL(this.ready.windowUrl).searchParams.get('code') },
   ): Promise<void> {
     const { baseUrl } = this.ready;
     const key = randomBytes(32).toString('hex');
-    // Done before the code is used: an aborted load is repeated.
+    // First, because the code works once, and an aborted load is repeated.
     await this.#goToOrigin(page);
     const begun = await fetch(`${baseUrl}/inspect/session`, {
       method: 'POST',
@@ -143,7 +143,7 @@ export abstract class WindowPlatform {
     await page.evaluate(`localStorage.setItem('${SESSION_KEY_ITEM}', '${key}')`);
   }
 
-  /** Closes a window and its context, so that nothing is stored; false if the page cannot be opened there. */
+  /** Closes the other pages and clears the storage, so that the page can be reused; false if the page could not be loaded. */
   async leave(page: Page): Promise<boolean> {
     try {
       await Promise.all(
@@ -160,22 +160,22 @@ export abstract class WindowPlatform {
     }
   }
 
-  /** Where the window is, without the window; the page of the test before is there already. */
+  /** Shows a page of the window's origin without the window. A reused page is there already. */
   async #goToOrigin(page: Page): Promise<void> {
     const url = `${this.windowOrigin}${ICON_PATH}`;
     if (page.url() !== url) await page.goto(url, { timeout: LOAD_LIMIT_MS });
   }
 
-  /** Asks the platform what the signed-in window may ask. */
+  /** Sends a request with the session of the window; returns the parsed response. */
   async send(page: Page, method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
     const answer = await this.fetch(page, method, path, body);
     const text = await answer.text();
     return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
   }
 
-  /** What the platform answers to the signed-in window. */
+  /** Sends a request with the session of the window. */
   async fetch(page: Page, method: string, path: string, body?: unknown): Promise<Response> {
-    // By the plain address: only browsers know the window's name everywhere.
+    // By IP address: only browsers resolve the window's host name on every system.
     const { baseUrl } = this.ready;
     const cookies = await page.context().cookies(this.windowOrigin);
     const key = await page.evaluate<string>(`localStorage.getItem('${SESSION_KEY_ITEM}') ?? ''`);

@@ -11,7 +11,7 @@ import { expectNoFaults, waitUntilStill } from './axe.ts';
 import { SCREENS } from './screens.ts';
 import { expect, test } from './window.ts';
 
-/** Does nothing where it is text; anywhere else it is seen. */
+/** Has no effect as text; its effect as HTML is visible to the test. */
 const SCRIPT = `<img src=x onerror="globalThis.hasRun=true"><script>globalThis.hasRun=true</script>`;
 const FORM = { payload: { firstName: SCRIPT, lastName: SCRIPT, company: SCRIPT, email: 'a@b.c', message: SCRIPT } };
 
@@ -167,7 +167,7 @@ test('screens, a list and a resource are reached by keyboard', { tag: '@slow' },
   await expect(page.getByRole('dialog')).toContainText('Pause or resume live updates');
   await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog')).toBeHidden();
-  // Letters are text where one writes.
+  // In text fields, shortcuts are text.
   await page.keyboard.press('g');
   await page.keyboard.press('l');
   await expect(page.getByRole('heading', { name: 'Lambdas' })).toBeVisible();
@@ -179,7 +179,7 @@ test('axe finds no violation on any screen, light and dark', { tag: '@slow' }, a
   await platform.open(page);
   for (const screen of SCREENS) {
     await platform.open(page, screen);
-    // What is around the screens is the same on all.
+    // The frame is the same around all screens.
     await expectNoFaults(page, `/ui/${screen}`, screen === SCREENS[0] ? ':root' : 'main');
   }
   await platform.open(page, 'invocations');
@@ -239,10 +239,10 @@ test.describe('after a crash of the platform', () => {
     await platform.end('SIGKILL');
     await expect(page.getByText('Disconnected.')).toBeVisible();
     await platform.start();
-    // The session outlives the crash: nobody signs in again.
+    // The session survives the crash, without another sign-in.
     await expect(page.getByText('Disconnected.')).toBeHidden();
     await expect(page.getByRole('button', { name: 'Signed in as root' })).toBeVisible();
-    // What ran before the crash is there still, and what runs now joins it.
+    // Invocations from before the crash are listed together with new ones.
     await expect(rows).toHaveCount(2);
     await platform.call('/website/orders/1001');
     await expect(rows).toHaveCount(3);

@@ -10,26 +10,26 @@ import type { WindowPlatform } from './window-platform.ts';
 export { expect, type Page, type WindowPlatform };
 
 interface Fixtures {
-  /** How the platform is set; unless `containers` say otherwise there is no container engine. */
+  /** Options of the platform. Without `containers`, it has no container engine. */
   startOptions: TerrariumOptions;
-  /** Does the platform run in a separate process, as on the command line? Only that one can crash. */
+  /** Does the platform run in a separate process, so that it can crash? */
   ownProcess: boolean;
   platform: WindowPlatform;
-  /** Does the test do to its page what cannot be undone, as with its clock? Then no other test gets it. */
+  /** Does the test change its page in a way that cannot be undone, such as its clock? Then the page is not reused. */
   discardsPage: boolean;
 }
 
-/** Where the window of the test before was. */
+/** The port of the previous test's platform. */
 let lastPort = 0;
 /**
- * The page of the test before, with nothing left of it. It stays where the window is: from any other place, a blank page, too, the
- * browser changes to another process and compiles all scripts again, which is half of what a load takes.
+ * The page of the previous test, with cleared storage. It stays on the origin of the window: from any other page, even a blank one,
+ * the browser would change to another process and compile all scripts again, which is half of the time of a load.
  */
 let reusablePage: Page | undefined;
-/** What a test may listen to. */
+/** Events whose listeners are removed before a page is reused. */
 const PAGE_EVENTS = ['request', 'response', 'pageerror', 'console', 'dialog'];
 
-/** Tests with a platform of their own: the demo world, no container engine. Nothing on any page may come from elsewhere. */
+/** A test with a separate platform with the demo world. It fails if a page sends a request to another origin or throws an error. */
 export const test = base.extend<Fixtures>({
   startOptions: [{}, { option: true }],
   ownProcess: [false, { option: true }],
@@ -67,7 +67,7 @@ export const test = base.extend<Fixtures>({
     });
     page.on('pageerror', ({ message }) => faults.push(message));
     await use(platform);
-    // A window that stays open in another context would ask for its platform until the browser ends.
+    // An open window in another context would try to connect to the platform until the browser ends.
     const others = browser.contexts().filter((one) => one !== page.context());
     await Promise.all(others.map((one) => one.close()));
     if (!discardsPage && (await platform.leave(page))) reusablePage = page;
