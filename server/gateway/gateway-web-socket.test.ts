@@ -306,7 +306,7 @@ describe('a WebSocket that cannot be', () => {
   });
 
   it('is refused with 503 when nothing runs, 502 when nothing listens, 504 when there is no response', async () => {
-    const shop = await shopWith({ answerTimeoutMs: 50 });
+    const shop = await shopWith({ answerTimeoutMs: 700 });
     expect(await shop.gatewayUnderTest.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 503 .*"code":503/s);
     const gone = await shop.instance(() => {});
     await gone.kill();
