@@ -160,16 +160,22 @@ on-host:
     expect((await runOf(definition.replace('/tmp/never', 'here'), ['--shell'], withoutEngine)).exitCode).toBe(0);
   });
 
-  it('shows the log of a service that has ended', { timeout: LIMIT_MS }, async () => {
+  it('shows the log of a service that has ended, and why one cannot start', { timeout: LIMIT_MS }, async () => {
     const { exitCode, out } = await runOf(`db:
   image: ${IMAGE}
   services: [{name: "${CRASHING_IMAGE}", alias: db}]
   script: [echo begun]
+misspelled:
+  image: ${IMAGE}
+  services: [{name: "${IMAGE}", alias: web, entrypoint: [no-such-program]}]
+  script: [echo never]
+  allow_failure: true
 `);
     expect(exitCode).toBe(0);
     expect(out).toMatch(/service terrarium-test\/pipeline-dying:1 has ended with exit code 3/);
     expect(out).toContain('no password is set');
     expect(out).toContain('starting');
+    expect(out).toMatch(/misspelled .*> service 'terrarium-test\/busybox:1' cannot be started: .*"no-such-program"/);
   });
 
   it('is retried with the variables of its run', { timeout: LIMIT_MS }, async () => {

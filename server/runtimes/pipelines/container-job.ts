@@ -240,7 +240,9 @@ async function startService(
     { signal, variables },
   );
   made.push(container);
-  await engine.run(['start', container], { signal });
+  await engine.run(['start', container], { signal }).catch((failure) => {
+    throw new Error(`service '${name}' cannot be started: ${failure.message}`);
+  });
   const [address = '', ports = ''] = (
     await engine.run(
       [

@@ -86,7 +86,11 @@ export class EngineCommand {
     }).catch((failure) => {
       // One that could not be run, or was called off.
       if (typeof failure.code === 'string') throw failure;
-      throw new Error(failure.stderr.trim().split('\n').at(-1) || `${this.program} ${args[0]} failed`);
+      const reasons = failure.stderr
+        .trim()
+        .split('\n')
+        .filter((line: string) => !/^Error: failed to start/.test(line));
+      throw new Error(reasons.at(-1) || `${this.program} ${args[0]} failed`);
     });
     return stdout.trim();
   }
