@@ -66,23 +66,23 @@ it('a definition with docker:dind builds, pushes and runs an image, and sees and
     '.gitlab-ci.yml': `build:
   image: ${CLIENT}
   services: [docker:24-dind]
-  variables: {DOCKER_HOST: "tcp://docker:2376", DOCKER_TLS_CERTDIR: /certs, DOCKER_TLS_VERIFY: "1", DOCKER_CERT_PATH: /certs/client}
+  variables: {DOCKER_HOST: "tcp://docker:2376", DOCKER_TLS_CERTDIR: /certs, DOCKER_TLS_VERIFY: "1", DOCKER_CERT_PATH: /certs/client, IMAGE: "$CI_REGISTRY_IMAGE/web:1"}
   script:
     - docker login -u "$CI_REGISTRY_USER" -p "$CI_REGISTRY_PASSWORD" "$CI_REGISTRY"
-    - docker build -t "$CI_REGISTRY_IMAGE/web:1" .
-    - docker push "$CI_REGISTRY_IMAGE/web:1"
-    - docker run --rm "$CI_REGISTRY_IMAGE/web:1"
+    - docker build -t "$IMAGE" .
+    - docker push "$IMAGE"
+    - docker run --rm "$IMAGE"
     - docker images --format 'image {{.Repository}}'
     - docker ps --all --format 'container {{.Image}}'
     - if docker stop ${foreign}; then exit 11; fi
     - if docker exec ${foreign} true; then exit 12; fi
-    - if docker run --privileged "$CI_REGISTRY_IMAGE/web:1"; then exit 13; fi
-    - if docker run -v /:/host "$CI_REGISTRY_IMAGE/web:1"; then exit 14; fi
-    - if docker run --network host "$CI_REGISTRY_IMAGE/web:1"; then exit 15; fi
-    - if docker run -p 8080:80 "$CI_REGISTRY_IMAGE/web:1"; then exit 17; fi
-    - if docker run --security-opt seccomp=unconfined "$CI_REGISTRY_IMAGE/web:1"; then exit 18; fi
+    - if docker run --privileged "$IMAGE"; then exit 13; fi
+    - if docker run -v /:/host "$IMAGE"; then exit 14; fi
+    - if docker run --network host "$IMAGE"; then exit 15; fi
+    - if docker run -p 8080:80 "$IMAGE"; then exit 17; fi
+    - if docker run --security-opt seccomp=unconfined "$IMAGE"; then exit 18; fi
     - if docker volume ls; then exit 16; fi
-    - docker rmi "$CI_REGISTRY_IMAGE/web:1"
+    - docker rmi "$IMAGE"
 `,
   });
   const { exitCode, out, err } = await bench.run();

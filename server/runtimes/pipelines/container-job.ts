@@ -16,9 +16,8 @@ const CONNECT_TIMEOUT_MS = 500;
 const ENGINE_ANSWERS_WITHIN_MS = 10_000;
 /** Lines that are shown of a service that has ended. */
 const SHOWN_LOG_LINES = 20;
-/** Variables with addresses for people and for the engine, which use them outside the network of the job. */
-const KEPT_ADDRESSES =
-  /^CI_(?:REGISTRY|DEPENDENCY_PROXY|ENVIRONMENT_URL|(?:PROJECT|PIPELINE|JOB|MERGE_REQUEST_\w+)_URL$)/;
+/** Variables with addresses for people, who use them outside the network of the job. */
+const KEPT_ADDRESSES = /^CI_(?:ENVIRONMENT_URL|(?:PROJECT|PIPELINE|JOB|MERGE_REQUEST_\w+)_URL$)/;
 
 /** Where a job works within its container, as on a server. */
 export const projectDirInContainer = (projectPath: string) => `/builds/${projectPath}`;
@@ -140,9 +139,12 @@ export async function runInContainer(
 
 /** The variables as they are valid in the network of a job. */
 function inNetwork(variables: JobToRun['variables'], route: PlatformRoute | undefined): Record<string, string> {
+  const { CI_REGISTRY: registry = '' } = variables;
+  // Names of images: the engine knows the registry by its address on this machine.
+  const inImages = route && new RegExp(`(?<![/@])${route.translate(registry)}(?!\\d)`, 'g');
   const translated = Object.entries(variables).map(([name, value]) => [
     name,
-    !route || KEPT_ADDRESSES.test(name) ? value : route.translate(value),
+    !inImages || KEPT_ADDRESSES.test(name) ? value : route.translate(value).replace(inImages, registry),
   ]);
   // The copy of the checkout belongs to another user than that of the image.
   const settings = variables.GIT_CONFIG_COUNT === undefined ? gitSettings({ 'safe.directory': '*' }) : {};
