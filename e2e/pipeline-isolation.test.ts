@@ -125,7 +125,10 @@ describe('a job in an image', () => {
     const { exitCode, out, err } = await runOf(
       `in-image:
   image: ${WITH_USER}
-  script: [id -u, touch made a.txt, mkdir ../beside, 'echo "[$AWS_SECRET_ACCESS_KEY]"']
+  # Not for the command that creates its container, nor for that of its service.
+  variables: {DOCKER_HOST: "tcp://docker:2375", PATH: "/bin:/opt"}
+  services: ["${IMAGE}"]
+  script: [id -u, touch made a.txt, mkdir ../beside, 'echo "[$AWS_SECRET_ACCESS_KEY]"', 'echo "$PATH $DOCKER_HOST"']
 on-host:
   script: ['echo "[$AWS_SECRET_ACCESS_KEY]"', git log -1 --format=%s origin/main, git diff --stat origin/main HEAD]
 `,
@@ -134,6 +137,7 @@ on-host:
     );
     expect(exitCode, `${out}${err}`).toBe(0);
     expect(out).toMatch(/in-image .*> 1000$/m);
+    expect(out).toMatch(/in-image .*> \/bin:\/opt tcp:\/\/docker:2375$/m);
     expect(out.match(/> \[\]$/gm)).toHaveLength(2);
     expect(out).not.toContain('of-the-developer');
     expect(out).toMatch(/on-host .*> Begin$/m);

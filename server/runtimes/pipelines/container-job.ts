@@ -90,10 +90,8 @@ export async function runInContainer(
     );
     const { entrypoint, docker: { user } = {} } = image ?? {};
     const scripts = `${projectDir}.tmp`;
-    const container = await engine.run(
+    const container = await engine.create(
       [
-        'create',
-        ...engine.labels,
         '--network',
         id,
         ...hosts,
@@ -102,8 +100,6 @@ export async function runInContainer(
         projectDir,
         ...(user ? ['--user', user] : []),
         ...(docker ? ['--volume', `${job.dockerSocket}:${SOCKET}`] : []),
-        // Names only: values in arguments are in everybody's list of processes.
-        ...Object.keys(variables).flatMap((name) => ['--env', name]),
         ...(entrypoint ? ['--entrypoint', entrypoint[0] ?? ''] : []),
         imageName,
         ...(entrypoint ?? []).slice(1),
@@ -112,7 +108,8 @@ export async function runInContainer(
         scripts,
         projectDir,
       ],
-      { signal, variables },
+      variables,
+      signal,
     );
     made.push(container);
     // With the folders above, so that a user of the image may write in each.
@@ -225,21 +222,19 @@ async function startService(
     ]),
   ];
   await demand(engine, job, name);
-  const container = await engine.run(
+  const container = await engine.create(
     [
-      'create',
-      ...engine.labels,
       '--network',
       network,
       ...(await engine.outwardHost()),
       ...aliases.flatMap((one) => ['--network-alias', one]),
-      ...Object.keys(variables).flatMap((one) => ['--env', one]),
       ...(entrypoint ? ['--entrypoint', entrypoint[0] ?? ''] : []),
       name,
       ...(entrypoint ?? []).slice(1),
       ...(command ?? []),
     ],
-    { signal, variables },
+    variables,
+    signal,
   );
   made.push(container);
   await engine.run(['start', container], { signal }).catch((failure) => {

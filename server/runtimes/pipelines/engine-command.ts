@@ -12,6 +12,9 @@ const ASK_TIMEOUT_MS = 5_000;
 export const ENGINE_LABEL = 'terrarium.pipeline';
 /** Addresses of an engine on this machine. */
 const LOCAL = /^(?:unix|npipe):|^\w+:\/\/(?:[^/@]*@)?(?:127\.[\d.]+|localhost|\[::1\])(?:[:/]|$)/;
+/** Variables that change what the program of an engine does. */
+const OF_PROGRAM =
+  /^(?:PATH|HOME|LD_\w+|DOCKER_(?:HOST|CONTEXT|CONFIG|CERT_PATH|TLS|TLS_VERIFY|API_VERSION|CONTENT_TRUST|DEFAULT_PLATFORM)|CONTAINERS?_\w+)$/i;
 /** Programs of container engines, as found on the PATH. */
 export const PROGRAMS = ['docker', 'podman'] as const;
 
@@ -70,7 +73,7 @@ export class EngineCommand {
     return { absence };
   }
 
-  get labels(): string[] {
+  get #labels(): string[] {
     return ['--label', `${ENGINE_LABEL}=${this.#options.mark}`];
   }
 
@@ -93,6 +96,17 @@ export class EngineCommand {
       throw new Error(reasons.at(-1) || `${this.program} ${args[0]} failed`);
     });
     return stdout.trim();
+  }
+
+  /**
+   * Creates a container. Values of variables are not arguments, which are in everybody's list of processes, except of those that would
+   * change what this program does.
+   */
+  create(args: readonly string[], variables: Readonly<Record<string, string>>, signal: AbortSignal): Promise<string> {
+    const all = Object.entries(variables);
+    const options = all.flatMap(([name, value]) => ['--env', OF_PROGRAM.test(name) ? `${name}=${value}` : name]);
+    const others = Object.fromEntries(all.filter(([name]) => !OF_PROGRAM.test(name)));
+    return this.run(['create', ...this.#labels, ...options, ...args], { signal, variables: others });
   }
 
   /** Marks what the run has in the engine. */
@@ -148,7 +162,7 @@ export class EngineCommand {
 
   /** Creates a network of its own for a job. */
   async createNetwork(signal: AbortSignal): Promise<{ id: string; network: JobNetwork | undefined }> {
-    const id = await this.run(['network', 'create', ...this.labels, `terrarium-job-${randomUUID()}`], { signal });
+    const id = await this.run(['network', 'create', ...this.#labels, `terrarium-job-${randomUUID()}`], { signal });
     const { success, data } = networks.safeParse(JSON.parse(await this.run(['network', 'inspect', id], { signal })));
     const [place] = success ? data.flatMap((one) => [...(one.IPAM?.Config ?? []), ...(one.subnets ?? [])]) : [];
     const { Subnet, subnet = Subnet, Gateway, gateway = Gateway } = place ?? {};
