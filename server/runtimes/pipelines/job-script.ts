@@ -24,7 +24,7 @@ export function jobScripts({
     [SCRIPT_FILES.driver]: `#!/bin/sh
 at=$1
 cd "$2" || exit 1
-exec </dev/null
+exec </dev/null 2>&1
 for shell in /usr/local/bin/bash /usr/bin/bash /bin/bash /busybox/sh /bin/sh sh; do
   if command -v "$shell" >/dev/null 2>&1; then break; fi
 done
