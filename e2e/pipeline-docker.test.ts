@@ -82,6 +82,7 @@ it('a definition with docker:dind builds, pushes and runs an image, and sees and
     - if docker run -p 8080:80 "$IMAGE"; then exit 17; fi
     - if docker run --security-opt seccomp=unconfined "$IMAGE"; then exit 18; fi
     - if docker volume ls; then exit 16; fi
+    - if docker container prune --force; then exit 19; fi
     - docker rmi "$IMAGE"
 `,
   });
@@ -102,6 +103,7 @@ it('a definition with docker:dind builds, pushes and runs an image, and sees and
   expect(out).toContain("containers of jobs cannot have 'SecurityOpt'");
   expect(out).toContain(`this run has no container ${foreign}`);
   expect(out).toContain("jobs cannot use 'GET /volumes'");
+  expect(out).toContain("jobs cannot use 'POST /containers/prune'");
   expect(await docker('inspect', '--format', '{{.State.Running}}', foreign)).toBe('true');
 
   // Containers of the platform can use the pushed image, too.

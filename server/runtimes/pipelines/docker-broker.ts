@@ -15,7 +15,7 @@ const OPEN = [
   /^POST \/images\/.+\/(?:push|tag)$/,
 ];
 /** Containers belong to a run by their label, and commands to their containers. */
-const OWNED = /^(?<method>\w+) \/(?<kind>containers|exec)\/(?<id>[^/]+)(?:\/[^/]+)?$/;
+const OWNED = /^(?<method>\w+) \/(?<kind>containers|exec)\/(?<id>(?!prune$)[^/]+)(?:\/[^/]+)?$/;
 /** Settings of containers that do not lead out of them; any other must be empty. */
 const ALLOWED_SETTINGS = new Set(
   'AutoRemove CapDrop ConsoleSize CpuPeriod CpuQuota CpuShares CpusetCpus Dns DnsOptions DnsSearch ExtraHosts Init Memory MemoryReservation MemorySwap MemorySwappiness NanoCpus NetworkMode PidsLimit ReadonlyRootfs RestartPolicy ShmSize Tmpfs Ulimits'.split(
