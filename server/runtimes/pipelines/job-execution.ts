@@ -91,45 +91,20 @@ export async function runJob(job: PlannedJob, options: JobsOptions): Promise<Sch
 }
 
 async function attemptJob(job: PlannedJob, options: JobsOptions, attempt: number): Promise<JobOutcome> {
-  const { log, engine, env, filesDir } = options;
+  const { log, engine, env } = options;
   const { definition, name } = job;
   if (definition.image && 'absence' in engine && !engine.isShell)
     return { exitCode: 1, reason: withoutEngine(engine), kind: 'runner_system_failure' };
-  const folder = join(options.folder, 'jobs', `${folderName(name)}-${attempt}`);
-  const buildsDir = join(folder, 'builds');
-  const workDir = join(buildsDir, options.projectPath);
-  const scriptDir = `${workDir}.tmp`;
   const isInImage = 'program' in engine && definition.image !== null && definition.image !== undefined;
-  const projectDir = isInImage ? projectDirInContainer(options.projectPath) : workDir;
-  await emptyArtifacts(options.artifacts, name);
-  await mkdir(workDir, { recursive: true });
-  await mkdir(scriptDir);
-  const jobId = jobNumber(options.runId, name);
-  const variablesWith = (dotenv: Readonly<Record<string, string>>) =>
-    jobVariables(job, options.variables, { projectDir, dotenv, jobId });
-  const before = variablesWith({}).values;
-  await bringCheckout(options.checkoutDir, workDir, before);
-  if (options.hasSubmodules) await bringSubmodules(options.repositoryDir, workDir, before.GIT_SUBMODULE_STRATEGY);
-  const dotenv = await bringArtifacts(job.artifactsOf, workDir, options.artifacts);
-  const { values, place } = variablesWith(dotenv);
-  const { tracked } = options;
-  const caches = { dir: options.cacheDir, workDir, values, tracked };
-  await bringCaches(definition.cache ?? [], caches);
-  for (const [file, text] of Object.entries(jobScripts(definition))) await writeFile(join(scriptDir, file), text);
-  if (place) await options.onPlace(place, undefined, false);
-
-  const where = isInImage ? expandText(definition.image?.name ?? '', values) : 'shell';
-  log.note(name, `starting ${where} (${job.stage})`);
-  if (!isInImage) {
-    const instead = definition.image ? ` instead of in ${expandText(definition.image.name, values)}` : '';
-    const isShell = definition.image && 'absence' in engine;
-    log.note(name, `runs on this machine${instead}${isShell ? `: ${engine.absence}` : ', because it has no image'}`);
-    if ((definition.services ?? []).length > 0) log.note(name, 'runs without its services, which need an image');
-  }
+  const inputs = await bringInputs(job, options, attempt, isInImage);
+  const { buildsDir, workDir, scriptDir, projectDir, values, jobId } = inputs;
+  if (inputs.place) await options.onPlace(inputs.place, undefined, false);
+  noteStart(job, options, isInImage, values);
   const readCoverage = definition.coverage ? coverageReader(definition.coverage) : undefined;
   let coverage: number | undefined;
   const limit = spanMs(definition.timeout ?? undefined);
   const late = limit === undefined ? undefined : AbortSignal.timeout(limit);
+  const { filesDir } = options;
   const toRun = {
     workDir,
     buildsDir,
@@ -158,26 +133,69 @@ async function attemptJob(job: PlannedJob, options: JobsOptions, attempt: number
       reason: `it exceeded its timeout of ${definition.timeout}`,
       kind: 'job_execution_timeout',
     };
+  await keepResults(job, options, inputs, { isSuccess: outcome.exitCode === 0, coverage });
+  return outcome;
+}
 
-  const isSuccess = outcome.exitCode === 0;
-  const collected = await collectArtifacts(job, {
-    workDir,
-    values,
-    isSuccess,
-    store: options.artifacts,
-    tracked,
-  });
+type Inputs = Awaited<ReturnType<typeof bringInputs>>;
+
+/** Makes the folders of a job, with its checkout, artifacts, caches and scripts. */
+async function bringInputs(job: PlannedJob, options: JobsOptions, attempt: number, isInImage: boolean) {
+  const { definition, name } = job;
+  const buildsDir = join(options.folder, 'jobs', `${folderName(name)}-${attempt}`, 'builds');
+  const workDir = join(buildsDir, options.projectPath);
+  const scriptDir = `${workDir}.tmp`;
+  const projectDir = isInImage ? projectDirInContainer(options.projectPath) : workDir;
+  await emptyArtifacts(options.artifacts, name);
+  await mkdir(workDir, { recursive: true });
+  await mkdir(scriptDir);
+  const jobId = jobNumber(options.runId, name);
+  const variablesWith = (dotenv: Readonly<Record<string, string>>) =>
+    jobVariables(job, options.variables, { projectDir, dotenv, jobId });
+  const before = variablesWith({}).values;
+  await bringCheckout(options.checkoutDir, workDir, before);
+  if (options.hasSubmodules) await bringSubmodules(options.repositoryDir, workDir, before.GIT_SUBMODULE_STRATEGY);
+  const dotenv = await bringArtifacts(job.artifactsOf, workDir, options.artifacts);
+  const { values, place } = variablesWith(dotenv);
+  const caches = { dir: options.cacheDir, workDir, values, tracked: options.tracked };
+  await bringCaches(definition.cache ?? [], caches);
+  for (const [file, text] of Object.entries(jobScripts(definition))) await writeFile(join(scriptDir, file), text);
+  return { buildsDir, workDir, scriptDir, projectDir, jobId, variablesWith, dotenv, values, place, caches };
+}
+
+function noteStart(
+  { definition, name, stage }: PlannedJob,
+  { log, engine }: JobsOptions,
+  isInImage: boolean,
+  values: Inputs['values'],
+): void {
+  const image = definition.image ? expandText(definition.image.name, values) : undefined;
+  log.note(name, `starting ${isInImage ? image : 'shell'} (${stage})`);
+  if (isInImage) return;
+  const instead = image === undefined ? '' : ` instead of in ${image}`;
+  const isShell = definition.image && 'absence' in engine;
+  log.note(name, `runs on this machine${instead}${isShell ? `: ${engine.absence}` : ', because it has no image'}`);
+  if ((definition.services ?? []).length > 0) log.note(name, 'runs without its services, which need an image');
+}
+
+/** Stores what a job has made: artifacts, reports, caches and the address of its environment. */
+async function keepResults(
+  job: PlannedJob,
+  { log, tracked, artifacts: store, onPlace }: JobsOptions,
+  { workDir, values, caches, place, dotenv, variablesWith }: Inputs,
+  { isSuccess, coverage }: { isSuccess: boolean; coverage: number | undefined },
+): Promise<void> {
+  const { name, definition } = job;
+  const collected = await collectArtifacts(job, { workDir, values, isSuccess, store, tracked });
   for (const note of collected.notes) log.note(name, note);
   const results = await resultsOf(collected.reports, workDir);
   log.change(name, { ...results, ...(coverage !== undefined && { coverage }) });
   await keepCaches(definition.cache ?? [], caches, isSuccess);
-  if (isSuccess && place) {
-    // What it has just reported may be part of the address.
-    const reported = await bringArtifacts([name], workDir, options.artifacts);
-    const { values: known } = variablesWith({ ...dotenv, ...reported });
-    await options.onPlace(place, place.url && expandText(place.url, known), true);
-  }
-  return outcome;
+  if (!isSuccess || !place) return;
+  // What it has just reported may be part of the address.
+  const reported = await bringArtifacts([name], workDir, store);
+  const { values: known } = variablesWith({ ...dotenv, ...reported });
+  await onPlace(place, place.url && expandText(place.url, known), true);
 }
 
 /** Copies the variables that are files to what a container gets, and changes the paths in the values. */

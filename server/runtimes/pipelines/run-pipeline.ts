@@ -63,7 +63,23 @@ export async function runPipeline(asked: PipelineRequest, around: PipelineContex
 }
 
 async function runOnce(asked: PipelineRequest, around: PipelineContext, folder: RunFolder): Promise<PipelineEnd> {
-  const { repository, target } = asked;
+  const { platform, say } = around;
+  const prepared = await prepare(asked, around, folder);
+  const key = await makePipelineKey(platform, asked.target.account);
+  try {
+    await folder.note({ apiKey: key.key });
+    return await runWithKey(prepared, key);
+  } finally {
+    await key.end().catch(() => say("the pipeline's API key could not be revoked"));
+  }
+}
+
+type Prepared = Awaited<ReturnType<typeof prepare>>;
+type PipelineKey = Awaited<ReturnType<typeof makePipelineKey>>;
+
+/** Makes the checkout, and what a run needs on the source-control server. */
+async function prepare(asked: PipelineRequest, around: PipelineContext, folder: RunFolder) {
+  const { repository } = asked;
   const { platform, signal, say } = around;
   const typed = { ...(await variablesOfSample(asked, around)), ...asked.typed };
   const { url: scmUrl, apiUrl, token } = await scmOf(platform);
@@ -89,104 +105,103 @@ async function runOnce(asked: PipelineRequest, around: PipelineContext, folder: 
   const beforeSha = asked.beforeSha ?? (await commitBefore(repository, checkout, project, platform));
   const mergeRequest = await mergeRequestFor(asked, scm, project, checkout);
   signal.throwIfAborted();
-  const key = await makePipelineKey(platform, target.account);
-  try {
-    await folder.note({ apiKey: key.key });
-    const { branch } = repository;
-    const ofProject = projectVariables(await scm.variables(project), { branch, defaultBranch: project.default_branch });
-    if (ofProject.withheld.length > 0)
-      say(
-        `not set, because only the protected branch '${project.default_branch}' gets them: ${ofProject.withheld.join(', ')}`,
-      );
-    const files = await placeFiles(ofProject.variables, join(folder.path, 'files'));
-    const jobTokenId = randomUUID();
-    const jobToken = jobTokenOf(jobTokenId, token);
-    const secrets = [key.secret, typed.PLATFORM_API_SECRET ?? '', jobToken, ...ofProject.secrets];
-    const { APP_SERVICE_PORT: _guess, ...place } = await targetVariables(platform, target);
-    const ofGroup = {
-      ...place,
-      PLATFORM_API_KEY: key.key,
-      PLATFORM_API_SECRET: key.secret,
-      SCM_PROJECT_ID: String(project.id),
-      SCM_PROJECT_NAME: project.name,
-    };
-    const variablesFor = (source: PipelineSource): RunVariables => ({
-      predefined: {
-        // A default, which other sources override.
-        APP_SERVICE_PORT: DEFAULT_SERVICE_PORT,
-        ...predefinedVariables({
-          runId: jobTokenId,
-          source,
-          branch,
-          isTag: repository.isTag === true,
-          beforeSha,
-          checkout,
-          project,
-          mergeRequest,
-          scmUrl,
-          jobToken,
-          createdAt: new Date().toISOString().replace(/\.\d+/, ''),
-          isProtected: branch === project.default_branch,
-        }),
-      },
-      ofGroup,
-      ofProject: files.variables,
-      typed,
-    });
-    const chosen = await chooseJobs({ asked, around, folder: folder.path, checkout, project, variablesFor });
-    const { source, variables } = chosen;
-    const children = await expectedChildren(chosen.jobs, variables, {
-      checkoutDir: checkout.dir,
-      repositoryDir: repository.dir,
-      folder: folder.path,
-      env: around.env,
-      signal,
-      facts: chosen.facts,
-    });
-    const findings = findingsIn([...chosen.jobs, ...jobsIn(children)]);
-    if (asked.isPlan) {
-      around.onPlan?.(masked({ source, branch, sha: checkout.sha, findings, ...planShown(chosen, children) }, secrets));
-      return { id: '', exitCode: 0, appUrl: undefined };
-    }
-    printFindings(findings, asked.isForced, say);
-    await requireVariables(checkout, variables);
-    if (mergeRequest)
-      say(`merge request !${mergeRequest.iid} of ${project.path_with_namespace}: ${mergeRequest.web_url}`);
-    const start: Omit<PipelineStart, 'jobs'> = {
-      project: { id: project.id, path: project.path_with_namespace },
-      branch,
-      sha: checkout.sha,
-      ...(repository.isTag && { isTag: repository.isTag }),
-      ...(mergeRequest && { mergeRequest: { iid: mergeRequest.iid, url: mergeRequest.web_url } }),
-      variables: { present: namesShown(variables), missing: [] },
-      ...targetIn(givenValues(variables), secrets),
-      source,
-      hasWorkingTree: asked.takesWorkingTree,
-      apiKey: key.key,
-      jobTokenId,
-      ...(asked.isKept && { folder: repository.dir }),
-      ...(asked.startedBy !== undefined && { startedBy: asked.startedBy }),
-      ...(asked.retryOf !== undefined && { retryOf: asked.retryOf }),
-    };
-    signal.throwIfAborted();
-    const { filesDir } = files;
-    await pushing;
-    return await recordedRun({
-      asked,
-      around,
-      folder,
-      scm,
-      project,
-      checkout,
-      start,
-      chosen,
-      children,
-      filesDir,
-      secrets,
-    });
-  } finally {
-    await key.end().catch(() => say("the pipeline's API key could not be revoked"));
+  return { asked, around, folder, typed, scmUrl, token, scm, project, checkout, pushing, beforeSha, mergeRequest };
+}
+
+/** Chooses the jobs, and runs or only shows them. */
+async function runWithKey(prepared: Prepared, key: PipelineKey): Promise<PipelineEnd> {
+  const { asked, around, folder, scm, project, checkout, mergeRequest } = prepared;
+  const { signal, say } = around;
+  const { branch, dir: repositoryDir } = asked.repository;
+  const { jobTokenId, secrets, filesDir, variablesFor } = await variablesOf(prepared, key);
+  const chosen = await chooseJobs({ asked, around, folder: folder.path, checkout, project, variablesFor });
+  const { source, variables } = chosen;
+  const children = await expectedChildren(chosen.jobs, variables, {
+    checkoutDir: checkout.dir,
+    repositoryDir,
+    folder: folder.path,
+    env: around.env,
+    signal,
+    facts: chosen.facts,
+  });
+  const findings = findingsIn([...chosen.jobs, ...jobsIn(children)]);
+  if (asked.isPlan) {
+    around.onPlan?.(masked({ source, branch, sha: checkout.sha, findings, ...planShown(chosen, children) }, secrets));
+    return { id: '', exitCode: 0, appUrl: undefined };
   }
+  printFindings(findings, asked.isForced, say);
+  await requireVariables(checkout, variables);
+  if (mergeRequest)
+    say(`merge request !${mergeRequest.iid} of ${project.path_with_namespace}: ${mergeRequest.web_url}`);
+  const start: Omit<PipelineStart, 'jobs'> = {
+    project: { id: project.id, path: project.path_with_namespace },
+    branch,
+    sha: checkout.sha,
+    ...(asked.repository.isTag && { isTag: true }),
+    ...(mergeRequest && { mergeRequest: { iid: mergeRequest.iid, url: mergeRequest.web_url } }),
+    variables: { present: namesShown(variables), missing: [] },
+    ...targetIn(givenValues(variables), secrets),
+    source,
+    hasWorkingTree: asked.takesWorkingTree,
+    apiKey: key.key,
+    jobTokenId,
+    ...(asked.isKept && { folder: repositoryDir }),
+    ...(asked.startedBy !== undefined && { startedBy: asked.startedBy }),
+    ...(asked.retryOf !== undefined && { retryOf: asked.retryOf }),
+  };
+  signal.throwIfAborted();
+  await prepared.pushing;
+  return recordedRun({ asked, around, folder, scm, project, checkout, start, chosen, children, filesDir, secrets });
+}
+
+/** The variables of the run's jobs, for each source that its pipeline may have, and what of them is secret. */
+async function variablesOf(
+  { asked, around, folder, typed, scmUrl, token, scm, project, checkout, beforeSha, mergeRequest }: Prepared,
+  key: PipelineKey,
+) {
+  const { branch, isTag } = asked.repository;
+  const { default_branch: defaultBranch } = project;
+  const ofProject = projectVariables(await scm.variables(project), { branch, defaultBranch });
+  if (ofProject.withheld.length > 0)
+    around.say(
+      `not set, because only the protected branch '${defaultBranch}' gets them: ${ofProject.withheld.join(', ')}`,
+    );
+  const { variables: files, filesDir } = await placeFiles(ofProject.variables, join(folder.path, 'files'));
+  const jobTokenId = randomUUID();
+  const jobToken = jobTokenOf(jobTokenId, token);
+  const secrets = [key.secret, typed.PLATFORM_API_SECRET ?? '', jobToken, ...ofProject.secrets];
+  const { APP_SERVICE_PORT: _guess, ...place } = await targetVariables(around.platform, asked.target);
+  const ofGroup = {
+    ...place,
+    PLATFORM_API_KEY: key.key,
+    PLATFORM_API_SECRET: key.secret,
+    SCM_PROJECT_ID: String(project.id),
+    SCM_PROJECT_NAME: project.name,
+  };
+  const variablesFor = (source: PipelineSource): RunVariables => ({
+    predefined: {
+      // A default, which other sources override.
+      APP_SERVICE_PORT: DEFAULT_SERVICE_PORT,
+      ...predefinedVariables({
+        runId: jobTokenId,
+        source,
+        branch,
+        isTag: isTag === true,
+        beforeSha,
+        checkout,
+        project,
+        mergeRequest,
+        scmUrl,
+        jobToken,
+        createdAt: new Date().toISOString().replace(/\.\d+/, ''),
+        isProtected: branch === defaultBranch,
+      }),
+    },
+    ofGroup,
+    ofProject: files,
+    typed,
+  });
+  return { jobTokenId, secrets, filesDir, variablesFor };
 }
 
 /** Variables of the sample app's pipeline, in addition to those of the command line. */
