@@ -104,30 +104,19 @@ export function treeRouter(guard: RouteGuard): Router {
   const nodes = (records: readonly StoredResource[]): TreeNode[] => records.map((one) => nodeOf(view, one));
   const wordsOf = (sent: readonly TypeWord[] | undefined) => treeOrder.filter((word) => !sent || sent.includes(word));
 
-  const isBelowSeen = ({ parent }: StoredResource, isSeen: (at: StoredResource) => boolean) => {
-    const above = parent === null ? undefined : view.find(parent);
-    return above !== undefined && isSeen(above);
-  };
-
   return mountRoutes(treeRoutes, guard, {
-    async searchTree({ caller, query: { q = '', scope, tops, word, offset, limit } }) {
+    async searchTree({ caller, query }) {
       const isSeen = viewOf(caller);
-      const wanted = q.trim().toLowerCase();
-      const isNamed = new Map(treeOrder.map((one) => [one, namedLike(wanted, one)]));
-      const isIn = scopeOf(view, scope);
+      const isIn = scopeOf(view, query.scope);
+      const isNamed = namedLike(query.q ?? '');
+      const isBelowSeen = ({ parent }: StoredResource) => {
+        const above = parent === null ? undefined : view.find(parent);
+        return above !== undefined && isSeen(above);
+      };
       const isWanted = (one: StoredResource) =>
-        isNamed.get(typeOf(one).word)?.(one) === true &&
-        isIn(one.id) &&
-        isSeen(one) &&
-        !(tops && isBelowSeen(one, isSeen));
-      const { rows, total } = await ofOneWorld(view, () =>
-        counted(
-          ofTypes(wordsOf(word), (one) => view.all(one)),
-          isWanted,
-          offset,
-          limit,
-        ),
-      );
+        isNamed(one) && isIn(one.id) && isSeen(one) && !(query.tops && isBelowSeen(one));
+      const all = () => ofTypes(wordsOf(query.word), (one) => view.all(one));
+      const { rows, total } = await ofOneWorld(view, () => counted(all(), isWanted, query.offset, query.limit));
       const above = new Map(rows.flatMap((one) => [...ancestors(view, one)].slice(1).map((at) => [at.id, at])));
       return { rows: nodes(rows), above: nodes([...above.values()].filter(isSeen)), total };
     },
@@ -171,23 +160,28 @@ export function treeRouter(guard: RouteGuard): Router {
       );
       return { rows: nodes(rows), ...counts };
     },
-    async listRelations({ caller, resource, query: { offset, limit } }) {
-      const isSeen = viewOf(caller);
-      const names = [...idsIn(resource.properties, '/properties')].flatMap(([id, pointer]) => {
-        const other = id === resource.id ? undefined : view.find(id);
-        return other && isSeen(other) ? [{ resource: nodeOf(view, other), pointer }] : [];
-      });
-      const isWanted = (one: StoredResource) => one.id !== resource.id && isSeen(one);
-      const { rows, total } = await ofOneWorld(view, () =>
-        counted(view.referrers(resource.id), isWanted, offset, limit),
-      );
-      const namedBy = rows.map((one) => ({
-        resource: nodeOf(view, one),
-        pointer: idsIn(one.properties, '/properties').get(resource.id) ?? '/properties',
-      }));
-      return { names, namedBy, total };
-    },
+    listRelations: ({ caller, resource, query }) => relationsOf(view, resource, viewOf(caller), query),
   });
+}
+
+/** What a resource names, and what names it. */
+async function relationsOf(
+  view: WorldView,
+  resource: StoredResource,
+  isSeen: (one: StoredResource) => boolean,
+  { offset, limit }: { offset: number; limit: number },
+) {
+  const names = [...idsIn(resource.properties, '/properties')].flatMap(([id, pointer]) => {
+    const other = id === resource.id ? undefined : view.find(id);
+    return other && isSeen(other) ? [{ resource: nodeOf(view, other), pointer }] : [];
+  });
+  const isWanted = (one: StoredResource) => one.id !== resource.id && isSeen(one);
+  const { rows, total } = await ofOneWorld(view, () => counted(view.referrers(resource.id), isWanted, offset, limit));
+  const namedBy = rows.map((one) => ({
+    resource: nodeOf(view, one),
+    pointer: idsIn(one.properties, '/properties').get(resource.id) ?? '/properties',
+  }));
+  return { names, namedBy, total };
 }
 
 function* ofTypes(
@@ -222,9 +216,14 @@ function* counted(
 /**
  * Do the name, id, type or type label of a resource contain all words of the filter? Types are compared only once, because each letter of a
  * filter searches a world of up to 100,000 resources.
- * @param wanted in lower case
  */
-function namedLike(wanted: string, word: TypeWord): (one: StoredResource) => boolean {
+function namedLike(q: string): (one: StoredResource) => boolean {
+  const wanted = q.trim().toLowerCase();
+  const isNamed = new Map(treeOrder.map((word) => [word, namedLikeOf(wanted, word)]));
+  return (one) => isNamed.get(typeOf(one).word)?.(one) === true;
+}
+
+function namedLikeOf(wanted: string, word: TypeWord): (one: StoredResource) => boolean {
   const ofType = `${typeOfWord(word).singular} ${word}`;
   const parts = wanted.split(/\s+/).filter((part) => part !== '' && !ofType.includes(part));
   const idParts = parts.map((part) => (/^[0-9a-f-]+$/.test(part) ? part : undefined));

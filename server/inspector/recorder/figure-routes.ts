@@ -7,13 +7,14 @@ import {
   lineQuery,
   outboundQuery,
 } from '../../api/routes/recorded-queries.ts';
+import type { QueryOf } from '../../api/routes/route.ts';
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import { visibilityFor } from '../../api/server/visibility.ts';
+import type { Caller } from '../../model/caller.ts';
 import { isFailedCall } from '../../model/failed-call.ts';
 import { FigureRows } from '../../model/figures.ts';
 import { timeOf } from '../../model/iso-time.ts';
 import type { Query, ReadQuery } from '../../model/query-language.ts';
-import type { Uuid } from '../../model/record.ts';
 import { scopeOf } from '../../model/rules/scope.ts';
 import { inSlices } from '../../storage/files/yielding.ts';
 import type { MarkedPlace, Placed, RecordLog } from '../../storage/records/record-log.ts';
@@ -90,125 +91,154 @@ class Count {
   }
 }
 
-export function figureRouter(
-  { recorder, lines, secrets, nowMs }: Pick<RecordedData, 'recorder' | 'lines' | 'secrets' | 'nowMs'>,
-  guard: RouteGuard,
-): Router {
-  const { view } = guard;
-  const { invocations, exchanges, bodies } = recorder;
-  const { factsOf, requestFactsOf } = recordedFacts(recorder);
+export function figureRouter(parts: Parts, guard: RouteGuard): Router {
   return mountRoutes(figureRoutes, guard, {
-    async readFigures({ caller, query: { of, q = '', scope, lambda, endpoint, plane, buckets } }) {
-      const [hide, now, count] = [hiding(secrets()), nowMs(), new Count()];
-      const { seesAll, sees } = visibilityFor(guard, caller);
-      const isInScope = scopeOf(view, scope);
-      const resourcesOf = (type: 'lambdas' | 'apiendpoints', one: Uuid | undefined) =>
-        view.all(type).filter(({ id }) => (one === undefined || id === one.toLowerCase()) && sees(id) && isInScope(id));
-      /** The groups that the caller asks for and may see; undefined: all. */
-      const groupsOf = (ring: RecordLog<unknown>, type: 'lambdas' | 'apiendpoints', one: Uuid | undefined) => {
-        if (!seesAll || scope !== undefined) return new Set(resourcesOf(type, one).map(({ id }) => ring.groupOf(id)));
-        return one === undefined ? undefined : new Set([ring.groupOf(one.toLowerCase())]);
-      };
-      const read =
-        <Facts extends object, T>(factsOfItem: (placed: Placed<T>) => Facts, ring: RecordLog<T>) =>
-        (seq: number) => {
-          const placed = ring.at(seq);
-          return placed && hide.facts(factsOfItem(placed));
-        };
-      const counting = <Facts extends object>(
-        asked: Query<Facts>,
-        ring: RecordLog<unknown>,
-        adder: (query: ReadQuery<Facts>) => (place: MarkedPlace) => void,
-      ) => {
-        const query = readQuery(asked);
-        return { query, work: count.records(ring, query, adder(query)) };
-      };
-      const { query, work } = {
-        invocations: () =>
-          counting(invocationQuery(q, now), invocations, (query) => {
-            const groups = groupsOf(invocations, 'lambdas', lambda);
-            const matches = count.matcher(
-              query,
-              {
-                beganMs: ({ beganMs }) => beganMs,
-                durationMs: ({ tookMs }) => tookMs,
-                outboundCalls: ({ kind }) => outboundCallsOfKind(kind),
-                outboundFailures: ({ mark }) => outboundFailuresOfMark(mark),
-                outcome: ({ kind }) => ({ ok: failureOfKind(kind) === undefined, failure: failureOfKind(kind) }),
-              },
-              read(factsOf, invocations),
-            );
-            return (place) => {
-              if (groups?.has(place.group) === false || !matches(place)) return;
-              count.rows.add(place.seq, place, isFailedMark(place.mark) ? 'failed' : 'ok');
-            };
-          }),
-        traffic: () =>
-          counting(exchangeQuery(q, now), exchanges, (query) => {
-            const groups = groupsOf(exchanges, 'apiendpoints', endpoint);
-            const isOwn = ({ seq }: MarkedPlace) => count.read(exchanges.at(seq)).item.userId === caller.userId;
-            const mayBeOwn = scope === undefined && endpoint === undefined;
-            const failing = new Map<number, number>();
-            for (const { key, mark } of invocations.marks())
-              if (outboundFailuresOfMark(mark) > 0) failing.set(key, outboundFailuresOfMark(mark));
-            const statusOf = ({ mark }: MarkedPlace) => mark || undefined;
-            const matches = count.matcher(
-              query,
-              {
-                beganMs: ({ beganMs }) => beganMs,
-                durationMs: ({ tookMs }) => tookMs,
-                status: statusOf,
-                plane: ({ kind }) => (isGatewayKind(kind) ? 'gateway' : 'control'),
-                outboundFailures: ({ key }) => failing.get(key) ?? 0,
-              },
-              read(requestFactsOf, exchanges),
-            );
-            return (place) => {
-              if (plane !== undefined && isGatewayKind(place.kind) !== (plane === 'gateway')) return;
-              const isSeen = !groups || groups.has(place.group) || (mayBeOwn && place.group === 0 && isOwn(place));
-              if (!isSeen || !matches(place)) return;
-              const state = howItWent({ status: statusOf(place), outboundFailures: failing.get(place.key) });
-              count.rows.add(place.seq, place, state);
-            };
-          }),
-        'outbound-calls': () =>
-          counting(outboundQuery(q, now), invocations, (query) => {
-            const groups = groupsOf(invocations, 'lambdas', lambda);
-            return (place) => {
-              if (outboundCallsOfKind(place.kind) === 0 || groups?.has(place.group) === false) return;
-              for (const one of callsIn(bodies, count.read(invocations.at(place.seq)))) {
-                const { call } = one;
-                if (!query.matches(hide.facts(factsOfCall(bodies, one)))) continue;
-                const figures = { beganMs: Date.parse(call.startedAt), tookMs: call.durationMs };
-                count.rows.add(one.seq, figures, isFailedCall(call) ? 'failed' : 'ok');
-              }
-            };
-          }),
-        'log-lines': () =>
-          counting(lineQuery(q, now), lines.ring, (query) => {
-            const { byGroup, factsOf: factsOfLine } = linesOf({ lines, recorder }, resourcesOf('lambdas', lambda));
-            const matches = count.matcher(
-              query,
-              {
-                beganMs: ({ beganMs }) => beganMs,
-                stream: ({ kind }) => (kind === 1 ? 'stderr' : 'stdout'),
-                lambdaId: ({ group }) => byGroup.get(group)?.id ?? '',
-                lambdaName: ({ group }) => byGroup.get(group)?.name ?? '',
-              },
-              read(factsOfLine, lines.ring),
-            );
-            return (place) => {
-              if (!byGroup.has(place.group) || !matches(place)) return;
-              count.rows.add(place.seq, place, place.kind === 1 ? 'failed' : 'ok');
-            };
-          }),
-      }[of]();
+    async readFigures({ caller, query }) {
+      const asking = askingOf(parts, guard, caller, query);
+      const { query: read, work } = FIGURES[query.of](asking);
       await inSlices(work);
-      const { fromMs: countedFromMs } = count;
-      return {
-        ...count.rows.view(query, now, buckets),
-        ...(countedFromMs !== undefined && { countedFrom: timeOf(countedFromMs) }),
-      };
+      const { rows, fromMs } = asking.count;
+      const shown = rows.view(read, asking.now, query.buckets);
+      return { ...shown, ...(fromMs !== undefined && { countedFrom: timeOf(fromMs) }) };
     },
   });
 }
+
+type Parts = Pick<RecordedData, 'recorder' | 'lines' | 'secrets' | 'nowMs'>;
+type Grouped = 'lambdas' | 'apiendpoints';
+
+/** What the figures of all lists need for one request. */
+function askingOf(parts: Parts, guard: RouteGuard, caller: Caller, asked: QueryOf<typeof figureRoutes.readFigures>) {
+  const { view } = guard;
+  const count = new Count();
+  const hide = hiding(parts.secrets());
+  const { seesAll, sees } = visibilityFor(guard, caller);
+  const isInScope = scopeOf(view, asked.scope);
+  const idOf = (type: Grouped) => (type === 'lambdas' ? asked.lambda : asked.endpoint)?.toLowerCase();
+  const resourcesOf = (type: Grouped) => {
+    const one = idOf(type);
+    return view.all(type).filter(({ id }) => (one === undefined || id === one) && sees(id) && isInScope(id));
+  };
+  return {
+    ...parts,
+    ...asked,
+    q: asked.q ?? '',
+    now: parts.nowMs(),
+    caller,
+    count,
+    hide,
+    resourcesOf,
+    /** The groups that the caller asks for and may see; undefined: all. */
+    groupsOf(ring: RecordLog<unknown>, type: Grouped) {
+      if (!seesAll || asked.scope !== undefined) return new Set(resourcesOf(type).map(({ id }) => ring.groupOf(id)));
+      const one = idOf(type);
+      return one === undefined ? undefined : new Set([ring.groupOf(one)]);
+    },
+    reading:
+      <Facts extends object, T>(factsOf: (placed: Placed<T>) => Facts, ring: RecordLog<T>) =>
+      (seq: number) => {
+        const placed = ring.at(seq);
+        return placed && hide.facts(factsOf(placed));
+      },
+    counting<Facts extends object>(
+      sent: Query<Facts>,
+      ring: RecordLog<unknown>,
+      adder: (query: ReadQuery<Facts>) => (place: MarkedPlace) => void,
+    ) {
+      const query = readQuery(sent);
+      return { query, work: count.records(ring, query, adder(query)) };
+    },
+  };
+}
+
+type Asking = ReturnType<typeof askingOf>;
+
+const beganMs = (place: MarkedPlace) => place.beganMs;
+const durationMs = ({ tookMs }: MarkedPlace) => tookMs;
+
+const FIGURES = {
+  invocations({ recorder, q, now, count, groupsOf, reading, counting }: Asking) {
+    const { invocations } = recorder;
+    return counting(invocationQuery(q, now), invocations, (query) => {
+      const groups = groupsOf(invocations, 'lambdas');
+      const matches = count.matcher(
+        query,
+        {
+          beganMs,
+          durationMs,
+          outboundCalls: ({ kind }) => outboundCallsOfKind(kind),
+          outboundFailures: ({ mark }) => outboundFailuresOfMark(mark),
+          outcome: ({ kind }) => ({ ok: failureOfKind(kind) === undefined, failure: failureOfKind(kind) }),
+        },
+        reading(recordedFacts(recorder).factsOf, invocations),
+      );
+      return (place) => {
+        if (groups?.has(place.group) === false || !matches(place)) return;
+        count.rows.add(place.seq, place, isFailedMark(place.mark) ? 'failed' : 'ok');
+      };
+    });
+  },
+  traffic({ recorder, q, now, caller, scope, endpoint, plane, count, groupsOf, reading, counting }: Asking) {
+    const { exchanges, invocations } = recorder;
+    return counting(exchangeQuery(q, now), exchanges, (query) => {
+      const groups = groupsOf(exchanges, 'apiendpoints');
+      const isOwn = ({ seq }: MarkedPlace) => count.read(exchanges.at(seq)).item.userId === caller.userId;
+      const mayBeOwn = scope === undefined && endpoint === undefined;
+      const failing = new Map<number, number>();
+      for (const { key, mark } of invocations.marks())
+        if (outboundFailuresOfMark(mark) > 0) failing.set(key, outboundFailuresOfMark(mark));
+      const statusOf = ({ mark }: MarkedPlace) => mark || undefined;
+      const matches = count.matcher(
+        query,
+        {
+          beganMs,
+          durationMs,
+          status: statusOf,
+          plane: ({ kind }) => (isGatewayKind(kind) ? 'gateway' : 'control'),
+          outboundFailures: ({ key }) => failing.get(key) ?? 0,
+        },
+        reading(recordedFacts(recorder).requestFactsOf, exchanges),
+      );
+      return (place) => {
+        if (plane !== undefined && isGatewayKind(place.kind) !== (plane === 'gateway')) return;
+        const isSeen = !groups || groups.has(place.group) || (mayBeOwn && place.group === 0 && isOwn(place));
+        if (!isSeen || !matches(place)) return;
+        const state = howItWent({ status: statusOf(place), outboundFailures: failing.get(place.key) });
+        count.rows.add(place.seq, place, state);
+      };
+    });
+  },
+  'outbound-calls'({ recorder: { invocations, bodies }, q, now, hide, count, groupsOf, counting }: Asking) {
+    return counting(outboundQuery(q, now), invocations, (query) => {
+      const groups = groupsOf(invocations, 'lambdas');
+      return (place) => {
+        if (outboundCallsOfKind(place.kind) === 0 || groups?.has(place.group) === false) return;
+        for (const one of callsIn(bodies, count.read(invocations.at(place.seq)))) {
+          const { call } = one;
+          if (!query.matches(hide.facts(factsOfCall(bodies, one)))) continue;
+          const figures = { beganMs: Date.parse(call.startedAt), tookMs: call.durationMs };
+          count.rows.add(one.seq, figures, isFailedCall(call) ? 'failed' : 'ok');
+        }
+      };
+    });
+  },
+  'log-lines'({ lines, recorder, q, now, count, resourcesOf, reading, counting }: Asking) {
+    return counting(lineQuery(q, now), lines.ring, (query) => {
+      const { byGroup, factsOf } = linesOf({ lines, recorder }, resourcesOf('lambdas'));
+      const matches = count.matcher(
+        query,
+        {
+          beganMs,
+          stream: ({ kind }) => (kind === 1 ? 'stderr' : 'stdout'),
+          lambdaId: ({ group }) => byGroup.get(group)?.id ?? '',
+          lambdaName: ({ group }) => byGroup.get(group)?.name ?? '',
+        },
+        reading(factsOf, lines.ring),
+      );
+      return (place) => {
+        if (!byGroup.has(place.group) || !matches(place)) return;
+        count.rows.add(place.seq, place, place.kind === 1 ? 'failed' : 'ok');
+      };
+    });
+  },
+};

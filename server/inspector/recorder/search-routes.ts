@@ -28,22 +28,61 @@ import { type Entry, type Source, search, textWith, wordsOf } from './search.ts'
 type Parts = Pick<RecordedData, 'recorder' | 'lines' | 'historyService' | 'secrets'> & { crm: MockCrm };
 
 /** One search over resources, records and history. */
-export function searchRouter({ recorder, lines, historyService, secrets, crm }: Parts, guard: RouteGuard): Router {
-  const { view } = guard;
-  const { invocations, exchanges, bodies } = recorder;
+export function searchRouter(parts: Parts, guard: RouteGuard): Router {
+  return mountRoutes(searchRoutes, guard, {
+    async searchAll({ caller, query: { q = '', limit }, res }) {
+      const words = wordsOf(q);
+      const searched = new Searched(parts, guard, caller, words);
+      const found = search(searched.sources(), { words, limit, total: searched.size });
+      res.type('application/x-ndjson').set('Cache-Control', 'no-store');
+      await sendStream(Readable.from(jsonLines(found)), res);
+    },
+  });
+}
 
-  /** First those whose name or id matches, then all others. */
-  function* resources(caller: Caller, words: readonly string[]): Generator<Entry | undefined> {
-    const all = () => resourceTypes.flatMap(({ word }) => view.all(word));
-    const isNamed = ({ name, id }: StoredResource) => textWith(words, [`${name} ${id}`]) !== undefined;
-    for (const one of all()) yield isNamed(one) ? resourceEntry(one, caller) : undefined;
-    for (const one of all()) yield isNamed(one) ? undefined : resourceEntry(one, caller);
+/** What one caller searches. */
+class Searched {
+  readonly #parts: Parts;
+  readonly #guard: RouteGuard;
+  readonly #caller: Caller;
+  readonly #words: readonly string[];
+  readonly #visibility: Visibility;
+  /** Texts without secrets; undefined if there are none. */
+  readonly #hide: (texts: () => Iterable<string>) => (() => string[]) | undefined;
+
+  constructor(parts: Parts, guard: RouteGuard, caller: Caller, words: readonly string[]) {
+    this.#parts = parts;
+    this.#guard = guard;
+    this.#caller = caller;
+    this.#words = words;
+    this.#visibility = visibilityFor(guard, caller);
+    const hidden = parts.secrets();
+    const { value } = hiding(hidden);
+    this.#hide = (texts) => (hidden.length === 0 ? undefined : () => Array.from(texts(), value));
   }
 
-  function resourceEntry(one: StoredResource, caller: Caller): Entry | undefined {
-    if (!seesRecord(guard, caller, one.id)) return undefined;
+  get size(): number {
+    const { recorder, lines, historyService } = this.#parts;
+    const { world, seq } = historyService.store;
+    return world.resources.size + recorder.exchanges.size + recorder.invocations.size + lines.ring.size + seq;
+  }
+
+  sources(): Source[] {
+    return [this.#resources(), this.#leads(), this.#requests(), this.#calls(), this.#printed(), this.#commits()];
+  }
+
+  /** First those whose name or id matches, then all others. */
+  *#resources(): Generator<Entry | undefined> {
+    const all = () => resourceTypes.flatMap(({ word }) => this.#guard.view.all(word));
+    const isNamed = ({ name, id }: StoredResource) => textWith(this.#words, [`${name} ${id}`]) !== undefined;
+    for (const one of all()) yield isNamed(one) ? this.#resourceEntry(one) : undefined;
+    for (const one of all()) yield isNamed(one) ? undefined : this.#resourceEntry(one);
+  }
+
+  #resourceEntry(one: StoredResource): Entry | undefined {
+    if (!seesRecord(this.#guard, this.#caller, one.id)) return undefined;
     const { id, name, description = '', modified } = one;
-    const path = pathOf(one, (parent) => view.find(parent));
+    const path = pathOf(one, (parent) => this.#guard.view.find(parent));
     const texts = ({ properties }: StoredResource) => [name, id, path, description, ...textsIn(properties)];
     return {
       kind: 'resource',
@@ -53,53 +92,50 @@ export function searchRouter({ recorder, lines, historyService, secrets, crm }: 
     };
   }
 
-  function* leads({ sees }: Visibility): Generator<Entry | undefined> {
+  *#leads(): Generator<Entry | undefined> {
+    const { crm } = this.#parts;
     for (const lead of [...crm.listLeads({ isRefused: true }), ...crm.listLeads()].reverse()) {
-      const { id, receivedAt, fields, mapped, executionId } = lead;
-      const texts = () => [...fields.map(({ value }) => value), id, executionId ?? '', lead.source.path];
+      if (!this.#visibility.sees(lead.sender?.lambdaId)) {
+        yield undefined;
+        continue;
+      }
+      const { id, receivedAt: at, fields, mapped, executionId } = lead;
       const name = [mapped.firstName, mapped.lastName].filter(Boolean).join(' ');
-      yield sees(lead.sender?.lambdaId)
-        ? {
-            kind: 'lead',
-            texts,
-            hit: () => ({
-              id,
-              at: receivedAt,
-              title: name || mapped.email || 'Lead',
-              executionId,
-              isFailed: 'refused' in lead,
-            }),
-          }
-        : undefined;
+      const title = name || mapped.email || 'Lead';
+      yield {
+        kind: 'lead',
+        texts: () => [...fields.map(({ value }) => value), id, executionId ?? '', lead.source.path],
+        hit: () => ({ id, at, title, executionId, isFailed: 'refused' in lead }),
+      };
     }
   }
 
-  function* requests(caller: Caller, visibility: Visibility, hide: Hide): Generator<Entry | undefined> {
-    const isSeen = isSeenBy(caller, visibility);
+  *#requests(): Generator<Entry | undefined> {
+    const { exchanges, bodies } = this.#parts.recorder;
+    const isSeen = isSeenBy(this.#caller, this.#visibility);
     for (const { item, seq } of newestFirst(exchanges)) {
+      if (!isSeen(item)) {
+        yield undefined;
+        continue;
+      }
+      const { at, method, target, status, executionId } = item;
       const row = toExchangeView(item, seq, 0);
       const texts = () => textsOfExchange(factsOfExchange(bodies, item, row));
-      yield isSeen(item)
-        ? {
-            kind: 'request',
-            texts,
-            shownTexts: hide(texts),
-            hit: () => ({
-              id: String(seq),
-              at: item.at,
-              title: `${item.method} ${item.target} ${item.status ?? ''}`,
-              executionId: item.executionId,
-              isFailed: (item.status ?? 500) >= 400,
-            }),
-          }
-        : undefined;
+      const title = () => `${method} ${target} ${status ?? ''}`;
+      yield {
+        kind: 'request',
+        texts,
+        shownTexts: this.#hide(texts),
+        hit: () => ({ id: String(seq), at, title: title(), executionId, isFailed: (status ?? 500) >= 400 }),
+      };
     }
   }
 
   /** Invocations, each followed by its outbound calls. */
-  function* calls({ sees }: Visibility, hide: Hide): Generator<Entry | undefined> {
+  *#calls(): Generator<Entry | undefined> {
+    const { invocations, bodies } = this.#parts.recorder;
     for (const { item, seq } of newestFirst(invocations)) {
-      if (!sees(item.lambdaId)) {
+      if (!this.#visibility.sees(item.lambdaId)) {
         yield undefined;
         continue;
       }
@@ -111,88 +147,56 @@ export function searchRouter({ recorder, lines, historyService, secrets, crm }: 
       yield {
         kind: 'invocation',
         texts,
-        shownTexts: hide(texts),
+        shownTexts: this.#hide(texts),
         hit: () => ({ id: executionId, at: item.acceptedAt, title: lambdaName, executionId, isFailed }),
       };
-      for (const placed of callsIn(bodies, { item, seq }, details)) {
-        const { call } = placed;
-        const callTexts = () => textsOfCall(factsOfCall(bodies, placed));
-        yield {
-          kind: 'call',
-          texts: callTexts,
-          shownTexts: hide(callTexts),
-          hit: () => ({
-            id: String(placed.seq),
-            at: call.startedAt,
-            title: `${call.method} ${call.url} ${call.status ?? ''}`,
-            executionId,
-            isFailed: isFailedCall(call),
-          }),
-        };
-      }
+      for (const placed of callsIn(bodies, { item, seq }, details)) yield this.#callEntry(placed);
     }
   }
 
-  function* printed({ sees }: Visibility, hide: Hide): Generator<Entry | undefined> {
-    const { ring } = lines;
-    const lambdas = new Map(view.all('lambdas').map((one) => [ring.groupOf(one.id), one]));
+  #callEntry(placed: ReturnType<typeof callsIn>[number]): Entry {
+    const { call, seq, of } = placed;
+    const texts = () => textsOfCall(factsOfCall(this.#parts.recorder.bodies, placed));
+    const title = () => `${call.method} ${call.url} ${call.status ?? ''}`;
+    return {
+      kind: 'call',
+      texts,
+      shownTexts: this.#hide(texts),
+      hit: () => ({
+        id: String(seq),
+        at: call.startedAt,
+        title: title(),
+        executionId: of.executionId,
+        isFailed: isFailedCall(call),
+      }),
+    };
+  }
+
+  *#printed(): Generator<Entry | undefined> {
+    const { ring } = this.#parts.lines;
+    const lambdas = new Map(this.#guard.view.all('lambdas').map((one) => [ring.groupOf(one.id), one]));
     for (const { item, seq } of newestFirst(ring)) {
       const lambda = lambdas.get(ring.groupAt(seq));
+      if (!lambda || !this.#visibility.sees(lambda.id)) {
+        yield undefined;
+        continue;
+      }
       const { atMs, text, executionId, stream } = item;
-      yield lambda && sees(lambda.id)
-        ? {
-            kind: 'line',
-            texts: () => [text],
-            shownTexts: hide(() => [text]),
-            hit: () => ({
-              id: String(seq),
-              at: exactTimeOf(atMs),
-              title: lambda.name,
-              executionId,
-              isFailed: stream === 'stderr',
-            }),
-          }
-        : undefined;
+      const texts = () => [text];
+      const place = { id: String(seq), title: lambda.name, executionId, isFailed: stream === 'stderr' };
+      yield { kind: 'line', texts, shownTexts: this.#hide(texts), hit: () => ({ ...place, at: exactTimeOf(atMs) }) };
     }
   }
 
   /** A word that is a number finds the commit of that number. */
-  async function* commits(caller: Caller, visibility: Visibility, words: readonly string[]) {
-    for await (const whole of historyService.store.history.commits()) {
-      const commit = seenPart(whole, visibility);
-      yield commit && commitEntry(commit, words, () => maskedCommit(commit, (id) => seesRecord(guard, caller, id)));
+  async *#commits(): AsyncGenerator<Entry | undefined> {
+    for await (const whole of this.#parts.historyService.store.history.commits()) {
+      const commit = seenPart(whole, this.#visibility);
+      const shown = (one: Commit) => maskedCommit(one, (id) => seesRecord(this.#guard, this.#caller, id));
+      yield commit && commitEntry(commit, this.#words, () => shown(commit));
     }
   }
-
-  return mountRoutes(searchRoutes, guard, {
-    async searchAll({ caller, query: { q = '', limit }, res }) {
-      const words = wordsOf(q);
-      const visibility = visibilityFor(guard, caller);
-      const hidden = secrets();
-      const { value } = hiding(hidden);
-      const hide: Hide = (texts) => (hidden.length === 0 ? undefined : () => Array.from(texts(), value));
-      const sources: Source[] = [
-        resources(caller, words),
-        leads(visibility),
-        requests(caller, visibility, hide),
-        calls(visibility, hide),
-        printed(visibility, hide),
-        commits(caller, visibility, words),
-      ];
-      const total =
-        historyService.store.world.resources.size +
-        exchanges.size +
-        invocations.size +
-        lines.ring.size +
-        historyService.store.seq;
-      const parts = search(sources, { words, limit, total });
-      res.type('application/x-ndjson').set('Cache-Control', 'no-store');
-      await sendStream(Readable.from(jsonLines(parts)), res);
-    },
-  });
 }
-
-type Hide = (texts: () => Iterable<string>) => (() => string[]) | undefined;
 
 function commitEntry(commit: Commit, words: readonly string[], shown: () => Commit): Entry {
   const { seq, atMs, cause } = commit;

@@ -21,42 +21,66 @@ interface JobOfRun {
 }
 
 /** Pipelines, jobs, their logs and artifacts. */
-export function pipelineRoutes({ pipelines, repositories, views }: ScmRoutesOptions): Routes {
-  const runs = (request: ScmRequest) => pipelines().list(request.project.id);
-  const runWhere = (request: ScmRequest, isMeant: (run: ListedRun) => boolean) => {
-    const run = runs(request).find(isMeant);
-    if (!run) throw notFound('Pipeline');
-    return run;
-  };
-  const runOf = (request: ScmRequest) =>
-    runWhere(request, (run) => String(pipelineNumber(run)) === request.param('pipeline'));
-  const jobOf = (request: ScmRequest): JobOfRun => {
-    for (const run of runs(request)) {
-      const job = run.jobs.find(({ name }) => String(jobNumber(run.id, name)) === request.param('job'));
+export function pipelineRoutes(options: ScmRoutesOptions): Routes {
+  const runs = new ProjectRuns(options);
+  return { ...runRoutes(runs, options), ...jobRoutes(runs, options), ...artifactRoutes(runs, options) };
+}
+
+/** Finds the runs and jobs of requests, and begins and ends runs. */
+class ProjectRuns {
+  readonly #options: ScmRoutesOptions;
+
+  constructor(options: ScmRoutesOptions) {
+    this.#options = options;
+  }
+
+  list(request: ScmRequest): readonly ListedRun[] {
+    return this.#options.pipelines().list(request.project.id);
+  }
+
+  runOf(request: ScmRequest): ListedRun {
+    return this.#where(request, (run) => String(pipelineNumber(run)) === request.param('pipeline'));
+  }
+
+  jobOf(request: ScmRequest): JobOfRun {
+    return this.job(request, ({ id }, { name }) => String(jobNumber(id, name)) === request.param('job'));
+  }
+
+  /** The newest job of which that is true. */
+  job(request: ScmRequest, isMeant: (run: ListedRun, job: PipelineJob) => boolean): JobOfRun {
+    for (const run of this.list(request)) {
+      const job = run.jobs.find((one) => isMeant(run, one));
       if (job) return { run, job };
     }
     throw notFound('Job');
-  };
-  const whole = (run: ListedRun) => {
+  }
+
+  whole(run: ListedRun) {
+    const { pipelines, views } = this.#options;
     const isInvalid = run.state === 'failed' && run.jobs.length === 0;
     const problem = isInvalid ? pipelines().logOf(run).join('\n') : null;
     return { ...views.pipeline(run), yaml_errors: problem };
-  };
-  const cancel = (run: ListedRun) => {
-    if (run.state === 'running' && !pipelines().cancel(run))
+  }
+
+  cancel(run: ListedRun): void {
+    if (run.state === 'running' && !this.#options.pipelines().cancel(run))
       throw new ScmError(409, { message: 'A command runs this pipeline. Stop that command.' });
-  };
-  const retried = async (request: ScmRequest) => {
-    const { run, job } = jobOf(request);
+  }
+
+  async retry(request: ScmRequest) {
+    const { pipelines, views } = this.#options;
+    const { run, job } = this.jobOf(request);
     const { id } = await pipelines()
       .retry(run, job.name)
       .catch((failure) => {
         throw new ScmError(403, { message: `403 Forbidden - ${reasonOf(failure)}` });
       });
-    const again = runWhere(request, (one) => one.id === id);
+    const again = this.#where(request, (one) => one.id === id);
     return views.job(again, again.jobs.find(({ name }) => name === job.name) ?? job);
-  };
-  const started = async (request: ScmRequest, ref: string, sha: string | undefined) => {
+  }
+
+  async start(request: ScmRequest, ref: string, sha: string | undefined) {
+    const { pipelines, repositories } = this.#options;
     const { project } = request;
     const isTag = (await repositories.findCommit(project, `refs/heads/${ref}`)) === undefined;
     const found = sha ?? (await repositories.findCommit(project, `refs/${isTag ? 'tags' : 'heads'}/${ref}`));
@@ -69,106 +93,123 @@ export function pipelineRoutes({ pipelines, repositories, views }: ScmRoutesOpti
       .catch((failure) => {
         throw new ScmError(400, { message: { base: [reasonOf(failure)] } });
       });
-    return whole(runWhere(request, (one) => one.id === id));
-  };
-  const listJobs = (request: ScmRequest, of: readonly ListedRun[]) => {
+    return this.whole(this.#where(request, (one) => one.id === id));
+  }
+
+  listJobs(request: ScmRequest, of: readonly ListedRun[]): Listed {
     const scopes = request.texts('scope');
-    const all = of.flatMap((run) => run.jobs.map((job) => views.job(run, job)).reverse());
+    const all = of.flatMap((run) => run.jobs.map((job) => this.#options.views.job(run, job)).reverse());
     return new Listed(all.filter(({ status }) => scopes.length === 0 || scopes.includes(status)));
-  };
+  }
+
+  #where(request: ScmRequest, isMeant: (run: ListedRun) => boolean): ListedRun {
+    const run = this.list(request).find(isMeant);
+    if (!run) throw notFound('Pipeline');
+    return run;
+  }
+}
+
+function runRoutes(runs: ProjectRuns, { pipelines, views }: ScmRoutesOptions): Routes {
   return {
     [`GET ${PIPELINES}`]: (request) => {
-      const found = runs(request).map((run) => views.pipeline(run));
+      const found = runs.list(request).map((run) => views.pipeline(run));
       const isWanted = (one: (typeof found)[number]) =>
         (['ref', 'sha', 'status', 'source'] as const).every((name) => request.isAsked(name, String(one[name])));
       return new Listed(found.filter(isWanted));
     },
-    'POST /projects/:project/pipeline': (request) => started(request, request.required('ref').ref, undefined),
+    'POST /projects/:project/pipeline': (request) => runs.start(request, request.required('ref').ref, undefined),
     [`GET ${PIPELINES}/latest`](request) {
       const ref = request.query('ref') ?? request.project.default_branch;
-      const found = runs(request).find(({ branch }) => branch === ref);
+      const found = runs.list(request).find(({ branch }) => branch === ref);
       if (!found) throw new ScmError(403, { message: '403 Forbidden' });
-      return whole(found);
+      return runs.whole(found);
     },
-    [`GET ${PIPELINES}/:pipeline`]: (request) => whole(runOf(request)),
-    [`GET ${PIPELINES}/:pipeline/variables`]: (request) => runOf(request) && new Listed([]),
-    [`GET ${PIPELINES}/:pipeline/jobs`]: (request) => listJobs(request, [runOf(request)]),
-    [`GET ${PIPELINES}/:pipeline/bridges`]: (request) => runOf(request) && new Listed([]),
+    [`GET ${PIPELINES}/:pipeline`]: (request) => runs.whole(runs.runOf(request)),
+    [`GET ${PIPELINES}/:pipeline/variables`]: (request) => runs.runOf(request) && new Listed([]),
+    [`GET ${PIPELINES}/:pipeline/jobs`]: (request) => runs.listJobs(request, [runs.runOf(request)]),
+    [`GET ${PIPELINES}/:pipeline/bridges`]: (request) => runs.runOf(request) && new Listed([]),
     // The commit again, as a pipeline of its own.
-    [`POST ${PIPELINES}/:pipeline/retry`]: (request) => started(request, runOf(request).branch, runOf(request).sha),
+    [`POST ${PIPELINES}/:pipeline/retry`](request) {
+      const { branch, sha } = runs.runOf(request);
+      return runs.start(request, branch, sha);
+    },
     [`POST ${PIPELINES}/:pipeline/cancel`](request) {
-      cancel(runOf(request));
-      return whole(runOf(request));
+      runs.cancel(runs.runOf(request));
+      return runs.whole(runs.runOf(request));
     },
     async [`DELETE ${PIPELINES}/:pipeline`](request) {
-      const run = runOf(request);
+      const run = runs.runOf(request);
       if (run.state === 'running')
         throw new ScmError(403, { message: '403 Forbidden - the pipeline is running. Cancel it first.' });
       await pipelines().remove(run);
       return undefined;
     },
-    [`GET ${JOBS}`]: (request) => listJobs(request, runs(request)),
+  };
+}
+
+function jobRoutes(runs: ProjectRuns, { pipelines, views }: ScmRoutesOptions): Routes {
+  return {
+    [`GET ${JOBS}`]: (request) => runs.listJobs(request, runs.list(request)),
     [`GET ${JOBS}/:job`](request) {
-      const { run, job } = jobOf(request);
+      const { run, job } = runs.jobOf(request);
       return views.job(run, job);
     },
     [`GET ${JOBS}/:job/trace`](request) {
-      const { run, job } = jobOf(request);
+      const { run, job } = runs.jobOf(request);
       return new Raw('text/plain; charset=utf-8', traceOf(job, pipelines().logOf(run)));
     },
-    [`POST ${JOBS}/:job/retry`]: retried,
+    [`POST ${JOBS}/:job/retry`]: (request) => runs.retry(request),
     [`POST ${JOBS}/:job/play`](request) {
-      if (jobOf(request).job.state === 'skipped') return retried(request);
+      if (runs.jobOf(request).job.state === 'skipped') return runs.retry(request);
       throw new ScmError(400, { message: '400 Bad request - Unplayable Job' });
     },
     [`POST ${JOBS}/:job/cancel`](request) {
-      const { run, job } = jobOf(request);
+      const { run, job } = runs.jobOf(request);
       if (hasEnded(job)) throw new ScmError(403, { message: '403 Forbidden - Job is not cancelable' });
-      cancel(run);
+      runs.cancel(run);
       return views.job(run, job);
     },
-    [`GET ${JOBS}/:job/artifacts`]: (request) => archiveOf(jobOf(request)),
-    [`GET ${JOBS}/:job/artifacts/*path`]: (request) => fileOf(jobOf(request), request.path('path')),
-    [`GET ${JOBS}/artifacts/:ref/download`]: (request) => archiveOf(newest(request)),
-    [`GET ${JOBS}/artifacts/:ref/raw/*path`]: (request) => fileOf(newest(request), request.path('path')),
   };
+}
 
-  /** The newest successful run of a branch with a job of that name. */
-  function newest(request: ScmRequest): JobOfRun {
-    const { job: name } = request.required('job');
-    for (const run of runs(request)) {
-      if (run.branch !== request.param('ref') || run.state !== 'success') continue;
-      const job = run.jobs.find((one) => one.name === name);
-      if (job) return { run, job };
-    }
-    throw notFound('Job');
-  }
-
-  async function folderOf({ run, job }: JobOfRun): Promise<string> {
+function artifactRoutes(runs: ProjectRuns, { pipelines }: ScmRoutesOptions): Routes {
+  const folderOf = async ({ run, job }: JobOfRun): Promise<string> => {
     const dir = pipelines().artifactsOf(run, job.name);
     const real = dir === undefined ? undefined : await realpath(dir).catch(() => undefined);
     if (real === undefined) throw new ScmError(404, { message: '404 Not Found' });
     return real;
-  }
+  };
+  /** The newest successful run of a branch with a job of that name. */
+  const newest = (request: ScmRequest): JobOfRun => {
+    const { job: wanted } = request.required('job');
+    const ref = request.param('ref');
+    return runs.job(request, (run, { name }) => name === wanted && run.branch === ref && run.state === 'success');
+  };
+  const archive = async (job: JobOfRun) => archiveOf(await folderOf(job));
+  const file = async (job: JobOfRun, path: string) => fileIn(await folderOf(job), path);
+  return {
+    [`GET ${JOBS}/:job/artifacts`]: (request) => archive(runs.jobOf(request)),
+    [`GET ${JOBS}/:job/artifacts/*path`]: (request) => file(runs.jobOf(request), request.path('path')),
+    [`GET ${JOBS}/artifacts/:ref/download`]: (request) => archive(newest(request)),
+    [`GET ${JOBS}/artifacts/:ref/raw/*path`]: (request) => file(newest(request), request.path('path')),
+  };
+}
 
-  async function archiveOf(job: JobOfRun): Promise<Raw> {
-    const dir = await folderOf(job);
-    const zip = new yazl.ZipFile();
-    const found = await readdir(dir, { recursive: true, withFileTypes: true });
-    for (const entry of found) {
-      const path = join(entry.parentPath, entry.name);
-      const name = path.slice(dir.length + 1).replaceAll(sep, '/');
-      if (entry.isFile() && !name.startsWith(`${DOTENV_FOLDER}/`)) zip.addFile(path, name);
-    }
-    zip.end();
-    return new Raw('application/zip', zip.outputStream.pipe(new PassThrough()), 'artifacts.zip');
+async function archiveOf(dir: string): Promise<Raw> {
+  const zip = new yazl.ZipFile();
+  const found = await readdir(dir, { recursive: true, withFileTypes: true });
+  for (const entry of found) {
+    const path = join(entry.parentPath, entry.name);
+    const name = path.slice(dir.length + 1).replaceAll(sep, '/');
+    if (entry.isFile() && !name.startsWith(`${DOTENV_FOLDER}/`)) zip.addFile(path, name);
   }
+  zip.end();
+  return new Raw('application/zip', zip.outputStream.pipe(new PassThrough()), 'artifacts.zip');
+}
 
-  async function fileOf(job: JobOfRun, path: string): Promise<Raw> {
-    const dir = await folderOf(job);
-    const file = await realpath(join(dir, path)).catch(() => undefined);
-    // Not by a link that leads elsewhere.
-    if (file === undefined || !file.startsWith(`${dir}${sep}`) || !(await lstat(file)).isFile()) throw notFound('File');
-    return new Raw('application/octet-stream', createReadStream(file), path.slice(path.lastIndexOf('/') + 1));
-  }
+async function fileIn(dir: string, path: string): Promise<Raw> {
+  const file = await realpath(join(dir, path)).catch(() => undefined);
+  // Not by a link that leads elsewhere.
+  if (file === undefined || !file.startsWith(`${dir}${sep}`) || !(await lstat(file)).isFile()) throw notFound('File');
+  return new Raw('application/octet-stream', createReadStream(file), path.slice(path.lastIndexOf('/') + 1));
 }

@@ -10,7 +10,8 @@ const MAX_COMMITS = 1_000;
 
 /** Branches, tags, commits and files of the Git repositories. */
 export function repositoryRoutes(options: ScmRoutesOptions): Routes {
-  return { ...refRoutes(options), ...commitRoutes(options), ...fileRoutes(options), ...treeRoutes(options) };
+  const ofFiles = { ...fileRoutes(options), ...treeRoutes(options), ...archiveRoutes(options) };
+  return { ...refRoutes(options), ...commitRoutes(options), ...ofFiles, ...comparisonRoutes(options) };
 }
 
 type Refs = { name: string; sha: string; message: string };
@@ -225,7 +226,7 @@ function fileRoutes(options: ScmRoutesOptions): Routes {
   };
 }
 
-function treeRoutes({ repositories, views }: ScmRoutesOptions): Routes {
+function treeRoutes({ repositories }: ScmRoutesOptions): Routes {
   const blobOf = async (request: ScmRequest) => {
     const blob = await repositories
       .bytes(request.project, ['cat-file', 'blob', request.param('sha')])
@@ -254,6 +255,11 @@ function treeRoutes({ repositories, views }: ScmRoutesOptions): Routes {
     },
     [`GET ${REPOSITORY}/blobs/:sha/raw`]: async (request) =>
       new Raw('text/plain; charset=utf-8', await blobOf(request)),
+  };
+}
+
+function comparisonRoutes({ repositories, views }: ScmRoutesOptions): Routes {
+  return {
     async [`GET ${REPOSITORY}/compare`](request) {
       const { project } = request;
       const { from, to } = request.required('from', 'to');
@@ -296,18 +302,22 @@ function treeRoutes({ repositories, views }: ScmRoutesOptions): Routes {
       });
       return new Listed(contributors);
     },
-    [`GET ${REPOSITORY}/archive`]: (request) => archiveOf(request, 'tar.gz'),
-    [`GET ${REPOSITORY}/archive.:format`]: (request) => archiveOf(request, request.param('format')),
   };
+}
 
-  async function archiveOf(request: ScmRequest, format: string): Promise<Raw> {
+function archiveRoutes({ repositories }: ScmRoutesOptions): Routes {
+  const archiveOf = async (request: ScmRequest, format: string): Promise<Raw> => {
     if (!['zip', 'tar', 'tar.gz'].includes(format)) throw invalidValue('format');
     const { project } = request;
     const sha = await repositories.shaOf(project, request.query('sha'));
     const name = `${pathWithNamespace(project).replaceAll('/', '-')}-${sha.slice(0, 8)}`;
     const content = await repositories.bytes(project, ['archive', `--format=${format}`, `--prefix=${name}/`, sha]);
     return new Raw('application/octet-stream', content, `${name}.${format}`);
-  }
+  };
+  return {
+    [`GET ${REPOSITORY}/archive`]: (request) => archiveOf(request, 'tar.gz'),
+    [`GET ${REPOSITORY}/archive.:format`]: (request) => archiveOf(request, request.param('format')),
+  };
 }
 
 /** The files of a diff, as the API lists them. */
