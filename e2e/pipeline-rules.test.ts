@@ -26,23 +26,29 @@ async function runJobs(definition: string, ...words: string[]) {
   return { exitCode, out: `${out}${err}`, states };
 }
 
-it('"Predefined variables": CI_COMMIT_BEFORE_SHA is the commit before on the branch, also when a run is repeated', {
+it('"Predefined variables": CI_COMMIT_BEFORE_SHA is the commit before on the branch, also when a run is repeated, which uses no earlier artifacts', {
   timeout: LIMIT_MS,
 }, async () => {
   const run = async (...words: string[]) => {
     const { out } = await bench.run('--source', 'push', ...words);
-    return /> before (\w+)/.exec(out)?.[1];
+    return /> before (.+)/.exec(out)?.[1];
   };
   await bench.git('switch', '-q', '-c', 'feature/before');
-  await bench.commit({ '.gitlab-ci.yml': 'a: {script: [echo "before $CI_COMMIT_BEFORE_SHA"]}\n' });
+  await bench.commit({
+    '.gitlab-ci.yml': `
+stages: [build, test]
+make: {stage: build, script: [test -z "$MADE" || echo made > made.txt], artifacts: {paths: [made.txt]}}
+a: {stage: test, script: [echo "before $CI_COMMIT_BEFORE_SHA" *.txt]}
+`,
+  });
   const first = await bench.git('rev-parse', 'HEAD');
-  expect(await run()).toBe('0'.repeat(40));
+  expect(await run()).toBe(`${'0'.repeat(40)} *.txt`);
   await bench.commit({});
-  expect([await run(), await run()]).toEqual([first, first]);
+  expect([await run('--variable', 'MADE=yes'), await run()]).toEqual([`${first} made.txt`, `${first} *.txt`]);
   // The remote's version of the branch takes precedence.
   const begin = await bench.git('rev-parse', 'main');
   await bench.git('update-ref', 'refs/remotes/origin/feature/before', begin);
-  expect(await run()).toBe(begin);
+  expect(await run()).toBe(`${begin} *.txt`);
   await bench.git('update-ref', '-d', 'refs/remotes/origin/feature/before');
   await bench.git('switch', '-q', 'feature/a');
 });
@@ -155,7 +161,7 @@ child: {stage: test, trigger: {include: [{artifact: made.yml, job: make}]}}
     expect(made.out).toContain(`the child pipeline could not be created: ${refusal}`);
   });
 
-  it('"Dynamic child pipelines" and "needs:pipeline:job": definition and artifacts are those of jobs of the parent', {
+  it('"Dynamic child pipelines" and "needs:pipeline:job": definition and artifacts are those of jobs of the parent, and each job has its log', {
     timeout: LIMIT_MS,
   }, async () => {
     const made = 'script: [cat given.txt], needs: [{pipeline: $$PARENT, job: make}]';
@@ -175,6 +181,14 @@ child:
     expect(exitCode, out).toBe(0);
     expect(states).toEqual(['make success', 'child success', 'child / made success']);
     expect(out).toContain('> hello');
+    const { scmUrl, scmToken } = bench.platform.emulator;
+    const api = `${scmUrl}/api/v4/projects/fern-moss%2Fapp`;
+    const read = (path: string) => fetch(`${api}/${path}`, { headers: { 'PRIVATE-TOKEN': scmToken } });
+    const [{ id: newest }] = (await (await read('pipelines')).json()) as Body[];
+    const jobs = (await (await read(`pipelines/${newest}/jobs`)).json()) as Body[];
+    const traces = jobs.map(async ({ id }) => (await read(`jobs/${id}/trace`)).text());
+    const last = (await Promise.all(traces)).map((trace) => trace.trim().split('\n').at(-1));
+    expect(last).toEqual(states.map(() => expect.stringMatching(/^finished in \d/)));
   });
 
   it('"trigger:project": pipelines of other projects are refused', { timeout: LIMIT_MS }, async () => {
