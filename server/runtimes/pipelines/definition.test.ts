@@ -58,6 +58,12 @@ it.each<[string, Record<string, string>]>([
     "condition 1 of 'only:variables' of 'a'",
     { '.gitlab-ci.yml': 'a: {script: echo hi, only: {variables: ["$A ="]}}\n' },
   ],
+  ["job 'a' cannot be read: timeout is not a duration", { '.gitlab-ci.yml': 'a: {script: echo hi, timeout: soon}\n' }],
+  [
+    "job 'a' cannot be read: start_in is not a duration",
+    { '.gitlab-ci.yml': 'a: {script: echo hi, when: delayed, start_in: later}\n' },
+  ],
+  ["property 'max' must be <= 2 at a.retry.max", { '.gitlab-ci.yml': 'a: {script: echo hi, retry: {max: 5}}\n' }],
   ['none.yml', { '.gitlab-ci.yml': 'include: /none.yml\na: {script: echo hi}\n' }],
   ['.gitlab-ci.yml:2:1 is not valid YAML', { '.gitlab-ci.yml': 'ci: [a\nb: {\n' }],
   ['future stage', { '.gitlab-ci.yml': 'a: {script: echo hi, stage: build, needs: [b]}\nb: {script: echo hi}\n' }],
@@ -83,7 +89,18 @@ it.each<[string, Record<string, string>]>([
   const failure = await read(files).catch((thrown) => thrown);
   expect(failure).toBeInstanceOf(PipelineError);
   expect(failure.message).toContain(where);
-  expect(failure.message).not.toContain('\n');
+  expect(failure.message).not.toMatch(/\n|\[#/);
+});
+
+it('has the keywords of `default` in each job that inherits them', async () => {
+  const defaults =
+    '{hooks: {pre_get_sources_script: [ls]}, id_tokens: {TOKEN: {aud: x}}, interruptible: true, timeout: 1h}';
+  const { jobs } = await read({
+    '.gitlab-ci.yml': `default: ${defaults}\na: {script: ls}\nb: {script: ls, inherit: {default: [timeout]}}\n`,
+  });
+  expect(jobs.get('a')).toMatchObject({ hooks: {}, id_tokens: { TOKEN: {} }, interruptible: true, timeout: '1h' });
+  expect(jobs.get('b')).toMatchObject({ timeout: '1h' });
+  expect(jobs.get('b')).not.toHaveProperty('id_tokens');
 });
 
 it('is expanded once as long as nothing that decides about it changes', async () => {

@@ -12,6 +12,7 @@ import { isTrue } from './expression.ts';
 import { git } from './git.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { DEFINITION } from './repository.ts';
+import { spanMs } from './time-span.ts';
 
 /** Most of one file, as on the server. */
 const MAX_FILE_CHARACTERS = 1024 * 1024;
@@ -121,6 +122,8 @@ const retry = z.union([
     }),
 ]);
 
+const span = z.string().refine((text) => spanMs(text) !== undefined, 'is not a duration, such as 1h 30m');
+
 const job = z.looseObject({
   stage: z.string().default('test'),
   script: texts.optional(),
@@ -156,9 +159,9 @@ const job = z.looseObject({
   environment: environment.nullish(),
   inherit: z.looseObject({ variables: inherits.optional(), default: inherits.optional() }).nullish(),
   retry: retry.nullish(),
-  timeout: z.string().nullish(),
+  timeout: span.nullish(),
   coverage: z.string().nullish(),
-  start_in: z.string().nullish(),
+  start_in: span.nullish(),
   resource_group: z.string().optional(),
   trigger: z.unknown().optional(),
 });
@@ -252,15 +255,16 @@ export async function readDefinition(options: ReadOptions): Promise<Definition &
   return { stages: data.stages, variables: data.variables, workflowRules, jobs, files: [...seen] };
 }
 
-/** A job with what its reader leaves out: `retry` and `timeout` of `default`, and which parallel jobs a need means. */
+/** Keywords of `default` that the reader leaves out. */
+const UNREAD_DEFAULTS = ['hooks', 'id_tokens', 'identity', 'interruptible', 'retry', 'timeout'];
+
+/** A job with what its reader leaves out: some of `default`, and which parallel jobs a need means. */
 function withUnread(written: Written, name: string, content: Written): Written {
   const isInherited = (keyword: string) => {
     const which: unknown = Object(content.inherit).default ?? true;
     return Array.isArray(which) ? which.includes(keyword) : which !== false;
   };
-  const defaults = ['retry', 'timeout']
-    .filter(isInherited)
-    .map((keyword) => [keyword, Object(written.default)[keyword]]);
+  const defaults = UNREAD_DEFAULTS.filter(isInherited).map((keyword) => [keyword, Object(written.default)[keyword]]);
   const needs = needsWritten(written, name);
   return {
     ...Object.fromEntries(defaults),
@@ -470,6 +474,7 @@ function complaintIn(said: string): string {
       .join(' ')
       .replace(/^(?:Assertion)?Error: /, '')
       .replace(/(could not be fetched \{[^}]*\}) Error: Command failed.*$/, '$1')
-      .replace(/^Invalid \.gitlab-ci\.yml configuration! • /, '') || 'no reason given'
+      .replace(/^Invalid \.gitlab-ci\.yml configuration! • /, '')
+      .replace(/ \[#\/[^\]]*\]/g, '') || 'no reason given'
   );
 }

@@ -21,7 +21,7 @@ import { appsOf, whenItAnswers } from './deployed.ts';
 import { diskFullError } from './disk-full-error.ts';
 import { EngineCommand } from './engine-command.ts';
 import type { JobPlace } from './job-environment.ts';
-import { type JobsOptions, runJob, spanMs, withoutEngine } from './job-execution.ts';
+import { type JobsOptions, runJob, withoutEngine } from './job-execution.ts';
 import { JobReuse } from './job-reuse.ts';
 import { CANCELED, PipelineError } from './pipeline-error.ts';
 import type { PipelineContext, PipelineEnd, PipelineRequest } from './pipeline-request.ts';
@@ -30,6 +30,7 @@ import type { RunFolder } from './run-folder.ts';
 import { RunLog } from './run-log.ts';
 import { runJobs, type SkipReason } from './schedule.ts';
 import type { ScmClient, ScmProjectRecord } from './scm-client.ts';
+import { spanMs } from './time-span.ts';
 
 /** As on the server, a week. */
 const MAX_DELAY_MS = 604_800_000;
