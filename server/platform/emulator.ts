@@ -115,17 +115,12 @@ async function start(
   await host.run('ready');
   store.completeView().catch(onFault);
   controlPlane.loadSoon();
-  const stop = async () => {
-    try {
-      await host.run('stopping');
-    } finally {
-      controlPlane.beginStop();
-      await cleanup.run();
-    }
-  };
   let stopped: Promise<void> | undefined;
   const stopOnce = () => {
-    stopped ??= stop();
+    stopped ??= host.run('stopping').finally(() => {
+      controlPlane.beginStop();
+      return cleanup.run();
+    });
     return stopped;
   };
   return {

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { leadRoutes } from '../api/routes/leads.ts';
 import { listenAt } from '../api/server/listening.ts';
@@ -49,6 +50,23 @@ it('does not wait for a plugin that does not stop, and names it', async () => {
   await cleanup.run();
   expect(warnings).toEqual(["'smtp' did not stop within 0.01 s; the platform stops without it"]);
   expect(stopped).toEqual(['crm']);
+});
+
+it('stops plugins when their routes that are being loaded are loaded', async () => {
+  const { host, cleanup } = hostWith();
+  const order: string[] = [];
+  const slow = starts(({ mount, onStop }) => {
+    onStop(() => order.push('stopped'));
+    mount('/meta', async () => {
+      await nextTurn();
+      order.push('loaded');
+      return () => {};
+    });
+  });
+  await host.start({ slow });
+  host.routers(expect.anything()).preload();
+  await cleanup.run();
+  expect(order).toEqual(['loaded', 'stopped']);
 });
 
 it('refuses two plugins with the same route and names both', async () => {

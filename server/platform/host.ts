@@ -110,7 +110,8 @@ export class Host {
     return {
       handlers,
       preload: () => {
-        for (const load of loads) load().catch(this.#shared.onFault);
+        const loaded = Promise.all(loads.map((load) => load().catch(this.#shared.onFault)));
+        this.#cleanup.add(() => loaded);
       },
     };
   }
