@@ -195,9 +195,7 @@ export class ContainerRunner {
 
   /** Replaces all instances, with the current inherited values (D-114); a failed start is retried. */
   async restart(): Promise<void> {
-    const leaving = [...this.#instances];
-    await Promise.all(leaving.map(({ id }) => this.#options.drain(id)));
-    await this.#options.attached.use((engine) => engine.remove(this.#record.id));
+    await this.#removeInstances();
     this.#attempts = 0;
     this.#failure = undefined;
     this.#hasRun = false;
@@ -211,6 +209,10 @@ export class ContainerRunner {
 
   async remove(): Promise<void> {
     void this.stop();
+    await this.#removeInstances();
+  }
+
+  async #removeInstances(): Promise<void> {
     const leaving = [...this.#instances];
     await Promise.all(leaving.map(({ id }) => this.#options.drain(id)));
     await this.#options.attached.use((engine) => engine.remove(this.#record.id));

@@ -52,18 +52,10 @@ function openEngine(provider: StoredResource, options: OpenEngineOptions): Engin
   return {
     address: address.url,
     async open() {
-      if (provider.type === SWARM) {
-        const [{ DockerConnection }, { SwarmEngine }] = await Promise.all([
-          import('./docker/docker-connection.ts'),
-          import('./swarm/swarm-engine.ts'),
-        ]);
-        return new SwarmEngine({ ...options.world, connection: new DockerConnection(address) });
-      }
-      const [{ DockerConnection }, { DockerEngine }] = await Promise.all([
-        import('./docker/docker-connection.ts'),
-        import('./docker/docker-engine.ts'),
-      ]);
-      return new DockerEngine({ ...options.world, connection: new DockerConnection(address) });
+      const { DockerConnection } = await import('./docker/docker-connection.ts');
+      const world = { ...options.world, connection: new DockerConnection(address) };
+      if (provider.type === SWARM) return new (await import('./swarm/swarm-engine.ts')).SwarmEngine(world);
+      return new (await import('./docker/docker-engine.ts')).DockerEngine(world);
     },
   };
 }

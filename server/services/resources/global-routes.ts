@@ -2,31 +2,11 @@ import { globalRoutes, organizationRoutes } from '../../api/routes/meta-global.t
 import type { MountedRoute } from '../../api/server/mount-routes.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { StoredResource } from '../../model/record.ts';
+import { matchesStars } from '../../model/star-pattern.ts';
 import { listFromAbove } from './lists.ts';
 import type { ResourceService } from './resource-service.ts';
 import { created, type Given, type ResourceRouteParts } from './route-parts.ts';
 import { type Listing, list, read } from './selection.ts';
-
-/**
- * Equality of whole texts, where `*` in the wanted one represents any text, also for none (D-189). Takes time in proportion
- * to the lengths of both, however many `*` there are.
- */
-export function wildcard(wanted: string): (text: string) => boolean {
-  const [first = '', ...others] = wanted.split('*');
-  const last = others.pop();
-  if (last === undefined) return (text) => text === wanted;
-  return (text) => {
-    const end = text.length - last.length;
-    if (!text.startsWith(first) || end < first.length || !text.endsWith(last)) return false;
-    let from = first.length;
-    for (const part of others) {
-      const at = text.indexOf(part, from);
-      if (at < 0 || at + part.length > end) return false;
-      from = at + part.length;
-    }
-    return true;
-  };
-}
 
 /** Searches by name and by a user's attributes (D-188, D-189), of what the caller may view. */
 function searches(service: ResourceService) {
@@ -35,7 +15,7 @@ function searches(service: ResourceService) {
       const found = among.filter((one) => one.name.startsWith(start) && service.canView(actor, one));
       return found.map(({ name }) => name);
     },
-    /** The records that fit the one criterion that there is; throws 400 unless there is one. */
+    /** The records that fit the one criterion that there is, in which `*` is any text; throws 400 unless there is one. */
     records(
       { actor, renderer, query }: Given & { query: Readonly<Record<string, string | undefined>> },
       among: readonly StoredResource[],
@@ -45,10 +25,9 @@ function searches(service: ResourceService) {
         throw new PlatformError(400, `search by exactly one of ${Object.keys(query).join(', ')}`);
       }
       const [name, wanted = ''] = criterion;
-      const matches = wildcard(wanted);
       const found = among.filter((one) => {
         const value = attribute(one, name);
-        return value !== undefined && matches(value) && service.canView(actor, one);
+        return value !== undefined && matchesStars(wanted, value) && service.canView(actor, one);
       });
       return found.map((one) => renderer.record(one));
     },
