@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { typeKinds } from './server/api/routes/type-naming.ts';
-import { isMissingHere } from './server/testing/missing-here.ts';
+import { isMissing } from './server/testing/missing-here.ts';
 
 /** Tests that use a container engine; they mostly wait. Every test that creates containers must be here: scripts/test.mjs relies on it. */
 const ENGINES = [
@@ -75,7 +75,7 @@ const SLOW = [
 const SLOW_WINDOW = 'renderer/src/screens/resources/create-dialog.test.tsx';
 /** Tests that need Git. Some of them also need an engine. */
 const PIPELINES = ['e2e/pipeline*.test.ts', 'server/mocks/scm/mock-scm.test.ts'];
-const notHere = isMissingHere('pipelines') ? PIPELINES : [];
+const notHere = isMissing('pipelines') ? PIPELINES : [];
 /** Builds the bootstrap of lambda processes from the current sources, for tests that start such processes themselves. */
 const BUILD_CHILD = 'server/testing/build-child.ts';
 

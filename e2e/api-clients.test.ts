@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Steps } from '../fixtures/api-clients/place.ts';
 import { clientGenerators, newestNode } from '../scripts/extra-packages.mjs';
 import { send } from '../server/testing/client.ts';
-import { makePlace, type Place } from '../server/testing/place.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
+import { createTenant, type Tenant } from '../server/testing/tenant.ts';
 
 // Clients that current generators create from the API document compile in strict mode, and work with a platform.
 
@@ -21,7 +21,7 @@ const folder = join(clientGenerators, 'work');
 const run = promisify(execFile);
 
 let platform: Platform;
-let place: Place;
+let tenant: Tenant;
 let token: string;
 
 /** Runs a command of an installed package; an error contains its output. */
@@ -43,7 +43,7 @@ beforeAll(async () => {
   await cp(sources, folder, { recursive: true });
   platform = await startPlatform();
   const { baseUrl, securityUrl, rootCredentials } = platform.emulator;
-  place = await makePlace(platform.root, 'clients');
+  tenant = await createTenant(platform.root, 'clients');
   const { apiKey, apiSecret = '' } = rootCredentials;
   const grant = new URLSearchParams({ grant_type: 'client_credentials' });
   const auth = `Basic ${Buffer.from(`${apiKey}:${apiSecret}`).toString('base64')}`;
@@ -102,9 +102,9 @@ it.each(CLIENTS)(
       baseUrl: platform.emulator.baseUrl,
       token,
       fqon: 'clients',
-      environmentId: place.environmentId,
-      providerId: place.lambdas,
-      engineId: place.docker,
+      environmentId: tenant.environmentId,
+      providerId: tenant.lambdas,
+      engineId: tenant.docker,
     });
     expect(steps).toEqual({
       created: 'Platform::Resource::Node::Lambda',

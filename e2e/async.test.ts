@@ -4,10 +4,10 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { logIn, rootPairOf } from '../server/testing/account.ts';
 import { bearer, send } from '../server/testing/checked-client.ts';
-import { type Body, grant, makePlace, type Place } from '../server/testing/place.ts';
 import { type ApiClient, type Platform, refusal, startPlatform } from '../server/testing/platform.ts';
 import { type RequestRecorder, startRequestRecorder } from '../server/testing/request-recorder.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { type Body, createTenant, grant, type Tenant } from '../server/testing/tenant.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
@@ -15,7 +15,7 @@ const TEXT = 'text/plain; charset=utf-8';
 
 let platform: Platform;
 let root: ApiClient;
-let acme: Place;
+let acme: Tenant;
 let make: ResourceFactory;
 let recorder: RequestRecorder;
 let rootToken: string;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
   root = platform.root;
   make = resourceFactoryFor(root);
-  acme = await makePlace(root, 'acme');
+  acme = await createTenant(root, 'acme');
   rootToken = await tokenOf('root');
 });
 afterAll(async () => {

@@ -9,8 +9,8 @@ import { LAMBDA } from '../server/model/types/lambda.ts';
 import { type Account, logIn, makeAccount, rootPairOf } from '../server/testing/account.ts';
 import { basic, bearer, type Reply, send } from '../server/testing/checked-client.ts';
 import { fetchInProcess } from '../server/testing/in-process-request.ts';
-import { entitlementOf, grant } from '../server/testing/place.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
+import { entitlementOf, grant } from '../server/testing/tenant.ts';
 import { neededBy, type Operation, operations, requestOf, type Values, valuesOf } from './matrix-operation.ts';
 import { type MatrixWorld, makeMatrixWorld } from './matrix-world.ts';
 
@@ -208,7 +208,7 @@ async function withhold(node: string, action: string, identity: string): Promise
   if (status !== 200) throw new Error(`withhold ${action}: ${status} ${JSON.stringify(body)}`);
 }
 
-async function valuesFor({ idOf, rootId, target, place }: MatrixWorld): Promise<Values> {
+async function valuesFor({ idOf, rootId, target, tenant }: MatrixWorld): Promise<Values> {
   const [environment, lambda] = [idOf('environments'), idOf('lambdas', 'environments')];
   const invoked = await asRoot('POST', `/inspect/lambdas/${lambda}/invoke`, {});
   await asRoot('POST', '/inspect/snapshots', { name: 'kept' });
@@ -244,7 +244,7 @@ async function valuesFor({ idOf, rootId, target, place }: MatrixWorld): Promise<
     endpoint: 'e',
     // Query parameters.
     '?action': 'none',
-    '?provider': place.docker,
+    '?provider': tenant.docker,
     '?target': target,
     '?numInstances': '1',
     '?id': idOf('users'),

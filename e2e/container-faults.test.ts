@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { expectNothingLeft, requireEngine, testImage } from '../server/testing/engine.ts';
+import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
 import { type EngineProxy, makeEngineProxy } from '../server/testing/engine-proxy.ts';
-import { type Body, makePlace, type Place } from '../server/testing/place.ts';
 import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 120_000;
 const POLL = { timeout: 60_000, interval: 50 };
@@ -17,7 +17,7 @@ const web = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_por
 let platform: Platform;
 let root: ApiClient;
 let make: ResourceFactory;
-let place: Place;
+let tenant: Tenant;
 let image: string;
 let docker: Awaited<ReturnType<typeof requireEngine>>;
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   platform = await startPlatform({ containers: { engine: 'auto' } });
   root = platform.root;
   make = resourceFactoryFor(root);
-  place = await makePlace(root, 'acme');
+  tenant = await createTenant(root, 'acme');
 });
 afterEach(async () => {
   for (const { id } of (await root.get('/acme/containers')).body) await root.delete(`/root/containers/${id}`);
@@ -35,7 +35,7 @@ afterEach(async () => {
 afterAll(async () => {
   const worldId = platform?.emulator.worldId;
   await platform?.stop();
-  if (worldId) await expectNothingLeft(worldId);
+  if (worldId) await expectNoLeftovers(worldId);
 });
 
 const idle = (more: object = {}) => ({ image, cmd: IDLE, memory: 16, cpus: 0.1, ...more });
@@ -47,7 +47,7 @@ const engineOf = async ({ id }: Body) =>
 
 describe('a container that cannot run as it is defined', () => {
   it('FAILED names an image that does not exist; another image fixes it (D-051)', async () => {
-    const container = await make.container(place, idle({ image: 'terrarium-test/nothing:1' }));
+    const container = await make.container(tenant, idle({ image: 'terrarium-test/nothing:1' }));
     await expect.poll(() => statusOf(container), POLL).toBe('FAILED');
     expect((await read(container)).properties.status_detail).toEqual({
       reason: expect.stringContaining("image 'terrarium-test/nothing:1' cannot be pulled"),
@@ -59,7 +59,7 @@ describe('a container that cannot run as it is defined', () => {
   });
 
   it('an image that exits immediately is reported with its exit code, and started again', async () => {
-    const container = await make.container(place, idle({ cmd: 'echo no config >&2; exit 3' }));
+    const container = await make.container(tenant, idle({ cmd: 'echo no config >&2; exit 3' }));
     await expect.poll(() => reasonOf(container), POLL).toMatch(/ended with exit code 3/);
     expect(['LAUNCHED', 'SCALING']).toContain(await statusOf(container));
     await expect
@@ -68,7 +68,7 @@ describe('a container that cannot run as it is defined', () => {
   });
 
   it('an instance that exceeds its memory limit is reported', async () => {
-    const container = await make.container(place, idle({ memory: 32, cmd: 'sleep 1; tail /dev/zero' }));
+    const container = await make.container(tenant, idle({ memory: 32, cmd: 'sleep 1; tail /dev/zero' }));
     await expect.poll(() => reasonOf(container), POLL).toMatch(/killed because it exceeded its memory limit/);
   });
 
@@ -82,11 +82,11 @@ describe('a container that cannot run as it is defined', () => {
       timeout_seconds: 1,
     };
     const container = await make.container(
-      place,
+      tenant,
       idle({ port_mappings: [web], health_checks: [{ ...check, max_consecutive_failures: 2 }] }),
     );
     await expect.poll(() => statusOf(container), POLL).toBe('UNHEALTHY');
-    const well = await make.container(place, idle({ cmd: SERVE, port_mappings: [web], health_checks: [check] }));
+    const well = await make.container(tenant, idle({ cmd: SERVE, port_mappings: [web], health_checks: [check] }));
     await expect.poll(() => statusOf(well), POLL).toBe('HEALTHY');
     expect((await read(well)).properties).toMatchObject({ tasks_healthy: 1, tasks_unhealthy: 0 });
   });
@@ -98,7 +98,7 @@ describe('a container that cannot run as it is defined', () => {
     ]) {
       const health_checks = [{ ...check, interval_seconds: 1, timeout_seconds: 1, max_consecutive_failures: 1_000 }];
       const cmd = `touch /tmp/ill; ${IDLE}`;
-      const container = await make.container(place, idle({ cmd, port_mappings: [web], health_checks }));
+      const container = await make.container(tenant, idle({ cmd, port_mappings: [web], health_checks }));
       const counts = async () => {
         const { tasks_unhealthy, tasks_healthy, status } = (await read(container)).properties;
         return { tasks_unhealthy, tasks_healthy, status };
@@ -113,14 +113,14 @@ describe('a container that cannot run as it is defined', () => {
   });
 
   it('a command that does not exist, a mount that is refused', async () => {
-    const container = await make.container(place, idle({ cmd: undefined, args: ['/no/such/program'] }));
+    const container = await make.container(tenant, idle({ cmd: undefined, args: ['/no/such/program'] }));
     await expect.poll(() => statusOf(container), POLL).toBe('FAILED');
     expect(await reasonOf(container)).toContain('no such file or directory');
     expect(await engineOf(container)).toEqual([]);
   });
 
   it('an update that cannot run leaves the old instances serving', async () => {
-    const container = await make.container(place, idle());
+    const container = await make.container(tenant, idle());
     await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
     const [before] = (await read(container)).properties.instances;
     await root.patch(`/root/containers/${container.id}`, [{ op: 'replace', path: '/properties/cmd', value: 'exit 5' }]);
@@ -137,7 +137,7 @@ describe('what happens around it', () => {
       Labels: { 'terrarium.world': 'another' },
     });
     await foreign.start();
-    const container = await make.container(place, idle());
+    const container = await make.container(tenant, idle());
     await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
     const [{ Id: before = '' } = {}] = await engineOf(container);
     await docker.getContainer(before).remove({ force: true });
@@ -149,7 +149,7 @@ describe('what happens around it', () => {
   });
 
   it('many concurrent actions end in the state of the last one', async () => {
-    const container = await make.container(place, idle({ env: { N: 'first' } }));
+    const container = await make.container(tenant, idle({ env: { N: 'first' } }));
     const scale = (count: number) => () => root.post(`/root/containers/${container.id}/scale?numInstances=${count}`);
     const env = (N: string) => () =>
       root.patch(`/root/containers/${container.id}`, [{ op: 'replace', path: '/properties/env', value: { N } }]);
@@ -174,7 +174,7 @@ describe('what happens around it', () => {
 
   it(`${CONTAINER_COUNT} containers created at once all run, and are removed`, { timeout: 2 * LIMIT_MS }, async () => {
     const all = await Promise.all(
-      Array.from({ length: CONTAINER_COUNT }, () => make.container(place, idle({ cpus: 0.05, memory: 6 }))),
+      Array.from({ length: CONTAINER_COUNT }, () => make.container(tenant, idle({ cpus: 0.05, memory: 6 }))),
     );
     const running = async () => {
       const { body } = await root.get('/acme/containers?expand=true');
@@ -190,9 +190,9 @@ describe('what happens around it', () => {
 
   it('a job runs once and reports how it ended (D-213)', async () => {
     const job = async (name: string, cmd: string): Promise<Body> =>
-      root.create(`${place.environment}/jobs`, {
+      root.create(`${tenant.environment}/jobs`, {
         name,
-        properties: { container_type: 'DOCKER', provider: { id: place.docker }, ...idle({ cmd }) },
+        properties: { container_type: 'DOCKER', provider: { id: tenant.docker }, ...idle({ cmd }) },
       });
     const [good, bad] = [await job('good', 'echo done'), await job('bad', 'exit 4')];
     const status = async ({ id }: Body) => (await root.get(`/root/jobs/${id}`)).body.properties.status;
@@ -214,20 +214,20 @@ describe('an engine that disappears', () => {
     const worldId = there?.emulator.worldId;
     await there?.stop();
     await proxy?.remove();
-    if (worldId) await expectNothingLeft(worldId);
+    if (worldId) await expectNoLeftovers(worldId);
   });
 
   it('LOST meanwhile; changes made then are applied when it is back (D-050, D-183)', async () => {
-    const voice = there.root;
-    const elsewhere = await makePlace(voice, 'acme');
-    const factory = resourceFactoryFor(voice);
+    const client = there.root;
+    const elsewhere = await createTenant(client, 'acme');
+    const factory = resourceFactoryFor(client);
     const one: Body = await factory.container(
       elsewhere,
       idle({ cmd: SERVE, env: { VERSION: 'back' }, port_mappings: [web] }),
     );
     const container: Body = await factory.container(elsewhere, idle());
     const api = await factory.api(elsewhere);
-    const endpoint = await voice.create(`/root/apis/${api.id}/apiendpoints`, {
+    const endpoint = await client.create(`/root/apis/${api.id}/apiendpoints`, {
       name: 'app',
       properties: {
         resource: '/app',
@@ -236,7 +236,7 @@ describe('an engine that disappears', () => {
         container_port_name: 'web',
       },
     });
-    const status = async ({ id }: Body) => (await voice.get(`/root/containers/${id}`)).body.properties?.status;
+    const status = async ({ id }: Body) => (await client.get(`/root/containers/${id}`)).body.properties?.status;
     const page = async () => {
       const answer = await fetch(endpoint.properties.public_url);
       return `${answer.status} ${(await answer.text()).trim()}`;
@@ -244,9 +244,9 @@ describe('an engine that disappears', () => {
     for (const created of [one, container]) await expect.poll(() => status(created), POLL).toBe('RUNNING');
     expect(await page()).toBe('200 back');
 
-    await proxy.shut();
+    await proxy.close();
     await expect.poll(() => status(one), POLL).toBe('LOST');
-    const lost = (await voice.get(`/root/containers/${one.id}`)).body.properties;
+    const lost = (await client.get(`/root/containers/${one.id}`)).body.properties;
     expect(lost).toMatchObject({
       tasks_running: 0,
       instances: [],
@@ -254,17 +254,17 @@ describe('an engine that disappears', () => {
     });
     // Running instances continue without the engine being asked.
     expect(await page()).toBe('200 back');
-    const log = await voice.send('GET', `/../log/container/${one.id}`);
+    const log = await client.send('GET', `/../log/container/${one.id}`);
     expect([log.status, log.headers.get('retry-after')]).toEqual([503, '5']);
     const late: Body = await factory.container(elsewhere, idle());
     expect(late.properties.status).toBe('LOST');
-    expect((await voice.delete(`/root/containers/${container.id}`)).status).toBe(204);
+    expect((await client.delete(`/root/containers/${container.id}`)).status).toBe(204);
 
     await proxy.open();
     for (const container of [one, late]) await expect.poll(() => status(container), POLL).toBe('RUNNING');
     await expect.poll(page, POLL).toBe('200 back');
     const left = () => docker.listContainers({ all: true, filters: { label: [`terrarium.record=${container.id}`] } });
     await expect.poll(left, POLL).toEqual([]);
-    for (const { id } of [one, late]) await voice.delete(`/root/containers/${id}`);
+    for (const { id } of [one, late]) await client.delete(`/root/containers/${id}`);
   });
 });

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { expectNothingLeft, requireEngine, testImage } from '../server/testing/engine.ts';
-import { type Body, makePlace, type Place } from '../server/testing/place.ts';
+import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
 import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 120_000;
 const POLL = { timeout: 60_000, interval: 50 };
@@ -13,7 +13,7 @@ const web = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_por
 let platform: Platform;
 let root: ApiClient;
 let make: ResourceFactory;
-let place: Place;
+let tenant: Tenant;
 let base: string;
 let docker: Awaited<ReturnType<typeof requireEngine>>;
 const repository = `terrarium-test/tagged-${randomUUID().slice(0, 8)}`;
@@ -24,14 +24,14 @@ beforeAll(async () => {
   platform = await startPlatform({ containers: { engine: 'auto' } });
   root = platform.root;
   make = resourceFactoryFor(root);
-  place = await makePlace(root, 'acme');
+  tenant = await createTenant(root, 'acme');
 }, LIMIT_MS);
 afterEach(async () => {
   for (const { id } of (await root.get('/acme/containers')).body) await root.delete(`/root/containers/${id}`);
 });
 afterAll(async () => {
   await platform?.stop();
-  if (platform) await expectNothingLeft(platform.emulator.worldId);
+  if (platform) await expectNoLeftovers(platform.emulator.worldId);
   const images = await docker.listImages({ filters: { reference: [`${repository}:*`] } });
   for (const { RepoTags: tags } of images) for (const tag of tags ?? []) await docker.getImage(tag).remove();
 }, LIMIT_MS);
@@ -52,7 +52,7 @@ const statusOf = async (container: Body) => (await read(container)).properties.s
 const idsOf = async (container: Body): Promise<string[]> =>
   (await read(container)).properties.instances.map(({ id }: { id: string }) => id);
 async function publish(container: Body): Promise<() => Promise<string>> {
-  const api = await make.api(place);
+  const api = await make.api(tenant);
   const { properties } = await root.create(`/root/apis/${api.id}/apiendpoints`, {
     name: 'app',
     properties: {
@@ -70,7 +70,7 @@ async function publish(container: Body): Promise<() => Promise<string>> {
 
 describe('the image of a container', () => {
   it('that comes after it FAILED for the lack of it is used by itself', { timeout: LIMIT_MS }, async () => {
-    const container = await make.container(place, asked(`${repository}:late`));
+    const container = await make.container(tenant, asked(`${repository}:late`));
     await expect.poll(() => statusOf(container), POLL).toBe('FAILED');
     await build('late', 'here');
     await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
@@ -80,7 +80,7 @@ describe('the image of a container', () => {
   it('that its tag no longer names is left by a PUT or PATCH that changes nothing, new instances first (D-052)', {
     timeout: LIMIT_MS,
   }, async () => {
-    const container = await make.container(place, asked(await build('moving', 'one')));
+    const container = await make.container(tenant, asked(await build('moving', 'one')));
     const path = `/root/containers/${container.id}`;
     const page = await publish(container);
     await expect.poll(page, POLL).toBe('200 one');
@@ -116,7 +116,7 @@ describe('the image of a container', () => {
 
 describe('an instance that somebody paused', () => {
   it('is no running one, gets no requests, and is not replaced', { timeout: LIMIT_MS }, async () => {
-    const container = await make.container(place, asked(await build('paused', 'up')));
+    const container = await make.container(tenant, asked(await build('paused', 'up')));
     const page = await publish(container);
     await expect.poll(page, POLL).toBe('200 up');
     const before = await idsOf(container);
@@ -138,7 +138,7 @@ describe('an instance that somebody paused', () => {
   });
 
   it('is removed like any other', { timeout: LIMIT_MS }, async () => {
-    const container = await make.container(place, asked(await build('paused', 'up')));
+    const container = await make.container(tenant, asked(await build('paused', 'up')));
     await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
     const [{ id = '' }] = (await read(container)).properties.instances;
     await docker.getContainer(id).pause();

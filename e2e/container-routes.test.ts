@@ -2,12 +2,12 @@ import { request } from 'node:http';
 import Docker from 'dockerode';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { basic, send } from '../server/testing/checked-client.ts';
-import { expectNothingLeft, requireEngine, testImage } from '../server/testing/engine.ts';
+import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
 import { makeEngineProxy } from '../server/testing/engine-proxy.ts';
 import { startSlowRegistry } from '../server/testing/image-registry.ts';
-import { type Body, containerBody, grant, makePlace, makeUser, type Place } from '../server/testing/place.ts';
 import { type Platform, refusal, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { type Body, containerBody, createTenant, grant, makeUser, type Tenant } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 60_000;
 const POLL = { timeout: LIMIT_MS, interval: 50 };
@@ -15,7 +15,7 @@ const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 let platform: Platform;
 let make: ResourceFactory;
-let place: Place;
+let tenant: Tenant;
 let image: string;
 let rootKey: string;
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
   rootKey = basic(apiKey, apiSecret);
   make = resourceFactoryFor(platform.root);
-  place = await makePlace(platform.root, 'acme');
+  tenant = await createTenant(platform.root, 'acme');
 }, LIMIT_MS);
 afterEach(async () => {
   for (const word of ['containers', 'jobs']) {
@@ -37,21 +37,21 @@ afterEach(async () => {
 afterAll(async () => {
   const worldId = platform?.emulator.worldId;
   await platform?.stop();
-  if (worldId) await expectNothingLeft(worldId);
+  if (worldId) await expectNoLeftovers(worldId);
 }, LIMIT_MS);
 
 const inspect = (method: string, path: string, body?: unknown, auth = rootKey) =>
   send(method, `${platform.emulator.baseUrl}/inspect${path}`, { auth, ...(body !== undefined && { body }) });
 const statusOf = async ({ id }: Body) => (await platform.root.get(`/root/resources/${id}`)).body.properties.status;
 const start = async (properties: object = {}, status = 'RUNNING') => {
-  const container = await make.container(place, { image, memory: 32, ...properties });
+  const container = await make.container(tenant, { image, memory: 32, ...properties });
   await expect.poll(() => statusOf(container), POLL).toBe(status);
   return container;
 };
 const startJob = (cmd: string) =>
   platform.root.create(
-    `${place.environment}/jobs`,
-    containerBody(place, make.fresh('job'), { image, memory: 32, cmd }),
+    `${tenant.environment}/jobs`,
+    containerBody(tenant, make.fresh('job'), { image, memory: 32, cmd }),
   );
 const instancesOf = async ({ id }: Body): Promise<Body[]> => (await inspect('GET', `/containers/${id}/instances`)).body;
 
@@ -188,14 +188,14 @@ describe('a pull', { timeout: LIMIT_MS }, () => {
   it('is listed while it runs, and removed when it is over', async () => {
     const registry = await startSlowRegistry();
     try {
-      const container = await make.container(place, { image: registry.image, memory: 32 });
-      await registry.whenHalfWay();
+      const container = await make.container(tenant, { image: registry.image, memory: 32 });
+      await registry.waitForHalf();
       const pulls = async (): Promise<Body[]> => (await inspect('GET', '/containers/pulls')).body;
       await expect.poll(async () => (await pulls())[0]?.currentBytes, POLL).toBeGreaterThan(0);
       const [pull] = await pulls();
       expect(pull).toMatchObject({ containerId: container.id, image: registry.image, step: 'Downloading' });
       expect(pull?.currentBytes).toBeLessThan(pull?.totalBytes);
-      registry.goOn();
+      registry.sendRest();
       await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
       expect(await pulls()).toEqual([]);
     } finally {
@@ -223,7 +223,7 @@ describe('without an engine', () => {
     const auth = basic(apiKey, apiSecret);
     const request = (method: string, path: string, body?: object) =>
       send(method, `${alone.emulator.baseUrl}/inspect${path}`, { auth, ...(body && { body }) });
-    const here = await makePlace(alone.root, 'acme');
+    const here = await createTenant(alone.root, 'acme');
     const { id } = await alone.root.create(`${here.environment}/containers`, containerBody(here, 'web'));
     for (const reply of [
       await request('GET', `/containers/${id}/instances`),
@@ -301,7 +301,7 @@ describe('GET /inspect/logs/{id}/stream', { timeout: LIMIT_MS }, () => {
     await proxy.open();
     const behind = await startPlatform({ containers: { engine: proxy.url, onStop: 'remove' } });
     const { apiKey, apiSecret = '' } = behind.emulator.rootCredentials;
-    const here = await makePlace(behind.root, 'acme');
+    const here = await createTenant(behind.root, 'acme');
     const cmd = 'i=0; while true; do echo "tick $i"; i=$((i+1)); sleep 0.2; done';
     const { id } = await resourceFactoryFor(behind.root).container(here, { image, memory: 32, cmd });
     const status = async () => (await behind.root.get(`/root/resources/${id}`)).body.properties.status;
@@ -310,7 +310,7 @@ describe('GET /inspect/logs/{id}/stream', { timeout: LIMIT_MS }, () => {
     const stream = listen(`/logs/${id}/stream`, {}, at);
     await expect.poll(() => stream.lines().length, POLL).toBeGreaterThan(2);
 
-    await proxy.shut();
+    await proxy.close();
     await expect.poll(status, POLL).toBe('LOST');
     await proxy.open();
     await expect.poll(status, POLL).toBe('RUNNING');
@@ -321,12 +321,12 @@ describe('GET /inspect/logs/{id}/stream', { timeout: LIMIT_MS }, () => {
     expect(lines).toEqual(lines.map((_, index) => `stdout tick ${index}`));
     stream.end();
     await behind.stop();
-    await expectNothingLeft(behind.emulator.worldId);
+    await expectNoLeftovers(behind.emulator.worldId);
     await proxy.remove();
   });
 
   it('sends the output of a lambda, and rejects an invalid cursor', async () => {
-    const { id } = await make.lambda(place, {
+    const { id } = await make.lambda(tenant, {
       code: 'exports.run = (event, context, callback) => { console.log("ran " + event); callback(null, "ok"); };',
     });
     const stream = listen(`/logs/${id}/stream`);

@@ -6,10 +6,10 @@ import { WebSocket } from 'ws';
 import { sessionKeyProtocol } from '../server/model/session-key.ts';
 import { type Account, makeAccount, rootPairOf } from '../server/testing/account.ts';
 import { send } from '../server/testing/client.ts';
-import { expectNothingLeft, requireEngine, testImage } from '../server/testing/engine.ts';
-import { type Body, entitlementOf, grant, makePlace, type Place } from '../server/testing/place.ts';
+import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { type Body, createTenant, entitlementOf, grant, type Tenant } from '../server/testing/tenant.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const POLL = { timeout: START_TIMEOUT_MS, interval: 50 };
@@ -22,7 +22,7 @@ let idle: string[];
 
 const docker = new Docker();
 let platform: Platform;
-let place: Place;
+let tenant: Tenant;
 let make: ResourceFactory;
 let container: Body;
 let colleague: Account;
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const image = await testImage();
   platform = await startPlatform({ containers: { engine: 'auto', onStop: 'remove' } });
   make = resourceFactoryFor(platform.root);
-  place = await makePlace(platform.root, 'acme');
+  tenant = await createTenant(platform.root, 'acme');
   container = await running({ image, cmd: IDLE });
   idle = await commandsIn(container);
   colleague = await makeAccount(platform, 'grace', '/acme');
@@ -40,11 +40,11 @@ beforeAll(async () => {
 afterAll(async () => {
   const worldId = platform?.emulator.worldId;
   await platform?.stop();
-  if (worldId) await expectNothingLeft(worldId);
+  if (worldId) await expectNoLeftovers(worldId);
 }, START_TIMEOUT_MS);
 
 async function running(properties: object): Promise<Body> {
-  const made = await make.container(place, { memory: 32, ...properties });
+  const made = await make.container(tenant, { memory: 32, ...properties });
   await vi.waitFor(async () => {
     const { body } = await platform.root.get(`/root/containers/${made.id}`);
     expect(body.properties.status).toBe('RUNNING');
@@ -134,7 +134,7 @@ describe('who may open a terminal', { timeout: START_TIMEOUT_MS }, () => {
     await grant(platform.root, `/root/containers/${container.id}`, 'container.view', colleague.id);
     const seeing = { headers: { authorization: colleague.bearer } };
     expect(await rejectionOf(address, seeing)).toEqual([403, expect.stringContaining('container.update')]);
-    expect(await rejectionOf(addressOf({ id: place.environmentId }), asRoot())).toMatchObject([
+    expect(await rejectionOf(addressOf({ id: tenant.environmentId }), asRoot())).toMatchObject([
       404,
       expect.any(String),
     ]);

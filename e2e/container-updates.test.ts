@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectNothingLeft, requireEngine, testImage } from '../server/testing/engine.ts';
-import { type Body, makePlace, type Place } from '../server/testing/place.ts';
+import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 120_000;
 const POLL = { timeout: LIMIT_MS, interval: 50 };
@@ -10,7 +10,7 @@ const SERVE = 'mkdir -p /www && echo "$VERSION" > /www/index.html && exec httpd 
 
 let platform: Platform;
 let make: ResourceFactory;
-let place: Place;
+let tenant: Tenant;
 let image: string;
 
 beforeAll(async () => {
@@ -18,24 +18,24 @@ beforeAll(async () => {
   image = await testImage();
   platform = await startPlatform({ containers: { engine: 'auto' } });
   make = resourceFactoryFor(platform.root);
-  place = await makePlace(platform.root, 'acme');
+  tenant = await createTenant(platform.root, 'acme');
 }, LIMIT_MS);
 afterAll(async () => {
   const worldId = platform?.emulator.worldId;
   await platform?.stop();
-  if (worldId) await expectNothingLeft(worldId);
+  if (worldId) await expectNoLeftovers(worldId);
 }, LIMIT_MS);
 
 /** A container that serves its version, and its URL. */
 async function served(): Promise<{ id: string; url: string }> {
-  const container = await make.container(place, {
+  const container = await make.container(tenant, {
     image,
     cmd: SERVE,
     memory: 32,
     env: { VERSION: 'before', PORT: '8080' },
     port_mappings: [{ protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 }],
   });
-  const api = await make.api(place);
+  const api = await make.api(tenant);
   const { properties } = await platform.root.create(`/root/apis/${api.id}/apiendpoints`, {
     name: container.name,
     properties: {

@@ -284,13 +284,13 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     // Its network exists before a page is loaded.
     await client.run('jobs', 'first', { cmd: 'true' }, 'SUCCEEDED');
     await client.create('containers', 'slow', { image: registry.image });
-    await registry.whenHalfWay();
+    await registry.waitForHalf();
     await platform.load(page, 'containers');
     const bar = rowOf(page, 'slow').getByRole('progressbar', { name: 'Pull for slow' });
     await expect(bar).toHaveAttribute('aria-valuenow', /^[1-9]\d$/);
     await choose(page, 'slow');
     await expect(page.getByText(/Downloading, .*B of .*MB/)).toBeVisible();
-    registry.goOn();
+    registry.sendRest();
     await expect(rowOf(page, 'slow')).toContainText('running');
     await expect(bar).toBeHidden();
     await platform.end('SIGTERM');

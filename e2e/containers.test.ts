@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { expectNothingLeft, requireEngine, testImage } from '../server/testing/engine.ts';
-import { type Body, makePlace, otherEnvironment, type Place } from '../server/testing/place.ts';
+import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
 import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { type Body, createTenant, type Tenant, withEnvironment } from '../server/testing/tenant.ts';
 
 const START_TIMEOUT_MS = 60_000;
 /** Short, but long enough that polling is no load by itself. */
@@ -18,7 +18,7 @@ let dataDir: string;
 let platform: Platform;
 let root: ApiClient;
 let make: ResourceFactory;
-let place: Place;
+let tenant: Tenant;
 let image: string;
 
 const startHere = async (onStop: 'keep' | 'remove' = 'remove') => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
   image = await testImage();
   dataDir = await mkdtemp(join(tmpdir(), 'terrarium-containers-'));
   await startHere();
-  place = await makePlace(root, 'acme');
+  tenant = await createTenant(root, 'acme');
 }, START_TIMEOUT_MS);
 afterEach(async () => {
   const containers: Body[] = (await root.get('/acme/containers')).body;
@@ -42,7 +42,7 @@ afterAll(async () => {
   const worldId = platform?.emulator.worldId;
   await platform?.stop();
   await rm(dataDir, { recursive: true, force: true });
-  if (worldId) await expectNothingLeft(worldId);
+  if (worldId) await expectNoLeftovers(worldId);
 }, START_TIMEOUT_MS);
 
 const web = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 };
@@ -59,7 +59,7 @@ const whenStatus = async (container: Body, status: string): Promise<Body> => {
   await expect.poll(async () => (await read(container)).properties.status, POLL).toBe(status);
   return read(container);
 };
-const publish = async (container: Body, at = place): Promise<string> => {
+const publish = async (container: Body, at = tenant): Promise<string> => {
   const api = await make.api(at);
   const { properties } = await root.create(`/root/apis/${api.id}/apiendpoints`, {
     name: 'app',
@@ -101,7 +101,7 @@ function underLoad(url: string) {
 
 describe('a container behind the gateway', () => {
   it('runs, is published with its prefix stripped, and returns 503 when it is scaled to zero (D-048, D-153, D-159)', async () => {
-    const container = await make.container(place, app('one'));
+    const container = await make.container(tenant, app('one'));
     expect(container.properties).toMatchObject({ status: 'LAUNCHED', tasks_running: 0, instances: [] });
     const url = await publish(container);
     const running = await whenStatus(container, 'RUNNING');
@@ -116,7 +116,7 @@ describe('a container behind the gateway', () => {
   });
 
   it('is updated under load without a failed request: new instances serve before the old ones go (D-052)', async () => {
-    const container = await make.container(place, app('before', { num_instances: 2 }));
+    const container = await make.container(tenant, app('before', { num_instances: 2 }));
     const url = await publish(container);
     await whenStatus(container, 'RUNNING');
     const end = underLoad(url);
@@ -134,10 +134,10 @@ describe('a container behind the gateway', () => {
   });
 
   it('moves to another provider under load without a failed request, endpoints and all (D-133)', async () => {
-    const container = await make.container(place, app('moved'));
+    const container = await make.container(tenant, app('moved'));
     const url = await publish(container);
     await whenStatus(container, 'RUNNING');
-    const other = await make.provider(place, 'CaaS::Docker');
+    const other = await make.provider(tenant, 'CaaS::Docker');
     const end = underLoad(url);
     const moving = await root.post(`/root/containers/${container.id}/migrate?provider=${other.id}`);
     expect(moving).toMatchObject({ status: 202, body: { id: container.id, properties: { status: 'MIGRATING' } } });
@@ -149,10 +149,10 @@ describe('a container behind the gateway', () => {
   });
 
   it('is promoted: a copy runs in the other environment, the source and its endpoint stay (D-133)', async () => {
-    const container = await make.container(place, app('promoted'));
+    const container = await make.container(tenant, app('promoted'));
     const url = await publish(container);
     await whenStatus(container, 'RUNNING');
-    const target = await otherEnvironment(root, place, 'test');
+    const target = await withEnvironment(root, tenant, 'test');
     await root.post(`/root/containers/${container.id}/promote?target=${target.environmentId}`);
     await expect
       .poll(async () => (await root.get(`${target.environment}/containers?expand=true`)).body, POLL)
@@ -162,13 +162,13 @@ describe('a container behind the gateway', () => {
   });
 
   it('a move to an image that cannot run removes the copy and reports why (D-134)', async () => {
-    const container = await make.container(place, app('stuck'));
+    const container = await make.container(tenant, app('stuck'));
     await whenStatus(container, 'RUNNING');
     await root.patch(`/root/containers/${container.id}`, [
       { op: 'replace', path: '/properties/image', value: 'terrarium-test/nothing:1' },
     ]);
     await whenStatus(container, 'FAILED');
-    const other = await make.provider(place, 'CaaS::Docker');
+    const other = await make.provider(tenant, 'CaaS::Docker');
     await root.post(`/root/containers/${container.id}/migrate?provider=${other.id}`);
     await whenStatus(container, 'FAILED');
     expect((await root.get(`/root/providers/${other.id}/containers`)).body).toEqual([]);
@@ -178,7 +178,7 @@ describe('a container behind the gateway', () => {
 
 describe('what an engine is asked for now', () => {
   it('reads the log of all instances (D-191)', async () => {
-    const container = await make.container(place, {
+    const container = await make.container(tenant, {
       image,
       cmd: 'echo hello from inside; echo oops >&2; exec sleep 600',
     });
@@ -195,7 +195,7 @@ describe('what an engine is asked for now', () => {
 
 describe('a restart of the platform', () => {
   it('adopts running instances', async () => {
-    const container = await make.container(place, app('kept'));
+    const container = await make.container(tenant, app('kept'));
     const url = await publish(container);
     const before = await whenStatus(container, 'RUNNING');
     await platform.stop();

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { basic } from '../server/testing/checked-client.ts';
-import type { Place } from '../server/testing/place.ts';
 import type { Platform } from '../server/testing/platform.ts';
+import type { Tenant } from '../server/testing/tenant.ts';
 
 // A new resource type needs one file and one registration (CONTRIBUTING). The registry and the modules that use it are loaded again,
 // so that no other test has the type.
@@ -10,18 +10,18 @@ vi.resetModules();
 const { register } = await import('../server/model/registry.ts');
 register((await import('../server/testing/gadget.ts')).gadget);
 const { startPlatform } = await import('../server/testing/platform.ts');
-const { lambdaBody, makePlace } = await import('../server/testing/place.ts');
+const { lambdaBody, createTenant } = await import('../server/testing/tenant.ts');
 
 let platform: Platform;
-let place: Place;
+let tenant: Tenant;
 let gadgets: string;
 let lambda: string;
 
 beforeAll(async () => {
   platform = await startPlatform();
-  place = await makePlace(platform.root, 'acme');
-  gadgets = `${place.environment}/gadgets`;
-  lambda = (await platform.root.create(`${place.environment}/lambdas`, lambdaBody(place, 'bell'))).id;
+  tenant = await createTenant(platform.root, 'acme');
+  gadgets = `${tenant.environment}/gadgets`;
+  lambda = (await platform.root.create(`${tenant.environment}/lambdas`, lambdaBody(tenant, 'bell'))).id;
 });
 afterAll(async () => {
   await platform?.stop();

@@ -1,13 +1,20 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeAccount, rootPairOf } from '../server/testing/account.ts';
 import { basic, send } from '../server/testing/checked-client.ts';
-import { type Body, entitlementOf, grant, makePlace, otherEnvironment, type Place } from '../server/testing/place.ts';
 import { refusal, sharedPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import {
+  type Body,
+  createTenant,
+  entitlementOf,
+  grant,
+  type Tenant,
+  withEnvironment,
+} from '../server/testing/tenant.ts';
 
 const platform = sharedPlatform();
 const { root } = platform;
-let acme: Place;
+let acme: Tenant;
 let make: ResourceFactory;
 let first: Body;
 let second: Body;
@@ -15,7 +22,7 @@ let rootPair: string;
 
 beforeAll(async () => {
   make = resourceFactoryFor(root);
-  acme = await makePlace(root, 'acme');
+  acme = await createTenant(root, 'acme');
   [first, second] = [await make.lambda(acme), await make.lambda(acme)];
   rootPair = rootPairOf(platform);
 });
@@ -79,7 +86,7 @@ describe('routes follow the world at once (D-098, D-151, D-152)', () => {
     const whole = await publish();
     await root.delete(`/acme/apis/${whole.api.id}?force=true`);
     expect((await call(whole.path)).status).toBe(404);
-    const test = await otherEnvironment(root, acme, 'test');
+    const test = await withEnvironment(root, acme, 'test');
     const api = await make.api(test);
     await make.endpoint(api, await make.lambda(test));
     expect((await call(`/${api.name}/e`)).status).toBe(200);
@@ -88,7 +95,7 @@ describe('routes follow the world at once (D-098, D-151, D-152)', () => {
   });
 
   it('APIs of one name in two environments share the prefix (D-059)', async () => {
-    const production = await otherEnvironment(root, acme, 'production');
+    const production = await withEnvironment(root, acme, 'production');
     const { api, path } = await publish();
     const twin = await root.create(`${production.environment}/apis`, { name: api.name });
     const properties = { resource: '/other', implementation_type: 'lambda', implementation_id: second.id };

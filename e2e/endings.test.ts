@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../server/platform/emulator.ts';
 import { logIn, rootPairOf } from '../server/testing/account.ts';
 import { basic, bearer, send } from '../server/testing/checked-client.ts';
-import { grant } from '../server/testing/place.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
+import { grant } from '../server/testing/tenant.ts';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {

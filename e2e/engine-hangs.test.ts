@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { expectNothingLeft, requireEngine, testImage } from '../server/testing/engine.ts';
-import { clearWorldForTests } from '../server/testing/engine-leftovers.ts';
+import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
+import { removeTestWorld } from '../server/testing/engine-leftovers.ts';
 import { type EngineProxy, makeEngineProxy } from '../server/testing/engine-proxy.ts';
-import { type Body, makePlace, type Place } from '../server/testing/place.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 120_000;
 const POLL = { timeout: 60_000, interval: 50 };
@@ -15,7 +15,7 @@ const IDLE = 'trap "exit 0" TERM; sleep 3600 & wait';
 let proxy: EngineProxy;
 let image: string;
 let platform: Platform;
-let place: Place;
+let tenant: Tenant;
 let make: ResourceFactory;
 
 beforeAll(async () => {
@@ -30,10 +30,10 @@ async function start(): Promise<void> {
   proxy = await makeEngineProxy();
   await proxy.open();
   platform = await startPlatform({ containers: { engine: proxy.url } });
-  place = await makePlace(platform.root, 'acme');
+  tenant = await createTenant(platform.root, 'acme');
   make = resourceFactoryFor(platform.root);
 }
-const idle = async (): Promise<Body> => make.container(place, { image, cmd: IDLE, memory: 16 });
+const idle = async (): Promise<Body> => make.container(tenant, { image, cmd: IDLE, memory: 16 });
 const statusOf = async ({ id }: Body) => (await platform.root.get(`/root/containers/${id}`)).body.properties.status;
 const request = async (method: string, path: string, body?: object) => {
   const startedMs = performance.now();
@@ -48,7 +48,7 @@ const requestsFor = ({ id }: Body) => [
 ];
 
 describe('an engine that accepts connections and says nothing', () => {
-  afterEach(() => clearWorldForTests(platform.emulator.worldId), LIMIT_MS);
+  afterEach(() => removeTestWorld(platform.emulator.worldId), LIMIT_MS);
 
   it('is noticed: LOST and 503 with Retry-After before any call has timed out, and normal operation when it continues (D-050, D-183)', {
     timeout: LIMIT_MS,
@@ -71,7 +71,7 @@ describe('an engine that accepts connections and says nothing', () => {
     for (const one of [container, late]) await expect.poll(() => statusOf(one), POLL).toBe('RUNNING');
     const worldId = platform.emulator.worldId;
     await platform.stop();
-    await expectNothingLeft(worldId);
+    await expectNoLeftovers(worldId);
   });
 
   it.each([

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Owner, ownerHere } from '../server/system/owner.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/testing/command.ts';
-import { expectNothingLeft, leftOf, requireEngine, testImage } from '../server/testing/engine.ts';
-import { clearWorldForTests } from '../server/testing/engine-leftovers.ts';
-import { type Body, makePlace } from '../server/testing/place.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../server/testing/command.ts';
+import { expectNoLeftovers, leftoversOf, requireEngine, testImage } from '../server/testing/engine.ts';
+import { removeTestWorld } from '../server/testing/engine-leftovers.ts';
 import { startPlatform } from '../server/testing/platform.ts';
 import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { type Body, createTenant } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 180_000;
 const POLL = { timeout: 60_000, interval: 100 };
@@ -22,7 +22,7 @@ const STUBBORN = 4;
 
 let docker: Awaited<ReturnType<typeof requireEngine>>;
 let image: string;
-let command: Workplace;
+let command: CliRunner;
 let folder: string;
 /** Worlds of this file: the tests remove nothing else. */
 const worlds: string[] = [];
@@ -31,11 +31,11 @@ beforeAll(async () => {
   docker = await requireEngine();
   image = await testImage();
   await buildCommand();
-  command = new Workplace();
+  command = new CliRunner();
   folder = await mkdtemp(join(tmpdir(), 'terrarium-leftovers-'));
 }, BUILD_TIMEOUT_MS);
 afterAll(async () => {
-  for (const world of worlds) await clearWorldForTests(world);
+  for (const world of worlds) await removeTestWorld(world);
   await command?.close();
   await rm(folder, { recursive: true, force: true });
 }, LIMIT_MS);
@@ -74,10 +74,10 @@ describe('a stop', () => {
     const platform = await startPlatform({ containers: { engine: 'auto' } });
     const { worldId } = platform.emulator;
     worlds.push(worldId);
-    const place = await makePlace(platform.root, 'acme');
+    const tenant = await createTenant(platform.root, 'acme');
     const make = resourceFactoryFor(platform.root);
     const stubborn = { image, args: ['sleep', '3600'], memory: 6, cpus: 0.05 };
-    await Promise.all(Array.from({ length: STUBBORN }, () => make.container(place, stubborn)));
+    await Promise.all(Array.from({ length: STUBBORN }, () => make.container(tenant, stubborn)));
     const running = async () =>
       (await platform.root.get('/acme/containers?expand=true')).body.filter(
         (one: Body) => one.properties.status === 'RUNNING',
@@ -87,33 +87,33 @@ describe('a stop', () => {
     const Labels = { 'terrarium.world': worldId };
     const idle = { Image: image, Cmd: ['sleep', '3600'], Labels };
     await Promise.all(Array.from({ length: CONTAINER_COUNT - STUBBORN }, () => docker.createContainer(idle)));
-    expect((await leftOf(worldId)).length).toBeGreaterThan(CONTAINER_COUNT);
+    expect((await leftoversOf(worldId)).length).toBeGreaterThan(CONTAINER_COUNT);
     // It rejects with EngineLeftovers when its limit is reached.
     await platform.stop();
-    await expectNothingLeft(worldId);
+    await expectNoLeftovers(worldId);
   });
 
   it('leaves nothing of an operation that was in progress', { timeout: LIMIT_MS }, async () => {
     const platform = await startPlatform({ containers: { engine: 'auto' } });
-    const place = await makePlace(platform.root, 'acme');
+    const tenant = await createTenant(platform.root, 'acme');
     const make = resourceFactoryFor(platform.root);
-    await Promise.all(Array.from({ length: 6 }, () => make.container(place, { image, memory: 6, num_instances: 2 })));
+    await Promise.all(Array.from({ length: 6 }, () => make.container(tenant, { image, memory: 6, num_instances: 2 })));
     await platform.stop();
-    await expectNothingLeft(platform.emulator.worldId);
+    await expectNoLeftovers(platform.emulator.worldId);
   });
 
   it('removes volumes of a world in memory, which would be orphaned otherwise', { timeout: LIMIT_MS }, async () => {
     const platform = await startPlatform({ containers: { engine: 'auto' } });
-    const place = await makePlace(platform.root, 'acme');
+    const tenant = await createTenant(platform.root, 'acme');
     const volumes = [
       { mount_path: '/data', volume_resource: { name: 'data', properties: { type: 'persistent', size: 1 } } },
     ];
-    const container: Body = await resourceFactoryFor(platform.root).container(place, { image, memory: 6, volumes });
+    const container: Body = await resourceFactoryFor(platform.root).container(tenant, { image, memory: 6, volumes });
     const status = async () => (await platform.root.get(`/root/containers/${container.id}`)).body.properties.status;
     await expect.poll(status, POLL).toBe('RUNNING');
-    expect(await leftOf(platform.emulator.worldId)).toHaveLength(3);
+    expect(await leftoversOf(platform.emulator.worldId)).toHaveLength(3);
     await platform.stop();
-    await expectNothingLeft(platform.emulator.worldId);
+    await expectNoLeftovers(platform.emulator.worldId);
   });
 });
 
@@ -141,26 +141,26 @@ describe('what worlds in memory left whose process was killed', () => {
       await leave(undefined),
     ];
     const platform = await startPlatform({ containers: { engine: 'auto' } });
-    await makePlace(platform.root, 'acme');
-    for (const world of [gone, reused]) await expect.poll(() => leftOf(world), POLL).toEqual([]);
+    await createTenant(platform.root, 'acme');
+    for (const world of [gone, reused]) await expect.poll(() => leftoversOf(world), POLL).toEqual([]);
     await platform.stop();
     for (const world of [mine, alive, elsewhere, earlier, kept, nameless])
-      expect(await leftOf(world), world).toHaveLength(3);
+      expect(await leftoversOf(world), world).toHaveLength(3);
   });
 
   it('is left behind by a killed `terrarium exec`', { timeout: LIMIT_MS }, async () => {
     const script = join(folder, 'create.mjs');
     await writeFile(script, CREATE);
     const run = command.start(['exec', '--seed', 'empty', '--', process.execPath, script, image]);
-    const output = await run.said('world ');
+    const output = await run.waitForOutput('world ');
     const world = /world (\S+)/.exec(output)?.[1] ?? '';
     worlds.push(world);
-    expect((await leftOf(world)).length).toBeGreaterThanOrEqual(2);
+    expect((await leftoversOf(world)).length).toBeGreaterThanOrEqual(2);
     run.child.kill('SIGKILL');
     await run.ended;
     const platform = await startPlatform({ containers: { engine: 'auto' } });
-    await makePlace(platform.root, 'acme');
-    await expect.poll(() => leftOf(world), POLL).toEqual([]);
+    await createTenant(platform.root, 'acme');
+    await expect.poll(() => leftoversOf(world), POLL).toEqual([]);
     await platform.stop();
   });
 });
@@ -198,18 +198,18 @@ describe('terrarium clean', () => {
       });
     }
     expect((await command.run(['clean'])).out).toContain('terrarium clean --yes');
-    for (const world of [kept, gone, lives, unknown]) expect(await leftOf(world)).toHaveLength(3);
+    for (const world of [kept, gone, lives, unknown]) expect(await leftoversOf(world)).toHaveLength(3);
 
     // One world at a time, because other test runs on this machine have worlds of their own.
     expect(stateOf(await command.json('clean', '--yes', '--world', gone), gone)).toMatchObject({ removed: true });
-    expect(await leftOf(gone)).toEqual([]);
+    expect(await leftoversOf(gone)).toEqual([]);
     for (const world of [kept, lives]) {
       const refused = await command.run(['clean', '--yes', '--world', world]);
       expect([refused.exitCode, refused.err]).toEqual([2, expect.stringContaining(`world ${world} was not removed`)]);
-      expect(await leftOf(world)).toHaveLength(3);
+      expect(await leftoversOf(world)).toHaveLength(3);
     }
     expect((await command.run(['clean', '--yes', '--world', unknown])).exitCode).toBe(0);
-    expect(await leftOf(unknown)).toEqual([]);
+    expect(await leftoversOf(unknown)).toEqual([]);
   });
 
   it('says where no engine answers, with exit code 2', async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/testing/command.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../server/testing/command.ts';
 
 const LIMIT_MS = 120_000;
 const run = promisify(execFile);
@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, '..');
 /** Does this Node.js support proxies for requests of this process? Older ones get a preloaded module that does the same. */
 const LACKS_ENV_PROXY = !process.allowedNodeEnvironmentFlags.has('--use-env-proxy');
 
-let place: Workplace;
+let cli: CliRunner;
 let proxy: Server;
 /** The requests that the proxy received; it forwards none of them. */
 const asked: string[] = [];
@@ -23,7 +23,7 @@ let env: Record<string, string>;
 
 beforeAll(async () => {
   await buildCommand();
-  place = new Workplace();
+  cli = new CliRunner();
   proxy = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
     response.writeHead(502).end('the proxy knows no such host');
@@ -49,7 +49,7 @@ beforeEach(() => {
   asked.splice(0);
 });
 afterAll(async () => {
-  await place?.close();
+  await cli?.close();
   proxy?.close();
 });
 
@@ -66,7 +66,7 @@ it('does not stand between the command line and its platform, nor between that a
   timeout: LIMIT_MS,
 }, async () => {
   const script = [
-    `${Workplace.command} status`,
+    `${CliRunner.command} status`,
     node("console.log('fetched', (await fetch(process.env.TERRARIUM_META_URL + '/health')).status)"),
     'curl -sS -o /dev/null -w "curled %{http_code}\\n" "$TERRARIUM_META_URL/health"',
     'echo "$NO_PROXY" && echo "$no_proxy"',
@@ -74,7 +74,7 @@ it('does not stand between the command line and its platform, nor between that a
     'curl -sS -u "$TERRARIUM_API_KEY:$TERRARIUM_API_SECRET" -H "Content-Type: application/json" -d \'{"method":"GET","path":"/none"}\' "$TERRARIUM_BASE_URL/inspect/requests"',
   ].join(' && ');
   const more = { NO_PROXY: 'corp.example' };
-  const { exitCode, out, err } = await place.run(['exec', '--', 'sh', '-c', script], { env: { ...env, ...more } });
+  const { exitCode, out, err } = await cli.run(['exec', '--', 'sh', '-c', script], { env: { ...env, ...more } });
   expect(err).toBe('');
   expect(exitCode, out).toBe(0);
   expect(out).toContain('fetched 200');
@@ -88,7 +88,7 @@ it('does not stand between the command line and its platform, nor between that a
 it('does not stand between a pipeline and the platform, nor between that and a job', {
   timeout: LIMIT_MS,
 }, async () => {
-  const app = join(place.folder, 'app');
+  const app = join(cli.folder, 'app');
   await run('git', ['init', '-q', '-b', 'main', app]);
   writeFileSync(
     join(app, '.gitlab-ci.yml'),
@@ -101,9 +101,9 @@ it('does not stand between a pipeline and the platform, nor between that and a j
     '--',
     'sh',
     '-c',
-    `unset NO_PROXY no_proxy; ${Workplace.command} pipeline run '${app}' --shell`,
+    `unset NO_PROXY no_proxy; ${CliRunner.command} pipeline run '${app}' --shell`,
   ];
-  const { exitCode, out, err } = await place.run(words, { env });
+  const { exitCode, out, err } = await cli.run(words, { env });
   expect(err).toBe('');
   expect(exitCode, out).toBe(0);
   expect(out).toMatch(/> asked [2-4]\d\d/);
@@ -121,9 +121,9 @@ try {
   await platform.stop();
 }
 `;
-  writeFileSync(join(place.folder, 'use.mjs'), code);
+  writeFileSync(join(cli.folder, 'use.mjs'), code);
   const { stdout } = await run(process.execPath, ['use.mjs'], {
-    cwd: place.folder,
+    cwd: cli.folder,
     env: { PATH: process.env.PATH, ...env },
   });
   expect(stdout).toBe('leads 0\n');

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rootPairOf } from '../server/testing/account.ts';
 import { send } from '../server/testing/checked-client.ts';
-import { makePlace, type Place } from '../server/testing/place.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { createTenant, type Tenant } from '../server/testing/tenant.ts';
 
 /*
  * Lambdas in common styles, for this platform and for others. Lambdas for this platform run unchanged. Of the others, those run that
@@ -47,7 +47,7 @@ const senders: Record<string, string> = {
 };
 
 let platform: Platform;
-let acme: Place;
+let acme: Tenant;
 let make: ResourceFactory;
 const reported: { type: string | undefined; body: string }[] = [];
 /** A chat's webhook. */
@@ -63,7 +63,7 @@ beforeAll(async () => {
   // The modules that they require.
   platform = await startPlatform({ lambdas: { modules: fileURLToPath(new URL('..', import.meta.url)) } });
   make = resourceFactoryFor(platform.root);
-  acme = await makePlace(platform.root, 'acme');
+  acme = await createTenant(platform.root, 'acme');
 });
 afterAll(async () => {
   hook.close();

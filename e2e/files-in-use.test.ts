@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packageFile } from '../server/system/package-file.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/testing/command.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../server/testing/command.ts';
 
 /* Imitates Windows in a module that is loaded first: a file that is open cannot be replaced, a folder in use cannot be removed. */
 const PRELOAD = `
@@ -35,22 +35,22 @@ fs.promises.rm = async (path, options) => {
 syncBuiltinESMExports();
 `;
 
-let place: Workplace;
+let cli: CliRunner;
 let env: Record<string, string>;
 beforeAll(async () => {
   await buildCommand();
-  place = new Workplace();
-  const preload = join(place.folder, 'preload.mjs');
+  cli = new CliRunner();
+  const preload = join(cli.folder, 'preload.mjs');
   writeFileSync(preload, PRELOAD);
-  env = { NODE_OPTIONS: `--import=${pathToFileURL(preload)}`, TMPDIR: place.folder };
+  env = { NODE_OPTIONS: `--import=${pathToFileURL(preload)}`, TMPDIR: cli.folder };
 }, BUILD_TIMEOUT_MS);
-afterAll(() => place?.close());
+afterAll(() => cli?.close());
 
 it('a platform starts, keeps changes, runs lambdas, stops and starts again while files are in use for a moment', async () => {
   for (const _run of ['first', 'second', 'third']) {
     const script = 'terrarium invoke contact-form --event {} --json && terrarium snapshot save now-$$';
-    const words = script.replaceAll('terrarium', Workplace.command);
-    const { exitCode, out, err } = await place.run(['exec', '--data', 'kept', '--', 'sh', '-c', words], { env });
+    const words = script.replaceAll('terrarium', CliRunner.command);
+    const { exitCode, out, err } = await cli.run(['exec', '--data', 'kept', '--', 'sh', '-c', words], { env });
     expect([exitCode, err]).toEqual([0, '']);
     expect(out).toContain('"ok": true');
   }
@@ -67,5 +67,5 @@ it('the library stops without an error if a program still has the folder of a la
     env: { ...process.env, ...env },
   });
   expect(stdout).toBe('stopped\n');
-  expect(readdirSync(place.folder).some((name) => name.startsWith('terrarium-lambdas-'))).toBe(true);
+  expect(readdirSync(cli.folder).some((name) => name.startsWith('terrarium-lambdas-'))).toBe(true);
 });

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { requireEngine, testImage } from '../server/testing/engine.ts';
-import type { Body } from '../server/testing/place.ts';
+import type { Body } from '../server/testing/tenant.ts';
 
 /** Limits of the memory that clients can occupy in the shipped server. Prints the memory before, during and after each flood. */
 const CLIENTS = 200;

@@ -3,7 +3,7 @@ import { readdir, readFile, rename, rm, symlink, unlink } from 'node:fs/promises
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { basic, type Reply, send } from '../server/testing/checked-client.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, type Run, Workplace } from '../server/testing/command.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, CliRunner, type RunningCommand } from '../server/testing/command.ts';
 import { refusal } from '../server/testing/platform.ts';
 
 /** What happens when the data folder of a running platform is removed or replaced: `rm -rf`, `mv`, another folder in its place. */
@@ -12,23 +12,23 @@ const auth = basic('swap', 'test');
 const LOST = /has changed outside this platform: its file \S+ was (removed|replaced)/;
 const WRITERS = 4;
 
-const workplace = new Workplace();
-const data = join(workplace.folder, 'data');
+const cli = new CliRunner();
+const data = join(cli.folder, 'data');
 beforeAll(buildCommand, BUILD_TIMEOUT_MS);
-afterAll(() => workplace.close());
+afterAll(() => cli.close());
 
 interface Server {
   metaUrl: string;
-  run: Run;
-  stop(): ReturnType<Workplace['run']>;
+  run: RunningCommand;
+  stop(): ReturnType<CliRunner['run']>;
 }
 
 /** Starts the shipped server. */
 async function start(folder = data): Promise<Server> {
-  const readyFile = join(workplace.folder, 'ready.json');
+  const readyFile = join(cli.folder, 'ready.json');
   const args = ['start', '--headless', '--data', folder, '--seed', 'empty', '--ready-file', readyFile];
-  const run = workplace.start([...args, '--base-port', '0', '--gateway-port', '0'], { env: KEY });
-  await run.said('Ctrl+C');
+  const run = cli.start([...args, '--base-port', '0', '--gateway-port', '0'], { env: KEY });
+  await run.waitForOutput('Ctrl+C');
   const { metaUrl } = JSON.parse(readFileSync(readyFile, 'utf8'));
   const stop = () => {
     run.child.kill('SIGTERM');
@@ -52,7 +52,7 @@ async function writeUntilRefused(server: Server, name: string, acknowledged: str
 
 describe('a platform whose data folder is taken away', () => {
   it('loses nothing it acknowledged, and does not affect a platform that starts in its place', async () => {
-    const elsewhere = join(workplace.folder, 'elsewhere');
+    const elsewhere = join(cli.folder, 'elsewhere');
     const a = await start();
     const acknowledgedByA: string[] = [];
     const writers = Array.from({ length: WRITERS }, (_, at) => writeUntilRefused(a, `a${at}`, acknowledgedByA));
@@ -108,7 +108,7 @@ describe('a platform whose data folder is taken away', () => {
     };
     await create(`/environments/${environment.id}/lambdas`, { name: 'one', properties: lambda });
     // Removed first, so that writes of the platform shortly after the start or a change do not interfere.
-    const gone = join(workplace.folder, 'gone');
+    const gone = join(cli.folder, 'gone');
     await rename(data, gone);
     await rm(gone, { recursive: true });
     expect((await send('GET', `${server.metaUrl}/health`)).status).toBe(503);
@@ -122,8 +122,8 @@ describe('a platform whose data folder is taken away', () => {
   });
 
   it('continues in its folder when the link to it is changed', async () => {
-    const link = join(workplace.folder, 'link');
-    const [one, two] = [join(workplace.folder, 'one'), join(workplace.folder, 'two')];
+    const link = join(cli.folder, 'link');
+    const [one, two] = [join(cli.folder, 'one'), join(cli.folder, 'two')];
     await (await start(one)).stop();
     await symlink(one, link);
     const server = await start(link);

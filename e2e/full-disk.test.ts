@@ -10,10 +10,10 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { logIn } from '../server/testing/account.ts';
 import { basic, bearer, send } from '../server/testing/checked-client.ts';
-import { makePlace } from '../server/testing/place.ts';
 import { type Platform, refusal, startPlatform } from '../server/testing/platform.ts';
 import { startRequestRecorder } from '../server/testing/request-recorder.ts';
 import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { createTenant } from '../server/testing/tenant.ts';
 
 /** A platform on a real file system of a few megabytes that becomes full or read-only. */
 const SIZE = '4m';
@@ -145,11 +145,11 @@ describe.skipIf(skipReason !== undefined)('on a small disk', () => {
     const recorder = await startRequestRecorder();
     const { emulator } = platform;
     const root = await platform.as('root');
-    const [make, place] = [resourceFactoryFor(root), await makePlace(root, 'async')];
-    const lambda = await make.lambda(place, {
+    const [make, tenant] = [resourceFactoryFor(root), await createTenant(root, 'async')];
+    const lambda = await make.lambda(tenant, {
       code: recorder.code.replace("'reported')", `'reported'.padEnd(${LONG}, '.'))`),
     });
-    const api = await make.api(place);
+    const api = await make.api(tenant);
     const endpoint = await make.endpoint(api, lambda, { synchronous: false });
     const token = bearer((await logIn(platform, 'root', 'root')).body.access_token);
     const result = (id: string) => send('GET', `${platform.emulator.gatewayUrl}/results/${id}`, { auth: token });

@@ -4,9 +4,9 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rootPairOf } from '../server/testing/account.ts';
 import { send } from '../server/testing/checked-client.ts';
-import { makePlace, type Place } from '../server/testing/place.ts';
 import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { createTenant, type Tenant } from '../server/testing/tenant.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Returns its arguments. */
@@ -15,7 +15,7 @@ const ENVIRONMENT = 'exports.run = async () => process.env;';
 
 let platform: Platform;
 let root: ApiClient;
-let acme: Place;
+let acme: Tenant;
 let make: ResourceFactory;
 let rootPair: string;
 let mirror: Awaited<ReturnType<typeof publish>>['call'];
@@ -25,7 +25,7 @@ beforeAll(async () => {
   platform = await startPlatform();
   root = platform.root;
   make = resourceFactoryFor(root);
-  acme = await makePlace(root, 'acme');
+  acme = await createTenant(root, 'acme');
   rootPair = rootPairOf(platform);
   mirror = (await publish(MIRROR)).call;
 });

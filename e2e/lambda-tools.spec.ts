@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Inspection } from '../server/testing/debugger-session.ts';
+import { DebuggerSession } from '../server/testing/debugger-session.ts';
 import { expectNoFaults } from './axe.ts';
 import { codeOf, consoleOf, lambdaClient, openLambda, reviewSaves, write } from './lambda-client.ts';
 import { expect, test } from './window.ts';
@@ -20,7 +20,7 @@ test('a debugger attaches to the shown address, and stops in the code', async ({
   const snippet = JSON.parse(await panel.locator('pre').innerText());
   expect(snippet.configurations[0]).toMatchObject({ request: 'attach', websocketAddress: url });
 
-  const inspection = await Inspection.attach(url);
+  const inspection = await DebuggerSession.attach(url);
   await inspection.breakAt(file, 1);
   const paused = inspection.paused();
   await page.keyboard.press('ControlOrMeta+Enter');

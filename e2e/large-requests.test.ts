@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { basic, bearer, send } from '../server/testing/client.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { canWatchTurns, LONGEST_TURN_MS, watchTurns } from '../server/testing/turn-watch.ts';
-import { growWorld, type LargePlace } from './large-world.ts';
+import { growWorld, type LargeWorld } from './large-world.ts';
 
 const SIZE = 100_000;
 /** Resources in one environment. */
@@ -20,12 +20,12 @@ const LIMIT_MS = 300_000;
 
 const dir = await mkdtemp(join(tmpdir(), 'terrarium-large-'));
 let platform: Platform;
-let place: LargePlace;
+let world: LargeWorld;
 
 beforeAll(async () => {
   const first = await startPlatform({ data: dir });
   await first.stop();
-  place = await growWorld(dir, SIZE, CROWDED_COUNT, true);
+  world = await growWorld(dir, SIZE, CROWDED_COUNT, true);
   platform = await startPlatform({ data: dir });
   // The first use of an index creates it.
   await platform.root.post('/root/orgs', { name: 'one-more' });
@@ -61,7 +61,7 @@ describe.runIf(canWatchTurns)(
   'in a world of 100,000 resources no turn of the event loop is long',
   { timeout: LIMIT_MS },
   () => {
-    const crowd = () => `/meta/org-0/environments/${place.crowded}/lambdas`;
+    const crowd = () => `/meta/org-0/environments/${world.crowded}/lambdas`;
 
     it.each([
       ['a list of 10,000 links', () => measure(crowd())],
@@ -90,7 +90,7 @@ describe.runIf(canWatchTurns)(
     });
 
     it.each([
-      ['deletion', () => measure(`/meta/org-0/environments/${place.crowded}?force=true`, { method: 'DELETE' })],
+      ['deletion', () => measure(`/meta/org-0/environments/${world.crowded}?force=true`, { method: 'DELETE' })],
       ['revert of the deletion', (newest: number) => measure(`/inspect/history/${newest}/revert`, { method: 'POST' })],
       ['restore of the world before the revert', (newest: number) => restore(newest - 1)],
       ['restore of the world after it', (newest: number) => restore(newest - 1)],

@@ -7,7 +7,7 @@ const LAMBDAS_PER_ENVIRONMENT = 50;
 const ENVIRONMENTS_PER_WORKSPACE = 10;
 
 /** Ids of some resources in a large world. */
-export interface LargePlace {
+export interface LargeWorld {
   organization: string;
   environment: string;
   lambda: string;
@@ -22,7 +22,7 @@ export interface LargePlace {
  * @param crowd number of lambdas in the environment `crowded` of `org-0`; default 0
  * @param isMixed whether to create resources of all other types, too
  */
-export async function growWorld(dataDir: string, size: number, crowd = 0, isMixed = false): Promise<LargePlace> {
+export async function growWorld(dataDir: string, size: number, crowd = 0, isMixed = false): Promise<LargeWorld> {
   const file = join(dataDir, 'world.json');
   const { checksum: _, ...world } = JSON.parse(await readFile(file, 'utf8')); // without it the file counts as edited by hand
   const resources = Object.values<{ id: string; parent: string | null; owner: string; name: string }>(world.resources);

@@ -4,10 +4,10 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../server/platform/emulator.ts';
 import { basic, bearer, send } from '../server/testing/checked-client.ts';
-import { makePlace } from '../server/testing/place.ts';
 import { startPlatform } from '../server/testing/platform.ts';
 import { startRequestRecorder } from '../server/testing/request-recorder.ts';
 import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { createTenant } from '../server/testing/tenant.ts';
 
 /** Behavior that test suites which use the emulator as a library rely on. */
 const started: Emulator[] = [];
@@ -48,7 +48,7 @@ describe('startEmulator', () => {
     const { emulator, root } = await startPlatform();
     started.push(emulator);
     const recorder = await startRequestRecorder();
-    const acme = await makePlace(root, 'acme');
+    const acme = await createTenant(root, 'acme');
     const make = resourceFactoryFor(root);
     const code = `${recorder.code}
       exports.slow = (event, context, callback) => exports.run('1', context, async () =>

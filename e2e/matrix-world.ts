@@ -1,12 +1,12 @@
 import { resourceTypes, typeOfWord } from '../server/model/registry.ts';
 import { isTypeWord, type TypeWord } from '../server/model/type-words.ts';
-import { containerBody, lambdaBody, makePlace, type Place } from '../server/testing/place.ts';
 import type { ApiClient, Platform } from '../server/testing/platform.ts';
+import { containerBody, createTenant, lambdaBody, type Tenant } from '../server/testing/tenant.ts';
 
 /** A world with a resource for each parameter of each path of the API, all created by one user. */
 export interface MatrixWorld {
   fqon: string;
-  place: Place;
+  tenant: Tenant;
   /** The id of one resource of a type in the environment; for child resources in a path, a child of the other one. */
   idOf(word: TypeWord, below?: TypeWord): string;
   /** The type name of a resource by its id. */
@@ -29,20 +29,20 @@ export async function makeMatrixWorld({ root }: Platform, owner: ApiClient): Pro
   await root.post('/root/providers/initialize');
   const providers: { id: string; name: string }[] = (await root.get('/root/providers')).body;
   const provider = (name: string) => providers.find((one) => one.name === name)?.id ?? '';
-  const place = {
-    ...(await makePlace(owner, 'acme')),
+  const tenant = {
+    ...(await createTenant(owner, 'acme')),
     docker: provider('default-docker'),
     lambdas: provider('default-lambda'),
   };
-  const { id: target } = await owner.create(`${place.workspace}/environments`, {
+  const { id: target } = await owner.create(`${tenant.workspace}/environments`, {
     name: 'target',
     properties: { environment_type: 'development' },
   });
 
   const first = new Map<TypeWord, string>([
-    ['orgs', place.organizationId],
-    ['workspaces', place.workspaceId],
-    ['environments', place.environmentId],
+    ['orgs', tenant.organizationId],
+    ['workspaces', tenant.workspaceId],
+    ['environments', tenant.environmentId],
   ]);
   const below = new Map<string, string>();
   const words = new Map<string, TypeWord>([...first].map(([word, id]) => [id, word]));
@@ -77,12 +77,12 @@ export async function makeMatrixWorld({ root }: Platform, owner: ApiClient): Pro
       properties: { provider: { id: get('providers') }, items: [{ key: 'k', value: 'v' }] },
     }),
     volumes: () => ({ name: 'volume', properties: { provider: { id: get('providers') }, type: 'empty_dir' } }),
-    lambdas: () => lambdaBody(place, 'answers', { public: false }),
+    lambdas: () => lambdaBody(tenant, 'answers', { public: false }),
     containers: () =>
-      containerBody({ ...place, docker: get('providers') }, 'box', {
+      containerBody({ ...tenant, docker: get('providers') }, 'box', {
         port_mappings: [{ name: 'web', container_port: 80, protocol: 'tcp', expose_endpoint: true, type: 'internal' }],
       }),
-    jobs: () => containerBody({ ...place, docker: get('providers') }, 'job'),
+    jobs: () => containerBody({ ...tenant, docker: get('providers') }, 'job'),
     apis: () => ({ name: 'shop' }),
     apiendpoints: () => ({
       name: 'e',
@@ -115,7 +115,7 @@ export async function makeMatrixWorld({ root }: Platform, owner: ApiClient): Pro
   };
   return {
     fqon: 'acme',
-    place,
+    tenant,
     target,
     rootId: (await root.get('/root')).body.id,
     idOf: (word, parent) =>

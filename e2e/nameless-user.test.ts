@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/testing/command.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../server/testing/command.ts';
 
 /** A user that the system knows by number only, as `docker run --user` and OpenShift have them. */
 const USER_ID = 54_321;
@@ -43,19 +43,19 @@ describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a user
   afterAll(() => rm(folder, { recursive: true }));
 
   it('starts a platform in memory and in a folder, and looks for the engine', async () => {
-    const { exitCode, out, err } = await runAsUser(`${Workplace.command} exec -- ${Workplace.command} status`);
+    const { exitCode, out, err } = await runAsUser(`${CliRunner.command} exec -- ${CliRunner.command} status`);
     expect(err).toBe('');
     expect(exitCode, out).toBe(0);
-    const kept = await runAsUser(`${Workplace.command} exec --data kept -- ${Workplace.command} status`);
+    const kept = await runAsUser(`${CliRunner.command} exec --data kept -- ${CliRunner.command} status`);
     expect(kept).toMatchObject({ exitCode: 0, err: '' });
-    const { out: looked, err: fault } = await runAsUser(`${Workplace.command} doctor --offline`);
+    const { out: looked, err: fault } = await runAsUser(`${CliRunner.command} doctor --offline`);
     expect(`${looked}${fault}`).not.toContain('a fault of');
-    const clean = await runAsUser(`${Workplace.command} clean`);
+    const clean = await runAsUser(`${CliRunner.command} clean`);
     expect(clean.err).not.toContain('a fault of');
   });
 
   it('runs a pipeline, and again with the cache of the first run', async () => {
-    const command = `${Workplace.command} exec -- ${Workplace.command} pipeline run '${app}' --shell`;
+    const command = `${CliRunner.command} exec -- ${CliRunner.command} pipeline run '${app}' --shell`;
     for (const _attempt of ['first', 'second']) {
       const { exitCode, out, err } = await runAsUser(command);
       expect(err).toBe('');

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rootPairOf } from '../server/testing/account.ts';
 import { send } from '../server/testing/checked-client.ts';
-import { type Body, makePlace, type Place } from '../server/testing/place.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 
 /** A minimal lambda of a web form, which resolves every host name to this machine. */
 const code = `const dns = require('dns');
@@ -45,7 +45,7 @@ afterAll(() => {
 async function startWithForm(settings: Parameters<typeof startPlatform>[0]) {
   const platform = await startPlatform(settings);
   const make = resourceFactoryFor(platform.root);
-  const acme = await makePlace(platform.root, 'acme');
+  const acme = await createTenant(platform.root, 'acme');
   const env = { CRM_API_BASEPATH: crmHost, CRM_OID: '00D000000000001' };
   const lambda = await make.lambda(acme, { code, env });
   const endpoint = await make.endpoint(await make.api(acme), lambda);
@@ -65,7 +65,7 @@ async function leads(platform: Platform): Promise<string[]> {
 describe('a call to the CRM that a lambda names (D-200)', () => {
   describe('is caught by default', () => {
     let platform: Platform;
-    let acme: Place;
+    let acme: Tenant;
     let form: Awaited<ReturnType<typeof startWithForm>>;
     beforeAll(async () => {
       form = await startWithForm({});
@@ -101,12 +101,12 @@ describe('a call to the CRM that a lambda names (D-200)', () => {
 
   describe('and its form is at every path that one of the variables of the lambda names', () => {
     let platform: Platform;
-    let acme: Place;
+    let acme: Tenant;
     let make: ReturnType<typeof resourceFactoryFor>;
     beforeAll(async () => {
       platform = await startPlatform();
       make = resourceFactoryFor(platform.root);
-      acme = await makePlace(platform.root, 'acme');
+      acme = await createTenant(platform.root, 'acme');
     });
     afterAll(() => platform?.stop());
 

@@ -319,13 +319,13 @@ describe.runIf(process.platform === 'linux')('the window', { timeout: RUN_TIMEOU
         );
         let output = '';
         for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
-        return { child, ended: once(child, 'close'), said: () => output };
+        return { child, ended: once(child, 'close'), output: () => output };
       };
       const first = start();
-      await vi.waitUntil(() => /Electron (is downloaded|could not)/.test(first.said()), { timeout: 60_000 });
+      await vi.waitUntil(() => /Electron (is downloaded|could not)/.test(first.output()), { timeout: 60_000 });
       const opened = async () => (await readFile(join(home, 'opened'), 'utf8')).trim().split('\n');
       await vi.waitUntil(async () => (await opened().catch(() => [])).length === 1, { timeout: 20_000 });
-      const printed = (name: string) => new RegExp(`^  ${name} +(\\S+)`, 'm').exec(first.said())?.[1] ?? '';
+      const printed = (name: string) => new RegExp(`^  ${name} +(\\S+)`, 'm').exec(first.output())?.[1] ?? '';
       const [port, key, secret] = [new URL(printed('API docs')).port, printed('API key'), printed('secret')];
       const ui = ['ui', '--base-url', `http://127.0.0.1:${port}`, '--key', key, '--secret', secret];
       const output = await promisify(execFile)(
@@ -336,20 +336,22 @@ describe.runIf(process.platform === 'linux')('the window', { timeout: RUN_TIMEOU
       expect(output.stdout).toMatch(/code=[\w-]+\nOpening the window in Chromium, because /);
       first.child.kill('SIGTERM');
       expect(await first.ended).toEqual([0, null]);
-      expect(first.said()).toMatch(/^Opening the window in Chromium, because Electron's binary is not installed yet/m);
+      expect(first.output()).toMatch(
+        /^Opening the window in Chromium, because Electron's binary is not installed yet/m,
+      );
       for (const line of await opened()) {
         expect(line).toMatch(/^--app=file:\S+ http:\S+\/ui\/[?]code=[\w-]+$/);
         expect(line.split(' ', 1)[0]).not.toContain('code=');
       }
       expect(await opened()).toHaveLength(2);
       expect((await readdir(home)).filter((name) => name.startsWith('terrarium-'))).toEqual([]);
-      expect(first.said()).toMatch(/^Downloading Electron \(1 MB\) in the background/m);
-      expect(first.said()).toMatch(/^Electron is downloaded\./m);
+      expect(first.output()).toMatch(/^Downloading Electron \(1 MB\) in the background/m);
+      expect(first.output()).toMatch(/^Electron is downloaded\./m);
       const second = start();
-      expect(await second.ended, second.said()).toEqual([0, null]);
-      expect(second.said()).toBe('Opening the window in Electron.\n');
+      expect(await second.ended, second.output()).toEqual([0, null]);
+      expect(second.output()).toBe('Opening the window in Electron.\n');
       expect(await readFile(join(home, 'shell'), 'utf8')).toMatch(/dist\/electron\/main[.]js$/);
-      expect(mirror.asked).toBe(1);
+      expect(mirror.requestCount).toBe(1);
     } finally {
       await mirror.stop();
       await rm(home, { recursive: true, force: true });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
-import { expectNothingLeft, requireEngine, testImage } from '../server/testing/engine.ts';
+import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
 import { PipelineBench } from '../server/testing/pipeline-bench.ts';
-import type { Body } from '../server/testing/place.ts';
+import type { Body } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 120_000;
 const POLL = { timeout: LIMIT_MS, interval: 50 };
@@ -55,7 +55,7 @@ beforeEach(async () => {
 afterAll(async () => {
   const worldId = bench?.platform.emulator.worldId;
   await bench?.close();
-  if (worldId) await expectNothingLeft(worldId);
+  if (worldId) await expectNoLeftovers(worldId);
 }, LIMIT_MS);
 
 const change = (path: string, value: unknown) =>

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
 import { requireEngine, testImage } from '../server/testing/engine.ts';
 import { PipelineBench } from '../server/testing/pipeline-bench.ts';
-import type { Body } from '../server/testing/place.ts';
+import type { Body } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 120_000;
 const IMAGE = 'terrarium-test/busybox:1';
@@ -90,7 +90,10 @@ describe('a job in an image', () => {
 `,
     });
     const run = bench.start(['run', bench.dir, '--project', 'fern-moss/app'], { GCL_JSON_SCHEMA_VALIDATION: 'false' });
-    await Promise.race([run.said('> waiting'), run.ended.then(({ out }) => expect(out).toContain('> waiting'))]);
+    await Promise.race([
+      run.waitForOutput('> waiting'),
+      run.ended.then(({ out }) => expect(out).toContain('> waiting')),
+    ]);
     let [container, environment] = ['', ''];
     for (const one of (await docker('ps', '--quiet', '--filter', 'label=terrarium.pipeline')).split('\n')) {
       const found = await docker('inspect', '--format', '{{range .Config.Env}}{{println .}}{{end}}', one).catch(

@@ -94,7 +94,7 @@ it('a job of an engine in a virtual machine gets its files, waits for its servic
   });
   const env = { PATH: await machineCommand(), GCL_JSON_SCHEMA_VALIDATION: 'false' };
   const job = bench.start(['run', bench.dir, '--project', 'fern-moss/shop'], env);
-  const [, port] = /> api http:\/\/host\.docker\.internal:(\d+)\/api/.exec(await job.said('> api ')) ?? [];
+  const [, port] = /> api http:\/\/host\.docker\.internal:(\d+)\/api/.exec(await job.waitForOutput('> api ')) ?? [];
   expect(port).toBeDefined();
   const network = await passOnToLoopback(Number(port));
   try {

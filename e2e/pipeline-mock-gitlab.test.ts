@@ -9,8 +9,8 @@ import { Gitlab } from '@gitbeaker/rest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rootPairOf } from '../server/testing/account.ts';
 import { send } from '../server/testing/client.ts';
-import type { Body } from '../server/testing/place.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
+import type { Body } from '../server/testing/tenant.ts';
 
 const DEFINITION = `stages: [test]
 unit:

@@ -110,14 +110,14 @@ it('runs all jobs with --no-cache, and those of changed files', { timeout: LIMIT
 it('runs again with --watch when files change, until Ctrl+C', { timeout: LIMIT_MS }, async () => {
   await bench.commit({ '.gitlab-ci.yml': 'one: {script: [cat a.txt]}\n', 'a.txt': 'first\n' });
   const run = bench.start(['run', bench.dir, '--project', 'fern-moss/app', '--source', 'push', '--watch']);
-  await run.said('> first');
+  await run.waitForOutput('> first');
   await bench.write({ 'a.txt': 'second\n', ignored: 'x' });
   await bench.write({ 'a.txt': 'third\n' });
-  await run.said('> third');
+  await run.waitForOutput('> third');
   await bench.write({ 'a.txt': 'fourth\n', '.gitlab-ci.yml': 'one: {script: [cat a.txt, exit 1]}\n' });
-  await run.said('> fourth');
+  await run.waitForOutput('> fourth');
   await bench.write({ 'a.txt': 'fifth\n' });
-  await run.said('> fifth');
+  await run.waitForOutput('> fifth');
   run.child.kill('SIGINT');
   const { exitCode, err } = await run.ended;
   expect(exitCode).toBe(130);

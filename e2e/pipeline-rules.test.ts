@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
 import { PipelineBench } from '../server/testing/pipeline-bench.ts';
-import type { Body } from '../server/testing/place.ts';
+import type { Body } from '../server/testing/tenant.ts';
 
 /* Rules that decide whether a run succeeds, each with the section of GitLab's documentation ("CI/CD YAML syntax reference" unless said). */
 
@@ -213,7 +213,7 @@ it('"when: delayed": a job starts after its delay, which a canceled run does not
     out: expect.stringContaining('starts without its delay of 30 minutes'),
   });
   const canceled = bench.start(['run', bench.dir, '--project', 'fern-moss/app']);
-  await canceled.said('starts in 30 minutes');
+  await canceled.waitForOutput('starts in 30 minutes');
   canceled.child.kill('SIGINT');
   expect((await canceled.ended).exitCode).toBe(130);
   expect((await bench.inspect('pipelines'))[0].jobs).toMatchObject([{ state: 'canceled' }]);

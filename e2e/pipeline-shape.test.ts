@@ -8,7 +8,7 @@ import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
 import { requireEngine, testImage } from '../server/testing/engine.ts';
 import { makeEngineProxy } from '../server/testing/engine-proxy.ts';
 import { PipelineBench } from '../server/testing/pipeline-bench.ts';
-import type { Body } from '../server/testing/place.ts';
+import type { Body } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 120_000;
 const SERVICE = 'terrarium-test/pipeline-service:1';
@@ -258,8 +258,8 @@ describe("a team's own definition", () => {
       await proxy.open();
       const words = ['run', bench.dir, '--project', 'fern-moss/app'];
       const pipeline = bench.start(words, { DOCKER_HOST: proxy.url, CONTAINER_HOST: proxy.url });
-      await pipeline.said('> begun');
-      await proxy.shut();
+      await pipeline.waitForOutput('> begun');
+      await proxy.close();
       const { exitCode, out } = await pipeline.ended;
       expect(exitCode).toBe(1);
       expect(out).toMatch(

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { basic, send } from '../server/testing/client.ts';
 import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
 import { PipelineBench } from '../server/testing/pipeline-bench.ts';
-import type { Body } from '../server/testing/place.ts';
 import { startPlatform } from '../server/testing/platform.ts';
+import type { Body } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 120_000;
 const POLL = { interval: 100 };
@@ -36,7 +36,7 @@ describe('a run that is ended from outside', () => {
   it('by Ctrl+C is canceled with its jobs and exit code 130, and nothing is left', { timeout: LIMIT_MS }, async () => {
     await define(SLOW);
     const pipeline = bench.start(['run', bench.dir, '--project', 'fern-moss/app']);
-    await pipeline.said('> begun');
+    await pipeline.waitForOutput('> begun');
     pipeline.child.kill('SIGINT');
     const { exitCode, err } = await pipeline.ended;
     expect(exitCode).toBe(130);
@@ -72,7 +72,7 @@ describe('a run that is ended from outside', () => {
   }, async () => {
     await define(SLOW);
     const pipeline = bench.start(['run', bench.dir, '--project', 'fern-moss/app']);
-    await pipeline.said('> begun');
+    await pipeline.waitForOutput('> begun');
     const { id, apiKey } = await newest();
     pipeline.child.kill('SIGKILL');
     await pipeline.ended;

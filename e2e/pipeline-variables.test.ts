@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { rootPairOf } from '../server/testing/account.ts';
 import { send } from '../server/testing/checked-client.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/testing/command.ts';
-import type { Body } from '../server/testing/place.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../server/testing/command.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
+import type { Body } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 60_000;
 const SECRET = 'fern-Secret-4711';
@@ -26,11 +26,11 @@ const run = promisify(execFile);
 const folder = await mkdtemp(join(tmpdir(), 'terrarium-variables-'));
 const data = join(folder, 'data');
 let platform: Platform;
-let workplace: Workplace;
+let cli: CliRunner;
 
 beforeAll(async () => {
   await buildCommand();
-  workplace = new Workplace();
+  cli = new CliRunner();
   platform = await startPlatform({ seed: 'demo', data });
   await run('git', ['init', '-q', '-b', 'feature/a', join(folder, 'app')]);
   await writeFile(join(folder, 'app', '.gitlab-ci.yml'), DEFINITION);
@@ -40,7 +40,7 @@ beforeAll(async () => {
 }, BUILD_TIMEOUT_MS + LIMIT_MS);
 afterAll(async () => {
   await platform?.stop();
-  await workplace?.close();
+  await cli?.close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -49,7 +49,7 @@ const pipeline = (...more: string[]) => {
   const where = ['--branch', 'feature/a', '--project', 'fern-moss/shop', '--base-url', baseUrl, ...more];
   const { apiKey, apiSecret = '' } = rootCredentials;
   const env = { TERRARIUM_API_KEY: apiKey, TERRARIUM_API_SECRET: apiSecret, HOME: folder };
-  return workplace.run(['pipeline', 'run', join(folder, 'app'), ...where], { env });
+  return cli.run(['pipeline', 'run', join(folder, 'app'), ...where], { env });
 };
 const inspect = async (path: string): Promise<Body> =>
   (await send('GET', `${platform.emulator.baseUrl}/inspect/${path}`, { auth: rootPairOf(platform) })).body;

@@ -7,11 +7,11 @@ import { promisify } from 'node:util';
 import { Gitlab } from '@gitbeaker/rest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sampleBase } from '../server/runtimes/pipelines/sample-base.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/testing/command.ts';
-import { expectNothingLeft, requireEngine, testImage } from '../server/testing/engine.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../server/testing/command.ts';
+import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
 import { readerSettings } from '../server/testing/pipeline-bench.ts';
-import type { Body } from '../server/testing/place.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
+import type { Body } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 120_000;
 const SAMPLE = fileURLToPath(new URL('../fixtures/sample-app', import.meta.url));
@@ -22,7 +22,7 @@ const run = promisify(execFile);
 const folder = await mkdtemp(join(tmpdir(), 'terrarium pipeline '));
 const shop = join(folder, 'shop');
 let platform: Platform;
-let workplace: Workplace;
+let cli: CliRunner;
 let docker: Awaited<ReturnType<typeof requireEngine>>;
 const images: string[] = [];
 
@@ -37,17 +37,14 @@ const commit = async (title: string) => {
 const slug = 'feature-ferns-and-more';
 const pipeline = (...more: string[]) => {
   const { baseUrl, rootCredentials } = platform.emulator;
-  return workplace.run(
-    ['pipeline', 'run', shop, '--branch', BRANCH, '--project', PROJECT, '--base-url', baseUrl, ...more],
-    {
-      env: {
-        TERRARIUM_API_KEY: rootCredentials.apiKey,
-        TERRARIUM_API_SECRET: rootCredentials.apiSecret ?? '',
-        HOME: folder,
-        ...readerSettings(shop),
-      },
+  return cli.run(['pipeline', 'run', shop, '--branch', BRANCH, '--project', PROJECT, '--base-url', baseUrl, ...more], {
+    env: {
+      TERRARIUM_API_KEY: rootCredentials.apiKey,
+      TERRARIUM_API_SECRET: rootCredentials.apiSecret ?? '',
+      HOME: folder,
+      ...readerSettings(shop),
     },
-  );
+  });
 };
 const containers = async (): Promise<Body[]> => (await platform.root.get('/demo/containers?expand=true')).body;
 const inspect = async (path: string): Promise<Body> => (await platform.root.send('GET', `/../inspect/${path}`)).body;
@@ -56,7 +53,7 @@ beforeAll(async () => {
   docker = await requireEngine();
   await testImage('busybox:1.36');
   await buildCommand();
-  workplace = new Workplace();
+  cli = new CliRunner();
   platform = await startPlatform({ seed: 'demo', containers: { engine: 'auto' } });
   await cp(SAMPLE, shop, { recursive: true });
   await run('git', ['init', '-q', '-b', BRANCH, shop]);
@@ -64,14 +61,14 @@ beforeAll(async () => {
 afterAll(async () => {
   const worldId = platform?.emulator.worldId;
   await platform?.stop();
-  await workplace?.close();
+  await cli?.close();
   for (const image of images)
     await docker
       .getImage(image)
       .remove({ force: true })
       .catch(() => undefined);
   await rm(folder, { recursive: true, force: true });
-  if (worldId) await expectNothingLeft(worldId);
+  if (worldId) await expectNoLeftovers(worldId);
 }, LIMIT_MS);
 
 describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', () => {
@@ -202,8 +199,7 @@ describe('green means that the app answers', () => {
   }, async () => {
     const { baseUrl, rootCredentials } = platform.emulator;
     const env = { TERRARIUM_API_KEY: rootCredentials.apiKey, TERRARIUM_API_SECRET: rootCredentials.apiSecret ?? '' };
-    const stop = (branch: string) =>
-      workplace.run(['pipeline', 'stop', '--branch', branch, '--base-url', baseUrl], { env });
+    const stop = (branch: string) => cli.run(['pipeline', 'stop', '--branch', branch, '--base-url', baseUrl], { env });
     const { exitCode, out, err } = await stop(BRANCH);
     expect(exitCode, err).toBe(0);
     expect(out).toContain(`the app of '${BRANCH}' is stopped: container shop-feature-ferns-and-more`);
@@ -244,12 +240,9 @@ describe('failures in a pipeline', () => {
     expect(exitCode).toBe(2);
     expect(err).toContain("has no branch or tag 'none'");
     expect(err).toContain('git switch none');
-    const other = await workplace.run(
-      ['pipeline', 'run', folder, '--branch', 'x', '--base-url', platform.emulator.baseUrl],
-      {
-        env: { HOME: folder },
-      },
-    );
+    const other = await cli.run(['pipeline', 'run', folder, '--branch', 'x', '--base-url', platform.emulator.baseUrl], {
+      env: { HOME: folder },
+    });
     expect(other).toMatchObject({ exitCode: 2, err: expect.stringContaining('is not a git repository') });
   });
 

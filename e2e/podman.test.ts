@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import Docker from 'dockerode';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testImage } from '../server/testing/engine.ts';
-import type { Body } from '../server/testing/place.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
+import type { Body } from '../server/testing/tenant.ts';
 
 const run = promisify(execFile);
 

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openStore } from '../server/storage/world/world-store.ts';
 import { basic, send } from '../server/testing/checked-client.ts';
-import { isMissingHere } from '../server/testing/missing-here.ts';
+import { isMissing } from '../server/testing/missing-here.ts';
 import { testOptions } from '../server/testing/small-world.ts';
 
 /*
@@ -174,7 +174,7 @@ async function organizationsIn(state: Map<string, Buffer>, at: number): Promise<
   return new Set(names);
 }
 
-describe.runIf(process.platform === 'linux' && !isMissingHere('strace'))('after a power failure at any time', () => {
+describe.runIf(process.platform === 'linux' && !isMissing('strace'))('after a power failure at any time', () => {
   it('all acknowledged changes exist, whatever the disk has got of the rest', { timeout: 300_000 }, async () => {
     await promisify(execFile)(process.execPath, [join(root, 'scripts', 'setup.mjs')]);
     // The second run has a snapshot and a history.

@@ -7,8 +7,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { packageFile } from '../server/system/package-file.ts';
 import { basic, type Reply, send } from '../server/testing/checked-client.ts';
-import { lambdaBody, makePlace } from '../server/testing/place.ts';
 import { startPlatform } from '../server/testing/platform.ts';
+import { createTenant, lambdaBody } from '../server/testing/tenant.ts';
 
 const CLI = packageFile('dist/server/cli.js');
 const KEY = { TERRARIUM_ROOT_API_KEY: 'records', TERRARIUM_ROOT_API_SECRET: 'test' };
@@ -67,9 +67,9 @@ async function publish(metaUrl: string): Promise<string> {
     post: (path: string, body?: unknown) => send('POST', `${metaUrl}${path}`, { auth, body }),
     get: (path: string) => send('GET', `${metaUrl}${path}`, { auth }),
   };
-  const place = await makePlace(root as unknown as Parameters<typeof makePlace>[0], 'acme'); // these three are what it uses
-  const lambda = await create(`${place.environment}/lambdas`, lambdaBody(place, 'echo', { code: CODE }));
-  const api = await create(`${place.environment}/apis`, { name: 'web', properties: {} });
+  const tenant = await createTenant(root as unknown as Parameters<typeof createTenant>[0], 'acme'); // these three are what it uses
+  const lambda = await create(`${tenant.environment}/lambdas`, lambdaBody(tenant, 'echo', { code: CODE }));
+  const api = await create(`${tenant.environment}/apis`, { name: 'web', properties: {} });
   await create(`/root/apis/${api.id}/apiendpoints`, {
     name: 'echo',
     properties: { resource: '/echo', implementation_type: 'lambda', implementation_id: lambda.id },

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { logIn, makeAccount, rootPairOf } from '../server/testing/account.ts';
 import { type Authorization, basic, bearer, send } from '../server/testing/checked-client.ts';
 import { canBeOtherUser, runAsOtherUser } from '../server/testing/other-user.ts';
-import { type Body, grant, makePlace, type Place } from '../server/testing/place.ts';
 import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { type Body, createTenant, grant, type Tenant } from '../server/testing/tenant.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -13,7 +13,7 @@ const ATTEMPTS = 12;
 
 let platform: Platform;
 let root: ApiClient;
-let acme: Place;
+let acme: Tenant;
 let make: ResourceFactory;
 let rootPair: string;
 let rootId: string;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   platform = await startPlatform({ limits: { tokenRequestsPerMinute: ATTEMPTS } });
   root = platform.root;
   make = resourceFactoryFor(root);
-  acme = await makePlace(root, 'acme');
+  acme = await createTenant(root, 'acme');
   rootPair = rootPairOf(platform);
   rootId = (await root.get('/root')).body.id;
   const plugins = { platformSecurity: { enabled: true } };

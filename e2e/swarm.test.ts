@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectNothingLeft, requireEngine, testImage } from '../server/testing/engine.ts';
+import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
 import { makeEngineProxy } from '../server/testing/engine-proxy.ts';
-import { type Body, makePlace, type Place } from '../server/testing/place.ts';
 import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 120_000;
 const POLL = { timeout: 60_000, interval: 100 };
@@ -14,7 +14,7 @@ let image: string;
 let platform: Platform;
 let root: ApiClient;
 let make: ResourceFactory;
-let place: Place;
+let tenant: Tenant;
 /** Did a swarm exist before this test? Then it stays. */
 let wasSwarm: boolean;
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   platform = await startPlatform({ containers: { engine: 'auto' } });
   root = platform.root;
   make = resourceFactoryFor(root);
-  place = await makePlace(root, 'acme');
+  tenant = await createTenant(root, 'acme');
 }, LIMIT_MS);
 afterAll(async () => {
   const worldId = platform?.emulator.worldId;
@@ -33,7 +33,7 @@ afterAll(async () => {
   const left = worldId
     ? await docker.listServices({ filters: { label: [`terrarium.world=${worldId}`] } }).catch(() => [])
     : [];
-  if (worldId) await expectNothingLeft(worldId);
+  if (worldId) await expectNoLeftovers(worldId);
   if (!wasSwarm) await docker.swarmLeave({ force: true }).catch(() => undefined);
   expect(left).toEqual([]);
 }, LIMIT_MS);
@@ -41,8 +41,8 @@ afterAll(async () => {
 describe('a provider of type CaaS::Swarm (D-082)', () => {
   it('is LOST as long as the daemon manages no swarm, and says how to make one', { timeout: LIMIT_MS }, async () => {
     if (wasSwarm) return; // nothing to see where there is a swarm already
-    const provider = await make.provider(place, 'CaaS::Swarm');
-    const container = await make.container(place, { provider: { id: provider.id }, image, num_instances: 1 });
+    const provider = await make.provider(tenant, 'CaaS::Swarm');
+    const container = await make.container(tenant, { provider: { id: provider.id }, image, num_instances: 1 });
     const read = async () => (await root.get(`/root/containers/${container.id}`)).body.properties;
     await expect.poll(async () => (await read()).status, POLL).toBe('LOST');
     expect((await read()).status_detail.reason).toContain('docker swarm init');
@@ -54,8 +54,8 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
   it('runs replicas as a service, published on the gateway; scales, updates, removes', {
     timeout: LIMIT_MS,
   }, async () => {
-    const provider = await make.provider(place, 'CaaS::Swarm');
-    const container: Body = await make.container(place, {
+    const provider = await make.provider(tenant, 'CaaS::Swarm');
+    const container: Body = await make.container(tenant, {
       provider: { id: provider.id },
       image,
       cmd: SERVE,
@@ -73,7 +73,7 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
     expect(others).toEqual([]);
     expect(service?.Spec?.Mode?.Replicated?.Replicas).toBe(2);
 
-    const api = await make.api(place);
+    const api = await make.api(tenant);
     const endpoint = await root.create(`/root/apis/${api.id}/apiendpoints`, {
       name: 'app',
       properties: {
@@ -102,8 +102,11 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
   });
 
   it('FAILED names an image that no node has', { timeout: LIMIT_MS }, async () => {
-    const provider = await make.provider(place, 'CaaS::Swarm');
-    const container = await make.container(place, { provider: { id: provider.id }, image: 'terrarium-test/nothing:1' });
+    const provider = await make.provider(tenant, 'CaaS::Swarm');
+    const container = await make.container(tenant, {
+      provider: { id: provider.id },
+      image: 'terrarium-test/nothing:1',
+    });
     const read = async () => (await root.get(`/root/containers/${container.id}`)).body.properties;
     await expect.poll(async () => (await read()).status, POLL).toBe('FAILED');
     expect((await read()).status_detail.reason).toContain("image 'terrarium-test/nothing:1' cannot be pulled");
@@ -115,8 +118,8 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
   }, async () => {
     const proxy = await makeEngineProxy();
     await proxy.open();
-    const provider = await make.provider(place, 'CaaS::Swarm', { config: { url: proxy.url } });
-    const container = await make.container(place, { provider: { id: provider.id }, image });
+    const provider = await make.provider(tenant, 'CaaS::Swarm', { config: { url: proxy.url } });
+    const container = await make.container(tenant, { provider: { id: provider.id }, image });
     const status = async () => (await root.get(`/root/containers/${container.id}`)).body.properties.status;
     await expect.poll(status, POLL).toBe('RUNNING');
     proxy.hang();

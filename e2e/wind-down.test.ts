@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { basic, send } from '../server/testing/checked-client.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/testing/command.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../server/testing/command.ts';
 
 /** Stops the shipped server with SIGTERM while clients write and keep connections of all kinds open. */
 const KEY = { TERRARIUM_ROOT_API_KEY: 'stop', TERRARIUM_ROOT_API_SECRET: 'test' };
@@ -15,10 +15,10 @@ const STOPS = 3;
 /** Ends hanging connections: each of them is kept open longer than the test. */
 const LIMIT_MS = 120_000;
 
-const workplace = new Workplace();
-const data = join(workplace.folder, 'data');
+const cli = new CliRunner();
+const data = join(cli.folder, 'data');
 beforeAll(buildCommand, BUILD_TIMEOUT_MS);
-afterAll(() => workplace.close());
+afterAll(() => cli.close());
 
 interface Addresses {
   baseUrl: string;
@@ -27,10 +27,10 @@ interface Addresses {
 }
 
 async function start() {
-  const readyFile = join(workplace.folder, 'ready.json');
+  const readyFile = join(cli.folder, 'ready.json');
   const args = ['start', '--headless', '--data', data, '--seed', 'empty', '--ready-file', readyFile];
-  const run = workplace.start([...args, '--base-port', '0', '--gateway-port', '0'], { env: KEY });
-  await run.said('Ctrl+C');
+  const run = cli.start([...args, '--base-port', '0', '--gateway-port', '0'], { env: KEY });
+  await run.waitForOutput('Ctrl+C');
   const addresses: Addresses = JSON.parse(readFileSync(readyFile, 'utf8'));
   return { run, ...addresses };
 }

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeAccount, rootPairOf } from '../server/testing/account.ts';
 import { send } from '../server/testing/checked-client.ts';
-import { type Body, grant, makePlace, type Place } from '../server/testing/place.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { type Body, createTenant, grant, type Tenant } from '../server/testing/tenant.ts';
 
 describe('the workbench of a lambda', () => {
   let folder: string;
   let platform: Platform;
-  let acme: Place;
+  let acme: Tenant;
   let lambda: Body;
   let auth: string;
   const request = (verb: string, path: string, body?: unknown, as = auth) =>
@@ -25,7 +25,7 @@ describe('the workbench of a lambda', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'terrarium-workbench-'));
     platform = await startPlatform({});
-    acme = await makePlace(platform.root, 'acme');
+    acme = await createTenant(platform.root, 'acme');
     auth = rootPairOf(platform);
     lambda = await resourceFactoryFor(platform.root).lambda(acme, { code: code('as it was') });
   });

@@ -5,30 +5,30 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../testing/command.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../testing/command.ts';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-let place: Workplace;
+let cli: CliRunner;
 let folder: string;
 
 beforeAll(async () => {
   await buildCommand();
-  place = new Workplace();
-  folder = place.folder;
+  cli = new CliRunner();
+  folder = cli.folder;
 }, BUILD_TIMEOUT_MS);
-afterAll(() => place?.close());
+afterAll(() => cli?.close());
 
 const FREE_PORTS = ['--base-port', '0', '--gateway-port', '0'];
 
-const terrarium = (...args: string[]) => place.start(args);
+const terrarium = (...args: string[]) => cli.start(args);
 
 describe.skipIf(process.platform === 'win32')('terrarium start', () => {
   it('responds once the ready file exists, and ends with exit code 0 on SIGTERM and SIGINT', async () => {
     const readyFile = join(folder, 'ready.json');
     const keys: (string | undefined)[] = [];
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      const { child, ended, said } = terrarium('--ready-file', 'ready.json', '--headless', ...FREE_PORTS);
-      const greeting = await said('Ctrl+C');
+      const { child, ended, waitForOutput } = terrarium('--ready-file', 'ready.json', '--headless', ...FREE_PORTS);
+      const greeting = await waitForOutput('Ctrl+C');
       const ready = JSON.parse(readFileSync(readyFile, 'utf8'));
       expect(ready).toMatchObject({ pid: child.pid, dataDir: join(folder, '.terrarium') });
       const health = await fetch(`${ready.metaUrl}/health`);
@@ -58,7 +58,7 @@ describe.skipIf(process.platform === 'win32')('terrarium start', () => {
   });
 
   it('prints commands that work when pasted into a shell', async () => {
-    const greeting = await terrarium('--data', ':memory:', ...FREE_PORTS).said('Ctrl+C');
+    const greeting = await terrarium('--data', ':memory:', ...FREE_PORTS).waitForOutput('Ctrl+C');
     const commands = greeting.match(/^ {2}curl .*$/gm) ?? [];
     expect(commands).toHaveLength(2);
     const answers = [];
@@ -68,7 +68,7 @@ describe.skipIf(process.platform === 'win32')('terrarium start', () => {
   });
 
   it('prints one line and ends with exit code 2 if a port is in use', async () => {
-    const greeting = await terrarium('--data', ':memory:', ...FREE_PORTS).said('Ctrl+C');
+    const greeting = await terrarium('--data', ':memory:', ...FREE_PORTS).waitForOutput('Ctrl+C');
     const port = /gateway +http:\/\/127\.0\.0\.1:(\d+)/.exec(greeting)?.[1] ?? '';
     const { exitCode, err } = await terrarium('--data', ':memory:', '--base-port', '0', '--gateway-port', port).ended;
     expect([exitCode, err.trim().split('\n')]).toEqual([

@@ -1,27 +1,27 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../testing/command.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../testing/command.ts';
 
-let place: Workplace;
+let cli: CliRunner;
 beforeAll(async () => {
   await buildCommand();
-  place = new Workplace();
+  cli = new CliRunner();
 }, BUILD_TIMEOUT_MS);
-afterAll(() => place?.close());
+afterAll(() => cli?.close());
 
 const node = (code: string) => [process.execPath, '-e', code];
 const EMPTY = ['exec', '--seed', 'empty'];
 
 describe('terrarium exec', () => {
   it('runs the command with a new platform, its addresses and its credentials', async () => {
-    const { exitCode, out, err } = await place.run(
+    const { exitCode, out, err } = await cli.run(
       [
         'exec',
         '--',
         'sh',
         '-c',
-        `node -p 'JSON.stringify(process.env)'; ${Workplace.command} status --json; ${Workplace.command} leads --json`,
+        `node -p 'JSON.stringify(process.env)'; ${CliRunner.command} status --json; ${CliRunner.command} leads --json`,
       ],
       { env: { KEPT: 'as it was' } },
     );
@@ -70,8 +70,8 @@ describe('terrarium exec', () => {
       },
     };
     const seed = { format: 1, orgs: { demo: { workspaces: { tools: { environments: { development } } } } } };
-    writeFileSync(join(place.folder, 'deploy.json'), JSON.stringify(seed));
-    const { out, err } = await place.run([
+    writeFileSync(join(cli.folder, 'deploy.json'), JSON.stringify(seed));
+    const { out, err } = await cli.run([
       'exec',
       '--seed',
       'deploy.json',
@@ -86,9 +86,9 @@ describe('terrarium exec', () => {
 
   it('ends with the exit code of the command', async () => {
     const exits = await Promise.all([
-      place.run([...EMPTY, '--', ...node('process.exit(7)')]),
-      place.run([...EMPTY, ...node("process.kill(process.pid, 'SIGKILL')")]),
-      place.run([...EMPTY, '--', 'no-such-command']),
+      cli.run([...EMPTY, '--', ...node('process.exit(7)')]),
+      cli.run([...EMPTY, ...node("process.kill(process.pid, 'SIGKILL')")]),
+      cli.run([...EMPTY, '--', 'no-such-command']),
     ]);
     expect(exits.map(({ exitCode, out }) => [exitCode, out])).toEqual([
       [7, ''],
@@ -101,28 +101,28 @@ describe('terrarium exec', () => {
   });
 
   it('passes signals on, and waits until the command has ended', async () => {
-    const patient = place.start([
+    const patient = cli.start([
       ...EMPTY,
       ...node("process.on('SIGTERM', () => process.exit(3)); setInterval(() => {}, 1e6); console.log('up')"),
     ]);
-    await patient.said('up');
+    await patient.waitForOutput('up');
     patient.child.kill('SIGTERM');
-    const plain = place.start([...EMPTY, ...node("setInterval(() => {}, 1e6); console.log('up')")]);
-    await plain.said('up');
+    const plain = cli.start([...EMPTY, ...node("setInterval(() => {}, 1e6); console.log('up')")]);
+    await plain.waitForOutput('up');
     plain.child.kill('SIGINT');
     expect([(await patient.ended).exitCode, (await plain.ended).exitCode]).toEqual([3, 130]);
   });
 
   it('keeps the world in --data, where other commands find the platform', async () => {
-    const inside = `${Workplace.command} status --instance kept --json`;
-    const { exitCode, out } = await place.run([...EMPTY, '--instance', 'kept', '--', 'sh', '-c', inside]);
+    const inside = `${CliRunner.command} status --instance kept --json`;
+    const { exitCode, out } = await cli.run([...EMPTY, '--instance', 'kept', '--', 'sh', '-c', inside]);
     expect([exitCode, JSON.parse(out)]).toEqual([0, expect.objectContaining({ running: true })]);
-    const folder = join(place.folder, '.terrarium', 'instances', 'kept');
+    const folder = join(cli.folder, '.terrarium', 'instances', 'kept');
     expect([existsSync(join(folder, 'world.json')), existsSync(join(folder, 'instance.json'))]).toEqual([true, false]);
   });
 
   it('does not run the command if the platform cannot start', async () => {
-    const { exitCode, out, err } = await place.run(['exec', '--seed', 'none.yaml', '--', 'echo', 'run']);
+    const { exitCode, out, err } = await cli.run(['exec', '--seed', 'none.yaml', '--', 'echo', 'run']);
     expect([exitCode, out, err]).toEqual([2, '', expect.stringContaining('none.yaml')]);
   });
 });

@@ -1,22 +1,22 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../testing/command.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../testing/command.ts';
 
-let place: Workplace;
+let cli: CliRunner;
 beforeAll(async () => {
   await buildCommand();
-  place = new Workplace();
-  await place.start(['start', '--instance', 'past']).said('Ctrl+C');
+  cli = new CliRunner();
+  await cli.start(['start', '--instance', 'past']).waitForOutput('Ctrl+C');
 }, BUILD_TIMEOUT_MS);
-afterAll(() => place?.close());
+afterAll(() => cli?.close());
 
 const AT = ['--instance', 'past'];
-const run = (...args: string[]) => place.runHere([...args, ...AT]);
-const json = (...args: string[]) => place.json(...args, ...AT);
+const run = (...args: string[]) => cli.runInProcess([...args, ...AT]);
+const json = (...args: string[]) => cli.json(...args, ...AT);
 const describeDemo = async (description: string): Promise<number> => {
   const input = JSON.stringify({ format: 1, orgs: { demo: { description } } });
-  const { out } = await place.runHere(['apply', '-f', '-', '--json', ...AT], { input });
+  const { out } = await cli.runInProcess(['apply', '-f', '-', '--json', ...AT], { input });
   return JSON.parse(out).commit;
 };
 const description = async () => (await json('export', '--scope', '/demo')).orgs.demo.description;
@@ -59,17 +59,17 @@ it('snapshot saves, compares, restores and deletes a world', async () => {
 
 it('import replaces an instance with an exported archive, and rejects a damaged one', async () => {
   await describeDemo('Imported');
-  expect((await json('export', '-o', 'all.zip')).files).toEqual([join(place.folder, 'all.zip')]);
-  const whole = readFileSync(join(place.folder, 'all.zip'));
-  writeFileSync(join(place.folder, 'half.zip'), whole.subarray(0, whole.length / 2));
+  expect((await json('export', '-o', 'all.zip')).files).toEqual([join(cli.folder, 'all.zip')]);
+  const whole = readFileSync(join(cli.folder, 'all.zip'));
+  writeFileSync(join(cli.folder, 'half.zip'), whole.subarray(0, whole.length / 2));
 
-  await place.start(['start', '--instance', 'other', '--seed', 'empty']).said('Ctrl+C');
+  await cli.start(['start', '--instance', 'other', '--seed', 'empty']).waitForOutput('Ctrl+C');
   const there = ['--instance', 'other'];
-  const refused = await place.runHere(['import', 'half.zip', ...there]);
+  const refused = await cli.runInProcess(['import', 'half.zip', ...there]);
   expect(refused).toMatchObject({ exitCode: 2, out: '', err: expect.stringContaining('Nothing was changed') });
-  expect(await place.json('import', 'all.zip', ...there)).toMatchObject({ commit: { seq: expect.any(Number) } });
-  expect((await place.json('export', ...there)).orgs.demo.description).toBe('Imported');
-  expect(await place.runHere(['import', 'none.zip', ...there])).toMatchObject({ exitCode: 2, out: '' });
+  expect(await cli.json('import', 'all.zip', ...there)).toMatchObject({ commit: { seq: expect.any(Number) } });
+  expect((await cli.json('export', ...there)).orgs.demo.description).toBe('Imported');
+  expect(await cli.runInProcess(['import', 'none.zip', ...there])).toMatchObject({ exitCode: 2, out: '' });
   expect(await run('export', '-o', 'all.zip', '--scope', '/demo')).toMatchObject({ exitCode: 2, out: '' });
 });
 

@@ -8,33 +8,33 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { beginOf } from '../system/processes.ts';
 import { temporaryVariable } from '../system/temporary.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../testing/command.ts';
-import { isMissingHere } from '../testing/missing-here.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../testing/command.ts';
+import { isMissing } from '../testing/missing-here.ts';
 import { isAlive } from '../testing/process-alive.ts';
 
-let place: Workplace;
+let cli: CliRunner;
 beforeAll(async () => {
   await buildCommand();
-  place = new Workplace();
+  cli = new CliRunner();
 }, BUILD_TIMEOUT_MS);
-afterAll(() => place?.close());
+afterAll(() => cli?.close());
 
-const folderOf = (instance: string) => join(place.folder, '.terrarium', 'instances', instance);
+const folderOf = (instance: string) => join(cli.folder, '.terrarium', 'instances', instance);
 const start = async (...args: string[]) => {
-  const run = place.start(['start', ...args]);
-  await run.said('Ctrl+C');
+  const run = cli.start(['start', ...args]);
+  await run.waitForOutput('Ctrl+C');
   return run;
 };
 
 describe('named instances', () => {
   it('run side by side, each with its own world, which reset leaves alone while it is in use', async () => {
     const runs = await Promise.all([start('--instance', 'one'), start('--instance', 'two', '--seed', 'empty')]);
-    const [one, two] = await Promise.all(['one', 'two'].map((name) => place.json('status', '--instance', name)));
+    const [one, two] = await Promise.all(['one', 'two'].map((name) => cli.json('status', '--instance', name)));
     expect([one.pid, two.pid]).toEqual(runs.map(({ child }) => child.pid));
-    const names = ['one', 'two'].map((name) => place.json('export', '--instance', name));
+    const names = ['one', 'two'].map((name) => cli.json('export', '--instance', name));
     expect((await Promise.all(names)).map(({ orgs = {} }) => Object.keys(orgs))).toEqual([['demo'], []]);
 
-    const refused = await place.run(['reset', '--instance', 'two']);
+    const refused = await cli.run(['reset', '--instance', 'two']);
     expect([refused.exitCode, refused.err]).toEqual([
       2,
       expect.stringContaining(`in use by process ${two.pid}. Stop that process`),
@@ -48,13 +48,13 @@ describe('named instances', () => {
     for (const { child } of first) child.kill('SIGTERM');
     for (const { ended } of first) await ended;
     const key = readFileSync(join(folderOf('two'), 'root-api-key.json'), 'utf8');
-    const { setAside } = await place.json('reset', '--instance', 'two');
+    const { setAside } = await cli.json('reset', '--instance', 'two');
     expect(existsSync(join(setAside, 'world.json'))).toBe(true);
     expect(existsSync(join(folderOf('one'), 'world.json'))).toBe(true);
-    expect(await place.json('reset', '--instance', 'two')).toMatchObject({ setAside: null });
+    expect(await cli.json('reset', '--instance', 'two')).toMatchObject({ setAside: null });
 
     const again = await start('--instance', 'two');
-    expect(Object.keys((await place.json('export', '--instance', 'two')).orgs)).toEqual(['demo']);
+    expect(Object.keys((await cli.json('export', '--instance', 'two')).orgs)).toEqual(['demo']);
     expect(readFileSync(join(folderOf('two'), 'root-api-key.json'), 'utf8')).toBe(key);
     again.child.kill('SIGTERM');
     await again.ended;
@@ -66,16 +66,16 @@ describe('named instances', () => {
     await run.ended;
     // The file still exists after the crash, but is ignored.
     expect(existsSync(join(folderOf('two'), 'instance.json'))).toBe(true);
-    expect((await place.runHere(['status', '--instance', 'two'])).exitCode).toBe(1);
-    expect((await place.runHere(['token', '--instance', 'two'])).err).toContain('no platform is running on');
+    expect((await cli.runInProcess(['status', '--instance', 'two'])).exitCode).toBe(1);
+    expect((await cli.runInProcess(['token', '--instance', 'two'])).err).toContain('no platform is running on');
   });
 
   it('are not affected by a reset of the default instance', async () => {
     mkdirSync(folderOf('bystander'), { recursive: true });
-    writeFileSync(join(place.folder, '.terrarium', 'world.json'), '{}');
-    const { out } = await place.runHere(['reset']);
+    writeFileSync(join(cli.folder, '.terrarium', 'world.json'), '{}');
+    const { out } = await cli.runInProcess(['reset']);
     expect(out).toMatch(/^set aside in .*set-aside/);
-    expect(readdirSync(join(place.folder, '.terrarium')).sort()).toEqual(['instances', 'set-aside']);
+    expect(readdirSync(join(cli.folder, '.terrarium')).sort()).toEqual(['instances', 'set-aside']);
     expect(existsSync(folderOf('bystander'))).toBe(true);
   });
 
@@ -84,7 +84,7 @@ describe('named instances', () => {
     mkdirSync(data, { recursive: true });
     writeFileSync(join(data, 'world.json'), '{}');
     symlinkSync('lock', join(data, 'lock')); // a link to itself cannot be read, not even by root
-    const { exitCode, err } = await place.runHere(['reset', '--instance', 'locked']);
+    const { exitCode, err } = await cli.runInProcess(['reset', '--instance', 'locked']);
     expect([exitCode, err]).toEqual([2, expect.stringContaining('lock cannot be read (ELOOP): another user')]);
     expect(existsSync(join(data, 'world.json'))).toBe(true);
   });
@@ -94,7 +94,7 @@ describe('terrarium doctor', () => {
   const noDocker = { DOCKER_HOST: 'tcp://127.0.0.1:1' };
 
   it('succeeds without Docker, with a note that containers need an engine', async () => {
-    const { exitCode, out } = await place.runHere(['doctor', '--instance', 'new', '--json'], { env: noDocker });
+    const { exitCode, out } = await cli.runInProcess(['doctor', '--instance', 'new', '--json'], { env: noDocker });
     const { ok, checks } = JSON.parse(out);
     expect([exitCode, ok]).toEqual([0, true]);
     const docker = checks.find(({ name }: { name: string }) => name === 'Docker');
@@ -110,7 +110,7 @@ describe('terrarium doctor', () => {
     engine.listen(0, '127.0.0.1');
     await once(engine, 'listening');
     const { port } = engine.address() as AddressInfo; // a server on a TCP port always has one
-    const { out } = await place.runHere(['doctor', '--instance', 'new'], {
+    const { out } = await cli.runInProcess(['doctor', '--instance', 'new'], {
       env: { DOCKER_HOST: `tcp://127.0.0.1:${port}` },
     });
     engine.close();
@@ -122,7 +122,7 @@ describe('terrarium doctor', () => {
     engine.listen(0, '127.0.0.1');
     await once(engine, 'listening');
     const { port } = engine.address() as AddressInfo; // as above
-    const { out } = await place.runHere(['doctor', '--instance', 'new'], {
+    const { out } = await cli.runInProcess(['doctor', '--instance', 'new'], {
       env: { DOCKER_HOST: `tcp://127.0.0.1:${port}` },
     });
     engine.close();
@@ -130,32 +130,32 @@ describe('terrarium doctor', () => {
   });
 
   it('lists the programs that pipelines need, and how to install the missing ones', async () => {
-    const empty = join(place.folder, 'no-programs');
+    const empty = join(cli.folder, 'no-programs');
     mkdirSync(empty, { recursive: true });
-    const { exitCode, out } = await place.runHere(['doctor', '--instance', 'new'], {
+    const { exitCode, out } = await cli.runInProcess(['doctor', '--instance', 'new'], {
       env: { ...noDocker, PATH: empty },
     });
     expect(exitCode).toBe(0);
     for (const name of ['git', 'bash', 'curl', 'docker'])
       expect(out).toMatch(new RegExp(`missing +${name} +not found.*install ${name}`));
     expect(out).toMatch(/(ok|missing) +Electron/);
-    expect((await place.runHere(['doctor', '--instance', 'new'], { env: noDocker })).out).toMatch(
+    expect((await cli.runInProcess(['doctor', '--instance', 'new'], { env: noDocker })).out).toMatch(
       /ok +git +git version/,
     );
   });
 
   it('lists the needs of an offline demo, and downloads missing ones', async () => {
-    const bin = join(place.folder, 'bin');
-    const mods = join(place.folder, 'mods');
-    for (const folder of [bin, mods, join(place.folder, 'a-package')]) mkdirSync(folder, { recursive: true });
+    const bin = join(cli.folder, 'bin');
+    const mods = join(cli.folder, 'mods');
+    for (const folder of [bin, mods, join(cli.folder, 'a-package')]) mkdirSync(folder, { recursive: true });
     // A fake engine command, which has an image once it was pulled.
     const engine = `#!/bin/sh\ncase "$1 $2" in "image inspect") test -e "$0.$5";; pull*) touch "$0.$3";; esac\n`;
     writeFileSync(join(bin, 'docker'), engine, { mode: 0o755 });
-    writeFileSync(join(place.folder, 'a-package', 'package.json'), '{"name": "a-package", "version": "1.0.0"}');
+    writeFileSync(join(cli.folder, 'a-package', 'package.json'), '{"name": "a-package", "version": "1.0.0"}');
     writeFileSync(join(mods, 'package.json'), '{"dependencies": {"a-package": "file:../a-package"}}');
     const env = { PATH: `${bin}:${process.env.PATH}`, TERRARIUM_LAMBDAS_MODULES: mods };
     const look = async (...more: string[]) => {
-      const { exitCode, out, err } = await place.runHere(['doctor', '--offline', '--instance', 'new', ...more], {
+      const { exitCode, out, err } = await cli.runInProcess(['doctor', '--offline', '--instance', 'new', ...more], {
         env,
       });
       return { exitCode, err, lines: out.trimEnd().split('\n') };
@@ -177,16 +177,16 @@ describe('terrarium doctor', () => {
     const without = await look('--fetch');
     expect(without.lines[0]).toMatch(/^missing +images .*\(download failed: no such host\)$/);
     expect(without.exitCode).toBe(1);
-    expect((await place.runHere(['doctor', '--fetch'])).err).toContain('--fetch requires --offline');
+    expect((await cli.runInProcess(['doctor', '--fetch'])).err).toContain('--fetch requires --offline');
   });
 
   it('names the process that uses a port and the folder that cannot be written to, with exit code 1', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo; // as above
-    writeFileSync(join(place.folder, 'a-file'), '');
+    writeFileSync(join(cli.folder, 'a-file'), '');
     const args = ['doctor', '--base-port', String(port), '--gateway-port', '0', '--data', 'a-file/world'];
-    const { exitCode, out } = await place.runHere(args, { env: noDocker });
+    const { exitCode, out } = await cli.runInProcess(args, { env: noDocker });
     server.close();
     expect(exitCode).toBe(1);
     expect(out).toMatch(new RegExp(`fails +base port +${port} is in use by .*choose another port with --base-port`));
@@ -196,18 +196,18 @@ describe('terrarium doctor', () => {
   });
 
   it('says what the temporary folder is good for when it cannot be written to', async () => {
-    writeFileSync(join(place.folder, 'a-file'), '');
-    vi.stubEnv(temporaryVariable(), join(place.folder, 'a-file'));
+    writeFileSync(join(cli.folder, 'a-file'), '');
+    vi.stubEnv(temporaryVariable(), join(cli.folder, 'a-file'));
     onTestFinished(() => void vi.unstubAllEnvs());
     const line = /(fails|missing) +temporary folder +.*a-file cannot be used \(.*set the variable \w+ to a folder/;
-    const kept = await place.runHere(['doctor', '--instance', 'new'], { env: noDocker });
+    const kept = await cli.runInProcess(['doctor', '--instance', 'new'], { env: noDocker });
     expect([kept.exitCode, line.exec(kept.out)?.[1]]).toEqual([0, 'missing']);
-    const inMemory = await place.runHere(['doctor', '--data', ':memory:'], { env: noDocker });
+    const inMemory = await cli.runInProcess(['doctor', '--data', ':memory:'], { env: noDocker });
     expect([inMemory.exitCode, line.exec(inMemory.out)?.[1]]).toEqual([1, 'fails']);
   });
 
   it('rejects invalid settings with exit code 2', async () => {
-    expect((await place.runHere(['doctor', '--base-port', 'http'])).exitCode).toBe(2);
+    expect((await cli.runInProcess(['doctor', '--base-port', 'http'])).exitCode).toBe(2);
   });
 });
 
@@ -215,20 +215,20 @@ describe('terrarium start --detach', () => {
   const detach = ['start', '--detach', '--instance', 'apart'];
 
   it('returns when the platform is ready; the platform runs until it is stopped, and keeps its ports', async () => {
-    const waiting = place.json('wait', '--instance', 'apart');
-    const { baseUrl, gatewayUrl, crmUrl, scmUrl, pid, log } = JSON.parse((await place.run([...detach, '--json'])).out);
+    const waiting = cli.json('wait', '--instance', 'apart');
+    const { baseUrl, gatewayUrl, crmUrl, scmUrl, pid, log } = JSON.parse((await cli.run([...detach, '--json'])).out);
     expect(await waiting).toMatchObject({ baseUrl, gatewayUrl });
     expect([crmUrl, scmUrl]).toEqual([expect.stringMatching(/^https:/), expect.stringMatching(/^http:/)]);
-    expect(await place.json('status', '--instance', 'apart')).toMatchObject({ running: true, pid });
+    expect(await cli.json('status', '--instance', 'apart')).toMatchObject({ running: true, pid });
     expect(readFileSync(log, 'utf8')).toContain('Terrarium is ready.');
-    const again = await place.run(detach);
+    const again = await cli.run(detach);
     expect([again.exitCode, again.err]).toEqual([2, expect.stringContaining(`in use by process ${pid}`)]);
-    expect(await place.json('stop', '--instance', 'apart')).toMatchObject({ stopped: true, pid });
-    expect(await place.runHere(['stop', '--instance', 'apart'])).toMatchObject({ exitCode: 1, out: '' });
-    const second = JSON.parse((await place.run([...detach, '--json'])).out);
+    expect(await cli.json('stop', '--instance', 'apart')).toMatchObject({ stopped: true, pid });
+    expect(await cli.runInProcess(['stop', '--instance', 'apart'])).toMatchObject({ exitCode: 1, out: '' });
+    const second = JSON.parse((await cli.run([...detach, '--json'])).out);
     expect(second).toMatchObject({ baseUrl, gatewayUrl, crmUrl, scmUrl });
     expect(second.pid).not.toBe(pid);
-    const stopped = await place.runHere(['stop', '--instance', 'apart']);
+    const stopped = await cli.runInProcess(['stop', '--instance', 'apart']);
     expect(stopped).toMatchObject({ exitCode: 0, out: expect.stringContaining(`process ${second.pid}) has stopped`) });
   });
 
@@ -238,9 +238,9 @@ describe('terrarium start --detach', () => {
     );
     const server = createServer().listen(port, '127.0.0.1');
     await once(server, 'listening');
-    const { baseUrl } = JSON.parse((await place.run([...detach, '--json'])).out);
+    const { baseUrl } = JSON.parse((await cli.run([...detach, '--json'])).out);
     expect(new URL(baseUrl).port).not.toBe(String(port));
-    await place.json('stop', '--instance', 'apart');
+    await cli.json('stop', '--instance', 'apart');
     server.close();
   });
 
@@ -251,11 +251,11 @@ describe('terrarium start --detach', () => {
     ['an address to stop', ['stop', '--base-url', 'http://127.0.0.1:1'], /instead of an address/],
     ['an invalid timeout', ['wait', '--timeout', 'soon'], /--timeout is "soon"/],
   ])('refuses %s', async (_what, args, sentence) => {
-    expect(await place.runHere(args)).toMatchObject({ exitCode: 2, err: expect.stringMatching(sentence) });
+    expect(await cli.runInProcess(args)).toMatchObject({ exitCode: 2, err: expect.stringMatching(sentence) });
   });
 
   it('wait ends with exit code 1 if no platform responds in time', async () => {
-    const { exitCode, err } = await place.runHere(['wait', '--instance', 'never', '--timeout', '0']);
+    const { exitCode, err } = await cli.runInProcess(['wait', '--instance', 'never', '--timeout', '0']);
     expect([exitCode, err]).toEqual([1, expect.stringMatching(/no platform responded on .*never within 0 s/)]);
   });
 
@@ -267,7 +267,7 @@ describe('terrarium start --detach', () => {
     ]);
     const facts = { pid: process.pid, version: '1', startedAt: '', dataDir: folderOf('apart') };
     writeFileSync(file, JSON.stringify({ ...facts, ...Object.fromEntries(urls) }));
-    const { exitCode, err } = await place.runHere(['stop', '--instance', 'apart']);
+    const { exitCode, err } = await cli.runInProcess(['stop', '--instance', 'apart']);
     expect([exitCode, err]).toEqual([1, expect.stringContaining(`process ${process.pid} does not respond`)]);
   });
 
@@ -284,7 +284,7 @@ describe('terrarium start --detach', () => {
       const began = await beginOf(other.pid ?? 0);
       const stop = (record: object) => {
         writeFileSync(join(dataDir, 'instance.json'), JSON.stringify({ ...facts, ...record }));
-        return place.runHere(['stop', '--instance', 'apart']);
+        return cli.runInProcess(['stop', '--instance', 'apart']);
       };
       expect((await stop({ began: '1', worldId })).err).toContain('no platform is running');
       expect((await stop({ began: '', worldId })).err).toContain('not certain that it is the platform');
@@ -298,7 +298,7 @@ describe('terrarium start --detach', () => {
   );
 
   it('a platform stops when root asks it to over HTTP (D-219)', async () => {
-    const { pid, baseUrl } = JSON.parse((await place.run([...detach, '--json'])).out);
+    const { pid, baseUrl } = JSON.parse((await cli.run([...detach, '--json'])).out);
     const { key, secret } = JSON.parse(readFileSync(join(folderOf('apart'), 'root-api-key.json'), 'utf8'));
     const Authorization = `Basic ${Buffer.from(`${key}:${secret}`).toString('base64')}`;
     const stopBy = (headers: Record<string, string>, worldId: string) =>
@@ -312,14 +312,14 @@ describe('terrarium start --detach', () => {
     expect((await stopBy({ Authorization }, '6b8c1e7c-33c4-4d3a-8c0f-2f2b7b2f9a11')).status).toBe(409);
     expect((await stopBy({ Authorization }, worldId)).status).toBe(204);
     await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
-    expect((await place.runHere(['stop', '--instance', 'apart'])).err).toContain('no platform is running');
+    expect((await cli.runInProcess(['stop', '--instance', 'apart'])).err).toContain('no platform is running');
   });
 });
 
 describe('terrarium completion', () => {
   it('completes commands, options and fixed values in bash', async () => {
-    const script = join(place.folder, 'completion.bash');
-    writeFileSync(script, (await place.runHere(['completion', 'bash'])).out);
+    const script = join(cli.folder, 'completion.bash');
+    writeFileSync(script, (await cli.runInProcess(['completion', 'bash'])).out);
     const bash = (...args: string[]) => promisify(execFile)('bash', args);
     await bash('-n', script);
     const complete = async (...words: string[]) => {
@@ -336,9 +336,9 @@ describe('terrarium completion', () => {
     expect(await complete('exec', '--', 'sta')).toBe('');
   });
 
-  it.skipIf(isMissingHere('fish'))('completes them in fish', async () => {
-    const script = join(place.folder, 'completion.fish');
-    writeFileSync(script, (await place.runHere(['completion', 'fish'])).out);
+  it.skipIf(isMissing('fish'))('completes them in fish', async () => {
+    const script = join(cli.folder, 'completion.fish');
+    writeFileSync(script, (await cli.runInProcess(['completion', 'fish'])).out);
     const complete = async (line: string) => {
       const words = ['--no-config', '-c', 'source $argv[1]; complete -C $argv[2]', script, line];
       const { stdout, stderr } = await promisify(execFile)('fish', words);
@@ -351,9 +351,9 @@ describe('terrarium completion', () => {
     expect(await complete('terrarium completion z')).toContain('zsh');
   });
 
-  it.skipIf(isMissingHere('zsh'))('completes them in zsh', async () => {
-    const script = join(place.folder, 'completion.zsh');
-    writeFileSync(script, (await place.runHere(['completion', 'zsh'])).out);
+  it.skipIf(isMissing('zsh'))('completes them in zsh', async () => {
+    const script = join(cli.folder, 'completion.zsh');
+    writeFileSync(script, (await cli.runInProcess(['completion', 'zsh'])).out);
     // Replaces _describe, which receives the completions.
     // biome-ignore lint/suspicious/noTemplateCurlyInString: zsh syntax for indirect expansion
     const load = 'autoload -Uz compinit && compinit -D && source $1 && _describe() { print -l -- ${(P)2} }';
@@ -361,7 +361,7 @@ describe('terrarium completion', () => {
       const lookup = 'shift; words=(terrarium "$@"); CURRENT=$#words; print -- $_comps[terrarium]; _terrarium';
       const zsh = ['-f', '-c', `${load}; ${lookup}`, 'zsh', script, ...words];
       const { stdout, stderr } = await promisify(execFile)('zsh', zsh, {
-        env: { HOME: place.folder, PATH: process.env.PATH },
+        env: { HOME: cli.folder, PATH: process.env.PATH },
       });
       expect(stderr).toBe('');
       return stdout.split('\n').map((one) => one.split(':')[0]);
@@ -373,13 +373,13 @@ describe('terrarium completion', () => {
   });
 
   it('rejects other shells', async () => {
-    expect(await place.runHere(['completion', 'cmd'])).toMatchObject({ exitCode: 2, out: '' });
+    expect(await cli.runInProcess(['completion', 'cmd'])).toMatchObject({ exitCode: 2, out: '' });
   });
 });
 
 it('the help of each command lists options and exit codes', async () => {
   for (const command of ['status', 'token', 'invoke', 'logs', 'apply', 'export', 'reset', 'doctor', 'exec']) {
-    const { exitCode, out } = await place.runHere([command, '--help']);
+    const { exitCode, out } = await cli.runInProcess([command, '--help']);
     expect([exitCode, out]).toEqual([0, expect.stringContaining('Exit codes:')]);
   }
 });

@@ -2,26 +2,26 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEmulator } from '../platform/emulator.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, type Run, Workplace } from '../testing/command.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, CliRunner, type RunningCommand } from '../testing/command.ts';
 
 const CONTACT_FORM = '/demo/website/development/contact-form';
 
-let place: Workplace;
-let platform: Run;
+let cli: CliRunner;
+let platform: RunningCommand;
 
 // One platform for all tests: the default instance of the folder, with free ports.
 beforeAll(async () => {
   await buildCommand();
-  place = new Workplace();
-  platform = place.start(['--base-port', '0', '--gateway-port', '0', '--lambdas-periodic']);
-  await platform.said('Ctrl+C');
+  cli = new CliRunner();
+  platform = cli.start(['--base-port', '0', '--gateway-port', '0', '--lambdas-periodic']);
+  await platform.waitForOutput('Ctrl+C');
 }, BUILD_TIMEOUT_MS);
-afterAll(() => place?.close());
+afterAll(() => cli?.close());
 
-const instance = () => JSON.parse(readFileSync(join(place.folder, '.terrarium', 'instance.json'), 'utf8'));
-const keyPair = () => JSON.parse(readFileSync(join(place.folder, '.terrarium', 'root-api-key.json'), 'utf8'));
+const instance = () => JSON.parse(readFileSync(join(cli.folder, '.terrarium', 'instance.json'), 'utf8'));
+const keyPair = () => JSON.parse(readFileSync(join(cli.folder, '.terrarium', 'root-api-key.json'), 'utf8'));
 const passwordOf = (user: string) =>
-  JSON.parse(readFileSync(join(place.folder, '.terrarium', 'passwords.json'), 'utf8'))[user];
+  JSON.parse(readFileSync(join(cli.folder, '.terrarium', 'passwords.json'), 'utf8'))[user];
 const formOf = (email: string) => JSON.stringify({ payload: { email, lastName: 'Lovelace', company: 'Engines' } });
 const lambdaProperties = {
   provider: { id: '/default-lambda' },
@@ -34,21 +34,21 @@ const lambdaProperties = {
 async function createLambda(name: string, code: string, more: object = {}): Promise<void> {
   const environments = { development: { lambdas: { [name]: { properties: { ...lambdaProperties, code, ...more } } } } };
   const seed = { format: 1, orgs: { demo: { workspaces: { website: { environments } } } } };
-  const { exitCode, err } = await place.runHere(['apply', '-f', '-'], { input: JSON.stringify(seed) });
+  const { exitCode, err } = await cli.runInProcess(['apply', '-f', '-'], { input: JSON.stringify(seed) });
   expect([exitCode, err]).toEqual([0, '']);
 }
 
 describe('terrarium status', () => {
   it('finds the platform by its data folder', async () => {
-    const status = await place.json('status');
+    const status = await cli.json('status');
     expect(status).toMatchObject({ running: true, health: 'healthy', pid: platform.child.pid, ...instance() });
-    expect((await place.run(['status'])).out).toContain(`baseUrl      ${status.baseUrl}`);
+    expect((await cli.run(['status'])).out).toContain(`baseUrl      ${status.baseUrl}`);
   });
 
   it('finds the platform by its address, without folder and key', async () => {
     const { baseUrl, gatewayUrl } = instance();
-    expect(await place.json('status', '--base-url', baseUrl)).toMatchObject({ running: true, gatewayUrl });
-    const { exitCode, err } = await place.runHere(['status', '--base-url', 'http://127.0.0.1:1']);
+    expect(await cli.json('status', '--base-url', baseUrl)).toMatchObject({ running: true, gatewayUrl });
+    const { exitCode, err } = await cli.runInProcess(['status', '--base-url', 'http://127.0.0.1:1']);
     expect([exitCode, err]).toEqual([
       1,
       'terrarium: http://127.0.0.1:1/meta/about does not respond: connection refused\n',
@@ -56,17 +56,17 @@ describe('terrarium status', () => {
   });
 
   it('ends with exit code 1 if no platform is running', async () => {
-    const { exitCode, out } = await place.run(['status', '--instance', 'none', '--json']);
+    const { exitCode, out } = await cli.run(['status', '--instance', 'none', '--json']);
     expect([exitCode, JSON.parse(out).running]).toEqual([1, false]);
   });
 });
 
 describe('the options that select a platform', () => {
   it('must select a running one', async () => {
-    const { exitCode, out, err } = await place.runHere(['token', '--data', 'nowhere']);
+    const { exitCode, out, err } = await cli.runInProcess(['token', '--data', 'nowhere']);
     expect([exitCode, out]).toEqual([2, '']);
     expect(err).toBe(
-      `terrarium: no platform is running on ${join(place.folder, 'nowhere')}. Start one with \`terrarium start\`, or select another one with --instance, --data or --base-url.\n`,
+      `terrarium: no platform is running on ${join(cli.folder, 'nowhere')}. Start one with \`terrarium start\`, or select another one with --instance, --data or --base-url.\n`,
     );
   });
 
@@ -77,7 +77,7 @@ describe('the options that select a platform', () => {
     [['--key', 'k'], '--key and --secret must be set together'],
     [['--instance', '../x'], '--instance is "../x"'],
   ])('cannot be %j', async (args, reason) => {
-    const { exitCode, out, err } = await place.runHere(['token', ...args]);
+    const { exitCode, out, err } = await cli.runInProcess(['token', ...args]);
     expect([exitCode, out, err.split('\n').length]).toEqual([2, '', 2]);
     expect(err).toContain(reason);
   });
@@ -85,15 +85,15 @@ describe('the options that select a platform', () => {
   it('can come from the environment, over which --data has precedence', async () => {
     const { key, secret } = keyPair();
     const env = { TERRARIUM_BASE_URL: instance().baseUrl, TERRARIUM_API_KEY: key, TERRARIUM_API_SECRET: secret };
-    expect((await place.run(['token'], { env })).exitCode).toBe(0);
-    expect(await place.runHere(['token', '--key', key, '--secret', 'wrong'], { env })).toMatchObject({
+    expect((await cli.run(['token'], { env })).exitCode).toBe(0);
+    expect(await cli.runInProcess(['token', '--key', key, '--secret', 'wrong'], { env })).toMatchObject({
       exitCode: 2,
       out: '',
     });
-    const wrong = await place.runHere(['leads', '--json'], { env: { ...env, TERRARIUM_API_SECRET: 'wrong' } });
+    const wrong = await cli.runInProcess(['leads', '--json'], { env: { ...env, TERRARIUM_API_SECRET: 'wrong' } });
     expect([wrong.exitCode, wrong.out, wrong.err]).toEqual([2, '', expect.stringContaining('Set the correct --key')]);
     const elsewhere = { ...env, TERRARIUM_BASE_URL: 'http://127.0.0.1:1' };
-    expect((await place.runHere(['token', '--data', '.terrarium'], { env: elsewhere })).exitCode).toBe(0);
+    expect((await cli.runInProcess(['token', '--data', '.terrarium'], { env: elsewhere })).exitCode).toBe(0);
   });
 });
 
@@ -104,12 +104,12 @@ describe('terrarium token', () => {
       [['--user', 'ada.byrne'], 'ada.byrne'],
       [['--user', 'ada.byrne', '--password', passwordOf('ada.byrne')], 'ada.byrne'],
     ] as const) {
-      const { out } = await place.runHere(['token', ...args]);
+      const { out } = await cli.runInProcess(['token', ...args]);
       const headers = { Authorization: `Bearer ${out.trim()}` };
       const self = await fetch(`${instance().metaUrl}/users/self`, { headers });
       expect(await self.json()).toMatchObject({ name });
     }
-    expect(await place.json('token')).toMatchObject({ access_token: expect.any(String), token_type: 'bearer' });
+    expect(await cli.json('token')).toMatchObject({ access_token: expect.any(String), token_type: 'bearer' });
   });
 
   it('prints the random password of root or of a user', async () => {
@@ -117,23 +117,23 @@ describe('terrarium token', () => {
       [[], 'root'],
       [['--user', 'ada.byrne'], 'ada.byrne'],
     ] as const) {
-      const { out } = await place.runHere(['token', '--show-password', ...args]);
+      const { out } = await cli.runInProcess(['token', '--show-password', ...args]);
       expect(out.trim()).toBe(passwordOf(user));
     }
   });
 
   it('reports why no token was issued', async () => {
-    const { exitCode, err } = await place.runHere(['token', '--user', 'ada.byrne', '--password', 'wrong']);
+    const { exitCode, err } = await cli.runInProcess(['token', '--user', 'ada.byrne', '--password', 'wrong']);
     expect([exitCode, err]).toEqual([2, expect.stringContaining('wrong password')]);
-    const unknown = await place.runHere(['token', '--user', 'nina']);
+    const unknown = await cli.runInProcess(['token', '--user', 'nina']);
     expect([unknown.exitCode, unknown.err]).toEqual([1, expect.stringContaining("user 'nina' has no random password")]);
   });
 });
 
 describe('terrarium invoke', () => {
   it('shows the invocation, for a path or an id, with the event in any form', async () => {
-    writeFileSync(join(place.folder, 'event.json'), formOf('file@example.com'));
-    const first = await place.json('invoke', CONTACT_FORM, '--event', '@event.json');
+    writeFileSync(join(cli.folder, 'event.json'), formOf('file@example.com'));
+    const first = await cli.json('invoke', CONTACT_FORM, '--event', '@event.json');
     expect(first).toMatchObject({
       lambdaName: 'contact-form',
       trigger: 'manual',
@@ -141,18 +141,18 @@ describe('terrarium invoke', () => {
       logs: [{ stream: 'stdout', text: 'CRM answered 200' }],
       outbound: [{ method: 'POST', status: 200, caughtBy: 'crm' }],
     });
-    const { exitCode, out } = await place.run(['invoke', first.lambdaId, '--event', '-'], {
+    const { exitCode, out } = await cli.run(['invoke', first.lambdaId, '--event', '-'], {
       input: formOf('in@example.com'),
     });
     expect(exitCode).toBe(0);
     expect(out).toMatch(/^ok in [\d.]+ ms.*\nresult {4}SUCCESS\nlog {7}CRM answered 200\noutbound {2}POST https:/);
-    const emails = (await place.json('leads')).map((lead: { mapped: { email: string } }) => lead.mapped.email);
+    const emails = (await cli.json('leads')).map((lead: { mapped: { email: string } }) => lead.mapped.email);
     expect(emails).toEqual(['file@example.com', 'in@example.com']);
   });
 
   it('ends with exit code 1 when the lambda fails', async () => {
     await createLambda('failing', "exports.run = (event, context, callback) => callback('out of ink', 'ERROR');");
-    const { exitCode, out } = await place.runHere(['invoke', '/demo/website/development/failing']);
+    const { exitCode, out } = await cli.runInProcess(['invoke', '/demo/website/development/failing']);
     expect([exitCode, out]).toEqual([1, expect.stringMatching(/^error in [\d.]+ ms.*: out of ink\nresult {4}ERROR\n/)]);
   });
 
@@ -164,7 +164,7 @@ describe('terrarium invoke', () => {
     [[CONTACT_FORM, '--event', '{'], 'the event is not valid JSON'],
     [[CONTACT_FORM, '--event', '@missing.json'], 'missing.json'],
   ])('prints one line for invalid arguments %j', async (args, reason) => {
-    const { exitCode, out, err } = await place.runHere(['invoke', ...args]);
+    const { exitCode, out, err } = await cli.runInProcess(['invoke', ...args]);
     expect([exitCode, out, err.split('\n').length]).toEqual([2, '', 2]);
     expect(err).toContain(reason);
   });
@@ -172,7 +172,7 @@ describe('terrarium invoke', () => {
 
 describe('terrarium logs', () => {
   const lambda = '/demo/website/development/counter';
-  const count = (from: number, to: number) => place.json('invoke', lambda, '--event', JSON.stringify({ from, to }));
+  const count = (from: number, to: number) => cli.json('invoke', lambda, '--event', JSON.stringify({ from, to }));
   const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => String(from + at));
   const linesOf = (out: string) => out.split('\n').slice(0, -1);
 
@@ -189,8 +189,8 @@ describe('terrarium logs', () => {
 
   it('follows without losing or repeating a line', async () => {
     await count(1, 3);
-    const following = place.start(['logs', lambda, '-f']);
-    await following.said('3\n');
+    const following = cli.start(['logs', lambda, '-f']);
+    await following.waitForOutput('3\n');
     for (const [from, to] of [
       [4, 40],
       [41, 60],
@@ -198,16 +198,16 @@ describe('terrarium logs', () => {
     ] as const)
       await count(from, to);
     // Standard output and standard error are two pipes, so their lines may be recorded in another order.
-    const printed = linesOf(await following.said('300\n').then(() => following.said('299\n')));
+    const printed = linesOf(await following.waitForOutput('300\n').then(() => following.waitForOutput('299\n')));
     expect(printed.toSorted((a, b) => Number(a) - Number(b))).toEqual(numbers(1, 300));
     following.child.kill('SIGINT');
     expect((await following.ended).exitCode).toBe(null); // ended by the signal
   });
 
   it('prints the log with or without standard error, as text or as JSON', async () => {
-    const { out, exitCode } = await place.runHere(['logs', lambda, '--no-stderr', '--since', '1h']);
+    const { out, exitCode } = await cli.runInProcess(['logs', lambda, '--no-stderr', '--since', '1h']);
     expect([exitCode, linesOf(out)]).toEqual([0, numbers(1, 300).filter((number) => Number(number) % 2 === 0)]);
-    const lines = linesOf((await place.runHere(['logs', lambda, '--json'])).out).map((line) => JSON.parse(line));
+    const lines = linesOf((await cli.runInProcess(['logs', lambda, '--json'])).out).map((line) => JSON.parse(line));
     expect(lines).toHaveLength(300);
     expect(lines[0]).toEqual({
       at: expect.stringMatching(/Z$/),
@@ -215,16 +215,16 @@ describe('terrarium logs', () => {
       text: expect.any(String),
       executionId: expect.any(String),
     });
-    expect(await place.runHere(['logs', lambda, '--since', 'lunch'])).toMatchObject({ exitCode: 2, out: '' });
+    expect(await cli.runInProcess(['logs', lambda, '--since', 'lunch'])).toMatchObject({ exitCode: 2, out: '' });
   });
 });
 
 describe('terrarium leads wait', () => {
-  const send = (email: string) => place.json('invoke', CONTACT_FORM, '--event', formOf(email));
+  const send = (email: string) => cli.json('invoke', CONTACT_FORM, '--event', formOf(email));
 
   it('finds an existing lead', async () => {
     await send('early@example.com');
-    const { exitCode, out } = await place.runHere(['leads', 'wait', '--email', 'EARLY@example.com']);
+    const { exitCode, out } = await cli.runInProcess(['leads', 'wait', '--email', 'EARLY@example.com']);
     expect([exitCode, out]).toEqual([
       0,
       expect.stringMatching(/^\S+Z {2}early@example\.com {2}Lovelace {2}Engines\n$/),
@@ -232,55 +232,55 @@ describe('terrarium leads wait', () => {
   });
 
   it('waits for the next lead', async () => {
-    const waiting = place.json('leads', 'wait', '--email', 'late@example.com', '--timeout', '15');
+    const waiting = cli.json('leads', 'wait', '--email', 'late@example.com', '--timeout', '15');
     await send('other@example.com');
     await send('late@example.com');
     expect((await waiting).mapped).toMatchObject({ email: 'late@example.com' });
   });
 
   it('ends with exit code 1 after a timeout', async () => {
-    const waited = await place.runHere(['leads', 'wait', '--email', 'no@example.com', '--timeout', '1', '--json']);
+    const waited = await cli.runInProcess(['leads', 'wait', '--email', 'no@example.com', '--timeout', '1', '--json']);
     expect(waited).toEqual({
       exitCode: 1,
       out: '',
       err: 'terrarium: no lead of no@example.com came within 1 s\n',
     });
-    expect((await place.runHere(['leads', 'wait', '--timeout', 'long'])).exitCode).toBe(2);
+    expect((await cli.runInProcess(['leads', 'wait', '--timeout', 'long'])).exitCode).toBe(2);
   });
 });
 
 describe('terrarium apply and export', () => {
   it('restore the same world, from one file and from a folder with code files', async () => {
     for (const target of ['world.yaml', 'world.json', 'world']) {
-      const { files } = await place.json('export', '-o', target);
-      expect(files[0]).toContain(join(place.folder, target));
-      const applied = await place.json('apply', '-f', target, '--prune');
+      const { files } = await cli.json('export', '-o', target);
+      expect(files[0]).toContain(join(cli.folder, target));
+      const applied = await cli.json('apply', '-f', target, '--prune');
       expect(applied.summary).toMatchObject({ create: 0, update: 0, delete: 0 });
       expect(applied).not.toHaveProperty('commit');
     }
-    expect(await place.json('export', '--scope', '/demo')).toHaveProperty('orgs.demo');
+    expect(await cli.json('export', '--scope', '/demo')).toHaveProperty('orgs.demo');
   });
 
   it('prints the changes first, and changes nothing in a dry run', async () => {
     const seed = '{format: 1, orgs: {demo: {description: Ferns only}}}';
-    const dry = await place.runHere(['apply', '-f', '-', '--dry-run'], { input: seed });
+    const dry = await cli.runInProcess(['apply', '-f', '-', '--dry-run'], { input: seed });
     expect(dry).toMatchObject({
       exitCode: 0,
       err: '',
       out: expect.stringContaining('replace /description "Ferns only"'),
     });
     expect(dry.out).not.toContain('commit');
-    const done = await place.runHere(['apply', '-f', '-'], { input: seed });
+    const done = await cli.runInProcess(['apply', '-f', '-'], { input: seed });
     expect(done.out).toMatch(/^~ orgs \/demo\n {4}replace .*\n.*1 update.*\napplied as commit \d+\n$/);
-    expect((await place.runHere(['apply', '-f', '-'], { input: seed })).out).toMatch(/^0 create, 0 update/);
+    expect((await cli.runInProcess(['apply', '-f', '-'], { input: seed })).out).toMatch(/^0 create, 0 update/);
   });
 
   it('names the line of the file that is not valid', async () => {
     writeFileSync(
-      join(place.folder, 'bad.yaml'),
+      join(cli.folder, 'bad.yaml'),
       'format: 1\norgs:\n  demo:\n    workspaces:\n      Bad Name!:\n        properties: {env: 7}\n',
     );
-    const { exitCode, out, err } = await place.run(['apply', '-f', 'bad.yaml']);
+    const { exitCode, out, err } = await cli.run(['apply', '-f', 'bad.yaml']);
     expect([exitCode, out, err]).toEqual([2, '', expect.stringMatching(/bad\.yaml:\d+: /)]);
   });
 });
@@ -295,17 +295,17 @@ describe('control characters in data', () => {
       'shouter',
       `exports.run = (e, c, done) => { console.log(${JSON.stringify(`${CONTROLS}log`)}); done(${JSON.stringify(`${CONTROLS}no`)}); };`,
     );
-    const invoked = await place.runHere(['invoke', '/demo/website/development/shouter']);
-    const logs = await place.runHere(['logs', '/demo/website/development/shouter']);
+    const invoked = await cli.runInProcess(['invoke', '/demo/website/development/shouter']);
+    const logs = await cli.runInProcess(['logs', '/demo/website/development/shouter']);
     expect(logs.out).toContain('\\u001b]0;owned\\u0007');
     const form = JSON.stringify({
       payload: { email: 'x@example.com', lastName: `${CONTROLS}x\nada`, company: CONTROLS },
     });
-    expect((await place.runHere(['invoke', CONTACT_FORM, '--event', form])).exitCode).toBe(0);
-    const leads = await place.runHere(['leads', '--email', 'x@example.com']);
+    expect((await cli.runInProcess(['invoke', CONTACT_FORM, '--event', form])).exitCode).toBe(0);
+    const leads = await cli.runInProcess(['leads', '--email', 'x@example.com']);
     expect(leads.out.trimEnd().split('\n')).toHaveLength(1);
-    const refused = await place.runHere(['invoke', `/demo/${CONTROLS}`]);
-    const json = await place.runHere(['logs', '/demo/website/development/shouter', '--json']);
+    const refused = await cli.runInProcess(['invoke', `/demo/${CONTROLS}`]);
+    const json = await cli.runInProcess(['logs', '/demo/website/development/shouter', '--json']);
     expect(
       json.out
         .split('\n')
@@ -320,15 +320,15 @@ describe('control characters in data', () => {
 
 describe('terrarium schedule', () => {
   it('prints the next and the last periodic invocation', async () => {
-    expect(await place.runHere(['schedule', CONTACT_FORM])).toMatchObject({
+    expect(await cli.runInProcess(['schedule', CONTACT_FORM])).toMatchObject({
       exitCode: 0,
       out: 'the lambda has no periodic_info with cron or interval_seconds, so it is not invoked periodically\n',
     });
     await createLambda('new-year', 'exports.run = () => 1;', { periodic_info: { cron: '0 0 1 1 *' } });
-    expect((await place.runHere(['schedule', 'new-year'])).out).toMatch(/^next {2}\d{4}-01-01T00:00:00\.000Z\n$/);
-    expect(await place.json('schedule', 'new-year')).toEqual({ nextAt: expect.stringMatching(/-01-01T/), leftOut: 0 });
+    expect((await cli.runInProcess(['schedule', 'new-year'])).out).toMatch(/^next {2}\d{4}-01-01T00:00:00\.000Z\n$/);
+    expect(await cli.json('schedule', 'new-year')).toEqual({ nextAt: expect.stringMatching(/-01-01T/), leftOut: 0 });
     await createLambda('often', 'exports.run = () => 1;', { periodic_info: { interval_seconds: 1 } });
-    const said = async () => (await place.runHere(['schedule', 'often'])).out;
+    const said = async () => (await cli.runInProcess(['schedule', 'often'])).out;
     await expect.poll(said, { timeout: 20_000 }).toMatch(/^next {2}\S+Z\nlast {2}\S+Z\n/);
   });
 });
@@ -336,21 +336,21 @@ describe('terrarium schedule', () => {
 describe('a lambda by its name alone', () => {
   it('is accepted if it is unique; otherwise the error lists the paths', async () => {
     const event = formOf('short@example.com');
-    expect(await place.json('invoke', 'contact-form', '--event', event)).toMatchObject({ outcome: { ok: true } });
-    const none = await place.runHere(['invoke', 'nowhere']);
+    expect(await cli.json('invoke', 'contact-form', '--event', event)).toMatchObject({ outcome: { ok: true } });
+    const none = await cli.runInProcess(['invoke', 'nowhere']);
     expect([none.exitCode, none.err]).toEqual([2, expect.stringContaining("lambda 'nowhere' not found")]);
     const lambdas = { 'contact-form': { properties: lambdaProperties } };
     const environments = { test: { lambdas } };
     const seed = { format: 1, orgs: { demo: { workspaces: { website: { environments } } } } };
-    await place.runHere(['apply', '-f', '-'], { input: JSON.stringify(seed) });
-    const both = await place.runHere(['invoke', 'contact-form']);
+    await cli.runInProcess(['apply', '-f', '-'], { input: JSON.stringify(seed) });
+    const both = await cli.runInProcess(['invoke', 'contact-form']);
     expect([both.exitCode, both.err]).toEqual([2, expect.stringContaining('/demo/website/test/contact-form')]);
   });
 
   it('leads clear deletes all leads', async () => {
-    expect(await place.json('leads', 'clear')).toEqual({ deleted: expect.any(Number) });
-    expect(await place.json('leads')).toEqual([]);
-    expect(await place.runHere(['leads', 'clear'])).toMatchObject({ exitCode: 0, out: '0 deleted\n' });
+    expect(await cli.json('leads', 'clear')).toEqual({ deleted: expect.any(Number) });
+    expect(await cli.json('leads')).toEqual([]);
+    expect(await cli.runInProcess(['leads', 'clear'])).toMatchObject({ exitCode: 0, out: '0 deleted\n' });
   });
 });
 
@@ -378,27 +378,25 @@ describe('terrarium push and pull', () => {
   afterAll(() => other?.stop());
 
   it('copy a lambda to the other platform and back, after printing plan and checks', async () => {
-    const push = (...more: string[]) => place.runHere(['push', other.metaUrl, FORM, ...more], { env });
+    const push = (...more: string[]) => cli.runInProcess(['push', other.metaUrl, FORM, ...more], { env });
     const dry = await push('--dry-run');
     expect(dry.out).toContain('+ lambda contact-form\n');
     expect(dry.out).toMatch(/\[.\] Tried since the last change: /);
     expect(await push()).toMatchObject({ exitCode: 2, err: expect.stringMatching(/--(yes|anyway)/) });
-    const canceled = await place.runHere(['push', other.metaUrl, FORM, '--json', '--anyway'], { env, answer: 'n' });
+    const canceled = await cli.runInProcess(['push', other.metaUrl, FORM, '--json', '--anyway'], { env, answer: 'n' });
     expect(canceled).toMatchObject({ exitCode: 1, out: '', err: expect.stringContaining('+ lambda contact-form\n') });
     const done = await push('--yes', '--anyway');
     expect([done.exitCode, done.out]).toEqual([0, expect.stringContaining('done: lambda contact-form')]);
     expect((await push()).out).toMatch(/0 create, 0 update, \d+ unchanged\n$/);
 
-    const pull = await place.runHere(['pull', other.metaUrl, FORM, '--here', 'demo/new/place', '--yes'], { env });
+    const pull = await cli.runInProcess(['pull', other.metaUrl, FORM, '--here', 'demo/new/place', '--yes'], { env });
     // The endpoint that was pushed already uses the address.
     expect(pull).toMatchObject({
       exitCode: 1,
       err: expect.stringMatching(/already serves \/lead.*\n.*Run the command again/),
     });
     expect(pull.out).toContain('done: lambda contact-form');
-    expect(
-      await place.json('invoke', '/demo/new/place/contact-form', '--event', formOf('x@example.com')),
-    ).toMatchObject({
+    expect(await cli.json('invoke', '/demo/new/place/contact-form', '--event', formOf('x@example.com'))).toMatchObject({
       outcome: { ok: true },
     });
   });
@@ -417,7 +415,7 @@ describe('terrarium push and pull', () => {
         "environment 'demo/website/none' does not exist on this platform",
       ],
     ] as const) {
-      const ended = await place.runHere([...args], { env: as });
+      const ended = await cli.runInProcess([...args], { env: as });
       expect([ended.exitCode, ended.err]).toEqual([exitCode, expect.stringContaining(reason)]);
     }
   });

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { BUILD_TIMEOUT_MS, buildCommand } from '../testing/command.ts';
 import {
   type ElectronMirror,
-  type MirrorMood,
+  type MirrorBehavior,
   makeElectronPackage,
   startElectronMirror,
 } from '../testing/electron-mirror.ts';
@@ -146,7 +146,7 @@ describe("Electron's binary, which is not installed yet", () => {
   });
   afterAll(() => mirror.stop());
   beforeEach(async () => {
-    mirror.mood = 'well';
+    mirror.behavior = 'well';
     into = await makeElectronPackage(folder);
   });
 
@@ -177,14 +177,14 @@ describe("Electron's binary, which is not installed yet", () => {
   });
 
   it('is not downloaded with --window browser, an old Node.js, or ELECTRON_SKIP_BINARY_DOWNLOAD', async () => {
-    const { asked } = mirror;
+    const { requestCount } = mirror;
     const stop = fetchInBackground(
       { kind: 'app', path: '', name: '', line: '' },
       { electron: binary(), window: 'browser' },
       { env: env(), print: () => expect.unreachable('nothing must be printed') },
     );
     await stop();
-    expect(mirror.asked).toBe(asked);
+    expect(mirror.requestCount).toBe(requestCount);
     expect(binary({}, '20.19.0')).toEqual({
       missing:
         "Electron's binary is not installed, and its download requires Node.js 22.12.0 or later (this is 20.19.0)",
@@ -192,12 +192,12 @@ describe("Electron's binary, which is not installed yet", () => {
     expect(binary({ ELECTRON_SKIP_BINARY_DOWNLOAD: '1' })).toEqual({ missing: expect.stringContaining('SKIP_BINARY') });
   });
 
-  it.each<[string, MirrorMood, RegExp]>([
+  it.each<[string, MirrorBehavior, RegExp]>([
     ['has none', 'without', /404/],
     ['has another than it should', 'changed', /checksum|did not match/i],
     ['breaks off', 'cut', /terminated|closed|aborted/],
-  ])('is not installed from a mirror that %s, in one line more at most', async (_why, mood, reason) => {
-    mirror.mood = mood;
+  ])('is not installed from a mirror that %s, in one line more at most', async (_why, behavior, reason) => {
+    mirror.behavior = behavior;
     const lines = await inBackground();
     expect(lines.at(-1)).toMatch(/^Electron could not be downloaded \(.*\)\. The window stays in the browser\.$/);
     expect(lines.at(-1)).toMatch(reason);
@@ -218,17 +218,17 @@ describe("Electron's binary, which is not installed yet", () => {
   });
 
   it('stops downloading after a timeout and when the platform stops, and leaves no files behind', async () => {
-    mirror.mood = 'slow';
+    mirror.behavior = 'slow';
     await expect(fetching({ limitMs: 1_000 })).rejects.toThrow('timeout after 1 s');
     expect(await inBackground(true)).toHaveLength(1);
     expect((await readdir(into)).sort()).toEqual(['checksums.json', 'index.js', 'install.js', 'package.json']);
-    mirror.mood = 'well';
+    mirror.behavior = 'well';
     await fetching();
     expect(binary()).toHaveProperty('path');
   });
 
   it('is downloaded by one start at a time, and by the next one if that was killed', async () => {
-    mirror.mood = 'slow';
+    mirror.behavior = 'slow';
     const stop = new AbortController();
     const first = fetching({ signal: stop.signal });
     await vi.waitUntil(() => existsSync(join(into, '.terrarium-fetching')));
@@ -236,7 +236,7 @@ describe("Electron's binary, which is not installed yet", () => {
     stop.abort();
     await expect(first).rejects.toThrow();
     await writeFile(join(into, '.terrarium-fetching'), '2147483646');
-    mirror.mood = 'well';
+    mirror.behavior = 'well';
     await fetching();
     expect(binary()).toHaveProperty('path');
   });

@@ -2,19 +2,21 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../testing/command.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../testing/command.ts';
 import { chooseWindow, type WindowContext } from './choose-window.ts';
 import { showWindow } from './show-window.ts';
 
 describe('terrarium ui', () => {
-  let place: Workplace;
+  let cli: CliRunner;
 
   beforeAll(async () => {
     await buildCommand();
-    place = new Workplace();
-    await place.start(['--headless', '--base-port', '0', '--gateway-port', '0', '--seed', 'empty']).said('Ctrl+C');
+    cli = new CliRunner();
+    await cli
+      .start(['--headless', '--base-port', '0', '--gateway-port', '0', '--seed', 'empty'])
+      .waitForOutput('Ctrl+C');
   }, BUILD_TIMEOUT_MS);
-  afterAll(() => place?.close());
+  afterAll(() => cli?.close());
 
   /** Signs in like the page of the window. */
   const signIn = (address: string) => {
@@ -28,7 +30,7 @@ describe('terrarium ui', () => {
   };
 
   it('prints an address that signs in as root, once', async () => {
-    const { exitCode, out, err } = await place.run(['ui', '--print']);
+    const { exitCode, out, err } = await cli.run(['ui', '--print']);
     expect([exitCode, err]).toEqual([0, '']);
     expect(out).toMatch(/^http:\/\/terrarium\.localhost:\d+\/ui\/\?code=[\w-]+\n$/);
     const first = await signIn(out.trim());
@@ -38,20 +40,20 @@ describe('terrarium ui', () => {
   });
 
   it('prints why it does not open the window', async () => {
-    const { exitCode, out } = await place.runHere(['ui'], { env: { CI: 'true' } });
+    const { exitCode, out } = await cli.runInProcess(['ui'], { env: { CI: 'true' } });
     expect(exitCode).toBe(0);
     expect(out).toMatch(/code=[\w-]+\nThe window was not opened because the variable CI is set .*\.\n$/);
-    expect((await place.runHere(['ui'], { env: { TERRARIUM_HEADLESS: 'true' } })).out).toMatch(/^http\S+\n$/);
+    expect((await cli.runInProcess(['ui'], { env: { TERRARIUM_HEADLESS: 'true' } })).out).toMatch(/^http\S+\n$/);
   });
 
   it('prints only JSON with --json, and requires the key of the platform', async () => {
-    expect(await place.json('ui')).toEqual({ url: expect.stringContaining('/ui/?code=') });
-    const { exitCode, err } = await place.runHere(['ui', '--print', '--key', 'none', '--secret', 'none']);
+    expect(await cli.json('ui')).toEqual({ url: expect.stringContaining('/ui/?code=') });
+    const { exitCode, err } = await cli.runInProcess(['ui', '--print', '--key', 'none', '--secret', 'none']);
     expect([exitCode, err]).toEqual([2, expect.stringContaining('Set the correct --key and --secret')]);
   });
 
   it('says what to do if no platform is running', async () => {
-    const { exitCode, err } = await place.runHere(['ui', '--instance', 'none']);
+    const { exitCode, err } = await cli.runInProcess(['ui', '--instance', 'none']);
     expect([exitCode, err]).toEqual([2, expect.stringContaining('Start one with `terrarium start`')]);
   });
 });

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../model/json.ts';
-import { GatewayUnderTest, json, text } from '../testing/gateway.ts';
+import { json, TestGateway, text } from '../testing/gateway.ts';
 
-let gateway: GatewayUnderTest;
+let gateway: TestGateway;
 beforeEach(async () => {
-  gateway = await new GatewayUnderTest().start();
+  gateway = await new TestGateway().start();
 });
 afterEach(() => gateway.stop());
 

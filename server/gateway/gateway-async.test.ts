@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
-import { FakeLog, GatewayUnderTest, type Got, json, text } from '../testing/gateway.ts';
+import { FakeLog, type GatewayResponse, json, TestGateway, text } from '../testing/gateway.ts';
 import type { StoredResult } from './async-results.ts';
 
 const READER = { headers: { Authorization: 'Bearer reader' } };
 
-let gateway: GatewayUnderTest;
+let gateway: TestGateway;
 beforeEach(async () => {
-  gateway = await new GatewayUnderTest().start();
+  gateway = await new TestGateway().start();
   gateway.caller('Bearer reader');
 });
 afterEach(() => gateway.stop());
 
 const call = (body: unknown, headers: Record<string, string> = {}) =>
   gateway.send('POST', '/api/async', { body: typeof body === 'string' ? body : JSON.stringify(body), headers });
-const result = (id: string): Promise<Got> => gateway.send('GET', `/results/${id}`, READER);
+const result = (id: string): Promise<GatewayResponse> => gateway.send('GET', `/results/${id}`, READER);
 
 /** An outcome that a test gives when it is time. */
 function later(): { outcome: Promise<Outcome>; give(outcome: Outcome): void } {
@@ -63,7 +63,7 @@ describe('POST /api/async (D-165)', () => {
 
   it('sends no response before the acceptance is durable', async () => {
     const log = new FakeLog<StoredResult>();
-    const slow = await new GatewayUnderTest({ limits: { drainTimeoutMs: 1 } }, log).start();
+    const slow = await new TestGateway({ limits: { drainTimeoutMs: 1 } }, log).start();
     let persist: () => void = () => {};
     const asked = new Promise<void>((resolve) => {
       log.durable = () =>
@@ -259,7 +259,7 @@ describe('GET /results/{id}', () => {
     const { outcome, give } = later();
     const lambda = gateway.lambda(() => outcome);
     const { json } = await call({ lambdaId: lambda.id });
-    const next = await new GatewayUnderTest({ results: gateway.log }).start();
+    const next = await new TestGateway({ results: gateway.log }).start();
     next.callers.set('Bearer reader', next.caller('x'));
     expect((await next.send('GET', `/results/${id}`, READER)).json).toMatchObject({ result: 'kept' });
     const failed = await next.send('GET', `/results/${json.lambdaId}`, READER);

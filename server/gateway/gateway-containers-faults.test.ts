@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { InstanceServer, ShopUnderTest } from '../testing/container-instances.ts';
+import { InstanceServer, TestShop } from '../testing/container-instances.ts';
 
-const started: ShopUnderTest[] = [];
-async function shopWith(options: ConstructorParameters<typeof ShopUnderTest>[0] = {}): Promise<ShopUnderTest> {
-  const shop = await new ShopUnderTest(options).start();
+const started: TestShop[] = [];
+async function shopWith(options: ConstructorParameters<typeof TestShop>[0] = {}): Promise<TestShop> {
+  const shop = await new TestShop(options).start();
   started.push(shop);
   return shop;
 }
 afterEach(async () => {
   for (const shop of started.splice(0)) {
     await shop.stop();
-    expect(shop.gatewayUnderTest.faults).toEqual([]);
+    expect(shop.gateway.faults).toEqual([]);
   }
 });
 
@@ -22,7 +22,7 @@ const read = (instance: InstanceServer | undefined) => instance?.requests ?? [];
 describe('a container without an answer', () => {
   it('that has no instances is 503, with the reason and when to come back', async () => {
     const shop = await shopWith();
-    const got = await shop.gatewayUnderTest.send('GET', '/web/shop');
+    const got = await shop.gateway.send('GET', '/web/shop');
     expect(got).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
     expect(got.json).toEqual({
       code: 503,
@@ -34,13 +34,13 @@ describe('a container without an answer', () => {
   it('that is deleted, or no longer exposes the port, is 503', async () => {
     const shop = await shopWith();
     const port = { name: 'web', protocol: 'tcp', container_port: 8080, expose_endpoint: false };
-    const hidden = shop.gatewayUnderTest.patch(shop.shop, { port_mappings: [port] });
-    expect(await shop.gatewayUnderTest.send('GET', '/web/shop')).toMatchObject({
+    const hidden = shop.gateway.patch(shop.shop, { port_mappings: [port] });
+    expect(await shop.gateway.send('GET', '/web/shop')).toMatchObject({
       status: 503,
       json: { message: expect.stringContaining("no longer has an exposed port mapping 'web'") },
     });
-    shop.gatewayUnderTest.remove(hidden);
-    expect(await shop.gatewayUnderTest.send('GET', '/web/shop')).toMatchObject({
+    shop.gateway.remove(hidden);
+    expect(await shop.gateway.send('GET', '/web/shop')).toMatchObject({
       status: 503,
       json: { message: expect.stringContaining('deleted') },
     });
@@ -50,7 +50,7 @@ describe('a container without an answer', () => {
     const shop = await shopWith();
     const instance = await shop.instance(() => {});
     await instance.kill();
-    expect(await shop.gatewayUnderTest.send('POST', '/web/shop', { body: 'x' })).toMatchObject({
+    expect(await shop.gateway.send('POST', '/web/shop', { body: 'x' })).toMatchObject({
       status: 502,
       json: { code: 502, message: expect.stringMatching(/'shop' cannot be reached: .*ECONNREFUSED.*port 'web'/) },
     });
@@ -62,7 +62,7 @@ describe('a container without an answer', () => {
     await shop.instance((_request, response) => {
       closed = once(response, 'close');
     });
-    expect(await shop.gatewayUnderTest.send('POST', '/web/shop', { body: 'x' })).toMatchObject({
+    expect(await shop.gateway.send('POST', '/web/shop', { body: 'x' })).toMatchObject({
       status: 504,
       json: { code: 504, message: "container 'shop' failed: no response within 0.1 s" },
     });
@@ -75,7 +75,7 @@ describe('a container without an answer', () => {
       gateway: { limits: { requestBodyBytes: 1024 ** 3 } },
     });
     await shop.instance(() => {});
-    const stuck = connect(shop.gatewayUnderTest.port, '127.0.0.1');
+    const stuck = connect(shop.gateway.port, '127.0.0.1');
     stuck.on('error', () => {});
     stuck.write(`POST /web/shop HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${64 * 1024 * 1024}\r\n\r\n`);
     stuck.write(Buffer.alloc(64 * 1024 * 1024));
@@ -100,7 +100,7 @@ describe('a container without an answer', () => {
     });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      const sent = request({ port: shop.gatewayUnderTest.port, host: '127.0.0.1', method: 'POST', path: '/web/shop' });
+      const sent = request({ port: shop.gateway.port, host: '127.0.0.1', method: 'POST', path: '/web/shop' });
       sent.write('a');
       await begun;
       vi.advanceTimersByTime(10 * 60_000); // longer than an instance may think
@@ -129,7 +129,7 @@ describe('a container without an answer', () => {
     const address = server.address();
     const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
     shop.listed = [{ instanceId: 'odd', host: '127.0.0.1', port }];
-    expect(await shop.gatewayUnderTest.send('GET', '/web/shop')).toMatchObject({
+    expect(await shop.gateway.send('GET', '/web/shop')).toMatchObject({
       status: 502,
       json: { code: 502, message: expect.stringContaining("container 'shop'") },
     });
@@ -147,8 +147,8 @@ describe('an answer that breaks off', () => {
       response.writeHead(200, headers);
       response.write('half', () => response.socket?.destroy());
     });
-    const over = shop.gatewayUnderTest.nextTraffic();
-    await expect(shop.gatewayUnderTest.send('GET', '/web/shop')).rejects.toThrow(/aborted|ECONNRESET/);
+    const over = shop.gateway.nextExchange();
+    await expect(shop.gateway.send('GET', '/web/shop')).rejects.toThrow(/aborted|ECONNRESET/);
     expect(await over).toMatchObject({ status: 200, isComplete: false });
   });
 });
@@ -166,8 +166,8 @@ describe('a client that goes away', () => {
       });
     });
     await expect.poll(() => shop.instances.length).toBe(1);
-    const over = shop.gatewayUnderTest.nextTraffic();
-    const sent = request({ port: shop.gatewayUnderTest.port, host: '127.0.0.1', path: '/web/shop', agent }).end();
+    const over = shop.gateway.nextExchange();
+    const sent = request({ port: shop.gateway.port, host: '127.0.0.1', path: '/web/shop', agent }).end();
     sent.on('error', () => {});
     await asked;
     if (when !== 'before the answer') {
@@ -190,7 +190,7 @@ describe('a client that goes away', () => {
       });
     });
     await expect.poll(() => shop.instances.length).toBe(1);
-    const socket = connect(shop.gatewayUnderTest.port, '127.0.0.1');
+    const socket = connect(shop.gateway.port, '127.0.0.1');
     socket.write('POST /web/shop HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhalf');
     await asked;
     socket.destroy();
@@ -205,7 +205,7 @@ describe('an instance that is gone', () => {
     await gone.kill();
     await shop.instance((req, res) => req.pipe(res));
     for (let at = 0; at < 6; at++) {
-      expect(await shop.gatewayUnderTest.send('POST', '/web/shop', { body: `order ${at}` })).toMatchObject({
+      expect(await shop.gateway.send('POST', '/web/shop', { body: `order ${at}` })).toMatchObject({
         status: 200,
         body: `order ${at}`,
       });
@@ -213,7 +213,7 @@ describe('an instance that is gone', () => {
   });
 
   /** A server that answers one request on each connection, then closes it the moment another one begins. */
-  async function forgetful(shop: ShopUnderTest): Promise<void> {
+  async function forgetful(shop: TestShop): Promise<void> {
     const seen = new WeakSet<object>();
     await shop.instance((req, res) => {
       if (seen.has(req.socket)) req.socket.resetAndDestroy();
@@ -232,7 +232,7 @@ describe('an instance that is gone', () => {
     const shop = await shopWith();
     await forgetful(shop);
     for (let at = 0; at < 4; at++) {
-      expect(await shop.gatewayUnderTest.send(method, '/web/shop', { body })).toMatchObject({ status: 200, body });
+      expect(await shop.gateway.send(method, '/web/shop', { body })).toMatchObject({ status: 200, body });
     }
     // Two were sent twice: the kept connection was tried, then a new one.
     expect(read(shop.instances[0]).length).toBeGreaterThan(4);
@@ -242,8 +242,7 @@ describe('an instance that is gone', () => {
     const shop = await shopWith();
     await forgetful(shop);
     const statuses = [];
-    for (let at = 0; at < 2; at++)
-      statuses.push((await shop.gatewayUnderTest.send('POST', '/web/shop', { body: 'x' })).status);
+    for (let at = 0; at < 2; at++) statuses.push((await shop.gateway.send('POST', '/web/shop', { body: 'x' })).status);
     expect(statuses).toEqual([200, 502]);
     expect(read(shop.instances[0])).toHaveLength(2);
   });
@@ -251,8 +250,8 @@ describe('an instance that is gone', () => {
   it('a POST whose body was not sent yet is', async () => {
     const shop = await shopWith();
     await forgetful(shop);
-    expect((await shop.gatewayUnderTest.send('GET', '/web/shop')).status).toBe(200);
-    const sent = request({ port: shop.gatewayUnderTest.port, host: '127.0.0.1', method: 'POST', path: '/web/shop' });
+    expect((await shop.gateway.send('GET', '/web/shop')).status).toBe(200);
+    const sent = request({ port: shop.gateway.port, host: '127.0.0.1', method: 'POST', path: '/web/shop' });
     sent.setHeader('Content-Length', '5');
     sent.flushHeaders();
     await expect.poll(() => read(shop.instances[0]).length).toBe(3);
@@ -265,14 +264,14 @@ describe('an instance that is gone', () => {
     const shop = await shopWith();
     const first = await shop.instance((req, res) => req.pipe(res));
     await shop.instance((req, res) => req.pipe(res));
-    for (let at = 0; at < 4; at++) expect((await shop.gatewayUnderTest.send('GET', '/web/shop')).status).toBe(200);
+    for (let at = 0; at < 4; at++) expect((await shop.gateway.send('GET', '/web/shop')).status).toBe(200);
     await first.kill();
     for (let at = 0; at < 4; at++) {
-      expect((await shop.gatewayUnderTest.send('POST', '/web/shop', { body: 'x' })).status).toBe(200);
+      expect((await shop.gateway.send('POST', '/web/shop', { body: 'x' })).status).toBe(200);
     }
     await first.start(first.port);
     const before = read(first).length;
-    for (let at = 0; at < 4; at++) expect((await shop.gatewayUnderTest.send('GET', '/web/shop')).status).toBe(200);
+    for (let at = 0; at < 4; at++) expect((await shop.gateway.send('GET', '/web/shop')).status).toBe(200);
     expect(read(first).length).toBe(before + 2);
   });
 });
@@ -284,14 +283,14 @@ describe('a drain', () => {
     const first = await shop.instance((_req, res) => {
       finish = () => res.end('old');
     });
-    const slow = shop.gatewayUnderTest.send('GET', '/web/shop');
+    const slow = shop.gateway.send('GET', '/web/shop');
     await expect.poll(() => read(first).length).toBe(1);
     await shop.instance((_req, res) => res.end('new'));
     let isDrained = false;
     const drained = shop.proxy.drain('i1', 60_000).then(() => {
       isDrained = true;
     });
-    for (let at = 0; at < 4; at++) expect((await shop.gatewayUnderTest.send('GET', '/web/shop')).body).toBe('new');
+    for (let at = 0; at < 4; at++) expect((await shop.gateway.send('GET', '/web/shop')).body).toBe('new');
     expect(isDrained).toBe(false);
     finish();
     expect((await slow).body).toBe('old');
@@ -302,7 +301,7 @@ describe('a drain', () => {
   it('ends when its time is up', async () => {
     const shop = await shopWith();
     const first = await shop.instance(() => {});
-    const slow = shop.gatewayUnderTest.send('GET', '/web/shop').catch(() => undefined);
+    const slow = shop.gateway.send('GET', '/web/shop').catch(() => undefined);
     await expect.poll(() => read(first).length).toBe(1);
     await shop.proxy.drain('i1', 20);
     await first.kill();
@@ -313,15 +312,15 @@ describe('a drain', () => {
     const shop = await shopWith();
     await shop.instance((_req, res) => res.end());
     await shop.proxy.drain('i1', 1_000);
-    expect((await shop.gatewayUnderTest.send('GET', '/web/shop')).status).toBe(503);
+    expect((await shop.gateway.send('GET', '/web/shop')).status).toBe(503);
   });
 
   it('is forgotten when the instance still serves a minute later', async () => {
     const shop = await shopWith();
     await shop.instance((_req, res) => res.end('still here'));
     await shop.proxy.drain('i1', 1_000);
-    shop.gatewayUnderTest.nowMs += 61_001;
-    expect((await shop.gatewayUnderTest.send('GET', '/web/shop')).body).toBe('still here');
+    shop.gateway.nowMs += 61_001;
+    expect((await shop.gateway.send('GET', '/web/shop')).body).toBe('still here');
   });
 
   it('rolls a container over under load without one failed request', async () => {
@@ -344,7 +343,7 @@ describe('a drain', () => {
     const client = async (body: string) => {
       while (isLoading) {
         const sent = request({
-          port: shop.gatewayUnderTest.port,
+          port: shop.gateway.port,
           host: '127.0.0.1',
           method: 'POST',
           path: '/web/shop',

@@ -3,18 +3,18 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { ShopUnderTest } from '../testing/container-instances.ts';
+import { TestShop } from '../testing/container-instances.ts';
 
-const started: ShopUnderTest[] = [];
-async function shopWith(options: ConstructorParameters<typeof ShopUnderTest>[0] = {}): Promise<ShopUnderTest> {
-  const shop = await new ShopUnderTest(options).start();
+const started: TestShop[] = [];
+async function shopWith(options: ConstructorParameters<typeof TestShop>[0] = {}): Promise<TestShop> {
+  const shop = await new TestShop(options).start();
   started.push(shop);
   return shop;
 }
 afterEach(async () => {
   for (const shop of started.splice(0)) {
     await shop.stop();
-    expect(shop.gatewayUnderTest.faults).toEqual([]);
+    expect(shop.gateway.faults).toEqual([]);
   }
 });
 
@@ -42,7 +42,7 @@ it('a request reaches the container without the prefix, its headers as they were
     TE: 'trailers',
     'Proxy-Authorization': 'secret',
   };
-  const got = await shop.gatewayUnderTest.send('GET', '/web/shop/a%2Fb//c/?q=1&q=%20', { headers });
+  const got = await shop.gateway.send('GET', '/web/shop/a%2Fb//c/?q=1&q=%20', { headers });
   expect(got).toMatchObject({ status: 200, body: 'GET /a%2Fb//c/?q=1&q=%20' });
   expect(lines).toEqual([
     `Host: shop.${shop.shop.parent}.svc.cluster.local`,
@@ -69,7 +69,7 @@ it('headers of a proxy in front of the gateway are kept', async () => {
     'X-Forwarded-Host': 'shop.test',
     'X-Forwarded-Prefix': '/outer',
   };
-  const { body } = await shop.gatewayUnderTest.send('GET', '/web/shop', { headers });
+  const { body } = await shop.gateway.send('GET', '/web/shop', { headers });
   expect(JSON.parse(body)).toMatchObject({
     'x-forwarded-for': '203.0.113.9, 127.0.0.1',
     'x-forwarded-proto': 'https',
@@ -82,7 +82,7 @@ it('a container gets the trace of the request, with a new parent', async () => {
   const shop = await shopWith();
   await shop.instance((request, response) => response.end(JSON.stringify(request.headers)));
   const ask = async (traceparent: string) => {
-    const { body } = await shop.gatewayUnderTest.send('GET', '/web/shop', {
+    const { body } = await shop.gateway.send('GET', '/web/shop', {
       headers: { traceparent, tracestate: 'vendor=1' },
     });
     return JSON.parse(body);
@@ -98,7 +98,7 @@ it('a container gets the trace of the request, with a new parent', async () => {
   expect(other.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
   expect(other).not.toHaveProperty('tracestate');
   const traces = [trace, other.traceparent.slice(3, 35)];
-  await expect.poll(() => shop.gatewayUnderTest.traffic.map(({ traceId }) => traceId)).toEqual(traces);
+  await expect.poll(() => shop.gateway.traffic.map(({ traceId }) => traceId)).toEqual(traces);
 });
 
 it("the container's status and headers pass unchanged, but for those of the connection", async () => {
@@ -116,7 +116,7 @@ it("the container's status and headers pass unchanged, but for those of the conn
     ]);
     response.end('tea');
   });
-  const got = await shop.gatewayUnderTest.send('GET', '/web/shop');
+  const got = await shop.gateway.send('GET', '/web/shop');
   expect(got).toMatchObject({ status: 418, body: 'tea' });
   const lines = linesOf(got.rawHeaders);
   expect(lines).toEqual(expect.arrayContaining(['Set-Cookie: a=1', 'Set-Cookie: b=2', 'X-MiXed: One']));
@@ -144,7 +144,7 @@ it.each([
     const ports = new Set<number | undefined>();
     for (let at = 0; at < 2; at++) {
       const sent = request({
-        port: shop.gatewayUnderTest.port,
+        port: shop.gateway.port,
         host: '127.0.0.1',
         method,
         path: '/web/shop',
@@ -168,7 +168,7 @@ it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'GET'])('%s without a body is one wit
     request.resume().on('end', () => response.end(`${length} ${coding}`));
   });
   const bytes = `${method} /web/shop HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
-  const got = await shop.gatewayUnderTest.sendRaw(bytes);
+  const got = await shop.gateway.sendRaw(bytes);
   expect(got).toContain(method === 'GET' || method === 'DELETE' ? 'undefined undefined' : '0 undefined');
 });
 
@@ -187,7 +187,7 @@ it.each([
   const body = Buffer.alloc(10 * 1024 * 1024, 'abcdefghijklmnopqrstuvwxyz0123456789-');
   const sum = createHash('sha256').update(body).digest('hex');
   const sent = request({
-    port: shop.gatewayUnderTest.port,
+    port: shop.gateway.port,
     host: '127.0.0.1',
     method: 'POST',
     path: '/web/shop',
@@ -215,11 +215,9 @@ it.each([
       response.end();
     });
   });
-  const got = await shop.gatewayUnderTest.send('POST', '/web/shop', { headers, body: Buffer.alloc(100_001) });
+  const got = await shop.gateway.send('POST', '/web/shop', { headers, body: Buffer.alloc(100_001) });
   expect(got).toMatchObject({ status: 413, json: { code: 413 } });
-  expect((await shop.gatewayUnderTest.send('POST', '/web/shop', { headers, body: Buffer.alloc(100_000) })).status).toBe(
-    200,
-  );
+  expect((await shop.gateway.send('POST', '/web/shop', { headers, body: Buffer.alloc(100_000) })).status).toBe(200);
   expect(shop.instances[0]?.requests.length).toBe('Transfer-Encoding' in headers ? 2 : 1);
   expect(isWhole).toBe(true);
 });
@@ -231,7 +229,7 @@ it('the head of an answer does not wait for its body', async () => {
     response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
     finish = () => response.end('data: 1\n\n');
   });
-  const sent = request({ port: shop.gatewayUnderTest.port, host: '127.0.0.1', path: '/web/shop' }).end();
+  const sent = request({ port: shop.gateway.port, host: '127.0.0.1', path: '/web/shop' }).end();
   const [response] = await once(sent, 'response');
   expect(response.headers['content-type']).toBe('text/event-stream');
   finish();
@@ -253,7 +251,7 @@ it('an instance is not read faster than the client reads', async () => {
     response.on('drain', write);
     write();
   });
-  const sent = request({ port: shop.gatewayUnderTest.port, host: '127.0.0.1', path: '/web/shop' }).end();
+  const sent = request({ port: shop.gateway.port, host: '127.0.0.1', path: '/web/shop' }).end();
   const [response] = await once(sent, 'response');
   // Nothing is read: the number of accepted bytes stops growing long before the end.
   let before = -1;
@@ -273,7 +271,7 @@ it('a client is not read faster than the instance reads', async () => {
   await shop.instance((request, response) => {
     goes.push(() => request.resume().on('end', () => response.end('done')));
   });
-  const socket = connect(shop.gatewayUnderTest.port, '127.0.0.1');
+  const socket = connect(shop.gateway.port, '127.0.0.1');
   const total = 128 * 1024 * 1024;
   socket.write(`POST /web/shop HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${total}\r\n\r\n`);
   socket.write(Buffer.alloc(total));
@@ -303,7 +301,7 @@ it('a client with Expect: 100-continue gets 100 from the container', async () =>
     const seen: unknown[] = [];
     const headers = { Expect: '100-continue', 'Content-Length': '5' };
     const sent = request({
-      port: shop.gatewayUnderTest.port,
+      port: shop.gateway.port,
       host: '127.0.0.1',
       method: 'POST',
       path,
@@ -332,7 +330,7 @@ it('a client with Expect: 100-continue gets 100 after a delay if the container d
   server?.on('checkContinue', (request, response) => request.pipe(response));
   const headers = { Expect: '100-continue', 'Content-Length': '5' };
   const sent = request({
-    port: shop.gatewayUnderTest.port,
+    port: shop.gateway.port,
     host: '127.0.0.1',
     method: 'POST',
     path: '/web/shop',
@@ -350,7 +348,7 @@ it('early hints reach the client', async () => {
     response.writeEarlyHints({ link: '</style.css>; rel=preload' });
     response.end('page');
   });
-  const sent = request({ port: shop.gatewayUnderTest.port, host: '127.0.0.1', path: '/web/shop' }).end();
+  const sent = request({ port: shop.gateway.port, host: '127.0.0.1', path: '/web/shop' }).end();
   const hints = once(sent, 'information');
   const [response] = await once(sent, 'response');
   expect(await hints).toMatchObject([{ statusCode: 103, headers: { link: '</style.css>; rel=preload' } }]);
@@ -363,7 +361,7 @@ it('an HTTP/1.0 client gets an HTTP/1.0 response', async () => {
     response.write('no');
     response.end(' length');
   });
-  const got = await shop.gatewayUnderTest.sendRaw('GET /web/shop HTTP/1.0\r\nHost: localhost\r\n\r\n');
+  const got = await shop.gateway.sendRaw('GET /web/shop HTTP/1.0\r\nHost: localhost\r\n\r\n');
   expect(got).toMatch(/\r\n\r\nno length$/);
   expect(got).not.toMatch(/transfer-encoding/i);
 });
@@ -374,7 +372,7 @@ it('an early response ends the body, and the connection stays usable', async () 
     if (request.method === 'GET') response.end('next');
     else response.writeHead(403, { 'Content-Length': '2' }).end('no');
   });
-  const socket = connect(shop.gatewayUnderTest.port, '127.0.0.1');
+  const socket = connect(shop.gateway.port, '127.0.0.1');
   socket.write('POST /web/shop HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\nhalf');
   const [first] = await once(socket, 'data');
   expect(String(first)).toMatch(/^HTTP\/1\.1 403/);
@@ -391,7 +389,7 @@ it('a request that offers HTTP/2 is served as a plain one, body and all', async 
   });
   const body = Buffer.alloc(1024 * 1024, 'x');
   const headers = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': 'AAMAAABkAAQAAP__' };
-  const got = await shop.gatewayUnderTest.send('POST', '/web/shop', { headers, body });
+  const got = await shop.gateway.send('POST', '/web/shop', { headers, body });
   expect(got.status).toBe(200);
   expect(got.body.length).toBe(body.length);
   expect(got.headers['x-upgrade']).toBe('undefined');
@@ -401,7 +399,7 @@ it('requests take turns among the instances', async () => {
   const shop = await shopWith();
   for (const name of ['a', 'b', 'c']) await shop.instance((_request, response) => response.end(name));
   const bodies: string[] = [];
-  for (let at = 0; at < 6; at++) bodies.push((await shop.gatewayUnderTest.send('GET', '/web/shop')).body);
+  for (let at = 0; at < 6; at++) bodies.push((await shop.gateway.send('GET', '/web/shop')).body);
   expect(bodies.join('')).toBe('abcabc');
 });
 
@@ -410,8 +408,8 @@ it('the recorder gets the response and its duration', async () => {
   await shop.instance((_request, response) => {
     setTimeout(() => response.writeHead(201).end('made'), 30);
   });
-  const over = shop.gatewayUnderTest.nextTraffic();
-  await shop.gatewayUnderTest.send('POST', '/web/shop/x', { body: 'hello' });
+  const over = shop.gateway.nextExchange();
+  await shop.gateway.send('POST', '/web/shop/x', { body: 'hello' });
   const reported = await over;
   expect(reported).toMatchObject({
     method: 'POST',

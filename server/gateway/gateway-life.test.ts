@@ -3,20 +3,20 @@ import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../model/invocation.ts';
-import { GatewayUnderTest, text } from '../testing/gateway.ts';
+import { TestGateway, text } from '../testing/gateway.ts';
 
-const started: GatewayUnderTest[] = [];
-async function start(options: ConstructorParameters<typeof GatewayUnderTest>[0] = {}): Promise<GatewayUnderTest> {
-  const gatewayUnderTest = await new GatewayUnderTest(options).start();
-  started.push(gatewayUnderTest);
-  return gatewayUnderTest;
+const started: TestGateway[] = [];
+async function start(options: ConstructorParameters<typeof TestGateway>[0] = {}): Promise<TestGateway> {
+  const gateway = await new TestGateway(options).start();
+  started.push(gateway);
+  return gateway;
 }
 afterEach(async () => {
-  await Promise.all(started.splice(0).map((gatewayUnderTest) => gatewayUnderTest.stop()));
+  await Promise.all(started.splice(0).map((gateway) => gateway.stop()));
 });
 
 /** A lambda at /web/slow that reports its start, and ends when the test says so. */
-function slowLambda(gatewayUnderTest: GatewayUnderTest) {
+function slowLambda(gateway: TestGateway) {
   let finish: (outcome: Outcome) => void = () => {};
   let begin: () => void = () => {};
   const begun = new Promise<void>((resolve) => {
@@ -25,11 +25,11 @@ function slowLambda(gatewayUnderTest: GatewayUnderTest) {
   const outcome = new Promise<Outcome>((resolve) => {
     finish = resolve;
   });
-  const lambda = gatewayUnderTest.lambda(() => {
+  const lambda = gateway.lambda(() => {
     begin();
     return outcome;
   });
-  gatewayUnderTest.endpoint(gatewayUnderTest.api('web'), lambda, { resource: '/slow' });
+  gateway.endpoint(gateway.api('web'), lambda, { resource: '/slow' });
   return { lambda, begun, finish };
 }
 
@@ -42,7 +42,7 @@ describe('a gateway that starts', () => {
 
   it('says so when the port is in use', async () => {
     const { port } = await start();
-    const second = new GatewayUnderTest();
+    const second = new TestGateway();
     const failure = { code: 'EADDRINUSE', message: expect.stringContaining(`127.0.0.1:${port}`) };
     await expect(second.gateway.start({ host: '127.0.0.1', port })).rejects.toMatchObject(failure);
     await second.stop();
@@ -51,13 +51,13 @@ describe('a gateway that starts', () => {
 
 describe('a gateway that stops', () => {
   it('lets a request under way end, and takes no new connection', async () => {
-    const gatewayUnderTest = await start();
-    const { begun, finish } = slowLambda(gatewayUnderTest);
+    const gateway = await start();
+    const { begun, finish } = slowLambda(gateway);
     const agent = new Agent({ keepAlive: true });
-    const sent = request({ port: gatewayUnderTest.port, host: '127.0.0.1', path: '/web/slow', agent }).end();
+    const sent = request({ port: gateway.port, host: '127.0.0.1', path: '/web/slow', agent }).end();
     await begun;
-    const stopped = gatewayUnderTest.stop();
-    await expect(gatewayUnderTest.send('GET', '/web/slow')).rejects.toThrow('ECONNREFUSED');
+    const stopped = gateway.stop();
+    await expect(gateway.send('GET', '/web/slow')).rejects.toThrow('ECONNREFUSED');
     finish(text('in time'));
     const [response] = await once(sent, 'response');
     expect(response.statusCode).toBe(200);
@@ -68,37 +68,37 @@ describe('a gateway that stops', () => {
   });
 
   it('lets an asynchronous call end, so that its result is kept', async () => {
-    const gatewayUnderTest = await start();
-    const { lambda, begun, finish } = slowLambda(gatewayUnderTest);
-    await gatewayUnderTest.send('POST', '/api/async', { body: JSON.stringify({ lambdaId: lambda.id }) });
+    const gateway = await start();
+    const { lambda, begun, finish } = slowLambda(gateway);
+    await gateway.send('POST', '/api/async', { body: JSON.stringify({ lambdaId: lambda.id }) });
     await begun;
-    const stopped = gatewayUnderTest.stop();
+    const stopped = gateway.stop();
     finish(text('kept'));
     await stopped;
-    expect([...gatewayUnderTest.log.entries()]).toMatchObject([
-      [gatewayUnderTest.calls[0]?.executionId, { state: 'finished', result: 'kept' }],
+    expect([...gateway.log.entries()]).toMatchObject([
+      [gateway.calls[0]?.executionId, { state: 'finished', result: 'kept' }],
     ]);
   });
 
   it('does not wait longer than the drain timeout', async () => {
-    const gatewayUnderTest = await start({ limits: { drainTimeoutMs: 20 } });
-    const { begun } = slowLambda(gatewayUnderTest);
-    const answer = expect(gatewayUnderTest.send('GET', '/web/slow')).rejects.toThrow(/socket hang up|ECONNRESET/);
+    const gateway = await start({ limits: { drainTimeoutMs: 20 } });
+    const { begun } = slowLambda(gateway);
+    const answer = expect(gateway.send('GET', '/web/slow')).rejects.toThrow(/socket hang up|ECONNRESET/);
     await begun;
-    await gatewayUnderTest.stop();
+    await gateway.stop();
     await answer;
   });
 
   it('closes connections that are kept alive or never said a word', async () => {
-    const gatewayUnderTest = await start({ limits: { keepAliveTimeoutMs: 60_000, drainTimeoutMs: 60_000 } });
-    const silent = connect(gatewayUnderTest.port, '127.0.0.1');
+    const gateway = await start({ limits: { keepAliveTimeoutMs: 60_000, drainTimeoutMs: 60_000 } });
+    const silent = connect(gateway.port, '127.0.0.1');
     const agent = new Agent({ keepAlive: true });
-    const sent = request({ port: gatewayUnderTest.port, host: '127.0.0.1', agent }).end();
+    const sent = request({ port: gateway.port, host: '127.0.0.1', agent }).end();
     const [response] = await once(sent, 'response');
     response.resume();
     await once(response, 'end');
     const closed = Promise.all([once(silent, 'close'), once(sent.socket ?? silent, 'close')]);
-    await gatewayUnderTest.stop();
+    await gateway.stop();
     await closed;
     agent.destroy();
   });

@@ -4,31 +4,31 @@ import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Outcome } from '../model/invocation.ts';
-import { GatewayUnderTest, text } from '../testing/gateway.ts';
+import { TestGateway, text } from '../testing/gateway.ts';
 import { defaultLimits, type GatewayLimits } from './limits.ts';
 
 const HOST = 'Host: localhost\r\n';
 
-let gatewayUnderTest: GatewayUnderTest;
+let gateway: TestGateway;
 beforeEach(async () => {
-  gatewayUnderTest = await startGateway({ drainTimeoutMs: 60_000 });
+  gateway = await startGateway({ drainTimeoutMs: 60_000 });
 });
 afterEach(async () => {
-  expect(gatewayUnderTest.faults).toEqual([]);
+  expect(gateway.faults).toEqual([]);
   // The gateway still works after every test.
-  expect(await gatewayUnderTest.send('POST', '/web/echo', { body: 'still here' })).toMatchObject({
+  expect(await gateway.send('POST', '/web/echo', { body: 'still here' })).toMatchObject({
     status: 200,
     body: 'still here',
   });
-  await gatewayUnderTest.stop();
+  await gateway.stop();
 });
 
 /**
  * A gateway whose `/web/echo` returns the request. Only tests that expect a disconnect use a short timeout: on a busy machine it would
  * disconnect anyone.
  */
-async function startGateway(limits: Partial<GatewayLimits>): Promise<GatewayUnderTest> {
-  const gateway = new GatewayUnderTest({ limits: { requestBodyBytes: 1000, ...limits } });
+async function startGateway(limits: Partial<GatewayLimits>): Promise<TestGateway> {
+  const gateway = new TestGateway({ limits: { requestBodyBytes: 1000, ...limits } });
   await gateway.start();
   const echo = gateway.lambda(({ body }) => text(Buffer.from(body).toString()));
   gateway.endpoint(gateway.api('web'), echo, { resource: '/echo' });
@@ -36,7 +36,7 @@ async function startGateway(limits: Partial<GatewayLimits>): Promise<GatewayUnde
 }
 
 /** The same, for a test that ends it. */
-async function startImpatientGateway(limits: Partial<GatewayLimits>): Promise<GatewayUnderTest> {
+async function startImpatientGateway(limits: Partial<GatewayLimits>): Promise<TestGateway> {
   const gateway = await startGateway(limits);
   onTestFinished(() => gateway.stop());
   return gateway;
@@ -58,7 +58,7 @@ function answersIn(stream: string): { status: number; head: string; json: { code
     });
 }
 
-async function open({ port } = gatewayUnderTest): Promise<Socket> {
+async function open({ port } = gateway): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
   socket.on('error', () => {}); // being cut off is what some of these clients are about
@@ -111,7 +111,7 @@ describe('bytes that are no request', () => {
     ['CONNECT', 'CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test:443\r\n\r\n', 501],
     ['a WebSocket', `GET /web/echo HTTP/1.1\r\n${HOST}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`, 501],
   ])('%s: gets a JSON error with the headers of every response', async (_what, bytes, status) => {
-    const [answer, ...more] = answersIn(await gatewayUnderTest.sendRaw(bytes));
+    const [answer, ...more] = answersIn(await gateway.sendRaw(bytes));
     expect(answer).toMatchObject({ status, json: { code: status } });
     for (const name of [
       'x-terrarium-version: 1.2.3',
@@ -122,12 +122,12 @@ describe('bytes that are no request', () => {
       expect(answer?.head).toContain(name);
     }
     expect(more).toEqual([]);
-    expect(gatewayUnderTest.calls).toEqual([]);
+    expect(gateway.calls).toEqual([]);
   });
 
   it('after a valid request do not affect its response', async () => {
     const good = `POST /web/echo HTTP/1.1\r\n${HOST}Content-Length: 2\r\n\r\nhi`;
-    const answers = answersIn(await gatewayUnderTest.sendRaw(`${good}${good}NONSENSE\r\n\r\n`));
+    const answers = answersIn(await gateway.sendRaw(`${good}${good}NONSENSE\r\n\r\n`));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
   });
 });
@@ -135,9 +135,9 @@ describe('bytes that are no request', () => {
 describe('requests that are unusual', () => {
   it('are served: an absolute target, HTTP/1.0', async () => {
     const absolute = `GET http://localhost/web/echo HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n`;
-    expect(answersIn(await gatewayUnderTest.sendRaw(absolute)).map(({ status }) => status)).toEqual([200]);
+    expect(answersIn(await gateway.sendRaw(absolute)).map(({ status }) => status)).toEqual([200]);
     expect(
-      answersIn(await gatewayUnderTest.sendRaw(`GET /web/echo HTTP/1.0\r\n${HOST}\r\n`)).map(({ status }) => status),
+      answersIn(await gateway.sendRaw(`GET /web/echo HTTP/1.0\r\n${HOST}\r\n`)).map(({ status }) => status),
     ).toEqual([200]);
   });
 
@@ -150,7 +150,7 @@ describe('requests that are unusual', () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (const headers of [upgrade, { 'Content-Length': 2 }]) {
       const sent = request({
-        port: gatewayUnderTest.port,
+        port: gateway.port,
         host: '127.0.0.1',
         method,
         path: '/web/echo',
@@ -168,34 +168,34 @@ describe('requests that are unusual', () => {
   it('are answered in order when they are pipelined', async () => {
     const one = (body: string) => `POST /web/echo HTTP/1.1\r\n${HOST}Content-Length: ${body.length}\r\n\r\n${body}`;
     const last = `GET /none HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`;
-    const got = await gatewayUnderTest.sendRaw(`${one('first')}${one('second')}${last}`);
+    const got = await gateway.sendRaw(`${one('first')}${one('second')}${last}`);
     expect(answersIn(got).map(({ status }) => status)).toEqual([200, 200, 404]);
     expect(got.indexOf('first')).toBeLessThan(got.indexOf('second'));
   });
 
   it('have query and headers that are hostile', async () => {
-    await gatewayUnderTest.send('GET', '/web/echo?__proto__=1&%=%zz', {
+    await gateway.send('GET', '/web/echo?__proto__=1&%=%zz', {
       headers: { __proto__: 'x', constructor: 'y' },
     });
-    expect(JSON.stringify(gatewayUnderTest.calls[0]?.context.params)).toBe('{"__proto__":["1"],"%":["%zz"]}');
-    expect(gatewayUnderTest.calls[0]?.context.headers.constructor).toBe('y');
+    expect(JSON.stringify(gateway.calls[0]?.context.params)).toBe('{"__proto__":["1"],"%":["%zz"]}');
+    expect(gateway.calls[0]?.context.headers.constructor).toBe('y');
   });
 });
 
 describe('a request body', () => {
   it.each([1000, 1001])('of %i bytes, with a length or in chunks, against a limit of 1000', async (size) => {
     const status = size > 1000 ? 413 : 200;
-    expect((await gatewayUnderTest.send('POST', '/web/echo', { body: 'x'.repeat(size) })).status).toBe(status);
+    expect((await gateway.send('POST', '/web/echo', { body: 'x'.repeat(size) })).status).toBe(status);
     const headers = { 'Transfer-Encoding': 'chunked' };
-    expect((await gatewayUnderTest.send('POST', '/web/echo', { body: 'x'.repeat(size), headers })).status).toBe(status);
-    expect(gatewayUnderTest.calls).toHaveLength(status === 200 ? 2 : 0);
+    expect((await gateway.send('POST', '/web/echo', { body: 'x'.repeat(size), headers })).status).toBe(status);
+    expect(gateway.calls).toHaveLength(status === 200 ? 2 : 0);
   });
 
   it('that is far too large does not keep its client from the answer, nor the connection from the next request', async () => {
     const chunk = `1000\r\n${'x'.repeat(4096)}\r\n`;
     const large = `POST /web/echo HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(500)}0\r\n\r\n`;
     const next = `GET /web/echo HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`;
-    const answers = answersIn(await gatewayUnderTest.sendRaw(large + next));
+    const answers = answersIn(await gateway.sendRaw(large + next));
     expect(answers.map(({ status }) => status)).toEqual([413, 200]);
   });
 
@@ -205,7 +205,7 @@ describe('a request body', () => {
         const seen: (number | undefined)[] = [];
         const headers = { Expect: '100-continue', 'Content-Length': String(length) };
         const sent = request({
-          port: gatewayUnderTest.port,
+          port: gateway.port,
           host: '127.0.0.1',
           method: 'POST',
           path,
@@ -251,10 +251,10 @@ describe('a client', () => {
 
   it('that hangs up in the middle of its body calls no lambda', async () => {
     const socket = await open();
-    const over = gatewayUnderTest.nextTraffic();
+    const over = gateway.nextExchange();
     socket.write(`POST /web/echo HTTP/1.1\r\n${HOST}Content-Length: 10\r\n\r\nhalf`, () => socket.destroy());
     expect(await over).toMatchObject({ status: undefined, isComplete: false });
-    expect(gatewayUnderTest.calls).toEqual([]);
+    expect(gateway.calls).toEqual([]);
   });
 
   it('that hangs up while its lambda runs leaves no trace', async () => {
@@ -263,12 +263,12 @@ describe('a client', () => {
       finish = resolve;
     });
     const socket = await open();
-    const over = gatewayUnderTest.nextTraffic();
-    const lambda = gatewayUnderTest.lambda(() => {
+    const over = gateway.nextExchange();
+    const lambda = gateway.lambda(() => {
       socket.destroy();
       return outcome;
     });
-    gatewayUnderTest.endpoint(gatewayUnderTest.api('slow'), lambda, { resource: '/' });
+    gateway.endpoint(gateway.api('slow'), lambda, { resource: '/' });
     socket.write(`GET /slow HTTP/1.1\r\n${HOST}\r\n`);
     expect(await over).toMatchObject({ status: undefined, isComplete: false });
     finish(text('too late'));
@@ -280,30 +280,30 @@ describe('a client', () => {
       finish = resolve;
     });
     const socket = await open();
-    const slow = gatewayUnderTest.lambda(() => {
+    const slow = gateway.lambda(() => {
       socket.destroy();
       return outcome;
     });
-    gatewayUnderTest.endpoint(gatewayUnderTest.api('slow'), slow, { resource: '/' });
-    const over = gatewayUnderTest.nextTraffic();
+    gateway.endpoint(gateway.api('slow'), slow, { resource: '/' });
+    const over = gateway.nextExchange();
     socket.write(`GET /slow HTTP/1.1\r\n${HOST}\r\n`.repeat(3));
     await over;
     finish(text('too late'));
-    await gatewayUnderTest.stop(); // waits for what is still open
-    expect(gatewayUnderTest.calls).toHaveLength(1);
-    expect(gatewayUnderTest.traffic).toMatchObject([{ isComplete: false }]);
-    await gatewayUnderTest.start();
+    await gateway.stop(); // waits for what is still open
+    expect(gateway.calls).toHaveLength(1);
+    expect(gateway.traffic).toMatchObject([{ isComplete: false }]);
+    await gateway.start();
   });
 
   it('that hangs up in the middle of a large answer leaves no trace', async () => {
-    gatewayUnderTest.endpoint(
-      gatewayUnderTest.api('large'),
-      gatewayUnderTest.lambda(() => text('x'.repeat(20_000_000))),
+    gateway.endpoint(
+      gateway.api('large'),
+      gateway.lambda(() => text('x'.repeat(20_000_000))),
       { resource: '/' },
     );
     const socket = await open();
     socket.once('data', () => socket.destroy());
-    const over = gatewayUnderTest.nextTraffic();
+    const over = gateway.nextExchange();
     socket.write(`GET /large HTTP/1.1\r\n${HOST}\r\n`);
     expect(await over).toMatchObject({ status: 200, isComplete: false });
   });
@@ -315,7 +315,7 @@ describe('a client', () => {
     for (let client = 0; client < 2; client++) {
       const deaf = await open(gateway);
       deaf.pause();
-      const over = gateway.nextTraffic();
+      const over = gateway.nextExchange();
       deaf.write(`GET /large HTTP/1.1\r\n${HOST}\r\n`);
       expect(await over).toMatchObject({ status: 200, isComplete: false });
     }
@@ -327,10 +327,10 @@ describe('a client', () => {
     const outcome = new Promise<Outcome>((resolve) => {
       finish = resolve;
     });
-    const large = gatewayUnderTest.lambda(() => text('x'.repeat(20_000_000)));
-    gatewayUnderTest.endpoint(gatewayUnderTest.api('large'), large, { resource: '/' });
-    const late = gatewayUnderTest.lambda(() => outcome);
-    gatewayUnderTest.endpoint(gatewayUnderTest.api('late'), late, { resource: '/' });
+    const large = gateway.lambda(() => text('x'.repeat(20_000_000)));
+    gateway.endpoint(gateway.api('large'), large, { resource: '/' });
+    const late = gateway.lambda(() => outcome);
+    gateway.endpoint(gateway.api('late'), late, { resource: '/' });
     const served = nextServed();
     const socket = await open();
     const connection = await served;

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ShopUnderTest } from '../testing/container-instances.ts';
-import { GatewayUnderTest, json, ok, text } from '../testing/gateway.ts';
+import { TestShop } from '../testing/container-instances.ts';
+import { json, ok, TestGateway, text } from '../testing/gateway.ts';
 
-let gateway: GatewayUnderTest;
+let gateway: TestGateway;
 beforeEach(async () => {
-  gateway = await new GatewayUnderTest().start();
+  gateway = await new TestGateway().start();
 });
 afterEach(() => gateway.stop());
 
@@ -161,7 +161,7 @@ describe('an endpoint', () => {
       gateway.lambda(() => text('x')),
       { resource: '/a' },
     );
-    const other = new GatewayUnderTest({ view: gateway.world });
+    const other = new TestGateway({ view: gateway.world });
     await other.start();
     expect((await other.send('GET', '/web/a')).status).toBe(503); // its invoker does not know the lambda
     await other.stop();
@@ -207,7 +207,7 @@ describe('an http-aware endpoint', () => {
     );
     const got = await gateway.send('GET', '/web/a');
     expect(got.status).toBe(502);
-    expect(gateway.said).toEqual([`the handler returned an http-aware result that cannot be sent: ${why} (D-140)`]);
+    expect(gateway.logged).toEqual([`the handler returned an http-aware result that cannot be sent: ${why} (D-140)`]);
     expect(got.body).toContain(why);
   });
 
@@ -265,18 +265,18 @@ describe('a container endpoint', () => {
   });
 
   it('hands the stripped target to the container, whose answer carries the control headers', async () => {
-    const shop = await new ShopUnderTest({ endpoint: { resource: '/my shop' } }).start();
+    const shop = await new TestShop({ endpoint: { resource: '/my shop' } }).start();
     await shop.instance(({ headers, url }, response) => {
       response.setHeader('access-control-allow-origin', 'http://own.test');
       response.writeHead(207).end(`${headers['x-forwarded-prefix']} ${url}`);
     });
-    const got = await shop.gatewayUnderTest.send('GET', '/web/my%20shop/a%2Fb/?q=1');
+    const got = await shop.gateway.send('GET', '/web/my%20shop/a%2Fb/?q=1');
     expect(got).toMatchObject({ status: 207, body: '/web/my%20shop /a%2Fb/?q=1' });
     expect(got.headers).toMatchObject({
       'access-control-allow-origin': 'http://own.test',
       'x-terrarium-version': '1.2.3',
     });
-    expect((await shop.gatewayUnderTest.send('GET', '/web/my%20shop?q')).body).toBe('/web/my%20shop /?q');
+    expect((await shop.gateway.send('GET', '/web/my%20shop?q')).body).toBe('/web/my%20shop /?q');
     await shop.stop();
   });
 });

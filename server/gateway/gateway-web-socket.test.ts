@@ -4,24 +4,24 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { type InstanceServer, ShopUnderTest } from '../testing/container-instances.ts';
+import { type InstanceServer, TestShop } from '../testing/container-instances.ts';
 import { text } from '../testing/gateway.ts';
 
-const started: ShopUnderTest[] = [];
-async function shopWith(options: ConstructorParameters<typeof ShopUnderTest>[0] = {}): Promise<ShopUnderTest> {
-  const shop = await new ShopUnderTest(options).start();
+const started: TestShop[] = [];
+async function shopWith(options: ConstructorParameters<typeof TestShop>[0] = {}): Promise<TestShop> {
+  const shop = await new TestShop(options).start();
   started.push(shop);
   return shop;
 }
 afterEach(async () => {
   for (const shop of started.splice(0)) {
     await shop.stop();
-    expect(shop.gatewayUnderTest.faults).toEqual([]);
+    expect(shop.gateway.faults).toEqual([]);
   }
 });
 
 /** An instance that echoes every message, and returns the handshake on request. */
-async function echo(shop: ShopUnderTest): Promise<{ instance: InstanceServer; sockets: WebSocketServer }> {
+async function echo(shop: TestShop): Promise<{ instance: InstanceServer; sockets: WebSocketServer }> {
   const server = createServer();
   const sockets = new WebSocketServer({
     server,
@@ -39,13 +39,8 @@ async function echo(shop: ShopUnderTest): Promise<{ instance: InstanceServer; so
 }
 
 /** Opened at the shop; a refusal rejects with "Unexpected server response: <status>". */
-async function open(
-  shop: ShopUnderTest,
-  path = '/web/shop',
-  protocols: string[] = [],
-  headers = {},
-): Promise<WebSocket> {
-  const socket = new WebSocket(`ws://127.0.0.1:${shop.gatewayUnderTest.port}${path}`, protocols, { headers });
+async function open(shop: TestShop, path = '/web/shop', protocols: string[] = [], headers = {}): Promise<WebSocket> {
+  const socket = new WebSocket(`ws://127.0.0.1:${shop.gateway.port}${path}`, protocols, { headers });
   await once(socket, 'open');
   return socket;
 }
@@ -109,7 +104,7 @@ describe('a WebSocket', () => {
   it('has the headers of every answer in its handshake', async () => {
     const shop = await shopWith();
     await echo(shop);
-    const socket = new WebSocket(`ws://127.0.0.1:${shop.gatewayUnderTest.port}/web/shop`);
+    const socket = new WebSocket(`ws://127.0.0.1:${shop.gateway.port}/web/shop`);
     const [[answer]] = await Promise.all([once(socket, 'upgrade'), once(socket, 'open')]);
     expect(answer.statusCode).toBe(101);
     expect(answer.headers).toMatchObject({ 'x-terrarium-version': '1.2.3', 'access-control-allow-origin': '*' });
@@ -121,20 +116,20 @@ describe('a WebSocket', () => {
     await echo(shop);
     const socket = await open(shop);
     await ask(socket, 'hello');
-    expect(shop.gatewayUnderTest.traffic).toEqual([]);
-    const over = shop.gatewayUnderTest.nextTraffic();
+    expect(shop.gateway.traffic).toEqual([]);
+    const over = shop.gateway.nextExchange();
     const began = performance.now();
     await new Promise((resolve) => setTimeout(resolve, 30));
     socket.close();
     expect(await over).toMatchObject({ method: 'GET', target: '/web/shop', status: 101, isComplete: true });
-    expect(shop.gatewayUnderTest.traffic[0]?.durationMs).toBeGreaterThanOrEqual(25);
-    expect(shop.gatewayUnderTest.traffic[0]?.durationMs).toBeLessThan(performance.now() - began + 1_000);
+    expect(shop.gateway.traffic[0]?.durationMs).toBeGreaterThanOrEqual(25);
+    expect(shop.gateway.traffic[0]?.durationMs).toBeLessThan(performance.now() - began + 1_000);
   });
 
   it('can send before the handshake is complete', async () => {
     const shop = await shopWith();
     await echo(shop);
-    const got = await shop.gatewayUnderTest.sendRaw(`${handshake()}${EMPTY_CLOSE}`);
+    const got = await shop.gateway.sendRaw(`${handshake()}${EMPTY_CLOSE}`);
     expect(got).toMatch(/^HTTP\/1\.1 101 /);
     expect(got.slice(got.indexOf('\r\n\r\n') + 4)).toBe(CLOSE_ANSWER);
   });
@@ -143,7 +138,7 @@ describe('a WebSocket', () => {
     const shop = await shopWith();
     await echo(shop);
     const bytes = 'GET /web/shop HTTP/1.1\r\nHost: localhost\r\n\r\n';
-    const got = await shop.gatewayUnderTest.sendRaw(`${bytes}${handshake()}${EMPTY_CLOSE}`);
+    const got = await shop.gateway.sendRaw(`${bytes}${handshake()}${EMPTY_CLOSE}`);
     expect(got).toMatch(/^HTTP\/1\.1 200 .*plain.*HTTP\/1\.1 101 /s);
     expect(got.endsWith(`\r\n\r\n${CLOSE_ANSWER}`)).toBe(true);
   });
@@ -156,7 +151,7 @@ describe('a WebSocket', () => {
       sender = socket;
       for (let at = 0; at < 64; at++) socket.send(Buffer.alloc(1024 * 1024));
     });
-    const socket = new WebSocket(`ws://127.0.0.1:${shop.gatewayUnderTest.port}/web/shop`);
+    const socket = new WebSocket(`ws://127.0.0.1:${shop.gateway.port}/web/shop`);
     await once(socket, 'open');
     socket.pause();
     let before = -1;
@@ -259,9 +254,9 @@ describe('a WebSocket that ends', () => {
     await echo(shop);
     const socket = await open(shop);
     const end = closed(socket);
-    await shop.gatewayUnderTest.stop();
+    await shop.gateway.stop();
     expect((await end).code).toBe(1001);
-    expect(shop.gatewayUnderTest.traffic).toMatchObject([{ status: 101 }]);
+    expect(shop.gateway.traffic).toMatchObject([{ status: 101 }]);
   });
 
   it('because the gateway stops does not hold it up either when the client is deaf', async () => {
@@ -272,7 +267,7 @@ describe('a WebSocket that ends', () => {
     const raw = rawOf(socket);
     raw.pause();
     const end = once(raw, 'close');
-    await shop.gatewayUnderTest.stop();
+    await shop.gateway.stop();
     raw.on('error', () => {});
     raw.resume();
     await end;
@@ -293,8 +288,8 @@ describe('a WebSocket that cannot be', () => {
       socket.end('HTTP/1.1 403 Forbidden\r\nX-Why: not you\r\nContent-Length: 2\r\n\r\nno');
     });
     await shop.instance(() => {}, server);
-    const over = shop.gatewayUnderTest.nextTraffic();
-    const got = await shop.gatewayUnderTest.sendRaw(handshake());
+    const over = shop.gateway.nextExchange();
+    const got = await shop.gateway.sendRaw(handshake());
     expect(got).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n.*X-Why: not you.*Connection: close.*\r\n\r\nno$/s);
     expect(await over).toMatchObject({ status: 403, isComplete: true });
   });
@@ -302,17 +297,17 @@ describe('a WebSocket that cannot be', () => {
   it('is refused as a plain answer by a container that knows no WebSockets', async () => {
     const shop = await shopWith();
     await shop.instance((_request, response) => response.end('just a page'));
-    expect(await shop.gatewayUnderTest.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 200 OK\r\n.*just a page/s);
+    expect(await shop.gateway.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 200 OK\r\n.*just a page/s);
   });
 
   it('is refused with 503 when nothing runs, 502 when nothing listens, 504 when there is no response', async () => {
     const shop = await shopWith({ answerTimeoutMs: 700 });
-    expect(await shop.gatewayUnderTest.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 503 .*"code":503/s);
+    expect(await shop.gateway.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 503 .*"code":503/s);
     const gone = await shop.instance(() => {});
     await gone.kill();
-    expect(await shop.gatewayUnderTest.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 502 .*"code":502/s);
+    expect(await shop.gateway.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 502 .*"code":502/s);
     await shop.instance(() => {});
-    expect(await shop.gatewayUnderTest.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 504 .*"code":504/s);
+    expect(await shop.gateway.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 504 .*"code":504/s);
   });
 
   it('passes over an instance that is gone', async () => {
@@ -329,21 +324,21 @@ describe('a WebSocket that cannot be', () => {
 
   it('is refused where a lambda answers, with 501', async () => {
     const shop = await shopWith();
-    shop.gatewayUnderTest.endpoint(
-      shop.gatewayUnderTest.api('fn'),
-      shop.gatewayUnderTest.lambda(() => text('x')),
+    shop.gateway.endpoint(
+      shop.gateway.api('fn'),
+      shop.gateway.lambda(() => text('x')),
       { resource: '/' },
     );
-    expect(await shop.gatewayUnderTest.sendRaw(handshake('/fn'))).toMatch(/^HTTP\/1\.1 501 .*"code":501/s);
-    expect(shop.gatewayUnderTest.calls).toEqual([]);
+    expect(await shop.gateway.sendRaw(handshake('/fn'))).toMatch(/^HTTP\/1\.1 501 .*"code":501/s);
+    expect(shop.gateway.calls).toEqual([]);
   });
 
   it('counts against the rate limit of its endpoint', async () => {
     const shop = await shopWith({ endpoint: { plugins: { rateLimit: { enabled: true, perMinute: 2 } } } });
     await echo(shop);
     const first = await open(shop);
-    expect(await (await fetch(`http://127.0.0.1:${shop.gatewayUnderTest.port}/web/shop`)).text()).toBe('plain');
-    const got = await shop.gatewayUnderTest.sendRaw(handshake());
+    expect(await (await fetch(`http://127.0.0.1:${shop.gateway.port}/web/shop`)).text()).toBe('plain');
+    const got = await shop.gateway.sendRaw(handshake());
     expect(got).toMatch(/^HTTP\/1\.1 429 .*"code":429/s);
     expect(got).toContain('Retry-After: 60');
     first.terminate();
@@ -354,21 +349,21 @@ describe('a WebSocket that cannot be', () => {
       endpoint: { methods: ['GET'], plugins: { platformSecurity: { enabled: true, users: [] } } },
     });
     await echo(shop);
-    shop.gatewayUnderTest.caller('Bearer root', { isRoot: true });
-    shop.gatewayUnderTest.caller('Bearer guest');
-    expect(await shop.gatewayUnderTest.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 401 .*WWW-Authenticate: Bearer/s);
-    expect(await shop.gatewayUnderTest.sendRaw(handshake('/web/shop', ['Authorization: Bearer guest']))).toMatch(
+    shop.gateway.caller('Bearer root', { isRoot: true });
+    shop.gateway.caller('Bearer guest');
+    expect(await shop.gateway.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 401 .*WWW-Authenticate: Bearer/s);
+    expect(await shop.gateway.sendRaw(handshake('/web/shop', ['Authorization: Bearer guest']))).toMatch(
       /^HTTP\/1\.1 403 /,
     );
-    expect(await shop.gatewayUnderTest.sendRaw(handshake('/none'))).toMatch(/^HTTP\/1\.1 404 /);
+    expect(await shop.gateway.sendRaw(handshake('/none'))).toMatch(/^HTTP\/1\.1 404 /);
     const socket = await open(shop, '/web/shop', [], { Authorization: 'Bearer root' });
     socket.terminate();
-    shop.gatewayUnderTest.patch(shop.endpoint, { whitelist: ['10.0.0.0/8'] });
-    expect(await shop.gatewayUnderTest.sendRaw(handshake('/web/shop', ['Authorization: Bearer root']))).toMatch(
+    shop.gateway.patch(shop.endpoint, { whitelist: ['10.0.0.0/8'] });
+    expect(await shop.gateway.sendRaw(handshake('/web/shop', ['Authorization: Bearer root']))).toMatch(
       /^HTTP\/1\.1 403 .*whitelist/s,
     );
-    shop.gatewayUnderTest.patch(shop.endpoint, { methods: ['POST'] });
-    expect(await shop.gatewayUnderTest.sendRaw(handshake('/web/shop', ['Authorization: Bearer root']))).toMatch(
+    shop.gateway.patch(shop.endpoint, { methods: ['POST'] });
+    expect(await shop.gateway.sendRaw(handshake('/web/shop', ['Authorization: Bearer root']))).toMatch(
       /^HTTP\/1\.1 405 /,
     );
   });
@@ -378,7 +373,7 @@ describe('a WebSocket that cannot be', () => {
     await shop.instance((req, res) => req.pipe(res));
     const headers = { Connection: 'Upgrade', Upgrade: 'websocket' };
     const sent = request({
-      port: shop.gatewayUnderTest.port,
+      port: shop.gateway.port,
       host: '127.0.0.1',
       method: 'POST',
       path: '/web/shop',
@@ -394,14 +389,14 @@ describe('a WebSocket that cannot be', () => {
     const server = createServer();
     const asked = once(server, 'upgrade');
     await shop.instance(() => {}, server);
-    const over = shop.gatewayUnderTest.nextTraffic();
-    const socket = connect(shop.gatewayUnderTest.port, '127.0.0.1');
+    const over = shop.gateway.nextExchange();
+    const socket = connect(shop.gateway.port, '127.0.0.1');
     socket.write(handshake());
     const [, served]: Socket[] = await asked;
     socket.resetAndDestroy();
     served?.on('error', () => {});
     served?.resume();
     await Promise.all([over, served && once(served, 'end')]);
-    expect(shop.gatewayUnderTest.traffic).toMatchObject([{ status: undefined, isComplete: false }]);
+    expect(shop.gateway.traffic).toMatchObject([{ status: undefined, isComplete: false }]);
   });
 });

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { expect, it } from 'vitest';
-import { GatewayUnderTest, text } from '../testing/gateway.ts';
+import { TestGateway, text } from '../testing/gateway.ts';
 
 it('calls over one connection each have the context of their own request, and an execution id', async () => {
-  const gateway = await new GatewayUnderTest().start();
+  const gateway = await new TestGateway().start();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   try {
     gateway.endpoint(

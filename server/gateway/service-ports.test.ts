@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
-import { FakeLog, GatewayUnderTest } from '../testing/gateway.ts';
+import { FakeLog, TestGateway } from '../testing/gateway.ts';
 import type { ServingInstance } from './instance-directory.ts';
 import { type ServicePortRecord, ServicePorts, type ServicePortsOptions } from './service-ports.ts';
 
@@ -17,7 +17,7 @@ const external = { ...exposed, type: 'external' };
 
 /** A world with service ports; the gateway in it is not started. */
 class Quay {
-  readonly gateway = new GatewayUnderTest();
+  readonly gateway = new TestGateway();
   readonly warnings: string[] = [];
   readonly instances: ServingInstance[] = [];
   ports: ServicePorts;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type WebSocket as ClientSocket, WebSocket, WebSocketServer } from 'ws';
-import { ShopUnderTest } from '../testing/container-instances.ts';
-import { GatewayUnderTest, json, text } from '../testing/gateway.ts';
+import { TestShop } from '../testing/container-instances.ts';
+import { json, TestGateway, text } from '../testing/gateway.ts';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
@@ -31,18 +31,18 @@ const FORGED = [
   'terrarium_session_4700',
 ];
 
-async function lambdaAt(path: string, result?: unknown): Promise<GatewayUnderTest> {
-  const gateway = await new GatewayUnderTest().start();
+async function lambdaAt(path: string, result?: unknown): Promise<TestGateway> {
+  const gateway = await new TestGateway().start();
   cleanUps.push(() => gateway.stop());
   const lambda = gateway.lambda(() => (result === undefined ? text('seen') : json(result)));
   gateway.endpoint(gateway.api('web'), lambda, { resource: path, is_http_aware: true });
   return gateway;
 }
 
-async function shop(): Promise<ShopUnderTest> {
-  const started = new ShopUnderTest();
+async function shop(): Promise<TestShop> {
+  const started = new TestShop();
   cleanUps.push(() => started.stop());
-  await started.gatewayUnderTest.start();
+  await started.gateway.start();
   return started;
 }
 
@@ -71,7 +71,7 @@ describe('a cookie of the window (D-214)', () => {
       seen = request.headers.cookie;
       response.end();
     });
-    await web.gatewayUnderTest.send('GET', '/web/shop', { headers: { Cookie: sent } });
+    await web.gateway.send('GET', '/web/shop', { headers: { Cookie: sent } });
     expect(seen).toBe(kept);
   });
 
@@ -85,11 +85,11 @@ describe('a cookie of the window (D-214)', () => {
     const sockets = new WebSocketServer({ server: instance.server });
     sockets.on('connection', (_socket: ClientSocket, request) => seen.push(request.headers.cookie));
     const headers = { Cookie: `${SESSION}; a=1` };
-    const socket = new WebSocket(`ws://127.0.0.1:${web.gatewayUnderTest.port}/web/shop`, { headers });
+    const socket = new WebSocket(`ws://127.0.0.1:${web.gateway.port}/web/shop`, { headers });
     await once(socket, 'open');
     socket.close();
     await once(socket, 'close');
-    await web.gatewayUnderTest.send('GET', '/web/shop', {
+    await web.gateway.send('GET', '/web/shop', {
       headers: { ...headers, Connection: 'Upgrade', Upgrade: 'h2c' },
     });
     expect(seen).toEqual(['a=1', 'a=1']);
@@ -108,9 +108,9 @@ describe('a cookie of the window (D-214)', () => {
     await web.instance((_request, response) =>
       response.writeHead(200, ['SET-COOKIE', line, 'Set-Cookie', 'a=1']).end(),
     );
-    const got = await web.gatewayUnderTest.send('GET', '/web/shop');
+    const got = await web.gateway.send('GET', '/web/shop');
     expect(got.headers['set-cookie']).toEqual(['a=1']);
-    expect(web.gatewayUnderTest.traffic[0]?.responseHeaders).not.toContain(line);
+    expect(web.gateway.traffic[0]?.responseHeaders).not.toContain(line);
   });
 
   it.each(['Clear-Site-Data', 'ALT-SVC'])(
@@ -120,7 +120,7 @@ describe('a cookie of the window (D-214)', () => {
       const lambda = await lambdaAt('/x', { statusCode: 200, headers: { [name]: value, 'x-own': '1' } });
       const web = await shop();
       await web.instance((_request, response) => response.writeHead(200, [name, value, 'x-own', '1']).end());
-      for (const got of [await lambda.send('GET', '/web/x'), await web.gatewayUnderTest.send('GET', '/web/shop')]) {
+      for (const got of [await lambda.send('GET', '/web/x'), await web.gateway.send('GET', '/web/shop')]) {
         expect([got.status, got.headers['x-own'], got.headers[name.toLowerCase()]]).toEqual([200, '1', undefined]);
       }
     },
@@ -131,7 +131,7 @@ describe('a cookie of the window (D-214)', () => {
     const instance = await web.instance((_request, response) => response.end());
     const sockets = new WebSocketServer({ server: instance.server });
     sockets.on('headers', (lines) => lines.push(`Set-Cookie: ${SESSION}`, 'Set-Cookie: a=1'));
-    const socket = new WebSocket(`ws://127.0.0.1:${web.gatewayUnderTest.port}/web/shop`);
+    const socket = new WebSocket(`ws://127.0.0.1:${web.gateway.port}/web/shop`);
     const [answer] = await once(socket, 'upgrade');
     expect(answer.headers['set-cookie']).toEqual(['a=1']);
     socket.close();

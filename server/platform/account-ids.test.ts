@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { grant, makeUser } from '../testing/place.ts';
 import { type Platform, startPlatform } from '../testing/platform.ts';
+import { grant, makeUser } from '../testing/tenant.ts';
 
 let folder: string;
 let platform: Platform;

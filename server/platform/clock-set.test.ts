@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { logIn, makeAccount } from '../testing/account.ts';
 import { bearer, send } from '../testing/checked-client.ts';
-import { makePlace } from '../testing/place.ts';
 import { startPlatform } from '../testing/platform.ts';
 import { resourceFactoryFor } from '../testing/resource-factory.ts';
+import { createTenant } from '../testing/tenant.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -15,10 +15,10 @@ it('sessions, tokens, results and windows of limits last as long as they should 
   const platform = await startPlatform();
   onTestFinished(() => platform.stop());
   const { root, emulator } = platform;
-  const place = await makePlace(root, 'acme');
+  const tenant = await createTenant(root, 'acme');
   const make = resourceFactoryFor(root);
-  const api = await make.api(place);
-  const lambda = await make.lambda(place);
+  const api = await make.api(tenant);
+  const lambda = await make.lambda(tenant);
   await make.endpoint(api, lambda, {
     methods: ['GET'],
     plugins: { rateLimit: { enabled: true, perMinute: 1 } },

@@ -5,7 +5,7 @@ import type { AppliedSeed } from '../api/routes/seeds.ts';
 import type { World } from '../model/record.ts';
 import { typeOf, typeWords } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
-import { fulfil, requests } from '../testing/arbitrary-requests.ts';
+import { applyRequests, requests } from '../testing/arbitrary-requests.ts';
 import { exported, firstWorld, openSeeds } from '../testing/world-seeds.ts';
 
 let empty: World;
@@ -18,7 +18,7 @@ it('an export applied to the same world changes nothing, and exports the same ag
   await fc.assert(
     fc.asyncProperty(requests, async (all) => {
       const { service, act: actor, seeds, store } = await openSeeds(empty);
-      await fulfil(service, actor, all);
+      await applyRequests(service, actor, all);
       for (const record of store.world.resources.values()) seen.add(typeOf(record).word);
       const { seq } = store;
       const apply = (format: 'yaml' | 'json', text: string, prune: boolean) =>

@@ -58,13 +58,13 @@ export const documentedOperations: readonly DocumentedOperation[] = Object.entri
 );
 
 /** Resolves a parameter, which can be a reference to a shared one. */
-export function parameterOf(said: DocumentedOperation['parameters'][number]): z.infer<typeof parameter> {
-  return '$ref' in said ? shared(components.parameters, said.$ref) : said;
+export function parameterOf(declared: DocumentedOperation['parameters'][number]): z.infer<typeof parameter> {
+  return '$ref' in declared ? shared(components.parameters, declared.$ref) : declared;
 }
 
 /** Resolves a response, which can be a reference to a shared one. */
-export function responseOf(said: DocumentedOperation['responses'][string]): z.infer<typeof response> {
-  return '$ref' in said ? shared(components.responses, said.$ref) : said;
+export function responseOf(declared: DocumentedOperation['responses'][string]): z.infer<typeof response> {
+  return '$ref' in declared ? shared(components.responses, declared.$ref) : declared;
 }
 
 /** The accepted values of a path parameter such as `{word}`; undefined if it accepts any. */

@@ -2,24 +2,24 @@ import { beforeAll, beforeEach, expect } from 'vitest';
 import type { AppliedSeed } from '../api/routes/seeds.ts';
 import type { StoredResource, World } from '../model/record.ts';
 import type { TypeWord } from '../model/type-words.ts';
-import { firstWorld, openSeeds, type SeedsForTests } from './world-seeds.ts';
+import { firstWorld, openSeeds, type TestSeeds } from './world-seeds.ts';
 
 /** The members of a lambda except for its code. */
 export const lambda = 'runtime: nodejs, code_type: inline, handler: run, provider: { id: default-lambda }';
 
-type Asked = { dryRun?: boolean; prune?: boolean };
+type ApplyOptions = { dryRun?: boolean; prune?: boolean };
 
 /**
  * Applies seeds to a world, and finds resources in it.
  *
  * @param world the world, called at each use, because each test has its own
  */
-export function seedsOf(world: () => SeedsForTests) {
+export function seedsOf(world: () => TestSeeds) {
   return {
-    async apply(yaml: string, asked: Asked = {}): Promise<AppliedSeed> {
+    async apply(yaml: string, options: ApplyOptions = {}): Promise<AppliedSeed> {
       const text = /^format: 1$/m.test(yaml) ? yaml : `format: 1\n${yaml}`;
       const { seeds, act: actor } = world();
-      return seeds.apply(actor.caller, { format: 'yaml', text }, { dryRun: false, prune: false, ...asked });
+      return seeds.apply(actor.caller, { format: 'yaml', text }, { dryRun: false, prune: false, ...options });
     },
     /** The only resource with that name. */
     named(word: TypeWord, name: string): StoredResource {
@@ -32,16 +32,16 @@ export function seedsOf(world: () => SeedsForTests) {
 
 /** The same, with an empty world for each test of a file. */
 export function seedsForEachTest() {
-  const here = {} as { empty: World; world: SeedsForTests }; // both exist before the first test
+  const state = {} as { empty: World; world: TestSeeds }; // both exist before the first test
   beforeAll(async () => {
-    here.empty = await firstWorld('empty');
+    state.empty = await firstWorld('empty');
   });
   beforeEach(async () => {
-    here.world = await openSeeds(here.empty);
+    state.world = await openSeeds(state.empty);
   });
   return Object.assign(
-    here,
-    seedsOf(() => here.world),
+    state,
+    seedsOf(() => state.world),
   );
 }
 

@@ -10,7 +10,7 @@ import type { Actor } from '../services/resources/actor.ts';
 import type { ResourceService } from '../services/resources/resource-service.ts';
 
 /** One attempt to change a world; numbers select existing resources. */
-export interface Asked {
+export interface ArbitraryRequest {
   what: TypeWord | 'patch' | 'grant' | 'remove' | 'disable';
   at: number;
   one: number;
@@ -65,9 +65,9 @@ const texts = fc.oneof(
 );
 
 /** Requests that lead to worlds of all kinds, including unusual names and texts. */
-export const requests: fc.Arbitrary<Asked[]> = fc.array(
+export const requests: fc.Arbitrary<ArbitraryRequest[]> = fc.array(
   fc.record({
-    what: fc.constantFrom<Asked['what'][]>(
+    what: fc.constantFrom<ArbitraryRequest['what'][]>(
       ...(['orgs', 'workspaces', 'environments', 'environments', 'providers', 'users', 'groups', 'policies'] as const),
       ...([
         'rules',
@@ -96,27 +96,31 @@ export const requests: fc.Arbitrary<Asked[]> = fc.array(
 );
 
 /** Creates an environment, then sends the requests; refused ones are ignored. */
-export async function fulfil(service: ResourceService, actor: Actor, all: readonly Asked[]): Promise<void> {
+export async function applyRequests(
+  service: ResourceService,
+  actor: Actor,
+  all: readonly ArbitraryRequest[],
+): Promise<void> {
   const organization = await service.create(actor, service.view.root.id, 'orgs', { name: 'acme' });
   const workspace = await service.create(actor, organization.id, 'workspaces', { name: 'shop' });
   const properties = { environment_type: 'development' };
   await service.create(actor, workspace.id, 'environments', { name: 'one', properties });
   for (const asked of all) {
     try {
-      await fulfilOne(service, actor, asked);
+      await applyRequest(service, actor, asked);
     } catch (refusal) {
       if (!(refusal instanceof PlatformError)) throw refusal;
     }
   }
 }
 
-async function fulfilOne(service: ResourceService, actor: Actor, asked: Asked): Promise<void> {
+async function applyRequest(service: ResourceService, actor: Actor, asked: ArbitraryRequest): Promise<void> {
   const { view } = service;
   const { what, at, one, other, name, text, json } = asked;
   const chosen = (word: TypeWord, number: number) => view.all(word)[number % Math.max(view.all(word).length, 1)];
   const idOf = (word: TypeWord, number = one): Uuid => chosen(word, number)?.id ?? '';
   /** Any resource but the root organization. */
-  const anyone = () => {
+  const anyResource = () => {
     const all = typeWords.flatMap((word) => view.all(word)).filter(({ parent }) => parent !== null);
     return all[at % all.length] ?? view.root;
   };
@@ -133,15 +137,15 @@ async function fulfilOne(service: ResourceService, actor: Actor, asked: Asked): 
         { op: 'add', path: '/tags', value: [name, text] },
         { op: 'add', path: '/variables', value: { [name.replaceAll('__proto__', 'proto')]: text } },
         { op: 'replace', path: '/name', value: name },
-        { op: 'add', path: '/properties/env', value: { A: text, ID: anyone().id } },
+        { op: 'add', path: '/properties/env', value: { A: text, ID: anyResource().id } },
         { op: 'add', path: '/properties/linked_providers', value: [{ id: idOf('providers') }] },
       ];
       const operation = operations[one % operations.length];
-      if (operation) await service.patch(actor, other % 9 === 0 ? view.root.id : anyone().id, [operation]);
+      if (operation) await service.patch(actor, other % 9 === 0 ? view.root.id : anyResource().id, [operation]);
       return;
     }
     case 'grant': {
-      const target = other % 5 === 0 ? view.root : anyone();
+      const target = other % 5 === 0 ? view.root : anyResource();
       const actions = [...actionsOf(target)];
       const identity = one % 2 === 0 ? idOf('users') : idOf('groups');
       const grant = {
@@ -156,7 +160,7 @@ async function fulfilOne(service: ResourceService, actor: Actor, asked: Asked): 
       return;
     }
     case 'remove':
-      return service.remove(actor, anyone().id, { force: one % 2 === 0, deleteContainers: false });
+      return service.remove(actor, anyResource().id, { force: one % 2 === 0, deleteContainers: false });
     case 'disable': {
       const user = chosen('users', one);
       if (user)

@@ -8,20 +8,20 @@ import { expect } from 'vitest';
 import { type Entry, openPromise } from 'yauzl';
 import yazl from 'yazl';
 import { basic, type Reply, send } from './checked-client.ts';
-import { lambdaBody, makePlace, type Place } from './place.ts';
 import { type Platform, startPlatform } from './platform.ts';
+import { createTenant, lambdaBody, type Tenant } from './tenant.ts';
 
 /** A platform with resources of all kinds, and its archive. */
-export interface ArchiveBed {
+export interface ArchiveFixture {
   platform: Platform;
-  acme: Place;
+  acme: Tenant;
   /** Folder for files of a test. */
   folder: string;
   archive: Buffer;
   /** The files in the archive by name. */
   files: Record<string, string>;
   /** A ZIP archive of these files with a matching manifest. */
-  sealed(changed: Record<string, string>): Promise<Buffer>;
+  zipWithManifest(changed: Record<string, string>): Promise<Buffer>;
   end(): Promise<void>;
 }
 
@@ -66,11 +66,11 @@ async function unzipped(zip: Buffer, path: string): Promise<Record<string, strin
   return texts;
 }
 
-export async function archiveBed(): Promise<ArchiveBed> {
+export async function archiveFixture(): Promise<ArchiveFixture> {
   const folder = await mkdtemp(join(tmpdir(), 'terrarium archive '));
   const platform = await startPlatform();
   const { root, emulator } = platform;
-  const acme = await makePlace(root, 'acme');
+  const acme = await createTenant(root, 'acme');
   await root.create('/root/users', { name: 'ada', properties: { password: 'sesame-1' } });
   const properties = { provider: { id: acme.docker }, items: [{ key: 'k', value: 'sesame-2' }] };
   await root.create(`${acme.environment}/secrets`, { name: 'keys', properties });
@@ -96,7 +96,7 @@ export async function archiveBed(): Promise<ArchiveBed> {
     folder,
     archive,
     files,
-    sealed(changed) {
+    zipWithManifest(changed) {
       const manifest = JSON.parse(files['manifest.json'] ?? '');
       for (const [name, text] of Object.entries(changed)) {
         const sha256 = createHash('sha256').update(text).digest('hex');

@@ -21,23 +21,23 @@ export async function buildCommand(): Promise<void> {
 /** Timeout of the build in milliseconds. */
 export const BUILD_TIMEOUT_MS = 120_000;
 
-export interface Ended {
+export interface CommandResult {
   exitCode: number;
   out: string;
   err: string;
 }
 
 /** A running `terrarium`. */
-export interface Run {
+export interface RunningCommand {
   child: ChildProcess;
   /** Resolves when the process has ended and its output is complete. */
-  ended: Promise<Ended>;
+  ended: Promise<CommandResult>;
   /** Resolves to the output once it contains a text; rejects if the process ends without it. */
-  said(part: string): Promise<string>;
+  waitForOutput(part: string): Promise<string>;
 }
 
 /** A folder to run the command in, for one test file. Processes started in it end with it. */
-export class Workplace {
+export class CliRunner {
   readonly folder = mkdtempSync(join(tmpdir(), 'terrarium command '));
   readonly #running = new Set<ChildProcess>();
 
@@ -45,36 +45,39 @@ export class Workplace {
   static readonly command = `'${process.execPath}' '${cli}'`;
 
   /** Runs `terrarium ARGS`. */
-  start(args: readonly string[], { env = {}, input }: { env?: Record<string, string>; input?: string } = {}): Run {
+  start(
+    args: readonly string[],
+    { env = {}, input }: { env?: Record<string, string>; input?: string } = {},
+  ): RunningCommand {
     const child = spawn(process.execPath, [cli, ...args], {
       cwd: this.folder,
       env: { PATH: process.env.PATH, ...env },
     });
     this.#running.add(child);
     child.stdin.end(input);
-    const printed = { out: '', err: '' };
+    const output = { out: '', err: '' };
     child.stdout.setEncoding('utf8').on('data', (more: string) => {
-      printed.out += more;
+      output.out += more;
     });
     child.stderr.setEncoding('utf8').on('data', (more: string) => {
-      printed.err += more;
+      output.err += more;
     });
     const ended = once(child, 'close').then(([exitCode]) => {
       this.#running.delete(child);
-      return { exitCode, ...printed };
+      return { exitCode, ...output };
     });
-    const fail = ({ err }: Ended): never => {
+    const fail = ({ err }: CommandResult): never => {
       throw new Error(`the command ended early: ${err}`);
     };
-    const said = async (part: string) => {
-      while (!printed.out.includes(part)) await Promise.race([once(child.stdout, 'data'), ended.then(fail)]);
-      return printed.out;
+    const waitForOutput = async (part: string) => {
+      while (!output.out.includes(part)) await Promise.race([once(child.stdout, 'data'), ended.then(fail)]);
+      return output.out;
     };
-    return { child, ended, said };
+    return { child, ended, waitForOutput };
   }
 
   /** Runs `terrarium ARGS` to its end in a separate process. */
-  run(args: readonly string[], options?: { env?: Record<string, string>; input?: string }): Promise<Ended> {
+  run(args: readonly string[], options?: { env?: Record<string, string>; input?: string }): Promise<CommandResult> {
     return this.start(args, options).ended;
   }
 
@@ -84,17 +87,17 @@ export class Workplace {
    *
    * @param options.answer of the user to each question; without it, there is no user
    */
-  async runHere(
+  async runInProcess(
     args: readonly string[],
     { env = {}, input = '', answer }: { env?: Record<string, string>; input?: string; answer?: string } = {},
-  ): Promise<Ended> {
+  ): Promise<CommandResult> {
     const [out, err] = [new PassThrough(), new PassThrough()];
-    const anonymous = () =>
+    const unavailable = () =>
       Promise.reject(new Error('commands in this process cannot start a platform or prompt the user'));
     const terminal: Terminal = {
       ...writersTo(out, err, { isScreen: false, hasColour: false }),
       readInput: async () => input,
-      ask: answer === undefined ? anonymous : async () => answer,
+      ask: answer === undefined ? unavailable : async () => answer,
       signals: new EventEmitter(),
       exit: (code) => {
         throw new Error(`the command ended the process with ${code}`);
@@ -107,13 +110,13 @@ export class Workplace {
       hasColour: false,
       isInteractive: answer !== undefined,
     };
-    const exitCode = await runCommandLine(args, terminal, anonymous);
+    const exitCode = await runCommandLine(args, terminal, unavailable);
     return { exitCode, out: await text(out.end()), err: await text(err.end()) };
   }
 
   /** The JSON output of `terrarium ARGS --json` in this process; throws if the command prints anything else or fails. */
   async json(...args: string[]) {
-    const { exitCode, out, err } = await this.runHere([...args, '--json']);
+    const { exitCode, out, err } = await this.runInProcess([...args, '--json']);
     if (exitCode !== 0 || err !== '') throw new Error(`exit code ${exitCode}: ${err}`);
     return JSON.parse(out);
   }

@@ -6,7 +6,7 @@ import type { GatewayOptions } from '../gateway/gateway.ts';
 import type { InstanceDirectory, ServingInstance } from '../gateway/instance-directory.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
-import { GatewayUnderTest } from './gateway.ts';
+import { TestGateway } from './gateway.ts';
 
 /** A server that represents an instance of a container. */
 export class InstanceServer {
@@ -54,11 +54,11 @@ export class InstanceServer {
 }
 
 /** A gateway with a container `shop` at `/web/shop`, and instances that a test adds. */
-export class ShopUnderTest implements InstanceDirectory {
+export class TestShop implements InstanceDirectory {
   readonly instances: InstanceServer[] = [];
   /** The instances that the directory returns (default: all). */
   listed: readonly ServingInstance[] | undefined;
-  readonly gatewayUnderTest: GatewayUnderTest;
+  readonly gateway: TestGateway;
   readonly proxy: ContainerProxy;
   readonly shop: StoredResource;
   readonly endpoint: StoredResource;
@@ -72,13 +72,13 @@ export class ShopUnderTest implements InstanceDirectory {
   ) {
     this.proxy = new ContainerProxy({
       directory: this,
-      nowMs: () => this.gatewayUnderTest.nowMs,
+      nowMs: () => this.gateway.nowMs,
       ...(options.answerTimeoutMs !== undefined && { answerTimeoutMs: options.answerTimeoutMs }),
     });
-    this.gatewayUnderTest = new GatewayUnderTest({ ...options.gateway, containers: this.proxy });
-    this.shop = this.gatewayUnderTest.container('shop');
+    this.gateway = new TestGateway({ ...options.gateway, containers: this.proxy });
+    this.shop = this.gateway.container('shop');
     const properties = { resource: '/shop', container_port_name: 'web', ...options.endpoint };
-    this.endpoint = this.gatewayUnderTest.endpoint(this.gatewayUnderTest.api('web'), this.shop, properties);
+    this.endpoint = this.gateway.endpoint(this.gateway.api('web'), this.shop, properties);
   }
 
   serving(containerId: string, portName: string): readonly ServingInstance[] {
@@ -91,7 +91,7 @@ export class ShopUnderTest implements InstanceDirectory {
   }
 
   async start(): Promise<this> {
-    await this.gatewayUnderTest.start();
+    await this.gateway.start();
     return this;
   }
 
@@ -103,7 +103,7 @@ export class ShopUnderTest implements InstanceDirectory {
   }
 
   async stop(): Promise<void> {
-    await this.gatewayUnderTest.stop();
+    await this.gateway.stop();
     this.proxy.stop();
     await Promise.all(this.instances.map((instance) => instance.kill()));
   }

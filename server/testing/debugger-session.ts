@@ -8,20 +8,20 @@ interface Message {
 }
 
 /** A debugger client for tests, using the inspector protocol. */
-export class Inspection {
+export class DebuggerSession {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number | string, { resolve(): void; reject(failure: Error): void }>();
   readonly #seen = new Set<string>();
   #lastId = 0;
 
   /** @param url the inspector address of the process */
-  static async attach(url: string): Promise<Inspection> {
+  static async attach(url: string): Promise<DebuggerSession> {
     const socket = new WebSocket(url);
     await new Promise<void>((resolve, reject) => {
       socket.addEventListener('open', () => resolve());
       socket.addEventListener('error', () => reject(new Error(`nothing listens at ${url}`)));
     });
-    const made = new Inspection(socket);
+    const made = new DebuggerSession(socket);
     await made.#ask('Debugger.enable');
     return made;
   }

@@ -26,12 +26,12 @@ export async function makeElectronPackage(project: string): Promise<string> {
 }
 
 /** The behavior of a mirror for requests of the binary. */
-export type MirrorMood = 'well' | 'slow' | 'changed' | 'cut' | 'without';
+export type MirrorBehavior = 'well' | 'slow' | 'changed' | 'cut' | 'without';
 
 export interface ElectronMirror {
-  mood: MirrorMood;
+  behavior: MirrorBehavior;
   /** Number of requests for the binary. */
-  asked: number;
+  requestCount: number;
   /** Environment for an installer that uses the mirror, with a separate cache. */
   env(folder: string): Record<string, string>;
   stop(): Promise<void>;
@@ -48,17 +48,17 @@ export async function startElectronMirror(script: string): Promise<ElectronMirro
   const server = createServer(({ url = '' }, response) => {
     if (url.endsWith('/SHASUMS256.txt')) {
       response.end(`${createHash('sha256').update(bytes).digest('hex')} *${name}\n`);
-    } else if (url === `/v${electron.version}/${name}` && mirror.mood !== 'without') {
-      mirror.asked += 1;
-      sendIn(mirror.mood, response, bytes);
+    } else if (url === `/v${electron.version}/${name}` && mirror.behavior !== 'without') {
+      mirror.requestCount += 1;
+      sendBinary(mirror.behavior, response, bytes);
     } else response.writeHead(404).end();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo; // a listening TCP server has a port
   const mirror: ElectronMirror = {
-    mood: 'well',
-    asked: 0,
+    behavior: 'well',
+    requestCount: 0,
     env: (folder) => ({
       ELECTRON_MIRROR: `http://127.0.0.1:${port}/`,
       electron_use_remote_checksums: '1',
@@ -73,11 +73,11 @@ export async function startElectronMirror(script: string): Promise<ElectronMirro
   return mirror;
 }
 
-function sendIn(mood: MirrorMood, response: ServerResponse, bytes: Buffer): void {
+function sendBinary(behavior: MirrorBehavior, response: ServerResponse, bytes: Buffer): void {
   response.setHeader('Content-Length', bytes.length);
   const half = Math.ceil(bytes.length / 2);
-  if (mood === 'changed') response.end(Buffer.from(bytes).fill(0, half));
-  else if (mood === 'slow') response.write(bytes.subarray(0, half));
-  else if (mood === 'cut') response.write(bytes.subarray(0, half), () => response.destroy());
+  if (behavior === 'changed') response.end(Buffer.from(bytes).fill(0, half));
+  else if (behavior === 'slow') response.write(bytes.subarray(0, half));
+  else if (behavior === 'cut') response.write(bytes.subarray(0, half), () => response.destroy());
   else response.end(bytes);
 }

@@ -19,7 +19,7 @@ export interface EngineProxy {
   url: string;
   /** Lets requests through again, including waiting ones. */
   open(): Promise<void>;
-  shut(): Promise<void>;
+  close(): Promise<void>;
   /** Accepts connections but forwards nothing, like a daemon that was stopped (SIGSTOP). */
   hang(): void;
   /** Forwards responses one byte at a time. */
@@ -31,34 +31,34 @@ export interface EngineProxy {
 }
 
 /** How the proxy handles responses of the engine. */
-class Jam {
+class ProxyFaults {
   mode: 'pass' | 'hang' | 'drip' = 'pass';
-  broken: { how: 'cut' | 'reset'; afterBytes: number } | undefined;
+  nextBreak: { how: 'cut' | 'reset'; afterBytes: number } | undefined;
   readonly #held: (() => void)[] = [];
 
-  become(mode: Jam['mode']): void {
+  setMode(mode: ProxyFaults['mode']): void {
     this.mode = mode;
     if (mode === 'pass') for (const go of this.#held.splice(0)) go();
   }
 
-  async #whileHanging(): Promise<void> {
+  async #waitWhileHanging(): Promise<void> {
     if (this.mode === 'hang') await new Promise<void>((resolve) => this.#held.push(resolve));
   }
 
-  questions(): Transform {
+  requestFilter(): Transform {
     return new Transform({
-      transform: (chunk: Buffer, _encoding, done) => void this.#whileHanging().then(() => done(null, chunk)),
+      transform: (chunk: Buffer, _encoding, done) => void this.#waitWhileHanging().then(() => done(null, chunk)),
     });
   }
 
-  answers(client: Socket): Transform {
+  responseFilter(client: Socket): Transform {
     const pass = async (chunk: Buffer, out: Transform) => {
-      await this.#whileHanging();
-      const { broken } = this;
-      if (broken) {
-        this.broken = undefined;
-        client.write(chunk.subarray(0, broken.afterBytes));
-        if (broken.how === 'reset') client.resetAndDestroy();
+      await this.#waitWhileHanging();
+      const { nextBreak } = this;
+      if (nextBreak) {
+        this.nextBreak = undefined;
+        client.write(chunk.subarray(0, nextBreak.afterBytes));
+        if (nextBreak.how === 'reset') client.resetAndDestroy();
         else client.destroySoon();
         return;
       }
@@ -83,57 +83,57 @@ export async function makeEngineProxy(kind: 'socket' | 'tcp' = 'socket'): Promis
   const { transport } = connectForTests().address;
   // The docker command closes its sending side and continues to read.
   const allowHalfOpen = true;
-  const reach = () => {
+  const connectToEngine = () => {
     if (transport.kind === 'socket') return connect({ path: transport.path, allowHalfOpen });
     if (transport.kind === 'tcp') return connect({ port: transport.port, host: transport.host, allowHalfOpen });
     throw new Error('tests connect to the engine by its socket or by tcp');
   };
-  const jam = new Jam();
-  const passing = new Set<Socket>();
+  const faults = new ProxyFaults();
+  const sockets = new Set<Socket>();
   let server: Server | undefined;
   const port = kind === 'tcp' ? await freePort() : 0;
-  const shut = async () => {
-    jam.become('pass');
+  const close = async () => {
+    faults.setMode('pass');
     const open = server;
     server = undefined;
     if (!open) return;
     const closed = once(open, 'close');
     open.close();
-    for (const socket of passing) socket.destroy();
+    for (const socket of sockets) socket.destroy();
     await closed;
   };
   return {
     url: kind === 'tcp' ? `tcp://127.0.0.1:${port}` : `unix://${path}`,
     async open() {
-      jam.become('pass');
+      faults.setMode('pass');
       if (server) return;
       server = createServer({ allowHalfOpen }, (socket) => {
-        const engine = reach();
+        const engine = connectToEngine();
         for (const [one, other] of [
           [socket, engine],
           [engine, socket],
         ] as const) {
-          passing.add(one);
+          sockets.add(one);
           one.on('error', () => other.destroy());
           one.on('close', () => {
-            passing.delete(one);
+            sockets.delete(one);
             other.destroy();
           });
         }
-        socket.pipe(jam.questions()).pipe(engine).pipe(jam.answers(socket)).pipe(socket);
+        socket.pipe(faults.requestFilter()).pipe(engine).pipe(faults.responseFilter(socket)).pipe(socket);
       });
       if (kind === 'tcp') server.listen(port, '127.0.0.1');
       else server.listen(path);
       await once(server, 'listening');
     },
-    hang: () => jam.become('hang'),
-    drip: () => jam.become('drip'),
+    hang: () => faults.setMode('hang'),
+    drip: () => faults.setMode('drip'),
     breakNext(how, afterBytes) {
-      jam.broken = { how, afterBytes };
+      faults.nextBreak = { how, afterBytes };
     },
-    shut,
+    close,
     async remove() {
-      await shut();
+      await close();
       await rm(folder, { recursive: true, force: true });
     },
   };

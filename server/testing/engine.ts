@@ -87,7 +87,7 @@ export async function testImage(tag = IMAGE, docker = new Docker(), applets = AP
 export const newWorldId = (): string => randomUUID();
 
 /** What an engine still contains of a world: ids or names of containers, networks and volumes. */
-export async function leftOf(worldId: string, docker = new Docker()): Promise<string[]> {
+export async function leftoversOf(worldId: string, docker = new Docker()): Promise<string[]> {
   const filters = ownedBy(worldId);
   const containers = await docker.listContainers({ all: true, filters });
   const networks = await docker.listNetworks({ filters });
@@ -100,7 +100,7 @@ export async function leftOf(worldId: string, docker = new Docker()): Promise<st
 }
 
 /** Throws if the engine still contains anything of a world. */
-export async function expectNothingLeft(worldId: string, docker = new Docker()): Promise<void> {
-  const left = await leftOf(worldId, docker);
+export async function expectNoLeftovers(worldId: string, docker = new Docker()): Promise<void> {
+  const left = await leftoversOf(worldId, docker);
   if (left.length > 0) throw new Error(`left in the engine: ${left.join(', ')}`);
 }

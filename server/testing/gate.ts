@@ -13,7 +13,7 @@ export const WAIT_AT_GATE = `
 export class Gate {
   readonly #server: Server;
   #held: ServerResponse[] = [];
-  #watchers: (() => void)[] = [];
+  #waiters: (() => void)[] = [];
 
   static async open(): Promise<Gate> {
     const gate = new Gate();
@@ -24,7 +24,7 @@ export class Gate {
   private constructor() {
     this.#server = createServer((_request, response) => {
       this.#held.push(response);
-      for (const watcher of this.#watchers) watcher();
+      for (const waiter of this.#waiters) waiter();
     });
   }
 
@@ -39,12 +39,12 @@ export class Gate {
   }
 
   /** Resolves when at least this number of clients wait. */
-  async notifier(count: number): Promise<void> {
-    while (this.#held.length < count) await new Promise<void>((resolve) => this.#watchers.push(resolve));
+  async waitForClients(count: number): Promise<void> {
+    while (this.#held.length < count) await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
   /** Releases all waiting clients. */
-  letThrough(answer = 'through'): void {
+  release(answer = 'through'): void {
     for (const response of this.#held.splice(0)) response.end(answer);
   }
 

@@ -104,7 +104,7 @@ export function invocation(lambdaId: Uuid, executionId: Uuid, outcome: Outcome, 
 }
 
 /** The response for a client. */
-export interface Got {
+export interface GatewayResponse {
   status: number;
   headers: IncomingHttpHeaders;
   rawHeaders: string[];
@@ -119,14 +119,14 @@ export type Handler = (call: LambdaCall) => Outcome | Promise<Outcome>;
 const NO_ENGINE = { serving: () => [], unavailableReason: () => 'no container engine is attached' };
 
 /** A running gateway with a world to fill, functions as lambdas, and named callers. */
-export class GatewayUnderTest {
+export class TestGateway {
   readonly world = new FakeWorld();
   readonly log: FakeLog<StoredResult>;
   readonly calls: LambdaCall[] = [];
   readonly traffic: ExchangeRecord[] = [];
   readonly faults: unknown[] = [];
   /** What the platform said in the logs of lambdas. */
-  readonly said: string[] = [];
+  readonly logged: string[] = [];
   /** Authorization header to caller. */
   readonly callers = new Map<string, Caller>();
   /** `action resourceId` of the permissions that all callers have. */
@@ -135,7 +135,7 @@ export class GatewayUnderTest {
   readonly gateway: Gateway;
   nowMs = Date.parse('2026-01-01T00:00:00Z');
   port = 0;
-  readonly #trafficked = new EventEmitter();
+  readonly #exchanges = new EventEmitter();
   readonly #handlers = new Map<Uuid, { handler: Handler; accept: string | undefined }>();
 
   constructor(options: Partial<GatewayOptions> = {}, log = new FakeLog<StoredResult>()) {
@@ -158,7 +158,7 @@ export class GatewayUnderTest {
         },
         refusal: (lambdaId) => this.refusals.get(lambdaId),
         reserveSlot: () => () => {},
-        say: (_lambdaId, text) => void this.said.push(text),
+        say: (_lambdaId, text) => void this.logged.push(text),
       },
       authenticator: {
         identify: (authorization) => {
@@ -175,7 +175,7 @@ export class GatewayUnderTest {
       allowedHosts: new Set(['gateway.test']),
       onExchange: (one) => {
         this.traffic.push(one);
-        this.#trafficked.emit('record', one);
+        this.#exchanges.emit('record', one);
       },
       onFault: (fault) => this.faults.push(fault),
       ...options,
@@ -254,7 +254,7 @@ export class GatewayUnderTest {
     method: string,
     path: string,
     { headers = {}, body }: { headers?: Record<string, string | string[]>; body?: string | Uint8Array } = {},
-  ): Promise<Got> {
+  ): Promise<GatewayResponse> {
     return new Promise((resolve, reject) => {
       const sent = request({ port: this.port, host: '127.0.0.1', method, path, headers, agent: false });
       sent.on('error', reject);
@@ -274,8 +274,8 @@ export class GatewayUnderTest {
   }
 
   /** Resolves when the next request is over. */
-  async nextTraffic(): Promise<ExchangeRecord> {
-    const [record]: ExchangeRecord[] = await once(this.#trafficked, 'record');
+  async nextExchange(): Promise<ExchangeRecord> {
+    const [record]: ExchangeRecord[] = await once(this.#exchanges, 'record');
     if (!record) throw new Error('no exchange was reported');
     return record;
   }

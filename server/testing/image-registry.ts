@@ -17,9 +17,9 @@ export interface SlowRegistry {
   /** `127.0.0.1:PORT/terrarium-test/slow:1`; daemons take loopback registries without TLS. */
   image: string;
   /** Resolves when a daemon has received the first half and waits for the rest. */
-  whenHalfWay(): Promise<void>;
+  waitForHalf(): Promise<void>;
   /** Sends the rest. */
-  goOn(): void;
+  sendRest(): void;
   stop(): void;
 }
 
@@ -91,8 +91,8 @@ export async function startSlowRegistry(): Promise<SlowRegistry> {
   const { port } = server.address() as AddressInfo; // listens on TCP, see above
   return {
     image: `127.0.0.1:${port}/terrarium-test/slow:1`,
-    whenHalfWay: () => halfWay.opened,
-    goOn: () => rest.open(),
+    waitForHalf: () => halfWay.opened,
+    sendRest: () => rest.open(),
     stop: () => {
       rest.open();
       server.close();

@@ -11,7 +11,7 @@ import { LambdaService, type LambdaServiceOptions } from '../runtimes/lambdas/la
 const OWNER = '00000000-0000-4000-8000-000000000001';
 
 /** A LambdaService with its folders and a small world whose changes it receives as from the store. */
-export class ServiceForTests {
+export class TestLambdaService {
   readonly service: LambdaService;
   readonly folder: string;
   readonly #resources = new Map<string, StoredResource>();
@@ -20,10 +20,10 @@ export class ServiceForTests {
   /** `fill` creates the resources that exist before the service starts. */
   static async start(
     options: Partial<LambdaServiceOptions> = {},
-    fill: (world: ServiceForTests) => void = () => {},
-  ): Promise<ServiceForTests> {
+    fill: (world: TestLambdaService) => void = () => {},
+  ): Promise<TestLambdaService> {
     const folder = await mkdtemp(path.join(tmpdir(), 'terrarium-lambdas-'));
-    const started = new ServiceForTests(folder, { childFile: inject('lambdaChildFile'), ...options }, fill);
+    const started = new TestLambdaService(folder, { childFile: inject('lambdaChildFile'), ...options }, fill);
     await started.service.start();
     return started;
   }
@@ -31,7 +31,7 @@ export class ServiceForTests {
   private constructor(
     folder: string,
     options: Partial<LambdaServiceOptions> & { childFile: string },
-    fill: (world: ServiceForTests) => void,
+    fill: (world: TestLambdaService) => void,
   ) {
     this.folder = folder;
     this.put('root', null, 'Resource::Organization', {});
@@ -139,7 +139,7 @@ function callWith(body: string | Uint8Array = '', context: Partial<LambdaCall['c
 }
 
 /** The result of a handler as text; fails with the reason if the invocation failed. */
-export function answerOf({ outcome }: Invocation): string {
+export function resultOf({ outcome }: Invocation): string {
   if (!outcome.ok) throw new Error(`${outcome.failure}: ${outcome.message}`);
   return 'bytes' in outcome.value ? Buffer.from(outcome.value.bytes).toString() : '';
 }

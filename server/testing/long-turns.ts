@@ -1,7 +1,7 @@
 // Fails each test during which a platform in the test's process computed for long in one turn of the event loop: every other request
 // would have waited. Loaded for the projects whose tests run platforms (vitest.config.ts).
 import { afterEach, beforeEach, expect } from 'vitest';
-import { forgetTurns, LONGEST_TURN_MS, stopWatching, takeLongTurn } from './turn-watch.ts';
+import { LONGEST_TURN_MS, resetTurns, stopWatching, takeLongestTurn } from './turn-watch.ts';
 
 const MANY_REQUESTS =
   'requests within the process of the test need no turn of the event loop, and this test sends many';
@@ -28,10 +28,10 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 // A test that stopped its platform in another way than by the helper does not count for the next file.
 stopWatching();
 
-beforeEach(forgetTurns);
+beforeEach(resetTurns);
 
 afterEach(async () => {
-  const longestMs = await takeLongTurn(LONGEST_FIRST_TURN_MS);
+  const longestMs = await takeLongestTurn(LONGEST_FIRST_TURN_MS);
   const { currentTestName = '' } = expect.getState();
   if (longestMs <= LONGEST_FIRST_TURN_MS || Object.keys(EXCEPTIONS).some((part) => currentTestName.includes(part)))
     return;

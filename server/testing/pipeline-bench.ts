@@ -6,14 +6,14 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { rootPairOf } from './account.ts';
 import { send } from './client.ts';
-import { type Run, Workplace } from './command.ts';
-import type { Body } from './place.ts';
+import { CliRunner, type RunningCommand } from './command.ts';
 import { type Platform, startPlatform } from './platform.ts';
+import type { Body } from './tenant.ts';
 
 const run = promisify(execFile);
 
 /** Definitions that were already validated with the schema of the reader. */
-const held = new Set<string>();
+const validated = new Set<string>();
 
 /**
  * Tells the reader of a definition whether the same text was already validated with the schema. The validation takes most of the time of a
@@ -21,15 +21,15 @@ const held = new Set<string>();
  */
 export function readerSettings(dir: string): Record<string, string> {
   const definition = readFileSync(join(dir, '.gitlab-ci.yml'), 'utf8');
-  if (held.has(definition)) return { GCL_JSON_SCHEMA_VALIDATION: 'false' };
-  held.add(definition);
+  if (validated.has(definition)) return { GCL_JSON_SCHEMA_VALIDATION: 'false' };
+  validated.add(definition);
   return {};
 }
 
 /** A repository and a platform to run its pipelines with the packaged command. */
 export class PipelineBench {
   readonly platform: Platform;
-  readonly workplace = new Workplace();
+  readonly cli = new CliRunner();
   /** Contains the repository, and is the home folder of the command. */
   readonly folder: string;
   readonly dir: string;
@@ -78,10 +78,10 @@ export class PipelineBench {
   }
 
   /** Runs `terrarium pipeline WORDS` against the platform. */
-  start(words: readonly string[], env: Record<string, string> = {}): Run {
+  start(words: readonly string[], env: Record<string, string> = {}): RunningCommand {
     const { baseUrl, rootCredentials } = this.platform.emulator;
     const { apiKey, apiSecret = '' } = rootCredentials;
-    return this.workplace.start(['pipeline', ...words, '--base-url', baseUrl], {
+    return this.cli.start(['pipeline', ...words, '--base-url', baseUrl], {
       env: { TERRARIUM_API_KEY: apiKey, TERRARIUM_API_SECRET: apiSecret, HOME: this.folder, TMPDIR: this.runs, ...env },
     });
   }
@@ -102,7 +102,7 @@ export class PipelineBench {
   }
 
   async close(): Promise<void> {
-    await this.workplace.close();
+    await this.cli.close();
     await this.platform.stop();
     await rm(this.folder, { recursive: true, force: true });
   }

@@ -52,12 +52,12 @@ export async function startPlatform(options: Parameters<typeof startEmulator>[0]
   return {
     emulator,
     warnings,
-    root: voiceOf(() => ({ metaUrl: emulator.metaUrl, auth: basic(apiKey, apiSecret) })),
+    root: clientFor(() => ({ metaUrl: emulator.metaUrl, auth: basic(apiKey, apiSecret) })),
     async as(username, password = emulator.rootCredentials.password ?? '') {
       const form = new URLSearchParams({ grant_type: 'password', username, password });
       const { status, body } = await send('POST', `${emulator.securityUrl}/root/oauth/issue`, { body: form });
       if (status !== 200) throw new Error(`no token for ${username}: ${JSON.stringify(body)}`);
-      return voiceOf(() => ({ metaUrl: emulator.metaUrl, auth: bearer(body.access_token) }));
+      return clientFor(() => ({ metaUrl: emulator.metaUrl, auth: bearer(body.access_token) }));
     },
     async stop() {
       await emulator.stop();
@@ -88,7 +88,7 @@ export function sharedPlatform(options: Parameters<typeof startPlatform>[0] = {}
     get warnings() {
       return platform().warnings;
     },
-    root: voiceOf(() => {
+    root: clientFor(() => {
       const { metaUrl, rootCredentials } = platform().emulator;
       return { metaUrl, auth: basic(rootCredentials.apiKey, rootCredentials.apiSecret ?? '') };
     }),
@@ -98,15 +98,15 @@ export function sharedPlatform(options: Parameters<typeof startPlatform>[0] = {}
 }
 
 /** @param target address of the resource service and credentials of the caller, called for each request */
-function voiceOf(target: () => { metaUrl: string; auth: string }): ApiClient {
-  const sendTo: ApiClient['send'] = (method, path, options) => {
+function clientFor(target: () => { metaUrl: string; auth: string }): ApiClient {
+  const sendRequest: ApiClient['send'] = (method, path, options) => {
     const { metaUrl, auth } = target();
     return send(method, `${metaUrl}${path}`, { auth, ...options });
   };
-  const call = (method: string) => (path: string, body?: unknown) => sendTo(method, path, { body });
+  const call = (method: string) => (path: string, body?: unknown) => sendRequest(method, path, { body });
   const post = call('POST');
   return {
-    send: sendTo,
+    send: sendRequest,
     get: call('GET'),
     post,
     put: call('PUT'),

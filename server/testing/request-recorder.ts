@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Body } from './place.ts';
+import type { Body } from './tenant.ts';
 
 /** What the lambdas of a test report: a loopback server that records every JSON body, in order. */
 export interface RequestRecorder {

@@ -1,5 +1,5 @@
-import { type Body, containerBody, lambdaBody, type Place } from './place.ts';
 import type { ApiClient } from './platform.ts';
+import { type Body, containerBody, lambdaBody, type Tenant } from './tenant.ts';
 
 /** Creates resources with unique names in places; each function returns the record. */
 export type ResourceFactory = ReturnType<typeof resourceFactoryFor>;
@@ -11,29 +11,29 @@ export function resourceFactoryFor(root: ApiClient) {
   return {
     /** A unique name. */
     fresh,
-    lambda: (place: Place, properties: object = {}, at = place.environment): Promise<Body> =>
-      root.create(`${at}/lambdas`, lambdaBody(place, fresh('lambda'), properties)),
-    container: (place: Place, properties: object = {}): Promise<Body> =>
-      root.create(`${place.environment}/containers`, containerBody(place, fresh('container'), properties)),
-    volume: (place: Place, properties: object = {}): Promise<Body> =>
-      root.create(`${place.environment}/volumes`, {
+    lambda: (tenant: Tenant, properties: object = {}, at = tenant.environment): Promise<Body> =>
+      root.create(`${at}/lambdas`, lambdaBody(tenant, fresh('lambda'), properties)),
+    container: (tenant: Tenant, properties: object = {}): Promise<Body> =>
+      root.create(`${tenant.environment}/containers`, containerBody(tenant, fresh('container'), properties)),
+    volume: (tenant: Tenant, properties: object = {}): Promise<Body> =>
+      root.create(`${tenant.environment}/volumes`, {
         name: fresh('volume'),
-        properties: { type: 'empty_dir', provider: { id: place.docker }, ...properties },
+        properties: { type: 'empty_dir', provider: { id: tenant.docker }, ...properties },
       }),
-    secret: (place: Place, properties: object = {}): Promise<Body> =>
-      root.create(`${place.environment}/secrets`, {
+    secret: (tenant: Tenant, properties: object = {}): Promise<Body> =>
+      root.create(`${tenant.environment}/secrets`, {
         name: fresh('secret'),
-        properties: { provider: { id: place.docker }, items: [{ key: 'k', value: 'v' }], ...properties },
+        properties: { provider: { id: tenant.docker }, items: [{ key: 'k', value: 'v' }], ...properties },
       }),
     /** @param kind the part after `Provider::` of its type, e.g. `CaaS::Docker` */
-    provider: (place: Place, kind: string, properties: object = {}): Promise<Body> =>
-      root.create(`${place.org}/providers`, {
+    provider: (tenant: Tenant, kind: string, properties: object = {}): Promise<Body> =>
+      root.create(`${tenant.org}/providers`, {
         name: fresh('provider'),
         resource_type: `Platform::Configuration::Provider::${kind}`,
         properties,
       }),
-    api: (place: Place, properties: object = {}): Promise<Body> =>
-      root.create(`${place.environment}/apis`, { name: fresh('api'), properties }),
+    api: (tenant: Tenant, properties: object = {}): Promise<Body> =>
+      root.create(`${tenant.environment}/apis`, { name: fresh('api'), properties }),
     /** An endpoint `/e` of an API with a lambda as target. */
     endpoint: (api: Body, lambda: Body, properties: object = {}): Promise<Body> =>
       root.create(`/root/apis/${api.id}/apiendpoints`, {

@@ -1,5 +1,5 @@
-import type { Place } from './place.ts';
 import type { ApiClient } from './platform.ts';
+import type { Tenant } from './tenant.ts';
 
 /** An exposed port mapping. */
 export const web = { protocol: 'tcp', name: 'web', container_port: 80, expose_endpoint: true };
@@ -9,10 +9,10 @@ export const web = { protocol: 'tcp', name: 'web', container_port: 80, expose_en
  *
  * @param scene client and place, called at each use, because the platform starts after the tests are collected
  */
-export function containersOf(scene: () => { root: ApiClient; place: Place }) {
-  const required = () => ({ container_type: 'DOCKER', image: 'nginx:1', provider: { id: scene().place.docker } });
+export function containersOf(scene: () => { root: ApiClient; tenant: Tenant }) {
+  const required = () => ({ container_type: 'DOCKER', image: 'nginx:1', provider: { id: scene().tenant.docker } });
   const bodyOf = (name: string, properties: object) => ({ name, properties: { ...required(), ...properties } });
-  const containers = () => `${scene().place.environment}/containers`;
+  const containers = () => `${scene().tenant.environment}/containers`;
   return {
     required,
     create: (name: string, properties: object = {}, at = containers()) =>

@@ -1,5 +1,5 @@
-import type { Body } from './place.ts';
 import type { ApiClient } from './platform.ts';
+import type { Body } from './tenant.ts';
 
 export const PROVIDER = 'Platform::Configuration::Provider';
 export const KONG = `${PROVIDER}::Kong`;

@@ -1,24 +1,24 @@
 import type { TypeWord } from '../model/type-words.ts';
-import { type Body, containerBody, lambdaBody, type Place } from './place.ts';
 import type { ApiClient } from './platform.ts';
+import { type Body, containerBody, lambdaBody, type Tenant } from './tenant.ts';
 
 /** How to create one resource of a type: the path, and a body without a name. */
 export type Samples = Record<TypeWord, { at: string; properties: Body; resource_type?: string }>;
 
 /** Creates the prerequisites of each type, and returns how to create one. `selfId` is the id of the acting user. */
-export async function makeSamples(root: ApiClient, place: Place, selfId: string): Promise<Samples> {
-  const { org, workspace, environment } = place;
-  const lambda = await root.create(`${environment}/lambdas`, lambdaBody(place, 'target'));
+export async function makeSamples(root: ApiClient, tenant: Tenant, selfId: string): Promise<Samples> {
+  const { org, workspace, environment } = tenant;
+  const lambda = await root.create(`${environment}/lambdas`, lambdaBody(tenant, 'target'));
   const policy = await root.create(`${org}/policies`, { name: 'policy' });
   const api = await root.create(`${environment}/apis`, { name: 'site' });
-  const { properties: container } = containerBody(place, '');
+  const { properties: container } = containerBody(tenant, '');
   return {
     orgs: { at: org, properties: { env: { A: '1' } } },
     workspaces: { at: `${org}/workspaces`, properties: { env: { A: '1' } } },
     environments: { at: `${workspace}/environments`, properties: { environment_type: 'test' } },
     containers: { at: `${environment}/containers`, properties: container },
     jobs: { at: `${environment}/jobs`, properties: container },
-    lambdas: { at: `${environment}/lambdas`, properties: lambdaBody(place, 'x').properties },
+    lambdas: { at: `${environment}/lambdas`, properties: lambdaBody(tenant, 'x').properties },
     apis: { at: `${environment}/apis`, properties: {} },
     apiendpoints: {
       at: `${org}/apis/${api.id}/apiendpoints`,
@@ -27,7 +27,7 @@ export async function makeSamples(root: ApiClient, place: Place, selfId: string)
     providers: {
       at: `${org}/providers`,
       resource_type: 'Platform::Configuration::Provider::Logging',
-      properties: { environment_types: ['test'], linked_providers: [{ id: place.docker }], level: 'debug' },
+      properties: { environment_types: ['test'], linked_providers: [{ id: tenant.docker }], level: 'debug' },
     },
     users: { at: `${org}/users`, properties: { password: 'x', firstName: 'Ada', email: '' } },
     groups: { at: `${org}/groups`, properties: { users: [selfId] } },
@@ -39,9 +39,9 @@ export async function makeSamples(root: ApiClient, place: Place, selfId: string)
     },
     secrets: {
       at: `${environment}/secrets`,
-      properties: { provider: { id: place.docker }, items: [{ key: 'a', value: 'b' }] },
+      properties: { provider: { id: tenant.docker }, items: [{ key: 'a', value: 'b' }] },
     },
-    volumes: { at: `${environment}/volumes`, properties: { provider: { id: place.docker }, type: 'persistent' } },
+    volumes: { at: `${environment}/volumes`, properties: { provider: { id: tenant.docker }, type: 'persistent' } },
   };
 }
 

@@ -16,7 +16,7 @@ export const PASSWORD = 'correct horse';
 const passwordHash = hashPassword(PASSWORD);
 
 /** The response: status, parsed body, headers. */
-export interface Answer {
+export interface ServiceResponse {
   status: number;
   // Tests read it with matchers that check its members.
   // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -25,7 +25,7 @@ export interface Answer {
 }
 
 /** The security service on a separate port, with a world in memory that requests do not change. Call `stop` at the end. */
-export class TestService {
+export class TestSecurityService {
   readonly world = new TestWorld();
   nowMs = Date.parse('2026-01-01T00:00:00.000Z');
   readonly credentials = new Credentials({ keys: new TestLog(), tokens: new TestLog(), nowMs: () => this.nowMs });
@@ -33,8 +33,8 @@ export class TestService {
   readonly #server = createServer();
   url = '';
 
-  static async start(limits = { tokenRequestsPerMinute: 100 }): Promise<TestService> {
-    const service = new TestService();
+  static async start(limits = { tokenRequestsPerMinute: 100 }): Promise<TestSecurityService> {
+    const service = new TestSecurityService();
     const { world, credentials } = service;
     world.change(world.rootUser.id, { properties: { password: await passwordHash } });
     const routes = securityRouter({
@@ -83,7 +83,7 @@ export class TestService {
   async ask(
     request: string,
     given: { auth?: string; json?: unknown; form?: Record<string, string> | [string, string][] } = {},
-  ): Promise<Answer> {
+  ): Promise<ServiceResponse> {
     const [method = 'GET', path = '/'] = request.split(' ');
     const headers: Record<string, string> = given.auth === undefined ? {} : { authorization: given.auth };
     if (given.json !== undefined) headers['content-type'] = 'application/json';

@@ -7,7 +7,7 @@ import { owningOrganization } from '../model/rules/hierarchy.ts';
 import type { TypeWord } from '../model/type-words.ts';
 
 /** The members of a resource that a test sets; the others get default values. */
-export interface Sketch {
+export interface ResourceInit {
   id?: Uuid;
   name?: string;
   description?: string;
@@ -28,8 +28,8 @@ export class TestWorld implements WorldView {
     this.rootUser = this.add('users', this.root, { id: rootUserId, name: 'root', owner: rootUserId });
   }
 
-  add(word: TypeWord, parent: StoredResource, sketch: Sketch = {}): StoredResource {
-    return this.#put(word, parent.id, sketch);
+  add(word: TypeWord, parent: StoredResource, init: ResourceInit = {}): StoredResource {
+    return this.#put(word, parent.id, init);
   }
 
   /** Replaces a resource with a changed copy, like the store. */
@@ -75,8 +75,8 @@ export class TestWorld implements WorldView {
     return [...this.#resources.values()].filter(matches);
   }
 
-  #put(word: TypeWord, parent: Uuid | null, sketch: Sketch): StoredResource {
-    const { id = randomUUID(), owner = this.root.owner, name = id, properties = {}, ...rest } = sketch;
+  #put(word: TypeWord, parent: Uuid | null, init: ResourceInit): StoredResource {
+    const { id = randomUUID(), owner = this.root.owner, name = id, properties = {}, ...rest } = init;
     const at = '2026-01-01T00:00:00.000Z';
     const resource: StoredResource = {
       id,

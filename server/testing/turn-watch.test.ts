@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { canWatchTurns, LONGEST_TURN_MS, takeLongTurn, watchPlatform, watchTurns } from './turn-watch.ts';
+import { canWatchTurns, LONGEST_TURN_MS, takeLongestTurn, watchPlatform, watchTurns } from './turn-watch.ts';
 
 /** Uses the processor. */
 function computeFor(ms: number): void {
@@ -29,9 +29,9 @@ it.runIf(canWatchTurns)('reports a long turn of a platform, once', async () => {
   const stop = watchPlatform();
   await nextTurn();
   await inSlices();
-  expect(await takeLongTurn(LONGEST_TURN_MS)).toBe(0);
+  expect(await takeLongestTurn(LONGEST_TURN_MS)).toBe(0);
   await inOneTurn();
-  expect(await takeLongTurn(LONGEST_TURN_MS)).toBeGreaterThan(LONGEST_TURN_MS);
-  expect(await takeLongTurn(LONGEST_TURN_MS)).toBe(0);
+  expect(await takeLongestTurn(LONGEST_TURN_MS)).toBeGreaterThan(LONGEST_TURN_MS);
+  expect(await takeLongestTurn(LONGEST_TURN_MS)).toBe(0);
   stop();
 });

@@ -34,16 +34,16 @@ export async function watchTurns<T>(work: () => Promise<T>): Promise<{ result: T
   let longestMs = 0;
   let isOver = false;
   let lastMs = threadMs();
-  const look = (): void => {
+  const sample = (): void => {
     const nowMs = threadMs();
     longestMs = Math.max(longestMs, nowMs - lastMs);
     lastMs = nowMs;
-    if (!isOver) setImmediate(look);
+    if (!isOver) setImmediate(sample);
   };
-  setImmediate(look);
+  setImmediate(sample);
   const result = await work();
   isOver = true;
-  look();
+  sample();
   return { result, longestMs: undisturbedMs(longestMs) };
 }
 
@@ -51,7 +51,7 @@ export async function watchTurns<T>(work: () => Promise<T>): Promise<{ result: T
 export const LONGEST_TURN_MS = 100;
 
 /** How often the time is read: what a turn took is known up to this. */
-const LOOK_MS = 5;
+const SAMPLE_INTERVAL_MS = 5;
 
 interface Span {
   beginMs: number;
@@ -59,7 +59,7 @@ interface Span {
 }
 
 let platforms = 0;
-let looking: NodeJS.Timeout | undefined;
+let timer: NodeJS.Timeout | undefined;
 let last = { atMs: 0, threadMs: 0 };
 /** Long turns since they were last asked for, and the collections of garbage meanwhile. */
 let longTurns: (Span & { threadMs: number })[] = [];
@@ -69,7 +69,7 @@ const collector = new PerformanceObserver((list) => {
     collections.push({ beginMs: startTime, endMs: startTime + duration });
 });
 
-function look(): void {
+function sample(): void {
   const now = { atMs: performance.now(), threadMs: threadMs() };
   const tookMs = now.threadMs - last.threadMs;
   if (tookMs > LONGEST_TURN_MS) longTurns.push({ beginMs: last.atMs, endMs: now.atMs, threadMs: tookMs });
@@ -79,10 +79,10 @@ function look(): void {
 /** Watches the turns of a platform in this process, until the returned function is called. */
 export function watchPlatform(): () => void {
   platforms += 1;
-  if (canWatchTurns && !looking) {
+  if (canWatchTurns && !timer) {
     last = { atMs: performance.now(), threadMs: threadMs() };
     collector.observe({ entryTypes: ['gc'] });
-    looking = setInterval(look, LOOK_MS).unref();
+    timer = setInterval(sample, SAMPLE_INTERVAL_MS).unref();
   }
   return () => {
     platforms -= 1;
@@ -92,14 +92,14 @@ export function watchPlatform(): () => void {
 
 export function stopWatching(): void {
   platforms = 0;
-  clearInterval(looking);
+  clearInterval(timer);
   collector.disconnect();
-  looking = undefined;
+  timer = undefined;
 }
 
 /** Forgets the turns up to now. */
-export function forgetTurns(): void {
-  if (looking) look();
+export function resetTurns(): void {
+  if (timer) sample();
   longTurns = [];
   collections = [];
 }
@@ -108,8 +108,8 @@ export function forgetTurns(): void {
  * Processor time of the longest turn since the last call; 0 if none took longer than the limit. Collecting garbage does not count, because
  * most of that is left over from the tests that ran before in the same process.
  */
-export async function takeLongTurn(limitMs: number): Promise<number> {
-  if (looking) look();
+export async function takeLongestTurn(limitMs: number): Promise<number> {
+  if (timer) sample();
   // Collections are announced in a later turn.
   if (longTurns.length > 0) await nextTurn();
   const tookMs = longTurns.map(({ beginMs, endMs, threadMs: tookMs }) =>
@@ -118,7 +118,7 @@ export async function takeLongTurn(limitMs: number): Promise<number> {
       tookMs,
     ),
   );
-  forgetTurns();
+  resetTurns();
   const longestMs = Math.max(0, ...tookMs);
   if (longestMs <= limitMs) return 0;
   const undisturbed = undisturbedMs(longestMs);

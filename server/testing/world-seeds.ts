@@ -43,7 +43,7 @@ export async function firstWorld(seed: string): Promise<World> {
 }
 
 /** A world in memory with its services and seeds. */
-export type SeedsForTests = ControlPlane & {
+export type TestSeeds = ControlPlane & {
   store: WorldStore;
   act: Actor;
   seeds: WorldSeeds;
@@ -53,13 +53,13 @@ export type SeedsForTests = ControlPlane & {
 /**
  * Opens a world with everything that seeds need. Records that are changed in place fail the test.
  *
- * @param around wraps the store for the seeds, e.g. to change the world at a critical moment
+ * @param wrapStore wraps the store for the seeds, e.g. to change the world at a critical moment
  */
 export async function openSeeds(
   world: World,
   invoker: LambdaInvoker = idleInvoker,
-  around: (store: WorldStore) => WorldSeedsOptions['store'] = (store) => store,
-): Promise<SeedsForTests> {
+  wrapStore: (store: WorldStore) => WorldSeedsOptions['store'] = (store) => store,
+): Promise<TestSeeds> {
   const warnings: string[] = [];
   const onWarning = (message: string) => warnings.push(message);
   const medium = { kind: 'memory' } as const;
@@ -74,7 +74,7 @@ export async function openSeeds(
     hashPassword: async (password) => `hash of ${password}`,
   });
   const randomPasswords = await RandomPasswords.open(undefined);
-  const seeds = worldSeeds({ ...options, store: around(store), randomPasswords });
+  const seeds = worldSeeds({ ...options, store: wrapStore(store), randomPasswords });
   return { ...core, store, act: systemActor(store.view.root, 'api'), seeds, warnings };
 }
 

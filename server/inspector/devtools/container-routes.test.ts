@@ -4,15 +4,15 @@ import { expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { TERMINAL_PROTOCOL } from '../../model/terminal-words.ts';
 import { rootPairOf } from '../../testing/account.ts';
-import { makePlace } from '../../testing/place.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
 import { resourceFactoryFor } from '../../testing/resource-factory.ts';
+import { createTenant } from '../../testing/tenant.ts';
 
 const platform = sharedPlatform();
 
 it('a terminal cannot be opened from other pages, whatever credentials the browser sends', async () => {
-  const place = await makePlace(platform.root, 'acme');
-  const { id } = await resourceFactoryFor(platform.root).container(place, { image: 'none' });
+  const tenant = await createTenant(platform.root, 'acme');
+  const { id } = await resourceFactoryFor(platform.root).container(tenant, { image: 'none' });
   const { baseUrl } = platform.emulator;
   const statusFor = async (origin: string) => {
     const url = `${baseUrl.replace('http', 'ws')}/inspect/containers/${id}/terminal`;

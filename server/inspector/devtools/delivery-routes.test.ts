@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeAccount, rootPairOf } from '../../testing/account.ts';
 import { type Reply, send } from '../../testing/checked-client.ts';
-import type { Body } from '../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
+import type { Body } from '../../testing/tenant.ts';
 
 const platform = sharedPlatform({ seed: 'demo' });
 let auth: string;

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeAccount, rootPairOf } from '../../testing/account.ts';
 import { basic, type Reply, send } from '../../testing/checked-client.ts';
-import { type Body, lambdaBody, makePlace, makeUser, type Place } from '../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
+import { type Body, createTenant, lambdaBody, makeUser, type Tenant } from '../../testing/tenant.ts';
 
 const platform = sharedPlatform();
-let acme: Place;
+let acme: Tenant;
 
 const tree = (path: string): Promise<Reply> => {
   const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
@@ -14,7 +14,7 @@ const tree = (path: string): Promise<Reply> => {
 const namesOf = (rows: Body[]) => rows.map(({ name }) => name);
 
 beforeAll(async () => {
-  acme = await makePlace(platform.root, 'acme');
+  acme = await createTenant(platform.root, 'acme');
   for (const name of ['ten-10', 'ten-9', 'other']) {
     await platform.root.create(`${acme.environment}/lambdas`, lambdaBody(acme, name));
   }
@@ -117,14 +117,14 @@ describe('GET /inspect/tree', () => {
   });
 
   it('stays within a scope', async () => {
-    await makePlace(platform.root, 'other-org');
+    await createTenant(platform.root, 'other-org');
     expect((await tree(`?q=env&word=environments&scope=${acme.workspaceId}`)).body.total).toBe(1);
     expect((await tree('?q=env&word=environments')).body.total).toBe(2);
   });
 
   it('hides resources that the caller cannot view', async () => {
-    const { voice } = await makeUser(platform, 'outsider');
-    const found = () => voice.send('GET', '/../inspect/tree?q=ten');
+    const { client } = await makeUser(platform, 'outsider');
+    const found = () => client.send('GET', '/../inspect/tree?q=ten');
     expect((await found()).body).toEqual({ rows: [], above: [], total: 0 });
   });
 });

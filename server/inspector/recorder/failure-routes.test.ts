@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeAccount, rootPairOf } from '../../testing/account.ts';
 import { basic, send } from '../../testing/checked-client.ts';
-import { type Body, grant, makePlace, type Place } from '../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../../testing/resource-factory.ts';
+import { type Body, createTenant, grant, type Tenant } from '../../testing/tenant.ts';
 
 /** A web form's lambda, the shortest there can be: whatever the CRM says, the visitor reads SUCCESS. */
 const code = `exports.run = async (event) => {
@@ -17,14 +17,14 @@ const code = `exports.run = async (event) => {
 };`;
 
 const platform = sharedPlatform();
-let acme: Place;
+let acme: Tenant;
 let root: string;
 let make: ResourceFactory;
 
 beforeAll(async () => {
   root = rootPairOf(platform);
   make = resourceFactoryFor(platform.root);
-  acme = await makePlace(platform.root, 'acme');
+  acme = await createTenant(platform.root, 'acme');
 });
 
 const inspect = (method: string, path: string, body?: object, auth = root) =>

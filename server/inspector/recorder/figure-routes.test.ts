@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeAccount, rootPairOf } from '../../testing/account.ts';
 import { send } from '../../testing/checked-client.ts';
-import { type Body, grant, makePlace, type Place } from '../../testing/place.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
 import { resourceFactoryFor } from '../../testing/resource-factory.ts';
+import { type Body, createTenant, grant, type Tenant } from '../../testing/tenant.ts';
 
 /** Fails, calls the CRM in vain, or returns its number. */
 const code = `exports.run = async (event) => {
@@ -16,13 +16,13 @@ const code = `exports.run = async (event) => {
 const CALLS = 60;
 
 const platform = sharedPlatform();
-let acme: Place;
+let acme: Tenant;
 let root: string;
 let first: Body;
 
 beforeAll(async () => {
   root = rootPairOf(platform);
-  acme = await makePlace(platform.root, 'acme');
+  acme = await createTenant(platform.root, 'acme');
   const make = resourceFactoryFor(platform.root);
   const endpoints: Body[] = [];
   for (let count = 0; count < 2; count++) {

@@ -1,12 +1,20 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { basic, bearer, send } from '../../testing/checked-client.ts';
-import { type Body, containerBody, grant, lambdaBody, makePlace, makeUser, type Place } from '../../testing/place.ts';
 import { refusal, sharedPlatform, startPlatform } from '../../testing/platform.ts';
+import {
+  type Body,
+  containerBody,
+  createTenant,
+  grant,
+  lambdaBody,
+  makeUser,
+  type Tenant,
+} from '../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const platform = sharedPlatform({ limits: { logLines: 3 } });
-let acme: Place;
+let acme: Tenant;
 let echo: Body;
 let container: Body;
 let root: string;
@@ -20,7 +28,7 @@ const code = `exports.run = (event, context, callback) => {
 beforeAll(async () => {
   const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
   root = basic(apiKey, apiSecret);
-  acme = await makePlace(platform.root, 'acme');
+  acme = await createTenant(platform.root, 'acme');
   echo = await platform.root.create(`${acme.environment}/lambdas`, lambdaBody(acme, 'echo', { code }));
   container = await platform.root.create(`${acme.environment}/containers`, containerBody(acme, 'web'));
   const { id } = await makeUser(platform, 'ada');

@@ -1,12 +1,20 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { basic, send } from '../../testing/checked-client.ts';
-import { type Body, containerBody, grant, lambdaBody, makePlace, makeUser, type Place } from '../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
+import {
+  type Body,
+  containerBody,
+  createTenant,
+  grant,
+  lambdaBody,
+  makeUser,
+  type Tenant,
+} from '../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const platform = sharedPlatform();
-let acme: Place;
+let acme: Tenant;
 let lambda: Body;
 let container: Body;
 let rootKey: string;
@@ -21,7 +29,7 @@ const code = `exports.run = (event, context, callback) => {
 beforeAll(async () => {
   const { root, emulator } = platform;
   rootKey = basic(emulator.rootCredentials.apiKey, emulator.rootCredentials.apiSecret ?? '');
-  acme = await makePlace(root, 'acme');
+  acme = await createTenant(root, 'acme');
   lambda = await root.create(`${acme.environment}/lambdas`, lambdaBody(acme, 'talker', { code }));
   container = await root.create(`${acme.environment}/containers`, containerBody(acme, 'web'));
   const api = await root.create(`${acme.environment}/apis`, { name: 'site' });

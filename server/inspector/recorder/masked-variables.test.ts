@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { rootPairOf } from '../../testing/account.ts';
 import { send } from '../../testing/checked-client.ts';
-import { makePlace } from '../../testing/place.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
 import { resourceFactoryFor } from '../../testing/resource-factory.ts';
+import { createTenant } from '../../testing/tenant.ts';
 
 const SECRET = 'fern+moss/4711==';
 /** Sends its event to the mock GitLab as a variable, and logs it. */
@@ -27,10 +27,10 @@ const inspect = async (path: string) => {
 describe('the value of a masked variable', () => {
   it('is in nothing that was recorded, whether sent, answered or printed, and no search finds it', async () => {
     const { scmToken, scmUrl } = platform.emulator;
-    const place = await makePlace(platform.root, 'acme');
+    const tenant = await createTenant(platform.root, 'acme');
     const make = resourceFactoryFor(platform.root);
-    const lambda = await make.lambda(place, { code: CODE });
-    const api = await make.api(place);
+    const lambda = await make.lambda(tenant, { code: CODE });
+    const api = await make.api(tenant);
     const { properties } = await make.endpoint(api, lambda);
     const sent = { url: `${scmUrl}/api/v4`, token: scmToken, value: SECRET };
     const answer = await send('POST', properties.public_url, { body: sent });

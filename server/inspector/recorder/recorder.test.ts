@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { basic, send } from '../../testing/checked-client.ts';
-import { type Body, grant, lambdaBody, makePlace, makeUser, type Place } from '../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
 import { startRequestRecorder } from '../../testing/request-recorder.ts';
 import { resourceFactoryFor } from '../../testing/resource-factory.ts';
+import { type Body, createTenant, grant, lambdaBody, makeUser, type Tenant } from '../../testing/tenant.ts';
 
 const code = `exports.run = (event, context, callback) => {
   const { fail, say } = JSON.parse(event);
@@ -13,17 +13,17 @@ const code = `exports.run = (event, context, callback) => {
 };`;
 
 const platform = sharedPlatform();
-let acme: Place;
+let acme: Tenant;
 let echo: Body;
 let endpoint: Body;
 let root: string;
-let elsewhere: Place;
+let elsewhere: Tenant;
 
 beforeAll(async () => {
   const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
   root = basic(apiKey, apiSecret);
-  acme = await makePlace(platform.root, 'acme');
-  elsewhere = await makePlace(platform.root, 'other');
+  acme = await createTenant(platform.root, 'acme');
+  elsewhere = await createTenant(platform.root, 'other');
   echo = await platform.root.create(`${acme.environment}/lambdas`, lambdaBody(acme, 'echo', { code }));
   const api = await platform.root.create(`${acme.environment}/apis`, { name: 'web', properties: {} });
   endpoint = await platform.root.create(`/root/apis/${api.id}/apiendpoints`, {

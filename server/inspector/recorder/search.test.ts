@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { SearchHit, SearchPart } from '../../api/routes/search.ts';
 import { makeAccount, rootPairOf } from '../../testing/account.ts';
 import { send } from '../../testing/checked-client.ts';
-import { type Body, grant } from '../../testing/place.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
+import { type Body, grant } from '../../testing/tenant.ts';
 
 const platform = sharedPlatform({ seed: 'demo' });
 let executionId: string;

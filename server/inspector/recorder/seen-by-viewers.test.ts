@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeAccount, rootPairOf } from '../../testing/account.ts';
 import { send } from '../../testing/checked-client.ts';
-import { type Body, grant, makePlace, type Place } from '../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../../testing/resource-factory.ts';
+import { type Body, createTenant, grant, type Tenant } from '../../testing/tenant.ts';
 
 /** Writes to the log, and calls a host that does not exist. */
 const CODE = `exports.run = async () => {
@@ -13,7 +13,7 @@ const CODE = `exports.run = async () => {
 };`;
 
 const platform = sharedPlatform();
-let acme: Place;
+let acme: Tenant;
 let make: ResourceFactory;
 let root: string;
 let viewer: { id: string; bearer: string };
@@ -22,7 +22,7 @@ let lambda: Body;
 beforeAll(async () => {
   root = rootPairOf(platform);
   make = resourceFactoryFor(platform.root);
-  acme = await makePlace(platform.root, 'acme');
+  acme = await createTenant(platform.root, 'acme');
   viewer = await makeAccount(platform, 'viewer');
   await grant(platform.root, '/root', 'org.view', viewer.id);
   lambda = await make.lambda(acme, { code: CODE, env: { CRM_OID: 'the-oid' } });

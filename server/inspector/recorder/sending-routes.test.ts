@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeAccount } from '../../testing/account.ts';
 import { basic, send } from '../../testing/checked-client.ts';
-import { type Body, grant, lambdaBody, makePlace, type Place } from '../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
+import { type Body, createTenant, grant, lambdaBody, type Tenant } from '../../testing/tenant.ts';
 
 /** Returns who called, and headers that the platform must remove. */
 const CODE = `exports.run = (event, context, callback) => {
@@ -11,14 +11,14 @@ const CODE = `exports.run = (event, context, callback) => {
 };`;
 
 const platform = sharedPlatform();
-let acme: Place;
+let acme: Tenant;
 let root: string;
 let ada: { id: string; bearer: string };
 
 beforeAll(async () => {
   const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
   root = basic(apiKey, apiSecret);
-  acme = await makePlace(platform.root, 'acme');
+  acme = await createTenant(platform.root, 'acme');
   ada = await makeAccount(platform, 'ada');
   const echo = await platform.root.create(`${acme.environment}/lambdas`, lambdaBody(acme, 'echo', { code: CODE }));
   const api = await platform.root.create(`${acme.environment}/apis`, { name: 'web', properties: {} });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { RecordLogs } from '../../storage/records/record-logs.ts';
-import { GatewayUnderTest, invocation, text } from '../../testing/gateway.ts';
+import { invocation, TestGateway, text } from '../../testing/gateway.ts';
 import { Recorder } from './recorder.ts';
 
 const BOUNDS = { memoryBytes: 4 << 20, maxItems: 100, maxBytes: 64 << 20, maxDays: 7, onWarning: () => {} };
@@ -10,11 +10,11 @@ it.each(['invocation', 'request'])('an %s that ends first shares its bodies with
   const logs = new RecordLogs({ ...BOUNDS, nowMs: Date.now });
   const recorder = new Recorder(logs);
   await logs.open();
-  const gateway = await new GatewayUnderTest().start();
+  const gateway = await new TestGateway().start();
   const result = text('y'.repeat(SIZE_BYTES));
   const lambda = gateway.lambda(() => result, { public: true });
   gateway.endpoint(gateway.api('web'), lambda, { resource: '/echo' });
-  const traffic = gateway.nextTraffic();
+  const traffic = gateway.nextExchange();
   await gateway.send('POST', '/web/echo', { body: 'x'.repeat(SIZE_BYTES) });
   const exchange = await traffic;
   const [call] = gateway.calls;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { rootPairOf } from '../../testing/account.ts';
 import { send } from '../../testing/checked-client.ts';
-import type { Body } from '../../testing/place.ts';
 import { type Platform, startPlatform } from '../../testing/platform.ts';
+import type { Body } from '../../testing/tenant.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'terrarium-scm-place-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));

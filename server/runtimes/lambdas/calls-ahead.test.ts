@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Gate } from '../../testing/gate.ts';
-import { answerOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 /*
  * Calls may lie ready at a process whose calls are short (PoolWorker): nothing of that may be seen but the speed.
@@ -27,9 +27,9 @@ const OBEY = `
     }
   };`;
 
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 beforeAll(async () => {
-  bed = await ServiceForTests.start({ limits: { concurrency: 2, queue: 1_000 } });
+  bed = await TestLambdaService.start({ limits: { concurrency: 2, queue: 1_000 } });
 });
 afterAll(async () => {
   await bed?.stop();
@@ -53,7 +53,7 @@ describe('calls that lie ready at a process', () => {
   it('are answered each with its own result, one after the other', async () => {
     const { call, begun } = await warmLambda();
     const answers = await Promise.all(Array.from({ length: 300 }, () => call()));
-    expect(answers.map(answerOf)).toEqual(Array.from({ length: 300 }, (_, at) => `call-${at + 61}`));
+    expect(answers.map(resultOf)).toEqual(Array.from({ length: 300 }, (_, at) => `call-${at + 61}`));
     expect(new Set(begun()).size).toBe(360);
     for (const { startedAtMs = 0, acceptedAtMs, finishedAtMs } of answers) {
       expect(startedAtMs).toBeGreaterThanOrEqual(acceptedAtMs);
@@ -75,8 +75,8 @@ describe('calls that lie ready at a process', () => {
       expect(counts.get(id), id).toBe(1);
       if (requests[at] === 'die') expect(outcome).toMatchObject({ ok: false, failure: 'crash' });
       // It answered before it let its process exit.
-      else if (requests[at] === 'exit later') expect(answerOf(ended[at] as never), id).toBe(id);
-      else if (outcome.ok) expect(answerOf(ended[at] as never)).toBe(id);
+      else if (requests[at] === 'exit later') expect(resultOf(ended[at] as never), id).toBe(id);
+      else if (outcome.ok) expect(resultOf(ended[at] as never)).toBe(id);
       // The call before this one ended the process, so the call must not run again.
       else expect(outcome.failure).toBe('crash');
     }
@@ -126,9 +126,9 @@ describe('calls that lie ready at a process', () => {
       const slow = call({ url: gate.url });
       const others = Array.from({ length: 20 }, () => call());
       expect((await Promise.all(others)).every(({ outcome }) => outcome.ok)).toBe(true);
-      await gate.notifier(1);
-      gate.letThrough('through');
-      expect(answerOf(await slow)).toBe('through');
+      await gate.waitForClients(1);
+      gate.release('through');
+      expect(resultOf(await slow)).toBe('through');
     } finally {
       await gate.stop();
     }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerOf, failureOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 import { zipOf } from '../../testing/zip.ts';
 
 /* What people put into packages and handlers besides the plain case (D-056, D-057, D-138, D-142). */
@@ -9,12 +9,12 @@ import { zipOf } from '../../testing/zip.ts';
 const pages = new Map<string, Buffer>();
 const server = createServer((request, response) => response.end(pages.get(request.url ?? '')));
 let base: string;
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // As: a listening TCP server has such an address.
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  bed = await ServiceForTests.start();
+  bed = await TestLambdaService.start();
 });
 afterAll(async () => {
   await bed.stop();
@@ -92,12 +92,12 @@ describe('a package', () => {
       'snow',
     ],
   ])('%s runs', async (_what, files, handler, answer) => {
-    expect(answerOf(await run(files, handler))).toBe(answer);
+    expect(resultOf(await run(files, handler))).toBe(answer);
   });
 
   it('of which the package.json names a main has its handler there when it is named so', async () => {
     const files = { 'package.json': '{"main":"dist/app.js"}', 'dist/app.js': 'exports.run = () => "main"' };
-    expect(answerOf(await run(files, 'dist/app.run'))).toBe('main');
+    expect(resultOf(await run(files, 'dist/app.run'))).toBe('main');
   });
 });
 
@@ -107,7 +107,7 @@ describe('the output of a handler', () => {
       console.table([{ x: 1 }]); console.dir({ deep: { er: { still: { more: 1 } } } }, { depth: 0 }); console.error('%s', new Error('bad').message);
       console.assert(false, 'no'); console.count(); console.info('i'); console.debug('d'); console.warn('w'); return 'done' }`;
     const { logs, ...invocation } = await bed.run(code);
-    expect(answerOf({ logs, ...invocation })).toBe('done');
+    expect(resultOf({ logs, ...invocation })).toBe('done');
     const of = (stream: string) => logs.filter((line) => line.stream === stream).map(({ text }) => text);
     expect(of('stdout').slice(0, 2)).toEqual(['outer', '  a is 1 { b: 2 }']);
     expect(of('stdout').slice(-4)).toEqual(['{ deep: [Object] }', 'default: 1', 'i', 'd']);
@@ -119,16 +119,16 @@ describe('a handler that', () => {
   it('ends its process is a crash that says so, and the next call has another', async () => {
     const id = bed.lambda('exports.run = (event) => { if (event === "1") process.exit(3); return "alive" }');
     expect(failureOf(await bed.invoke(id, '1'))).toMatch(/^crash: .*3/);
-    expect(answerOf(await bed.invoke(id, '2'))).toBe('alive');
+    expect(resultOf(await bed.invoke(id, '2'))).toBe('alive');
   });
 
   it('leaves a rejection behind after its answer has answered', async () => {
     const id = bed.lambda(
       'exports.run = (e, c, cb) => { cb(null, "ok"); setTimeout(() => Promise.reject(new Error("late")), 5) }',
     );
-    expect(answerOf(await bed.invoke(id))).toBe('ok');
+    expect(resultOf(await bed.invoke(id))).toBe('ok');
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(answerOf(await bed.invoke(id))).toBe('ok');
+    expect(resultOf(await bed.invoke(id))).toBe('ok');
   });
 
   it.each([
@@ -138,8 +138,8 @@ describe('a handler that', () => {
     ['false', 'false', 'false'],
     ['an empty text', '""', ''],
   ])('gives back %s is answered as JSON makes it', async (_what, value, answer) => {
-    expect(answerOf(await bed.run(`exports.run = (event) => (${value})`))).toBe(answer);
-    expect(answerOf(await bed.run(`exports.run = async () => (${value})`))).toBe(answer);
+    expect(resultOf(await bed.run(`exports.run = (event) => (${value})`))).toBe(answer);
+    expect(resultOf(await bed.run(`exports.run = async () => (${value})`))).toBe(answer);
   });
 
   it.each([
@@ -183,7 +183,7 @@ describe('a handler that', () => {
   it('gives back an http-aware response whose body is bytes is given them in base64', async () => {
     const id = bed.lambda('exports.run = () => ({ statusCode: 200, body: Buffer.from([0, 255]) })');
     const invocation = await bed.invoke(id, '', { httpAware: true });
-    expect(JSON.parse(answerOf(invocation))).toEqual({ statusCode: 200, body: 'AP8=', isBase64Encoded: true });
+    expect(JSON.parse(resultOf(invocation))).toEqual({ statusCode: 200, body: 'AP8=', isBase64Encoded: true });
   });
 
   /** What the handler gives back to an http-aware endpoint, and what the log says. */
@@ -229,7 +229,7 @@ describe('a handler that', () => {
     'gives back headers as %s has them in the HTTP response',
     async (headers) => {
       const { invocation, said } = await inAnswer(`{ statusCode: 200, headers: ${headers}, body: 'x' }`);
-      expect(JSON.parse(answerOf(invocation))).toEqual({ statusCode: 200, headers: { 'x-a': ['1'] }, body: 'x' });
+      expect(JSON.parse(resultOf(invocation))).toEqual({ statusCode: 200, headers: { 'x-a': ['1'] }, body: 'x' });
       expect(said).toEqual([]);
     },
   );
@@ -242,7 +242,7 @@ describe('a handler that', () => {
   it('has returned a value and never calls back has that as its result at the timeout', async () => {
     const code = 'exports.run = (event, context, callback) => { setInterval(() => {}, 1000); return "held" }';
     const invocation = await bed.run(code, { timeout: 2 });
-    expect(answerOf(invocation)).toBe('held');
+    expect(resultOf(invocation)).toBe('held');
     expect(invocation.logs.map(({ text }) => text).join()).toMatch(
       /did not call its callback within the timeout.*Timeout/,
     );
@@ -251,6 +251,6 @@ describe('a handler that', () => {
   it('has a large environment sees all of it', async () => {
     const env = Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`NAME_${n}`, 'x'.repeat(100)]));
     const code = 'exports.run = () => Object.keys(process.env).filter((n) => n.startsWith("NAME_")).length';
-    expect(answerOf(await bed.run(code, { env }))).toBe('2000');
+    expect(resultOf(await bed.run(code, { env }))).toBe('2000');
   });
 });

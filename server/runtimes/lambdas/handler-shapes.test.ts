@@ -5,17 +5,17 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Invocation } from '../../model/invocation.ts';
-import { answerOf, failureOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 /** Says `pong` a while after it was written to: another server's answer, by a connection that stays. */
 const ponger = createServer((socket) => {
   socket.on('data', () => setTimeout(() => socket.write('pong'), 150)).on('error', () => {});
 });
 
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 let env: { PONGER: string };
 beforeAll(async () => {
-  bed = await ServiceForTests.start();
+  bed = await TestLambdaService.start();
   await new Promise<void>((resolve) => ponger.listen(0, '127.0.0.1', resolve));
   // As: a listening TCP server has such an address.
   env = { PONGER: String((ponger.address() as AddressInfo).port) };
@@ -116,7 +116,7 @@ describe('a handler that calls back later is waited for (D-138)', () => {
     const id = bed.lambda(code, { timeout, env });
     for (let call = 1; call <= 2; call += 1) {
       const invocation = await bed.invoke(id);
-      expect(answerOf(invocation)).toBe('late');
+      expect(resultOf(invocation)).toBe('late');
       expect(notesOf(invocation)).toEqual([]);
     }
   });
@@ -168,10 +168,10 @@ describe('a handler that could call back and does not ends when nothing is left 
         else return handler(...args);
       };`;
     const id = bed.lambda(code, { timeout, env });
-    expect(answerOf(await bed.invoke(id))).toBe('first');
+    expect(resultOf(await bed.invoke(id))).toBe('first');
     for (let call = 1; call <= 2; call += 1) {
       const invocation = await bed.invoke(id);
-      expect(answerOf(invocation)).toBe(answer);
+      expect(resultOf(invocation)).toBe(answer);
       expect(notesOf(invocation)).toEqual(notes.map((note) => expect.stringMatching(note)));
       expect(invocation.cold).toBe(false);
     }
@@ -180,14 +180,14 @@ describe('a handler that could call back and does not ends when nothing is left 
   it('and its process, isolated, is not ended before', async () => {
     const code = 'exports.run = (event, context, callback) => { setTimeout(() => console.log("done"), 200) }';
     const invocation = await bed.run(code, { isolate: true, timeout });
-    expect(answerOf(invocation)).toBe('');
+    expect(resultOf(invocation)).toBe('');
     expect(invocation.logs.map(({ text }) => text)).toEqual(['done', expect.stringMatching(NO_CALLBACK)]);
   });
 
   it('unless a pending operation could: then the timeout decides', async () => {
     const code = (value: string) =>
       `exports.run = (event, context, callback) => { setInterval(() => {}, 20); return ${value} }`;
-    expect(answerOf(await bed.run(code('"held"'), { timeout: 2 }))).toBe('held');
+    expect(resultOf(await bed.run(code('"held"'), { timeout: 2 }))).toBe('held');
     expect(failureOf(await bed.run(code('undefined'), { timeout: 0.4 }))).toMatch(/^timeout: /);
   });
 });
@@ -205,7 +205,7 @@ describe('a handler that cannot call back', () => {
     ],
   ])('answers at once: %s', async (_what, source, answer) => {
     const invocation = await bed.run(`exports.run = ${source}`, { timeout });
-    expect(answerOf(invocation)).toBe(answer);
+    expect(resultOf(invocation)).toBe(answer);
     expect(invocation.logs).toEqual([]);
   });
 
@@ -296,7 +296,7 @@ describe('valid exports of a module (D-139)', () => {
     const compiled = 'Object.defineProperty(exports, "__esModule", { value: true }); exports.default = () => "ok"';
     await writeFile(path.join(folder, 'compiled.cjs'), compiled);
     const properties = { code_type: 'package', package_url: pathToFileURL(folder).href, handler: 'index.run', timeout };
-    expect(answerOf(await bed.run('', properties))).toBe('ok');
+    expect(resultOf(await bed.run('', properties))).toBe('ok');
   });
 
   it('a class is distinguished from an instance, and a getter that throws is an error', async () => {

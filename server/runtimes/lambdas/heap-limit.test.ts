@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answerOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 /**
  * The limit of a process's heap is a flag of V8, and with other flags than Node was built with V8 takes none of the code that it
  * has compiled of Node's own modules: scripts/build-child.mjs takes the flag away once it applies.
  */
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 
 beforeEach(async () => {
-  bed = await ServiceForTests.start();
+  bed = await TestLambdaService.start();
 });
 afterEach(() => bed.stop());
 
@@ -25,7 +25,7 @@ describe.each(Object.entries(PROCESSES))('a process %s', (_what, env) => {
     const code = 'exports.run = async () => require("v8").cachedDataVersionTag()';
     const lambda = bed.lambda(code, { env });
     const plain = execFileSync(process.execPath, ['-p', 'require("v8").cachedDataVersionTag()'], { env: {} });
-    expect(Number(answerOf(await bed.invoke(lambda)))).toBe(Number(plain));
+    expect(Number(resultOf(await bed.invoke(lambda)))).toBe(Number(plain));
   });
 });
 
@@ -42,7 +42,7 @@ it.each([
   ],
 ])('limits a heap all the same: %s', async (_whose, code) => {
   const lambda = bed.lambda(code, { env: PROCESSES['without a spare'], memory: MEMORY_MB });
-  const limitMb = Number(answerOf(await bed.invoke(lambda)));
+  const limitMb = Number(resultOf(await bed.invoke(lambda)));
   expect(limitMb).toBeGreaterThanOrEqual(MEMORY_MB);
   expect(limitMb).toBeLessThan(MEMORY_MB + YOUNG_MB);
 });

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { answerOf, failureOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 /** What every lambda sees, as its own source tells it. */
 const TELL_ENV = 'exports.run = () => process.env';
 
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 beforeAll(async () => {
-  bed = await ServiceForTests.start({
+  bed = await TestLambdaService.start({
     hostEnv: {
       PATH: process.env.PATH,
       LANG: 'C.UTF-8',
@@ -30,14 +30,14 @@ describe('source', () => {
     ['export default of a function', 'export default (event) => event'],
     ['an ES module with top-level await', 'const wait = await 1; export const run = (event) => event'],
   ])('with %s runs', async (_name, code) => {
-    expect(answerOf(await bed.run(code, {}, 'hello'))).toBe('hello');
+    expect(resultOf(await bed.run(code, {}, 'hello'))).toBe('hello');
   });
 
   it('may be base64 or plain text', async () => {
     const code = 'exports.run = () => "grüße"';
     const base64 = Buffer.from(code).toString('base64');
     const wrapped = `${base64.replace(/.{12}/g, '$&\r\n')}\n`;
-    for (const sent of [base64, wrapped]) expect(answerOf(await bed.run(sent))).toBe('grüße');
+    for (const sent of [base64, wrapped]) expect(resultOf(await bed.run(sent))).toBe('grüße');
   });
 
   it('may require and import what Node has, in either kind of module', async () => {
@@ -45,8 +45,8 @@ describe('source', () => {
       'const https = require("https"); exports.run = async () => (await import("node:fs")).existsSync("/") + typeof https.request';
     const es =
       'import fs from "fs"; const https = require("https"); export const run = () => fs.existsSync("/") + typeof https.request';
-    expect(answerOf(await bed.run(common))).toBe('truefunction');
-    expect(answerOf(await bed.run(es))).toBe('truefunction');
+    expect(resultOf(await bed.run(common))).toBe('truefunction');
+    expect(resultOf(await bed.run(es))).toBe('truefunction');
   });
 });
 
@@ -57,7 +57,7 @@ describe('an invocation', () => {
     }`);
     const context = { path: '/rest', params: { q: ['1', '2'] }, headers: { host: 'h' }, apiEndpointId: randomUUID() };
     const invocation = await bed.invoke(id, '{"eventName":"made"}', context);
-    const seen = JSON.parse(answerOf(invocation));
+    const seen = JSON.parse(resultOf(invocation));
     expect(seen).toEqual({
       event: '{"eventName":"made"}',
       late: false,
@@ -88,7 +88,7 @@ describe('an invocation', () => {
     const { createHash } = await import('node:crypto');
     for (const size of [0, 1, 20_000, 3_000_000]) {
       const body = 'ü'.repeat(size) || '{}';
-      expect(answerOf(await bed.invoke(id, body))).toBe(createHash('sha256').update(body).digest('hex') + body.length);
+      expect(resultOf(await bed.invoke(id, body))).toBe(createHash('sha256').update(body).digest('hex') + body.length);
     }
   });
 
@@ -116,7 +116,7 @@ describe('an invocation', () => {
 
   it('keeps its output line by line, including its last output', async () => {
     const seen: string[] = [];
-    const watched = await ServiceForTests.start({ onLog: (_id, line) => seen.push(line.text) });
+    const watched = await TestLambdaService.start({ onLog: (_id, line) => seen.push(line.text) });
     const id = watched.lambda(`exports.run = (event, context, callback) => {
       console.log('one\\ntwo'); console.error('three'); process.stdout.write('no newline');
       callback(null, 'x')
@@ -159,7 +159,7 @@ describe('the environment of a lambda (D-111, D-113)', () => {
       env: { LEVEL: 'environment', META_URL: 'http://mine' },
     });
     const id = bed.lambda(TELL_ENV, { env: { LEVEL: 'lambda', 'dotted.name': 'x' } }, 'environment');
-    const { HOME, TMPDIR, ...env } = JSON.parse(answerOf(await bed.invoke(id)));
+    const { HOME, TMPDIR, ...env } = JSON.parse(resultOf(await bed.invoke(id)));
     expect(env).toEqual({
       PATH: process.env.PATH,
       LANG: 'C.UTF-8',
@@ -178,14 +178,14 @@ describe('the environment of a lambda (D-111, D-113)', () => {
   it('has a home and a temporary folder that can be written to', async () => {
     const code = `const fs = require('fs'), os = require('os');
       exports.run = () => { fs.writeFileSync(os.tmpdir() + '/a', 'x'); fs.writeFileSync('b', 'y'); return fs.readFileSync(os.homedir() + '/b', 'utf8') }`;
-    expect(answerOf(await bed.run(code))).toBe('y');
+    expect(resultOf(await bed.run(code))).toBe('y');
   });
 
   it('has a temporary folder of its own, which only its user can read and which goes with the lambda', async () => {
     const code = `const fs = require('fs'), os = require('os');
       exports.run = () => [os.tmpdir(), fs.readdirSync(os.tmpdir()).length, (fs.statSync(os.tmpdir()).mode & 0o777).toString(8)]`;
     const ids = [bed.lambda(code), bed.lambda(code)];
-    const [first, second] = await Promise.all(ids.map(async (id) => JSON.parse(answerOf(await bed.invoke(id)))));
+    const [first, second] = await Promise.all(ids.map(async (id) => JSON.parse(resultOf(await bed.invoke(id)))));
     expect(first[0]).not.toBe(second[0]);
     expect(first.slice(1)).toEqual([0, '700']);
     bed.remove(ids[0] ?? '');
@@ -199,14 +199,14 @@ describe('the environment of a lambda (D-111, D-113)', () => {
       const server = require('net').createServer().on('error', callback);
       server.listen(folder + '/SingletonSocket', () => server.close(() => callback(null, 'listening')));
     }`;
-    expect(answerOf(await bed.run(code))).toBe('listening');
+    expect(resultOf(await bed.run(code))).toBe('listening');
   });
 
   it('has effect even for what Node reads only when it starts', async () => {
     const invocation = await bed.run('exports.run = () => String(process.throwDeprecation)', {
       env: { NODE_OPTIONS: '--throw-deprecation' },
     });
-    expect(answerOf(invocation)).toBe('true');
+    expect(resultOf(invocation)).toBe('true');
   });
 
   it('has the mounted secrets, as variables and as files below its home (D-045)', async () => {
@@ -229,7 +229,7 @@ describe('the environment of a lambda (D-111, D-113)', () => {
     ];
     const code =
       'exports.run = () => [process.env.PASSWORD, require("fs").readFileSync("etc/conf/plain.txt", "utf8"), process.env.GONE]';
-    expect(JSON.parse(answerOf(await bed.run(code, { secrets })))).toEqual(['pässword', 'not base64!', '']);
+    expect(JSON.parse(resultOf(await bed.run(code, { secrets })))).toEqual(['pässword', 'not base64!', '']);
   });
 
   it('refuses a secret file that would lie outside of its home', async () => {

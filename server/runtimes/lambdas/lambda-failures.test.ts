@@ -4,11 +4,11 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerOf, failureOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 beforeAll(async () => {
-  bed = await ServiceForTests.start({ limits: { resultBytes: 1024 * 1024 } });
+  bed = await TestLambdaService.start({ limits: { resultBytes: 1024 * 1024 } });
 });
 afterAll(() => bed.stop());
 
@@ -39,7 +39,7 @@ describe('each failure of D-139 has its own outcome and message', () => {
     const sleep = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
     while (!existsSync(done)) sleep(10);
     sleep(1_500);
-    expect(answerOf(await answer)).toBe('finished');
+    expect(resultOf(await answer)).toBe('finished');
     await rm(done);
   });
 
@@ -107,7 +107,7 @@ describe('each failure of D-139 has its own outcome and message', () => {
 
   it('a result that is too large names both sizes', async () => {
     const code = 'exports.run = (event) => "x".repeat(Number(event))';
-    expect(answerOf(await bed.run(code, {}, String(1024 * 1024)))).toHaveLength(1024 * 1024);
+    expect(resultOf(await bed.run(code, {}, String(1024 * 1024)))).toHaveLength(1024 * 1024);
     expect(failureOf(await bed.run(code, {}, String(1024 * 1024 + 1)))).toBe(
       'too-large: the result has 1048577 bytes; at most 1048576 are allowed',
     );

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { answerOf, failureOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 import { isAlive } from '../../testing/process-alive.ts';
 
 /*
@@ -12,11 +12,11 @@ const OBEY = `
   exports.run = (event, context, callback) => eval(event);
 `;
 
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 let rogue: string;
 let neighbour: string;
 beforeAll(async () => {
-  bed = await ServiceForTests.start();
+  bed = await TestLambdaService.start();
   rogue = bed.lambda(OBEY, { timeout: 10 });
   neighbour = bed.lambda('exports.run = (event) => event');
 });
@@ -27,8 +27,8 @@ const order = (source: string) => bed.invoke(rogue, source);
 const orderBriefly = (source: string) => bed.invoke(bed.lambda(OBEY, { timeout: 0.3 }), source);
 
 afterEach(async () => {
-  for (let call = 0; call < 3; call += 1) expect(answerOf(await order('callback(null, 6 * 7)'))).toBe('42');
-  expect(answerOf(await bed.invoke(neighbour, 'still here'))).toBe('still here');
+  for (let call = 0; call < 3; call += 1) expect(resultOf(await order('callback(null, 6 * 7)'))).toBe('42');
+  expect(resultOf(await bed.invoke(neighbour, 'still here'))).toBe('still here');
   expect(bed.service.stats()).toMatchObject({ running: 0, waiting: 0 });
 });
 
@@ -38,8 +38,8 @@ describe('a lambda may end its process', () => {
   });
 
   it('with process.exit right after its answer, which counts', async () => {
-    expect(answerOf(await order('callback(null, "bye"); setImmediate(() => exit(1))'))).toBe('bye');
-    expect(answerOf(await order('callback(null, "bye"); exit(1)'))).toBe('bye');
+    expect(resultOf(await order('callback(null, "bye"); setImmediate(() => exit(1))'))).toBe('bye');
+    expect(resultOf(await order('callback(null, "bye"); exit(1)'))).toBe('bye');
   });
 
   it('with process.abort', async () => {
@@ -51,7 +51,7 @@ describe('a lambda may end its process', () => {
   });
 
   it('with an exception that is not caught, long after its answer', async () => {
-    expect(answerOf(await order('setTimeout(() => { throw new Error("late") }, 20); callback(null, "ok")'))).toBe('ok');
+    expect(resultOf(await order('setTimeout(() => { throw new Error("late") }, 20); callback(null, "ok")'))).toBe('ok');
     const log = () => bed.service.log(rogue, {}).join('\n');
     await expect.poll(log).toMatch(/between calls: uncaught exception: late/);
   });
@@ -86,14 +86,14 @@ describe('a lambda may never answer', () => {
 
 describe('a lambda may answer badly', () => {
   it('twice, and with an error after that', async () => {
-    expect(answerOf(await order('callback(null, 1); callback(null, 2); callback(new Error("no"))'))).toBe('1');
+    expect(resultOf(await order('callback(null, 1); callback(null, 2); callback(new Error("no"))'))).toBe('1');
   });
 
   it('again while the next call runs', async () => {
-    expect(answerOf(await order('setTimeout(() => callback(null, "stale"), 30); callback(null, "first")'))).toBe(
+    expect(resultOf(await order('setTimeout(() => callback(null, "stale"), 30); callback(null, "first")'))).toBe(
       'first',
     );
-    expect(answerOf(await order('setTimeout(() => callback(null, "second"), 60); void 0'))).toBe('second');
+    expect(resultOf(await order('setTimeout(() => callback(null, "second"), 60); void 0'))).toBe('second');
   });
 
   it('with more than it may', async () => {
@@ -114,7 +114,7 @@ describe('a lambda may answer badly', () => {
 describe('a lambda may write', () => {
   it('a hundred thousand lines', async () => {
     const invocation = await order('for (let i = 0; i < 1e5; i += 1) console.log("line " + i); callback(null, "done")');
-    expect(answerOf(invocation)).toBe('done');
+    expect(resultOf(invocation)).toBe('done');
     expect(invocation.logs.length).toBeLessThan(10_010);
     expect(invocation.logs[0]?.text).toBe('line 0');
     expect(invocation.logs.at(-1)?.text).toMatch(/output cut here/);
@@ -134,16 +134,16 @@ describe('a lambda may write', () => {
   it('on and on after it has answered; then its process is ended', async () => {
     const source =
       'setInterval(() => { try { fs.writeSync(2, "x".repeat(60e3)) } catch {} }, 1); callback(null, process.pid)';
-    const pid = Number(answerOf(await order(source)));
+    const pid = Number(resultOf(await order(source)));
     await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
   it('to nowhere, because it closed its output', async () => {
-    expect(answerOf(await order('process.stdout.end(); process.stderr.destroy(); callback(null, "quiet")'))).toBe(
+    expect(resultOf(await order('process.stdout.end(); process.stderr.destroy(); callback(null, "quiet")'))).toBe(
       'quiet',
     );
     expect(
-      answerOf(await order('fs.closeSync(1); fs.closeSync(2); console.log("lost"); callback(null, "quieter")')),
+      resultOf(await order('fs.closeSync(1); fs.closeSync(2); console.log("lost"); callback(null, "quieter")')),
     ).toBe('quieter');
   });
 
@@ -172,7 +172,7 @@ describe('a lambda may write', () => {
   });
 
   it('to a parent that does not listen', async () => {
-    expect(answerOf(await order('callback(null, typeof process.send)'))).toBe('undefined');
+    expect(resultOf(await order('callback(null, typeof process.send)'))).toBe('undefined');
   });
 });
 
@@ -189,14 +189,14 @@ describe('a lambda may change the world of its process', () => {
       process.stdout.write = () => { throw 1 };
       callback(null, { still: "right" })`;
     const id = bed.lambda(OBEY);
-    expect(answerOf(await bed.invoke(id, source))).toBe('{"still":"right"}');
-    expect(answerOf(await bed.invoke(id, 'callback(null, "again")'))).toBe('again');
+    expect(resultOf(await bed.invoke(id, source))).toBe('{"still":"right"}');
+    expect(resultOf(await bed.invoke(id, 'callback(null, "again")'))).toBe('again');
   });
 
   it('by leaving its folder, its environment and its title', async () => {
     const source =
       'process.chdir("/"); for (const n in process.env) delete process.env[n]; process.title = "sshd"; callback(null, "ok")';
-    expect(answerOf(await order(source))).toBe('ok');
+    expect(resultOf(await order(source))).toBe('ok');
   });
 });
 

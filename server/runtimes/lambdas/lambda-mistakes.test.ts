@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ServiceForTests } from '../../testing/lambda-service.ts';
+import { TestLambdaService } from '../../testing/lambda-service.ts';
 
 /* What the log says of mistakes that lambdas written for other platforms have: one line with the place and what to write instead. */
 
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 let folder: string;
 const server = createServer((_request, response) => response.end('<html>Bad gateway</html>'));
 let page: string;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // As: a listening TCP server has such an address.
   page = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  bed = await ServiceForTests.start({ modules: path.join(folder, 'modules') });
+  bed = await TestLambdaService.start({ modules: path.join(folder, 'modules') });
 });
 afterAll(async () => {
   await bed.stop();

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerOf, failureOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 let folder: string;
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'terrarium-modules-'));
   for (const place of ['common', 'of-env']) {
@@ -15,7 +15,7 @@ beforeAll(async () => {
     await writeFile(path.join(home, 'package.json'), JSON.stringify({ name: `${place}-module`, main: 'index.js' }));
     await writeFile(path.join(home, 'index.js'), `exports.name = '${place}'`);
   }
-  bed = await ServiceForTests.start({ modules: path.join(folder, 'common') });
+  bed = await TestLambdaService.start({ modules: path.join(folder, 'common') });
 });
 afterAll(async () => {
   await bed.stop();
@@ -28,7 +28,7 @@ describe('modules that are not in the package', () => {
     'import { name } from "common-module"; export const run = () => name',
     'exports.run = async () => (await import("common-module")).name',
   ])('are those of the folder lambdas.modules: %s', async (code) => {
-    expect(answerOf(await bed.run(code))).toBe('common');
+    expect(resultOf(await bed.run(code))).toBe('common');
   });
 
   it.each([
@@ -49,8 +49,8 @@ describe('modules that are not in the package', () => {
       for (const url of [pathToFileURL(place).href, pathToFileURL(path.join(place, name)).href]) {
         const properties = { code_type: 'package', package_url: url, handler: 'run' };
         const env = { NODE_PATH: path.join(folder, 'of-env', 'node_modules') };
-        expect(answerOf(await bed.run('', properties))).toBe(expected);
-        expect(answerOf(await bed.run('', { ...properties, env }))).toBe(expected);
+        expect(resultOf(await bed.run('', properties))).toBe(expected);
+        expect(resultOf(await bed.run('', { ...properties, env }))).toBe(expected);
       }
     },
   );
@@ -64,7 +64,7 @@ describe('modules that are not in the package', () => {
 
   it("are those of the lambda's own NODE_PATH", async () => {
     const env = { NODE_PATH: path.join(folder, 'of-env', 'node_modules') };
-    expect(answerOf(await bed.run('exports.run = () => require("of-env-module").name', { env }))).toBe('of-env');
+    expect(resultOf(await bed.run('exports.run = () => require("of-env-module").name', { env }))).toBe('of-env');
   });
 });
 

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { answerOf, failureOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 let real: string;
 let link: string;
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 beforeEach(async () => {
   real = await mkdtemp(path.join(tmpdir(), 't-'));
   link = `${real}l`;
   await symlink(real, link);
   vi.stubEnv('TMPDIR', link);
-  bed = await ServiceForTests.start({ scratchDir: path.join(link, 'data', 'lambdas') });
+  bed = await TestLambdaService.start({ scratchDir: path.join(link, 'data', 'lambdas') });
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
@@ -45,7 +45,7 @@ describe('where the folder for temporary files and the data folder are behind a 
   it('a debugger finds the file by the path under which it is loaded', async () => {
     const lambda = bed.lambda('exports.run = () => __filename');
     bed.service.debug(lambda);
-    const loaded = answerOf(await bed.invoke(lambda));
+    const loaded = resultOf(await bed.invoke(lambda));
     expect(bed.service.debugState(lambda)?.file).toBe(loaded);
   });
 });

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Invocation } from '../../model/invocation.ts';
-import { answerOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 /* A web form answers its visitor and leaves the lead to the CRM: what that says is to be read in the record (D-138). */
 
@@ -17,12 +17,12 @@ const FORM = `exports.run = (event, context, callback) => {
   callback(null, 'SUCCESS');
 }`;
 
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 beforeAll(async () => {
   await new Promise<void>((resolve) => crm.listen(0, '127.0.0.1', resolve));
   // As: a listening TCP server has such an address.
   const { port } = crm.address() as AddressInfo;
-  bed = await ServiceForTests.start({
+  bed = await TestLambdaService.start({
     outbound: { crm: 'catch', crmAddress: () => ({ host: '127.0.0.1', port }) },
     onInvocation: (invocation) => records.set(invocation.executionId, invocation),
   });
@@ -42,7 +42,7 @@ it.each([[false], [true]])(
   async (isolate) => {
     const id = bed.lambda(FORM, { env, isolate });
     const first = await bed.invoke(id);
-    expect(answerOf(first)).toBe('SUCCESS');
+    expect(resultOf(first)).toBe('SUCCESS');
     expect(records.has(first.executionId)).toBe(false);
     // Others are served meanwhile, also by the same process; each has its own calls.
     const second = await bed.invoke(id);

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { OutboundRule } from '../../model/outbound-rule.ts';
-import { answerOf, failureOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 /* What a lambda sees of a call that is caught or held up is what it would see of any other (D-200). */
 
@@ -10,7 +10,7 @@ const servers: Server[] = [];
 let connections = 0;
 let thanks: string;
 let rules: OutboundRule[] = [];
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 let env: { CRM_API_BASEPATH: string; THANKS: string };
 
 async function listen(server: Server): Promise<string> {
@@ -29,7 +29,7 @@ beforeAll(async () => {
     }),
   );
   const [host = '', port] = crm.split(':');
-  bed = await ServiceForTests.start({
+  bed = await TestLambdaService.start({
     outbound: { crm: 'catch', crmAddress: () => ({ host, port: Number(port) }), rules: () => rules },
   });
   env = { CRM_API_BASEPATH: 'crm.example', THANKS: thanks };
@@ -66,7 +66,7 @@ it('a throw in the callback of a caught call is the own error of the lambda', as
 it('fetch goes where a caught POST sends it, by GET', async () => {
   const code = `exports.run = () => fetch('https://crm.example/lead', { method: 'POST', body: 'a=1' }).then(async (r) => [r.redirected, await r.text()])`;
   const invocation = await bed.run(code, { env });
-  expect(JSON.parse(answerOf(invocation))).toEqual([true, 'GET thanks']);
+  expect(JSON.parse(resultOf(invocation))).toEqual([true, 'GET thanks']);
   expect(invocation.outbound).toMatchObject([
     { method: 'POST', url: 'https://crm.example/lead', status: 302, caughtBy: 'crm' },
     { method: 'GET', url: `http://${thanks}/`, status: 200 },
@@ -79,9 +79,9 @@ it('an agent that keeps its socket keeps it for caught calls, too', async () => 
     const post = () => new Promise((ok, no) => { const sent = https.request('https://crm.example/', { method: 'POST', agent }, (r) => r.resume().on('end', ok)); sent.on('socket', (s) => sockets.add(s)).on('error', no).end('x') });
     exports.run = async () => { await post(); await post(); return sockets.size }`;
   const id = bed.lambda(code, { env });
-  expect(answerOf(await bed.invoke(id))).toBe('1');
+  expect(resultOf(await bed.invoke(id))).toBe('1');
   const second = await bed.invoke(id);
-  expect(answerOf(second)).toBe('1');
+  expect(resultOf(second)).toBe('1');
   expect(second.outbound).toMatchObject([
     { caughtBy: 'crm', status: 200 },
     { caughtBy: 'crm', status: 200 },
@@ -98,7 +98,7 @@ it.each(['crm.example', '127.0.0.1'])(
     sent.on('error', (e) => callback(null, e.message));
   }`;
     const invocation = await bed.run(code, { env }, host === 'crm.example' ? host : thanks);
-    expect(answerOf(invocation)).toBe('too slow');
+    expect(resultOf(invocation)).toBe('too slow');
   },
 );
 
@@ -107,19 +107,19 @@ it('a delay applies to each request on a connection that is kept', async () => {
   const code = `const http = require('http'); const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const get = () => new Promise((ok, no) => http.get('http://' + process.env.THANKS, { agent }, (r) => r.resume().on('end', ok)).on('error', no));
     exports.run = async () => { const t = Date.now(); await get(); await get(); return Date.now() - t }`;
-  expect(Number(answerOf(await bed.run(code, { env })))).toBeGreaterThanOrEqual(400);
+  expect(Number(resultOf(await bed.run(code, { env })))).toBeGreaterThanOrEqual(400);
   expect(connections).toBe(1);
 });
 
 it('a large body goes to the mock and back', async () => {
   const code = `exports.run = async () => (await (await fetch('https://crm.example/', { method: 'POST', body: 'x'.repeat(5e6) })).text()).length`;
-  expect(answerOf(await bed.run(code, { env }))).toBe('5000000');
+  expect(resultOf(await bed.run(code, { env }))).toBe('5000000');
 });
 
 it('a program that names the CRM is named in the log: its calls cannot be caught', async () => {
   const code = `exports.run = () => require('child_process').spawnSync('echo', ['https://crm.example/']).stdout.toString()`;
   const invocation = await bed.run(code, { env });
-  expect(answerOf(invocation)).toBe('https://crm.example/\n');
+  expect(resultOf(invocation)).toBe('https://crm.example/\n');
   expect(invocation.logs.map(({ text }) => text)).toEqual([
     "[terrarium] a program was started that names the CRM's host (echo): calls of programs other than Node.js cannot be caught",
   ]);

@@ -13,14 +13,14 @@ import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_CAPTURED_BYTES } from '../../model/exchange-record.ts';
 import type { Invocation, OutboundCall } from '../../model/invocation.ts';
-import { answerOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 /* The body of each request that a lambda sends, and of each answer, is in the record: whatever sends it, caught or not (D-200). */
 
 const packages = path.resolve(fileURLToPath(import.meta.url), '..', '..', '..', '..', 'node_modules');
 const servers: { close(): unknown; closeAllConnections?(): void }[] = [];
 const records = new Map<string, (invocation: Invocation) => void>();
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 let env: Record<string, string>;
 let http2Servers: Record<string, string>;
 
@@ -61,7 +61,7 @@ async function answerHttp2(request: Http2ServerRequest, response: Http2ServerRes
 beforeAll(async () => {
   const there = await listen(answer);
   const [host = '', port] = there.split(':');
-  bed = await ServiceForTests.start({
+  bed = await TestLambdaService.start({
     outbound: { crm: 'catch', crmAddress: () => ({ host, port: Number(port) }) },
     onInvocation: (invocation) => records.get(invocation.executionId)?.(invocation),
   });
@@ -90,7 +90,7 @@ afterAll(async () => {
 async function callsOf(code: string, more: Record<string, string> = {}): Promise<OutboundCall[]> {
   const id = bed.lambda(code, { env: { ...env, ...more }, timeout: 20 });
   const invocation = await bed.invoke(id);
-  answerOf(invocation);
+  resultOf(invocation);
   return invocation.outbound;
 }
 
@@ -160,7 +160,7 @@ describe('a call by HTTP/2 that reaches its host has both bodies in the record, 
   ])('%s', async (_name, server, call) => {
     const id = bed.lambda(`exports.run = () => ${call}`, { env: { ...env, ...http2Servers }, timeout: 20 });
     const invocation = await bed.invoke(id);
-    expect(answerOf(invocation)).toBe('2.0');
+    expect(resultOf(invocation)).toBe('2.0');
     const [made, ...more] = invocation.outbound;
     expect(more).toEqual([]);
     expect(made).toMatchObject({ method: 'POST', url: `${http2Servers[server]}/lead`, status: 200 });

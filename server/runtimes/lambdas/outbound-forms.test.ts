@@ -12,7 +12,7 @@ import { EXECUTION_HEADER } from '../../model/execution-header.ts';
 import type { Invocation } from '../../model/invocation.ts';
 import type { OutboundRule } from '../../model/outbound-rule.ts';
 import { libraries } from '../../testing/calling-libraries.ts';
-import { answerOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 import type { MockAddress } from './process/protocol.ts';
 
 /* Forms for a CRM whose host no CRM_API_BASEPATH names (D-200 b, c), to a host on loopback that must receive none of them. */
@@ -33,7 +33,7 @@ const servers: Server[] = [];
 let ports: { http: number; https: number };
 let mock: MockAddress;
 let rules: OutboundRule[] = [];
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 let folder: string;
 
 function receiver(at: keyof typeof seen) {
@@ -66,7 +66,7 @@ beforeAll(async () => {
   mock = { host: '127.0.0.1', port: await listen(createServer(receiver('crm'))) };
   folder = await mkdtemp(path.join(tmpdir(), 'terrarium-forms-'));
   await writeFile(path.join(folder, 'ca.pem'), cert);
-  bed = await ServiceForTests.start({
+  bed = await TestLambdaService.start({
     outbound: { crm: 'catch', crmHosts: ['partner.example'], crmAddress: () => mock, rules: () => rules },
   });
 });
@@ -93,7 +93,7 @@ async function evaluate(
   const before = { host: seen.host.length, crm: seen.crm.length };
   const invocation = await bed.run(code, { timeout: 60, env: { ...variables(), ...env } });
   return {
-    answer: answerOf(invocation).trim(),
+    answer: resultOf(invocation).trim(),
     invocation,
     crm: seen.crm.slice(before.crm).filter(({ from }) => from === invocation.executionId),
     host: seen.host.slice(before.host),

@@ -7,7 +7,7 @@ import { EXECUTION_HEADER } from '../../model/execution-header.ts';
 import type { Invocation } from '../../model/invocation.ts';
 import type { OutboundRule } from '../../model/outbound-rule.ts';
 import { libraries } from '../../testing/calling-libraries.ts';
-import { answerOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 import type { MockAddress } from './process/protocol.ts';
 
 /*
@@ -26,13 +26,13 @@ const mockServer = createServer(async (request, response) => {
 });
 let mock: MockAddress;
 let rules: OutboundRule[] = [];
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => mockServer.listen(0, '127.0.0.1', resolve));
   // As: a listening TCP server has such an address.
   mock = { host: '127.0.0.1', port: (mockServer.address() as AddressInfo).port };
-  bed = await ServiceForTests.start({ outbound: { crm: 'catch', crmAddress: () => mock, rules: () => rules } });
+  bed = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress: () => mock, rules: () => rules } });
 });
 afterAll(async () => {
   await bed.stop();
@@ -54,11 +54,11 @@ it('a worker that outlives its call tells of its calls to the one that runs, and
   const id = bed.lambda(code, { timeout: 30, env: { CRM_API_BASEPATH: 'crm.example' } });
   for (let n = 0; n < 2; n += 1) {
     const { outbound, ...invocation } = await bed.invoke(id);
-    expect(answerOf({ outbound, ...invocation })).toBe('caught');
+    expect(resultOf({ outbound, ...invocation })).toBe('caught');
     expect(outbound).toMatchObject([{ method: 'POST', status: 200, request: { sizeBytes: 5 } }]);
   }
   await change({ host: '*.example', action: 'block' });
-  expect(answerOf(await bed.invoke(id))).toBe('ECONNREFUSED');
+  expect(resultOf(await bed.invoke(id))).toBe('ECONNREFUSED');
 });
 
 /** Lambdas that call the hosts which their event names, all at once. They live on from one test to the next, with their connections. */
@@ -75,7 +75,7 @@ async function callBy(library: string, ...hosts: string[]): Promise<{ answers: s
     bed.lambda(code, { timeout: 60, env: { CRM_API_BASEPATH: 'crm.example', NODE_PATH: packages } });
   ids.set(library, id);
   const invocation = await bed.invoke(id, JSON.stringify(hosts));
-  return { answers: JSON.parse(answerOf(invocation)), invocation };
+  return { answers: JSON.parse(resultOf(invocation)), invocation };
 }
 
 const HOSTS = ['crm.example', 'blocked.example', 'reset.example', 'answered.example'];

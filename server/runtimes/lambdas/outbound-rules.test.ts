@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EXECUTION_HEADER } from '../../model/execution-header.ts';
 import type { OutboundRule } from '../../model/outbound-rule.ts';
-import { answerOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 import type { MockAddress } from './process/protocol.ts';
 
 /** What arrived, by the host it arrived at. */
@@ -12,7 +12,7 @@ const servers: Server[] = [];
 let rules: OutboundRule[] = [];
 let mock: MockAddress;
 let host: string;
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 
 async function listen(at: 'mock' | 'host'): Promise<number> {
   const server = createServer(async (request, response) => {
@@ -32,7 +32,7 @@ async function listen(at: 'mock' | 'host'): Promise<number> {
 beforeAll(async () => {
   mock = { host: '127.0.0.1', port: await listen('mock') };
   host = `127.0.0.1:${await listen('host')}`;
-  bed = await ServiceForTests.start({ outbound: { crm: 'catch', crmAddress: () => mock, rules: () => rules } });
+  bed = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress: () => mock, rules: () => rules } });
 });
 afterAll(async () => {
   await bed.stop();
@@ -73,30 +73,30 @@ const env = (more = {}) => ({ env: { TO: host, CRM_API_BASEPATH: 'crm.example', 
 describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
   it('passes without a rule, and without a word about the invocation', async () => {
     const { outbound, ...invocation } = await bed.run(code, env(), 'a');
-    expect(answerOf({ outbound, ...invocation })).toBe('200 host');
+    expect(resultOf({ outbound, ...invocation })).toBe('200 host');
     expect(arrived).toEqual([{ at: 'host', execution: undefined, body: 'a' }]);
     expect(outbound).toEqual([expect.not.objectContaining({ rules: expect.anything() })]);
   });
 
   it('says to the mock which invocation made it, whatever the lambda claims', async () => {
     const invocation = await bed.run(code, env({ TO: 'crm.example' }), 'a');
-    expect(answerOf(invocation)).toBe('200 mock');
+    expect(resultOf(invocation)).toBe('200 mock');
     expect(arrived).toEqual([{ at: 'mock', execution: invocation.executionId, body: 'a' }]);
     expect(invocation.outbound).toMatchObject([{ caughtBy: 'crm', status: 200 }]);
   });
 
   it('meets rules that were made while its process was there already', async () => {
     const lambda = bed.lambda(code, env());
-    expect(answerOf(await bed.invoke(lambda, 'a'))).toBe('200 host');
+    expect(resultOf(await bed.invoke(lambda, 'a'))).toBe('200 host');
     await change({ host: '127.0.0.1', action: 'fail', status: 503 });
     const failed = await bed.invoke(lambda, 'b');
     expect(failed.cold).toBe(false);
-    expect(answerOf(failed)).toBe('503 Answered by an outbound rule: fail with 503 for 127.0.0.1\n');
+    expect(resultOf(failed)).toBe('503 Answered by an outbound rule: fail with 503 for 127.0.0.1\n');
     expect(failed.outbound).toMatchObject([
       { method: 'POST', url: `http://${host}/x`, status: 503, rules: [{ text: 'fail with 503 for 127.0.0.1' }] },
     ]);
     await change();
-    expect(answerOf(await bed.invoke(lambda, 'c'))).toBe('200 host');
+    expect(resultOf(await bed.invoke(lambda, 'c'))).toBe('200 host');
     expect(arrived.map(({ body }) => body)).toEqual(['a', 'c']);
   });
 
@@ -108,7 +108,7 @@ describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
   ] as const)('that %j meets fails as the network would', async (fields, errorCode) => {
     await change({ host, ...fields });
     const invocation = await bed.run(code, env(), 'a');
-    expect(answerOf(invocation)).toMatch(new RegExp(`^${errorCode}: .*outbound rule`));
+    expect(resultOf(invocation)).toMatch(new RegExp(`^${errorCode}: .*outbound rule`));
     expect(invocation.outbound).toMatchObject([{ error: expect.stringContaining(errorCode), rules: [{}] }]);
     expect(arrived).toEqual([]);
   });
@@ -116,7 +116,7 @@ describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
   it('waits and then goes where it would have gone', async () => {
     await change({ host: '127.0.0.1', action: 'delay', delayMs: 300 });
     const invocation = await bed.run(code, env(), 'a');
-    expect(answerOf(invocation)).toBe('200 host');
+    expect(resultOf(invocation)).toBe('200 host');
     expect(arrived).toEqual([{ at: 'host', execution: undefined, body: 'a' }]);
     const [call, ...more] = invocation.outbound;
     expect(more).toEqual([]);
@@ -127,24 +127,24 @@ describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
   it('to the CRM waits and is caught then, or fails', async () => {
     await change({ host: '{crm}', action: 'delay', delayMs: 200 });
     const slow = await bed.run(code, env({ TO: 'crm.example' }), 'a');
-    expect(answerOf(slow)).toBe('200 mock');
+    expect(resultOf(slow)).toBe('200 mock');
     expect(slow.outbound).toMatchObject([{ caughtBy: 'crm', rules: [{ text: 'delay of 200 ms for {crm}' }] }]);
     expect(slow.outbound[0]?.durationMs).toBeGreaterThanOrEqual(200);
 
     await change({ host: '{crm}', action: 'delay', delayMs: 1 }, { host: '*.example', action: 'fail', status: 500 });
     const failed = await bed.run(code, env({ TO: 'crm.example' }), 'a');
-    expect(answerOf(failed)).toMatch(/^500 /);
+    expect(resultOf(failed)).toMatch(/^500 /);
     expect(failed.outbound[0]?.rules).toHaveLength(2);
   });
 
   it('to any host is caught, and one to the CRM passes, where a rule says so', async () => {
     await change({ host: '{crm}', action: 'pass' }, { host: '*', action: 'catch' });
-    expect(answerOf(await bed.run(code, env(), 'a'))).toBe('200 mock');
+    expect(resultOf(await bed.run(code, env(), 'a'))).toBe('200 mock');
     // Loopback is never a CRM.
-    expect(answerOf(await bed.run(code, env({ CRM_API_BASEPATH: host }), 'b'))).toBe('200 mock');
+    expect(resultOf(await bed.run(code, env({ CRM_API_BASEPATH: host }), 'b'))).toBe('200 mock');
     const crm = host.replace('127.0.0.1', 'crm.example');
     const resolved = `require('dns').lookup = (dns => (name, ...rest) => dns('127.0.0.1', ...rest))(require('dns').lookup); ${code}`;
-    expect(answerOf(await bed.run(resolved, env({ TO: crm, CRM_API_BASEPATH: crm }), 'c'))).toBe('200 host');
+    expect(resultOf(await bed.run(resolved, env({ TO: crm, CRM_API_BASEPATH: crm }), 'c'))).toBe('200 host');
   });
 });
 
@@ -152,7 +152,7 @@ it('a delayed fetch that is given up ends at once', async () => {
   await change({ host: '127.0.0.1', action: 'delay', delayMs: 60_000 });
   const code = `exports.run = () => fetch('http://' + process.env.TO, { signal: AbortSignal.timeout(50) }).catch((e) => e.name)`;
   const invocation = await bed.run(code, env());
-  expect(answerOf(invocation)).toBe('TimeoutError');
+  expect(resultOf(invocation)).toBe('TimeoutError');
   expect(invocation.outbound).toMatchObject([{ error: expect.any(String) }]);
   expect(arrived).toEqual([]);
 });
@@ -168,7 +168,7 @@ it.each(['fail', 'delay'] as const)(
     sent.on('timeout', () => sent.destroy(new Error('too slow')));
     sent.on('error', (e) => callback(null, e.message));
   }`;
-    expect(answerOf(await bed.run(code, env()))).toBe('too slow');
+    expect(resultOf(await bed.run(code, env()))).toBe('too slow');
   },
 );
 
@@ -176,7 +176,7 @@ it('the redirect of a delayed fetch is a separate call', async () => {
   await change({ host: '127.0.0.1', action: 'delay', delayMs: 1 });
   const code = `exports.run = async () => (await fetch('http://' + process.env.TO + '/moved')).text()`;
   const invocation = await bed.run(code, env());
-  expect(answerOf(invocation)).toBe('host');
+  expect(resultOf(invocation)).toBe('host');
   expect(invocation.outbound).toMatchObject([{ url: `http://${host}/moved` }, { url: `http://${host}/` }]);
 });
 
@@ -184,5 +184,5 @@ it('a function that the lambda put in the place of fetch stays there', async () 
   await change({ host: '127.0.0.1', action: 'fail', status: 500 });
   const code = `const real = globalThis.fetch; globalThis.fetch = (...args) => real(...args).then((r) => r.status);
     exports.run = async () => [await fetch('http://' + process.env.TO), await fetch('http://' + process.env.TO)];`;
-  expect(JSON.parse(answerOf(await bed.run(code, env())))).toEqual([500, 500]);
+  expect(JSON.parse(resultOf(await bed.run(code, env())))).toEqual([500, 500]);
 });

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readTraceParent } from '../../model/trace.ts';
-import { answerOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 const packages = path.resolve(fileURLToPath(import.meta.url), '..', '..', '..', '..', 'node_modules');
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -18,7 +18,7 @@ const echo = createServer((request, response) => {
   response.end(JSON.stringify(request.headers));
 });
 const echo2 = createHttp2((request, response) => response.end(JSON.stringify(request.headers)));
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 const env: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ beforeAll(async () => {
     // As: a listening TCP server has such an address.
     env[name] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
-  bed = await ServiceForTests.start();
+  bed = await TestLambdaService.start();
 });
 afterAll(async () => {
   await bed.stop();
@@ -41,7 +41,7 @@ async function sent(call: string, headers: Record<string, string> = GIVEN, at = 
     exports.run = async () => JSON.parse(await ${call});`;
   const id = at.lambda(code, { env: { ...env, PACKAGES: packages } });
   const invocation = await at.invoke(id, '', { headers });
-  const got: Record<string, string> = JSON.parse(answerOf(invocation));
+  const got: Record<string, string> = JSON.parse(resultOf(invocation));
   return { got, invocation };
 }
 
@@ -74,7 +74,7 @@ describe('a call belongs to the trace of its invocation', () => {
     ['with a list of headers', HTTP("{ headers: ['x-a', '1', 'host', 'localhost'] }")],
     ['with a body', HTTP("{ method: 'POST' }", "r.write('a');")],
   ])('the first one of a process that was not started ahead too: %s', async (_how, call) => {
-    const fresh = await ServiceForTests.start();
+    const fresh = await TestLambdaService.start();
     try {
       const { got } = await sent(call, GIVEN, fresh);
       expect(readTraceParent(got.traceparent)?.traceId).toBe(TRACE);
@@ -118,6 +118,6 @@ describe('a call belongs to the trace of its invocation', () => {
       const request = require('http').get(process.env.ECHO, (r) => { r.resume(); r.on('end', () => callback(null, request.getHeaderNames())) });
     }`;
     const invocation = await bed.run(code, { env });
-    expect(JSON.parse(answerOf(invocation))).toEqual(['host']);
+    expect(JSON.parse(resultOf(invocation))).toEqual(['host']);
   });
 });

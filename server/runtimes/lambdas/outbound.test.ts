@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerOf, failureOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 import type { MockAddress } from './process/protocol.ts';
 
 /** Sends its event as a form, in the way that lambdas have been written for years. */
@@ -36,7 +36,7 @@ const servers: Server[] = [];
 const seen: Seen[] = [];
 let mock: MockAddress | undefined;
 let other: string;
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 
 async function listen(server: Server): Promise<number> {
   servers.push(server);
@@ -65,7 +65,7 @@ beforeAll(async () => {
     }),
   );
   other = `http://127.0.0.1:${port}`;
-  bed = await ServiceForTests.start({ outbound: { crm: 'catch', crmAddress: () => mock } });
+  bed = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress: () => mock } });
 });
 afterAll(async () => {
   await bed.stop();
@@ -81,7 +81,7 @@ const run = (code: string, event = '', basepath = 'crm.example') =>
 describe("a call to the CRM's host is answered by the mock (D-200)", () => {
   it('when the lambda uses https.request with options', async () => {
     const invocation = await run(CLASSIC, 'oid=1&name=a');
-    expect(JSON.parse(answerOf(invocation))).toEqual([200, 'yes', 'got 12']);
+    expect(JSON.parse(resultOf(invocation))).toEqual([200, 'yes', 'got 12']);
     expect(seen.at(-1)).toEqual({
       method: 'POST',
       url: '/servlet/servlet.WebToLead?encoding=UTF-8',
@@ -138,7 +138,7 @@ describe("a call to the CRM's host is answered by the mock (D-200)", () => {
   ])('by %s', async (_name, call, expected) => {
     const code = `const https = require('https'), http = require('http'); exports.run = (event, context, callback) => { ${call} }`;
     const invocation = await run(code);
-    expect(answerOf(invocation)).toBe(`200${expected}`);
+    expect(resultOf(invocation)).toBe(`200${expected}`);
     expect(invocation.outbound).toMatchObject([{ status: 200, caughtBy: 'crm' }]);
   });
 
@@ -147,7 +147,7 @@ describe("a call to the CRM's host is answered by the mock (D-200)", () => {
       export const run = () => new Promise((resolve, reject) => {
         request({ host: 'crm.example', path: '/moved' }, (res) => { res.resume(); res.on('end', () => resolve(res.statusCode)) }).on('error', reject).end();
       });`;
-    expect(answerOf(await run(code))).toBe('204');
+    expect(resultOf(await run(code))).toBe('204');
   });
 
   it.each(['https://crm.example/', 'crm.example:8443', 'https://crm.example:8443/x'])(
@@ -155,7 +155,7 @@ describe("a call to the CRM's host is answered by the mock (D-200)", () => {
     async (basepath) => {
       const port = basepath.includes('8443') ? ':8443' : '';
       const code = `exports.run = async () => (await fetch('https://crm.example${port}/a')).status`;
-      expect(answerOf(await run(code, '', basepath))).toBe('200');
+      expect(resultOf(await run(code, '', basepath))).toBe('200');
     },
   );
 
@@ -168,7 +168,7 @@ describe("a call to the CRM's host is answered by the mock (D-200)", () => {
     const fetching = await run(
       'exports.run = () => fetch("https://crm.example").catch((e) => e.message + ": " + e.cause.message)',
     );
-    expect(answerOf(fetching)).toMatch(/^fetch failed: the mock CRM at/);
+    expect(resultOf(fetching)).toMatch(/^fetch failed: the mock CRM at/);
     mock = kept;
   });
 });
@@ -181,7 +181,7 @@ describe.each([['crm.example'], ['']])("a call to another host, CRM_API_BASEPATH
         const pieces = []; res.on('data', (d) => pieces.push(String(d))); res.on('end', () => callback(null, pieces));
       }) && undefined;`;
     const invocation = await run(code, '', basepath);
-    expect(JSON.parse(answerOf(invocation)).join('')).toMatch(/^one two \d+$/);
+    expect(JSON.parse(resultOf(invocation)).join('')).toMatch(/^one two \d+$/);
     expect(invocation.outbound).toEqual([
       {
         method: 'GET',
@@ -190,14 +190,14 @@ describe.each([['crm.example'], ['']])("a call to another host, CRM_API_BASEPATH
         durationMs: expect.any(Number),
         traceId: invocation.executionId.replaceAll('-', ''),
         status: 200,
-        response: expect.objectContaining({ sizeBytes: JSON.parse(answerOf(invocation)).join('').length }),
+        response: expect.objectContaining({ sizeBytes: JSON.parse(resultOf(invocation)).join('').length }),
       },
     ]);
   });
 
   it('passes by fetch', async () => {
     const invocation = await run('exports.run = async () => (await fetch(process.env.OTHER)).text()', '', basepath);
-    expect(answerOf(invocation)).toMatch(/^one two/);
+    expect(resultOf(invocation)).toMatch(/^one two/);
     expect(invocation.outbound).toMatchObject([{ method: 'GET', url: `${other}/`, status: 200 }]);
   });
 
@@ -205,7 +205,7 @@ describe.each([['crm.example'], ['']])("a call to another host, CRM_API_BASEPATH
     const code = `const http = require('http'); const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
       const get = () => new Promise((resolve) => http.get(process.env.OTHER, { agent }, (res) => { let t = ''; res.on('data', (d) => { t += d }).on('end', () => resolve(t)) }));
       exports.run = async () => [await get(), await get()];`;
-    const [first, second] = JSON.parse(answerOf(await run(code, '', basepath)));
+    const [first, second] = JSON.parse(resultOf(await run(code, '', basepath)));
     expect(second).toBe(first);
   });
 
@@ -213,7 +213,7 @@ describe.each([['crm.example'], ['']])("a call to another host, CRM_API_BASEPATH
     const code = `const http = require('http');
       exports.run = (event, context, callback) => { http.get('http://127.0.0.1:4/').on('error', (e) => callback(null, e.code)) }`;
     const invocation = await run(code, '', basepath);
-    expect(answerOf(invocation)).toBe('ECONNREFUSED');
+    expect(resultOf(invocation)).toBe('ECONNREFUSED');
     expect(invocation.outbound).toMatchObject([
       { url: 'http://127.0.0.1:4/', error: expect.stringContaining('ECONNREFUSED') },
     ]);
@@ -222,7 +222,7 @@ describe.each([['crm.example'], ['']])("a call to another host, CRM_API_BASEPATH
       '',
       basepath,
     );
-    expect(answerOf(fetching)).toBe('ECONNREFUSED');
+    expect(resultOf(fetching)).toBe('ECONNREFUSED');
   });
 
   it.each([
@@ -249,7 +249,7 @@ describe.each([['crm.example'], ['']])("a call to another host, CRM_API_BASEPATH
         try { return await ${call} } catch (e) { await new Promise(setImmediate); return 'caught ' + e.name }
       }`;
       const invocation = await run(code, '', basepath);
-      expect(answerOf(invocation)).toMatch(/^caught /);
+      expect(resultOf(invocation)).toMatch(/^caught /);
       expect(invocation.outbound).toMatchObject([
         {
           method: 'GET',
@@ -274,10 +274,10 @@ describe.each([['crm.example'], ['']])("a call to another host, CRM_API_BASEPATH
 });
 
 it('nothing is caught when the emulator is set to let it pass', async () => {
-  const passing = await ServiceForTests.start({ outbound: { crm: 'pass', crmAddress: () => mock } });
+  const passing = await TestLambdaService.start({ outbound: { crm: 'pass', crmAddress: () => mock } });
   const code = 'exports.run = async () => (await fetch(process.env.CRM_API_BASEPATH)).text()';
   const invocation = await passing.run(code, { env: { CRM_API_BASEPATH: other } });
-  expect(answerOf(invocation)).toMatch(/^one two/);
+  expect(resultOf(invocation)).toMatch(/^one two/);
   expect(invocation.outbound[0]).not.toHaveProperty('caughtBy');
   await passing.stop();
 });

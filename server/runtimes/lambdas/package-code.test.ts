@@ -6,7 +6,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../model/json.ts';
-import { answerOf, failureOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 import { zipOf } from '../../testing/zip.ts';
 import { parseHandler } from './code/lambda-code.ts';
 
@@ -16,7 +16,7 @@ const FILES = {
   'src/other.mjs': 'export const hello = () => "other"',
 };
 
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 let base: string;
 let fetched: string[] = [];
 const pages = new Map<string, Buffer | string>();
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // As: a listening TCP server has such an address.
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  bed = await ServiceForTests.start();
+  bed = await TestLambdaService.start();
 });
 beforeEach(() => {
   fetched = [];
@@ -79,28 +79,28 @@ describe('an archive by URL', () => {
     ['src/other.hello', 'other'],
     ['src/other.mjs;hello', 'other'],
   ])('runs with handler %s', async (handler, answer) => {
-    expect(answerOf(await run(`${base}/code.zip`, handler, { compressed: 'true' }))).toBe(answer);
+    expect(resultOf(await run(`${base}/code.zip`, handler, { compressed: 'true' }))).toBe(answer);
   });
 
   it('is recognised where the lambda does not say whether it is one', async () => {
-    expect(answerOf(await run(`${base}/code.zip`, 'run'))).toBe('index part');
+    expect(resultOf(await run(`${base}/code.zip`, 'run'))).toBe('index part');
   });
 
   it('is fetched once, whatever else of the definition changes', async () => {
     const properties = packaged(`${base}/code.zip`, 'run', { compressed: true });
     const id = bed.lambda('', { ...properties, isolate: true });
-    for (let call = 0; call < 3; call += 1) expect(answerOf(await bed.invoke(id))).toBe('index part');
+    for (let call = 0; call < 3; call += 1) expect(resultOf(await bed.invoke(id))).toBe('index part');
     bed.change(id, '', { ...properties, timeout: 7, env: { A: 'b' }, handler: 'index.run' });
-    expect(answerOf(await bed.invoke(id))).toBe('index part');
+    expect(resultOf(await bed.invoke(id))).toBe('index part');
     expect(fetched).toEqual(['/code.zip']);
   });
 
   it('is fetched again when its URL is given again', async () => {
     const id = bed.lambda('', packaged(`${base}/code.zip`, 'run'));
-    expect(answerOf(await bed.invoke(id))).toBe('index part');
+    expect(resultOf(await bed.invoke(id))).toBe('index part');
     pages.set('/code.zip', zipOf({ 'index.js': 'exports.run = () => "second edition"' }));
     bed.service.refetch(id);
-    expect(answerOf(await bed.invoke(id))).toBe('second edition');
+    expect(resultOf(await bed.invoke(id))).toBe('second edition');
     expect(fetched).toEqual(['/code.zip', '/code.zip']);
   });
 
@@ -116,17 +116,17 @@ describe('an archive by URL', () => {
   it('that comes late serves all who wait for it', async () => {
     const id = bed.lambda('', packaged(`${base}/code.zip`, 'run'));
     const answers = await Promise.all(Array.from({ length: 5 }, () => bed.invoke(id)));
-    expect(answers.map(answerOf)).toEqual(Array(5).fill('index part'));
+    expect(answers.map(resultOf)).toEqual(Array(5).fill('index part'));
     expect(fetched).toHaveLength(1);
   });
 
   it('runs on as the copy at hand where the source is gone, and the log says so', async () => {
     const properties = packaged(`${base}/code.zip`, 'run');
     const id = bed.lambda('', properties);
-    expect(answerOf(await bed.invoke(id))).toBe('index part');
+    expect(resultOf(await bed.invoke(id))).toBe('index part');
     pages.clear();
     bed.service.refetch(id);
-    expect(answerOf(await bed.invoke(id))).toBe('index part');
+    expect(resultOf(await bed.invoke(id))).toBe('index part');
     expect(bed.service.log(id, {}).join()).toMatch(/code.zip cannot be fetched, so the previous copy is used: .*404/);
     // Another source has no copy.
     bed.change(id, '', packaged(`${base}/other.zip`, 'run'));
@@ -141,10 +141,10 @@ describe('an archive by URL', () => {
       bed.lambda('', packaged(`${base}/a.zip`, 'run')),
       bed.lambda('', packaged(`${base}/b.zip`, 'run')),
     ];
-    const [folder, same] = (await Promise.all([bed.invoke(one), bed.invoke(other)])).map(answerOf);
+    const [folder, same] = (await Promise.all([bed.invoke(one), bed.invoke(other)])).map(resultOf);
     expect(same).toBe(folder);
     bed.remove(one);
-    expect(answerOf(await bed.invoke(other))).toBe(folder);
+    expect(resultOf(await bed.invoke(other))).toBe(folder);
     bed.remove(other);
     await expect.poll(() => existsSync(folder ?? '')).toBe(false);
   });
@@ -154,11 +154,11 @@ describe('what an archive contains', () => {
   it('may lie in one folder, as code hosts make it', async () => {
     const inFolder = Object.fromEntries(Object.entries(FILES).map(([name, text]) => [`lambda-main/${name}`, text]));
     pages.set('/host.zip', zipOf(inFolder));
-    expect(answerOf(await run(`${base}/host.zip`, 'run'))).toBe('index part');
+    expect(resultOf(await run(`${base}/host.zip`, 'run'))).toBe('index part');
   });
 
   it('is recognised also where the lambda says that it is a single file', async () => {
-    expect(answerOf(await run(`${base}/code.zip`, 'run', { compressed: false }))).toBe('index part');
+    expect(resultOf(await run(`${base}/code.zip`, 'run', { compressed: false }))).toBe('index part');
   });
 
   it('is the working folder, and keeps its links and execution bits', async () => {
@@ -166,7 +166,7 @@ describe('what an archive contains', () => {
     const code = `exports.run = () => require('child_process').execFileSync('./bin/linked').toString() + require('fs').readFileSync('a.txt', 'utf8')`;
     const entries = { 'index.js': code, 'bin/tool': script, 'bin/linked': 'tool', 'a.txt': 'text' };
     pages.set('/modes.zip', zipOf(entries, undefined, { 'bin/tool': 0o100755, 'bin/linked': 0o120777 }));
-    expect(answerOf(await run(`${base}/modes.zip`, 'run'))).toBe('ran\ntext');
+    expect(resultOf(await run(`${base}/modes.zip`, 'run'))).toBe('ran\ntext');
   });
 
   it.each([
@@ -189,8 +189,8 @@ describe('what an archive contains', () => {
 describe('a single file by URL', () => {
   it('is the module, whatever the handler calls it', async () => {
     pages.set('/a/lambda.mjs', 'export const go = () => "single"');
-    expect(answerOf(await run(`${base}/a/lambda.mjs`, 'lambda.go', { compressed: false }))).toBe('single');
-    expect(answerOf(await run(`${base}/a/lambda.mjs`, 'go'))).toBe('single');
+    expect(resultOf(await run(`${base}/a/lambda.mjs`, 'lambda.go', { compressed: false }))).toBe('single');
+    expect(resultOf(await run(`${base}/a/lambda.mjs`, 'go'))).toBe('single');
   });
 });
 
@@ -199,8 +199,8 @@ describe('a package on this machine', () => {
     const folder = path.join(bed.folder, 'mine with space');
     await mkdir(path.join(folder, 'lib'), { recursive: true });
     for (const name of ['index.js', 'lib/part.js'] as const) await writeFile(path.join(folder, name), FILES[name]);
-    expect(answerOf(await run(pathToFileURL(folder).href, 'run'))).toBe('index part');
-    expect(answerOf(await run(`${pathToFileURL(folder).href}/`, 'run'))).toBe('index part');
+    expect(resultOf(await run(pathToFileURL(folder).href, 'run'))).toBe('index part');
+    expect(resultOf(await run(`${pathToFileURL(folder).href}/`, 'run'))).toBe('index part');
     expect(failureOf(await run(pathToFileURL(path.join(folder, 'lib')).href, '../index.run'))).toMatch(
       /^load: .* has no file/,
     );
@@ -211,8 +211,8 @@ describe('a package on this machine', () => {
     const [archive, single] = [path.join(bed.folder, 'a.zip'), path.join(bed.folder, 'one.js')];
     await writeFile(archive, zipOf(FILES));
     await writeFile(single, 'exports.run = () => "one"');
-    expect(answerOf(await run(pathToFileURL(archive).href, 'run'))).toBe('index part');
-    expect(answerOf(await run(pathToFileURL(single).href, 'run'))).toBe('one');
+    expect(resultOf(await run(pathToFileURL(archive).href, 'run'))).toBe('index part');
+    expect(resultOf(await run(pathToFileURL(single).href, 'run'))).toBe('one');
   });
 });
 
@@ -223,7 +223,7 @@ describe('a package that cannot be used names its URL and the reason', () => {
       `load: package ${base}/late.zip cannot be used: the server responded with 404 Not Found`,
     );
     pages.set('/late.zip', zipOf(FILES));
-    expect(answerOf(await bed.invoke(id))).toBe('index part');
+    expect(resultOf(await bed.invoke(id))).toBe('index part');
   });
 
   it('when there is no server', async () => {

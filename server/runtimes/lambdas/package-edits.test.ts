@@ -2,16 +2,16 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answerOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 import { zipOf } from '../../testing/zip.ts';
 import { codeFilesBelow } from './code/code-files.ts';
 
 /* A package on this machine is read again after a file in it has changed (D-057). */
 
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 let folder: string;
 beforeEach(async () => {
-  bed = await ServiceForTests.start();
+  bed = await TestLambdaService.start();
   folder = path.join(bed.folder, 'package');
   for (const [name, text] of Object.entries({
     'index.js':
@@ -36,7 +36,7 @@ const lambda = (name = '', more = {}) =>
     handler: 'run',
     ...more,
   });
-const call = async (id: string) => answerOf(await bed.invoke(id));
+const call = async (id: string) => resultOf(await bed.invoke(id));
 
 describe('a folder that is a package is read again', () => {
   it.each([

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Gate } from '../../testing/gate.ts';
-import { answerOf, failureOf, ServiceForTests } from '../../testing/lambda-service.ts';
+import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 import { zipOf } from '../../testing/zip.ts';
 import { fetchPackage } from './code/package-source.ts';
 
@@ -17,7 +17,7 @@ let base: string;
 let asked: IncomingHttpHeaders[];
 let source: { body: string; headers: Record<string, string> } | ((response: ServerResponse) => void);
 let nowMs: number;
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 
 const server = createServer((request, response) => {
   asked.push(request.headers);
@@ -40,14 +40,14 @@ afterAll(() => {
 });
 beforeEach(async () => {
   [asked, nowMs] = [[], Date.now()];
-  bed = await ServiceForTests.start({ nowMs: () => nowMs });
+  bed = await TestLambdaService.start({ nowMs: () => nowMs });
 });
 afterEach(() => bed.stop());
 
 const code = (text: string) => `exports.run = () => '${text}'`;
 const lambda = (url: string, more = {}) =>
   bed.lambda('', { code_type: 'package', package_url: url, handler: 'run', isolate: true, ...more });
-const call = async (id: string) => answerOf(await bed.invoke(id));
+const call = async (id: string) => resultOf(await bed.invoke(id));
 
 describe.each([
   ['ETag', 'etag', 'if-none-match', ['"1"', '"2"']],
@@ -111,15 +111,15 @@ it('other content is a revision of the whole pool: no process of the old one tak
   source = { body: held('two'), headers: { etag: '"2"' } };
   nowMs += MINUTE_MS;
   const first = bed.invoke(id, gate.url);
-  await gate.notifier(1);
+  await gate.waitForClients(1);
   // It finds the only process at work, and has another one started.
   expect(await call(id)).toBe('two');
-  gate.letThrough();
-  expect(answerOf(await first)).toBe('one');
+  gate.release();
+  expect(resultOf(await first)).toBe('one');
   const others = [bed.invoke(id, gate.url), bed.invoke(id, gate.url), bed.invoke(id)];
-  await gate.notifier(2);
-  gate.letThrough();
-  expect((await Promise.all(others)).map(answerOf)).toEqual(['two', 'two', 'two']);
+  await gate.waitForClients(2);
+  gate.release();
+  expect((await Promise.all(others)).map(resultOf)).toEqual(['two', 'two', 'two']);
 });
 
 it.each([['code.js'], ['code.zip']])('a file %s of this machine is known by its size and time', async (name) => {
@@ -142,10 +142,10 @@ it('a fetched package exists after a restart, and is checked again', async () =>
   await bed.service.stop();
   const contents = path.join(bed.folder, 'scratch', 'packages', 'contents');
   await writeFile(path.join(contents, 'half.download'), 'x');
-  const again = await ServiceForTests.start({ scratchDir: path.join(bed.folder, 'scratch') }, (world) => {
+  const again = await TestLambdaService.start({ scratchDir: path.join(bed.folder, 'scratch') }, (world) => {
     world.put(id, 'root', 'Resource::Node::Lambda', { runtime: 'nodejs', timeout: 5, ...properties });
   });
-  expect(answerOf(await again.invoke(id))).toBe('one');
+  expect(resultOf(await again.invoke(id))).toBe('one');
   expect(asked.map((headers) => headers['if-none-match'])).toEqual([undefined, '"1"']);
   expect(await readdir(contents)).toHaveLength(1);
   await again.stop();

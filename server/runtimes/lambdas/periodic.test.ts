@@ -3,19 +3,19 @@ import type { Invocation } from '../../model/invocation.ts';
 import { nextRunMs, periodicInfo } from '../../model/period.ts';
 import { LAMBDA } from '../../model/types/lambda.ts';
 import { Gate, WAIT_AT_GATE } from '../../testing/gate.ts';
-import { ServiceForTests } from '../../testing/lambda-service.ts';
+import { TestLambdaService } from '../../testing/lambda-service.ts';
 import { PlainWorld } from '../../testing/plain-world.ts';
 import { idleInvoker } from '../../testing/world-seeds.ts';
 import { Periodic } from './periodic.ts';
 
 /* Lambdas that run by the clock, where that is switched on (D-056). */
 
-let bed: ServiceForTests | undefined;
+let bed: TestLambdaService | undefined;
 afterEach(() => bed?.stop());
 
-async function start(periodic: boolean): Promise<{ bed: ServiceForTests; records: Invocation[] }> {
+async function start(periodic: boolean): Promise<{ bed: TestLambdaService; records: Invocation[] }> {
   const records: Invocation[] = [];
-  bed = await ServiceForTests.start({ periodic, onInvocation: (invocation) => void records.push(invocation) });
+  bed = await TestLambdaService.start({ periodic, onInvocation: (invocation) => void records.push(invocation) });
   return { bed, records };
 }
 const resultsOf = (records: readonly Invocation[]) =>
@@ -52,12 +52,12 @@ describe('a lambda with periodic_info', () => {
     const id = bed.lambda(code, { periodic_info: { interval_seconds: 0.1 }, timeout: 600 });
     const leftOut = () => bed.service.schedule(id)?.leftOut;
     for (const run of [1, 2]) {
-      await gate.notifier(1);
+      await gate.waitForClients(1);
       const before = leftOut() ?? 0;
       await vi.waitFor(() => expect(leftOut()).toBeGreaterThan(before + 5), WAIT);
       expect(gate.waiting).toBe(1);
       expect(bed.service.stats().running + bed.service.stats().waiting).toBe(1);
-      gate.letThrough();
+      gate.release();
       await vi.waitFor(() => expect(records).toHaveLength(run), WAIT);
     }
     // One after the other: one process has run them all.

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { containerBody, makePlace } from '../../testing/place.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
+import { containerBody, createTenant } from '../../testing/tenant.ts';
 import { whenItAnswers } from './deployed.ts';
 import { KeyPairCalls } from './platform-calls.ts';
 
@@ -10,7 +10,7 @@ it('ends at once for an app whose container nothing can run, and says what to do
   const { baseUrl } = platform.emulator;
   const { apiKey: key, apiSecret: secret = '' } = platform.emulator.rootCredentials;
   const calls = new KeyPairCalls(baseUrl, { key, secret });
-  const here = await makePlace(platform.root, 'acme');
+  const here = await createTenant(platform.root, 'acme');
   const { id: containerId } = await platform.root.create(`${here.environment}/containers`, containerBody(here, 'web'));
   const reported: string[] = [];
   const { signal } = new AbortController();

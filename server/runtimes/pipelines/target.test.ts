@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
-import type { Body } from '../../testing/place.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
+import type { Body } from '../../testing/tenant.ts';
 import { KeyPairCalls } from './platform-calls.ts';
 import { targetVariables } from './target.ts';
 

@@ -1,13 +1,13 @@
 import http from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ArchiveBed, archiveBed, authOf, importInto, seqOf, zipOf } from '../../testing/archive.ts';
+import { type ArchiveFixture, archiveFixture, authOf, importInto, seqOf, zipOf } from '../../testing/archive.ts';
 import { send } from '../../testing/checked-client.ts';
-import type { Body } from '../../testing/place.ts';
 import { refusal } from '../../testing/platform.ts';
+import type { Body } from '../../testing/tenant.ts';
 
-let bed: ArchiveBed;
+let bed: ArchiveFixture;
 beforeAll(async () => {
-  bed = await archiveBed();
+  bed = await archiveFixture();
 });
 afterAll(() => bed?.end());
 
@@ -16,7 +16,7 @@ describe('an archive is refused, with the reason and without any change,', () =>
   const sealedWorld = (change: (world: ReturnType<typeof JSON.parse>) => void) => {
     const { checksum: _, ...changed } = world();
     change(changed);
-    return bed.sealed({ 'world.json': JSON.stringify(changed) });
+    return bed.zipWithManifest({ 'world.json': JSON.stringify(changed) });
   };
   const anyOf = (resources: Record<string, { type: string }>, type: string) =>
     Object.values(resources).find((one) => one.type.endsWith(type)) ?? {};
@@ -51,8 +51,8 @@ describe('an archive is refused, with the reason and without any change,', () =>
         }),
       /does not match this version/,
     ],
-    ['when its world is none', () => bed.sealed({ 'world.json': '{}' }), /world\.json is not a valid world/],
-    ['when a lead is none', () => bed.sealed({ 'leads.jsonl': '{"key":"x","record":{}}\n' }), /id/],
+    ['when its world is none', () => bed.zipWithManifest({ 'world.json': '{}' }), /world\.json is not a valid world/],
+    ['when a lead is none', () => bed.zipWithManifest({ 'leads.jsonl': '{"key":"x","record":{}}\n' }), /id/],
     [
       'when a record has lost its parent',
       () =>

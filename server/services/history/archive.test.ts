@@ -3,14 +3,14 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { logIn } from '../../testing/account.ts';
-import { type ArchiveBed, archiveBed, authOf, exportFrom, importInto, seqOf } from '../../testing/archive.ts';
+import { type ArchiveFixture, archiveFixture, authOf, exportFrom, importInto, seqOf } from '../../testing/archive.ts';
 import { basic, bearer, send } from '../../testing/checked-client.ts';
-import type { Body } from '../../testing/place.ts';
 import { refusal, startPlatform } from '../../testing/platform.ts';
+import type { Body } from '../../testing/tenant.ts';
 
-let bed: ArchiveBed;
+let bed: ArchiveFixture;
 beforeAll(async () => {
-  bed = await archiveBed();
+  bed = await archiveFixture();
 });
 afterAll(() => bed?.end());
 
@@ -122,7 +122,9 @@ describe('the archive of an instance', () => {
     rootUser.properties = { ...rootUser.properties, password: 'mine-now', disabled: true };
     records.find(({ name }) => name === 'ada').properties.password = 'sesame-9';
     const other = await startPlatform();
-    expect((await importInto(other, await bed.sealed({ 'world.json': JSON.stringify(world) }))).status).toBe(200);
+    expect((await importInto(other, await bed.zipWithManifest({ 'world.json': JSON.stringify(world) }))).status).toBe(
+      200,
+    );
     await other.as('root');
     await expect(other.as('root', 'mine-now')).rejects.toThrow('no token');
     await other.as('ada', 'sesame-9');
@@ -168,7 +170,9 @@ describe('the archive of an instance', () => {
     expect([await adas(), await bobs()]).toEqual([all, all]);
 
     records.find(({ name }) => name === 'ada').properties.password = 'sesame-9';
-    expect((await importInto(other, await bed.sealed({ 'world.json': JSON.stringify(world) }))).status).toBe(200);
+    expect((await importInto(other, await bed.zipWithManifest({ 'world.json': JSON.stringify(world) }))).status).toBe(
+      200,
+    );
     // A key is not a password: it stays valid as long as its account exists, also after a password change.
     expect(await adas()).toEqual({ token: 401, session: 401, key: 200 });
     expect(await bobs()).toEqual({ token: 401, session: 401, key: 401 });
@@ -181,7 +185,7 @@ describe('the archive of an instance', () => {
     const { checksum: _, ...world } = JSON.parse(bed.files['world.json'] ?? '');
     const lambda = Object.values<Body>(world.resources).find(({ name }) => name === 'slow');
     lambda.properties.pre_warm = 1;
-    const zip = await bed.sealed({ 'world.json': JSON.stringify(world) });
+    const zip = await bed.zipWithManifest({ 'world.json': JSON.stringify(world) });
     const other = await startPlatform();
     const runs = [{ id: lambda.id, type: 'lambdas', path: '/acme/ws/env/slow', reasons: ['1 kept ready'] }];
     const headers = { 'Content-Type': 'application/zip' };

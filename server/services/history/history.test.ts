@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { basic, type Reply, send } from '../../testing/checked-client.ts';
-import { type Body, containerBody, lambdaBody, makePlace, makeUser, type Place } from '../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
+import { type Body, containerBody, createTenant, lambdaBody, makeUser, type Tenant } from '../../testing/tenant.ts';
 
 const platform = sharedPlatform();
-let acme: Place;
+let acme: Tenant;
 let rootKey: string;
 
 beforeAll(async () => {
   const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
   rootKey = basic(apiKey, apiSecret);
-  acme = await makePlace(platform.root, 'acme');
+  acme = await createTenant(platform.root, 'acme');
 });
 
 const inspect = (method: string, path: string, body?: unknown): Promise<Reply> =>

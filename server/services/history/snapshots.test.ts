@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { basic, type Reply, send } from '../../testing/checked-client.ts';
-import { makePlace } from '../../testing/place.ts';
 import { type Platform, refusal, startPlatform } from '../../testing/platform.ts';
 import { resourceFactoryFor } from '../../testing/resource-factory.ts';
+import { createTenant } from '../../testing/tenant.ts';
 
 describe.each(['in a folder', 'in memory'])('snapshots %s', (place) => {
   let platform: Platform;
@@ -99,9 +99,9 @@ it('a mounted host folder is restored only where it is still allowed (D-215)', a
   const folder = await mkdtemp(join(tmpdir(), 'terrarium snapshots '));
   const start = (allowedHostPaths: string[]) => startPlatform({ data: join(folder, 'data'), allowedHostPaths });
   const before = await start([folder]);
-  const place = await makePlace(before.root, 'acme');
+  const tenant = await createTenant(before.root, 'acme');
   const properties = { type: 'host_path', config: { host_path: join(folder, 'shared') } };
-  const { id, name } = await resourceFactoryFor(before.root).volume(place, properties);
+  const { id, name } = await resourceFactoryFor(before.root).volume(tenant, properties);
   const ask = async ({ emulator }: Platform, method: string, path: string, body?: unknown) => {
     const { apiKey, apiSecret = '' } = emulator.rootCredentials;
     return send(method, `${emulator.baseUrl}/inspect${path}`, { auth: basic(apiKey, apiSecret), body });

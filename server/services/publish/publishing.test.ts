@@ -3,21 +3,21 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { rootPairOf } from '../../testing/account.ts';
 import { type Reply, send } from '../../testing/checked-client.ts';
-import { lambdaBody, makePlace, type Place } from '../../testing/place.ts';
 import { type Platform, startPlatform } from '../../testing/platform.ts';
+import { createTenant, lambdaBody, type Tenant } from '../../testing/tenant.ts';
 
 /** The platform here, and one of another installation that plays the real one. */
 let here: Platform;
 let there: Platform;
-let mine: Place;
-let theirs: Place;
+let mine: Tenant;
+let theirs: Tenant;
 /** Returns the response of the real platform, or another one. */
 let between: Server;
 let upset: ((method: string, path: string) => number | string | undefined) | undefined;
 
 beforeAll(async () => {
   [here, there] = await Promise.all([startPlatform(), startPlatform({ typePrefix: 'Acme' })]);
-  [mine, theirs] = await Promise.all([makePlace(here.root, 'shop'), makePlace(there.root, 'live')]);
+  [mine, theirs] = await Promise.all([createTenant(here.root, 'shop'), createTenant(there.root, 'live')]);
   between = createServer(async (req, res) => {
     const body: Buffer[] = [];
     for await (const chunk of req) body.push(chunk);
@@ -67,7 +67,7 @@ const carry = async (direction: 'pull' | 'push', more: object = {}, overwrite: s
 };
 const actions = (body: Reply['body']) =>
   body.steps.map(({ id, action }: { id: string; action: string }) => `${action} ${id}`);
-const lambdaNamed = async ({ root }: Platform, { environment }: Place, name: string) =>
+const lambdaNamed = async ({ root }: Platform, { environment }: Tenant, name: string) =>
   (await root.get(`${environment}/lambdas?expand=true`)).body.find((one: { name: string }) => one.name === name);
 
 describe('A push', () => {
@@ -164,9 +164,9 @@ describe('A push', () => {
   });
 
   it('carries no value of a secret, and names the one that is missing', async () => {
-    const secretOf = (place: Place, value: string) => ({
+    const secretOf = (tenant: Tenant, value: string) => ({
       name: 'crm',
-      properties: { provider: { id: place.docker }, items: [{ key: 'token', value }] },
+      properties: { provider: { id: tenant.docker }, items: [{ key: 'token', value }] },
     });
     const secret = await here.root.create(`${mine.environment}/secrets`, secretOf(mine, 'top-secret-here'));
     const mount = { mount_type: 'env', path: 'CRM_TOKEN', secret_id: secret.id, secret_key: 'token' };

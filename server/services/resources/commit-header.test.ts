@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { basic, type Reply, send } from '../../testing/checked-client.ts';
-import { makePlace, type Place } from '../../testing/place.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
 import { resourceFactoryFor } from '../../testing/resource-factory.ts';
+import { createTenant, type Tenant } from '../../testing/tenant.ts';
 
 const platform = sharedPlatform();
-let place: Place;
+let tenant: Tenant;
 beforeAll(async () => {
-  place = await makePlace(platform.root, 'headers');
+  tenant = await createTenant(platform.root, 'headers');
 });
 
 const commitsOf = (reply: Reply) => reply.headers.get('X-Terrarium-Commit');
@@ -20,9 +20,9 @@ const newest = async () => {
 
 describe('X-Terrarium-Commit: the response to a change names its commits', () => {
   it('of a create, a patch, a replace and a delete', async () => {
-    const lambda = await resourceFactoryFor(platform.root).lambda(place);
-    const path = `${place.org}/lambdas/${lambda.id}`;
-    const made = await platform.root.post(`${place.org}/workspaces`, { name: 'second' });
+    const lambda = await resourceFactoryFor(platform.root).lambda(tenant);
+    const path = `${tenant.org}/lambdas/${lambda.id}`;
+    const made = await platform.root.post(`${tenant.org}/workspaces`, { name: 'second' });
     expect([made.status, commitsOf(made)]).toEqual([201, await newest()]);
     const patched = await platform.root.patch(path, [{ op: 'add', path: '/description', value: 'new' }]);
     expect(commitsOf(patched)).toBe(await newest());
@@ -32,7 +32,7 @@ describe('X-Terrarium-Commit: the response to a change names its commits', () =>
 
   it('of roles that are given', async () => {
     const user = await platform.root.create('/root/users', { name: 'reader', properties: { password: 'a password' } });
-    const reply = await send('PUT', `${platform.emulator.baseUrl}/inspect/roles/${place.workspaceId}`, {
+    const reply = await send('PUT', `${platform.emulator.baseUrl}/inspect/roles/${tenant.workspaceId}`, {
       auth: rootKey(),
       body: { identities: [user.id], role: 'viewer' },
     });
@@ -40,7 +40,7 @@ describe('X-Terrarium-Commit: the response to a change names its commits', () =>
   });
 
   it('is absent where nothing was changed: a read, a refusal, a patch without effect', async () => {
-    const path = `${place.org}/workspaces/${place.workspaceId}`;
+    const path = `${tenant.org}/workspaces/${tenant.workspaceId}`;
     const replies = await Promise.all([
       platform.root.get(path),
       platform.root.patch(path, [{ op: 'replace', path: '/name', value: '' }]),

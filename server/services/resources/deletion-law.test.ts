@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
-import { type Body, entitlementOf, grant, makePlace, type Place } from '../../testing/place.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../../testing/resource-factory.ts';
+import { type Body, createTenant, entitlementOf, grant, type Tenant } from '../../testing/tenant.ts';
 
 const { root } = sharedPlatform();
 let make: ResourceFactory;
@@ -23,8 +23,8 @@ async function everything(): Promise<Map<string, Body>> {
 type Pick = <T>(list: readonly T[]) => T;
 
 /** Two places that mention each other's users, groups, lambdas and engine, as it comes. */
-async function mingle(pick: Pick): Promise<{ places: Place[]; identities: string[]; victims: string[] }> {
-  const places = [await makePlace(root, make.fresh('one')), await makePlace(root, make.fresh('two'))];
+async function mingle(pick: Pick): Promise<{ places: Tenant[]; identities: string[]; victims: string[] }> {
+  const places = [await createTenant(root, make.fresh('one')), await createTenant(root, make.fresh('two'))];
   const orgs = ['/root', ...places.map(({ org }) => org)];
   const users = [await make.user(pick(orgs)), await make.user(pick(orgs)), await make.user(pick(orgs))];
   const groups = [];
@@ -32,17 +32,17 @@ async function mingle(pick: Pick): Promise<{ places: Place[]; identities: string
   const lambdas = [await make.lambda(pick(places)), await make.lambda(pick(places))];
   const engine = await make.provider(pick(places), 'CaaS::Docker');
   const others = [];
-  for (const place of places) {
-    const engines = [engine.id, place.docker];
-    const volume = await make.volume(place, { provider: { id: pick(engines) } });
+  for (const tenant of places) {
+    const engines = [engine.id, tenant.docker];
+    const volume = await make.volume(tenant, { provider: { id: pick(engines) } });
     const container = await make.container(pick(places), {
       provider: { id: pick(engines) },
       volumes: [{ mount_path: '/v', volume_id: volume.id }],
     });
     const security = { enabled: true, users: [pick(users).id], groups: [pick(groups).id] };
-    await make.endpoint(await make.api(place), pick(lambdas), { plugins: { platformSecurity: security } });
-    await grant(root, place.environment, 'lambda.view', pick(users).id, pick(groups).id);
-    others.push(volume.id, container.id, place.organizationId, place.workspaceId, place.environmentId);
+    await make.endpoint(await make.api(tenant), pick(lambdas), { plugins: { platformSecurity: security } });
+    await grant(root, tenant.environment, 'lambda.view', pick(users).id, pick(groups).id);
+    others.push(volume.id, container.id, tenant.organizationId, tenant.workspaceId, tenant.environmentId);
   }
   const identities = [...users, ...groups].map(({ id }) => id);
   return { places, identities, victims: [...identities, engine.id, ...lambdas.map(({ id }) => id), ...others] };
@@ -59,7 +59,7 @@ function mountsFromOutside(place: string, world: ReadonlyMap<string, Body>): Bod
 
 async function expectClean(
   victim: string,
-  places: readonly Place[],
+  places: readonly Tenant[],
   identities: readonly string[],
   before: ReadonlyMap<string, Body>,
   after: ReadonlyMap<string, Body>,

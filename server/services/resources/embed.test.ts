@@ -1,16 +1,24 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Body, containerBody, grant, lambdaBody, makePlace, makeUser, type Place } from '../../testing/place.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
+import {
+  type Body,
+  containerBody,
+  createTenant,
+  grant,
+  lambdaBody,
+  makeUser,
+  type Tenant,
+} from '../../testing/tenant.ts';
 
 const platform = sharedPlatform();
 const { root } = platform;
-let acme: Place;
+let acme: Tenant;
 let lambda: Body;
 let container: Body;
 let volume: Body;
 let endpoint: Body;
 beforeAll(async () => {
-  acme = await makePlace(root, 'acme');
+  acme = await createTenant(root, 'acme');
   const { environment, docker } = acme;
   lambda = await root.create(`${environment}/lambdas`, lambdaBody(acme, 'sum'));
   const persistent = { provider: { id: docker }, type: 'persistent' };
@@ -62,9 +70,9 @@ describe('embedded records (D-037)', () => {
   });
 
   it('are only those that the caller may view', async () => {
-    const { id, voice } = await makeUser(platform, 'reader');
+    const { id, client } = await makeUser(platform, 'reader');
     await grant(root, '/acme', 'lambda.view', id);
-    const { body } = await voice.get(`/acme/lambdas/${lambda.id}?embed=apiendpoints&embed=provider`);
+    const { body } = await client.get(`/acme/lambdas/${lambda.id}?embed=apiendpoints&embed=provider`);
     expect(body.properties).toMatchObject({ provider: { id: acme.lambdas }, apiendpoints: [] });
     expect(body.properties.provider).not.toHaveProperty('org');
   });

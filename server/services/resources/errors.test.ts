@@ -1,16 +1,24 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { send } from '../../testing/checked-client.ts';
-import { type Body, containerBody, grant, lambdaBody, makePlace, makeUser, type Place } from '../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
+import {
+  type Body,
+  containerBody,
+  createTenant,
+  grant,
+  lambdaBody,
+  makeUser,
+  type Tenant,
+} from '../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const platform = sharedPlatform();
 const { root } = platform;
-let acme: Place;
+let acme: Tenant;
 let lambda: Body;
 beforeAll(async () => {
-  acme = await makePlace(root, 'acme');
+  acme = await createTenant(root, 'acme');
   lambda = await root.create(`${acme.environment}/lambdas`, lambdaBody(acme, 'sum'));
 });
 
@@ -86,33 +94,33 @@ describe('the statuses (D-182)', () => {
   });
 
   it('403: the right is missing, and it says which', async () => {
-    const { id, voice } = await makeUser(platform, 'eve');
+    const { id, client } = await makeUser(platform, 'eve');
     const failed = (action: string) => ({
       status: 403,
       body: { code: 403, message: `You do not have permission to perform this action. Failed: '${action}'` },
     });
     const path = `/acme/lambdas/${lambda.id}`;
-    expect(await voice.get(path)).toMatchObject(failed('lambda.view'));
+    expect(await client.get(path)).toMatchObject(failed('lambda.view'));
     // Hidden resources are named only by their id (D-118).
-    expect((await voice.get(path)).body.details).toEqual([
+    expect((await client.get(path)).body.details).toEqual([
       { pointer: `/resources/${lambda.id}`, message: `lambda ${lambda.id}` },
     ]);
-    expect(await voice.post('/sync')).toMatchObject({
+    expect(await client.post('/sync')).toMatchObject({
       status: 403,
       body: { details: [{ message: expect.stringContaining('only the root user') }] },
     });
-    expect(await voice.get('/acme')).toMatchObject(failed('org.view'));
-    expect(await voice.patch(path, [])).toMatchObject(failed('lambda.update'));
-    expect(await voice.delete(path)).toMatchObject(failed('lambda.delete'));
-    expect(await voice.post('/acme', { name: 'x' })).toMatchObject(failed('org.create'));
-    expect(await voice.post('/acme/workspaces', { name: 'x' })).toMatchObject(failed('workspace.create'));
-    expect(await voice.get(`${path}/context`)).toMatchObject(failed('lambda.view'));
-    expect(await voice.get(`/top/lambdas/${lambda.id}`)).toMatchObject(failed('lambda.view'));
-    expect(await voice.get(`/root/resources/${lambda.id}`)).toMatchObject(failed('lambda.view'));
-    expect(await voice.get(`${acme.environment}/lambdas/${lambda.id}`)).toMatchObject(failed('lambda.view'));
-    expect(await voice.get(`/acme/lambdas/${UNKNOWN_ID}`)).toMatchObject({ status: 404 });
+    expect(await client.get('/acme')).toMatchObject(failed('org.view'));
+    expect(await client.patch(path, [])).toMatchObject(failed('lambda.update'));
+    expect(await client.delete(path)).toMatchObject(failed('lambda.delete'));
+    expect(await client.post('/acme', { name: 'x' })).toMatchObject(failed('org.create'));
+    expect(await client.post('/acme/workspaces', { name: 'x' })).toMatchObject(failed('workspace.create'));
+    expect(await client.get(`${path}/context`)).toMatchObject(failed('lambda.view'));
+    expect(await client.get(`/top/lambdas/${lambda.id}`)).toMatchObject(failed('lambda.view'));
+    expect(await client.get(`/root/resources/${lambda.id}`)).toMatchObject(failed('lambda.view'));
+    expect(await client.get(`${acme.environment}/lambdas/${lambda.id}`)).toMatchObject(failed('lambda.view'));
+    expect(await client.get(`/acme/lambdas/${UNKNOWN_ID}`)).toMatchObject({ status: 404 });
     await grant(root, '/acme', 'lambda.view', id);
-    expect(await voice.get(path)).toMatchObject({ status: 200 });
+    expect(await client.get(path)).toMatchObject({ status: 200 });
   });
 
   it('409: name taken, id taken, children, incompatible environment type', async () => {

@@ -1,20 +1,20 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  containerBody,
-  grant,
-  lambdaBody,
-  makePlace,
-  makeUser,
-  otherEnvironment,
-  type Place,
-} from '../../testing/place.ts';
 import { type ApiClient, type Platform, startPlatform } from '../../testing/platform.ts';
 import { type RequestRecorder, startRequestRecorder } from '../../testing/request-recorder.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../../testing/resource-factory.ts';
+import {
+  containerBody,
+  createTenant,
+  grant,
+  lambdaBody,
+  makeUser,
+  type Tenant,
+  withEnvironment,
+} from '../../testing/tenant.ts';
 
 let platform: Platform;
 let root: ApiClient;
-let place: Place;
+let tenant: Tenant;
 let make: ResourceFactory;
 let recorder: RequestRecorder;
 /** The lambda that tells the witness. */
@@ -24,9 +24,9 @@ beforeAll(async () => {
   platform = await startPlatform();
   root = platform.root;
   make = resourceFactoryFor(root);
-  place = await makePlace(root, 'policed');
+  tenant = await createTenant(root, 'policed');
   // In root, so that what is done in a place under test does not concern it.
-  teller = (await root.create('/root/lambdas', lambdaBody(place, 'teller', { code: recorder.code }))).id;
+  teller = (await root.create('/root/lambdas', lambdaBody(tenant, 'teller', { code: recorder.code }))).id;
 });
 afterAll(async () => {
   await platform?.stop();
@@ -34,24 +34,24 @@ afterAll(async () => {
 });
 
 afterEach(async () => {
-  for (const { id } of (await root.get(`${place.org}/policies`)).body)
+  for (const { id } of (await root.get(`${tenant.org}/policies`)).body)
     await root.delete(`/root/policies/${id}?force=true`);
   expect(recorder.untaken).toEqual([]);
 });
 
 const tell = (node: string, ...actions: string[]) =>
   make.rule(node, 'Event', { match_actions: actions.map((action) => ({ action })), lambda: teller });
-const secondEnvironment = async () => (await otherEnvironment(root, place, 'test', make.fresh('env'))).environment;
-const container = (properties: object = {}, at = place.environment) =>
-  root.post(`${at}/containers`, containerBody(place, make.fresh('c'), properties));
+const secondEnvironment = async () => (await withEnvironment(root, tenant, 'test', make.fresh('env'))).environment;
+const container = (properties: object = {}, at = tenant.environment) =>
+  root.post(`${at}/containers`, containerBody(tenant, make.fresh('c'), properties));
 describe('events (D-124, D-125, D-126)', () => {
   it('the lambda gets an event before and after, with the document of D-126', async () => {
-    const { id: userId, voice } = await makeUser(platform, make.fresh('actor'));
-    const rule = await tell(place.workspace, 'container.create');
-    const environment = await root.get(place.environment);
-    await grant(root, place.environment, 'container.create', userId);
-    const body = containerBody(place, make.fresh('c'), { env: { A: '1' } });
-    const { body: record } = await voice.post(`${place.environment}/containers?x=1&y=2`, body);
+    const { id: userId, client } = await makeUser(platform, make.fresh('actor'));
+    const rule = await tell(tenant.workspace, 'container.create');
+    const environment = await root.get(tenant.environment);
+    await grant(root, tenant.environment, 'container.create', userId);
+    const body = containerBody(tenant, make.fresh('c'), { env: { A: '1' } });
+    const { body: record } = await client.post(`${tenant.environment}/containers?x=1&y=2`, body);
     const [before, after] = await recorder.take(2);
     const { metaUrl } = platform.emulator;
     expect(before).toEqual({
@@ -59,7 +59,7 @@ describe('events (D-124, D-125, D-126)', () => {
       eventName: 'container.create.pre',
       fqon: 'policed',
       meta_url: metaUrl,
-      workspace_id: place.workspaceId,
+      workspace_id: tenant.workspaceId,
       environment_id: environment.body.id,
       resource: record,
       rule: { typeId: expect.any(String), id: rule.id, name: rule.name, href: expect.stringContaining(rule.id) },
@@ -70,7 +70,7 @@ describe('events (D-124, D-125, D-126)', () => {
     expect(after).toEqual({ ...before, action: 'container.create.post', eventName: 'container.create.post' });
   });
   it('a rule that names an action twice gets one event per phase', async () => {
-    await tell(place.environment, 'container.create', 'container.create.pre', 'container.create.pre');
+    await tell(tenant.environment, 'container.create', 'container.create.pre', 'container.create.pre');
     await container();
     expect((await recorder.take(2)).map(({ action }) => action)).toEqual([
       'container.create.pre',
@@ -78,14 +78,14 @@ describe('events (D-124, D-125, D-126)', () => {
     ]);
   });
   it('only the phase that is named', async () => {
-    await tell(place.environment, 'container.create.post');
+    await tell(tenant.environment, 'container.create.post');
     await container();
     expect((await recorder.take(1))[0].action).toBe('container.create.post');
   });
   it('of an update show what results; a change of nothing, or a refused one, is none', async () => {
     const { body: record } = await container();
-    await tell(place.environment, 'container.update', 'container.scale');
-    const path = `${place.org}/containers/${record.id}`;
+    await tell(tenant.environment, 'container.update', 'container.scale');
+    const path = `${tenant.org}/containers/${record.id}`;
     await root.patch(path, []);
     await root.patch(path, [{ op: 'replace', path: '/properties/cpus', value: -1 }]);
     await root.patch(path, [{ op: 'replace', path: '/properties/cpus', value: 3 }]);
@@ -102,10 +102,10 @@ describe('events (D-124, D-125, D-126)', () => {
     expect(reported[2].args).toEqual({ numInstances: '2' });
   });
   it('are emitted for all that stand in a deleted tree, which they still show', async () => {
-    const other = await otherEnvironment(root, place, 'test', make.fresh('env'));
+    const other = await withEnvironment(root, tenant, 'test', make.fresh('env'));
     const record = await make.container(other);
     const verbs = ['environment', 'container', 'lambda', 'api', 'apiendpoint'].map((noun) => `${noun}.delete`);
-    await tell(place.org, ...verbs);
+    await tell(tenant.org, ...verbs);
     await make.endpoint(await make.api(other), await make.lambda(other));
     expect((await root.delete(`${other.environment}?force=true`)).status).toBe(204);
     const reported = await recorder.take(10);
@@ -117,41 +117,41 @@ describe('events (D-124, D-125, D-126)', () => {
     expect(after.resource).toEqual(record);
   });
   it.each([
-    ['workspaces', () => place.org, () => ({})],
-    ['environments', () => place.workspace, () => ({ environment_type: 'test' })],
-    ['secrets', () => place.environment, () => ({ provider: { id: place.docker }, items: [] })],
-    ['volumes', () => place.environment, () => ({ provider: { id: place.docker }, type: 'empty_dir' })],
-    ['apis', () => place.environment, () => ({})],
-    ['lambdas', () => place.org, () => lambdaBody(place, 'x').properties],
-    ['providers', () => place.org, () => ({})],
+    ['workspaces', () => tenant.org, () => ({})],
+    ['environments', () => tenant.workspace, () => ({ environment_type: 'test' })],
+    ['secrets', () => tenant.environment, () => ({ provider: { id: tenant.docker }, items: [] })],
+    ['volumes', () => tenant.environment, () => ({ provider: { id: tenant.docker }, type: 'empty_dir' })],
+    ['apis', () => tenant.environment, () => ({})],
+    ['lambdas', () => tenant.org, () => lambdaBody(tenant, 'x').properties],
+    ['providers', () => tenant.org, () => ({})],
   ])('of %s: create, update, delete in both phases', async (word, at, properties) => {
     const noun = word.slice(0, -1);
     const verbs = ['create', 'update', 'delete'].map((verb) => `${noun}.${verb}`);
-    await tell(place.org, ...verbs);
+    await tell(tenant.org, ...verbs);
     const record = await root.create(`${at()}/${word}`, {
       name: make.fresh('n'),
       properties: properties(),
       ...(word === 'providers' && { resource_type: 'Platform::Configuration::Provider::Logging' }),
     });
-    await root.patch(`${place.org}/${word}/${record.id}`, [{ op: 'add', path: '/description', value: 'd' }]);
-    await root.delete(`${place.org}/${word}/${record.id}`);
+    await root.patch(`${tenant.org}/${word}/${record.id}`, [{ op: 'add', path: '/description', value: 'd' }]);
+    await root.delete(`${tenant.org}/${word}/${record.id}`);
     const reported = await recorder.take(6);
     expect(reported.map(({ action }) => action)).toEqual(verbs.flatMap((verb) => [`${verb}.pre`, `${verb}.post`]));
     expect(reported.every(({ resource }) => resource.id === record.id)).toBe(true);
   });
   it('nothing else is an event', async () => {
-    await tell(place.org, 'job.create', 'group.create', 'user.create', 'policy.create', 'rule.create', 'org.create');
-    await tell(place.org, 'volume.create.post');
-    await root.create(`${place.environment}/jobs`, containerBody(place, make.fresh('j')));
-    await root.create(`${place.org}/groups`, { name: make.fresh('g') });
-    await root.create(place.org, { name: make.fresh('o') });
-    const properties = { provider: { id: place.docker }, type: 'empty_dir' };
-    await root.create(`${place.environment}/volumes`, { name: make.fresh('v'), properties });
+    await tell(tenant.org, 'job.create', 'group.create', 'user.create', 'policy.create', 'rule.create', 'org.create');
+    await tell(tenant.org, 'volume.create.post');
+    await root.create(`${tenant.environment}/jobs`, containerBody(tenant, make.fresh('j')));
+    await root.create(`${tenant.org}/groups`, { name: make.fresh('g') });
+    await root.create(tenant.org, { name: make.fresh('o') });
+    const properties = { provider: { id: tenant.docker }, type: 'empty_dir' };
+    await root.create(`${tenant.environment}/volumes`, { name: make.fresh('v'), properties });
     // Events of one lambda arrive in order: without an event before this one, none was sent.
     expect((await recorder.take(1))[0].action).toBe('volume.create.post');
   });
   it('an inline volume is created with an event of its own', async () => {
-    await tell(place.environment, 'volume.create.post', 'container.create.post');
+    await tell(tenant.environment, 'volume.create.post', 'container.create.post');
     const volume_resource = { name: make.fresh('v'), properties: { type: 'empty_dir' } };
     await container({ volumes: [{ mount_path: '/v', volume_resource }] });
     expect((await recorder.take(2)).map(({ action }) => action).sort()).toEqual([
@@ -162,7 +162,7 @@ describe('events (D-124, D-125, D-126)', () => {
   it('a burst of events arrives completely and in order', async () => {
     const environment = await secondEnvironment();
     const names = Array.from({ length: 150 }, (_, index) => `v-${index}`);
-    const properties = { provider: { id: place.docker }, type: 'empty_dir' };
+    const properties = { provider: { id: tenant.docker }, type: 'empty_dir' };
     for (const name of names) await root.create(`${environment}/volumes`, { name, properties });
     await tell(environment, 'volume.delete.post');
     await root.delete(`${environment}?force=true`);
@@ -170,17 +170,17 @@ describe('events (D-124, D-125, D-126)', () => {
   });
   it('a failing lambda changes nothing but its own log', async () => {
     const code = "exports.run = () => { throw new Error('no luck today'); };";
-    const failing = await root.create('/root/lambdas', lambdaBody(place, make.fresh('failing'), { code }));
+    const failing = await root.create('/root/lambdas', lambdaBody(tenant, make.fresh('failing'), { code }));
     const properties = { match_actions: [{ action: 'container.create' }], lambda: failing.id };
-    await make.rule(place.environment, 'Event', properties);
+    await make.rule(tenant.environment, 'Event', properties);
     expect((await container()).status).toBe(201);
     const logged = async () => (await root.send('GET', `/../log/lambda/${failing.id}`)).body.join('\n');
     await expect.poll(logged).toContain('no luck today');
   });
   it('a deleted lambda is accepted, and its link in the rule has no name (D-076)', async () => {
-    const gone = await root.create('/root/lambdas', lambdaBody(place, make.fresh('gone')));
+    const gone = await root.create('/root/lambdas', lambdaBody(tenant, make.fresh('gone')));
     const properties = { match_actions: [{ action: 'container.create' }], lambda: gone.id };
-    const rule = await make.rule(place.environment, 'Event', properties);
+    const rule = await make.rule(tenant.environment, 'Event', properties);
     expect((await root.delete(`/root/lambdas/${gone.id}`)).status).toBe(204);
     expect((await container()).status).toBe(201);
     expect((await root.get(`/root/rules/${rule.id}`)).body.properties.lambda).toEqual({
@@ -203,7 +203,7 @@ describe('suppress (D-127)', () => {
     const { status, body } = await container({}, environment);
     expect(status).toBe(201);
     expect(body.resource_state).toBe('Platform::Resource::State::Pending');
-    const path = `${place.org}/containers/${body.id}`;
+    const path = `${tenant.org}/containers/${body.id}`;
     expect((await root.get(path)).body.resource_state).toBe('Platform::Resource::State::Pending');
     expect((await recorder.take(1))[0].resource.resource_state).toBe('Platform::Resource::State::Pending');
     expect((await root.delete(path)).status).toBe(204);
@@ -211,7 +211,7 @@ describe('suppress (D-127)', () => {
   it('or created again, in its place', async () => {
     const environment = await secondEnvironment();
     const rule = await suppress(environment);
-    const body = containerBody(place, 'again', { image: 'nginx:2' });
+    const body = containerBody(tenant, 'again', { image: 'nginx:2' });
     const pending = await root.create(`${environment}/containers`, body);
     await recorder.take(1);
     await root.delete(`/root/rules/${rule.id}`);
@@ -224,7 +224,7 @@ describe('suppress (D-127)', () => {
     'with %s it is refused at rule creation',
     async (action) => {
       const match_actions = [{ action, meta_function: 'suppress' }];
-      const policy = await make.policy(place.environment);
+      const policy = await make.policy(tenant.environment);
       const reply = await root.post(`/root/policies/${policy.id}/rules`, {
         name: 'rule',
         resource_type: 'Platform::Resource::Rule::Event',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Body, containerBody, lambdaBody, makePlace } from '../../testing/place.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
+import { type Body, containerBody, createTenant, lambdaBody } from '../../testing/tenant.ts';
 
 const platform = sharedPlatform();
 const { root } = platform;
@@ -13,15 +13,15 @@ const lasting = ({ created, modified, properties, ...record }: Body) => {
 
 describe('a tool that exports records and posts them again (D-028, D-030)', () => {
   it('gets an organization back as it was, ids included', async () => {
-    const place = await makePlace(root, 'exported');
-    const { org } = place;
-    const paths: string[] = [org, place.workspace, place.environment];
+    const tenant = await createTenant(root, 'exported');
+    const { org } = tenant;
+    const paths: string[] = [org, tenant.workspace, tenant.environment];
     const make = async (list: string, word: string, body: object): Promise<Body> => {
       const record = await root.create(list, body);
       paths.push(`${org}/${word}/${record.id}`);
       return record;
     };
-    const at = (word: string) => `${place.environment}/${word}`;
+    const at = (word: string) => `${tenant.environment}/${word}`;
     await root.patch(org, [{ op: 'add', path: '/properties/env', value: { A: '1' } }]);
     const engine = await make(`${org}/providers`, 'providers', {
       name: 'engine',
@@ -29,21 +29,25 @@ describe('a tool that exports records and posts them again (D-028, D-030)', () =
       tags: ['t'],
       variables: { v: 'w' },
       resource_type: 'Platform::Configuration::Provider::CaaS::Docker',
-      properties: { linked_providers: [{ id: place.docker }], environment_types: ['development'], config: { x: null } },
+      properties: {
+        linked_providers: [{ id: tenant.docker }],
+        environment_types: ['development'],
+        config: { x: null },
+      },
     });
     const provider = { provider: { id: engine.id } };
     const volume = await make(at('volumes'), 'volumes', { name: 'v', properties: { type: 'empty_dir', ...provider } });
     const container = await make(
       at('containers'),
       'containers',
-      containerBody(place, 'c', {
+      containerBody(tenant, 'c', {
         ...provider,
         volumes: [{ mount_path: '/v', volume_id: volume.id }],
         port_mappings: [{ name: 'web', protocol: 'tcp', container_port: 80, expose_endpoint: true }],
       }),
     );
-    await make(at('jobs'), 'jobs', containerBody(place, 'j', provider));
-    const lambda = await make(`${place.workspace}/lambdas`, 'lambdas', lambdaBody(place, 'a/b', { env: { B: '2' } }));
+    await make(at('jobs'), 'jobs', containerBody(tenant, 'j', provider));
+    const lambda = await make(`${tenant.workspace}/lambdas`, 'lambdas', lambdaBody(tenant, 'a/b', { env: { B: '2' } }));
     const api = await make(at('apis'), 'apis', { name: 'exported-api' });
     await make(`${org}/apis/${api.id}/apiendpoints`, 'apiendpoints', {
       name: 'one',
@@ -58,7 +62,7 @@ describe('a tool that exports records and posts them again (D-028, D-030)', () =
         container_port_name: 'web',
       },
     });
-    const policy = await make(`${place.workspace}/policies`, 'policies', { name: 'p' });
+    const policy = await make(`${tenant.workspace}/policies`, 'policies', { name: 'p' });
     await make(`${org}/policies/${policy.id}/rules`, 'rules', {
       name: 'event',
       resource_type: 'Platform::Resource::Rule::Event',

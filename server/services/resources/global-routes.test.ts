@@ -1,19 +1,19 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { send } from '../../testing/checked-client.ts';
-import { type Body, lambdaBody, makePlace, makeUser, type Place } from '../../testing/place.ts';
 import { type ApiClient, sharedPlatform } from '../../testing/platform.ts';
+import { type Body, createTenant, lambdaBody, makeUser, type Tenant } from '../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const platform = sharedPlatform();
 const { root } = platform;
-let acme: Place;
-let rival: Place;
+let acme: Tenant;
+let rival: Tenant;
 let lambda: Body;
-let ada: { id: string; voice: ApiClient };
+let ada: { id: string; client: ApiClient };
 beforeAll(async () => {
-  acme = await makePlace(root, 'acme');
-  rival = await makePlace(root, 'rival');
+  acme = await createTenant(root, 'acme');
+  rival = await createTenant(root, 'rival');
   lambda = await root.create(`${acme.environment}/lambdas`, lambdaBody(acme, 'sum'));
   ada = await makeUser(platform, 'ada');
 });
@@ -42,14 +42,14 @@ describe('routes of no type (D-015)', () => {
   });
 
   it('GET /users/self is the caller, who needs no right for it', async () => {
-    const self = await ada.voice.get('/users/self');
+    const self = await ada.client.get('/users/self');
     expect(self).toMatchObject({
       status: 200,
       body: { id: ada.id, name: 'ada', org: { properties: { fqon: 'root' } } },
     });
     expect(self.body.properties).not.toHaveProperty('password');
-    expect((await ada.voice.get('/root')).status).toBe(403);
-    expect((await ada.voice.get('/orgs')).body).toEqual([]);
+    expect((await ada.client.get('/root')).status).toBe(403);
+    expect((await ada.client.get('/orgs')).body).toEqual([]);
   });
 
   it('GET /orgs and /users list everything, root included', async () => {
@@ -108,7 +108,7 @@ describe('administration by root only (D-016, D-017)', () => {
       body: { bootstrapped: true },
     });
     for (const path of ['/sync', '/bootstrap', '/root/providers/initialize']) {
-      expect((await ada.voice.post(path)).status).toBe(403);
+      expect((await ada.client.post(path)).status).toBe(403);
     }
   });
 

@@ -1,17 +1,24 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Body, containerBody, lambdaBody, makePlace, otherEnvironment, type Place } from '../../testing/place.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../../testing/resource-factory.ts';
+import {
+  type Body,
+  containerBody,
+  createTenant,
+  lambdaBody,
+  type Tenant,
+  withEnvironment,
+} from '../../testing/tenant.ts';
 
 const { root } = sharedPlatform();
-let place: Place;
+let tenant: Tenant;
 let make: ResourceFactory;
 beforeAll(async () => {
   make = resourceFactoryFor(root);
-  place = await makePlace(root, 'limited');
+  tenant = await createTenant(root, 'limited');
 });
 afterEach(async () => {
-  for (const { id } of (await root.get(`${place.org}/policies`)).body)
+  for (const { id } of (await root.get(`${tenant.org}/policies`)).body)
     await root.delete(`/root/policies/${id}?force=true`);
 });
 
@@ -23,14 +30,14 @@ const postRule = (policy: Body, kind: string, properties: object) =>
     resource_type: `Platform::Resource::Rule::${kind}`,
     properties,
   });
-const secondEnvironment = async () => (await otherEnvironment(root, place, 'test', make.fresh('env'))).environment;
-const container = (properties: object = {}, at = place.environment) =>
-  root.post(`${at}/containers`, containerBody(place, make.fresh('c'), properties));
+const secondEnvironment = async () => (await withEnvironment(root, tenant, 'test', make.fresh('env'))).environment;
+const container = (properties: object = {}, at = tenant.environment) =>
+  root.post(`${at}/containers`, containerBody(tenant, make.fresh('c'), properties));
 describe('where policies apply, and to what (D-121)', () => {
   it.each([
-    ['organization', () => place.org],
-    ['workspace', () => place.workspace],
-    ['environment', () => place.environment],
+    ['organization', () => tenant.org],
+    ['workspace', () => tenant.workspace],
+    ['environment', () => tenant.environment],
   ])('a policy of the %s applies to its node and all below', async (_, node) => {
     await limit(node(), 'container.create', 'container.properties.cpus', '<=', 1);
     expect((await container({ cpus: 2 })).status).toBe(409);
@@ -38,15 +45,15 @@ describe('where policies apply, and to what (D-121)', () => {
   });
   it('not to siblings or ancestors', async () => {
     const elsewhere = await secondEnvironment();
-    await limit(place.environment, 'container.create', 'container.properties.cpus', '<=', 1);
+    await limit(tenant.environment, 'container.create', 'container.properties.cpus', '<=', 1);
     expect((await container({ cpus: 2 }, elsewhere)).status).toBe(201);
-    await limit(place.environment, 'workspace.update', 'workspace.name', '==', 'nothing');
-    expect((await root.patch(place.workspace, [{ op: 'add', path: '/description', value: 'x' }])).status).toBe(200);
+    await limit(tenant.environment, 'workspace.update', 'workspace.name', '==', 'nothing');
+    expect((await root.patch(tenant.workspace, [{ op: 'add', path: '/description', value: 'x' }])).status).toBe(200);
   });
   it('to its own node as well', async () => {
-    await limit(place.environment, 'environment.update', 'environment.name', '==', 'env');
-    expect((await root.patch(place.environment, [{ op: 'replace', path: '/name', value: 'other' }])).status).toBe(409);
-    expect((await root.patch(place.environment, [{ op: 'add', path: '/description', value: 'd' }])).status).toBe(200);
+    await limit(tenant.environment, 'environment.update', 'environment.name', '==', 'env');
+    expect((await root.patch(tenant.environment, [{ op: 'replace', path: '/name', value: 'other' }])).status).toBe(409);
+    expect((await root.patch(tenant.environment, [{ op: 'add', path: '/description', value: 'd' }])).status).toBe(200);
   });
   it.each([
     ['container.create', 409],
@@ -55,12 +62,12 @@ describe('where policies apply, and to what (D-121)', () => {
     ['container.update', 201],
     ['lambda.create', 201],
   ])('a limit on %s makes a create %i', async (action, status) => {
-    await limit(place.environment, action, 'container.properties.cpus', '<', 0);
+    await limit(tenant.environment, action, 'container.properties.cpus', '<', 0);
     expect((await container()).status).toBe(status);
   });
   it('the older form of actions means the same, and is echoed', async () => {
     const eval_logic = { property: 'container.properties.cpus', operator: '<', value: 0 };
-    const rule = await make.rule(place.environment, 'Limit', { actions: ['container.create'], eval_logic });
+    const rule = await make.rule(tenant.environment, 'Limit', { actions: ['container.create'], eval_logic });
     expect(rule.properties.actions).toEqual(['container.create']);
     expect((await container()).status).toBe(409);
   });
@@ -80,9 +87,9 @@ describe('a limit must hold for the record that would result (D-122)', () => {
   });
   it('for a change of instances those of scale and of update, by whatever route it comes (D-125)', async () => {
     const { body: record } = await container();
-    const path = `${place.org}/containers/${record.id}`;
-    await limit(place.environment, 'container.update', 'container.properties.num_instances', '<=', 4);
-    await limit(place.environment, 'container.scale', 'container.properties.num_instances', '<=', 3);
+    const path = `${tenant.org}/containers/${record.id}`;
+    await limit(tenant.environment, 'container.update', 'container.properties.num_instances', '<=', 4);
+    await limit(tenant.environment, 'container.scale', 'container.properties.num_instances', '<=', 3);
     const patch = (value: number) => root.patch(path, [{ op: 'replace', path: '/properties/num_instances', value }]);
     expect((await patch(5)).status).toBe(409);
     expect((await patch(4)).status).toBe(409);
@@ -93,14 +100,14 @@ describe('a limit must hold for the record that would result (D-122)', () => {
     expect((await root.post(`${path}/scale?numInstances=4`)).status).toBe(409);
     expect((await root.post(`${path}/scale?numInstances=5`)).status).toBe(409);
     expect((await root.post(`${path}/scale?numInstances=2`)).status).toBe(202);
-    await limit(place.environment, 'container.update', 'container.properties.num_instances', '<=', 1);
+    await limit(tenant.environment, 'container.update', 'container.properties.num_instances', '<=', 1);
     expect((await root.post(`${path}/scale?numInstances=3`)).status).toBe(409);
     expect((await root.post(`${path}/scale?numInstances=1`)).status).toBe(202);
   });
   it('in the shown form, links with their names (D-122)', async () => {
-    await limit(place.environment, 'container.create', 'container.properties.provider.name', '==', 'default-docker');
+    await limit(tenant.environment, 'container.create', 'container.properties.provider.name', '==', 'default-docker');
     expect((await container()).status).toBe(201);
-    await limit(place.environment, 'container.create', 'container.properties.provider.name', '!=', 'default-docker');
+    await limit(tenant.environment, 'container.create', 'container.properties.provider.name', '!=', 'default-docker');
     expect((await container()).status).toBe(409);
   });
   it.each([
@@ -124,11 +131,11 @@ describe('a limit must hold for the record that would result (D-122)', () => {
     ['container.name', 'startswith', 'x-', 409],
     ['lambda.name', '==', 'never', 201],
   ])('%s %s %j makes it %i', async (property, operator, value, status) => {
-    await limit(place.environment, 'container.create', property, operator, value);
+    await limit(tenant.environment, 'container.create', property, operator, value);
     expect((await container({ labels: { team: 'red' } })).status).toBe(status);
   });
   it('strict false only logs', async () => {
-    await limit(place.environment, 'container.create', 'container.name', '==', 'x', { strict: false });
+    await limit(tenant.environment, 'container.create', 'container.name', '==', 'x', { strict: false });
     expect((await container()).status).toBe(201);
   });
 });
@@ -141,7 +148,7 @@ describe('counts (D-123)', () => {
     for (let index = 0; index < 3; index++) statuses.push((await container({}, environment)).status);
     expect(statuses).toEqual([201, 201, 409]);
     const [first] = (await root.get(`${environment}/containers`)).body;
-    await root.delete(`${place.org}/containers/${first.id}`);
+    await root.delete(`${tenant.org}/containers/${first.id}`);
     expect((await container({}, environment)).status).toBe(201);
   });
   it('hold when many create at once', async () => {
@@ -152,30 +159,30 @@ describe('counts (D-123)', () => {
     expect((await root.get(`${environment}/containers`)).body).toHaveLength(3);
   });
   it('reach over all environments below an organization, and sub-organizations', async () => {
-    const org = await root.create(place.org, { name: make.fresh('counted') });
+    const org = await root.create(tenant.org, { name: make.fresh('counted') });
     const fqon = `/${org.properties.fqon}`;
     await root.create(fqon, { name: 'below' });
-    const lambda = (at: string, name: string) => root.post(`${at}/lambdas`, lambdaBody(place, name));
+    const lambda = (at: string, name: string) => root.post(`${at}/lambdas`, lambdaBody(tenant, name));
     await limit(fqon, 'lambda.create', 'lambdas.count', '<', 3);
     expect((await lambda(fqon, 'a')).status).toBe(201);
     expect((await lambda(`${fqon}.below`, 'b')).status).toBe(201);
     expect((await lambda(fqon, 'c')).status).toBe(409);
-    expect((await lambda(place.org, make.fresh('out'))).status).toBe(201);
+    expect((await lambda(tenant.org, make.fresh('out'))).status).toBe(201);
   });
   it('can keep a number from falling', async () => {
     const environment = await secondEnvironment();
     const { body: record } = await container({}, environment);
     await limit(environment, 'container.delete', 'containers.count', '>=', 1);
     await limit(environment, 'environment.delete', 'containers.count', '>=', 1);
-    expect((await root.delete(`${place.org}/containers/${record.id}`)).status).toBe(409);
+    expect((await root.delete(`${tenant.org}/containers/${record.id}`)).status).toBe(409);
     expect((await root.delete(`${environment}?force=true`)).status).toBe(409);
     await container({}, environment);
-    expect((await root.delete(`${place.org}/containers/${record.id}`)).status).toBe(204);
+    expect((await root.delete(`${tenant.org}/containers/${record.id}`)).status).toBe(204);
   });
   it('contain rules and endpoints below the resources of the node', async () => {
-    await limit(place.workspace, 'rule.create', 'rules.count', '<=', 2);
-    const policy = await make.policy(place.environment);
-    const lambda = await make.lambda(place);
+    await limit(tenant.workspace, 'rule.create', 'rules.count', '<=', 2);
+    const policy = await make.policy(tenant.environment);
+    const lambda = await make.lambda(tenant);
     const rule = () => postRule(policy, 'Event', { match_actions: [{ action: 'lambda.view' }], lambda: lambda.id });
     expect((await rule()).status).toBe(201);
     expect((await rule()).status).toBe(409);
@@ -200,7 +207,7 @@ describe('counts (D-123)', () => {
     'constructor.name',
     '',
   ])('%j is no form of property: 400', async (property) => {
-    const policy = await make.policy(place.environment);
+    const policy = await make.policy(tenant.environment);
     const eval_logic = { property, operator: '==', value: 1 };
     const reply = await postRule(policy, 'Limit', { match_actions: [{ action: 'container.create' }], eval_logic });
     expect(reply).toMatchObject({ status: 400, body: { details: [{ pointer: '/properties/eval_logic/property' }] } });

@@ -1,28 +1,28 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { sharedPlatform } from '../../testing/platform.ts';
 import {
   type Body,
   containerBody,
+  createTenant,
   grant,
   lambdaBody,
-  makePlace,
   makeUser,
-  otherEnvironment,
-  type Place,
-} from '../../testing/place.ts';
-import { sharedPlatform } from '../../testing/platform.ts';
+  type Tenant,
+  withEnvironment,
+} from '../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const platform = sharedPlatform();
 const { root } = platform;
 /** `acme`, below it `acme.labs` with a place of its own, and `rival`. */
-let acme: Place;
-let rival: Place;
+let acme: Tenant;
+let rival: Tenant;
 const ids: Record<string, string> = {};
 
 beforeAll(async () => {
-  acme = await makePlace(root, 'acme');
-  rival = await makePlace(root, 'rival');
+  acme = await createTenant(root, 'acme');
+  rival = await createTenant(root, 'rival');
   const make = async (at: string, body: Body) => {
     ids[body.name] = (await root.create(at, body)).id;
   };
@@ -114,10 +114,10 @@ describe('the contents of a list (D-186)', () => {
   });
 
   it('omits resources that the caller cannot view (D-118)', async () => {
-    const { id, voice } = await makeUser(platform, 'reader');
-    expect(await voice.get('/acme/lambdas')).toMatchObject({ status: 200, body: [] });
+    const { id, client } = await makeUser(platform, 'reader');
+    expect(await client.get('/acme/lambdas')).toMatchObject({ status: 200, body: [] });
     await grant(root, acme.workspace, 'lambda.view', id);
-    const seen = async (path: string) => (await voice.get(path)).body.map((one: Body) => one.name);
+    const seen = async (path: string) => (await client.get(path)).body.map((one: Body) => one.name);
     expect(await seen('/acme/lambdas')).toEqual(['in-environment', 'in-workspace']);
     expect(await seen('/acme/lambdas?timeout=7')).toEqual(['in-environment', 'in-workspace']);
     expect(await seen('/acme/resources')).toEqual(['in-environment', 'in-workspace']);
@@ -362,7 +362,7 @@ describe('filters (D-187)', () => {
 
 describe('environments of another place', () => {
   it('do not mix with one’s own', async () => {
-    const test = await otherEnvironment(root, acme, 'test');
+    const test = await withEnvironment(root, acme, 'test');
     await root.create(`${test.environment}/containers`, containerBody(test, 'web'));
     expect(await names(`${test.environment}/containers`)).toEqual(['web']);
     expect(await names(`${acme.environment}/containers`)).toEqual(['web']);

@@ -1,9 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { send } from '../../testing/checked-client.ts';
-import { type Body, containerBody, grant, lambdaBody, makePlace, makeUser, type Place } from '../../testing/place.ts';
 import { type ApiClient, type Platform, startPlatform } from '../../testing/platform.ts';
 import { type RequestRecorder, startRequestRecorder } from '../../testing/request-recorder.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../../testing/resource-factory.ts';
+import {
+  type Body,
+  containerBody,
+  createTenant,
+  grant,
+  lambdaBody,
+  makeUser,
+  type Tenant,
+} from '../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
@@ -26,29 +34,30 @@ afterAll(async () => {
 afterEach(() => expect(recorder.untaken).toEqual([]));
 
 /** A place with a second environment and a second Lambda provider. */
-interface Scene extends Place {
+interface Scene extends Tenant {
   otherEnvironment: string;
   otherEnvironmentId: string;
   otherProvider: string;
 }
 const setScene = async (types: { other?: string; provider?: object } = {}): Promise<Scene> => {
-  const place = await makePlace(root, make.fresh('moves'));
-  teller ??= (await root.create('/root/lambdas', lambdaBody(place, 'teller', { code: recorder.code }))).id;
-  const other = await root.create(`${place.workspace}/environments`, {
+  const tenant = await createTenant(root, make.fresh('moves'));
+  teller ??= (await root.create('/root/lambdas', lambdaBody(tenant, 'teller', { code: recorder.code }))).id;
+  const other = await root.create(`${tenant.workspace}/environments`, {
     name: 'other',
     properties: { environment_type: types.other ?? 'test' },
   });
-  const provider = await make.provider(place, 'Lambda', types.provider);
+  const provider = await make.provider(tenant, 'Lambda', types.provider);
   return {
-    ...place,
-    otherEnvironment: `${place.org}/environments/${other.id}`,
+    ...tenant,
+    otherEnvironment: `${tenant.org}/environments/${other.id}`,
     otherEnvironmentId: other.id,
     otherProvider: provider.id,
   };
 };
-const makeLambda = (place: Place, properties: object = {}, at = place.environment) =>
-  root.create(`${at}/lambdas`, lambdaBody(place, 'moved', properties));
-const makeContainer = (place: Place) => root.create(`${place.environment}/containers`, containerBody(place, 'moved'));
+const makeLambda = (tenant: Tenant, properties: object = {}, at = tenant.environment) =>
+  root.create(`${at}/lambdas`, lambdaBody(tenant, 'moved', properties));
+const makeContainer = (tenant: Tenant) =>
+  root.create(`${tenant.environment}/containers`, containerBody(tenant, 'moved'));
 const named = async (environment: string, word = 'lambdas'): Promise<Body[]> =>
   (await root.get(`${environment}/${word}?name=moved&expand=true`)).body;
 /** Waits until the only `moved` of an environment is not the one of that id. */
@@ -60,10 +69,10 @@ const replaced = async (environment: string, id: string): Promise<Body> => {
 };
 const ruleAt = (node: string, actions: string[], lambda = teller) =>
   make.rule(node, 'Event', { match_actions: actions.map((action) => ({ action })), lambda });
-const migrate = (record: Body, provider: string, voice = root) =>
-  voice.post(`${pathOf(record)}/migrate?provider=${provider}`);
-const promote = (record: Body, target: string, voice = root) =>
-  voice.post(`${pathOf(record)}/promote?target=${target}`);
+const migrate = (record: Body, provider: string, client = root) =>
+  client.post(`${pathOf(record)}/migrate?provider=${provider}`);
+const promote = (record: Body, target: string, client = root) =>
+  client.post(`${pathOf(record)}/promote?target=${target}`);
 const pathOf = ({ id, resource_type }: Body) =>
   `/root/${resource_type.endsWith('Container') ? 'containers' : 'lambdas'}/${id}`;
 const statusOf = async (record: Body) => (await root.get(pathOf(record))).body?.properties?.status;
@@ -167,7 +176,7 @@ describe('the built-in migration of a lambda (D-131, D-133)', () => {
   });
   it('endpoints and event rules follow it, and rights on it are kept', async () => {
     const scene = await setScene();
-    const { id: userId, voice } = await makeUser(platform, make.fresh('user'));
+    const { id: userId, client } = await makeUser(platform, make.fresh('user'));
     const lambda = await makeLambda(scene);
     await grant(root, pathOf(lambda), 'lambda.view', userId);
     const rule = await ruleAt(scene.environment, ['volume.update'], lambda.id);
@@ -178,7 +187,7 @@ describe('the built-in migration of a lambda (D-131, D-133)', () => {
     expect(followed.properties.implementation_id).toBe(copy.id);
     expect(followed.modified.action).toBe('update');
     expect((await root.get(`/root/rules/${rule.id}`)).body.properties.lambda.id).toBe(copy.id);
-    expect((await voice.get(pathOf(copy))).status).toBe(200);
+    expect((await client.get(pathOf(copy))).status).toBe(200);
     expect(await send('GET', endpoint.properties.public_url)).toMatchObject({ status: 200, body: 'moved' });
   });
   it('what changes between the answer and the move is not lost', async () => {

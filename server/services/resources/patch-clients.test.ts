@@ -2,24 +2,24 @@ import * as fc from 'fast-check';
 import { compare } from 'fast-json-patch';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { send } from '../../testing/checked-client.ts';
-import { type Body, makePlace, type Place } from '../../testing/place.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../../testing/resource-factory.ts';
+import { type Body, createTenant, type Tenant } from '../../testing/tenant.ts';
 
 const platform = sharedPlatform();
-let place: Place;
+let tenant: Tenant;
 let make: ResourceFactory;
 beforeAll(async () => {
   make = resourceFactoryFor(platform.root);
-  place = await makePlace(platform.root, 'patched');
+  tenant = await createTenant(platform.root, 'patched');
 });
 
-const makeLambda = (properties = {}) => make.lambda(place, properties);
-const makeContainer = (properties = {}) => make.container(place, properties);
-const makeProvider = (properties = {}) => make.provider(place, 'Logging', properties);
+const makeLambda = (properties = {}) => make.lambda(tenant, properties);
+const makeContainer = (properties = {}) => make.container(tenant, properties);
+const makeProvider = (properties = {}) => make.provider(tenant, 'Logging', properties);
 const pathOf = ({ resource_type, id }: Body) => {
   const word = /::(Lambda|Container|Provider|User|Rule|Environment|ApiEndpoint)\b/.exec(resource_type)?.[1];
-  return `${place.org}/${word?.toLowerCase()}s/${id}`;
+  return `${tenant.org}/${word?.toLowerCase()}s/${id}`;
 };
 const patch = (record: Body, ...operations: unknown[]) => platform.root.patch(pathOf(record), operations);
 const read = async (record: Body): Promise<Body> => (await platform.root.get(pathOf(record))).body;
@@ -78,7 +78,7 @@ describe('Clients that compare whole records are understood (D-093)', () => {
   it('a provider can be changed within the provider object as read', async () => {
     const container = await makeContainer();
     const wanted = structuredClone(container);
-    wanted.properties.provider = { id: place.docker };
+    wanted.properties.provider = { id: tenant.docker };
     const reply = await patch(container, ...compare(container, wanted));
     expect(reply).toMatchObject({ status: 200, body: container });
   });
@@ -97,7 +97,7 @@ describe('Clients that compare whole records are understood (D-093)', () => {
 describe('The difference between two records as read (D-093)', () => {
   it('leads from any container to any other', async () => {
     let container = await makeContainer();
-    const host = `${container.name}.${place.environmentId}.svc.cluster.local`;
+    const host = `${container.name}.${tenant.environmentId}.svc.cluster.local`;
     const name = fc.stringMatching(/^[a-z]{1,3}$/);
     const mapping = fc
       .record({ name, port: fc.integer({ min: 1, max: 9 }), isExposed: fc.boolean() })
@@ -167,8 +167,8 @@ describe('A patch and its inverse', () => {
 describe('Links are patched in their written form (D-097)', () => {
   it("a rule's lambda by id", async () => {
     const [one, other] = [await makeLambda(), await makeLambda()];
-    const policy = await platform.root.create(`${place.org}/policies`, { name: make.fresh('policy') });
-    const rule = await platform.root.create(`${place.org}/policies/${policy.id}/rules`, {
+    const policy = await platform.root.create(`${tenant.org}/policies`, { name: make.fresh('policy') });
+    const rule = await platform.root.create(`${tenant.org}/policies/${policy.id}/rules`, {
       name: 'rule',
       resource_type: 'Platform::Resource::Rule::Event',
       properties: { match_actions: [{ action: 'volume.import' }], lambda: one.id },
@@ -181,7 +181,7 @@ describe('Links are patched in their written form (D-097)', () => {
     expect(reply.body.properties.lambda).toMatchObject({ id: other.id, name: other.name });
   });
   it("an environment's type by name", async () => {
-    const environment = await platform.root.create(`${place.workspace}/environments`, {
+    const environment = await platform.root.create(`${tenant.workspace}/environments`, {
       name: make.fresh('env'),
       properties: { environment_type: 'TEST' },
     });
@@ -234,7 +234,7 @@ describe('Two clients that patch at once', () => {
 describe('The effects of a patch (D-098)', () => {
   it('of an endpoint: its routes at once, and where it says they lead', async () => {
     const [one, other] = [await makeLambda(), await makeLambda()];
-    const endpoint = await make.endpoint(await make.api(place), one);
+    const endpoint = await make.endpoint(await make.api(tenant), one);
     const { public_url: before } = endpoint.properties;
     expect(await send('GET', before)).toMatchObject({ status: 200, body: one.name });
     const { body } = await patch(
@@ -250,7 +250,7 @@ describe('The effects of a patch (D-098)', () => {
   });
   it('of a lambda: the next invocation (D-057)', async () => {
     const lambda = await makeLambda();
-    const { properties } = await make.endpoint(await make.api(place), lambda);
+    const { properties } = await make.endpoint(await make.api(tenant), lambda);
     expect((await send('GET', properties.public_url)).body).toBe(lambda.name);
     const value = Buffer.from("exports.other = async (event) => 'patched';").toString('base64');
     await patch(
@@ -265,15 +265,15 @@ describe('The effects of a patch (D-098)', () => {
     await patch(user, { op: 'replace', path: '/properties/password', value: 'changed' });
     await expect(platform.as(user.name, 'x')).rejects.toThrow('no token');
     await patch(user, { op: 'replace', path: '/name', value: `${user.name}-renamed` });
-    const voice = await platform.as(`${user.name}-renamed`, 'changed');
-    expect((await voice.get('/users/self')).body.id).toBe(user.id);
+    const client = await platform.as(`${user.name}-renamed`, 'changed');
+    expect((await client.get('/users/self')).body.id).toBe(user.id);
   });
   it('of a provider: later use only', async () => {
-    const engine = await make.provider(place, 'CaaS::Docker');
-    const container = await make.container(place, { provider: { id: engine.id } });
+    const engine = await make.provider(tenant, 'CaaS::Docker');
+    const container = await make.container(tenant, { provider: { id: engine.id } });
     await patch(engine, { op: 'add', path: '/properties/environment_types', value: ['production'] });
     expect(await read(container)).toEqual(container);
-    const another = await platform.root.post(`${place.environment}/containers`, {
+    const another = await platform.root.post(`${tenant.environment}/containers`, {
       ...container,
       id: undefined,
       name: 'x',

@@ -1,24 +1,24 @@
 import type { Operation } from 'fast-json-patch';
 import suite from 'json-patch-test-suite/tests.json' with { type: 'json' };
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Body, makePlace, type Place } from '../../testing/place.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../../testing/resource-factory.ts';
+import { type Body, createTenant, type Tenant } from '../../testing/tenant.ts';
 
 const platform = sharedPlatform();
-let place: Place;
+let tenant: Tenant;
 let make: ResourceFactory;
 beforeAll(async () => {
   make = resourceFactoryFor(platform.root);
-  place = await makePlace(platform.root, 'patched');
+  tenant = await createTenant(platform.root, 'patched');
 });
 
-const makeLambda = (properties = {}) => make.lambda(place, properties);
-const makeContainer = (properties = {}) => make.container(place, properties);
-const makeProvider = (properties = {}) => make.provider(place, 'Logging', properties);
+const makeLambda = (properties = {}) => make.lambda(tenant, properties);
+const makeContainer = (properties = {}) => make.container(tenant, properties);
+const makeProvider = (properties = {}) => make.provider(tenant, 'Logging', properties);
 const pathOf = ({ resource_type, id }: Body) => {
   const word = /::(Lambda|Container|Provider|User|Rule|Environment|Secret|Volume)\b/.exec(resource_type)?.[1];
-  return `${place.org}/${word?.toLowerCase()}s/${id}`;
+  return `${tenant.org}/${word?.toLowerCase()}s/${id}`;
 };
 const patch = (record: Body, ...operations: unknown[]) => platform.root.patch(pathOf(record), operations);
 const read = async (record: Body): Promise<Body> => (await platform.root.get(pathOf(record))).body;
@@ -113,8 +113,8 @@ describe('What may be patched (D-090)', () => {
     expect(reply).toMatchObject({ status: 200, body: lambda });
   });
   it.each(['lambdas', 'providers', 'orgs', 'entitlements', 'users'])('a list of %s is 400', async (word) => {
-    expect((await platform.root.patch(`${place.org}/${word}`, [])).status).toBe(400);
-    if (word !== 'orgs') expect((await platform.root.patch(`${place.environment}/${word}`, [])).status).toBe(400);
+    expect((await platform.root.patch(`${tenant.org}/${word}`, [])).status).toBe(400);
+    if (word !== 'orgs') expect((await platform.root.patch(`${tenant.environment}/${word}`, [])).status).toBe(400);
   });
   it.each(['/orgs', '/users', '/rules'])('the global list %s is 400', async (path) => {
     expect((await platform.root.patch(path, [])).status).toBe(400);
@@ -122,10 +122,10 @@ describe('What may be patched (D-090)', () => {
   it('works on the organization itself and in the second-level form (D-004)', async () => {
     const lambda = await makeLambda();
     const operation = [{ op: 'add', path: '/description', value: 'd' }];
-    const reply = await platform.root.patch(`${place.environment}/lambdas/${lambda.id}`, operation);
+    const reply = await platform.root.patch(`${tenant.environment}/lambdas/${lambda.id}`, operation);
     expect(reply.body).toMatchObject({ id: lambda.id, description: 'd' });
-    expect((await platform.root.patch(place.org, operation)).body).toMatchObject({ description: 'd' });
-    expect((await platform.root.patch(`${place.workspace}/lambdas/${lambda.id}`, operation)).status).toBe(404);
+    expect((await platform.root.patch(tenant.org, operation)).body).toMatchObject({ description: 'd' });
+    expect((await platform.root.patch(`${tenant.workspace}/lambdas/${lambda.id}`, operation)).status).toBe(404);
   });
   it('the body may be application/json-patch+json (D-007)', async () => {
     const lambda = await makeLambda();

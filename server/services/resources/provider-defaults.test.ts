@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Body } from '../../testing/place.ts';
 import { type Platform, startPlatform } from '../../testing/platform.ts';
+import type { Body } from '../../testing/tenant.ts';
 
 let dir: string;
 let platform: Platform;

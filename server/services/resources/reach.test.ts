@@ -1,23 +1,31 @@
 import { beforeAll, expect, it } from 'vitest';
-import { type Body, containerBody, grant, lambdaBody, makePlace, makeUser, type Place } from '../../testing/place.ts';
 import { type ApiClient, sharedPlatform } from '../../testing/platform.ts';
+import {
+  type Body,
+  containerBody,
+  createTenant,
+  grant,
+  lambdaBody,
+  makeUser,
+  type Tenant,
+} from '../../testing/tenant.ts';
 
 const platform = sharedPlatform();
 const { root } = platform;
 /** Where the writer may write anything. */
-let own: Place;
+let own: Tenant;
 /** Where he may do nothing. */
-let other: Place;
+let other: Tenant;
 let writer: ApiClient;
 let foreign: Record<'secret' | 'volume' | 'lambda' | 'open' | 'container' | 'provider' | 'user' | 'group', Body>;
 let policy: Body;
 let api: Body;
 
 beforeAll(async () => {
-  own = await makePlace(root, 'own');
-  other = await makePlace(root, 'other');
-  const { id, voice } = await makeUser(platform, 'writer');
-  writer = voice;
+  own = await createTenant(root, 'own');
+  other = await createTenant(root, 'other');
+  const { id, client } = await makeUser(platform, 'writer');
+  writer = client;
   for (const noun of [
     'container',
     'lambda',
@@ -288,20 +296,20 @@ it('an environment is not deleted, even by force, while others mount its secrets
 });
 
 it('everybody may change the password, names, email and phone number of his own user, and no more (D-117)', async () => {
-  const { id, voice } = await makeUser(platform, 'self');
+  const { id, client } = await makeUser(platform, 'self');
   const path = `/root/users/${id}`;
   const own = [
     { op: 'add', path: '/properties/firstName', value: 'Ada' },
     { op: 'add', path: '/properties/email', value: 'ada@example.com' },
     { op: 'replace', path: '/properties/password', value: 'new' },
   ];
-  expect(await voice.patch(path, own)).toMatchObject({ status: 200, body: { properties: { firstName: 'Ada' } } });
-  expect((await voice.get(path)).status).toBe(200);
+  expect(await client.patch(path, own)).toMatchObject({ status: 200, body: { properties: { firstName: 'Ada' } } });
+  expect((await client.get(path)).status).toBe(200);
   for (const patch of [
     { op: 'replace', path: '/name', value: 'root2' },
     { op: 'add', path: '/properties/platform_home', value: 'own' },
   ]) {
-    expect(await voice.patch(path, [patch])).toMatchObject({
+    expect(await client.patch(path, [patch])).toMatchObject({
       status: 403,
       body: { message: expect.stringContaining('user.update') },
     });

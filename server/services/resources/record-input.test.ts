@@ -2,19 +2,19 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { typeWords } from '../../model/registry.ts';
 import { WORKSPACE } from '../../model/rules/hierarchy.ts';
 import { typeIdOf } from '../../model/type-names.ts';
-import { makePlace, type Place } from '../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
 import { makeSamples, recordsOf, type Samples } from '../../testing/sample-records.ts';
+import { createTenant, type Tenant } from '../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const platform = sharedPlatform();
 const { root } = platform;
-let place: Place;
+let tenant: Tenant;
 let samples: Samples;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
-  samples = await makeSamples(root, place, (await root.get('/users/self')).body.id);
+  tenant = await createTenant(root, 'acme');
+  samples = await makeSamples(root, tenant, (await root.get('/users/self')).body.id);
 });
 
 const { bodyOf, make, pathOf } = recordsOf(() => ({ root, samples }));
@@ -115,9 +115,9 @@ describe('numbers and times (D-014)', () => {
   it('128.0 is 128, and other fractions are not whole numbers', async () => {
     const body = (memory: string) =>
       `{"name":"n-${++made}","properties":{"runtime":"nodejs","code_type":"code","code":"x","handler":"run",` +
-      `"provider":{"id":"${place.lambdas}"},"memory":${memory}}}`;
+      `"provider":{"id":"${tenant.lambdas}"},"memory":${memory}}}`;
     const post = (memory: string) =>
-      root.send('POST', `${place.environment}/lambdas`, {
+      root.send('POST', `${tenant.environment}/lambdas`, {
         body: body(memory),
         headers: { 'Content-Type': 'application/json' },
       });

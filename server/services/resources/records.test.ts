@@ -1,22 +1,22 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { typeOfWord, typeWords } from '../../model/registry.ts';
 import { typeIdOf } from '../../model/type-names.ts';
-import { type Body, makePlace, type Place } from '../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
 import { makeSamples, recordsOf, type Samples } from '../../testing/sample-records.ts';
+import { type Body, createTenant, type Tenant } from '../../testing/tenant.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const platform = sharedPlatform();
 const { root } = platform;
-let place: Place;
+let tenant: Tenant;
 let self: Body;
 let samples: Samples;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
+  tenant = await createTenant(root, 'acme');
   self = (await root.get('/users/self')).body;
-  samples = await makeSamples(root, place, self.id);
+  samples = await makeSamples(root, tenant, self.id);
 });
 
 const { bodyOf, make, pathOf, read } = recordsOf(() => ({ root, samples }));
@@ -60,7 +60,7 @@ describe.each([...typeWords])('a record of %s', (word) => {
       resource_state: 'Platform::Resource::State::Active',
       org: {
         typeId: typeIdOf('Resource::Organization'),
-        id: place.organizationId,
+        id: tenant.organizationId,
         href: `${platform.emulator.metaUrl}/acme`,
         properties: { fqon: 'acme' },
       },
@@ -159,7 +159,7 @@ describe.each([...typeWords])('a record of %s', (word) => {
       properties: { ...body.properties, ...serverSet, parent: { id: UNKNOWN_ID }, env: null },
     });
     expect(record).toMatchObject({
-      org: { id: place.organizationId },
+      org: { id: tenant.organizationId },
       created: { id: self.id },
       resource_state: 'Platform::Resource::State::Active',
     });
@@ -248,7 +248,7 @@ describe('organizations (D-023, D-024)', () => {
     expect(top).toMatchObject({ org: { id: top.id, properties: { fqon: 'root' } }, owner: { id: self.id } });
     expect(top.properties).not.toHaveProperty('parent');
     const below = await make('orgs');
-    expect(below.properties.parent).toMatchObject({ id: place.organizationId, properties: { fqon: 'acme' } });
+    expect(below.properties.parent).toMatchObject({ id: tenant.organizationId, properties: { fqon: 'acme' } });
   });
 });
 

@@ -1,22 +1,22 @@
 import { beforeAll, expect, it } from 'vitest';
-import { type Body, containerBody, lambdaBody, makePlace, type Place } from '../../testing/place.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
+import { type Body, containerBody, createTenant, lambdaBody, type Tenant } from '../../testing/tenant.ts';
 
 const { root } = sharedPlatform();
-let place: Place;
+let tenant: Tenant;
 /** By the two words of the path: what refers, and what it refers to. */
 let pairs: Record<string, [Body, Body]>;
 
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
-  const { org, environment } = place;
+  tenant = await createTenant(root, 'acme');
+  const { org, environment } = tenant;
   const user = await root.create(`${org}/users`, { name: 'ada', properties: { password: 'x' } });
   const group = await root.create(`${org}/groups`, { name: 'staff', properties: { users: [user.id] } });
-  const lambda = await root.create(`${environment}/lambdas`, lambdaBody(place, 'sum'));
+  const lambda = await root.create(`${environment}/lambdas`, lambdaBody(tenant, 'sum'));
   const port_mappings = [{ name: 'web', protocol: 'tcp', container_port: 80, expose_endpoint: true }];
   const container = await root.create(
     `${environment}/containers`,
-    containerBody(place, 'web', { num_instances: 0, port_mappings }),
+    containerBody(tenant, 'web', { num_instances: 0, port_mappings }),
   );
   const api = await root.create(`${environment}/apis`, { name: 'site' });
   const endpoint = (implementation_type: string, { id }: Body, more: object = {}) =>
@@ -24,14 +24,14 @@ beforeAll(async () => {
       name: implementation_type,
       properties: { resource: `/${implementation_type}`, implementation_type, implementation_id: id, ...more },
     });
-  const docker = (await root.get(`/root/providers/${place.docker}`)).body;
+  const docker = (await root.get(`/root/providers/${tenant.docker}`)).body;
   pairs = {
     'groups/users': [group, user],
     'users/groups': [user, group],
     'lambdas/apiendpoints': [lambda, await endpoint('lambda', lambda)],
     'containers/apiendpoints': [container, await endpoint('container', container, { container_port_name: 'web' })],
     'providers/containers': [docker, container],
-    'environments/providers': [{ id: place.environmentId }, docker],
+    'environments/providers': [{ id: tenant.environmentId }, docker],
   };
 });
 

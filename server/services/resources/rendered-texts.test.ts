@@ -1,13 +1,13 @@
 import { beforeAll, expect, it } from 'vitest';
-import { type Body, lambdaBody, makePlace, type Place } from '../../testing/place.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
+import { type Body, createTenant, lambdaBody, type Tenant } from '../../testing/tenant.ts';
 import { RenderedTexts } from './rendered-texts.ts';
 
 const { root } = sharedPlatform();
-let acme: Place;
+let acme: Tenant;
 let lambda: Body;
 beforeAll(async () => {
-  acme = await makePlace(root, 'acme');
+  acme = await createTenant(root, 'acme');
   lambda = await root.create(`${acme.environment}/lambdas`, lambdaBody(acme, 'sum'));
 });
 

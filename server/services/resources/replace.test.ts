@@ -1,24 +1,24 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Body, containerBody, lambdaBody, makePlace, type Place } from '../../testing/place.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
+import { type Body, containerBody, createTenant, lambdaBody, type Tenant } from '../../testing/tenant.ts';
 
 const { root } = sharedPlatform();
-let place: Place;
+let tenant: Tenant;
 beforeAll(async () => {
-  place = await makePlace(root, 'replaced');
+  tenant = await createTenant(root, 'replaced');
 });
 
 let made = 0;
 const create = (word: string, properties: object, more: object = {}) =>
-  root.create(`${place.environment}/${word}`, { name: `one-${made++}`, properties, ...more });
+  root.create(`${tenant.environment}/${word}`, { name: `one-${made++}`, properties, ...more });
 const makeContainer = (properties: object = {}, more: object = {}) =>
-  create('containers', containerBody(place, '', properties).properties, more);
+  create('containers', containerBody(tenant, '', properties).properties, more);
 const makeSecret = (items: object[] = [{ key: 'k', value: 'v' }]) =>
-  create('secrets', { provider: { id: place.docker }, items });
+  create('secrets', { provider: { id: tenant.docker }, items });
 const makeVolume = (properties: object = {}) =>
-  create('volumes', { type: 'empty_dir', provider: { id: place.docker }, ...properties });
-const read = async (word: string, { id }: Body): Promise<Body> => (await root.get(`${place.org}/${word}/${id}`)).body;
-const put = (word: string, { id }: Body, body: unknown) => root.put(`${place.org}/${word}/${id}`, body);
+  create('volumes', { type: 'empty_dir', provider: { id: tenant.docker }, ...properties });
+const read = async (word: string, { id }: Body): Promise<Body> => (await root.get(`${tenant.org}/${word}/${id}`)).body;
+const put = (word: string, { id }: Body, body: unknown) => root.put(`${tenant.org}/${word}/${id}`, body);
 
 describe('PUT of a container is a whole-record update (D-052)', () => {
   const web = { protocol: 'tcp', name: 'web', container_port: 80, expose_endpoint: true };
@@ -37,7 +37,7 @@ describe('PUT of a container is a whole-record update (D-052)', () => {
       { cpus: 2, env: { A: '1' }, labels: { l: '1' }, port_mappings: [web], cmd: 'run', num_instances: 3 },
       { description: 'd', tags: ['t'], variables: { v: 'w' } },
     );
-    const reply = await put('containers', container, containerBody(place, container.name, { image: 'nginx:2' }));
+    const reply = await put('containers', container, containerBody(tenant, container.name, { image: 'nginx:2' }));
     expect(reply.status).toBe(200);
     expect(reply.body.properties).toMatchObject({
       image: 'nginx:2',
@@ -112,20 +112,20 @@ describe('PUT of a container is a whole-record update (D-052)', () => {
     const container = await makeContainer();
     const inline = (name: string) => ({
       mount_path: `/${name}`,
-      volume_resource: { name, properties: { type: 'empty_dir', provider: { id: place.docker } } },
+      volume_resource: { name, properties: { type: 'empty_dir', provider: { id: tenant.docker } } },
     });
     const properties = { ...container.properties, volumes: [inline('by-put')] };
     const first = await put('containers', container, { ...container, properties });
     expect(first.body.properties.volumes).toEqual([{ mount_path: '/by-put', volume_id: expect.any(String) }]);
     const again = await put('containers', container, first.body);
     expect(again.body).toEqual(first.body);
-    const patched = await root.patch(`${place.org}/containers/${container.id}`, [
+    const patched = await root.patch(`${tenant.org}/containers/${container.id}`, [
       { op: 'add', path: '/properties/volumes/-', value: inline('by-patch') },
     ]);
     expect(patched.body.properties.volumes).toHaveLength(2);
-    const names = (await root.get(`${place.environment}/volumes`)).body.map((one: Body) => one.name);
+    const names = (await root.get(`${tenant.environment}/volumes`)).body.map((one: Body) => one.name);
     expect(names.filter((name: string) => name.startsWith('by-'))).toEqual(['by-put', 'by-patch']);
-    const taken = await root.patch(`${place.org}/containers/${container.id}`, [
+    const taken = await root.patch(`${tenant.org}/containers/${container.id}`, [
       { op: 'add', path: '/properties/volumes/-', value: { ...inline('by-put'), mount_path: '/other' } },
     ]);
     expect(taken.status).toBe(409);
@@ -145,7 +145,7 @@ describe('PUT of others (D-099)', () => {
     const reply = await put('secrets', secret, changed);
     expect(reply.body.properties).toMatchObject({
       items: [{ key: 'a' }, { key: 'c' }],
-      provider: { id: place.docker },
+      provider: { id: tenant.docker },
     });
     const unknown = { ...secret, properties: { items: [{ key: 'b' }] } };
     expect((await put('secrets', secret, unknown)).status).toBe(400);
@@ -163,25 +163,25 @@ describe('PUT of others (D-099)', () => {
     expect(reply.body.properties).toMatchObject({
       type: 'persistent',
       external_id: 'kept',
-      provider: { id: place.docker },
+      provider: { id: tenant.docker },
     });
     expect(reply.body.properties).not.toHaveProperty('size');
     expect((await put('volumes', volume, { ...volume, name: 'other' })).status).toBe(400);
   });
   it('a job is put like a container (D-213)', async () => {
-    const job = await create('jobs', containerBody(place, '').properties);
+    const job = await create('jobs', containerBody(tenant, '').properties);
     expect(await put('jobs', job, job)).toMatchObject({ status: 200, body: job });
   });
   it('works in the second-level form', async () => {
     const volume = await makeVolume();
     const changed = { ...volume, description: 'new' };
-    const reply = await root.put(`${place.environment}/volumes/${volume.id}`, changed);
+    const reply = await root.put(`${tenant.environment}/volumes/${volume.id}`, changed);
     expect(reply).toMatchObject({ status: 200, body: { id: volume.id, description: 'new' } });
-    expect((await root.put(`${place.workspace}/volumes/${volume.id}`, changed)).status).toBe(404);
+    expect((await root.put(`${tenant.workspace}/volumes/${volume.id}`, changed)).status).toBe(404);
   });
   it('another type has no such route', async () => {
-    const lambda = await root.create(`${place.environment}/lambdas`, lambdaBody(place, 'unput'));
-    for (const path of [place.org, place.workspace, place.environment, `${place.org}/lambdas/${lambda.id}`]) {
+    const lambda = await root.create(`${tenant.environment}/lambdas`, lambdaBody(tenant, 'unput'));
+    for (const path of [tenant.org, tenant.workspace, tenant.environment, `${tenant.org}/lambdas/${lambda.id}`]) {
       const reply = await root.put(path, {});
       expect(reply).toMatchObject({ status: 404, body: { message: expect.stringMatching(/^no route: PUT /) } });
     }
@@ -189,7 +189,7 @@ describe('PUT of others (D-099)', () => {
   it('a body that is no record is 400', async () => {
     const volume = await makeVolume();
     for (const body of [undefined, [], 'text', null]) {
-      const reply = await root.send('PUT', `${place.org}/volumes/${volume.id}`, {
+      const reply = await root.send('PUT', `${tenant.org}/volumes/${volume.id}`, {
         body: JSON.stringify(body),
         headers: { 'Content-Type': 'application/json' },
       });
@@ -201,7 +201,7 @@ describe('PUT of others (D-099)', () => {
 describe('POST F/containers/{id}/scale (D-053)', () => {
   it('answers 202 with the record', async () => {
     const container = await makeContainer();
-    const reply = await root.post(`${place.org}/containers/${container.id}/scale?numInstances=0`);
+    const reply = await root.post(`${tenant.org}/containers/${container.id}/scale?numInstances=0`);
     expect(reply).toMatchObject({ status: 202, body: { id: container.id, properties: { num_instances: 0 } } });
     expect(reply.body.properties.status).toBe('SUSPENDED');
   });
@@ -209,21 +209,21 @@ describe('POST F/containers/{id}/scale (D-053)', () => {
     'scale%s is 400',
     async (query) => {
       const container = await makeContainer();
-      const reply = await root.post(`${place.org}/containers/${container.id}/scale${query}`);
+      const reply = await root.post(`${tenant.org}/containers/${container.id}/scale${query}`);
       expect(reply.status).toBe(400);
       expect(await read('containers', container)).toEqual(container);
     },
   );
   it('scaling to the present number changes nothing, including modified', async () => {
     const container = await makeContainer();
-    const reply = await root.post(`${place.org}/containers/${container.id}/scale?numInstances=1`);
+    const reply = await root.post(`${tenant.org}/containers/${container.id}/scale?numInstances=1`);
     expect(reply).toMatchObject({ status: 202, body: container });
   });
   it('unknown containers are 404, and so are jobs and lambdas', async () => {
     const anonymous = '00000000-0000-4000-8000-000000000000';
-    const job = await create('jobs', containerBody(place, '').properties);
+    const job = await create('jobs', containerBody(tenant, '').properties);
     for (const path of [`containers/${anonymous}`, `jobs/${job.id}`, `containers/${job.id}`]) {
-      expect((await root.post(`${place.org}/${path}/scale?numInstances=2`)).status).toBe(404);
+      expect((await root.post(`${tenant.org}/${path}/scale?numInstances=2`)).status).toBe(404);
     }
   });
 });

@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { typeIdOf, typeNames } from '../../model/type-names.ts';
 import { referenceWords } from '../../model/type-words.ts';
-import { type Body, containerBody, makePlace, type Place } from '../../testing/place.ts';
 import { sharedPlatform, startPlatform } from '../../testing/platform.ts';
+import { type Body, containerBody, createTenant, type Tenant } from '../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const { root } = sharedPlatform();
-let acme: Place;
+let acme: Tenant;
 beforeAll(async () => {
-  acme = await makePlace(root, 'acme');
+  acme = await createTenant(root, 'acme');
   await root.create('/acme', { name: 'labs' });
   await root.create('/acme.labs/workspaces', { name: 'bench' });
   await root.create(`${acme.environment}/containers`, containerBody(acme, 'web', { image: 'nginx:1' }));

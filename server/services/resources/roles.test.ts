@@ -1,17 +1,17 @@
 import { beforeAll, expect, it } from 'vitest';
 import { makeAccount, rootPairOf } from '../../testing/account.ts';
 import { type Reply, send } from '../../testing/checked-client.ts';
-import { lambdaBody, makePlace, type Place } from '../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
+import { createTenant, lambdaBody, type Tenant } from '../../testing/tenant.ts';
 
 const platform = sharedPlatform();
-let place: Place;
+let tenant: Tenant;
 beforeAll(async () => {
-  place = await makePlace(platform.root, 'acme');
+  tenant = await createTenant(platform.root, 'acme');
 });
 
 const roles = (method: string, body?: unknown, auth = rootPairOf(platform)): Promise<Reply> =>
-  send(method, `${platform.emulator.baseUrl}/inspect/roles/${place.environmentId}`, { auth, body });
+  send(method, `${platform.emulator.baseUrl}/inspect/roles/${tenant.environmentId}`, { auth, body });
 const roleOf = ({ body }: Reply, id: string) => body.holders.find((one: { id: string }) => one.id === id)?.role;
 
 it('gives several people what belongs to a role, in one commit; takes it again; and gives what another has', async () => {
@@ -21,7 +21,7 @@ it('gives several people what belongs to a role, in one commit; takes it again; 
     await makeAccount(platform, 'eve'),
   ];
   const as = (auth: string, method: string, path: string, body?: unknown) =>
-    send(method, `${platform.emulator.metaUrl}${place.environment}${path}`, { auth, body });
+    send(method, `${platform.emulator.metaUrl}${tenant.environment}${path}`, { auth, body });
   const newest = async () =>
     (await send('GET', `${platform.emulator.baseUrl}/inspect/history?limit=1`, { auth: rootPairOf(platform) })).body
       .newest;
@@ -35,10 +35,10 @@ it('gives several people what belongs to a role, in one commit; takes it again; 
   ]);
   expect(await newest()).toBe(before + 1);
   expect((await as(ada.bearer, 'GET', '')).status).toBe(200);
-  expect((await as(ada.bearer, 'POST', '/lambdas', lambdaBody(place, 'no'))).status).toBe(403);
+  expect((await as(ada.bearer, 'POST', '/lambdas', lambdaBody(tenant, 'no'))).status).toBe(403);
 
   expect(roleOf(await roles('PUT', { identities: [ada.id], role: 'developer' }), ada.id)).toBe('developer');
-  expect((await as(ada.bearer, 'POST', '/lambdas', lambdaBody(place, 'hers'))).status).toBe(201);
+  expect((await as(ada.bearer, 'POST', '/lambdas', lambdaBody(tenant, 'hers'))).status).toBe(201);
   // A developer cannot grant permissions.
   expect(await roles('PUT', { identities: [eve.id], role: 'viewer' }, ada.bearer)).toMatchObject(refusal(403));
 
@@ -70,8 +70,8 @@ it('counts what groups grant, and tells callers what they are permitted to do', 
   const { actions } = await permissions(member.bearer);
   expect(actions).toContain('lambda.view');
   expect(actions).not.toContain('lambda.create');
-  expect((await permissions(member.bearer, `?on=${place.environmentId}`)).actions).toContain('lambda.view');
-  expect((await permissions(member.bearer, `?on=${place.organizationId}`)).actions).toEqual([]);
+  expect((await permissions(member.bearer, `?on=${tenant.environmentId}`)).actions).toContain('lambda.view');
+  expect((await permissions(member.bearer, `?on=${tenant.organizationId}`)).actions).toEqual([]);
   expect(await permissions(rootPairOf(platform))).toMatchObject({ seesAll: true });
 });
 

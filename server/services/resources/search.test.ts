@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Body, grant, makePlace, makeUser } from '../../testing/place.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
+import { type Body, createTenant, grant, makeUser } from '../../testing/tenant.ts';
 
 const platform = sharedPlatform();
 const { root } = platform;
 beforeAll(async () => {
-  await makePlace(root, 'acme');
-  await makePlace(root, 'acne');
-  await makePlace(root, 'rival');
+  await createTenant(root, 'acme');
+  await createTenant(root, 'acne');
+  await createTenant(root, 'rival');
   await root.create('/acme', { name: 'labs' });
   const user = (name: string, email: string, phoneNumber = '') => ({
     name,
@@ -101,11 +101,11 @@ describe('search for users of an organization and all above it (D-189)', () => {
   });
 
   it('finds only whom the caller may view (D-118)', async () => {
-    const { id, voice } = await makeUser(platform, 'reader');
-    const found = async () => (await voice.get('/acme/users/search?name=ada*')).body.map((one: Body) => one.name);
+    const { id, client } = await makeUser(platform, 'reader');
+    const found = async () => (await client.get('/acme/users/search?name=ada*')).body.map((one: Body) => one.name);
     expect(await found()).toEqual([]);
     await grant(root, '/acme', 'user.view', id);
     expect(await found()).toEqual(['adam']);
-    expect((await voice.get('/orgs/search?name=a')).body).toEqual([]);
+    expect((await client.get('/orgs/search?name=a')).body).toEqual([]);
   });
 });

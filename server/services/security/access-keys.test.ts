@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { basic, bearer, type Reply, send } from '../../testing/checked-client.ts';
-import { grant, makeUser } from '../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
+import { grant, makeUser } from '../../testing/tenant.ts';
 
 const platform = sharedPlatform();
 
@@ -18,23 +18,23 @@ it('makes a key pair that opens the platform, and tells its secret once', async 
 });
 
 it('makes an access token that opens the platform until it is ended, and tells it once', async () => {
-  const { id, voice } = await makeUser(platform, 'tess');
-  const made = await voice.send('POST', '/../inspect/access/tokens', { body: { userId: id } });
+  const { id, client } = await makeUser(platform, 'tess');
+  const made = await client.send('POST', '/../inspect/access/tokens', { body: { userId: id } });
   expect(made).toMatchObject({ status: 201, body: { accountId: id, expiresInS: expect.any(Number) } });
   const { accessToken } = made.body;
   const whoAmI = () => send('GET', `${platform.emulator.metaUrl}/users/self`, { auth: bearer(accessToken) });
   expect(await whoAmI()).toMatchObject({ status: 200, body: { id } });
-  const { body } = await voice.get('/../inspect/access');
+  const { body } = await client.get('/../inspect/access');
   expect(JSON.stringify(body)).not.toContain(accessToken);
   const [listed] = body.tokens;
-  expect((await voice.send('DELETE', `/../inspect/access/tokens/${listed.id}`)).status).toBe(204);
+  expect((await client.send('DELETE', `/../inspect/access/tokens/${listed.id}`)).status).toBe(204);
   expect((await whoAmI()).status).toBe(401);
 });
 
 it('creates no token for a disabled account, and none for another user without the permission', async () => {
   const [kim, lou] = [await makeUser(platform, 'kim'), await makeUser(platform, 'lou')];
   const asked = { body: { userId: kim.id } };
-  expect(await lou.voice.send('POST', '/../inspect/access/tokens', asked)).toMatchObject(refusal(403));
+  expect(await lou.client.send('POST', '/../inspect/access/tokens', asked)).toMatchObject(refusal(403));
   await platform.root.send('POST', `/../security/accounts/${kim.id}/disable`);
   expect(await platform.root.send('POST', '/../inspect/access/tokens', asked)).toMatchObject(refusal(409));
 });
@@ -42,10 +42,10 @@ it('creates no token for a disabled account, and none for another user without t
 it('creates one for another user only for callers who can change that account', async () => {
   const [ben, eve] = [await makeUser(platform, 'ben'), await makeUser(platform, 'eve')];
   const asked = { body: { userId: ben.id } };
-  expect(await eve.voice.send('POST', '/../inspect/access/keys', asked)).toMatchObject(refusal(403));
-  expect((await ben.voice.send('POST', '/../inspect/access/keys', asked)).status).toBe(201);
+  expect(await eve.client.send('POST', '/../inspect/access/keys', asked)).toMatchObject(refusal(403));
+  expect((await ben.client.send('POST', '/../inspect/access/keys', asked)).status).toBe(201);
   await grant(platform.root, `/root/users/${ben.id}`, 'user.update', eve.id);
-  expect((await eve.voice.send('POST', '/../inspect/access/keys', asked)).status).toBe(201);
+  expect((await eve.client.send('POST', '/../inspect/access/keys', asked)).status).toBe(201);
 });
 
 it('refuses organizations where the account does not exist, and accounts that there are not', async () => {

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { StoredResource } from '../../model/record.ts';
 import { actionsOf } from '../../model/rules/actions.ts';
-import { TestService } from '../../testing/security-service.ts';
+import { TestSecurityService } from '../../testing/security-service.ts';
 
-let service: TestService;
+let service: TestSecurityService;
 let ada: StoredResource;
 let root: string;
 beforeEach(async () => {
-  service = await TestService.start();
+  service = await TestSecurityService.start();
   ada = await service.addUser('ada');
   root = await service.bearer(service.world.rootUser);
 });

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { StoredResource } from '../../model/record.ts';
-import { TestService } from '../../testing/security-service.ts';
+import { TestSecurityService } from '../../testing/security-service.ts';
 
-let service: TestService;
+let service: TestSecurityService;
 let ada: StoredResource;
 let rootAuth: string;
 beforeEach(async () => {
-  service = await TestService.start();
+  service = await TestSecurityService.start();
   ada = await service.addUser('ada');
   rootAuth = await service.basic(service.world.rootUser);
 });

@@ -1,13 +1,13 @@
 import * as openid from 'openid-client';
 import { ClientCredentials, ResourceOwnerPassword } from 'simple-oauth2';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { PASSWORD, TestService } from '../../testing/security-service.ts';
+import { PASSWORD, TestSecurityService } from '../../testing/security-service.ts';
 
 // Third-party clients obtain tokens from the platform (D-170).
 
-let service: TestService;
+let service: TestSecurityService;
 beforeEach(async () => {
-  service = await TestService.start();
+  service = await TestSecurityService.start();
 });
 afterEach(() => service.stop());
 

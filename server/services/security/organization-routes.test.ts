@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { StoredResource } from '../../model/record.ts';
-import { TestService } from '../../testing/security-service.ts';
+import { TestSecurityService } from '../../testing/security-service.ts';
 
-let service: TestService;
+let service: TestSecurityService;
 let acme: StoredResource;
 let root: string;
 beforeEach(async () => {
-  service = await TestService.start();
+  service = await TestSecurityService.start();
   acme = service.world.add('orgs', service.world.root, { name: 'acme', description: 'makes anvils' });
   root = await service.bearer(service.world.rootUser);
 });

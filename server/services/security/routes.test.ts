@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { TestService } from '../../testing/security-service.ts';
+import { TestSecurityService } from '../../testing/security-service.ts';
 
-let service: TestService;
+let service: TestSecurityService;
 let root: string;
 beforeEach(async () => {
-  service = await TestService.start();
+  service = await TestSecurityService.start();
   root = await service.bearer(service.world.rootUser);
 });
 afterEach(() => service.stop());

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { PASSWORD, TestService } from '../../testing/security-service.ts';
+import { PASSWORD, TestSecurityService } from '../../testing/security-service.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const rootLogin = { grant_type: 'password', username: 'root', password: PASSWORD };
 
-let service: TestService;
+let service: TestSecurityService;
 beforeEach(async () => {
-  service = await TestService.start({ tokenRequestsPerMinute: 5 });
+  service = await TestSecurityService.start({ tokenRequestsPerMinute: 5 });
 });
 afterEach(async () => {
   expect(service.faults).toEqual([]);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { rootPairOf } from '../../testing/account.ts';
 import { type Reply, send } from '../../testing/checked-client.ts';
-import { makeUser } from '../../testing/place.ts';
 import { type Platform, refusal, startPlatform } from '../../testing/platform.ts';
+import { makeUser } from '../../testing/tenant.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'terrarium sessions '));
 let platform: Platform;
@@ -31,7 +31,7 @@ const signIn = async (proof: object = { code: new URL(platform.emulator.windowUr
 describe('A session of the window', () => {
   it('survives a restart, in a private file that does not contain the cookie', async () => {
     await start();
-    const { voice, id } = await makeUser(platform, 'ada');
+    const { client, id } = await makeUser(platform, 'ada');
     const [mine, hers] = [await signIn(), await signIn({ username: 'ada', password: 'ada-secret' })];
     const gone = await signIn({ username: 'ada', password: 'ada-secret' });
     expect((await ask('DELETE', '/inspect/session', gone)).status).toBe(204);
@@ -53,7 +53,7 @@ describe('A session of the window', () => {
     await platform.stop();
     await start();
     expect(await ask('GET', '/inspect/session', hers)).toMatchObject(refusal(401));
-    expect(voice).toBeDefined();
+    expect(client).toBeDefined();
   });
 
   it('is begun once by a sign-in URL', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectForTests, expectNothingLeft, newWorldId, requireEngine, testImage } from '../../../testing/engine.ts';
+import { connectForTests, expectNoLeftovers, newWorldId, requireEngine, testImage } from '../../../testing/engine.ts';
 import { type ApplyOptions, type EngineEvent, EngineRefusal, EngineUnreachable, type Workload } from '../engine.ts';
 import { DockerEngine } from './docker-engine.ts';
 
@@ -21,7 +21,7 @@ afterAll(async () => {
   for (const { recordId } of await engine.list()) await engine.remove(recordId);
   await engine.prune({ environments: new Set(), volumes: new Set() });
   engine.close();
-  await expectNothingLeft(worldId);
+  await expectNoLeftovers(worldId);
 }, LIMIT_MS);
 
 const workload = (change: Partial<Workload> = {}): Workload => ({

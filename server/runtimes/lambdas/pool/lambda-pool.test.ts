@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Invocation } from '../../../model/invocation.ts';
 import { Gate, WAIT_AT_GATE } from '../../../testing/gate.ts';
-import { answerOf, failureOf, ServiceForTests } from '../../../testing/lambda-service.ts';
+import { failureOf, resultOf, TestLambdaService } from '../../../testing/lambda-service.ts';
 import { isAlive } from '../../../testing/process-alive.ts';
 
 /** Answers how often its process has been called. */
@@ -16,8 +16,8 @@ afterEach(async () => {
   for (const it of open.splice(0)) await it.stop();
 });
 
-async function start(...args: Parameters<typeof ServiceForTests.start>): Promise<ServiceForTests> {
-  const bed = await ServiceForTests.start(...args);
+async function start(...args: Parameters<typeof TestLambdaService.start>): Promise<TestLambdaService> {
+  const bed = await TestLambdaService.start(...args);
   open.push(bed);
   return bed;
 }
@@ -32,30 +32,30 @@ describe('processes of a lambda (D-142)', () => {
   it('are used again, so that module state survives', async () => {
     const bed = await start();
     const id = bed.lambda(COUNT);
-    for (const count of ['1', '2', '3']) expect(answerOf(await bed.invoke(id))).toBe(count);
+    for (const count of ['1', '2', '3']) expect(resultOf(await bed.invoke(id))).toBe(count);
   });
 
   it('are fresh for each call of an isolated lambda', async () => {
     const bed = await start();
     const id = bed.lambda(COUNT, { isolate: true });
     const together = await Promise.all([bed.invoke(id), bed.invoke(id), bed.invoke(id)]);
-    expect(together.map(answerOf)).toEqual(['1', '1', '1']);
-    expect(answerOf(await bed.invoke(id))).toBe('1');
+    expect(together.map(resultOf)).toEqual(['1', '1', '1']);
+    expect(resultOf(await bed.invoke(id))).toBe('1');
   });
 
   it('are as many as long calls need, up to the limit; more calls wait, and still more are refused', async () => {
     const [bed, gate] = [await start({ limits: { concurrency: 3, queue: 2 } }), await openGate()];
     const id = bed.lambda(WAIT_AT_GATE);
     const calls = Array.from({ length: 5 }, () => bed.invoke(id, gate.url));
-    await gate.notifier(3);
+    await gate.waitForClients(3);
     expect(bed.service.stats()).toMatchObject({ running: 3, waiting: 2 });
     expect(bed.service.refusal(id)).toMatchObject({ failure: 'busy' });
     expect(failureOf(await bed.invoke(id, gate.url))).toMatch(/^busy: .* 3 calls run and 2 wait/);
-    gate.letThrough('first');
-    await gate.notifier(2);
+    gate.release('first');
+    await gate.waitForClients(2);
     expect(bed.service.refusal(id)).toBeUndefined();
-    gate.letThrough('second');
-    expect((await Promise.all(calls)).map(answerOf)).toEqual(['first', 'first', 'first', 'second', 'second']);
+    gate.release('second');
+    expect((await Promise.all(calls)).map(resultOf)).toEqual(['first', 'first', 'first', 'second', 'second']);
   });
 
   it('stay few when calls are short', async () => {
@@ -63,7 +63,7 @@ describe('processes of a lambda (D-142)', () => {
     const id = bed.lambda(TELL_PID);
     const pids = new Set();
     for (let round = 0; round < 5; round += 1) {
-      for (const call of await Promise.all([bed.invoke(id), bed.invoke(id), bed.invoke(id)])) pids.add(answerOf(call));
+      for (const call of await Promise.all([bed.invoke(id), bed.invoke(id), bed.invoke(id)])) pids.add(resultOf(call));
     }
     expect(pids.size).toBeLessThan(10);
   });
@@ -73,12 +73,12 @@ describe('processes of a lambda (D-142)', () => {
     const id = bed.lambda(`const cell = new Int32Array(new SharedArrayBuffer(4));
       exports.run = () => (Atomics.wait(cell, 0, 0, 300), process.pid);`);
     const calls = await Promise.all(Array.from({ length: 8 }, () => bed.invoke(id)));
-    expect(new Set(calls.map(answerOf)).size).toBeGreaterThan(1);
+    expect(new Set(calls.map(resultOf)).size).toBeGreaterThan(1);
   });
 
   it('leave when they have been idle for long', async () => {
     const bed = await start({ limits: { idleMs: 50, spares: 0 } });
-    const pid = Number(answerOf(await bed.run(TELL_PID)));
+    const pid = Number(resultOf(await bed.run(TELL_PID)));
     await expect.poll(() => bed.service.stats().processes).toBe(0);
     expect(isAlive(pid)).toBe(false);
   });
@@ -88,9 +88,9 @@ describe('processes of a lambda (D-142)', () => {
     const id = bed.lambda(TELL_PID, { pre_warm: 2 });
     await expect.poll(() => bed.service.stats().processes).toBe(2);
     await expect.poll(async () => (await bed.invoke(id)).cold).toBe(false);
-    process.kill(Number(answerOf(await bed.invoke(id))), 'SIGKILL');
+    process.kill(Number(resultOf(await bed.invoke(id))), 'SIGKILL');
     await expect.poll(async () => bed.service.stats().processes).toBe(2);
-    expect(answerOf(await bed.invoke(id))).toMatch(/^\d+$/);
+    expect(resultOf(await bed.invoke(id))).toMatch(/^\d+$/);
   });
 
   it('are kept ready from the start of the emulator on', async () => {
@@ -99,7 +99,7 @@ describe('processes of a lambda (D-142)', () => {
       id = world.lambda(TELL_PID, { pre_warm: 1 });
     });
     await expect.poll(() => bed.service.stats().processes).toBe(1);
-    expect(answerOf(await bed.invoke(id))).toMatch(/^\d+$/);
+    expect(resultOf(await bed.invoke(id))).toMatch(/^\d+$/);
   });
 
   it('are not tried over and over to be kept ready when the code cannot be loaded', async () => {
@@ -117,24 +117,24 @@ describe('a change of the definition (D-057, D-114)', () => {
     const [bed, gate] = [await start(), await openGate()];
     const id = bed.lambda(WAIT_AT_GATE);
     const running = bed.invoke(id, gate.url);
-    await gate.notifier(1);
+    await gate.waitForClients(1);
     bed.change(id, 'exports.run = () => "new"');
-    expect(answerOf(await bed.invoke(id))).toBe('new');
-    gate.letThrough('old');
-    expect(answerOf(await running)).toBe('old');
-    expect(answerOf(await bed.invoke(id, gate.url))).toBe('new');
+    expect(resultOf(await bed.invoke(id))).toBe('new');
+    gate.release('old');
+    expect(resultOf(await running)).toBe('old');
+    expect(resultOf(await bed.invoke(id, gate.url))).toBe('new');
   });
 
   it('is loaded ahead by a process that waits, where the lambda had one', async () => {
     const bed = await start();
     const id = bed.lambda(TELL_PID);
-    const before = Number(answerOf(await bed.invoke(id)));
+    const before = Number(resultOf(await bed.invoke(id)));
     const log = () => bed.service.log(id, {}).join('\n');
     await expect.poll(() => bed.service.stats().spares).toBeGreaterThan(0);
     bed.change(id, `console.log("loaded by " + process.pid); ${TELL_PID}`);
     await expect.poll(log).toContain('loaded by');
     await expect.poll(() => isAlive(before)).toBe(false);
-    expect(log()).toContain(`loaded by ${answerOf(await bed.invoke(id))}`);
+    expect(log()).toContain(`loaded by ${resultOf(await bed.invoke(id))}`);
 
     await expect.poll(() => bed.service.stats().spares).toBeGreaterThan(0);
     bed.change(id, 'throw new Error("half a thought")');
@@ -146,9 +146,9 @@ describe('a change of the definition (D-057, D-114)', () => {
     const bed = await start();
     bed.put('environment', 'root', 'Resource::Environment', { env: { COLOUR: 'red' } });
     const id = bed.lambda('exports.run = () => process.env.COLOUR', {}, 'environment');
-    expect(answerOf(await bed.invoke(id))).toBe('red');
+    expect(resultOf(await bed.invoke(id))).toBe('red');
     bed.put('environment', 'root', 'Resource::Environment', { env: { COLOUR: 'green' } });
-    expect(answerOf(await bed.invoke(id))).toBe('green');
+    expect(resultOf(await bed.invoke(id))).toBe('green');
   });
 
   it('that does not concern the processes leaves them alone', async () => {
@@ -157,7 +157,7 @@ describe('a change of the definition (D-057, D-114)', () => {
     await bed.invoke(id);
     bed.change(id, COUNT, { timeout: 7, headers: { Accept: 'text/html' } });
     const second = await bed.invoke(id);
-    expect([answerOf(second), second.accept]).toEqual(['2', 'text/html']);
+    expect([resultOf(second), second.accept]).toEqual(['2', 'text/html']);
   });
 });
 
@@ -166,7 +166,7 @@ describe('the end', () => {
     const [bed, gate] = [await start({ limits: { concurrency: 1, spares: 0 } }), await openGate()];
     const id = bed.lambda(WAIT_AT_GATE);
     const calls = [bed.invoke(id, gate.url), bed.invoke(id, gate.url)];
-    await gate.notifier(1);
+    await gate.waitForClients(1);
     bed.remove(id);
     for (const call of calls) expect(failureOf(await call)).toMatch(/^deleted: /);
     await expect.poll(() => bed.service.stats().processes).toBe(0);
@@ -178,9 +178,9 @@ describe('the end', () => {
     const onInvocation = (invocation: Invocation) => finished.push(invocation);
     const [bed, gate] = [await start({ limits: { concurrency: 1 }, onInvocation }), await openGate()];
     const [first, second] = [bed.lambda(WAIT_AT_GATE), bed.lambda(TELL_PID)];
-    const pid = Number(answerOf(await bed.invoke(second)));
+    const pid = Number(resultOf(await bed.invoke(second)));
     const calls = [bed.invoke(first, gate.url), bed.invoke(first, gate.url)];
-    await gate.notifier(1);
+    await gate.waitForClients(1);
     await bed.service.stop();
     for (const call of calls) expect(failureOf(await call)).toMatch(/^interrupted: /);
     expect(isAlive(pid)).toBe(false);
@@ -221,22 +221,22 @@ describe('processes of all lambdas together', () => {
     let most = 0;
     for (let left = calls.length; left > 0; ) {
       const arrived = Math.min(left, 3);
-      await gate.notifier(arrived);
+      await gate.waitForClients(arrived);
       most = Math.max(most, bed.service.stats().processes);
-      gate.letThrough('through');
+      gate.release('through');
       left -= arrived;
     }
-    expect((await Promise.all(calls)).map(answerOf)).toEqual(calls.map(() => 'through'));
+    expect((await Promise.all(calls)).map(resultOf)).toEqual(calls.map(() => 'through'));
     expect(most).toBeLessThanOrEqual(3);
   });
 
   it('leave for others when they are idle, the one first that has been so for longest', async () => {
     const bed = await start({ limits: { processes: 2, spares: 0 } });
     const [first, second, third] = [bed.lambda(TELL_PID), bed.lambda(TELL_PID), bed.lambda(TELL_PID)];
-    const pids = [answerOf(await bed.invoke(first)), answerOf(await bed.invoke(second))].map(Number);
-    answerOf(await bed.invoke(third));
+    const pids = [resultOf(await bed.invoke(first)), resultOf(await bed.invoke(second))].map(Number);
+    resultOf(await bed.invoke(third));
     expect(isAlive(pids[0] ?? 0)).toBe(false);
-    expect(Number(answerOf(await bed.invoke(second)))).toBe(pids[1]);
+    expect(Number(resultOf(await bed.invoke(second)))).toBe(pids[1]);
     expect(bed.service.stats().processes).toBe(2);
   });
 

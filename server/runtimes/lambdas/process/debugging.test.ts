@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Inspection } from '../../../testing/debugger-session.ts';
-import { answerOf, failureOf, ServiceForTests } from '../../../testing/lambda-service.ts';
+import { DebuggerSession } from '../../../testing/debugger-session.ts';
+import { failureOf, resultOf, TestLambdaService } from '../../../testing/lambda-service.ts';
 import { isAlive } from '../../../testing/process-alive.ts';
 import { Debugging, type DebugState } from './debugging.ts';
 
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 let wake: () => void = () => {};
 beforeAll(async () => {
-  bed = await ServiceForTests.start({ onDebug: () => wake() });
+  bed = await TestLambdaService.start({ onDebug: () => wake() });
 });
 afterAll(() => bed.stop());
 
@@ -38,7 +38,7 @@ describe('a lambda that is debugged', () => {
     bed.service.debug(lambda);
     const { url, file } = await listening(lambda);
     expect(new URL(url).hostname).toBe('127.0.0.1');
-    const debuggerOf = await Inspection.attach(url);
+    const debuggerOf = await DebuggerSession.attach(url);
     await debuggerOf.breakAt(file, 2);
     const answer = bed.invoke(lambda, '1');
     await debuggerOf.paused();
@@ -46,7 +46,7 @@ describe('a lambda that is debugged', () => {
     await new Promise((resolve) => setTimeout(resolve, 200));
     await debuggerOf.close();
     const invocation = await answer;
-    expect(JSON.parse(answerOf(invocation))).toMatchObject({ calls: 1, event: '1' });
+    expect(JSON.parse(resultOf(invocation))).toMatchObject({ calls: 1, event: '1' });
     expect(invocation.logs.map(({ text }) => text)).toEqual(['call 1']);
     bed.service.endDebugging(lambda);
     expect(bed.service.debugState(lambda)).toBeUndefined();
@@ -57,12 +57,12 @@ describe('a lambda that is debugged', () => {
     bed.service.debug(lambda);
     const { url } = await listening(lambda);
     const stopping = () => bed.invoke(lambda, '1', {}, { stopsFirst: true });
-    expect(JSON.parse(answerOf(await stopping()))).toMatchObject({ calls: 1 });
-    const debuggerOf = await Inspection.attach(url);
+    expect(JSON.parse(resultOf(await stopping()))).toMatchObject({ calls: 1 });
+    const debuggerOf = await DebuggerSession.attach(url);
     const answer = stopping();
     await debuggerOf.paused();
     await debuggerOf.close();
-    expect(JSON.parse(answerOf(await answer))).toMatchObject({ calls: 2 });
+    expect(JSON.parse(resultOf(await answer))).toMatchObject({ calls: 2 });
     bed.service.endDebugging(lambda);
   });
 
@@ -71,10 +71,10 @@ describe('a lambda that is debugged', () => {
     bed.service.debug(lambda);
     await listening(lambda);
     const answers = await Promise.all([1, 2, 3].map(() => bed.invoke(lambda)));
-    const results = answers.map((one) => JSON.parse(answerOf(one)));
+    const results = answers.map((one) => JSON.parse(resultOf(one)));
     expect(results.map(({ calls }) => calls)).toEqual([1, 2, 3]);
     bed.service.endDebugging(lambda);
-    const after = JSON.parse(answerOf(await bed.invoke(lambda)));
+    const after = JSON.parse(resultOf(await bed.invoke(lambda)));
     expect(after.calls).toBe(1);
     expect(after.pid).not.toBe(results[0].pid);
     await expect.poll(() => isAlive(results[0].pid)).toBe(false);
@@ -119,7 +119,7 @@ describe('a lambda that is debugged', () => {
       const response = await fetch(`http://${host}${path}`);
       expect(await response.text()).not.toContain(pathname.slice(1));
     }
-    await expect(Inspection.attach(`ws://${host}/`)).rejects.toThrow();
+    await expect(DebuggerSession.attach(`ws://${host}/`)).rejects.toThrow();
     bed.service.endDebugging(lambda);
   });
 
@@ -133,7 +133,7 @@ exports.run = (event, context, callback) => {
   Promise.all(looks).then((texts) => callback(null, texts.join('')), callback);
 };`;
     const lambda = bed.lambda(code, { env: { NODE_OPTIONS: '--inspect=127.0.0.1:0' } });
-    expect(answerOf(await bed.invoke(lambda))).not.toContain('webSocketDebuggerUrl');
+    expect(resultOf(await bed.invoke(lambda))).not.toContain('webSocketDebuggerUrl');
   });
 
   it('says why it has no process, and has one when the reason is gone', async () => {
@@ -151,7 +151,7 @@ exports.run = (event, context, callback) => {
     const lambda = bed.lambda(CODE);
     bed.service.debug(lambda);
     const { url, file } = await listening(lambda);
-    const debuggerOf = await Inspection.attach(url);
+    const debuggerOf = await DebuggerSession.attach(url);
     await debuggerOf.breakAt(file, 2);
     const answer = bed.invoke(lambda);
     await debuggerOf.paused();

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ownerHere } from '../../../system/owner.ts';
-import { answerOf, failureOf, ServiceForTests } from '../../../testing/lambda-service.ts';
+import { failureOf, resultOf, TestLambdaService } from '../../../testing/lambda-service.ts';
 import { isAlive } from '../../../testing/process-alive.ts';
 import { INHERITANCE } from './protocol.ts';
 
-let bed: ServiceForTests | undefined;
+let bed: TestLambdaService | undefined;
 const others: ChildProcess[] = [];
 afterEach(async () => {
   await bed?.stop();
@@ -48,10 +48,10 @@ const WAYS = {
     exports.run = () => new Promise((resolve) => new Worker(code, { eval: true }).on('message', resolve));`,
 };
 
-async function startedBy(code: string): Promise<{ pid: number; lambda: string; bed: ServiceForTests }> {
-  bed = await ServiceForTests.start();
+async function startedBy(code: string): Promise<{ pid: number; lambda: string; bed: TestLambdaService }> {
+  bed = await TestLambdaService.start();
   const lambda = bed.lambda(code);
-  const pid = Number(answerOf(await bed.invoke(lambda)));
+  const pid = Number(resultOf(await bed.invoke(lambda)));
   expect(isAlive(pid)).toBe(true);
   return { pid, lambda, bed };
 }
@@ -105,17 +105,17 @@ describe('child processes of a lambda, also outside its process group', () => {
   it('continues while its lambda exists, whatever other lambdas do', async () => {
     const { pid, lambda, bed } = await startedBy(WAYS.detached);
     const other = bed.lambda(WAYS.detached);
-    const ofOther = Number(answerOf(await bed.invoke(other)));
+    const ofOther = Number(resultOf(await bed.invoke(other)));
     bed.remove(other);
     await gone(ofOther);
     expect(isAlive(pid)).toBe(true);
-    expect(answerOf(await bed.invoke(lambda))).toMatch(/^\d+$/);
+    expect(resultOf(await bed.invoke(lambda))).toMatch(/^\d+$/);
   });
 
   it('adds nothing to the variables that a lambda sees', async () => {
-    bed = await ServiceForTests.start();
+    bed = await TestLambdaService.start();
     const answer = await bed.run('exports.run = () => Object.keys(process.env)');
-    expect(answerOf(answer)).not.toContain(INHERITANCE);
+    expect(resultOf(answer)).not.toContain(INHERITANCE);
   });
 });
 
@@ -134,7 +134,7 @@ describe('leftovers of a killed platform', () => {
     ];
     const left = marked(origin({ ...here, pid: ended.pid }));
     const ofReusedNumber = marked(origin({ ...here, began: '1' }));
-    bed = await ServiceForTests.start();
+    bed = await TestLambdaService.start();
     await Promise.all([gone(left), gone(ofReusedNumber)]);
     expect(spared.every(isAlive)).toBe(true);
   });

@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerOf, failureOf, ServiceForTests } from '../../../testing/lambda-service.ts';
+import { failureOf, resultOf, TestLambdaService } from '../../../testing/lambda-service.ts';
 
 /** A node of another major: this one, under another name, saying of itself that it is that. */
 const OTHER = 97;
 
 let folder: string;
-let bed: ServiceForTests;
+let bed: TestLambdaService;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'terrarium-runtimes-'));
   const script = `#!/bin/sh\n[ "$1" = --version ] && echo v${OTHER}.1.0 && exit\nRUN_BY=other exec ${process.execPath} "$@"\n`;
   await writeFile(path.join(folder, 'node'), script);
   await chmod(path.join(folder, 'node'), 0o755);
   const searchPath = [path.join(folder, 'nowhere'), folder, process.env.PATH].join(path.delimiter);
-  bed = await ServiceForTests.start({ hostEnv: { ...process.env, PATH: searchPath } });
+  bed = await TestLambdaService.start({ hostEnv: { ...process.env, PATH: searchPath } });
 });
 afterAll(async () => {
   await bed.stop();
@@ -29,17 +29,17 @@ describe('a runtime with a version (D-056)', () => {
 
   it('runs on a node of that major that is found on PATH', async () => {
     const id = bed.lambda(TELL, { runtime: `nodejs${OTHER}` });
-    expect(answerOf(await bed.invoke(id))).toBe('true');
+    expect(resultOf(await bed.invoke(id))).toBe('true');
     expect(bed.service.log(id, {})).toEqual([]);
     bed.change(id, TELL, { runtime: 'nodejs' });
-    expect(answerOf(await bed.invoke(id))).toBe('false');
+    expect(resultOf(await bed.invoke(id))).toBe('false');
   });
 
   it.each(['nodejs98', 'NodeJS 16', 'node.js-98.x'])(
     "%s runs on the emulator's own where there is none, and the log says so once",
     async (runtime) => {
       const id = bed.lambda(TELL, { runtime, isolate: true });
-      for (let call = 0; call < 2; call += 1) expect(answerOf(await bed.invoke(id))).toBe('false');
+      for (let call = 0; call < 2; call += 1) expect(resultOf(await bed.invoke(id))).toBe('false');
       expect(bed.service.log(id, {})).toEqual([
         expect.stringMatching(/^\[terrarium\] no usable Node\.js (98|16) is on the PATH/),
       ]);
@@ -67,7 +67,7 @@ export const run = async (event: string, context: string): Promise<string> => {
 
   it('runs inline, and a trace names line and column of the source', async () => {
     const id = bed.lambda(SOURCE);
-    expect(answerOf(await bed.invoke(id, '{"name":"Ada"}'))).toBe('Adaform');
+    expect(resultOf(await bed.invoke(id, '{"name":"Ada"}'))).toBe('Adaform');
     const failed = await bed.invoke(id, '{"name":"bad"}');
     expect(failureOf(failed)).toBe('error: bad');
     const line = SOURCE.split('\n')[7] ?? '';
@@ -78,7 +78,7 @@ export const run = async (event: string, context: string): Promise<string> => {
   it('in the older style of modules runs, too', async () => {
     const code =
       'exports.run = (event: string, context: string, callback: (e: unknown, v?: string) => void): void => { setTimeout(() => callback(null, event), 20) };';
-    expect(answerOf(await bed.run(code, {}, 'hello'))).toBe('hello');
+    expect(resultOf(await bed.run(code, {}, 'hello'))).toBe('hello');
   });
 
   it('runs from the files of a package', async () => {
@@ -94,7 +94,7 @@ export const run = async (event: string, context: string): Promise<string> => {
     );
     for (const handler of ['run', 'index.run', 'index.ts;run']) {
       const properties = { code_type: 'package', package_url: pathToFileURL(place).href, handler };
-      expect(answerOf(await bed.run('', properties, 'x'))).toBe('part x');
+      expect(resultOf(await bed.run('', properties, 'x'))).toBe('part x');
     }
   });
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 import { ProcessReaper } from '../../../system/process-reaper.ts';
-import { answerOf, failureOf, ServiceForTests } from '../../../testing/lambda-service.ts';
+import { failureOf, resultOf, TestLambdaService } from '../../../testing/lambda-service.ts';
 import { LambdaProcess } from './lambda-process.ts';
 import { SpareProcesses } from './spare-processes.ts';
 
@@ -24,7 +24,7 @@ const WASTE = `
     return held.length;
   };`;
 
-let bed: ServiceForTests | undefined;
+let bed: TestLambdaService | undefined;
 afterEach(async () => {
   vi.useRealTimers();
   await bed?.stop();
@@ -34,21 +34,21 @@ const spares = () => bed?.service.stats().spares ?? 0;
 
 describe('generic processes that are ready', () => {
   it('serve a lambda that may have less memory, and hold it to that', async () => {
-    bed = await ServiceForTests.start();
+    bed = await TestLambdaService.start();
     // Where there is no lambda, no call is likely.
     expect(bed.service.stats().processes).toBe(0);
     const id = bed.lambda(HOLD, { memory: 64, timeout: 20 });
     await expect.poll(() => spares()).toBe(1);
     // A heap of its own size would be far smaller.
-    expect(Number(answerOf(await bed.invoke(id, '2')))).toBeGreaterThan(400 * 1024 * 1024);
+    expect(Number(resultOf(await bed.invoke(id, '2')))).toBeGreaterThan(400 * 1024 * 1024);
     expect(failureOf(await bed.invoke(id, '400'))).toMatch(/^crash: .* memory at 64 MB/);
   });
 
   it('serve only lambdas that may have as much memory where the system does not show it, and the limit counts what is outside of the heap', async () => {
-    bed = await ServiceForTests.start({ system: 'darwin' });
+    bed = await TestLambdaService.start({ system: 'darwin' });
     const id = bed.lambda(HOLD, { memory: 64, timeout: 20 });
     await expect.poll(() => spares()).toBe(1);
-    expect(Number(answerOf(await bed.invoke(id, '2')))).toBeLessThan(200 * 1024 * 1024);
+    expect(Number(resultOf(await bed.invoke(id, '2')))).toBeLessThan(200 * 1024 * 1024);
     const buffers =
       'const all = []; exports.run = async () => { for (;;) { all.push(Buffer.alloc(4e6, 1)); await new Promise(setImmediate) } }';
     const failed = await bed.run(buffers, { memory: 64, timeout: 20 });
@@ -57,20 +57,20 @@ describe('generic processes that are ready', () => {
 
   it('do not count garbage as memory in use', async () => {
     let id = '';
-    bed = await ServiceForTests.start({}, (world) => {
+    bed = await TestLambdaService.start({}, (world) => {
       id = world.lambda(WASTE, { memory: 64, timeout: 20 });
     });
     // What is there at a start may be called at once.
     await expect.poll(() => spares()).toBe(1);
-    expect(answerOf(await bed.invoke(id))).toBe(String(256 * 1024));
+    expect(resultOf(await bed.invoke(id))).toBe(String(256 * 1024));
   });
 
   it('are as many as there are lambdas that are new or changed, and soon no more', async () => {
     let nowMs = Date.now();
-    bed = await ServiceForTests.start({ nowMs: () => nowMs });
+    bed = await TestLambdaService.start({ nowMs: () => nowMs });
     const ids = [1, 2, 3].map(() => bed?.lambda(TELL_PID) ?? '');
     await expect.poll(() => spares()).toBe(3);
-    for (const id of ids) answerOf(await bed.invoke(id));
+    for (const id of ids) resultOf(await bed.invoke(id));
     nowMs += 60_000;
     bed.lambda(TELL_PID);
     await expect.poll(() => spares()).toBe(1);
@@ -113,16 +113,16 @@ describe('generic processes that are ready', () => {
   });
 
   it('are not kept for all that an import brings, but for those of it that are called', async () => {
-    bed = await ServiceForTests.start();
+    bed = await TestLambdaService.start();
     const ids = Array.from({ length: 45 }, () => bed?.lambda(TELL_PID) ?? '');
     await expect.poll(() => spares()).toBe(1);
-    for (const id of ids.slice(0, 3)) answerOf(await bed.invoke(id));
+    for (const id of ids.slice(0, 3)) resultOf(await bed.invoke(id));
     await expect.poll(() => spares()).toBe(Math.min(3, availableParallelism()));
   });
 
   it('are none where none are wanted', async () => {
-    bed = await ServiceForTests.start({ limits: { spares: 0 } });
-    answerOf(await bed.run(TELL_PID));
+    bed = await TestLambdaService.start({ limits: { spares: 0 } });
+    resultOf(await bed.run(TELL_PID));
     bed.lambda(TELL_PID);
     expect(spares()).toBe(0);
   });

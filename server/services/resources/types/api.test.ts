@@ -1,16 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makePlace, otherEnvironment, type Place } from '../../../testing/place.ts';
 import { refusal, sharedPlatform, startPlatform } from '../../../testing/platform.ts';
+import { createTenant, type Tenant, withEnvironment } from '../../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const { root } = sharedPlatform();
-let place: Place;
+let tenant: Tenant;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
+  tenant = await createTenant(root, 'acme');
 });
 
-const post = (name: string, properties?: object, at = place) =>
+const post = (name: string, properties?: object, at = tenant) =>
   root.post(`${at.environment}/apis`, { name, ...(properties && { properties }) });
 
 describe('an API (D-058)', () => {
@@ -18,19 +18,19 @@ describe('an API (D-058)', () => {
     const { status, body } = await post('bare');
     expect(status).toBe(201);
     expect(body.resource_type).toBe('Platform::Resource::Api');
-    expect(body.properties).toEqual({ parent: expect.objectContaining({ id: place.environmentId }) });
+    expect(body.properties).toEqual({ parent: expect.objectContaining({ id: tenant.environmentId }) });
   });
 
   it('shows the provider as it was sent', async () => {
-    const provider = { id: place.gateways, locations: [UNKNOWN_ID], more: true };
+    const provider = { id: tenant.gateways, locations: [UNKNOWN_ID], more: true };
     expect((await post('full', { provider })).body.properties.provider).toEqual(provider);
     expect((await post('half', { provider: { locations: [] } })).body.properties.provider).toEqual({ locations: [] });
   });
 
   it('refuses a provider that is no gateway manager, known or not, with 404', async () => {
     expect(await post('refused', { provider: { id: UNKNOWN_ID } })).toMatchObject(refusal(404));
-    expect(await post('refused', { provider: { id: place.docker } })).toMatchObject(refusal(404));
-    expect(await post('refused', { provider: { id: place.environmentId } })).toMatchObject(refusal(404));
+    expect(await post('refused', { provider: { id: tenant.docker } })).toMatchObject(refusal(404));
+    expect(await post('refused', { provider: { id: tenant.environmentId } })).toMatchObject(refusal(404));
     expect(await post('refused', { provider: { id: 'x' } })).toMatchObject(refusal(400, '/properties/provider/id'));
     expect(await post('refused', { colour: 'red' })).toMatchObject(refusal(400, '/properties/colour'));
   });
@@ -42,23 +42,23 @@ describe('an API (D-058)', () => {
       properties: { environment_types: ['test'] },
     });
     expect(await post('fitting', { provider: { id: provider.id } })).toMatchObject(refusal(409));
-    const test = await otherEnvironment(root, place, 'test', 'fitting');
+    const test = await withEnvironment(root, tenant, 'test', 'fitting');
     expect((await post('fitting', { provider: { id: provider.id } }, test)).status).toBe(201);
   });
 
   it('is created in an environment: 422 in one that is unknown, no route elsewhere', async () => {
     const body = { name: 'stray' };
     expect(await root.post(`/acme/environments/${UNKNOWN_ID}/apis`, body)).toMatchObject(refusal(422));
-    expect(await root.post(`/nowhere/environments/${place.environmentId}/apis`, body)).toMatchObject(refusal(404));
+    expect(await root.post(`/nowhere/environments/${tenant.environmentId}/apis`, body)).toMatchObject(refusal(404));
     expect(await root.post('/acme/environments/x/apis', body)).toMatchObject(refusal(400));
     expect(await root.post('/acme/apis', body)).toMatchObject(refusal(404));
-    expect(await root.post(`${place.workspace}/apis`, body)).toMatchObject(refusal(404));
+    expect(await root.post(`${tenant.workspace}/apis`, body)).toMatchObject(refusal(404));
   });
 
   it('is created without any gateway manager at all', async () => {
     const alone = await startPlatform();
     try {
-      const there = await makePlace(alone.root, 'acme');
+      const there = await createTenant(alone.root, 'acme');
       for (const { id } of (await alone.root.get('/root/providers')).body) {
         await alone.root.delete(`/root/providers/${id}?force=true`);
       }
@@ -73,8 +73,8 @@ describe('an API (D-058)', () => {
   });
 
   it('exported and posted elsewhere is the same but for its place', async () => {
-    const { body: source } = await post('exported', { provider: { id: place.gateways, locations: ['x'] } });
-    const there = await otherEnvironment(root, place, 'production');
+    const { body: source } = await post('exported', { provider: { id: tenant.gateways, locations: ['x'] } });
+    const there = await withEnvironment(root, tenant, 'production');
     const { id: _, ...exported } = (await root.get(`/acme/apis/${source.id}`)).body;
     const { body: copy } = await post('exported', exported.properties, there);
     expect(copy.properties).toMatchObject({ provider: source.properties.provider, parent: { name: 'production' } });
@@ -102,6 +102,6 @@ describe('the name of an API (D-059)', () => {
   it('is unique in its environment, and free in every other', async () => {
     expect((await post('twice')).status).toBe(201);
     expect(await post('twice')).toMatchObject(refusal(409));
-    expect((await post('twice', undefined, await otherEnvironment(root, place, 'test', 'names'))).status).toBe(201);
+    expect((await post('twice', undefined, await withEnvironment(root, tenant, 'test', 'names'))).status).toBe(201);
   });
 });

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { refusal, sharedPlatform } from '../../../testing/platform.ts';
 import {
   type Body,
   containerBody,
+  createTenant,
   lambdaBody,
-  makePlace,
-  otherEnvironment,
-  type Place,
-} from '../../../testing/place.ts';
-import { refusal, sharedPlatform } from '../../../testing/platform.ts';
+  type Tenant,
+  withEnvironment,
+} from '../../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const KONG = 'Platform::Configuration::Provider::Kong';
@@ -15,22 +15,22 @@ const MANAGER = 'Platform::Configuration::Provider::GatewayManager';
 
 const platform = sharedPlatform();
 const { root } = platform;
-let place: Place;
+let tenant: Tenant;
 let lambda: Body;
 let container: Body;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
-  lambda = await root.create(`${place.environment}/lambdas`, lambdaBody(place, 'target'));
+  tenant = await createTenant(root, 'acme');
+  lambda = await root.create(`${tenant.environment}/lambdas`, lambdaBody(tenant, 'target'));
   const port_mappings = [
     { protocol: 'tcp', name: 'web', container_port: 80, lb_port: 8080, expose_endpoint: true },
     { protocol: 'tcp', name: 'inner', container_port: 81 },
   ];
-  container = await root.create(`${place.environment}/containers`, containerBody(place, 'target', { port_mappings }));
+  container = await root.create(`${tenant.environment}/containers`, containerBody(tenant, 'target', { port_mappings }));
 });
 
 let made = 0;
 /** An API of its own for each test, so that only meant conflicts happen. */
-const makeApi = (name = `api-${made++}`, properties: object = {}, at = place): Promise<Body> =>
+const makeApi = (name = `api-${made++}`, properties: object = {}, at = tenant): Promise<Body> =>
   root.create(`${at.environment}/apis`, { name, properties });
 const toLambda = (properties: object = {}) => ({
   resource: '/x',
@@ -87,7 +87,7 @@ describe('the properties of an endpoint (D-060)', () => {
   });
 
   it('copies the provider and the first location from its API', async () => {
-    const provider = { id: place.gateways, locations: [UNKNOWN_ID, lambda.id], note: 'kept' };
+    const provider = { id: tenant.gateways, locations: [UNKNOWN_ID, lambda.id], note: 'kept' };
     const api = await makeApi('located', { provider });
     const sent = { provider: { id: UNKNOWN_ID }, location_id: 'x', upstream_url: 'x', public_url: 'x' };
     const { properties } = await create(api, toLambda(sent));
@@ -206,7 +206,7 @@ describe('the properties of an endpoint (D-060)', () => {
 describe('an endpoint in patches (D-098)', () => {
   it('is re-pointed, with its upstream_url recomputed', async () => {
     const endpoint = await create(await makeApi(), toLambda());
-    const other = await root.create(`${place.environment}/lambdas`, lambdaBody(place, 'other target'));
+    const other = await root.create(`${tenant.environment}/lambdas`, lambdaBody(tenant, 'other target'));
     const { status, body } = await patch(endpoint, {
       op: 'replace',
       path: '/properties/implementation_id',
@@ -228,7 +228,7 @@ describe('an endpoint in patches (D-098)', () => {
   });
 
   it('stays when its target is deleted, and can still be read, re-pointed and left as it is (D-130)', async () => {
-    const doomed = await root.create(`${place.environment}/lambdas`, lambdaBody(place, 'doomed'));
+    const doomed = await root.create(`${tenant.environment}/lambdas`, lambdaBody(tenant, 'doomed'));
     const endpoint = await create(await makeApi(), toLambda({ implementation_id: doomed.id }));
     expect((await root.delete(`/acme/lambdas/${doomed.id}`)).status).toBe(204);
     const { status, body } = await root.get(pathOf(endpoint));
@@ -279,7 +279,7 @@ describe('two endpoints that would answer the same request (D-061)', () => {
   it('are compared among all APIs of that name, and when an API or an endpoint changes', async () => {
     const first = await makeApi('shared');
     await create(first, toLambda());
-    const test = await otherEnvironment(root, place, 'test');
+    const test = await withEnvironment(root, tenant, 'test');
     const second = await makeApi('shared', {}, test);
     expect(await post(second, toLambda())).toMatchObject(refusal(409));
     const other = await create(second, toLambda({ resource: '/y' }));
@@ -350,7 +350,7 @@ describe('the public URL (D-150)', () => {
       external_protocol: 'https',
       env: { public: { PUBLIC_URL_VHOST_0: 'api.acme.example' } },
     });
-    const api = await makeApi('vhosted', { provider: { id: place.gateways, locations: [gateway.id] } });
+    const api = await makeApi('vhosted', { provider: { id: tenant.gateways, locations: [gateway.id] } });
     expect(await publicUrl(api, { resource: '/a' })).toBe('https://api.acme.example/vhosted/a');
     expect(await publicUrl(api, { resource: '/b', hosts: ['shop.example', 'x.example'] })).toBe(
       'https://shop.example/vhosted/b',
@@ -369,11 +369,11 @@ describe('the public URL (D-150)', () => {
     const makeManager = (name: string, linked_providers: object[]) =>
       root.create('/acme/providers', { name, resource_type: MANAGER, properties: { linked_providers } });
     const linked = await makeGateway('linked', config('linked.example'));
-    const linking = await makeManager('linking', [{ id: place.docker }, { id: linked.id }]);
+    const linking = await makeManager('linking', [{ id: tenant.docker }, { id: linked.id }]);
     expect(await publicUrl(await makeApi('by-link', { provider: { id: linking.id } }))).toBe(
       'http://linked.example/by-link/x',
     );
-    const near = await otherEnvironment(root, place, 'test', 'near');
+    const near = await withEnvironment(root, tenant, 'test', 'near');
     const properties = { config: config('near.example') };
     await root.create(`${near.environment}/providers`, { name: 'near', resource_type: KONG, properties });
     const silent = await makeManager('linking-none', []);
@@ -385,7 +385,7 @@ describe('the public URL (D-150)', () => {
   it('is that of the gateway listener where a gateway gives no address, or the location is none', async () => {
     const silent = await makeGateway('silent', {});
     for (const locations of [[silent.id], [UNKNOWN_ID], []]) {
-      const api = await makeApi(undefined, { provider: { id: place.gateways, locations } });
+      const api = await makeApi(undefined, { provider: { id: tenant.gateways, locations } });
       expect(await publicUrl(api)).toBe(`${platform.emulator.gatewayUrl}/${api.name}/x`);
     }
   });

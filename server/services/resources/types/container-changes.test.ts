@@ -1,18 +1,18 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makePlace, otherEnvironment, type Place } from '../../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../../testing/platform.ts';
 import { containersOf, web } from '../../../testing/sample-container.ts';
+import { createTenant, type Tenant, withEnvironment } from '../../../testing/tenant.ts';
 
 const { root } = sharedPlatform();
-let place: Place;
+let tenant: Tenant;
 /** Where containers are created. */
 let containers: string;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
-  containers = `${place.environment}/containers`;
+  tenant = await createTenant(root, 'acme');
+  containers = `${tenant.environment}/containers`;
 });
 
-const { create } = containersOf(() => ({ root, place }));
+const { create } = containersOf(() => ({ root, tenant }));
 
 describe('PUT and PATCH (D-052)', () => {
   it('takes a record back as it was read, in either form of the path, and touches nothing', async () => {
@@ -41,12 +41,12 @@ describe('PUT and PATCH (D-052)', () => {
 
   it('lets an exported record be posted into another environment, where it is the same but for its place', async () => {
     const source = await create('exported', { env: { A: '1' }, port_mappings: [web], num_instances: 3 });
-    const other = await otherEnvironment(root, place, 'test', 'import');
+    const other = await withEnvironment(root, tenant, 'test', 'import');
     const { id: _, ...exported } = (await root.get(`/acme/containers/${source.id}`)).body;
     const copy = await create('exported', exported.properties, `${other.environment}/containers`);
     const placeless = ({ properties }: { properties: object }) =>
       JSON.parse(
-        JSON.stringify({ ...properties, parent: 0, age: 0 }).replaceAll(place.environmentId, other.environmentId),
+        JSON.stringify({ ...properties, parent: 0, age: 0 }).replaceAll(tenant.environmentId, other.environmentId),
       );
     expect(placeless(copy)).toEqual(placeless(source));
   });
@@ -86,7 +86,7 @@ describe('without an engine (D-050)', () => {
 
   it('cannot promote a container: 503 with Retry-After, and nothing is changed', async () => {
     const container = await create('unmoved');
-    const target = await otherEnvironment(root, place, 'production');
+    const target = await withEnvironment(root, tenant, 'production');
     const path = `/acme/containers/${container.id}`;
     const reply = await root.post(`${path}/promote?target=${target.environmentId}`);
     expect(reply).toMatchObject(refusal(503));

@@ -1,20 +1,20 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makePlace, type Place } from '../../../testing/place.ts';
 import { sharedPlatform } from '../../../testing/platform.ts';
 import { containersOf, web } from '../../../testing/sample-container.ts';
+import { createTenant, type Tenant } from '../../../testing/tenant.ts';
 
 const { root } = sharedPlatform();
-let place: Place;
+let tenant: Tenant;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
+  tenant = await createTenant(root, 'acme');
 });
 
-const { create } = containersOf(() => ({ root, place }));
+const { create } = containersOf(() => ({ root, tenant }));
 
 describe('port mappings (D-046, D-047)', () => {
   it('has the service address in the answer to the create, with lb_port and type filled in', async () => {
     const { properties } = await create('exposed', { port_mappings: [web] });
-    const host = `exposed.${place.environmentId}.svc.cluster.local`;
+    const host = `exposed.${tenant.environmentId}.svc.cluster.local`;
     expect(properties.port_mappings).toEqual([
       { ...web, lb_port: 80, type: 'internal', service_address: { host, port: 80, protocol: 'tcp' } },
     ]);

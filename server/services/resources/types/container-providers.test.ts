@@ -1,20 +1,20 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { grant, makePlace, makeUser, otherEnvironment, type Place } from '../../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../../testing/platform.ts';
 import { containersOf } from '../../../testing/sample-container.ts';
+import { createTenant, grant, makeUser, type Tenant, withEnvironment } from '../../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const platform = sharedPlatform();
 const { root } = platform;
-let place: Place;
+let tenant: Tenant;
 let docker: string;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
-  docker = place.docker;
+  tenant = await createTenant(root, 'acme');
+  docker = tenant.docker;
 });
 
-const { required, create } = containersOf(() => ({ root, place }));
+const { required, create } = containersOf(() => ({ root, tenant }));
 
 describe('the type of the environment (D-054)', () => {
   it('has to be among those the provider serves, unless it serves all or the environment is a system one', async () => {
@@ -32,12 +32,12 @@ describe('the type of the environment (D-054)', () => {
         properties: { ...required(), provider: { id: provider } },
       });
     const testOnly = await make(['test']);
-    const system = await otherEnvironment(root, place, 'system');
-    const refused = await post(testOnly, place.environment);
+    const system = await withEnvironment(root, tenant, 'system');
+    const refused = await post(testOnly, tenant.environment);
     expect(refused).toMatchObject(refusal(409));
     expect(refused.body.message).toContain('Incompatible Environment type');
-    expect((await post(await make(), place.environment)).status).toBe(201);
-    expect((await post(await make([]), place.environment)).status).toBe(201);
+    expect((await post(await make(), tenant.environment)).status).toBe(201);
+    expect((await post(await make([]), tenant.environment)).status).toBe(201);
     expect((await post(testOnly, system.environment)).status).toBe(201);
   });
 
@@ -74,7 +74,7 @@ describe('the containers of a provider (D-055)', () => {
       { provider: { id: provider.id } },
       `/elsewhere/environments/${far.id}/containers`,
     );
-    await root.create(`${place.environment}/jobs`, {
+    await root.create(`${tenant.environment}/jobs`, {
       name: 'no-container',
       properties: { ...required(), provider: { id: provider.id } },
     });
@@ -92,11 +92,11 @@ describe('the containers of a provider (D-055)', () => {
 
 describe('the containers of a provider, by rights (D-055, D-118)', () => {
   it('are those that the caller may view', async () => {
-    const { id, voice } = await makeUser(platform, 'watcher');
+    const { id, client } = await makeUser(platform, 'watcher');
     const list = `/root/providers/${docker}/containers`;
-    expect(await voice.get(list)).toMatchObject({ status: 200, body: [] });
+    expect(await client.get(list)).toMatchObject({ status: 200, body: [] });
     const seen = await create('watched');
     await grant(root, `/acme/containers/${seen.id}`, 'container.view', id);
-    expect((await voice.get(list)).body).toMatchObject([{ id: seen.id }]);
+    expect((await client.get(list)).body).toMatchObject([{ id: seen.id }]);
   });
 });

@@ -1,18 +1,18 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makePlace, type Place } from '../../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../../testing/platform.ts';
 import { containersOf } from '../../../testing/sample-container.ts';
+import { createTenant, type Tenant } from '../../../testing/tenant.ts';
 
 const { root } = sharedPlatform();
-let place: Place;
+let tenant: Tenant;
 /** Where containers are created. */
 let containers: string;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
-  containers = `${place.environment}/containers`;
+  tenant = await createTenant(root, 'acme');
+  containers = `${tenant.environment}/containers`;
 });
 
-const { required, create, refused } = containersOf(() => ({ root, place }));
+const { required, create, refused } = containersOf(() => ({ root, tenant }));
 
 describe('volumes (D-045)', () => {
   const volume_resource = { name: 'data', properties: { type: 'persistent', size: 10 } };
@@ -21,7 +21,7 @@ describe('volumes (D-045)', () => {
     const container = await create('mounting', { volumes: [{ mount_path: '/data', volume_resource }] });
     const [{ volume_id: id, ...mount }] = container.properties.volumes;
     expect(mount).toEqual({ mount_path: '/data' });
-    const volume = (await root.get(`${place.environment}/volumes/${id}`)).body;
+    const volume = (await root.get(`${tenant.environment}/volumes/${id}`)).body;
     expect(volume).toMatchObject({ name: 'data', properties: { type: 'persistent', size: 10 } });
     expect(volume.properties.container).toMatchObject({ id: container.id, name: 'mounting' });
 

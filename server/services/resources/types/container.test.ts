@@ -1,22 +1,22 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makePlace, otherEnvironment, type Place } from '../../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../../testing/platform.ts';
 import { containersOf, web } from '../../../testing/sample-container.ts';
+import { createTenant, type Tenant, withEnvironment } from '../../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const { root } = sharedPlatform();
-let place: Place;
+let tenant: Tenant;
 /** Where containers are created. */
 let containers: string;
 let docker: string;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
-  containers = `${place.environment}/containers`;
-  docker = place.docker;
+  tenant = await createTenant(root, 'acme');
+  containers = `${tenant.environment}/containers`;
+  docker = tenant.docker;
 });
 
-const { required, create, refused } = containersOf(() => ({ root, place }));
+const { required, create, refused } = containersOf(() => ({ root, tenant }));
 
 describe('the properties of a container (D-045)', () => {
   it('is shown with every default, its provider by name and type, and its live members', async () => {
@@ -42,7 +42,7 @@ describe('the properties of a container (D-045)', () => {
       volumes: [],
       secrets: [],
       gpu_support: { enabled: false, count: 1, type: '' },
-      external_id: `/namespaces/${place.environmentId}/deployments/minimal`,
+      external_id: `/namespaces/${tenant.environmentId}/deployments/minimal`,
       age: expect.anything(),
       status: 'LOST',
       status_detail: { reason: expect.stringContaining('engine') },
@@ -53,7 +53,7 @@ describe('the properties of a container (D-045)', () => {
       instances: [],
       events: [],
       service_addresses: [],
-      parent: expect.objectContaining({ id: place.environmentId, name: 'env' }),
+      parent: expect.objectContaining({ id: tenant.environmentId, name: 'env' }),
     });
     expect(container).toMatchObject({
       resource_type: 'Platform::Resource::Container',
@@ -196,7 +196,7 @@ describe('the properties of a container (D-045)', () => {
 
   it('mounts a key of a secret, or the whole of it as a directory', async () => {
     const properties = { provider: { id: docker }, items: [{ key: 'a', value: 'eA==' }] };
-    const { id } = await root.create(`${place.environment}/secrets`, { name: 'keys', properties });
+    const { id } = await root.create(`${tenant.environment}/secrets`, { name: 'keys', properties });
     const secrets = [{ mount_type: 'file', secret_id: id, path: '/x' }];
     expect(await refused({ secrets })).toMatchObject(refusal(400, '/properties/secrets/0/secret_key'));
     expect(
@@ -215,8 +215,8 @@ describe('the properties of a container (D-045)', () => {
 
   it('refuses a provider that is unknown with 404, and one that is no container engine with 400', async () => {
     expect(await refused({ provider: { id: UNKNOWN_ID } })).toMatchObject(refusal(404));
-    expect(await refused({ provider: { id: place.environmentId } })).toMatchObject(refusal(404));
-    expect(await refused({ provider: { id: place.lambdas } })).toMatchObject(refusal(400));
+    expect(await refused({ provider: { id: tenant.environmentId } })).toMatchObject(refusal(404));
+    expect(await refused({ provider: { id: tenant.lambdas } })).toMatchObject(refusal(400));
   });
 });
 
@@ -233,7 +233,7 @@ describe('names (D-053)', () => {
   it('are unique in an environment, and free in another', async () => {
     await create('twice');
     expect(await root.post(containers, { name: 'twice', properties: required() })).toMatchObject(refusal(409));
-    const other = await otherEnvironment(root, place, 'test', 'names');
+    const other = await withEnvironment(root, tenant, 'test', 'names');
     expect((await create('twice', {}, `${other.environment}/containers`)).name).toBe('twice');
   });
 });
@@ -244,7 +244,7 @@ describe('embedding (D-037)', () => {
       port_mappings: [web],
       volumes: [{ mount_path: '/v', volume_resource: { name: 'embedded', properties: { type: 'persistent' } } }],
     });
-    const { id: api } = await root.create(`${place.environment}/apis`, { name: 'embedding' });
+    const { id: api } = await root.create(`${tenant.environment}/apis`, { name: 'embedding' });
     const endpoint = await root.create(`/acme/apis/${api}/apiendpoints`, {
       name: 'e',
       properties: {

@@ -1,20 +1,23 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Body, lambdaBody, makePlace, type Place } from '../../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../../testing/platform.ts';
+import { type Body, createTenant, lambdaBody, type Tenant } from '../../../testing/tenant.ts';
 
 const platform = sharedPlatform({ allowedHosts: ['Jar.example'], publicGatewayUrl: 'https://gate.example:8443' });
 const { root } = platform;
-const places: Record<string, { place: Place; lambda: Body }> = {};
+const places: Record<string, { tenant: Tenant; lambda: Body }> = {};
 beforeAll(async () => {
   for (const org of ['acme', 'birch']) {
-    const place = await makePlace(root, org);
-    places[org] = { place, lambda: await root.create(`${place.environment}/lambdas`, lambdaBody(place, 'target')) };
+    const tenant = await createTenant(root, org);
+    places[org] = {
+      tenant,
+      lambda: await root.create(`${tenant.environment}/lambdas`, lambdaBody(tenant, 'target')),
+    };
   }
 });
 
 let count = 0;
 const api = (org: string, name: string): Promise<Body> =>
-  root.create(`${places[org]?.place.environment}/apis`, { name, properties: {} });
+  root.create(`${places[org]?.tenant.environment}/apis`, { name, properties: {} });
 const post = (org: string, to: Body, properties: object, name: string) =>
   root.post(`/${org}/apis/${to.id}/apiendpoints`, {
     name,

@@ -1,20 +1,20 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Body, entitlementOf, makePlace, type Place } from '../../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../../testing/platform.ts';
+import { type Body, createTenant, entitlementOf, type Tenant } from '../../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const platform = sharedPlatform();
 const { root } = platform;
-let place: Place;
+let tenant: Tenant;
 let user: Body;
 let group: Body;
 let entitlement: Body;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
+  tenant = await createTenant(root, 'acme');
   user = await root.create('/root/users', { name: 'ada', properties: { password: 'p' } });
   group = await root.create('/acme/groups', { name: 'staff' });
-  entitlement = await entitlementOf(root, place.environment, 'container.view');
+  entitlement = await entitlementOf(root, tenant.environment, 'container.view');
 });
 
 const put = (properties: object) =>
@@ -29,7 +29,7 @@ describe('the properties of an entitlement (D-074)', () => {
     expect(status).toBe(200);
     const { metaUrl } = platform.emulator;
     expect(body.resource_type).toBe('Platform::Resource::Entitlement');
-    expect(body.properties).toMatchObject({ action: 'container.view', parent: { id: place.environmentId } });
+    expect(body.properties).toMatchObject({ action: 'container.view', parent: { id: tenant.environmentId } });
     expect(body.properties.identities).toEqual(
       expect.arrayContaining([
         { typeId: expect.any(String), id: user.id, name: 'ada', href: `${metaUrl}/root/users/${user.id}` },
@@ -57,6 +57,6 @@ describe('the properties of an entitlement (D-074)', () => {
 
   it('refuses identities that are no users or groups', async () => {
     expect(await put({ identities: [user.id, UNKNOWN_ID] })).toMatchObject(refusal(400));
-    expect(await put({ identities: [place.environmentId] })).toMatchObject(refusal(400));
+    expect(await put({ identities: [tenant.environmentId] })).toMatchObject(refusal(400));
   });
 });

@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Body, grant, makePlace, makeUser, type Place } from '../../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../../testing/platform.ts';
+import { type Body, createTenant, grant, makeUser, type Tenant } from '../../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const platform = sharedPlatform();
 const { root } = platform;
-let place: Place;
+let tenant: Tenant;
 let [ada, bob, cid] = ['', '', ''];
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
+  tenant = await createTenant(root, 'acme');
   const make = async (name: string) => (await root.create('/root/users', { name, properties: { password: 'p' } })).id;
   [ada, bob, cid] = [await make('ada'), await make('bob'), await make('cid')];
 });
@@ -52,7 +52,7 @@ describe('the properties of a group (D-071)', () => {
     ['/properties/users', 'ada'],
     ['/properties/users/0', ['ada']],
     ['/properties/users/1', () => [ada, UNKNOWN_ID]],
-    ['/properties/users/0', () => [place.organizationId]],
+    ['/properties/users/0', () => [tenant.organizationId]],
   ])('refuses at %s what names no user', async (pointer, users) => {
     const properties = { users: typeof users === 'function' ? users() : users };
     expect(await root.post('/acme/groups', { name: 'refused', properties })).toMatchObject(refusal(400, pointer));
@@ -96,7 +96,7 @@ describe('names and membership (D-073)', () => {
 
   it.each(['PATCH', 'DELETE'])('refuses a %s without an id, or with one that names no user', async (verb) => {
     const group = await create([ada]);
-    for (const query of ['', '?id=', '?id=ada', `?id=${UNKNOWN_ID}`, `?id=${ada}&id=${place.organizationId}`]) {
+    for (const query of ['', '?id=', '?id=ada', `?id=${UNKNOWN_ID}`, `?id=${ada}&id=${tenant.organizationId}`]) {
       expect(await root.send(verb, `${pathOf(group)}/users${query}`), query).toMatchObject(refusal(400));
     }
     expect(await membersOf(group)).toEqual([ada]);
@@ -104,14 +104,14 @@ describe('names and membership (D-073)', () => {
   });
 
   it('takes part in rights at once', async () => {
-    const { id, voice } = await makeUser(platform, 'member');
+    const { id, client } = await makeUser(platform, 'member');
     const group = await create();
-    await grant(root, place.environment, 'environment.view', group.id);
-    expect(await voice.get(place.environment)).toMatchObject(refusal(403));
+    await grant(root, tenant.environment, 'environment.view', group.id);
+    expect(await client.get(tenant.environment)).toMatchObject(refusal(403));
     await root.send('PATCH', `${pathOf(group)}/users?id=${id}`);
-    expect((await voice.get(place.environment)).status).toBe(200);
+    expect((await client.get(tenant.environment)).status).toBe(200);
     await root.send('DELETE', `${pathOf(group)}/users?id=${id}`);
-    expect(await voice.get(place.environment)).toMatchObject(refusal(403));
+    expect(await client.get(tenant.environment)).toMatchObject(refusal(403));
   });
 });
 

@@ -1,22 +1,22 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { containerBody, makePlace, otherEnvironment, type Place } from '../../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../../testing/platform.ts';
+import { containerBody, createTenant, type Tenant, withEnvironment } from '../../../testing/tenant.ts';
 
 const web = { protocol: 'tcp', name: 'web', container_port: 80, expose_endpoint: true };
 
 const { root } = sharedPlatform();
-let place: Place;
+let tenant: Tenant;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
+  tenant = await createTenant(root, 'acme');
 });
 
 const create = (name: string, properties: object = {}) =>
-  root.create(`${place.environment}/jobs`, containerBody(place, name, properties));
+  root.create(`${tenant.environment}/jobs`, containerBody(tenant, name, properties));
 
 describe('a job (D-213)', () => {
   it('has the properties of a container, defaults included, and its own type', async () => {
     const job = await create('same');
-    const container = await root.create(`${place.environment}/containers`, containerBody(place, 'same'));
+    const container = await root.create(`${tenant.environment}/containers`, containerBody(tenant, 'same'));
     expect(job.resource_type).toBe('Platform::Resource::Job');
     const { age: _age, external_id: _id, ...shown } = job.properties;
     const { age: _otherAge, external_id: _otherId, ...expected } = container.properties;
@@ -31,7 +31,7 @@ describe('a job (D-213)', () => {
 
   it('is no target of an endpoint', async () => {
     const job = await create('target', { port_mappings: [web] });
-    const api = await root.create(`${place.environment}/apis`, { name: 'jobs' });
+    const api = await root.create(`${tenant.environment}/apis`, { name: 'jobs' });
     const properties = { resource: '/', implementation_type: 'container', container_port_name: 'web' };
     const endpoint = { name: 'e', properties: { ...properties, implementation_id: job.id } };
     expect(await root.post(`/acme/apis/${api.id}/apiendpoints`, endpoint)).toMatchObject(
@@ -44,13 +44,13 @@ describe('a job (D-213)', () => {
     const path = `/acme/jobs/${job.id}`;
     expect(await root.put(path, (await root.get(path)).body)).toMatchObject({ status: 200, body: job });
     expect(await root.put(path, { ...job, name: 'other' })).toMatchObject(refusal(400, '/name'));
-    const { body } = await root.put(path, containerBody(place, 'put'));
+    const { body } = await root.put(path, containerBody(tenant, 'put'));
     expect(body.properties.env).toEqual({});
   });
 
   it('is patched and deleted', async () => {
     const { id } = await create('gone');
-    const path = `${place.environment}/jobs/${id}`;
+    const path = `${tenant.environment}/jobs/${id}`;
     const patch = [{ op: 'replace', path: '/properties/image', value: 'busybox:1' }];
     expect(await root.patch(path, patch)).toMatchObject({ status: 200, body: { properties: { image: 'busybox:1' } } });
     expect((await root.delete(path)).status).toBe(204);
@@ -59,10 +59,10 @@ describe('a job (D-213)', () => {
 
   it('is neither scaled nor moved', async () => {
     const { id } = await create('still');
-    const production = await otherEnvironment(root, place, 'production');
+    const production = await withEnvironment(root, tenant, 'production');
     for (const action of [
       'scale?numInstances=2',
-      `migrate?provider=${place.docker}`,
+      `migrate?provider=${tenant.docker}`,
       `promote?target=${production.environmentId}`,
     ]) {
       expect(await root.post(`/acme/jobs/${id}/${action}`), action).toMatchObject(refusal(404));
@@ -70,12 +70,12 @@ describe('a job (D-213)', () => {
   });
 
   it('may have the name of a container, but not of another job', async () => {
-    await root.create(`${place.environment}/containers`, containerBody(place, 'shared-name'));
+    await root.create(`${tenant.environment}/containers`, containerBody(tenant, 'shared-name'));
     await create('shared-name');
-    expect(await root.post(`${place.environment}/jobs`, containerBody(place, 'shared-name'))).toMatchObject(
+    expect(await root.post(`${tenant.environment}/jobs`, containerBody(tenant, 'shared-name'))).toMatchObject(
       refusal(409),
     );
-    expect(await root.post(`${place.environment}/jobs`, containerBody(place, 'Not_DNS'))).toMatchObject(
+    expect(await root.post(`${tenant.environment}/jobs`, containerBody(tenant, 'Not_DNS'))).toMatchObject(
       refusal(400, '/name'),
     );
   });
@@ -96,7 +96,7 @@ describe('a job (D-213)', () => {
   });
 
   it('is created in an environment only', async () => {
-    expect(await root.post('/acme/jobs', containerBody(place, 'stray'))).toMatchObject(refusal(404));
-    expect(await root.post(`${place.workspace}/jobs`, containerBody(place, 'stray'))).toMatchObject(refusal(404));
+    expect(await root.post('/acme/jobs', containerBody(tenant, 'stray'))).toMatchObject(refusal(404));
+    expect(await root.post(`${tenant.workspace}/jobs`, containerBody(tenant, 'stray'))).toMatchObject(refusal(404));
   });
 });

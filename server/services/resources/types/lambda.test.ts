@@ -1,37 +1,37 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { lambdaBody, makePlace, otherEnvironment, type Place } from '../../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../../testing/platform.ts';
+import { createTenant, lambdaBody, type Tenant, withEnvironment } from '../../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const { root } = sharedPlatform();
-let place: Place;
+let tenant: Tenant;
 /** Where lambdas are created. */
 let lambdas: string;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
-  lambdas = `${place.environment}/lambdas`;
+  tenant = await createTenant(root, 'acme');
+  lambdas = `${tenant.environment}/lambdas`;
 });
 
-const create = (name: string, properties: object = {}) => root.create(lambdas, lambdaBody(place, name, properties));
-const refused = (properties: object) => root.post(lambdas, lambdaBody(place, 'refused', properties));
+const create = (name: string, properties: object = {}) => root.create(lambdas, lambdaBody(tenant, name, properties));
+const refused = (properties: object) => root.post(lambdas, lambdaBody(tenant, 'refused', properties));
 const sentOf = ({ parent: _, ...sent }: Record<string, unknown>) => sent;
 
 describe('the properties of a lambda (D-056)', () => {
   it('shows the sent values and no defaults', async () => {
-    const body = lambdaBody(place, 'minimal');
+    const body = lambdaBody(tenant, 'minimal');
     const lambda = await root.create(lambdas, body);
     expect(lambda.resource_type).toBe('Platform::Resource::Node::Lambda');
     expect(lambda.properties).toEqual({
       ...body.properties,
-      parent: expect.objectContaining({ id: place.environmentId, name: 'env' }),
+      parent: expect.objectContaining({ id: tenant.environmentId, name: 'env' }),
     });
     expect((await root.get(`/acme/lambdas/${lambda.id}`)).body).toEqual(lambda);
   });
 
   it('gives back every member as it was sent, in the letter case that was sent', async () => {
     const sent = {
-      provider: { id: place.lambdas, locations: ['here'] },
+      provider: { id: tenant.lambdas, locations: ['here'] },
       runtime: 'NodeJS 20',
       code_type: 'Inline',
       code: 'ZXhwb3J0cy5ydW4gPSAoKSA9PiAxOw==',
@@ -69,8 +69,8 @@ describe('the properties of a lambda (D-056)', () => {
   });
 
   it('keeps ids in lower case, whatever was sent (D-014)', async () => {
-    const { properties } = await create('lower', { provider: { id: place.lambdas.toUpperCase() } });
-    expect(properties.provider).toEqual({ id: place.lambdas });
+    const { properties } = await create('lower', { provider: { id: tenant.lambdas.toUpperCase() } });
+    expect(properties.provider).toEqual({ id: tenant.lambdas });
   });
 
   it('stores a runtime that is not emulated', async () => {
@@ -118,7 +118,7 @@ describe('the properties of a lambda (D-056)', () => {
 
   it('refuses a provider that is unknown with 404, and one that runs no lambdas with 400', async () => {
     expect(await refused({ provider: { id: UNKNOWN_ID } })).toMatchObject(refusal(404));
-    expect(await refused({ provider: { id: place.docker } })).toMatchObject(refusal(400));
+    expect(await refused({ provider: { id: tenant.docker } })).toMatchObject(refusal(400));
     const executors = (await root.get('/root/providers?type=Executor')).body;
     expect(await refused({ provider: { id: executors[0].id } })).toMatchObject(refusal(400));
   });
@@ -129,16 +129,16 @@ describe('the properties of a lambda (D-056)', () => {
       resource_type: 'Platform::Configuration::Provider::Lambda',
       properties: { environment_types: ['production'] },
     });
-    const body = lambdaBody(place, 'fitting', { provider: { id: provider.id } });
+    const body = lambdaBody(tenant, 'fitting', { provider: { id: provider.id } });
     const incompatible = await root.post(lambdas, body);
     expect(incompatible).toMatchObject(refusal(409));
     expect(incompatible.body.message).toContain('Incompatible Environment type');
     expect(incompatible.body.details).toEqual([
       { pointer: '/properties/provider/id', message: expect.stringContaining('serves environments of type') },
     ]);
-    const production = await otherEnvironment(root, place, 'production');
-    const system = await otherEnvironment(root, place, 'system');
-    for (const under of [production.environment, system.environment, place.workspace, place.org]) {
+    const production = await withEnvironment(root, tenant, 'production');
+    const system = await withEnvironment(root, tenant, 'system');
+    for (const under of [production.environment, system.environment, tenant.workspace, tenant.org]) {
       expect((await root.post(`${under}/lambdas`, body)).status, under).toBe(201);
     }
   });
@@ -147,8 +147,8 @@ describe('the properties of a lambda (D-056)', () => {
 describe('names of lambdas (D-057, D-184)', () => {
   it('may hold slashes, and are unique among siblings', async () => {
     expect((await create('team/a function')).name).toBe('team/a function');
-    expect(await root.post(lambdas, lambdaBody(place, 'team/a function'))).toMatchObject(refusal(409));
-    expect((await root.post('/acme/lambdas', lambdaBody(place, 'team/a function'))).status).toBe(201);
+    expect(await root.post(lambdas, lambdaBody(tenant, 'team/a function'))).toMatchObject(refusal(409));
+    expect((await root.post('/acme/lambdas', lambdaBody(tenant, 'team/a function'))).status).toBe(201);
   });
 });
 
@@ -174,7 +174,7 @@ describe('a lambda in patches and copies', () => {
 
   it('exported and posted elsewhere is the same but for its place', async () => {
     const source = await create('exported', { env: { A: '1' }, public: false });
-    const test = await otherEnvironment(root, place, 'test');
+    const test = await withEnvironment(root, tenant, 'test');
     const { id: _, ...exported } = (await root.get(`/acme/lambdas/${source.id}`)).body;
     const copy = await root.create(`${test.environment}/lambdas`, exported);
     expect(sentOf(copy.properties)).toEqual(sentOf(source.properties));
@@ -196,7 +196,7 @@ describe('a lambda in patches and copies', () => {
 describe('what points to a lambda (D-037, D-062)', () => {
   it('is listed below it, found by its id, and embedded on demand only', async () => {
     const lambda = await create('target');
-    const api = await root.create(`${place.environment}/apis`, { name: 'pointing' });
+    const api = await root.create(`${tenant.environment}/apis`, { name: 'pointing' });
     const endpoint = await root.create(`/acme/apis/${api.id}/apiendpoints`, {
       name: 'e',
       properties: { resource: '/e', implementation_type: 'lambda', implementation_id: lambda.id },
@@ -212,8 +212,8 @@ describe('what points to a lambda (D-037, D-062)', () => {
     expect((await root.get(path)).body.properties).not.toHaveProperty('apiendpoints');
     const embedded = (await root.get(`${path}?embed=apiendpoints&embed=provider`)).body.properties;
     expect(embedded.apiendpoints).toEqual([endpoint]);
-    expect(embedded.provider).toEqual((await root.get(`/root/providers/${place.lambdas}`)).body);
+    expect(embedded.provider).toEqual((await root.get(`/root/providers/${tenant.lambdas}`)).body);
     expect(await root.get(`${path}?embed=volumes`)).toMatchObject(refusal(400));
-    expect(await root.get(`${place.environment}?embed=provider`)).toMatchObject(refusal(400));
+    expect(await root.get(`${tenant.environment}?embed=provider`)).toMatchObject(refusal(400));
   });
 });

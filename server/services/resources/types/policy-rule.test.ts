@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Body, lambdaBody, makePlace, type Place } from '../../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../../testing/platform.ts';
+import { type Body, createTenant, lambdaBody, type Tenant } from '../../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const EVENT = 'Platform::Resource::Rule::Event';
@@ -8,13 +8,13 @@ const LIMIT = 'Platform::Resource::Rule::Limit';
 
 const platform = sharedPlatform();
 const { root } = platform;
-let place: Place;
+let tenant: Tenant;
 let policy: Body;
 let lambda: Body;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
-  policy = await root.create(`${place.workspace}/policies`, { name: 'shared' });
-  lambda = await root.create('/acme/lambdas', lambdaBody(place, 'notified'));
+  tenant = await createTenant(root, 'acme');
+  policy = await root.create(`${tenant.workspace}/policies`, { name: 'shared' });
+  lambda = await root.create('/acme/lambdas', lambdaBody(tenant, 'notified'));
 });
 
 let made = 0;
@@ -30,7 +30,7 @@ const patch = (rule: Body, ...operations: object[]) => root.patch(`/acme/rules/$
 
 describe('a policy (D-075, D-077)', () => {
   it('is in an organization, a workspace or an environment, and always links its rules', async () => {
-    for (const at of [place.org, place.workspace, place.environment]) {
+    for (const at of [tenant.org, tenant.workspace, tenant.environment]) {
       const made = await root.create(`${at}/policies`, { name: 'p' });
       expect(made.resource_type).toBe('Platform::Resource::Policy');
       expect(made.properties).toEqual({ rules: [], parent: expect.anything() });
@@ -62,7 +62,7 @@ describe('a rule (D-076)', () => {
   it('of a limit shows the sent values, no defaults, and the place of its policy', async () => {
     const rule = await create(LIMIT, limit());
     expect(rule.resource_type).toBe(LIMIT);
-    const workspace = expect.objectContaining({ id: place.workspaceId, name: 'ws', href: expect.any(String) });
+    const workspace = expect.objectContaining({ id: tenant.workspaceId, name: 'ws', href: expect.any(String) });
     expect(rule.properties).toEqual({
       ...limit(),
       defined_at: workspace,
@@ -83,7 +83,7 @@ describe('a rule (D-076)', () => {
     };
     expect(rule.properties.lambda).toEqual(link);
     expect((await create(EVENT, { ...event(), lambda: link })).properties.lambda).toEqual(link);
-    const other = await root.create('/acme/lambdas', lambdaBody(place, 'other'));
+    const other = await root.create('/acme/lambdas', lambdaBody(tenant, 'other'));
     const patched = await patch(rule, { op: 'replace', path: '/properties/lambda', value: other.id });
     expect(patched.body.properties.lambda).toMatchObject({ id: other.id, name: 'other' });
   });
@@ -157,7 +157,7 @@ describe('a rule (D-076)', () => {
 
   it('is created in a policy only', async () => {
     expect(await root.post('/acme/rules', bodyOf(LIMIT, limit()))).toMatchObject(refusal(404));
-    expect(await root.post(`${place.environment}/rules`, bodyOf(LIMIT, limit()))).toMatchObject(refusal(404));
+    expect(await root.post(`${tenant.environment}/rules`, bodyOf(LIMIT, limit()))).toMatchObject(refusal(404));
     expect(await root.post(`/acme/policies/${UNKNOWN_ID}/rules`, bodyOf(LIMIT, limit()))).toMatchObject(refusal(404));
   });
 

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { containerBody, grant, makePlace, makeUser, type Place } from '../../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../../testing/platform.ts';
 import { PROVIDER, providersOf } from '../../../testing/sample-provider.ts';
+import { containerBody, createTenant, grant, makeUser, type Tenant } from '../../../testing/tenant.ts';
 
 const platform = sharedPlatform();
 const { root } = platform;
-let place: Place;
+let tenant: Tenant;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
+  tenant = await createTenant(root, 'acme');
 });
 
 const { create, pathOf, read, patch } = providersOf(() => root);
@@ -25,8 +25,8 @@ describe('credentials (D-066)', () => {
     expect(provider.properties.config).toEqual(masked);
     expect((await read(provider)).properties.config).toEqual(masked);
     const container = await root.create(
-      `${place.environment}/containers`,
-      containerBody(place, 'embedding', {
+      `${tenant.environment}/containers`,
+      containerBody(tenant, 'embedding', {
         provider: { id: (await create({ config }, { resource_type: `${PROVIDER}::CaaS::Docker` })).id },
       }),
     );
@@ -53,10 +53,10 @@ describe('credentials (D-066)', () => {
 
     const viewer = await makeUser(platform, 'viewer');
     await grant(root, pathOf(provider), 'provider.view', viewer.id);
-    const seen = await viewer.voice.get(`${pathOf(provider)}?showcredentials=true`);
+    const seen = await viewer.client.get(`${pathOf(provider)}?showcredentials=true`);
     expect(seen).toMatchObject({ status: 200, body: { properties: { config: masked } } });
     await grant(root, pathOf(provider), 'provider.update', viewer.id);
-    const trusted = await viewer.voice.get(`${pathOf(provider)}?showcredentials=true`);
+    const trusted = await viewer.client.get(`${pathOf(provider)}?showcredentials=true`);
     expect(trusted.body.properties.config).toEqual(config);
   });
 

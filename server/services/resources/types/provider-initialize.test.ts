@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makePlace, makeUser } from '../../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../../testing/platform.ts';
 import { KONG, namesOf, PROVIDER } from '../../../testing/sample-provider.ts';
+import { createTenant, makeUser } from '../../../testing/tenant.ts';
 
 const platform = sharedPlatform();
 const { root } = platform;
 beforeAll(async () => {
-  await makePlace(root, 'acme');
+  await createTenant(root, 'acme');
 });
 
 describe('initialize (D-067, D-068)', () => {
@@ -95,8 +95,8 @@ describe('initialize (D-067, D-068)', () => {
   });
 
   it('is root’s alone, and only at root', async () => {
-    const { voice } = await makeUser(platform, 'outsider');
-    expect(await voice.post('/root/providers/initialize')).toMatchObject(refusal(403));
+    const { client } = await makeUser(platform, 'outsider');
+    expect(await client.post('/root/providers/initialize')).toMatchObject(refusal(403));
     expect(await root.post('/acme/providers/initialize')).toMatchObject(refusal(400));
   });
 });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makePlace, type Place } from '../../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../../testing/platform.ts';
 import { KONG, namesOf, PROVIDER, providersOf } from '../../../testing/sample-provider.ts';
+import { createTenant, type Tenant } from '../../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const LOGGING = `${PROVIDER}::Logging`;
@@ -15,9 +15,9 @@ const SUB_TYPES =
   'Messaging::RabbitMQ ActionProvider';
 
 const { root } = sharedPlatform();
-let place: Place;
+let tenant: Tenant;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
+  tenant = await createTenant(root, 'acme');
 });
 
 const { bodyOf, create, read, patch } = providersOf(() => root);
@@ -63,15 +63,15 @@ describe('the providers that a place sees (D-065)', () => {
     await root.create('/acme', { name: 'sub' });
     await at('/acme', 'of-acme');
     await at('/acme.sub', 'of-sub');
-    await at(place.workspace, 'of-workspace');
-    await at(place.environment, 'of-environment');
+    await at(tenant.workspace, 'of-workspace');
+    await at(tenant.environment, 'of-environment');
     const seen = async (path: string) =>
       namesOf((await root.get(`${path}/providers`)).body).filter((name: string) => /^of-|^default-gateway$/.test(name));
     expect(await seen('/root')).toEqual(['default-gateway']);
     expect(await seen('/acme')).toEqual(['default-gateway', 'of-acme']);
     expect(await seen('/acme.sub')).toEqual(['default-gateway', 'of-acme', 'of-sub']);
-    expect(await seen(place.workspace)).toEqual(['default-gateway', 'of-acme', 'of-workspace']);
-    expect(await seen(place.environment)).toEqual(['default-gateway', 'of-acme', 'of-workspace', 'of-environment']);
+    expect(await seen(tenant.workspace)).toEqual(['default-gateway', 'of-acme', 'of-workspace']);
+    expect(await seen(tenant.environment)).toEqual(['default-gateway', 'of-acme', 'of-workspace', 'of-environment']);
   });
 
   it('can be asked for by type: a trailing part of its name, the full name or the id; groups include what is in them', async () => {
@@ -101,7 +101,7 @@ describe('the providers that a place sees (D-065)', () => {
     expect(await asked(LOGGING_ID)).toEqual(['Logging']);
     for (const type of ['Toaster', 'kong', '', 'Platform::Resource::Container', UNKNOWN_ID]) {
       expect(await root.get(`/typed/providers?type=${type}`), type).toMatchObject(refusal(400));
-      expect(await root.get(`${place.environment}/providers?type=${type}`), type).toMatchObject(refusal(400));
+      expect(await root.get(`${tenant.environment}/providers?type=${type}`), type).toMatchObject(refusal(400));
     }
   });
 });

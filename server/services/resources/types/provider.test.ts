@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makePlace, otherEnvironment, type Place } from '../../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../../testing/platform.ts';
 import { KONG, PROVIDER, providersOf } from '../../../testing/sample-provider.ts';
+import { createTenant, type Tenant, withEnvironment } from '../../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const LOGGING = `${PROVIDER}::Logging`;
@@ -9,9 +9,9 @@ const LOGGING_ID = 'e1782fef-4b7c-4f75-b8b8-6e6e2ecd82b2';
 
 const platform = sharedPlatform();
 const { root } = platform;
-let place: Place;
+let tenant: Tenant;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
+  tenant = await createTenant(root, 'acme');
 });
 
 const { bodyOf, create, pathOf, read, patch } = providersOf(() => root);
@@ -72,7 +72,7 @@ describe('the properties of a provider (D-063)', () => {
   });
 
   it('rejects a link to a resource other than a provider with 422, on create and patch', async () => {
-    for (const id of [UNKNOWN_ID, place.environmentId]) {
+    for (const id of [UNKNOWN_ID, tenant.environmentId]) {
       const pointer = '/properties/linked_providers/0/id';
       expect(await root.post('/acme/providers', bodyOf({ linked_providers: [{ id }] }))).toMatchObject(
         refusal(422, pointer),
@@ -90,21 +90,21 @@ describe('the properties of a provider (D-063)', () => {
       provider,
       { op: 'replace', path: '/name', value: `${provider.name}-renamed` },
       { op: 'replace', path: '/properties/environment_types', value: ['test'] },
-      { op: 'replace', path: '/properties/linked_providers', value: [{ id: place.docker }] },
+      { op: 'replace', path: '/properties/linked_providers', value: [{ id: tenant.docker }] },
     );
     expect(status).toBe(200);
     expect(body.name).toBe(`${provider.name}-renamed`);
     expect(body.properties).toMatchObject({
       environment_types: ['test'],
-      linked_providers: [{ id: place.docker, name: 'default-docker', type: `${PROVIDER}::CaaS::Docker` }],
+      linked_providers: [{ id: tenant.docker, name: 'default-docker', type: `${PROVIDER}::CaaS::Docker` }],
     });
     expect(await patch(provider, { op: 'replace', path: '/properties/data', value: 'x' })).toMatchObject(refusal(422));
   });
 
   it('exported and posted elsewhere is the same but for its place', async () => {
-    const source = await create({ config: { a: [null] }, linked_providers: [{ id: place.docker, location: 'x' }] });
+    const source = await create({ config: { a: [null] }, linked_providers: [{ id: tenant.docker, location: 'x' }] });
     const { id: _, ...exported } = await read(source);
-    const copy = await root.create(`${place.workspace}/providers`, exported);
+    const copy = await root.create(`${tenant.workspace}/providers`, exported);
     expect({ ...copy.properties, parent: 0 }).toEqual({ ...source.properties, parent: 0 });
     expect(copy).toMatchObject({ name: source.name, resource_type: KONG });
   });
@@ -125,17 +125,17 @@ describe('redeploy and actions (D-069)', () => {
 describe('leftovers of a provider', () => {
   it('is no link of others once it is deleted (D-129)', async () => {
     const logs = await create({}, { resource_type: LOGGING });
-    const kept = { id: place.docker };
+    const kept = { id: tenant.docker };
     const provider = await create({ linked_providers: [{ id: logs.id }, kept] });
     expect((await root.delete(pathOf(logs))).status).toBe(204);
     expect((await read(provider)).properties.linked_providers).toMatchObject([kept]);
   });
 
   it('is in an organization, a workspace or an environment, and nowhere else', async () => {
-    const test = await otherEnvironment(root, place, 'test');
-    for (const at of ['/acme', place.workspace, test.environment]) {
+    const test = await withEnvironment(root, tenant, 'test');
+    for (const at of ['/acme', tenant.workspace, test.environment]) {
       expect((await root.post(`${at}/providers`, bodyOf())).status, at).toBe(201);
     }
-    expect(await root.post(`/acme/providers/${place.docker}/providers`, bodyOf())).toMatchObject(refusal(404));
+    expect(await root.post(`/acme/providers/${tenant.docker}/providers`, bodyOf())).toMatchObject(refusal(404));
   });
 });

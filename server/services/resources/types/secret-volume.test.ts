@@ -1,53 +1,56 @@
 import { compare } from 'fast-json-patch';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { send } from '../../../testing/checked-client.ts';
+import { refusal, sharedPlatform } from '../../../testing/platform.ts';
 import {
   type Body,
   containerBody,
+  createTenant,
   lambdaBody,
-  makePlace,
-  otherEnvironment,
-  type Place,
-} from '../../../testing/place.ts';
-import { refusal, sharedPlatform } from '../../../testing/platform.ts';
+  type Tenant,
+  withEnvironment,
+} from '../../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const platform = sharedPlatform({ allowedHostPaths: ['/srv/data'] });
 const { root } = platform;
-let place: Place;
+let tenant: Tenant;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
+  tenant = await createTenant(root, 'acme');
 });
 
 let made = 0;
 const fresh = () => `one-${made++}`;
-const provider = () => ({ provider: { id: place.docker } });
+const provider = () => ({ provider: { id: tenant.docker } });
 const items = [
   { key: 'user', value: 'Ym9i' },
   { key: 'pass', value: 'plain text' },
 ];
 const createSecret = (properties: object = {}, name = fresh()): Promise<Body> =>
-  root.create(`${place.environment}/secrets`, { name, properties: { ...provider(), items, ...properties } });
+  root.create(`${tenant.environment}/secrets`, { name, properties: { ...provider(), items, ...properties } });
 const postSecret = (properties: object, name = fresh()) =>
-  root.post(`${place.environment}/secrets`, { name, properties: { ...provider(), items, ...properties } });
+  root.post(`${tenant.environment}/secrets`, { name, properties: { ...provider(), items, ...properties } });
 const createVolume = (properties: object = {}, name = fresh()): Promise<Body> =>
-  root.create(`${place.environment}/volumes`, {
+  root.create(`${tenant.environment}/volumes`, {
     name,
     properties: { type: 'persistent', ...provider(), ...properties },
   });
 const postVolume = (properties: object, name = fresh()) =>
-  root.post(`${place.environment}/volumes`, { name, properties: { type: 'persistent', ...provider(), ...properties } });
+  root.post(`${tenant.environment}/volumes`, {
+    name,
+    properties: { type: 'persistent', ...provider(), ...properties },
+  });
 const createContainer = (properties: object): Promise<Body> =>
-  root.create(`${place.environment}/containers`, containerBody(place, fresh(), properties));
+  root.create(`${tenant.environment}/containers`, containerBody(tenant, fresh(), properties));
 const keysOf = (secret: Body) => secret.properties.items.map((item: Body) => item.key);
 
 /** What a lambda that mounts an item of the secret sees of it. */
 const seenValue = async (secret: Body, secret_key: string): Promise<string> => {
   const code = 'exports.run = async (event) => process.env.SEEN;';
   const secrets = [{ mount_type: 'env', path: 'SEEN', secret_id: secret.id, secret_key }];
-  const lambda = await root.create(`${place.environment}/lambdas`, lambdaBody(place, fresh(), { code, secrets }));
-  const api = await root.create(`${place.environment}/apis`, { name: fresh() });
+  const lambda = await root.create(`${tenant.environment}/lambdas`, lambdaBody(tenant, fresh(), { code, secrets }));
+  const api = await root.create(`${tenant.environment}/apis`, { name: fresh() });
   const { properties } = await root.create(`/acme/apis/${api.id}/apiendpoints`, {
     name: 'seen',
     properties: { resource: '/seen', implementation_type: 'lambda', implementation_id: lambda.id },
@@ -62,12 +65,12 @@ describe('a secret (D-078)', () => {
     expect(secret.properties).toEqual({
       ...provider(),
       items: [{ key: 'user' }, { key: 'pass' }],
-      parent: expect.objectContaining({ id: place.environmentId }),
+      parent: expect.objectContaining({ id: tenant.environmentId }),
     });
     const replies = await Promise.all([
       root.get(`/acme/secrets/${secret.id}`),
       root.get('/acme/secrets?expand=true'),
-      root.get(`${place.environment}/secrets?compact=true`),
+      root.get(`${tenant.environment}/secrets?compact=true`),
       root.get('/acme/resourcetypes/98d8a6d6-e3db-488f-b32d-8b00b3fce472/resources?expand=true'),
       root.patch(`/acme/secrets/${secret.id}`, [{ op: 'add', path: '/description', value: 'x' }]),
     ]);
@@ -137,7 +140,7 @@ describe('a secret (D-078)', () => {
 
   it('cannot be posted again as it was exported: the values are missing', async () => {
     const { id: _, ...exported } = await createSecret();
-    const elsewhere = await otherEnvironment(root, place, 'test', 'secrets');
+    const elsewhere = await withEnvironment(root, tenant, 'test', 'secrets');
     const reply = await root.post(`${elsewhere.environment}/secrets`, exported);
     expect(reply).toMatchObject(refusal(400, '/properties/items/0/value'));
   });
@@ -147,7 +150,7 @@ describe('a volume (D-079)', () => {
   it('returns the value as sent', async () => {
     const sent = {
       type: 'external',
-      provider: { id: place.docker, locations: [] },
+      provider: { id: tenant.docker, locations: [] },
       config: { any: { thing: null } },
       size: 10,
       access_mode: 'ReadOnlyMany',
@@ -157,7 +160,7 @@ describe('a volume (D-079)', () => {
     };
     const volume = await createVolume(sent);
     expect(volume.resource_type).toBe('Platform::Resource::Volume');
-    expect(volume.properties).toEqual({ ...sent, parent: expect.objectContaining({ id: place.environmentId }) });
+    expect(volume.properties).toEqual({ ...sent, parent: expect.objectContaining({ id: tenant.environmentId }) });
     expect((await root.get(`/acme/volumes/${volume.id}`)).body).toEqual(volume);
   });
 
@@ -177,8 +180,8 @@ describe('a volume (D-079)', () => {
       );
     }
     const volume_resource = { name: fresh(), properties: { type: 'host_path', config: { host_path: '/etc' } } };
-    const inline = containerBody(place, fresh(), { volumes: [{ mount_path: '/x', volume_resource }] });
-    expect(await root.post(`${place.environment}/containers`, inline)).toMatchObject(refusal(400));
+    const inline = containerBody(tenant, fresh(), { volumes: [{ mount_path: '/x', volume_resource }] });
+    expect(await root.post(`${tenant.environment}/containers`, inline)).toMatchObject(refusal(400));
     const volume = await createVolume();
     expect(
       await root.patch(`/acme/volumes/${volume.id}`, [
@@ -225,7 +228,7 @@ describe('a volume (D-079)', () => {
 
   it('exported and posted elsewhere is the same but for its place', async () => {
     const source = await createVolume({ size: 5, config: { a: 1 } });
-    const elsewhere = await otherEnvironment(root, place, 'test', 'volumes');
+    const elsewhere = await withEnvironment(root, tenant, 'test', 'volumes');
     const { id: _, ...exported } = (await root.get(`/acme/volumes/${source.id}`)).body;
     const copy = await root.create(`${elsewhere.environment}/volumes`, exported);
     expect({ ...copy.properties, parent: 0 }).toEqual({ ...source.properties, parent: 0 });
@@ -247,7 +250,7 @@ describe('secrets and volumes alike', () => {
   ] as const;
 
   it.each(words)('%s have DNS-style names, unique in their environment', async (word, properties) => {
-    const post = (name: string) => root.post(`${place.environment}/${word}`, { name, properties: properties() });
+    const post = (name: string) => root.post(`${tenant.environment}/${word}`, { name, properties: properties() });
     for (const name of ['Upper', 'a_b', '-a', 'a-', 'a.b', 'a'.repeat(64)]) {
       expect(await post(name), name).toMatchObject(refusal(400, '/name'));
     }
@@ -258,13 +261,13 @@ describe('secrets and volumes alike', () => {
   it.each(words)('%s are created in an environment only', async (word, properties) => {
     const body = { name: 'stray', properties: properties() };
     expect(await root.post(`/acme/${word}`, body)).toMatchObject(refusal(404));
-    expect(await root.post(`${place.workspace}/${word}`, body)).toMatchObject(refusal(404));
+    expect(await root.post(`${tenant.workspace}/${word}`, body)).toMatchObject(refusal(404));
     expect(await root.post(`/acme/environments/${UNKNOWN_ID}/${word}`, body)).toMatchObject(refusal(404));
   });
 
   it.each(words)('%s keep their name by PUT, and may be renamed by PATCH', async (word, properties) => {
-    const record = await root.create(`${place.environment}/${word}`, { name: fresh(), properties: properties() });
-    const path = `${place.environment}/${word}/${record.id}`;
+    const record = await root.create(`${tenant.environment}/${word}`, { name: fresh(), properties: properties() });
+    const path = `${tenant.environment}/${word}/${record.id}`;
     expect(await root.put(path, { ...record, name: 'other' })).toMatchObject(refusal(400, '/name'));
     expect(await root.patch(path, [{ op: 'replace', path: '/name', value: 'Not DNS' }])).toMatchObject(
       refusal(400, '/name'),
@@ -284,8 +287,8 @@ describe('secrets and volumes alike', () => {
       volumes: [{ mount_path: '/v', volume_id: volume.id }],
     });
     const lambda = await root.create(
-      `${place.environment}/lambdas`,
-      lambdaBody(place, 'mounting', { secrets: [{ ...mount, mount_type: 'file', path: '/s' }] }),
+      `${tenant.environment}/lambdas`,
+      lambdaBody(tenant, 'mounting', { secrets: [{ ...mount, mount_type: 'file', path: '/s' }] }),
     );
     for (const path of [`/acme/secrets/${secret.id}`, `/acme/volumes/${volume.id}`]) {
       expect(await root.delete(path)).toMatchObject(refusal(409));

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Body, containerBody, lambdaBody, makePlace, type Place } from '../../../testing/place.ts';
 import { type ApiClient, refusal, sharedPlatform, startPlatform } from '../../../testing/platform.ts';
+import { type Body, containerBody, createTenant, lambdaBody, type Tenant } from '../../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
@@ -47,18 +47,18 @@ const OWN =
 
 const platform = sharedPlatform({ typePrefix: 'Brand' });
 const { root } = platform;
-let place: Place;
+let tenant: Tenant;
 let container: Body;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
-  container = await root.create(`${place.environment}/containers`, containerBody(place, 'one'));
+  tenant = await createTenant(root, 'acme');
+  container = await root.create(`${tenant.environment}/containers`, containerBody(tenant, 'one'));
 });
 
 const idsOf = (list: Body) => list.map(({ id }: Body) => id);
 
 describe('the configured prefix (D-080)', () => {
   it('begins every type and state in the output', async () => {
-    const lambda = await root.create(`${place.environment}/lambdas`, lambdaBody(place, 'l'));
+    const lambda = await root.create(`${tenant.environment}/lambdas`, lambdaBody(tenant, 'l'));
     const policy = await root.create('/acme/policies', { name: 'p' });
     const rule = await root.create(`/acme/policies/${policy.id}/rules`, {
       name: 'r',
@@ -72,11 +72,11 @@ describe('the configured prefix (D-080)', () => {
     });
     expect(rule.resource_type).toBe('Brand::Resource::Rule::Event');
     const replies = await Promise.all([
-      root.get(`/root/providers/${place.docker}`),
+      root.get(`/root/providers/${tenant.docker}`),
       root.get('/root/providers?expand=true'),
       root.get('/root/resourcetypes'),
       root.get('/resourcestates'),
-      root.get(`${place.environment}/entitlements?expand=true`),
+      root.get(`${tenant.environment}/entitlements?expand=true`),
       root.get('/orgs?expand=true'),
       root.get('/users/self'),
     ]);
@@ -164,8 +164,8 @@ describe('the table (D-081, D-084)', () => {
   it('keeps its own constants over starts', async () => {
     const other = await startPlatform();
     try {
-      const ids = async (voice: ApiClient) =>
-        (await voice.get('/resourcetypes')).body.map(({ id, name }: Body) => [name.replace(/^\w+/, ''), id]);
+      const ids = async (client: ApiClient) =>
+        (await client.get('/resourcetypes')).body.map(({ id, name }: Body) => [name.replace(/^\w+/, ''), id]);
       expect(await ids(other.root)).toEqual(await ids(root));
     } finally {
       await other.stop();

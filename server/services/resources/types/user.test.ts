@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bearer, send } from '../../../testing/checked-client.ts';
-import { type Body, grant, lambdaBody, makePlace, makeUser, type Place } from '../../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../../testing/platform.ts';
+import { type Body, createTenant, grant, lambdaBody, makeUser, type Tenant } from '../../../testing/tenant.ts';
 
 const platform = sharedPlatform();
 const { root } = platform;
-let place: Place;
+let tenant: Tenant;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
+  tenant = await createTenant(root, 'acme');
 });
 
 let made = 0;
@@ -50,14 +50,14 @@ describe('the properties of a user (D-070)', () => {
 
   it('never shows a password, whichever way it is read', async () => {
     const user = await create({ password: 'hunter2-hunter2' }, 'secretive');
-    const voice = await platform.as('secretive', 'hunter2-hunter2');
+    const client = await platform.as('secretive', 'hunter2-hunter2');
     const replies = await Promise.all([
       root.get('/root/users?expand=true'),
       root.get('/users?compact=true'),
       root.get('/users/search?name=secretive'),
       root.get(`/root/resources/${user.id}`),
       root.get('/root/resourcetypes/58b6775d-37a5-44bc-9115-7331fc4964b7/resources?expand=true'),
-      voice.get('/users/self'),
+      client.get('/users/self'),
       patch(user, { op: 'add', path: '/properties/firstName', value: 'S' }),
     ]);
     for (const { status, body } of replies) {
@@ -171,12 +171,12 @@ describe('a user and the account of the security service (D-072)', () => {
   });
 
   it('end together: tokens, keys, memberships, rights and places in lists', async () => {
-    const { id, voice } = await makeUser(platform, 'leaving');
+    const { id, client } = await makeUser(platform, 'leaving');
     const kept = await create();
     const group = await root.create('/root/groups', { name: 'left', properties: { users: [id, kept.id] } });
-    await grant(root, place.environment, 'environment.view', id);
-    const lambda = await root.create(`${place.environment}/lambdas`, lambdaBody(place, 'target'));
-    const api = await root.create(`${place.environment}/apis`, { name: 'listed' });
+    await grant(root, tenant.environment, 'environment.view', id);
+    const lambda = await root.create(`${tenant.environment}/lambdas`, lambdaBody(tenant, 'target'));
+    const api = await root.create(`${tenant.environment}/apis`, { name: 'listed' });
     const endpoint = await root.create(`/acme/apis/${api.id}/apiendpoints`, {
       name: 'e',
       properties: {
@@ -186,14 +186,14 @@ describe('a user and the account of the security service (D-072)', () => {
         plugins: { acmeSecurity: { enabled: true, users: [id, kept.id], groups: [group.id] } },
       },
     });
-    expect((await voice.get(place.environment)).status).toBe(200);
+    expect((await client.get(tenant.environment)).status).toBe(200);
 
     expect((await root.delete(`/root/users/${id}`)).status).toBe(204);
-    expect(await voice.get('/users/self')).toMatchObject(refusal(401));
+    expect(await client.get('/users/self')).toMatchObject(refusal(401));
     await expect(platform.as('leaving', 'leaving-secret')).rejects.toThrow('invalid_grant');
     const members = (await root.get(`/root/groups/${group.id}`)).body.properties.users;
     expect(members.map((link: Body) => link.id)).toEqual([kept.id]);
-    const rights = await root.get(`${place.environment}/entitlements?action=environment.view&expand=true`);
+    const rights = await root.get(`${tenant.environment}/entitlements?action=environment.view&expand=true`);
     expect(JSON.stringify(rights.body)).not.toContain(id);
     const plugins = async () => (await root.get(`/acme/apiendpoints/${endpoint.id}`)).body.properties.plugins;
     expect(await plugins()).toEqual({ acmeSecurity: { enabled: true, users: [kept.id], groups: [group.id] } });

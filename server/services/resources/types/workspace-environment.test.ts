@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { lambdaBody, makePlace, otherEnvironment, type Place } from '../../../testing/place.ts';
 import { refusal, sharedPlatform } from '../../../testing/platform.ts';
+import { createTenant, lambdaBody, type Tenant, withEnvironment } from '../../../testing/tenant.ts';
 
 const platform = sharedPlatform();
 const { root } = platform;
-let place: Place;
+let tenant: Tenant;
 /** Where environments are created. */
 let environments: string;
 beforeAll(async () => {
-  place = await makePlace(root, 'acme');
-  environments = `${place.workspace}/environments`;
+  tenant = await createTenant(root, 'acme');
+  environments = `${tenant.workspace}/environments`;
 });
 
 describe('a workspace (D-042)', () => {
@@ -36,7 +36,7 @@ describe('a workspace (D-042)', () => {
 
   it('can be exported and posted elsewhere', async () => {
     await root.create('/orgs', { name: 'elsewhere' });
-    const { id, ...exported } = (await root.get(place.workspace)).body;
+    const { id, ...exported } = (await root.get(tenant.workspace)).body;
     const copy = await root.create('/elsewhere/workspaces', exported);
     expect(copy.id).not.toBe(id);
     expect(copy.name).toBe(exported.name);
@@ -77,7 +77,7 @@ describe('the type of an environment (D-043)', () => {
   });
 
   it('may be patched by name or id', async () => {
-    const { environment } = await otherEnvironment(root, place, 'test', 'moving');
+    const { environment } = await withEnvironment(root, tenant, 'test', 'moving');
     const patch = (value: string) =>
       root.patch(environment, [{ op: 'replace', path: '/properties/environment_type', value }]);
     expect((await patch('PRODUCTION')).body.properties.environment_type).toBe('production');
@@ -93,9 +93,9 @@ describe('an environment (D-043, D-044)', () => {
     const environment = await root.create(environments, { name: 'linked', properties });
     const workspace = {
       typeId: 'fa17bae4-1294-42cc-93cc-c4ead7dc0343',
-      id: place.workspaceId,
+      id: tenant.workspaceId,
       name: 'ws',
-      href: `${platform.emulator.metaUrl}${place.workspace}`,
+      href: `${platform.emulator.metaUrl}${tenant.workspace}`,
     };
     expect(environment.properties).toEqual({ environment_type: 'test', env: { A: '1' }, workspace, parent: workspace });
   });
@@ -109,7 +109,7 @@ describe('an environment (D-043, D-044)', () => {
 
   it('can be exported and posted into another workspace', async () => {
     const { id: other } = await root.create('/acme/workspaces', { name: 'other' });
-    const { id: _, ...exported } = (await root.get(place.environment)).body;
+    const { id: _, ...exported } = (await root.get(tenant.environment)).body;
     const copy = await root.create(`/acme/workspaces/${other}/environments`, exported);
     expect(copy.properties).toMatchObject({ environment_type: 'development', workspace: { id: other, name: 'other' } });
   });
@@ -118,10 +118,10 @@ describe('an environment (D-043, D-044)', () => {
     const body = { name: 'stray', properties: { environment_type: 'test' } };
     for (const path of [
       '/acme/environments',
-      `/root/orgs/${place.organizationId}/environments`,
-      `/acme/resources/${place.organizationId}/environments`,
-      `${place.environment}/environments`,
-      `/acme/resources/${place.environmentId}/environments`,
+      `/root/orgs/${tenant.organizationId}/environments`,
+      `/acme/resources/${tenant.organizationId}/environments`,
+      `${tenant.environment}/environments`,
+      `/acme/resources/${tenant.environmentId}/environments`,
     ]) {
       expect(await root.post(path, body), path).toMatchObject(refusal(404));
     }
@@ -135,8 +135,8 @@ describe('an environment (D-043, D-044)', () => {
       resource_type: 'Platform::Configuration::Provider::Lambda',
       properties: { environment_types: ['test'] },
     });
-    const { environment } = await otherEnvironment(root, place, 'test', 'in-use');
-    await root.create(`${environment}/lambdas`, lambdaBody(place, 'l', { provider: { id: testOnly.id } }));
+    const { environment } = await withEnvironment(root, tenant, 'test', 'in-use');
+    await root.create(`${environment}/lambdas`, lambdaBody(tenant, 'l', { provider: { id: testOnly.id } }));
     // A provider may hold anything, so also what looks like a workload's provider.
     await root.create(`${environment}/providers`, {
       name: 'open',

@@ -5,7 +5,7 @@ import type { ApiClient, Platform } from './platform.ts';
 export type Body = Reply['body'];
 
 /** A separate organization with a workspace and an environment, and the ids of root's default providers. */
-export interface Place {
+export interface Tenant {
   /** `/{fqon}` */
   org: string;
   /** Path of the workspace. */
@@ -21,7 +21,7 @@ export interface Place {
 }
 
 /** Creates a place that no other test uses. */
-export async function makePlace(root: ApiClient, name: string, environmentType = 'development'): Promise<Place> {
+export async function createTenant(root: ApiClient, name: string, environmentType = 'development'): Promise<Tenant> {
   const organization = await root.create('/root', { name });
   const workspace = await root.create(`/${name}/workspaces`, { name: 'ws' });
   const environment = await root.create(`/${name}/workspaces/${workspace.id}/environments`, {
@@ -45,31 +45,31 @@ export async function makePlace(root: ApiClient, name: string, environmentType =
 }
 
 /** The same place with another environment of its workspace. */
-export async function otherEnvironment(
+export async function withEnvironment(
   root: ApiClient,
-  place: Place,
+  tenant: Tenant,
   environmentType: string,
   name = environmentType,
-): Promise<Place> {
+): Promise<Tenant> {
   const body = { name, properties: { environment_type: environmentType } };
-  const { id } = await root.create(`${place.workspace}/environments`, body);
-  return { ...place, environment: `${place.org}/environments/${id}`, environmentId: id };
+  const { id } = await root.create(`${tenant.workspace}/environments`, body);
+  return { ...tenant, environment: `${tenant.org}/environments/${id}`, environmentId: id };
 }
 
 /** The minimal properties of a container, with additions. */
-export function containerBody(place: Place, name: string, properties: object = {}) {
+export function containerBody(tenant: Tenant, name: string, properties: object = {}) {
   return {
     name,
-    properties: { container_type: 'DOCKER', image: 'nginx:1', provider: { id: place.docker }, ...properties },
+    properties: { container_type: 'DOCKER', image: 'nginx:1', provider: { id: tenant.docker }, ...properties },
   };
 }
 
 /** A lambda with inline code that returns its name. */
-export function lambdaBody(place: Place, name: string, properties: object = {}) {
+export function lambdaBody(tenant: Tenant, name: string, properties: object = {}) {
   return {
     name,
     properties: {
-      provider: { id: place.lambdas },
+      provider: { id: tenant.lambdas },
       runtime: 'nodejs',
       code_type: 'inline',
       code: `exports.run = (event, context, callback) => callback(null, ${JSON.stringify(name)});`,
@@ -80,9 +80,9 @@ export function lambdaBody(place: Place, name: string, properties: object = {}) 
 }
 
 /** A user of the root organization without permissions, with a client. */
-export async function makeUser(platform: Platform, name: string): Promise<{ id: string; voice: ApiClient }> {
+export async function makeUser(platform: Platform, name: string): Promise<{ id: string; client: ApiClient }> {
   const user = await platform.root.create('/root/users', { name, properties: { password: `${name}-secret` } });
-  return { id: user.id, voice: await platform.as(name, `${name}-secret`) };
+  return { id: user.id, client: await platform.as(name, `${name}-secret`) };
 }
 
 /** The entitlement record of a node for an action. */
