@@ -177,8 +177,10 @@ misspelled:
   services: [{name: "${IMAGE}", alias: web, entrypoint: [no-such-program]}]
   script: [echo never]
   allow_failure: true
+nameless: {image: $NO_SUCH_VARIABLE, script: [echo never], allow_failure: true}
 `);
     expect(exitCode).toBe(0);
+    expect(out).toContain("> its image '$NO_SUCH_VARIABLE' has no value. Set the variable.");
     expect(out).toMatch(/service terrarium-test\/pipeline-dying:1 has ended with exit code 3/);
     expect(out).toContain('no password is set');
     expect(out).toContain('starting');

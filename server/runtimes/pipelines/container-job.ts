@@ -69,7 +69,7 @@ export async function runInContainer(
   let docker: { close(): void } | undefined;
   try {
     const imageName = expandText(image?.name ?? '', job.variables);
-    await demand(engine, job, imageName);
+    await demand(engine, job, imageName, image?.name);
     const { id, network } = await engine.createNetwork(signal);
     networkId = id;
     const isInMachine = (await engine.site()) === 'virtual machine';
@@ -179,7 +179,13 @@ async function requireEnd(engine: EngineCommand, container: string): Promise<voi
     throw new Error('the connection to the container engine was lost while the job was running. Run the job again.');
 }
 
-async function demand(engine: EngineCommand, { signal, onNote }: JobToRun, image: string): Promise<void> {
+async function demand(
+  engine: EngineCommand,
+  { signal, onNote }: JobToRun,
+  image: string,
+  written?: string,
+): Promise<void> {
+  if (image === '') throw new Error(`its image '${written}' has no value. Set the variable.`);
   await engine
     .requireImage(image, signal, () => onNote(`pulling ${image}`))
     .catch((failure) => {
@@ -221,7 +227,7 @@ async function startService(
       ...(alias ? expandText(alias, variables).split(/[\s,]+/) : []),
     ]),
   ];
-  await demand(engine, job, name);
+  await demand(engine, job, name, service.name);
   const container = await engine.create(
     [
       '--network',
