@@ -1,4 +1,4 @@
-import { hash, randomInt, randomUUID, timingSafeEqual } from 'node:crypto';
+import crypto, { randomInt, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import type { Uuid } from '../../model/record.ts';
 
@@ -45,7 +45,7 @@ function newSecret(): string {
 }
 
 function sha256(text: string): string {
-  return hash('sha256', text, 'hex');
+  return crypto.hash('sha256', text, 'hex');
 }
 
 /**
@@ -145,8 +145,9 @@ export class Credentials {
   /** The record of a key whose secret this is, unless the key is disabled. */
   verifyKey(key: string, secret: string): KeyRecord | undefined {
     const record = this.#keys.get(key);
+    const hashed = sha256(secret); // also without such a key, so that the response time does not reveal which keys exist
     if (!record || record.disabled) return undefined;
-    if (!timingSafeEqual(Buffer.from(sha256(secret)), Buffer.from(record.secretHash))) return undefined;
+    if (!timingSafeEqual(Buffer.from(hashed), Buffer.from(record.secretHash))) return undefined;
     this.#usedAtMs.set(key, this.#nowMs());
     return record;
   }

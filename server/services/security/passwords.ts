@@ -1,4 +1,4 @@
-import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import crypto, { randomBytes, type ScryptOptions, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
 /** Cost of one hash: 2^14 rounds over 16 MiB take 30-60 ms on a desk's machine. */
@@ -13,14 +13,18 @@ const MAX_MEMORY_BYTES = 256 * 1024 * 1024;
 
 const ENCODED = /^scrypt\$(\d{1,7})\$(\d{1,2})\$(\d{1,2})\$([A-Za-z0-9+/]+=*)\$([A-Za-z0-9+/]{43}=)$/;
 
-const derive = promisify<string, Uint8Array, number, ScryptOptions, Buffer>(scrypt);
+const derive = promisify<string, Uint8Array, number, ScryptOptions, Buffer>((...given) => crypto.scrypt(...given));
 
 function encode(salt: Buffer, hash: Buffer, rounds = N): string {
   return `scrypt$${rounds}$${R}$${P}$${salt.toString('base64')}$${hash.toString('base64')}`;
 }
 
-/** No password has this hash; comparing with it costs as much as with a real one. */
+/** Cost for a random password, which cannot be guessed, whatever one attempt costs. */
+export const RANDOM_N = 16;
+
+/** No password has these hashes; comparing with them costs as much as with a real one. */
 const NOBODYS_HASH = encode(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
+const NOBODYS_RANDOM_HASH = encode(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES), RANDOM_N);
 
 /**
  * What is stored of a user's password: `scrypt$N$r$p$salt$hash`, salt and hash in base64. The parameters
@@ -44,4 +48,12 @@ export async function verifyPassword(password: string, encoded: string | undefin
   const options = { N: Number(rounds), r: Number(r), p: Number(p), maxmem: MAX_MEMORY_BYTES };
   const actual = await derive(password, Buffer.from(salt, 'base64'), HASH_BYTES, options);
   return timingSafeEqual(actual, expected) && match !== null;
+}
+
+/** The same for a sign-in: always at the cost of a chosen and of a random password, so the duration does not reveal who has which. */
+export async function verifySignIn(password: string, encoded: string | undefined): Promise<boolean> {
+  const isRandom = ENCODED.exec(encoded ?? '')?.[1] === String(RANDOM_N);
+  const chosen = await verifyPassword(password, isRandom ? undefined : encoded);
+  const random = await verifyPassword(password, isRandom ? encoded : NOBODYS_RANDOM_HASH);
+  return chosen || random;
 }

@@ -12,7 +12,7 @@ import { createAuthenticator } from './authenticator.ts';
 import { createAuthorizer } from './authorizer.ts';
 import { Credentials } from './credentials.ts';
 import { security } from './declaration.ts';
-import { verifyPassword } from './passwords.ts';
+import { verifySignIn } from './passwords.ts';
 import { isPublished } from './published-passwords.ts';
 import type { RandomPasswords } from './random-passwords.ts';
 import type { SecurityOptions } from './security-parts.ts';
@@ -48,7 +48,7 @@ export const securityPlugin = plugin({
       attempts: new AttemptLimiter(tokenRequestsPerMinute),
       async isPassword(password: string, user: StoredResource | undefined) {
         const stored = user?.properties.password;
-        const isRight = await verifyPassword(password, typeof stored === 'string' ? stored : undefined);
+        const isRight = await verifySignIn(password, typeof stored === 'string' ? stored : undefined);
         return isRight && !(isOpen && isPublished(password));
       },
     };

@@ -2,15 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
 import { readSecret, writeSecret } from '../../storage/files/secret-file.ts';
-import { hashPassword, verifyPassword } from './passwords.ts';
+import { hashPassword, RANDOM_N, verifyPassword } from './passwords.ts';
 
 const FILE = 'passwords.json';
 const keptSchema = z.record(z.string(), z.string().min(1));
 
 const PASSWORD_BYTES = 18;
-
-/** A random password cannot be guessed, whatever one attempt costs. */
-const HASH_ROUNDS = 16;
 
 /**
  * Passwords of users who were created without one: root and the users of a seed (D-220). They are drawn once for a data folder, and kept
@@ -58,6 +55,6 @@ export class RandomPasswords {
   hash(password: string): Promise<string> {
     if (![...this.#passwords.values()].includes(password)) return hashPassword(password);
     const salt = createHash('sha256').update(password).digest().subarray(0, 16);
-    return hashPassword(password, HASH_ROUNDS, salt);
+    return hashPassword(password, RANDOM_N, salt);
   }
 }
