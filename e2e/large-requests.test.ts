@@ -102,6 +102,13 @@ describe.runIf(canWatchTurns)(
       expect(longestMs).toBeLessThan(LONGEST_COMMIT_MS);
     });
 
+    it('the plan of a reset to a seed', async () => {
+      const body = JSON.stringify({ seed: 'demo', dryRun: true });
+      const { result, longestMs } = await watchTurns(() => ask('/inspect/reset', { method: 'POST', body }));
+      expect(result.status).toBe(200);
+      expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
+    });
+
     const properties = (code: string) =>
       `{ "runtime": "nodejs", "code_type": "code", "code": "${code}", "handler": "run", "provider": { "id": "default-lambda" } }`;
     /** A seed document with an environment of lambdas, which is JSON and YAML. @param last properties of the last one */

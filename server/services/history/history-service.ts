@@ -12,7 +12,7 @@ import { USER } from '../../model/type-names.ts';
 import { violationInHostPath } from '../../model/types/volume.ts';
 import { inSlices, ofOneWorld, yieldingForEach } from '../../storage/files/yielding.ts';
 import { planRevert } from '../../storage/world/revert.ts';
-import { changesBetween, changesInTurns, type WorldDifference } from '../../storage/world/world-difference.ts';
+import { changesInSteps, changesInTurns, type WorldDifference } from '../../storage/world/world-difference.ts';
 import type { Moment, PastWorld } from '../../storage/world/world-history.ts';
 import { operationsBetween } from '../../storage/world/world-patch.ts';
 import type { WorldStore } from '../../storage/world/world-store.ts';
@@ -82,21 +82,23 @@ export class HistoryService {
    * Restores an earlier world in one commit, except for passwords. Throws 409 if the current configuration no longer allows it.
    */
   async restoreTo(resources: Resources, cause: Cause): Promise<Commit | undefined> {
-    return this.#withChanges(resources, async (changes) => {
-      const details = changes.put.flatMap((record) => {
-        const violation = violationInHostPath(record, this.#constraints.allowedHostPaths);
-        return violation === undefined
-          ? []
-          : { pointer: `/resources/${record.id}`, message: `'${record.name}' ${violation}` };
-      });
-      if (details.length === 0) return this.#commit(changes, cause);
-      const reasons = details.map(({ message }) => message).join('; ');
-      throw new PlatformError(409, `the world cannot be restored: ${reasons}`, { details });
+    const { store } = this;
+    const { changes, asOf } = await ofOneWorld(store.view, function* () {
+      return { changes: yield* changesInSteps(store.world.resources, resources), asOf: store.seq };
     });
+    const details = changes.put.flatMap((record) => {
+      const violation = violationInHostPath(record, this.#constraints.allowedHostPaths);
+      return violation === undefined
+        ? []
+        : { pointer: `/resources/${record.id}`, message: `'${record.name}' ${violation}` };
+    });
+    if (details.length === 0) return this.#commit(changes, cause, asOf);
+    const reasons = details.map(({ message }) => message).join('; ');
+    throw new PlatformError(409, `the world cannot be restored: ${reasons}`, { details });
   }
 
   /** Commits what was once, but for passwords. */
-  async #commit({ put, remove }: WorldDifference, cause: Cause, asOf = this.store.seq): Promise<Commit | undefined> {
+  async #commit({ put, remove }: WorldDifference, cause: Cause, asOf: number): Promise<Commit | undefined> {
     const kept = await withLastPasswords(this.store, put);
     const prepared = await inSlices(this.store.prepare({ put: kept, remove }));
     if (this.store.seq === asOf) return this.store.commit(prepared, cause);
@@ -105,14 +107,12 @@ export class HistoryService {
 
   /** Replaces the world with the records, in one commit. */
   async replaceWith(resources: Resources, cause: Cause): Promise<Commit | undefined> {
-    return this.#withChanges(resources, (changes) => this.store.commit(changes, cause));
-  }
-
-  /** Applies changes at a moment when no other change is running. */
-  async #withChanges<T>(resources: Resources, take: (changes: WorldDifference) => Promise<T>): Promise<T> {
-    const { seq, world } = this.store;
-    const changes = await changesInTurns(world.resources, resources);
-    return take(this.store.seq === seq ? changes : changesBetween(world.resources, resources));
+    const { store } = this;
+    const { saved } = await ofOneWorld(store.view, function* () {
+      const changes = yield* changesInSteps(store.world.resources, resources);
+      return { saved: store.commit(yield* store.prepare(changes), cause) };
+    });
+    return saved;
   }
 }
 
