@@ -436,6 +436,26 @@ describe('rejections', () => {
   });
 });
 
+it('a merge request has the labels that are sent with it, are added to it and removed from it, and is found by them', async () => {
+  const { id } = await gitlab.Projects.create({ name: 'labeled' });
+  const labelsOf = async (change: object) => (await gitlab.MergeRequests.edit(id, 1, change)).labels;
+  const made = await gitlab.MergeRequests.create(id, 'feature', 'main', 'Ferns', { labels: 'bug, ui,bug' });
+  expect(made.labels).toEqual(['bug', 'ui']);
+  expect(await labelsOf({ title: 'Mosses' })).toEqual(['bug', 'ui']);
+  expect(await labelsOf({ addLabels: 'a,ui', removeLabels: 'bug' })).toEqual(['ui', 'a']);
+  const found = async (labels: string) =>
+    (await gitlab.MergeRequests.all({ projectId: id, labels })).map(({ iid }) => iid);
+  expect([await found('a'), await found('ui,a'), await found('a,bug')]).toEqual([[1], [1], []]);
+  const sent = (body: string, type: string) => call('PUT', `/projects/${id}/merge_requests/1`, { body, type });
+  const form = 'application/x-www-form-urlencoded';
+  expect((await sent('{"labels": ["b", "c"]}', 'application/json')).body).toMatchObject({ labels: ['b', 'c'] });
+  expect((await sent('labels[]=d&labels[]=e', form)).body).toMatchObject({ labels: ['d', 'e'] });
+  expect((await gitlab.MergeRequests.show(id, 1)).labels).toEqual(['d', 'e']);
+  expect((await sent('labels=', form)).body).toMatchObject({ labels: [] });
+  await labelsOf({ labels: 'x' });
+  expect((await sent('{"labels": []}', 'application/json')).body).toMatchObject({ labels: [] });
+});
+
 it('an access token opens its project within its scopes until it is revoked, and only its hash is kept', async () => {
   const { token, id } = await gitlab.ProjectAccessTokens.create(101, 'reader', ['read_api'], '2099-01-01' as never);
   const as = async (path: string, method = 'GET') => (await call(method, path, { token })).status;

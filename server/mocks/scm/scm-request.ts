@@ -130,9 +130,21 @@ export class ScmRequest {
 
   /** A list of texts in the body, or otherwise in the query. */
   texts(name: string): string[] {
-    const { query } = this.#req;
-    const sent: unknown = Object(this.#req.body)[name] ?? query[`${name}[]`] ?? query[name] ?? [];
-    return [sent].flat().map(String);
+    return this.#list(name) ?? [];
+  }
+
+  /** A list of names, or a text with commas between them; undefined if it was not sent. */
+  names(name: string): string[] | undefined {
+    const names = this.#list(name)?.flatMap((text) => text.split(',').map((one) => one.trim()));
+    return names && [...new Set(names)].filter((one) => one !== '');
+  }
+
+  #list(name: string): string[] | undefined {
+    const { body, query } = this.#req;
+    const sent: unknown = [Object(body), query]
+      .map((from) => from[`${name}[]`] ?? from[name])
+      .find((one) => one !== undefined && one !== null);
+    return sent === undefined ? undefined : [sent].flat().map(String);
   }
 
   /** Those members, of which none may be missing or empty. */

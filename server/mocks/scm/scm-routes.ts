@@ -151,9 +151,11 @@ function mergeRequestRoutes(options: ScmRoutesOptions): Routes {
       const { project } = request;
       const state = request.query('state') ?? 'all';
       if (!STATES.includes(state)) throw invalidValue('state');
+      const labels = request.names('labels') ?? [];
       const found = project.merge_requests.filter(
         (one) =>
           (state === 'all' || one.state === state) &&
+          labels.every((label) => one.labels?.includes(label)) &&
           request.isAsked('source_branch', one.source_branch) &&
           request.isAsked('target_branch', one.target_branch),
       );
@@ -163,7 +165,8 @@ function mergeRequestRoutes(options: ScmRoutesOptions): Routes {
       const { project } = request;
       const sent = request.required('source_branch', 'target_branch', 'title');
       const description = request.text('description') ?? '';
-      const created = await projects.createMergeRequest(project, { ...sent, description });
+      const labels = request.names('labels') ?? [];
+      const created = await projects.createMergeRequest(project, { ...sent, description, labels });
       return views.mergeRequest(request.project, created);
     },
     [`GET ${MERGE_REQUESTS}/:iid`]: ({ project, mergeRequest }) => views.mergeRequest(project, mergeRequest),
@@ -172,7 +175,14 @@ function mergeRequestRoutes(options: ScmRoutesOptions): Routes {
       const event = request.text('state_event');
       if (event !== undefined && event !== 'close' && event !== 'reopen') throw invalidValue('state_event');
       const state = event === 'close' ? 'closed' : event === 'reopen' ? 'opened' : found.state;
-      const changed = { ...found, state, ...request.sent('title', 'description', 'target_branch') };
+      const labels = [...(request.names('labels') ?? found.labels ?? []), ...(request.names('add_labels') ?? [])];
+      const removed = request.names('remove_labels') ?? [];
+      const changed = {
+        ...found,
+        state,
+        ...request.sent('title', 'description', 'target_branch'),
+        labels: [...new Set(labels)].filter((one) => !removed.includes(one)),
+      };
       return views.mergeRequest(project, await projects.replaceMergeRequest(project, changed));
     },
     async [`PUT ${MERGE_REQUESTS}/:iid/merge`](request) {
