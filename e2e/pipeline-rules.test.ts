@@ -161,6 +161,22 @@ child: {stage: test, trigger: {include: [{artifact: made.yml, job: make}]}}
     expect(made.out).toContain(`the child pipeline could not be created: ${refusal}`);
   });
 
+  it('an error in a child pipeline names the files as its job includes them', { timeout: LIMIT_MS }, async () => {
+    const broken = 'a: {stage: test}\n';
+    await bench.write({ 'ci/one.yml': 'variables: {A: b}\n', 'ci/two.yml': broken, 'made.yml': broken });
+    const make = { stage: 'build', script: ['true'], artifacts: { paths: ['made.yml'] } };
+    for (const [include, files] of [
+      [[{ local: 'ci/one.yml' }, { local: 'ci/two.yml' }], 'ci/one.yml and ci/two.yml'],
+      [[{ artifact: 'made.yml', job: 'make' }], "made.yml of 'make'"],
+    ] as const) {
+      const child = { stage: 'test', trigger: { include } };
+      await bench.commit({ '.gitlab-ci.yml': JSON.stringify({ make, child }) });
+      const { out, err } = await bench.run('--source', 'push');
+      expect(out + err).toContain(`could not be created: ${files} cannot be read: a must have script`);
+      expect(out + err).not.toContain('.git/');
+    }
+  });
+
   it('"Dynamic child pipelines" and "needs:pipeline:job": definition and artifacts are those of jobs of the parent, and each job has its log', {
     timeout: LIMIT_MS,
   }, async () => {

@@ -176,7 +176,7 @@ async function readChild(
   // A copy while jobs run: what reading leaves in it is not for them.
   const dir = artifacts ? join(folder, 'children', folderName(job.name)) : checkoutDir;
   if (artifacts) await cp(checkoutDir, dir, { recursive: true, verbatimSymlinks: true });
-  const file = await fileOf(data.include, dir, own, (name, path) =>
+  const { file, written } = await fileOf(data.include, dir, own, (name, path) =>
     join((artifacts && artifactsIn(artifacts, besides(job, name))) ?? '', path),
   );
   const definition = await readDefinition({
@@ -187,7 +187,13 @@ async function readChild(
     variables: givenValues(variables),
     env,
     signal,
-  }).finally(() => removeTree(join(dir, READER_FOLDER)));
+  })
+    .catch((failure) => {
+      if (!(failure instanceof PipelineError)) throw failure;
+      const message = failure.message.replaceAll(READER_FILE, (made) => written.get(made) ?? made);
+      throw new PipelineError(message, failure.exitCode);
+    })
+    .finally(() => removeTree(join(dir, READER_FOLDER)));
   const leftOut: Child['leftOut'][number][] = [];
   const planned = planOf({
     definition,
@@ -220,31 +226,35 @@ async function readChild(
 }
 
 /** Where the reader of definitions leaves files; git does not see it. */
-const READER_FOLDER = join('.git', 'terrarium');
+const READER_FOLDER = '.git/terrarium';
+const READER_FILE = /\.git\/terrarium\/\w+\.yml/g;
 
-/** The file with the definition of a child pipeline, relative to the checkout. */
+/** The file with the definition of a child pipeline, relative to the checkout, and what `include` says for each file that is made for it. */
 async function fileOf(
   includes: readonly z.output<typeof included>[],
   dir: string,
   values: Readonly<Record<string, string>>,
   artifactOf: (job: string, path: string) => string,
-): Promise<string> {
+): Promise<{ file: string; written: ReadonlyMap<string, string> }> {
   await mkdir(join(dir, READER_FOLDER), { recursive: true });
   const files: string[] = [];
+  const written = new Map<string, string>();
   for (const one of includes) {
     if ('artifact' in one && typeof one.artifact === 'string') {
-      const file = join(READER_FOLDER, `${files.length}.yml`);
+      const file = `${READER_FOLDER}/${files.length}.yml`;
       await copyFile(artifactOf(String(one.job), expandText(one.artifact, values)), join(dir, file)).catch(() => {
         throw new PipelineError(`job '${one.job}' has no artifact ${one.artifact}`);
       });
       files.push(file);
+      written.set(file, `${one.artifact} of '${one.job}'`);
     } else if (typeof one.local === 'string') files.push(expandText(one.local, values).replace(/^\/+/, ''));
   }
   const [first = DEFINITION] = files;
-  if (files.length === 1) return first;
-  const all = join(READER_FOLDER, 'child.yml');
+  if (files.length === 1) return { file: first, written };
+  const all = `${READER_FOLDER}/child.yml`;
+  written.set(all, files.map((file) => written.get(file) ?? file).join(' and '));
   await writeFile(join(dir, all), JSON.stringify({ include: files.map((local) => ({ local: `/${local}` })) }));
-  return all;
+  return { file: all, written };
 }
 
 /** The name in the run of another job of the pipeline that a job is part of. */
