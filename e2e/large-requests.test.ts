@@ -104,7 +104,7 @@ describe.runIf(canWatchTurns)(
 
     it('the plan of a reset to a seed', async () => {
       const body = JSON.stringify({ seed: 'demo', dryRun: true });
-      const { result, longestMs } = await watchTurns(() => ask('/inspect/reset', { method: 'POST', body }));
+      const { result, longestMs } = await watchTurns(() => measure('/inspect/reset', { method: 'POST', body }));
       expect(result.status).toBe(200);
       expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
     });
