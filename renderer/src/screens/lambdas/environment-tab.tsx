@@ -1,10 +1,8 @@
 import { Eye, EyeOff, Plus, Save } from 'lucide-react';
 import { type FormEvent, useRef, useState } from 'react';
-import { failureOf } from '../../api/failure.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { counted } from '../../components/amounts.ts';
 import { Button } from '../../components/button.tsx';
-import { FailureText } from '../../components/empty-state.tsx';
 import { TextField } from '../../components/fields.tsx';
 import { Pending } from '../../components/pending.tsx';
 import { toggled } from '../../toggled.ts';
@@ -21,7 +19,6 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
   const [shown, setShown] = useState<ReadonlySet<string>>(new Set());
   const [isSaving, setSaving] = useState(false);
   if (!ancestors.data) return <Pending query={ancestors} />;
-  const { withheld } = ancestors.data;
   const variables = variablesOf(lambda, ancestors.data);
   const known = new Set(variables.map(({ name }) => name));
   const fresh = [...draft.changes.keys()].filter((name) => !known.has(name));
@@ -69,11 +66,10 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
         taken={new Set([...draft.own.keys(), ...fresh])}
         onAdd={(name, value) => draft.change(name, value)}
       />
-      {withheld && (
-        <div role="note" className="border-b border-line px-4 py-1.5 text-muted">
-          <p>Some variables are inherited from a resource that you cannot view.</p>
-          <FailureText failure={failureOf(withheld.refusal)} />
-        </div>
+      {ancestors.data.merged && (
+        <p role="note" className="border-b border-line px-4 py-1.5 text-muted">
+          Some variables are inherited from a resource that you cannot view. Ask root or an owner for permission.
+        </p>
       )}
       <table className="w-full table-fixed">
         <caption className="sr-only">Environment variables</caption>

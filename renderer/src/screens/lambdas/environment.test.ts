@@ -25,8 +25,8 @@ it('shows the nearest value of each variable, and whom it overrides', () => {
 
 it('shows variables of a place that the user may not view without saying where they are set', () => {
   const [lambda, environment] = [record('lambda', { A: '1' }), record('environment', { B: '2' })];
-  const withheld = { refusal: undefined, merged: { A: '1', B: '2', C: '3' } };
-  expect(variablesOf(lambda, { above: [environment], withheld })).toEqual([
+  const merged = { A: '1', B: '2', C: '3' };
+  expect(variablesOf(lambda, { above: [environment], merged })).toEqual([
     { name: 'A', value: '1', from: lambda, overrides: [] },
     { name: 'B', value: '2', from: environment, overrides: [] },
     { name: 'C', value: '3', from: undefined, overrides: [] },

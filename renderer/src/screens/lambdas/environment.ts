@@ -13,7 +13,7 @@ export interface Variable {
 }
 
 /** The variables that a lambda sees, by name (D-111: the nearest wins). */
-export function variablesOf(lambda: PlatformRecord, { above, withheld }: Lineage): Variable[] {
+export function variablesOf(lambda: PlatformRecord, { above, merged = {} }: Lineage): Variable[] {
   const found = new Map<string, { value: string; from: PlatformRecord | undefined; overrides: PlatformRecord[] }>();
   for (const record of [lambda, ...above]) {
     const { env } = record.properties;
@@ -24,7 +24,7 @@ export function variablesOf(lambda: PlatformRecord, { above, withheld }: Lineage
       else found.set(name, { value: String(value), from: record, overrides: [] });
     }
   }
-  for (const [name, value] of Object.entries(withheld?.merged ?? {})) {
+  for (const [name, value] of Object.entries(merged)) {
     if (!found.has(name)) found.set(name, { value, from: undefined, overrides: [] });
   }
   return [...found].map(([name, rest]) => ({ name, ...rest })).sort((a, b) => a.name.localeCompare(b.name, 'en'));
