@@ -5,7 +5,7 @@ import { Skeleton } from './components/skeleton.tsx';
 import { type ScreenName, screenNames, screens } from './screens/registry.ts';
 import { PlaceLink } from './shell/place-link.tsx';
 import { ScreenFrame } from './shell/screen-frame.tsx';
-import { fetchAhead, screenPart } from './shell/screen-part.tsx';
+import { prefetch, screenPart } from './shell/screen-part.tsx';
 import { Shell } from './shell/shell.tsx';
 import { parseSearch, printSearch, type Search } from './url.ts';
 
@@ -44,7 +44,7 @@ const routes = screenNames.flatMap((name) => {
   return [createRoute({ getParentRoute: () => rootRoute, path: path === '/' ? '/' : `${path}/{-$id}`, component })];
 });
 
-fetchAhead(Object.values(modules));
+prefetch(Object.values(modules));
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren(routes),

@@ -24,7 +24,7 @@ export class AsyncCalls {
     // Reserve the place in the queue while the acceptance is written, so that concurrent calls count it.
     const letGo = this.#invoker.reserveSlot(lambdaId);
     await this.#results.accept(executionId, lambdaId).finally(letGo);
-    const running = this.#seeThrough(lambdaId, call);
+    const running = this.#runToEnd(lambdaId, call);
     this.#running.add(running);
     void running.then(() => this.#running.delete(running));
     const answer = jsonAnswer(200, { lambdaId: executionId }, ['Location', `/results/${executionId}`]);
@@ -35,7 +35,7 @@ export class AsyncCalls {
     await Promise.all(this.#running);
   }
 
-  async #seeThrough(lambdaId: Uuid, call: LambdaCall): Promise<void> {
+  async #runToEnd(lambdaId: Uuid, call: LambdaCall): Promise<void> {
     try {
       await this.#results.finish(call.executionId, await this.#invoker.invoke(lambdaId, call));
     } catch (fault) {

@@ -41,7 +41,7 @@ export class AsyncResults {
   #unwrittenBytes = 0;
   readonly #sizes = new Map<Uuid, number>();
   #sizeBytes = 0;
-  #writeAgain: NodeJS.Timeout | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
 
   constructor(
     log: KeyedLog<StoredResult>,
@@ -110,7 +110,7 @@ export class AsyncResults {
 
   async stop(): Promise<void> {
     await this.#writeAll();
-    clearTimeout(this.#writeAgain);
+    clearTimeout(this.#retryTimer);
   }
 
   async #write(id: Uuid, finished: FinishedResult): Promise<void> {
@@ -118,8 +118,8 @@ export class AsyncResults {
       await this.#log.put(id, finished);
     } catch {
       // The log itself reports the failure in the health of the platform.
-      this.#writeAgain ??= setTimeout(() => {
-        this.#writeAgain = undefined;
+      this.#retryTimer ??= setTimeout(() => {
+        this.#retryTimer = undefined;
         void this.#writeAll();
       }, WRITE_AGAIN_MS).unref();
       return;
@@ -150,21 +150,21 @@ export class AsyncResults {
     for (const id of own ?? []) {
       if ((own?.size ?? 0) <= this.#limits.resultsPerLambda) break;
       own?.delete(id);
-      this.#weighNoMore(id);
+      this.#releaseSize(id);
       gone.push(id);
     }
     for (const [id, stored] of this.#log.entries()) {
-      const areTooMuch = this.#sizeBytes > this.#limits.resultsBytes;
-      if (!areTooMuch && !this.#isExpired(stored)) break;
+      const isOverLimit = this.#sizeBytes > this.#limits.resultsBytes;
+      if (!isOverLimit && !this.#isExpired(stored)) break;
       if (stored.state === 'pending' || id === newest) continue;
       this.#finished.get(stored.lambdaId)?.delete(id);
-      this.#weighNoMore(id);
+      this.#releaseSize(id);
       gone.push(id);
     }
     return gone;
   }
 
-  #weighNoMore(id: Uuid): void {
+  #releaseSize(id: Uuid): void {
     this.#sizeBytes -= this.#sizes.get(id) ?? 0;
     this.#sizes.delete(id);
   }

@@ -51,15 +51,15 @@ export class ContainerProxy {
     const body = new ForwardedBody(call);
     let tunnel: WebSocketTunnel | undefined;
     await this.#withInstance(call, body, async (instance) => {
-      let isLeaving = false;
+      let isShuttingDown = false;
       const goAway = () => {
-        isLeaving = true;
+        isShuttingDown = true;
         tunnel?.goAway();
       };
       const end = this.#turns.begin(instance.instanceId, { goAway, cut: () => tunnel?.cut() });
       const onSwitch = (switched: SwitchedConnection) => {
         tunnel = openTunnel(call, client, switched);
-        if (isLeaving) tunnel.goAway();
+        if (isShuttingDown) tunnel.goAway();
       };
       const answerTimeoutMs = this.#answerTimeoutMs;
       const called = callInstance({ instance, call, body, agent: false, answerTimeoutMs, onSwitch });
@@ -90,7 +90,7 @@ export class ContainerProxy {
     let isFirst = true;
     while (!call.response.destroyed) {
       const instance = this.#findInstance(call, unreachable);
-      if (!instance) throw this.#noInstance(call, [...unreachable.values()]);
+      if (!instance) throw this.#unavailableError(call, [...unreachable.values()]);
       try {
         await serve(instance, isFirst);
         return;
@@ -104,11 +104,11 @@ export class ContainerProxy {
   }
 
   #findInstance(call: ContainerRequest, tried: ReadonlyMap<string, unknown>): ServingInstance | undefined {
-    const inTurn = this.#turns.inOrder(call.containerId, call.portName);
-    return inTurn.find(({ instanceId }) => !tried.has(instanceId));
+    const candidates = this.#turns.inOrder(call.containerId, call.portName);
+    return candidates.find(({ instanceId }) => !tried.has(instanceId));
   }
 
-  #noInstance(call: ContainerRequest, failures: readonly Unanswered[]): PlatformError {
+  #unavailableError(call: ContainerRequest, failures: readonly Unanswered[]): PlatformError {
     const [failure] = failures;
     if (failure) {
       const message = `${named(call)} cannot be reached: ${failure.message}. Check that it listens on port '${call.portName}'.`;

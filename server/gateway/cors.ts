@@ -18,7 +18,7 @@ const EXPOSED = [
   'Retry-After',
 ].join(', ');
 
-const FOR_ANY_ORIGIN: readonly string[] = [
+const ANY_ORIGIN_HEADERS: readonly string[] = [
   'Access-Control-Allow-Origin',
   '*',
   'Access-Control-Expose-Headers',
@@ -26,7 +26,7 @@ const FOR_ANY_ORIGIN: readonly string[] = [
 ];
 
 export function corsHeaders(policy: CorsPolicy, origin: string | undefined): readonly string[] {
-  if (!policy.origins) return FOR_ANY_ORIGIN;
+  if (!policy.origins) return ANY_ORIGIN_HEADERS;
   if (origin === undefined || !policy.origins.includes(origin)) return ['Vary', 'Origin'];
   return [
     'Vary',

@@ -120,11 +120,11 @@ export class Exchange {
     this.#tunnel?.goAway();
   }
 
-  goUpstream(): void {
+  startUpstream(): void {
     this.#upstreamFromMs = performance.now();
   }
 
-  backFromUpstream(): void {
+  endUpstream(): void {
     const nowMs = performance.now();
     this.#upstreamUntilMs = nowMs;
     this.#steps.push({ name: 'upstream', afterMs: nowMs - this.#startedMs });
@@ -180,14 +180,14 @@ export class Exchange {
     headers.push('Content-Length', String(Buffer.byteLength(body)));
     this.#answer = { headers, body: captured(body) };
     response.writeHead(status, headers);
-    if (body.length > ONE_PIECE_BYTES) this.#endPatiently(body, options.stallMs);
+    if (body.length > ONE_PIECE_BYTES) this.#endWithTimeout(body, options.stallMs);
     else if (typeof body === 'string') response.end(body);
     // A single string of headers and body is written at once; Latin-1 keeps each byte.
     else response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1');
   }
 
   /** A client that does not read keeps the response in memory. */
-  #endPatiently(body: string | Uint8Array, stallMs: number): void {
+  #endWithTimeout(body: string | Uint8Array, stallMs: number): void {
     const { response } = this;
     const { socket } = response;
     response.end(body);

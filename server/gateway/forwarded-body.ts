@@ -103,7 +103,7 @@ export class ForwardedBody {
       request.pause();
       progress.onInstancesTurn();
     };
-    const goOn = () => {
+    const resume = () => {
       progress.onClientsTurn();
       request.resume();
     };
@@ -111,9 +111,9 @@ export class ForwardedBody {
       clearImmediate(head);
       request.pause();
       request.off('data', send).off('end', end);
-      upstream.off('drain', goOn);
+      upstream.off('drain', resume);
     };
-    upstream.on('drain', goOn);
+    upstream.on('drain', resume);
     request.on('data', send).on('end', end);
     request.resume();
     // Sends the headers in one packet with the body if the body has already arrived; otherwise the instance does not wait for it.

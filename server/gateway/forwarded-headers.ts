@@ -30,7 +30,7 @@ const REWRITTEN: ReadonlySet<string> = new Set([
 const BODILESS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
 
 /** Headers of a response that only the gateway sets (D-156, D-157, D-199). */
-const GATEWAYS_OWN = /^(x-terrarium-.*|x-ratelimit-(limit|remaining)-minute)$/i;
+const GATEWAY_HEADERS = /^(x-terrarium-.*|x-ratelimit-(limit|remaining)-minute)$/i;
 
 /** A request's headers for an instance, in the client's order and letter case, with forwarding headers and the service's host (D-159). */
 export function requestLines({ request, serviceHost, askedHost, prefix, exchangeId }: ContainerRequest): string[] {
@@ -72,7 +72,7 @@ export function answerLines(answer: IncomingMessage, { request, controlHeaders }
   if (isChunked && request.method === 'HEAD' && !isWithoutBody) own.push('Transfer-Encoding', 'chunked');
   const lines = controlHeaders(own);
   const reported = new Set(
-    lines.filter((name, at) => at % 2 === 0 && GATEWAYS_OWN.test(name)).map((name) => name.toLowerCase()),
+    lines.filter((name, at) => at % 2 === 0 && GATEWAY_HEADERS.test(name)).map((name) => name.toLowerCase()),
   );
   for (let at = 0; at < own.length; at += 2) {
     const name = own[at] ?? '';

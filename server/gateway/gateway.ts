@@ -130,10 +130,10 @@ export class Gateway {
     };
     server.on('connection', (socket) => this.#exchanges.follow(socket));
     const turns = new RequestTurns();
-    const inTurn = turns.inTurn((request, response) => answer(request, response));
+    const inTurn = turns.schedule((request, response) => answer(request, response));
     server.on('request', inTurn);
     server.on('checkContinue', inTurn); // the body is requested when it is needed
-    const refuseExpectation = turns.inTurn((request, response) => {
+    const refuseExpectation = turns.schedule((request, response) => {
       const message = `the expectation '${request.headers.expect}' is not supported. Only 100-continue is supported.`;
       this.#send(this.#open(request, response), jsonAnswer(417, { code: 417, message }));
     });

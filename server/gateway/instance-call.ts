@@ -113,7 +113,7 @@ class InstanceCall {
       onClientsTurn: () => clearTimeout(this.#timer),
       onTooLarge: (error) => {
         this.#options.body.discard();
-        if (this.#hasAnswer) this.#breakOff();
+        if (this.#hasAnswer) this.#abort();
         else this.#fail(error);
       },
     });
@@ -153,7 +153,7 @@ class InstanceCall {
     }
     this.#hasAnswer = true;
     call.recorder.answered(head);
-    answer.on('error', () => this.#breakOff());
+    answer.on('error', () => this.#abort());
     let hasBegun = false;
     answer.on('data', (chunk: Buffer) => {
       hasBegun = true;
@@ -176,7 +176,7 @@ class InstanceCall {
   }
 
   /** An incomplete response must not look complete. */
-  #breakOff(): void {
+  #abort(): void {
     if (!this.#isOver) this.#options.call.response.destroy();
   }
 

@@ -143,11 +143,11 @@ export class Pipeline {
       exchange.passed('limit');
     }
     if (to.kind === 'container') {
-      exchange.goUpstream();
+      exchange.startUpstream();
       try {
         await this.#forward(exchange, to, endpoint.prefix, target);
       } finally {
-        exchange.backFromUpstream();
+        exchange.endUpstream();
       }
       return undefined;
     }
@@ -164,9 +164,9 @@ export class Pipeline {
       apiEndpointId: endpoint.id,
     });
     if (!to.isSynchronous) return this.#parts.calls.accept(to.id, call);
-    exchange.goUpstream();
+    exchange.startUpstream();
     const invocation = await this.#parts.invoker.invoke(to.id, call); // never rejects
-    exchange.backFromUpstream();
+    exchange.endUpstream();
     return lambdaAnswer(invocation, to.isHttpAware, (text) => this.#parts.invoker.say?.(to.id, text));
   }
 

@@ -5,7 +5,7 @@ import type { BuiltInRoute } from './built-in-routes.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** A browser sends the request right after the response to its preflight. */
-const FOLLOWS_WITHIN_MS = 3_000;
+const PREFLIGHT_WINDOW_MS = 3_000;
 const MOST_OPEN = 100;
 
 /** Says in the log of a lambda why a page's request did not follow its preflight: only the browser's own console shows that otherwise. */
@@ -31,7 +31,7 @@ export class Preflights {
       this.#reported.add(route.id);
       const text = `a page of ${origin} asked to send ${method}, and the browser did not send it. Browsers send credentials with navigator.sendBeacon and with \`credentials: 'include'\`: set plugins.cors of the endpoint to {"origins": ["${origin}"], "credentials": true}, or send the beacon as text: navigator.sendBeacon(url, JSON.stringify(data))`;
       this.#invoker.say?.(id, text);
-    }, FOLLOWS_WITHIN_MS);
+    }, PREFLIGHT_WINDOW_MS);
     this.#open.set(key, timer.unref());
   }
 

@@ -31,7 +31,7 @@ class ServicePort {
     this.#options = options;
     this.#server = server;
     this.port = (server.address() as AddressInfo).port; // a server on a TCP port always has an address
-    server.on('connection', (client) => void this.#lead(client));
+    server.on('connection', (client) => void this.#forward(client));
     server.on('error', () => {}); // one connection that could not be accepted
   }
 
@@ -50,7 +50,7 @@ class ServicePort {
   }
 
   /** Finds an instance for the connection. If there is none, resets the connection. */
-  async #lead(client: Socket): Promise<void> {
+  async #forward(client: Socket): Promise<void> {
     const { turns, containerId, portName } = this.#options;
     this.#clients.add(client);
     client.on('close', () => this.#clients.delete(client));

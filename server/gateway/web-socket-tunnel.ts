@@ -83,8 +83,8 @@ export class WebSocketTunnel {
     this.closed = Promise.all(ends.map(whenClosed)).then(() => clearInterval(this.#timer));
     for (const end of ends) {
       end.on('error', () => {}); // the close event is handled instead
-      end.on('end', () => this.#closeWhenStill(CLOSE_WAIT_MS));
-      end.on('close', () => this.#closeWhenStill(CLOSE_WAIT_MS));
+      end.on('end', () => this.#closeWhenIdle(CLOSE_WAIT_MS));
+      end.on('close', () => this.#closeWhenIdle(CLOSE_WAIT_MS));
     }
     this.#ways = [
       new Way(client.socket, instance.socket, goingAwayFrame({ isMasked: true })),
@@ -97,7 +97,7 @@ export class WebSocketTunnel {
 
   goAway(): void {
     for (const way of this.#ways) way.close();
-    this.#closeWhenStill(FAREWELL_WAIT_MS);
+    this.#closeWhenIdle(FAREWELL_WAIT_MS);
   }
 
   cut(): void {
@@ -105,7 +105,7 @@ export class WebSocketTunnel {
   }
 
   /** Checks twice within that time: at the first check this process itself may have been suspended. */
-  #closeWhenStill(waitMs: number): void {
+  #closeWhenIdle(waitMs: number): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
     let [moved, looks] = [this.#movedBytes(), 0];
@@ -130,14 +130,14 @@ class Way {
   readonly #from: Duplex;
   readonly #to: Duplex;
   readonly #walk = new FrameWalk();
-  readonly #farewell: Buffer;
+  readonly #closeFrame: Buffer;
   #state: 'open' | 'closing' | 'closed' = 'open';
   #passedBytes = 0;
 
   constructor(from: Duplex, to: Duplex, farewell: Buffer) {
     this.#from = from;
     this.#to = to;
-    this.#farewell = farewell;
+    this.#closeFrame = farewell;
     from.on('data', (bytes: Buffer) => this.pass(bytes));
     to.on('drain', () => from.resume());
     from.on('end', () => to.end());
@@ -164,6 +164,6 @@ class Way {
     if (!this.#walk.isBetweenFrames) return;
     this.#state = 'closed';
     this.#from.resume(); // keep reading and discard the data
-    this.#to.end(this.#walk.isClosing ? undefined : this.#farewell);
+    this.#to.end(this.#walk.isClosing ? undefined : this.#closeFrame);
   }
 }

@@ -15,7 +15,7 @@ export interface CodeToRun {
 /** What runs because of new or changed resources, now or when called (D-215), also lambdas of endpoints and event rules. */
 export function codeToRun(view: WorldView, changed: Iterable<Uuid>): CodeToRun[] {
   const found = new Map<Uuid, CodeToRun>();
-  const tell = (record: StoredResource, reason: string) => {
+  const add = (record: StoredResource, reason: string) => {
     const reported = found.get(record.id) ?? {
       id: record.id,
       type: typeOf(record).word,
@@ -28,14 +28,14 @@ export function codeToRun(view: WorldView, changed: Iterable<Uuid>): CodeToRun[]
   for (const id of new Set(changed)) {
     const record = view.find(id);
     if (!record) continue;
-    for (const reason of ownReasons(record)) tell(record, reason);
+    for (const reason of ownReasons(record)) add(record, reason);
     for (const caller of view.referrers(id)) {
       const reason = callReason(view, caller, id);
-      if (reason !== undefined) tell(record, reason);
+      if (reason !== undefined) add(record, reason);
     }
     const called = view.find(calledBy(record) ?? '');
     const reason = called && callReason(view, record, called.id);
-    if (called && reason !== undefined) tell(called, reason);
+    if (called && reason !== undefined) add(called, reason);
   }
   return [...found.values()];
 }

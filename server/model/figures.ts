@@ -111,13 +111,13 @@ export class FigureRows {
     }
     const spans = Array.from(slowest, (at, part) => {
       const [ok = 0, refused = 0, failed = 0] = states.subarray(part * STATES.length);
-      const slowestOne = at < 0 ? undefined : { seq: this.#seq[at] ?? 0, tookMs: this.#tookMs[at] ?? 0 };
+      const slowestRow = at < 0 ? undefined : { seq: this.#seq[at] ?? 0, tookMs: this.#tookMs[at] ?? 0 };
       const sorted = tookMs.subarray(begins[part], ends[part]).sort();
       return {
         ok,
         refused,
         failed,
-        ...(slowestOne && { slowest: slowestOne }),
+        ...(slowestRow && { slowest: slowestRow }),
         ...sharesOf(sorted, (values, place) => values[place]),
       };
     });

@@ -3,7 +3,7 @@
  * machine of the pipeline, whatever the definition says; a definition or script can set them. Variables that tell a runner how to fetch,
  * such as GIT_DEPTH, are not read by git and can be set.
  */
-const ACTS_FIRST: readonly (readonly [reader: string, names: RegExp])[] = [
+const EARLY_READERS: readonly (readonly [reader: string, names: RegExp])[] = [
   ['shells', /^(?:PATH|IFS|CDPATH|ENV|PS4|SHELLOPTS|PROMPT_COMMAND|BASHOPTS|BASH_.*|ZDOTDIR)$/],
   ['the dynamic loader', /^(?:LD|DYLD)_.*$|^GCONV_PATH$/],
   ['Node', /^NODE_(?:OPTIONS|PATH|REPL_EXTERNAL_MODULE)$/],
@@ -20,6 +20,6 @@ const ACTS_FIRST: readonly (readonly [reader: string, names: RegExp])[] = [
 ];
 
 /** The program that reads a variable before the script of a job does; undefined if only scripts read it. */
-export function readerBeforeTheScript(key: string): string | undefined {
-  return ACTS_FIRST.find(([, names]) => names.test(key))?.[0];
+export function earlyReaderOf(key: string): string | undefined {
+  return EARLY_READERS.find(([, names]) => names.test(key))?.[0];
 }

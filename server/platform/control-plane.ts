@@ -72,7 +72,7 @@ export function createControlPlane(options: ControlPlaneOptions): Server {
       ...upgradeWebSocketsOnly(),
       requireHostHeader: false, // node:http would answer without a body
     }),
-    turns.inTurn((req, res) => answer(req, res)),
+    turns.schedule((req, res) => answer(req, res)),
   );
   const answer = (req: IncomingMessage, res: ServerResponse) => {
     req.url = pathOf(req.url ?? '/');

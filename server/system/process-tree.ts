@@ -38,9 +38,9 @@ async function taskkill(pid: number): Promise<void> {
 }
 
 /** Ends processes of this user that were started with an environment of some kind; nothing where the system does not show it. */
-export function killByEnvironment(isMeant: (environment: string) => boolean): void {
+export function killByEnvironment(matches: (environment: string) => boolean): void {
   for (const pid of livingPids()) {
-    if (pid !== process.pid && isMeant(environmentOf(pid) ?? '')) kill(pid, 'SIGKILL');
+    if (pid !== process.pid && matches(environmentOf(pid) ?? '')) kill(pid, 'SIGKILL');
   }
 }
 

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { toast } from '../components/toasts.tsx';
-import { type Send, sendNoting } from './client.ts';
+import { recordingSend, type Send } from './client.ts';
 import { failureOf } from './failure.ts';
 import { queryClient } from './query-client.ts';
 import { toastWithUndo } from './undo.ts';
@@ -35,7 +35,7 @@ export function useChange<Result, Asked = void>(
     ...rest,
     mutationFn: async (asked: Asked) => {
       const commits: number[] = [];
-      const result = await make(asked, sendNoting(commits));
+      const result = await make(asked, recordingSend(commits));
       const text = typeof said === 'function' ? said(result, asked) : said;
       if (text !== undefined) toastWithUndo(text, commits);
       return result;

@@ -112,7 +112,7 @@ export async function send(method: Method, path: string, body?: unknown, query?:
 
 /** Like `send`, and notes the commits that the requests make. */
 export type Send = typeof send;
-export function sendNoting(commits: number[]): Send {
+export function recordingSend(commits: number[]): Send {
   // As: the overloads of `send` give the body and the response their types.
   return (async (method: Method, path: string, body?: unknown, query?: Query) =>
     answered(await ask(method, path, { body, commits, ...(query && { query }) }))) as Send;

@@ -19,11 +19,11 @@ async function streamOf(...answers: Answer[]) {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo; // a server on a TCP port has one
-  const heard: StreamEvent[] = [];
+  const received: StreamEvent[] = [];
   const reported: string[] = [];
   const end = listenTo(`http://127.0.0.1:${port}/`, {
     onOpen: () => reported.push('open'),
-    onEvent: (event) => heard.push(event),
+    onEvent: (event) => received.push(event),
     onEnd: (isRefused) => reported.push(isRefused ? 'refused' : 'broken'),
   });
   cleanUps.push(() => {
@@ -31,14 +31,14 @@ async function streamOf(...answers: Answer[]) {
     server.closeAllConnections();
     server.close();
   });
-  return { heard, reported, requests };
+  return { received, reported, requests };
 }
 
 const begin = (response: ServerResponse) =>
   response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
 
 it('delivers events, however the stream is split', async () => {
-  const { heard, reported } = await streamOf(async (_request, response) => {
+  const { received, reported } = await streamOf(async (_request, response) => {
     begin(response);
     const bytes = Buffer.from(
       ': hello\n\nid: a-1\nevent: lines\ndata: grün\ndata: and more\n\nevent: other\ndata: x\n\n',
@@ -49,8 +49,8 @@ it('delivers events, however the stream is split', async () => {
     }
     response.write('event: lines\ndata: second\n\nevent: lines\ndata: no end');
   });
-  await vi.waitFor(() => expect(heard).toHaveLength(3), { timeout: 20_000 });
-  expect(heard).toEqual([
+  await vi.waitFor(() => expect(received).toHaveLength(3), { timeout: 20_000 });
+  expect(received).toEqual([
     { name: 'lines', data: 'grün\nand more' },
     { name: 'other', data: 'x' },
     { name: 'lines', data: 'second' },
@@ -59,14 +59,14 @@ it('delivers events, however the stream is split', async () => {
 });
 
 it('continues after the last event when the connection breaks, and after refusals', async () => {
-  const { heard, reported, requests } = await streamOf(
+  const { received, reported, requests } = await streamOf(
     (_request, response) => {
       begin(response).write('retry: 1\n\nid: 7\nevent: lines\ndata: one\n\n', () => response.destroy());
     },
     (_request, response) => void response.writeHead(503).end('{}'),
     (_request, response) => void begin(response).write('id: 8\nevent: lines\ndata: two\n\n'),
   );
-  await expect.poll(() => heard.map(({ data }) => data)).toEqual(['one', 'two']);
+  await expect.poll(() => received.map(({ data }) => data)).toEqual(['one', 'two']);
   expect(reported).toEqual(['open', 'broken', 'refused', 'open']);
   expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '7', '7']);
 });

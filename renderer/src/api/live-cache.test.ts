@@ -15,24 +15,24 @@ async function watchedList() {
   await vi.advanceTimersByTimeAsync(0);
   read.mockClear();
   const cache = new LiveCache(client);
-  const tell = (name: string) => cache.apply(new Set([name]));
-  return { read, tell, leave };
+  const notify = (name: string) => cache.apply(new Set([name]));
+  return { read, tell: notify, leave };
 }
 
 it('reloads a list at once when its records change', async () => {
-  const { read, tell, leave } = await watchedList();
-  tell('leads');
+  const { read, tell: notify, leave } = await watchedList();
+  notify('leads');
   await vi.advanceTimersByTimeAsync(0);
   expect(read).not.toHaveBeenCalled();
-  tell('invocations');
+  notify('invocations');
   await vi.advanceTimersByTimeAsync(0);
   expect(read).toHaveBeenCalledOnce();
   leave();
 });
 
 /** Readings in two seconds of events every 10 ms, each answered after so long. */
-async function readingsInStorm(answeredAfterMs: number): Promise<number> {
-  const { read, tell, leave } = await watchedList();
+async function requestsInBurst(answeredAfterMs: number): Promise<number> {
+  const { read, tell: notify, leave } = await watchedList();
   const startedMs: number[] = [];
   read.mockImplementation(() => {
     startedMs.push(Date.now());
@@ -41,7 +41,7 @@ async function readingsInStorm(answeredAfterMs: number): Promise<number> {
   let reportedMs = 0;
   for (let ms = 0; ms < 2000; ms += 10) {
     reportedMs = Date.now();
-    tell('invocations');
+    notify('invocations');
     await vi.advanceTimersByTimeAsync(10);
   }
   await vi.advanceTimersByTimeAsync(3000);
@@ -55,18 +55,18 @@ it.each([
   ['a quarter of the time where they take some', 60, 8, 10],
   ['twice a second where they take long', 400, 5, 6],
 ])('reads it %s under a storm of events, and once more after the last', async (_how, tookMs, least, most) => {
-  const readings = await readingsInStorm(tookMs);
+  const readings = await requestsInBurst(tookMs);
   expect(readings).toBeGreaterThanOrEqual(least);
   expect(readings).toBeLessThanOrEqual(most);
 });
 
 it('reads it once more when it was being read as something happened: the answer may be of before', async () => {
-  const { read, tell, leave } = await watchedList();
+  const { read, tell: notify, leave } = await watchedList();
   let answer = (_rows: string) => {};
   read.mockImplementationOnce(() => new Promise((resolve) => (answer = resolve)));
-  tell('invocations');
+  notify('invocations');
   await vi.advanceTimersByTimeAsync(100);
-  tell('invocations');
+  notify('invocations');
   await vi.advanceTimersByTimeAsync(900);
   expect(read).toHaveBeenCalledOnce();
   answer('rows of before');

@@ -4,7 +4,7 @@ import { keys } from './query-client.ts';
 /** Shortest time between two reads of a topic's lists: a user cannot follow more updates per second. */
 const LEAST_REST_MS = 80;
 /** So many times as long as a reading took it rests, so that window and platform have most of their time for other things. */
-const REST_FOR_READING = 3;
+const PAUSE_FACTOR = 3;
 /** The longest wait: one slow list does not delay the others. */
 const MOST_REST_MS = 500;
 
@@ -27,7 +27,7 @@ const ALSO: Readonly<Record<string, readonly Key[]>> = {
 export class LiveCache {
   readonly #client: QueryClient;
   /** By the words of the query key. */
-  readonly #resting = new Map<string, ReturnType<typeof setTimeout>>();
+  readonly #paused = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #waiting = new Set<string>();
 
   constructor(client: QueryClient) {
@@ -42,7 +42,7 @@ export class LiveCache {
 
   #read(queryKey: Key): void {
     const name = queryKey.join();
-    if (this.#resting.has(name)) {
+    if (this.#paused.has(name)) {
       this.#waiting.add(name);
       return;
     }
@@ -52,11 +52,11 @@ export class LiveCache {
     const startedMs = performance.now();
     const reading = this.#client.invalidateQueries({ queryKey }, { cancelRefetch: false });
     this.#rest(queryKey, MOST_REST_MS);
-    const longest = this.#resting.get(name);
+    const longest = this.#paused.get(name);
     const read = () => {
       const tookMs = performance.now() - startedMs;
-      const restMs = Math.max(LEAST_REST_MS, REST_FOR_READING * tookMs);
-      if (this.#resting.get(name) === longest && tookMs + restMs < MOST_REST_MS) this.#rest(queryKey, restMs);
+      const restMs = Math.max(LEAST_REST_MS, PAUSE_FACTOR * tookMs);
+      if (this.#paused.get(name) === longest && tookMs + restMs < MOST_REST_MS) this.#rest(queryKey, restMs);
     };
     // The lists are notified by a timer that was set earlier, so this includes their rendering.
     void reading.then(() => setTimeout(read));
@@ -64,11 +64,11 @@ export class LiveCache {
 
   #rest(queryKey: Key, ms: number): void {
     const name = queryKey.join();
-    clearTimeout(this.#resting.get(name));
-    const rested = () => {
-      this.#resting.delete(name);
+    clearTimeout(this.#paused.get(name));
+    const resume = () => {
+      this.#paused.delete(name);
       if (this.#waiting.delete(name)) this.#read(queryKey);
     };
-    this.#resting.set(name, setTimeout(rested, ms));
+    this.#paused.set(name, setTimeout(resume, ms));
   }
 }

@@ -15,14 +15,14 @@ function watch(isServerThere = true) {
       return () => {};
     },
     schedule: (callback) => frames.push(callback),
-    onNews: (topics) => pictures.push([...topics]),
+    onTopics: (topics) => pictures.push([...topics]),
     onReset: () => {
       resets += 1;
     },
     onOpen: () => {
       opened += 1;
     },
-    isServerThere: async () => isServerThere,
+    isServerReachable: async () => isServerThere,
   });
   const draw = () => {
     const due = frames;

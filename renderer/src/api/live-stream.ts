@@ -13,13 +13,13 @@ export interface LiveStreamOptions {
   /** Calls back before the next picture. */
   schedule(callback: () => void): void;
   /** What something happened to since the last picture. */
-  onNews(topics: ReadonlySet<string>): void;
+  onTopics(topics: ReadonlySet<string>): void;
   /** Events were missed: all data may be out of date. */
   onReset(): void;
   /** The server is reachable, for the first time or again: failed reads can be repeated. */
   onOpen(): void;
   /** The server gave no stream. Is it there at all, and may we still ask it? */
-  isServerThere(): Promise<boolean>;
+  isServerReachable(): Promise<boolean>;
 }
 
 /** Over which time events a second are counted. */
@@ -77,7 +77,7 @@ export class LiveStream {
   togglePause(): void {
     this.isPaused.set(!this.isPaused.value);
     this.heldCount.set(0);
-    this.#tellSoon();
+    this.#scheduleNotify();
   }
 
   #onEvent(name: string): void {
@@ -92,10 +92,10 @@ export class LiveStream {
     this.#arrivedAtMs.push(performance.now());
     this.#topics.add(name);
     if (this.isPaused.value) this.heldCount.set(this.heldCount.value + 1);
-    else this.#tellSoon();
+    else this.#scheduleNotify();
   }
 
-  #tellSoon(): void {
+  #scheduleNotify(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     this.#options.schedule(() => {
@@ -103,14 +103,14 @@ export class LiveStream {
       if (this.isPaused.value || this.#topics.size === 0) return;
       const topics = this.#topics;
       this.#topics = new Set();
-      this.#options.onNews(topics);
+      this.#options.onTopics(topics);
     });
   }
 
   async #onEnd(isRefused: boolean): Promise<void> {
     this.#hasGap = true;
     const end = this.#end;
-    const isThere = isRefused && (await this.#options.isServerThere());
+    const isThere = isRefused && (await this.#options.isServerReachable());
     // The stream may have been stopped or restarted, or another attempt succeeded.
     if (this.#end !== end || (isRefused && this.connection.value === 'live')) return;
     this.connection.set(isThere ? 'polling' : 'lost');

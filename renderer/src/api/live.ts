@@ -15,10 +15,10 @@ export const live = new LiveStream({
     if (document.hidden) setTimeout(callback, 500);
     else requestAnimationFrame(callback);
   },
-  onNews: (topics) => cache.apply(topics),
+  onTopics: (topics) => cache.apply(topics),
   onReset: () => void queryClient.invalidateQueries(),
   onOpen: () => void queryClient.invalidateQueries({ predicate: ({ state }) => state.status === 'error' }),
-  isServerThere: async () => (await checkSession()) === 'there',
+  isServerReachable: async () => (await checkSession()) === 'there',
 });
 
 /** Pauses or resumes live updates, and announces it. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withNews, withOlder } from './recent-list.ts';
+import { mergeNewer, withOlder } from './recent-list.ts';
 
 const rows = (...seqs: number[]) => seqs.map((seq) => ({ seq }));
 const list = (seqs: number[], next?: number) => ({
@@ -11,17 +11,17 @@ const list = (seqs: number[], next?: number) => ({
 });
 
 it('puts new entries first', () => {
-  expect(withNews(list([5, 4], 4), list([7, 6]))).toEqual(list([7, 6, 5, 4], 4));
+  expect(mergeNewer(list([5, 4], 4), list([7, 6]))).toEqual(list([7, 6, 5, 4], 4));
   const known = list([5, 4]);
   const none = { ...list([]), newest: 5, total: 8 };
-  const now = withNews<{ seq: number }, ReturnType<typeof list>>(known, none);
+  const now = mergeNewer<{ seq: number }, ReturnType<typeof list>>(known, none);
   expect(now).toEqual({ ...known, total: 8 });
   expect(now.rows).toBe(known.rows);
 });
 
 it('lets the oldest go when there are too many, and knows where to read on', () => {
   const many = Array.from({ length: 60_000 }, (_, at) => 60_000 - at);
-  const { rows: kept, next } = withNews(list(many), list([60_002, 60_001]));
+  const { rows: kept, next } = mergeNewer(list(many), list([60_002, 60_001]));
   expect([kept.length, kept[0]?.seq, kept.at(-1)?.seq, next]).toEqual([60_000, 60_002, 3, 3]);
 });
 

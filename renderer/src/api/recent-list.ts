@@ -87,7 +87,7 @@ export function useRecentList<const P extends string, const Name extends string>
       if (!isSameRun || (news.next !== undefined && news.next > after + 1)) {
         return read({ ...filter, limit: FIRST_ROWS }, signal);
       }
-      return withNews<Row, Page>(now, news);
+      return mergeNewer<Row, Page>(now, news);
     },
   });
   const isLoadingMore = useRef(false);
@@ -116,7 +116,7 @@ export function useRecentList<const P extends string, const Name extends string>
 }
 
 /** The list from the response, with the new rows at the top; rows above the limit are dropped and can be read again. */
-export function withNews<Row extends RecordedRow, Page extends RecentPage<Row>>(known: Page, news: Page): Page {
+export function mergeNewer<Row extends RecordedRow, Page extends RecentPage<Row>>(known: Page, news: Page): Page {
   const all = [...news.rows, ...known.rows];
   const rows = news.rows.length === 0 ? known.rows : all.slice(0, MAX_ROWS);
   return { ...news, rows, next: all.length > MAX_ROWS ? rows.at(-1)?.seq : known.next };
@@ -126,8 +126,8 @@ export function withNews<Row extends RecordedRow, Page extends RecentPage<Row>>(
 export function withOlder<Row extends RecordedRow, Page extends RecentPage<Row>>(
   known: Page,
   older: RecentPage<Row>,
-  askedBefore: number,
+  requestedBefore: number,
 ): Page {
-  if (known.next !== askedBefore) return known;
+  if (known.next !== requestedBefore) return known;
   return { ...known, rows: [...known.rows, ...older.rows], next: older.next };
 }

@@ -53,7 +53,7 @@ export function searchOptions({ q, words, scope, limit = TREE_PAGE_ROWS, tops }:
 }
 
 /** Everything below a resource, counted; the first of them by name. */
-export function useBelow(id: string, isEnabled: boolean, limit = 100) {
+export function useSubtree(id: string, isEnabled: boolean, limit = 100) {
   return useRead(keys.world, `/inspect/tree/${id}/below`, { limit }, { enabled: isEnabled });
 }
 

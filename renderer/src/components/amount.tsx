@@ -6,7 +6,7 @@ let nowMs = Date.now();
 const watchers = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-function watchNow(watcher: () => void): () => void {
+function subscribeToClock(watcher: () => void): () => void {
   watchers.add(watcher);
   // While nothing showed a time, it was not read.
   if (timer === undefined) nowMs = Date.now();
@@ -24,7 +24,7 @@ function watchNow(watcher: () => void): () => void {
 
 /** The time now in ms since 1970; moves on every five seconds, for all who look at once. */
 export function useNowMs(): number {
-  return useSyncExternalStore(watchNow, () => nowMs);
+  return useSyncExternalStore(subscribeToClock, () => nowMs);
 }
 
 export interface TimeProps {

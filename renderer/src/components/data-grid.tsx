@@ -109,7 +109,7 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
     [rows, keyOf, selectedKey],
   );
 
-  const arrived = useArrived(rows, keyOf);
+  const arrived = useNewRowCount(rows, keyOf);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -264,7 +264,7 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
 }
 
 /** How many rows at the top came since the list was drawn last; none of a list that is new, or in another order. */
-function useArrived<Row>(rows: readonly Row[], keyOf: (row: Row) => string): number {
+function useNewRowCount<Row>(rows: readonly Row[], keyOf: (row: Row) => string): number {
   const before = useRef<{ rows: readonly Row[]; first: string | undefined; arrived: number } | undefined>(undefined);
   const { current } = before;
   if (current?.rows !== rows) {

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
-import { uppermost } from '../keys/use-keys.ts';
+import { topmostLayer } from '../keys/use-keys.ts';
 import { Button, type ButtonProps, IconButton } from './button.tsx';
 import { actionIn, firstFieldIn, isFieldOfOneLine } from './dialog-keys.ts';
 import { FailureNote } from './empty-state.tsx';
@@ -39,7 +39,7 @@ export function Dialog({ title, onClose, width = 'small', isAlert = false, child
   useEffect(() => {
     // In the frame after a nested dialog has closed, nothing has the focus, and keys go to the page.
     const onKeyDown = ({ key, target }: globalThis.KeyboardEvent) => {
-      if (key === 'Escape' && target === document.body && dialog.current === uppermost()) onClose();
+      if (key === 'Escape' && target === document.body && dialog.current === topmostLayer()) onClose();
     };
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);

@@ -23,7 +23,7 @@ export interface SplitPaneProps {
 }
 
 /** With less than that for both, the list gives way to the detail. */
-const BOTH_PX = 720;
+const MIN_SPLIT_PX = 720;
 
 const MIN_PX = 220;
 const OTHER_PX = 330;
@@ -45,7 +45,7 @@ export function SplitPane({
   const current = kept ?? width;
   const isOpen = detail !== undefined;
   const wholePx = useWidth(frame);
-  const isAlone = isOpen && onClose !== undefined && wholePx > 0 && (isPresenting || wholePx < BOTH_PX);
+  const isAlone = isOpen && onClose !== undefined && wholePx > 0 && (isPresenting || wholePx < MIN_SPLIT_PX);
   useKeys(isOpen && onClose ? [{ keys: 'Escape', does: 'Close the detail', group: 'Lists', run: onClose }] : []);
 
   const resize = (next: number) => {

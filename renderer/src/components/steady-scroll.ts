@@ -2,7 +2,7 @@ import { type RefObject, useLayoutEffect, useRef } from 'react';
 import { findNear } from './grid-layout.ts';
 
 /** What one looked at when it was last noted. */
-export interface Sight<Row> {
+export interface Viewport<Row> {
   rows: readonly Row[];
   keyOf(row: Row): string;
   /** Pixels. */
@@ -18,7 +18,7 @@ export interface Sight<Row> {
  * @param mostTop the last possible position; removed rows may have caused it
  */
 export function steadyTop<Row>(
-  sight: Sight<Row>,
+  sight: Viewport<Row>,
   rows: readonly Row[],
   top: number,
   mostTop: number,
@@ -40,7 +40,7 @@ export function useSteadyScroll<Row>(
   keyOf: (row: Row) => string,
   rowHeight: number,
 ): void {
-  const sight = useRef<Sight<Row> | undefined>(undefined);
+  const sight = useRef<Viewport<Row> | undefined>(undefined);
 
   useLayoutEffect(() => {
     const element = scroller.current;

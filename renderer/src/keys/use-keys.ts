@@ -8,7 +8,7 @@ export const keyboard = new Keyboard(() => performance.now());
 export function listenToKeys(): void {
   window.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing) return;
-    const isModal = uppermost() !== undefined;
+    const isModal = topmostLayer() !== undefined;
     const { key, ctrlKey, metaKey, altKey } = event;
     // The editors live in shadow trees; from outside they would all look like a plain box.
     const [target = null] = event.composedPath();
@@ -21,7 +21,7 @@ export function listenToKeys(): void {
 }
 
 /** What lies upon the page and was opened last: a dialog, a menu, a list. */
-export function uppermost(): Element | undefined {
+export function topmostLayer(): Element | undefined {
   return [...document.querySelectorAll('[role=dialog],[role=alertdialog],[role=menu],[role=listbox]')].at(-1);
 }
 

@@ -84,8 +84,8 @@ function Content({ onClose }: { onClose(): void }) {
         onKeyDown={(event) => {
           // Answers that come in take the place of the entry that Enter was meant for; then the first is meant.
           const first = [...sections, ...results][0]?.entries[0];
-          const isMeant = event.target instanceof Element && event.target.hasAttribute('aria-activedescendant');
-          if (event.key === 'Enter' && first && !isMeant) run(first.id);
+          const isOptionTarget = event.target instanceof Element && event.target.hasAttribute('aria-activedescendant');
+          if (event.key === 'Enter' && first && !isOptionTarget) run(first.id);
           else if (event.key === 'Escape') onClose();
           else event.continuePropagation();
         }}

@@ -17,12 +17,12 @@ export function Gate({ children }: { children: ReactNode }) {
 }
 
 /** When waiting for the server begins to look like a fault. */
-const PATIENCE_MS = 1200;
+const PENDING_DELAY_MS = 1200;
 
 function Waiting() {
   const [isLong, setLong] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setLong(true), PATIENCE_MS);
+    const timer = setTimeout(() => setLong(true), PENDING_DELAY_MS);
     return () => clearTimeout(timer);
   }, []);
   return (

@@ -16,7 +16,7 @@ import type { ScreenName } from '../screens/registry.ts';
 import { type Search, useGo, usePlaceId } from '../url.ts';
 import { type Command, useCommands } from './commands.ts';
 
-interface Spot extends Omit<Command, 'run'> {
+interface Destination extends Omit<Command, 'run'> {
   screen: ScreenName;
   /** What the screen shows in detail. */
   page?: string;
@@ -24,7 +24,7 @@ interface Spot extends Omit<Command, 'run'> {
 }
 
 /** Places within a screen that one may look for by name. */
-const SPOTS: readonly Spot[] = [
+const DESTINATIONS: readonly Destination[] = [
   {
     id: 'outbound calls',
     text: 'Outbound calls of lambdas',
@@ -118,7 +118,7 @@ export function usePlaceCommands(): void {
       group: 'Create',
       run: () => go({ screen: 'resources', id, search: { new: word } }),
     })),
-    ...SPOTS.map(({ screen, page, search, ...command }) => ({
+    ...DESTINATIONS.map(({ screen, page, search, ...command }) => ({
       ...command,
       run: () => go({ screen, id: page, search }),
     })),

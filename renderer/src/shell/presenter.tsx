@@ -24,7 +24,7 @@ export function Presenter() {
   useEffect(() => {
     document.documentElement.toggleAttribute('data-presenting', isPresenting);
   }, [isPresenting]);
-  const beginning = useChange(beginAgain, {
+  const beginning = useChange(startOver, {
     onDone: ({ what, commit }) => {
       toastWithUndo(`Restored ${what}; the inbox is empty.`, commit === undefined ? [] : [commit]);
       setAsking(false);
@@ -68,7 +68,7 @@ export function Presenter() {
 }
 
 /** Resolves to a name for the new world, and its commit. */
-async function beginAgain(): Promise<{ what: string; commit: number | undefined }> {
+async function startOver(): Promise<{ what: string; commit: number | undefined }> {
   const snapshots = await load('/inspect/snapshots');
   const isKept = snapshots.some(({ name }) => name === SNAPSHOT);
   const commit = isKept

@@ -8,16 +8,16 @@ import { Skeleton } from '../components/skeleton.tsx';
 export type ScreenLoader = () => Promise<{ default: ComponentType }>;
 
 /** Delay until other screens are preloaded, after the first screen is live. */
-const AHEAD_MS = 5_000;
+const PREFETCH_DELAY_MS = 5_000;
 /** A part that is loaded at once is not announced. */
 const PENDING_MS = 150;
 
 /** Chromium aborts requests when the machine's networks change, as containers make them do; then the load is retried. */
-const AGAIN_AFTER_MS = [100, 400];
+const RETRY_DELAYS_MS = [100, 400];
 
 const loaded = new Map<ScreenLoader, ComponentType>();
 
-async function loadPart(loader: ScreenLoader, [againAfterMs, ...later] = AGAIN_AFTER_MS): Promise<void> {
+async function loadPart(loader: ScreenLoader, [againAfterMs, ...later] = RETRY_DELAYS_MS): Promise<void> {
   try {
     loaded.set(loader, (await loader()).default);
   } catch (thrown) {
@@ -58,7 +58,7 @@ const NOT_LOADED = new FailureError({
 });
 
 /** Preloads all screens one after the other once the window is live, so that a later network failure does not affect them. */
-export function fetchAhead(loaders: readonly ScreenLoader[]): void {
+export function prefetch(loaders: readonly ScreenLoader[]): void {
   let isBegun = false;
   const begin = () => {
     if (isBegun || live.connection.value !== 'live') return;
@@ -66,7 +66,7 @@ export function fetchAhead(loaders: readonly ScreenLoader[]): void {
     setTimeout(async () => {
       // A failed preload is repeated when a user opens the screen.
       for (const loader of loaders) await loadPart(loader).catch(() => undefined);
-    }, AHEAD_MS);
+    }, PREFETCH_DELAY_MS);
   };
   live.connection.watch(begin);
   begin();

@@ -7,7 +7,7 @@ import { controlPlaneTables } from '../routes/tables.ts';
 import { namedSchemas } from '../schemas/parts.ts';
 import type { DocumentAddresses } from './document-text.ts';
 import { jsonSchemasOf, ref } from './json-schema.ts';
-import { errorResponse, parametersOf, pathsOf, refusalsOf, type SchemaOf, withPathsOfTheirOwn } from './operation.ts';
+import { documentedPaths, errorResponse, parametersOf, pathsOf, refusalsOf, type SchemaOf } from './operation.ts';
 import { tagGroups } from './tags.ts';
 import { typeSchemas } from './type-schemas.ts';
 
@@ -20,8 +20,8 @@ export interface DocumentOptions extends DocumentAddresses {
 
 /** The OpenAPI 3.1 document of the platform, made from the routes and the types of the registry. */
 export function openApiDocument({ version, typePrefix, baseUrl, gatewayUrl }: DocumentOptions): JsonObject {
-  const controlPlane = withPathsOfTheirOwn(entriesOf(controlPlaneTables));
-  const gateway = withPathsOfTheirOwn(entriesOf([builtInRoutes, endpointRoutes]));
+  const controlPlane = documentedPaths(entriesOf(controlPlaneTables));
+  const gateway = documentedPaths(entriesOf([builtInRoutes, endpointRoutes]));
   const rows = [...controlPlane, ...gateway];
   const { schemas, schemaOf } = convert(
     rows.map(([, row]) => row),

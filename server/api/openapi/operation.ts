@@ -33,7 +33,7 @@ export function errorResponse(form: ErrorForm, status: number): string {
  * Routes for the document. Two paths must not differ only in their parameter names (OpenAPI 3.1, Paths Object). The later one of two such
  * routes is listed once for each accepted value.
  */
-export function withPathsOfTheirOwn(rows: readonly (readonly [id: string, row: Route])[]): [id: string, row: Route][] {
+export function documentedPaths(rows: readonly (readonly [id: string, row: Route])[]): [id: string, row: Route][] {
   const firstByForm = new Map<string, string>();
   return rows.flatMap(([id, row]): [string, Route][] => {
     const [, path = ''] = row.route.split(' ');

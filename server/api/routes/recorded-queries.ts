@@ -89,7 +89,7 @@ export function* textsOfInvocation(facts: InvocationFacts): Generator<string> {
 const EXCHANGE_FIELDS: readonly QueryField<ExchangeFacts>[] = [
   { name: 'status', valueOf: ({ status }) => status },
   { name: 'time', valueOf: ({ beganMs }) => beganMs, isMoment: true },
-  { name: 'is', valueOf: howItWent, words: ['ok', 'refused', 'failed'] },
+  { name: 'is', valueOf: outcomeWord, words: ['ok', 'refused', 'failed'] },
   { name: 'method', valueOf: ({ method }) => method },
   { name: 'path', valueOf: ({ target }) => target },
   { name: 'dur', valueOf: ({ durationMs }) => durationMs },
@@ -108,7 +108,7 @@ const EXCHANGE_FIELDS: readonly QueryField<ExchangeFacts>[] = [
  * The outcome of a request. It also counts as failed if an outbound call of the lambda behind it failed, because the request did not
  * fulfill its purpose.
  */
-export function howItWent({
+export function outcomeWord({
   status,
   outboundFailures,
 }: {

@@ -34,7 +34,7 @@ const page = {
   offset: countOr(0, 'Number of rows to skip', 0),
   limit: countOr(200, 'Maximum number of rows', 1, 1000),
 };
-const seesIt = permission('*.view', 'resource_id');
+const viewPermission = permission('*.view', 'resource_id');
 const target = { id: 'resource_id', of: [] } as const;
 
 /** Kinds of providers that a record can refer to, as for `?type=` of the list of providers (D-065). */
@@ -63,7 +63,7 @@ export const treeRoutes = defineRoutes('Window', {
   readTreePlace: {
     route: 'get /inspect/tree/{resource_id}',
     summary: 'Read the position of a resource',
-    permission: seesIt,
+    permission: viewPermission,
     target,
     answer: ok(object('TreePlace', { resource: node, path: rows.describe('Ancestors, root first'), types })),
   },
@@ -71,7 +71,7 @@ export const treeRoutes = defineRoutes('Window', {
     route: 'get /inspect/tree/{resource_id}/children',
     summary: 'List children page by page',
     description: 'Sorted by type and name. If a type has more than 5,000 children, they are sorted by age.',
-    permission: seesIt,
+    permission: viewPermission,
     target,
     query: page,
     answer: ok(object('TreePage', { rows, total: count, types })),
@@ -82,7 +82,7 @@ export const treeRoutes = defineRoutes('Window', {
     description:
       'Returns the providers of the organization and of the organizations above, nearest first. Choosing a provider requires no ' +
       'permission (D-117). The list of the resource service contains only providers you can view.',
-    permission: seesIt,
+    permission: viewPermission,
     target,
     query: { type: choice('Only running resources', PROVIDER_KINDS) },
     answer: ok(object('TreeProviders', { rows })),
@@ -90,7 +90,7 @@ export const treeRoutes = defineRoutes('Window', {
   countTreeBelow: {
     route: 'get /inspect/tree/{resource_id}/below',
     summary: 'Count everything below, at any depth',
-    permission: seesIt,
+    permission: viewPermission,
     target,
     query: page,
     answer: ok(object('TreeBelow', { rows, total: count, types })),
@@ -98,7 +98,7 @@ export const treeRoutes = defineRoutes('Window', {
   listRelations: {
     route: 'get /inspect/tree/{resource_id}/relations',
     summary: 'List the references of a resource in both directions',
-    permission: seesIt,
+    permission: viewPermission,
     target,
     query: { offset: page.offset, limit: page.limit },
     answer: ok(

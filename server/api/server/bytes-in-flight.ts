@@ -94,7 +94,7 @@ class BytesInFlight {
     connection.bodyBytes += bytes;
     this.#bodyBytes += bytes;
     this.#progressed(connection);
-    if (this.#bodyBytes > this.#maxBytes) this.#shed();
+    if (this.#bodyBytes > this.#maxBytes) this.#closeOverLimit();
   }
 
   release(connection: Connection, bytes: number): void {
@@ -117,12 +117,12 @@ class BytesInFlight {
       connection.unreadBytes = writableLength;
     }
     if (!isOpen) return;
-    this.#shed();
+    this.#closeOverLimit();
     this.#timer ??= setTimeout(() => this.#look(), LOOK_MS).unref();
   }
 
   /** Closes connections until the rest is within the limit. A single one with a large response continues. */
-  #shed(): void {
+  #closeOverLimit(): void {
     const holding = [...this.#connections].filter(({ bodyBytes, unreadBytes }) => bodyBytes + unreadBytes > 0);
     let bytes = holding.reduce((sum, { bodyBytes, unreadBytes }) => sum + bodyBytes + unreadBytes, 0);
     for (const connection of holding) {

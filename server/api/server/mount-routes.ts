@@ -28,7 +28,7 @@ export interface RouteGuard<Given extends object = object> {
   /** Throws 401. @param takes the only accepted way to authenticate */
   callerOf(req: Request, takes?: 'bearer' | 'basic'): Caller;
   /** Can the path belong to the route? Checked before the caller; if not, the next route is tried (D-010). */
-  isMeant?(path: Path): boolean;
+  matches?(path: Path): boolean;
   /** Throws 400 for a path that is always invalid (D-003). */
   requirePath?(path: Path): void;
   /** Parameters that every route accepts besides its declared ones. */
@@ -195,7 +195,7 @@ function answering(
   const [readOwn, readCommon] = [queryReader(row), queryReader(guard)];
   return async (req, res, next) => {
     const path = req.params as Path; // no route has a wildcard, whose value would be an array
-    if (guard.isMeant?.(path) === false || only.some(([name, words]) => !words.includes(path[name] ?? '')))
+    if (guard.matches?.(path) === false || only.some(([name, words]) => !words.includes(path[name] ?? '')))
       return next();
     const sent = queryOf(req);
     if (row.when !== undefined && !sent.has(row.when)) return next();

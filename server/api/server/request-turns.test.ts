@@ -8,7 +8,7 @@ import { RequestTurns } from './request-turns.ts';
 const requestTo = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
 
 async function listen(listener: RequestListener): Promise<{ server: Server; open(): Promise<Socket> }> {
-  const server = createServer(new RequestTurns().inTurn(listener)).listen(0, '127.0.0.1');
+  const server = createServer(new RequestTurns().schedule(listener)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
     server.close();

@@ -27,7 +27,7 @@ export class RequestTurns {
   readonly #lines = new WeakMap<Socket, Line>();
 
   /** A request listener that passes each request on in its turn; never if the connection is closed by then. */
-  inTurn(listener: RequestListener): RequestListener {
+  schedule(listener: RequestListener): RequestListener {
     return (request, response) => {
       const line = this.#lineOf(request.socket);
       if (line.waiting.length === 0 && isIdle(line)) {

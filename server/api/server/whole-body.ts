@@ -34,9 +34,9 @@ export async function readWholeBody(request: IncomingMessage, maxBytes: number):
         else body.append(chunk);
       });
       request.on('end', resolve);
-      const breakOff = () => request.complete || reject(new ClientDisconnected());
-      request.on('error', breakOff);
-      request.on('close', breakOff);
+      const onAbort = () => request.complete || reject(new ClientDisconnected());
+      request.on('error', onAbort);
+      request.on('close', onAbort);
     });
     return body.copy();
   } finally {

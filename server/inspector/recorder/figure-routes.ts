@@ -2,10 +2,10 @@ import type { Router } from 'express';
 import { figureRoutes } from '../../api/routes/recorded.ts';
 import {
   exchangeQuery,
-  howItWent,
   invocationQuery,
   lineQuery,
   outboundQuery,
+  outcomeWord,
 } from '../../api/routes/recorded-queries.ts';
 import type { QueryOf } from '../../api/routes/route.ts';
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
@@ -203,7 +203,7 @@ const FIGURES = {
         if (plane !== undefined && isGatewayKind(place.kind) !== (plane === 'gateway')) return;
         const isSeen = !groups || groups.has(place.group) || (mayBeOwn && place.group === 0 && isOwn(place));
         if (!isSeen || !matches(place)) return;
-        const state = howItWent({ status: statusOf(place), outboundFailures: failing.get(place.key) });
+        const state = outcomeWord({ status: statusOf(place), outboundFailures: failing.get(place.key) });
         count.rows.add(place.seq, place, state);
       };
     });

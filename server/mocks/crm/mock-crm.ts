@@ -74,7 +74,7 @@ export class MockCrm {
     const server = createServer(
       // No authorities, because clients need no certificate here; by default Node loads a hundred of them.
       { ca: [], ...early, ...cutSlowClients(), ...keepIdleConnections() },
-      new RequestTurns().inTurn((request, response) => {
+      new RequestTurns().schedule((request, response) => {
         void this.#answer(request, response);
       }),
     );

@@ -186,7 +186,7 @@ export class MockScm {
   async start(at: { host: string; port: number }): Promise<AddressInfo> {
     const app = this.#app();
     const options = forExpress(app, { ...cutSlowClients(), ...keepIdleConnections() });
-    const server = createServer(options, new RequestTurns().inTurn(app));
+    const server = createServer(options, new RequestTurns().schedule(app));
     limitBytesInFlight(server);
     const address = await listenAt(server, at);
     this.#server = server;

@@ -47,9 +47,9 @@ class ProjectRuns {
   }
 
   /** The newest job of which that is true. */
-  job(request: ScmRequest, isMeant: (run: ListedRun, job: PipelineJob) => boolean): JobOfRun {
+  job(request: ScmRequest, matches: (run: ListedRun, job: PipelineJob) => boolean): JobOfRun {
     for (const run of this.list(request)) {
-      const job = run.jobs.find((one) => isMeant(run, one));
+      const job = run.jobs.find((one) => matches(run, one));
       if (job) return { run, job };
     }
     throw notFound('Job');
@@ -102,8 +102,8 @@ class ProjectRuns {
     return new Listed(all.filter(({ status }) => scopes.length === 0 || scopes.includes(status)));
   }
 
-  #where(request: ScmRequest, isMeant: (run: ListedRun) => boolean): ListedRun {
-    const run = this.list(request).find(isMeant);
+  #where(request: ScmRequest, matches: (run: ListedRun) => boolean): ListedRun {
+    const run = this.list(request).find(matches);
     if (!run) throw notFound('Pipeline');
     return run;
   }

@@ -309,10 +309,10 @@ function statusRoutes({ projects, views, pipelines }: ScmRoutesOptions): Routes 
     },
     'GET /projects/:project/repository/commits/:sha/statuses'(request) {
       const { project } = request;
-      const isMeant = ({ sha }: { sha: string }) => sha === request.param('sha');
+      const matches = ({ sha }: { sha: string }) => sha === request.param('sha');
       // As the jobs are now, the newest run of each first.
-      const jobs = views.jobStatuses(pipelines().list(project.id).filter(isMeant));
-      const all = [...project.statuses.filter(isMeant).map((one) => views.status(one)), ...jobs];
+      const jobs = views.jobStatuses(pipelines().list(project.id).filter(matches));
+      const all = [...project.statuses.filter(matches).map((one) => views.status(one)), ...jobs];
       const newest = all.filter(
         ({ name }, at) => request.flag('all') || at === all.findIndex((one) => one.name === name),
       );

@@ -1,4 +1,4 @@
-import { readerBeforeTheScript } from '../../model/variable-readers.ts';
+import { earlyReaderOf } from '../../model/variable-readers.ts';
 import type { ScmVariable } from './scm-state.ts';
 
 /** Valid keys, as on the real server. */
@@ -15,7 +15,7 @@ export function violationIn({
   raw,
 }: ScmVariable): { member: 'key' | 'value'; reason: string } | undefined {
   if (!KEY.test(key)) return { member: 'key', reason: "can contain only letters, digits and '_'." };
-  const reader = readerBeforeTheScript(key);
+  const reader = earlyReaderOf(key);
   if (reader !== undefined) {
     const reason = `(${key}) is read by ${reader} before a job's script begins, so a project cannot set it: set it in .gitlab-ci.yml or in the script`;
     return { member: 'key', reason };

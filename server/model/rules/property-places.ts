@@ -83,12 +83,12 @@ export function replaceWithin(value: Json, at: Place, replace: Replace, path: re
 }
 
 /** A copy of properties without the entries, in the innermost list on the path, that contain a matching value. */
-export function withoutEntries(properties: JsonObject, at: Place, isMeant: (value: Json) => boolean): JsonObject {
+export function withoutEntries(properties: JsonObject, at: Place, matches: (value: Json) => boolean): JsonObject {
   const list = at.lastIndexOf('*');
   const inside = at.slice(list + 1);
   return replaceAt(properties, at.slice(0, list), (entries) =>
     Array.isArray(entries)
-      ? entries.filter((entry) => !locate(entry, inside).some(({ value }) => isMeant(value)))
+      ? entries.filter((entry) => !locate(entry, inside).some(({ value }) => matches(value)))
       : entries,
   );
 }

@@ -82,7 +82,7 @@ export function onDelete(record: Properties, gone: Uuid): OnDelete | undefined {
 }
 
 /** The properties of a record without the references that `forget` a deleted resource; undefined if there are none. */
-export function withoutMention(record: Properties, gone: Uuid): JsonObject | undefined {
+export function withoutReference(record: Properties, gone: Uuid): JsonObject | undefined {
   const forgotten = referencesIn(record).some(
     ({ id, fact }) => id === gone && (fact.onDelete === 'forgets' || fact.onDelete === 'unmounted'),
   );

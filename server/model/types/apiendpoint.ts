@@ -13,7 +13,7 @@ import { endpointKeys, requireFreeRoute } from './endpoint-conflicts.ts';
 import { locationOf, publicUrlOf } from './gateway-address.ts';
 import { LAMBDA } from './lambda.ts';
 import { findServiceAddress } from './port-mappings.ts';
-import { anyCaseOf, typed } from './schema-parts.ts';
+import { caseInsensitiveEnum, typed } from './schema-parts.ts';
 
 /** Ids of users or groups in the letter case of the request (D-120). */
 function identities(to: ReferenceTarget) {
@@ -132,7 +132,7 @@ export const endpointProperties = z.strictObject({
       entryOf: { property: 'implementation_id', list: 'port_mappings' },
     }),
   methods: z
-    .array(anyCaseOf('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'))
+    .array(caseInsensitiveEnum('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'))
     .optional()
     .describe('All methods unless some are selected')
     .register(formFacts, { order: 5 }),

@@ -8,7 +8,7 @@ import { parseWith } from '../rules/validate.ts';
 import { mountedIds, requireMounts, secretMounts } from './mounts.ts';
 import { portMappings, validatePortMappings } from './port-mappings.ts';
 import { isContainerEngine, newlyNamedProvider, providerIdOf, requireFit } from './provider-rules.ts';
-import { anyCaseOf, dnsName, ENV_LABEL, envMap, runBy, stringMap, typed } from './schema-parts.ts';
+import { caseInsensitiveEnum, dnsName, ENV_LABEL, envMap, runBy, stringMap, typed } from './schema-parts.ts';
 import { VOLUME, volumeProperties } from './volume.ts';
 
 const healthCheck = z.looseObject({
@@ -47,7 +47,7 @@ const volumeMount = z
 
 /** Of containers and jobs (D-045). Only this schema stores defaults, so that `replace` in a patch finds its member. */
 export const containerProperties = z.object({
-  container_type: anyCaseOf('DOCKER').register(formFacts, { order: 1 }),
+  container_type: caseInsensitiveEnum('DOCKER').register(formFacts, { order: 1 }),
   image: z.string().min(1).describe('Image reference, for example nginx:1.27').register(formFacts, { order: 2 }),
   // Without the members that every read adds.
   provider: runBy('CaaS')
@@ -172,7 +172,7 @@ export const liveProperties = [
 ] as const;
 
 /** The view that containers and jobs share. Live properties say "nothing runs" until the serializer fills them in (D-048). */
-export function toDefinitionView(record: StoredResource, { view, fullName }: ReadContext): JsonObject {
+export function toDefinition(record: StoredResource, { view, fullName }: ReadContext): JsonObject {
   const provider = view.find(providerIdOf(record) ?? '');
   const { provider: sent } = record.properties;
   return {

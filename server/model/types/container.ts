@@ -1,5 +1,5 @@
 import type { ResourceType } from '../resource-type.ts';
-import { definition, liveProperties, mountedVolumes, toDefinitionView } from './container-definition.ts';
+import { definition, liveProperties, mountedVolumes, toDefinition } from './container-definition.ts';
 import { embeddedProvider, endpointsOf } from './embedded.ts';
 import { toPortMappingsView } from './port-mappings.ts';
 import { providerIdOf } from './provider-rules.ts';
@@ -28,7 +28,7 @@ export const container: ResourceType = {
 
   toView(record, context) {
     return {
-      ...toDefinitionView(record, context),
+      ...toDefinition(record, context),
       port_mappings: toPortMappingsView(record),
       external_id: `/namespaces/${record.parent}/deployments/${record.name}`,
     };

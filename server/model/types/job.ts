@@ -1,5 +1,5 @@
 import type { ResourceType } from '../resource-type.ts';
-import { definition, liveProperties, toDefinitionView } from './container-definition.ts';
+import { definition, liveProperties, toDefinition } from './container-definition.ts';
 
 declare module '../type-words.ts' {
   interface TypeWords {
@@ -20,6 +20,6 @@ export const job: ResourceType = {
   serverSet: liveProperties,
 
   toView(record, context) {
-    return { ...toDefinitionView(record, context), external_id: `/namespaces/${record.parent}/jobs/${record.name}` };
+    return { ...toDefinition(record, context), external_id: `/namespaces/${record.parent}/jobs/${record.name}` };
   },
 };

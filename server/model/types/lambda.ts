@@ -6,7 +6,7 @@ import type { ResourceType } from '../resource-type.ts';
 import { embeddedProvider, endpointsOf } from './embedded.ts';
 import { requireMounts, secretMounts } from './mounts.ts';
 import { isLambdaProvider, newlyNamedProvider, requireFit } from './provider-rules.ts';
-import { anyCaseOf, ENV_LABEL, envMap, runBy, stringMap, typed } from './schema-parts.ts';
+import { caseInsensitiveEnum, ENV_LABEL, envMap, runBy, stringMap, typed } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
   interface TypeWords {
@@ -27,7 +27,7 @@ export const lambdaProperties = z.strictObject({
       'nodejs, with or without a version, for JavaScript or TypeScript; lambdas with any other runtime are stored but cannot run',
     )
     .register(formFacts, { order: 2 }),
-  code_type: anyCaseOf('code', 'inline', 'package')
+  code_type: caseInsensitiveEnum('code', 'inline', 'package')
     .describe('inline or code: the source is part of the record; package: the source is downloaded from package_url')
     .register(formFacts, { label: 'Source of the code', order: 3 }),
   code: z

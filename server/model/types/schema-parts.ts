@@ -26,7 +26,7 @@ export function runBy(kind: string) {
 }
 
 /** A string that must equal one of the values, ignoring case; it is stored as sent (D-027). */
-export function anyCaseOf(...values: string[]): z.ZodString {
+export function caseInsensitiveEnum(...values: string[]): z.ZodString {
   const known = new Set(values.map((value) => value.toLowerCase()));
   return z
     .string()

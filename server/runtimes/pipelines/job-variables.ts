@@ -1,5 +1,5 @@
 import { matchesStars } from '../../model/star-pattern.ts';
-import { readerBeforeTheScript } from '../../model/variable-readers.ts';
+import { earlyReaderOf } from '../../model/variable-readers.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { ScmVariableRecord } from './scm-client.ts';
 
@@ -34,7 +34,7 @@ export function projectVariables(
   { branch, defaultBranch }: { branch: string; defaultBranch: string },
 ): ProjectVariables {
   for (const { key } of all) {
-    const reader = readerBeforeTheScript(key);
+    const reader = earlyReaderOf(key);
     if (reader === undefined) continue;
     throw new PipelineError(
       `the project's variable ${key} is read by ${reader} before a job's script begins, so no job was run. Remove it from the project, and set it in .gitlab-ci.yml or in the script.`,

@@ -5,7 +5,7 @@ import { typeOf } from '../../model/registry.ts';
 import { pathOf } from '../../model/resource-path.ts';
 import type { ResourceType } from '../../model/resource-type.ts';
 import { ancestors } from '../../model/rules/hierarchy.ts';
-import { onDelete, withoutMention } from '../../model/rules/references.ts';
+import { onDelete, withoutReference } from '../../model/rules/references.ts';
 import { grantsWithout } from '../security/entitlements.ts';
 
 /** How a DELETE was asked for (D-128, D-129). */
@@ -114,7 +114,7 @@ function* forgetful(
       if (removed.has(referrer.id)) continue;
       const before = updated.get(referrer.id) ?? referrer;
       const { grants: _, ...record } = before;
-      const properties = withoutMention(before, gone) ?? before.properties;
+      const properties = withoutReference(before, gone) ?? before.properties;
       const grants = grantsWithout(before, gone);
       updated.set(before.id, { ...record, properties, ...(grants && { grants }) });
     }

@@ -25,7 +25,7 @@ const knownWords: ReadonlySet<string> = new Set([
 const WORDS = ['word', 'child_word', 'new_word'];
 
 /** Such a word is the first segment of other routes, never the name of an organization (D-041). */
-export function isMeant({ fqon }: Path): boolean {
+export function isResourcePath({ fqon }: Path): boolean {
   return !isReservedName(fqon);
 }
 

@@ -17,7 +17,7 @@ import type { ControlPlane } from './control-plane.ts';
 import { entitlementRouter } from './entitlement-routes.ts';
 import { globalRouter } from './global-routes.ts';
 import { lookupRouter } from './lookup-routes.ts';
-import { isMeant, noRoute, pathResolvers, requirePath } from './paths.ts';
+import { isResourcePath, noRoute, pathResolvers, requirePath } from './paths.ts';
 import type { ProviderDefaults } from './provider-defaults.ts';
 import { recordRouter } from './record-routes.ts';
 import { referenceRouter } from './reference-routes.ts';
@@ -84,7 +84,7 @@ function guardOf({ core, authenticator, addressesFor, typePrefix }: ResourceRout
   return {
     view,
     authorizer,
-    isMeant,
+    matches: isResourcePath,
     requirePath,
     query: { showcredentials: showCredentials },
     /** Throws the 401 of D-181, on a known route before anything is looked up. */

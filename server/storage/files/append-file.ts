@@ -21,9 +21,9 @@ async function* noChunks(): AsyncGenerator<Uint8Array> {}
 export function notSaved(what: string, path: string, error: unknown): PlatformError {
   if (error instanceof FolderLost)
     return new PlatformError(503, `${what} was not saved: ${error.message}.`, { cause: error });
-  const todo = advice[codeOf(error) ?? ''] ?? 'Check the disk';
+  const hint = advice[codeOf(error) ?? ''] ?? 'Check the disk';
   const message = `${what} was not saved, writing ${path} failed (${reasonOf(error)}).`;
-  return new PlatformError(503, `${message} ${todo}, then repeat the request. No part of it was kept.`, {
+  return new PlatformError(503, `${message} ${hint}, then repeat the request. No part of it was kept.`, {
     cause: error,
   });
 }
@@ -66,7 +66,7 @@ export class AppendFile {
 
   /** Throws FolderLost if the file was replaced, or the folder does not belong to this process any more. */
   check(): void {
-    if (this.#handle) this.#checkPlace(this.#handle);
+    if (this.#handle) this.#requireSameFile(this.#handle);
     else this.#files.check();
   }
 
@@ -95,7 +95,7 @@ export class AppendFile {
   /** Moves the file to another name between two writes; an empty one takes its place. */
   moveTo(name: () => string): Promise<void> {
     return this.between(async () => {
-      await this.#cutBack();
+      await this.#truncateTorn();
       this.check();
       await this.#close(); // Windows cannot move an open file
       // An empty file takes its place. Until then, it shows that the missing one was moved.
@@ -113,7 +113,7 @@ export class AppendFile {
   /** Replaces all between two writes. `content` is called at the start and must include all appends so far, which become durable with it. */
   rewrite(content: () => AsyncIterable<Uint8Array>): Promise<void> {
     return this.between(async () => {
-      await this.#cutBack();
+      await this.#truncateTorn();
       await this.#close();
       const waiting = this.#queue.splice(0);
       try {
@@ -163,7 +163,7 @@ export class AppendFile {
     } catch (error) {
       const failure = notSaved('The change', this.#files.pathOf(this.#name), error);
       // Immediately, so that a crash does not restore what will be refused; if this fails too, before the next write.
-      await this.#cutBack().catch(() => undefined);
+      await this.#truncateTorn().catch(() => undefined);
       // A folder can be restored, so this is checked again each time.
       this.#failure = error instanceof FolderLost ? undefined : failure;
       for (const { done } of [...batch, ...this.#queue.splice(0)].reverse()) done(failure);
@@ -174,10 +174,10 @@ export class AppendFile {
 
   async #write(text: string): Promise<void> {
     if (text === '') return;
-    await this.#cutBack();
+    await this.#truncateTorn();
     const handle = await this.#open();
     const bytes = Buffer.from(text);
-    this.#checkPlace(handle);
+    this.#requireSameFile(handle);
     this.#isDirty = true;
     await handle.append(bytes);
     if (this.#fsync !== 'never') await handle.sync();
@@ -189,10 +189,10 @@ export class AppendFile {
     this.#failure = undefined;
   }
 
-  async #cutBack(): Promise<void> {
+  async #truncateTorn(): Promise<void> {
     if (!this.#isDirty) return;
     const handle = await this.#open();
-    this.#checkPlace(handle);
+    this.#requireSameFile(handle);
     await handle.truncate(this.#sizeBytes);
     if (this.#fsync !== 'never') await handle.sync();
     this.#isDirty = false;
@@ -203,7 +203,7 @@ export class AppendFile {
     return this.#handle;
   }
 
-  #checkPlace(handle: AppendHandle): void {
+  #requireSameFile(handle: AppendHandle): void {
     handle.check(this.#sizeBytes, this.#isDirty ? Number.POSITIVE_INFINITY : this.#sizeBytes);
   }
 

@@ -206,7 +206,7 @@ export class FolderFiles implements StoreFiles {
     try {
       const sizeBytes = await writeWhole(temporary, content);
       this.check(); // again, because reading takes time
-      await this.#putInPlace(temporary, name);
+      await this.#moveIntoPlace(temporary, name);
       await syncFolder(dirname(path));
       return sizeBytes;
     } catch (error) {
@@ -240,7 +240,7 @@ export class FolderFiles implements StoreFiles {
     });
   }
 
-  async #putInPlace(temporary: string, name: string): Promise<void> {
+  async #moveIntoPlace(temporary: string, name: string): Promise<void> {
     const known = this.#guarded.get(name);
     const coming = lookAt(temporary);
     if (known) this.#guarded.set(name, [...known, coming]);

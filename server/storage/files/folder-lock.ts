@@ -11,12 +11,12 @@ import { StoreError } from './store-error.ts';
 /** Number of attempts, because other processes can create, release or take over the lock at the same time. */
 const ATTEMPTS = 20;
 /** Number of attempts that wait for an empty lock, and their interval: the owner may be about to write to it. */
-const PATIENT_ATTEMPTS = 10;
-const PATIENCE_MS = 20;
+const READ_ATTEMPTS = 10;
+const READ_RETRY_MS = 20;
 const READ_BYTES = 64;
 
 /** By path. A restarted container often gets the same process id, so the own id alone does not mean that the folder is in use. */
-const heldHere = new Map<string, LockFile>();
+const ownLocks = new Map<string, LockFile>();
 
 /** Locks a folder with a file of the process' id and start time, also after one that has ended. Throws StoreError if one is running. */
 export async function lockFolder(dir: string): Promise<LockFile> {
@@ -32,7 +32,7 @@ export async function lockFolder(dir: string): Promise<LockFile> {
     }
     const holder = await lockHolder(path);
     if (holder && (await isHeld(holder, path))) throw inUse(dir, path, holder.pid);
-    if (!holder && attempt <= PATIENT_ATTEMPTS) await wait(PATIENCE_MS);
+    if (!holder && attempt <= READ_ATTEMPTS) await wait(READ_RETRY_MS);
     else {
       if (!holder) await readWholeFile(path); // one that cannot be read can be the lock of another user's process
       await discard(path, holder, began);
@@ -95,7 +95,7 @@ export class LockFile {
     this.#handle = undefined;
     closeSync(handle);
     if (isOurs) rmSync(this.#path, { force: true });
-    if (heldHere.get(this.#path) === this) heldHere.delete(this.#path);
+    if (ownLocks.get(this.#path) === this) ownLocks.delete(this.#path);
   }
 }
 
@@ -118,7 +118,7 @@ function claim(path: string, began: string): LockFile | undefined {
   if (isHeldByThisProcess(path)) return undefined;
   try {
     const file = new LockFile(path, began);
-    heldHere.set(path, file); // synchronously, because others in this process would take it for stale
+    ownLocks.set(path, file); // synchronously, because others in this process would take it for stale
     return file;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return undefined;
@@ -131,7 +131,7 @@ function claim(path: string, began: string): LockFile | undefined {
 }
 
 function isHeldByThisProcess(path: string): boolean {
-  const file = heldHere.get(path);
+  const file = ownLocks.get(path);
   return file !== undefined && file.findLoss() === undefined;
 }
 
@@ -147,11 +147,11 @@ async function discard(path: string, stale: LockHolder | undefined, began: strin
     const holder = await lockHolder(takeover);
     // Removes what a crash during this step left behind; the next attempt tries again.
     if (holder && !(await isHeld(holder, takeover))) await rm(takeover, { force: true });
-    else await wait(PATIENCE_MS);
+    else await wait(READ_RETRY_MS);
     return;
   }
   try {
-    if (!stale) await wait(PATIENCE_MS); // its owner may be about to write to it
+    if (!stale) await wait(READ_RETRY_MS); // its owner may be about to write to it
     const found = await lockHolder(path);
     if (found?.pid === stale?.pid && found?.began === stale?.began) await rm(path, { force: true });
   } finally {

@@ -94,11 +94,11 @@ export class OpenKeyedLog<T> implements KeyedLog<T> {
     return this.#file.close();
   }
 
-  #append(text: string, takeBack: () => void): Promise<void> {
+  #append(text: string, undo: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#file.append(text, (failure) => {
         if (failure) {
-          takeBack();
+          undo();
           reject(failure);
           return;
         }

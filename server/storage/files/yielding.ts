@@ -72,10 +72,10 @@ export function pauses(): Pause {
 }
 
 /** Yields to other tasks every few milliseconds, so that requests are not delayed. The source can change between two turns. */
-export async function yieldingForEach<T>(things: Iterable<T>, each: (thing: T) => unknown): Promise<void> {
+export async function yieldingForEach<T>(items: Iterable<T>, each: (item: T) => unknown): Promise<void> {
   let endMs = performance.now() + TURN_MS;
-  for (const thing of things) {
-    const done = each(thing);
+  for (const item of items) {
+    const done = each(item);
     if (done instanceof Promise) await done;
     if (performance.now() < endMs) continue;
     await nextTurn();

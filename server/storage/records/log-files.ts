@@ -92,9 +92,9 @@ export class LogFiles {
       fault = `cannot be read (${reasonOf(error)})`;
     }
     if (fault === undefined) return;
-    await this.#options.files.rename(name, asideOf(name));
+    await this.#options.files.rename(name, setAsideName(name));
     if (fault === OLDER) this.#hasOlder = true;
-    else this.#sayAside(name, fault);
+    else this.#warnSetAside(name, fault);
   }
 
   /** What is wrong with the first line of a file, completing "The file ..."; undefined if it is valid. */
@@ -115,13 +115,13 @@ export class LogFiles {
 
   /** Writes bytes that follow the last ones; other bytes start a new file. */
   write(at: number, bytes: Uint8Array, mayBegin: boolean): Promise<void> {
-    return this.#inTurn(() => this.#write(at, bytes, mayBegin));
+    return this.#enqueue(() => this.#write(at, bytes, mayBegin));
   }
 
   async #write(at: number, bytes: Uint8Array, mayBegin: boolean): Promise<void> {
     const last = this.#segments.at(-1);
-    const goesOn = last && at === this.end && !(mayBegin && last.sizeBytes >= this.#options.segmentBytes);
-    const segment = goesOn ? last : await this.#begin(at);
+    const continues = last && at === this.end && !(mayBegin && last.sizeBytes >= this.#options.segmentBytes);
+    const segment = continues ? last : await this.#begin(at);
     const { files } = this.#options;
     const before = HEAD_BYTES + segment.sizeBytes;
     this.#appender ??= await files.openAppend(segment.name, before);
@@ -172,17 +172,17 @@ export class LogFiles {
 
   /** Copies a damaged file aside and replaces its damaged parts with zeros. @param damaged positions after the first line */
   repair(segment: LogSegment, damaged: readonly DamagedRange[]): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       const { files, onWarning } = this.#options;
       const fault = `is damaged at byte ${HEAD_BYTES + Math.min(...damaged.map(({ from }) => from))}`;
       try {
         const content = files.readAt(segment.name, 0, HEAD_BYTES + segment.sizeBytes);
         if (!content) return;
-        await files.replace(asideOf(segment.name), oneChunk(content));
+        await files.replace(setAsideName(segment.name), oneChunk(content));
         for (const { from, until } of damaged) content.fill(0, HEAD_BYTES + from, HEAD_BYTES + until);
         if (segment === this.#segments.at(-1)) await this.close();
         await files.replace(segment.name, oneChunk(content));
-        this.#sayAside(segment.name, fault);
+        this.#warnSetAside(segment.name, fault);
       } catch (error) {
         onWarning(
           `A file with recorded data, ${files.pathOf(segment.name)}, ${fault} and could not be repaired (${reasonOf(error)}). All ` +
@@ -193,22 +193,22 @@ export class LogFiles {
   }
 
   /** A file is not appended to while it is replaced. */
-  #inTurn(work: () => Promise<void>): Promise<void> {
+  #enqueue(work: () => Promise<void>): Promise<void> {
     const done = this.#turn.then(work);
     this.#turn = done.catch(() => undefined);
     return done;
   }
 
   /** An incomplete last record after a crash is removed at the next write. */
-  tearEnd(segment: LogSegment, sizeBytes: number): void {
+  markTorn(segment: LogSegment, sizeBytes: number): void {
     segment.sizeBytes = sizeBytes;
     this.#isEndTorn = true;
   }
 
-  #sayAside(name: string, fault: string): void {
+  #warnSetAside(name: string, fault: string): void {
     const { files, onWarning } = this.#options;
     onWarning(
-      `A file with recorded data, ${files.pathOf(name)}, ${fault}. It was moved to ${files.pathOf(asideOf(name))}. All other ` +
+      `A file with recorded data, ${files.pathOf(name)}, ${fault}. It was moved to ${files.pathOf(setAsideName(name))}. All other ` +
         'records are available, and recording continues.',
     );
   }
@@ -220,7 +220,7 @@ export class LogFiles {
   }
 }
 
-export function asideOf(name: string): string {
+export function setAsideName(name: string): string {
   return `${name}.aside`;
 }
 

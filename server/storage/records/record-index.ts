@@ -98,7 +98,7 @@ export class RecordIndex {
     return this.#chunkOf(seq)?.mark[seq % CHUNK_ROWS] ?? 0;
   }
 
-  beganMsOf(seq: number): number {
+  startMsOf(seq: number): number {
     return this.#chunkOf(seq)?.beganMs[seq % CHUNK_ROWS] ?? 0;
   }
 
@@ -137,7 +137,7 @@ export class RecordIndex {
     }
   }
 
-  forgetBefore(seq: number): void {
+  removeBefore(seq: number): void {
     const keep = Math.floor(seq / CHUNK_ROWS);
     for (const number of this.#chunks.keys()) if (number < keep) this.#chunks.delete(number);
   }

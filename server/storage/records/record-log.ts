@@ -69,7 +69,7 @@ export class RecordLog<T> {
   }
 
   get oldest(): number {
-    while (this.#unread.length > 0) this.#learnOne(false);
+    while (this.#unread.length > 0) this.#indexNext(false);
     const until = this.#next - this.#options.maxItems;
     if (this.#oldest < until) this.#oldest = until;
     const { oldest } = this.log;
@@ -100,7 +100,7 @@ export class RecordLog<T> {
     const start = this.log.append(frame);
     this.#columns.set(seq, start, frame.length, atMs, head.key, head.group, mark);
     if (figures) this.#columns.setFigures(seq, figures);
-    if (seq % SOME === 0) this.#columns.forgetBefore(this.oldest);
+    if (seq % SOME === 0) this.#columns.removeBefore(this.oldest);
     return seq;
   }
 
@@ -113,7 +113,7 @@ export class RecordLog<T> {
     let looked = 0;
     for (let seq = Math.min(before ?? this.#next, this.#next) - 1; seq >= this.#oldestAfter(after); seq--) {
       if (fromMs !== undefined && this.#columns.atMsOf(seq) < fromMs) continue;
-      if (toMs !== undefined && this.#columns.beganMsOf(seq) > toMs) continue;
+      if (toMs !== undefined && this.#columns.startMsOf(seq) > toMs) continue;
       if (items.length === limit || looked++ === maxLooked) return { items, next: seq + 1 };
       const placed = this.#read(seq);
       if (placed && isWanted(placed)) items.push(placed);
@@ -176,8 +176,8 @@ export class RecordLog<T> {
     for (const segment of this.#options.files?.segments ?? []) {
       for (let from = 0; from < segment.sizeBytes; from += SLAB_BYTES) this.#unread.push({ segment, from });
     }
-    let referred = this.#learnOne(true);
-    while (this.#next === 1 && this.#unread.length > 0) referred = this.#learnOne(false);
+    let referred = this.#indexNext(true);
+    while (this.#next === 1 && this.#unread.length > 0) referred = this.#indexNext(false);
     this.log.open(0);
     return referred;
   }
@@ -185,7 +185,7 @@ export class RecordLog<T> {
   /** Indexes the records of earlier runs, newest first, and yields in between. */
   async learn(): Promise<void> {
     while (this.#unread.length > 0) {
-      this.#learnOne(false);
+      this.#indexNext(false);
       await nextTurn();
     }
     for (const [segment, damaged] of this.#damaged) await this.#options.files?.repair(segment, damaged);
@@ -193,7 +193,7 @@ export class RecordLog<T> {
   }
 
   /** Damage in one record does not affect others. */
-  #learnOne(isLast: boolean): number {
+  #indexNext(isLast: boolean): number {
     const slab = this.#unread.pop();
     const { files, decode, figuresOf } = this.#options;
     if (!files || !slab) return 0;
@@ -213,7 +213,7 @@ export class RecordLog<T> {
     if (oldest < Number.POSITIVE_INFINITY) this.#oldest = isFirst ? oldest : Math.min(this.#oldest, oldest);
     const last = damaged.at(-1);
     if (isLast && last?.until === bytes.length && isBegunFrame(bytes.subarray(last.from))) {
-      files.tearEnd(segment, from + last.from);
+      files.markTorn(segment, from + last.from);
       damaged.pop();
     }
     if (damaged.length > 0) {

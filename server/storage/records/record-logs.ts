@@ -3,7 +3,7 @@ import { reasonOf } from '../../model/errors.ts';
 import type { StoreFiles } from '../files/files.ts';
 import { BufferPool, SLAB_BYTES } from './buffer-pool.ts';
 import { ByteLog } from './byte-log.ts';
-import { asideOf, LogFiles } from './log-files.ts';
+import { LogFiles, setAsideName } from './log-files.ts';
 import { RecordLog, type RecordLogOptions } from './record-log.ts';
 
 const BODIES = 'bodies';
@@ -97,7 +97,7 @@ export class RecordLogs {
 
   async #keptId(isNew: boolean): Promise<string> {
     const { files } = this.#options;
-    const setAside = () => files?.rename(ID_FILE, asideOf(ID_FILE)).catch((error) => this.#failed(error));
+    const setAside = () => files?.rename(ID_FILE, setAsideName(ID_FILE)).catch((error) => this.#failed(error));
     const kept = (await this.#readId().catch(setAside))?.toString().trim();
     if (!isNew && kept !== undefined && /^[0-9a-f]{8}$/.test(kept)) return kept;
     await files?.replace(ID_FILE, bytesOf(`${this.#id}\n`)).catch((error) => this.#failed(error));

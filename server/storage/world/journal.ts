@@ -80,7 +80,7 @@ export class Journal {
           firstSeq ||= commit.seq;
           lastSeq = commit.seq;
         },
-        advise: (line) => adviseOn(files, names.slice(index + 1), line, appliedSeq),
+        advise: (line) => adviceFor(files, names.slice(index + 1), line, appliedSeq),
         ...(name === JOURNAL_FILE && {
           onTorn: (tornBytes: number) =>
             onWarning(
@@ -196,7 +196,7 @@ function parseCommit(value: unknown): Commit {
   return parsed.data as Commit;
 }
 
-function adviseOn(files: StoreFiles, laterNames: readonly string[], line: number, keptSeq: number): string {
+function adviceFor(files: StoreFiles, laterNames: readonly string[], line: number, keptSeq: number): string {
   const later = laterNames.length === 0 ? '' : ` and delete ${laterNames.map((name) => files.pathOf(name)).join(', ')}`;
   return (
     `The world is kept as of commit ${keptSeq}. To continue from there: copy the whole data folder to a safe place, then cut this ` +

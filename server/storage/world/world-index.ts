@@ -92,7 +92,7 @@ export class WorldIndex implements WorldView {
       const { word } = typeOf(record);
       this.#unread.add(word);
       if (this.#file(record.id, { record, word, references: undefined, owner: this.#ownerOf(record) }))
-        this.#passOwnerDown(record.id);
+        this.#propagateOwner(record.id);
     }
   }
 
@@ -129,7 +129,7 @@ export class WorldIndex implements WorldView {
       else this.#applyOne(change, moved);
     }
     for (const change of waiting) this.#applyOne(change, moved);
-    for (const id of moved) this.#passOwnerDown(id);
+    for (const id of moved) this.#propagateOwner(id);
   }
 
   #applyOne({ before, after }: PreparedChange, moved: Uuid[]): void {
@@ -208,11 +208,11 @@ export class WorldIndex implements WorldView {
     return parent.word === 'orgs' ? parent.record.id : parent.owner;
   }
 
-  #passOwnerDown(id: Uuid): void {
+  #propagateOwner(id: Uuid): void {
     for (const child of this.#byParent.list(id)) {
       const entry = this.#entries.get(child.id);
       const owner = this.#ownerOf(child);
-      if (entry && entry.owner !== owner && this.#file(child.id, { ...entry, owner })) this.#passOwnerDown(child.id);
+      if (entry && entry.owner !== owner && this.#file(child.id, { ...entry, owner })) this.#propagateOwner(child.id);
     }
   }
 }

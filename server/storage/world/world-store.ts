@@ -198,11 +198,11 @@ export class WorldStore {
     return new Promise((resolve, reject) => {
       this.#adapter.journal.append(commit, (failure) => {
         if (failure) {
-          this.#apply(changes.toReversed().map(turnedBack));
+          this.#apply(changes.toReversed().map(invert));
           this.#world.seq -= 1;
           reject(failure);
         } else {
-          this.#tell(commit, changes);
+          this.#notify(commit, changes);
           if (this.#adapter.isSnapshotDue) this.#startSnapshot();
           resolve(commit);
         }
@@ -215,7 +215,7 @@ export class WorldStore {
     this.#index.apply(entries);
   }
 
-  #tell(commit: Commit, changes: readonly Change[]): void {
+  #notify(commit: Commit, changes: readonly Change[]): void {
     for (const listener of this.#listeners) {
       try {
         listener(commit, changes);
@@ -253,7 +253,7 @@ function describe(record: StoredResource, find: (id: Uuid) => StoredResource | u
   return { id: record.id, type: record.type, name: record.name, path: pathOf(record, find) };
 }
 
-function turnedBack({ before, after }: Change): Change {
+function invert({ before, after }: Change): Change {
   return { ...(after && { before: after }), ...(before && { after: before }) };
 }
 

@@ -70,7 +70,7 @@ export function CodeMirror(props: CodeEditorProps) {
             ? lintGutter()
             : [],
         EditorView.updateListener.of((update) => {
-          if (!update.docChanged || isFromOutside(update)) return;
+          if (!update.docChanged || isExternalChange(update)) return;
           // At once: what is typed and sent in one breath is sent as typed, and the page never hands the editor a text that is
           // older than the editor's own.
           flushSync(() => latest.current.onChange?.(update.state.doc.toString()));
@@ -91,7 +91,7 @@ export function CodeMirror(props: CodeEditorProps) {
     editor.dispatch({
       changes: { from: 0, to: editor.state.doc.length, insert: value },
       selection: { anchor },
-      annotations: [Transaction.addToHistory.of(false), fromOutside.of(true)],
+      annotations: [Transaction.addToHistory.of(false), externalChange.of(true)],
     });
   }, [value]);
 
@@ -137,8 +137,8 @@ function diagnosticsOf({ state }: EditorView, problems: readonly EditorProblem[]
 const textOf = ({ state }: EditorView) => state.doc.toString();
 
 /** Marks a text that the page gave: the page knows it. */
-const fromOutside = Annotation.define<boolean>();
-const isFromOutside = ({ transactions }: ViewUpdate) => transactions.some((one) => one.annotation(fromOutside));
+const externalChange = Annotation.define<boolean>();
+const isExternalChange = ({ transactions }: ViewUpdate) => transactions.some((one) => one.annotation(externalChange));
 
 const parseJson = jsonParseLinter();
 /** The marks have changed, but the text has not. */

@@ -4,7 +4,7 @@ import type { ITheme } from '@xterm/xterm';
 const LIGHT = ['#1b221e', '#b3261e', '#1b6f4a', '#875000', '#1f5cb4', '#7d3c98', '#0b6e78', '#636d67'];
 const DARK = ['#3a4942', '#f5857a', '#5cc394', '#e2ad54', '#86adf2', '#c99be8', '#6cc7d1', '#e4eae6'];
 const NAMES = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const;
-const BRIGHT = ['Black', 'Red', 'Green', 'Yellow', 'Blue', 'Magenta', 'Cyan', 'White'] as const;
+const ANSI_COLOURS = ['Black', 'Red', 'Green', 'Yellow', 'Blue', 'Magenta', 'Cyan', 'White'] as const;
 
 /** The tokens of tokens.css, as they are at an element now: xterm reads no variables. */
 export function themeOf(element: HTMLElement): ITheme {
@@ -28,6 +28,6 @@ export function themeOf(element: HTMLElement): ITheme {
     selectionForeground: background,
     scrollbarSliderBackground: colour('line-strong'),
     ...Object.fromEntries(NAMES.map((name, at) => [name, named[at]])),
-    ...Object.fromEntries(BRIGHT.map((name, at) => [`bright${name}`, named[at]])),
+    ...Object.fromEntries(ANSI_COLOURS.map((name, at) => [`bright${name}`, named[at]])),
   };
 }

@@ -133,8 +133,8 @@ async function exec(id: string, command: string, instance: string | undefined): 
   const body = { command: ['/bin/sh', '-c', command], ...(instance !== undefined && { instance }) };
   const answer = await ask('POST', `/inspect/containers/${id}/exec`, { body });
   const durationMs = performance.now() - startedAtMs;
-  const came = answer.ok ? { outcome: answer.value } : { failure: answer.failure.message };
-  return { startedAtMs, command, durationMs, ...came };
+  const result = answer.ok ? { outcome: answer.value } : { failure: answer.failure.message };
+  return { startedAtMs, command, durationMs, ...result };
 }
 
 function Entry({ entry: { command, durationMs, outcome, failure } }: { entry: ConsoleEntry }) {

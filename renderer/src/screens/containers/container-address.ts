@@ -20,7 +20,7 @@ export function addressesOf(
   endpoints: readonly PlatformRecord[],
   host: string,
 ): ContainerAddress[] {
-  const behindGateway = endpoints.flatMap(({ name, properties }): ContainerAddress[] => {
+  const gatewayAddresses = endpoints.flatMap(({ name, properties }): ContainerAddress[] => {
     const { implementation_id: target, public_url: url } = properties;
     if (target !== record.id || typeof url !== 'string' || !URL.canParse(url)) return [];
     return [{ kind: 'endpoint', name, href: url, text: new URL(url).pathname }];
@@ -33,5 +33,5 @@ export function addressesOf(
       { kind: 'port', name: typeof name === 'string' ? name : 'tcp', href: `http://${host}:${port}`, text: `:${port}` },
     ];
   });
-  return [...behindGateway, ...ports];
+  return [...gatewayAddresses, ...ports];
 }

@@ -8,7 +8,7 @@ import { Badge, State } from '../../components/state.tsx';
 import type { ContainerAddress } from './container-address.ts';
 import { ContainerMenu } from './container-menu.tsx';
 import { referenceName } from './container-place.ts';
-import { askedOf, conditionOf, isJob, reasonOf, runningOf, statusOf } from './container-status.ts';
+import { conditionOf, isJob, reasonOf, requestedInstances, runningOf, statusOf } from './container-status.ts';
 import { CpuMeter, MemoryMeter } from './usage-meters.tsx';
 import type { ContainerRow } from './use-containers.ts';
 
@@ -65,7 +65,7 @@ export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
     header: 'Runs',
     width: 52,
     align: 'end',
-    text: ({ record }) => `${runningOf(record)}/${askedOf(record)}`,
+    text: ({ record }) => `${runningOf(record)}/${requestedInstances(record)}`,
     sortBy: ({ record }) => runningOf(record),
   },
   { id: 'cpu', gives: 3, header: 'CPU', width: 104, cell: ({ record }) => <CpuMeter record={record} /> },

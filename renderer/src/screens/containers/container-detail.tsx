@@ -10,7 +10,7 @@ import { ConsoleTab } from './console-tab.tsx';
 import { AddressLink, ContainerState, PullBar, pullText } from './container-columns.tsx';
 import { ContainerMenu } from './container-menu.tsx';
 import { referenceName } from './container-place.ts';
-import { askedOf, conditionOf, isJob, reasonOf, restartWord, runningOf } from './container-status.ts';
+import { conditionOf, isJob, reasonOf, requestedInstances, restartWord, runningOf } from './container-status.ts';
 import { EnvTab } from './env-tab.tsx';
 import { InstancesTab } from './instances-tab.tsx';
 import { LogTab } from './log-tab.tsx';
@@ -48,7 +48,7 @@ export function ContainerDetail({ row, onClose }: { row: ContainerRow; onClose()
 
 function Head({ row: { record, pull, addresses }, onClose }: { row: ContainerRow; onClose(): void }) {
   const actions = useContainerActions(record);
-  const isStopped = askedOf(record) === 0;
+  const isStopped = requestedInstances(record) === 0;
   const needs = isJob(record) ? 'job.update' : 'container.update';
   const reason = reasonOf(record);
   const image = String(record.properties.image ?? '');
@@ -86,7 +86,7 @@ function Head({ row: { record, pull, addresses }, onClose }: { row: ContainerRow
       </p>
       <p className="flex min-h-6 min-w-0 flex-wrap items-center gap-x-3">
         <span className="text-muted">
-          {runningOf(record)} of {askedOf(record)} in {referenceName(record.properties.parent)}
+          {runningOf(record)} of {requestedInstances(record)} in {referenceName(record.properties.parent)}
         </span>
         {addresses.map((address) => (
           <span key={address.href} className="flex items-center gap-1">

@@ -4,7 +4,7 @@ import type { PlatformRecord } from '../../api/world.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { NumberField } from '../../components/fields.tsx';
 import { Menu, type MenuEntry } from '../../components/menu.tsx';
-import { askedOf, isJob, restartWord } from './container-status.ts';
+import { isJob, requestedInstances, restartWord } from './container-status.ts';
 import { DeleteContainerDialog } from './delete-container-dialog.tsx';
 import { useContainerActions } from './use-container-actions.ts';
 
@@ -12,7 +12,7 @@ import { useContainerActions } from './use-container-actions.ts';
 export function ContainerMenu({ record }: { record: PlatformRecord }) {
   const actions = useContainerActions(record);
   const [open, setOpen] = useState<'scale' | 'delete'>();
-  const isStopped = askedOf(record) === 0;
+  const isStopped = requestedInstances(record) === 0;
   const entries: MenuEntry[] = [
     isStopped
       ? { id: 'start', text: 'Start', icon: Play, onAction: actions.start }
@@ -51,7 +51,7 @@ interface ScaleDialogProps {
 
 /** The wanted number of instances of a container. */
 function ScaleDialog({ record, onScale, onClose }: ScaleDialogProps) {
-  const [instances, setInstances] = useState(askedOf(record));
+  const [instances, setInstances] = useState(requestedInstances(record));
   const scale = () => {
     onScale(instances);
     onClose();

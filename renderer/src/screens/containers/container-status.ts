@@ -40,13 +40,13 @@ export const isJob = (record: PlatformRecord) => kindOf(record).word === 'jobs';
 export const runningOf = ({ properties }: PlatformRecord) => numberIn(properties.tasks_running) ?? 0;
 
 /** How many instances are asked for. */
-export const askedOf = ({ properties }: PlatformRecord) => numberIn(properties.num_instances) ?? 1;
+export const requestedInstances = ({ properties }: PlatformRecord) => numberIn(properties.num_instances) ?? 1;
 
-const ON_ITS_WAY = ['LAUNCHED', 'SCALING', 'MIGRATING', 'RUNNING', 'HEALTHY', 'UNHEALTHY'];
+const ACTIVE_STATES = ['LAUNCHED', 'SCALING', 'MIGRATING', 'RUNNING', 'HEALTHY', 'UNHEALTHY'];
 
 /** Does it run, or is it about to? The others are stopped, have ended, or cannot run. */
 export function isUp(record: PlatformRecord): boolean {
-  return runningOf(record) > 0 || ON_ITS_WAY.includes(statusOf(record));
+  return runningOf(record) > 0 || ACTIVE_STATES.includes(statusOf(record));
 }
 
 /** Why it is not as it should be, in the platform's words. */

@@ -40,7 +40,7 @@ export function DeleteContainerDialog({ record, onClose }: { record: PlatformRec
       },
     },
   );
-  const goingAlong = hasEndpointsToo ? endpoints.length : 0;
+  const endpointCount = hasEndpointsToo ? endpoints.length : 0;
   const running = runningOf(record);
   const volumes = mountsOf(record);
   return (
@@ -48,7 +48,9 @@ export function DeleteContainerDialog({ record, onClose }: { record: PlatformRec
       title={`Delete ${isJob(record) ? 'job' : 'container'} ${record.name}`}
       isAlert
       onClose={onClose}
-      action={goingAlong === 0 ? (isJob(record) ? 'Delete job' : 'Delete container') : `Delete all ${goingAlong + 1}`}
+      action={
+        endpointCount === 0 ? (isJob(record) ? 'Delete job' : 'Delete container') : `Delete all ${endpointCount + 1}`
+      }
       onAction={deletion.mutate}
       look="destroy"
       making={{ ...deletion, isPending: deletion.isPending || found.isLoading }}

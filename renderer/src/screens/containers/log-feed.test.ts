@@ -12,38 +12,38 @@ function feedOf() {
         isEnded = true;
       };
     },
-    whyRefused: async () => 'no engine responds',
+    findRefusal: async () => 'no engine responds',
   });
   feed.start();
-  const tell = (...texts: string[]) => {
+  const send = (...texts: string[]) => {
     const lines = texts.map((text) => ({ at: '2026-01-01T00:00:00.000Z', stream: 'stdout', text }));
     listeners[0]?.onEvent({ name: 'lines', data: JSON.stringify({ lines, hasGap: false }) });
   };
   const texts = () => feed.state.value.lines.map(({ text }) => text);
-  return { feed, stream: listeners[0], tell, texts, isEnded: () => isEnded };
+  return { feed, stream: listeners[0], tell: send, texts, isEnded: () => isEnded };
 }
 
 describe('the log of a container while it is shown', () => {
   it('grows with new lines, and keeps the newest ten thousand', () => {
-    const { feed, tell, texts } = feedOf();
-    tell('a', 'b');
-    tell('c');
+    const { feed, tell: send, texts } = feedOf();
+    send('a', 'b');
+    send('c');
     expect(texts()).toEqual(['a', 'b', 'c']);
     expect(feed.state.value.connection).toBe('live');
-    tell(...Array.from({ length: 10_000 }, (_, index) => String(index)));
+    send(...Array.from({ length: 10_000 }, (_, index) => String(index)));
     expect(texts()).toHaveLength(10_000);
     expect(texts()[0]).toBe('0');
     expect(new Set(feed.state.value.lines.map(({ key }) => key)).size).toBe(10_000);
   });
 
   it('says why it is away when it was refused, until it is let in again', async () => {
-    const { feed, stream, tell, texts } = feedOf();
-    tell('a');
+    const { feed, stream, tell: send, texts } = feedOf();
+    send('a');
     stream?.onEnd(true);
     await Promise.resolve();
     expect(feed.state.value).toMatchObject({ connection: 'away', reason: 'no engine responds' });
     stream?.onOpen();
-    tell('b');
+    send('b');
     expect(feed.state.value).toMatchObject({ connection: 'live', reason: undefined });
     expect(texts()).toEqual(['a', 'b']);
   });

@@ -26,7 +26,7 @@ export interface LogFeedOptions {
   /** Listens to the stream; the returned function ends that. */
   listen(listener: StreamListener): () => void;
   /** The stream was refused: what does the server say? Undefined when nothing is wrong any more. */
-  whyRefused(): Promise<string | undefined>;
+  findRefusal(): Promise<string | undefined>;
 }
 
 const MAX_LINES = 10_000;
@@ -55,7 +55,7 @@ export class LogFeed {
       onEvent: ({ data }) => this.#add(JSON.parse(data) as { lines: Omit<LogLine, 'key'>[]; hasGap: boolean }),
       onEnd: (isRefused) => {
         this.#change({ connection: 'away' });
-        if (isRefused) void this.#options.whyRefused().then((reason) => this.#change({ reason }));
+        if (isRefused) void this.#options.findRefusal().then((reason) => this.#change({ reason }));
       },
     });
   }

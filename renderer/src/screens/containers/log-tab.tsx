@@ -67,7 +67,7 @@ function useLog(id: string): LogState {
     const path = `/inspect/logs/${id}`;
     return new LogFeed({
       listen: (listener) => listenTo(`${path}/stream`, listener),
-      whyRefused: async () => {
+      findRefusal: async () => {
         const answer = await ask('GET', path, { query: { time: '1s' } });
         return answer.ok ? undefined : answer.failure.message;
       },

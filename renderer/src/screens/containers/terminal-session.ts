@@ -11,7 +11,7 @@ import { ValueStore } from '../../value-store.ts';
 export type TerminalState = { kind: 'opening' } | { kind: 'open' } | { kind: 'ended'; message: string };
 
 /** The platform sends no more than 256 KiB ahead of what it knows to be shown. */
-const TELL_BYTES = 32 * 1024;
+const ACKNOWLEDGE_BYTES = 32 * 1024;
 /** Of one message; what is pasted may be longer. */
 const SENT_BYTES = 64 * 1024;
 
@@ -97,7 +97,7 @@ export class TerminalSession {
       }
       screen.write(new Uint8Array(data), () => {
         shownBytes += data.byteLength;
-        if (shownBytes - reportedBytes < TELL_BYTES) return;
+        if (shownBytes - reportedBytes < ACKNOWLEDGE_BYTES) return;
         reportedBytes = shownBytes;
         if (socket === this.#socket) this.#say({ shown: shownBytes });
       });

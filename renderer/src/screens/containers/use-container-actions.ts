@@ -4,7 +4,7 @@ import { keys } from '../../api/query-client.ts';
 import { recordPath } from '../../api/resource-kinds.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { typedPath } from './container-place.ts';
-import { askedOf, isJob } from './container-status.ts';
+import { isJob, requestedInstances } from './container-status.ts';
 
 /** How many instances there were before a container was stopped here: as many are started again. */
 const countBefore = new Map<string, number>();
@@ -17,7 +17,7 @@ export function useContainerActions(record: PlatformRecord) {
   return {
     start: () => scaling.mutate(countBefore.get(record.id) ?? 1),
     stop: () => {
-      countBefore.set(record.id, Math.max(1, askedOf(record)));
+      countBefore.set(record.id, Math.max(1, requestedInstances(record)));
       scaling.mutate(0);
     },
     restart: () => restart.mutate(),

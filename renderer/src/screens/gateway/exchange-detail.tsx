@@ -24,7 +24,7 @@ const NOT_SENT =
   /^(host|connection|content-length|accept-encoding|transfer-encoding|expect|authorization|cookie|sec-.*)$/i;
 
 /** The request as one can write it again. */
-function askedOf({ method, target, request, userId }: RecordedExchange): WrittenRequest {
+function requestOf({ method, target, request, userId }: RecordedExchange): WrittenRequest {
   const headers = request.headers.filter(([name]) => !NOT_SENT.test(name));
   return {
     method,
@@ -80,7 +80,7 @@ export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(asked: Wri
             </Button>
           )}
           {exchange.plane === 'gateway' && (
-            <Button icon={Send} needs="all" onPress={() => onSend(askedOf(exchange))}>
+            <Button icon={Send} needs="all" onPress={() => onSend(requestOf(exchange))}>
               Send with edits
             </Button>
           )}

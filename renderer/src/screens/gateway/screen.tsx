@@ -20,7 +20,7 @@ const PLANES = [
   { id: 'all', text: 'All' },
 ];
 
-const HAPPENED: EventKind<RecordedRequest> = {
+const REQUESTS: EventKind<RecordedRequest> = {
   atMsOf: ({ at }) => Date.parse(at),
   states: [
     { is: 'ok', text: 'ok', term: 'is:ok', figure: 'ok' },
@@ -81,7 +81,7 @@ export default function GatewayScreen() {
       list={traffic}
       columns={REQUEST_COLUMNS}
       keyOf={keyOfRequest}
-      events={HAPPENED}
+      events={REQUESTS}
       onOpen={({ executionId }) => executionId && go({ screen: 'invocations', search: { sel: executionId } })}
       narrowedBy={['q', 'scope', 'endpoint']}
       empty={

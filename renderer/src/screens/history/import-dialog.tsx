@@ -38,8 +38,8 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
   const checking = useMutation({ mutationFn: (next: Chosen) => run(next, true) });
   const importing = useChange((next: Chosen) => run(next, false), {
     onDone: ({ commit, leads }, { file }) => {
-      const came = leads ? ` ${counted(leads, 'lead')} included.` : '';
-      toastCommit(`${file.name} was imported.${came}`, commit);
+      const imported = leads ? ` ${counted(leads, 'lead')} included.` : '';
+      toastCommit(`${file.name} was imported.${imported}`, commit);
       onClose();
     },
   });
@@ -135,7 +135,7 @@ function Outcome({ outcome, isNothing }: { outcome: ImportOutcome; isNothing: bo
           {hidden.length > 5 && ' ...'}).
         </p>
       )}
-      {runs.length > 0 && <CodeThatRuns runs={runs} />}
+      {runs.length > 0 && <ExecutableCode runs={runs} />}
       <div className="-mx-4 mt-2 max-h-64 overflow-auto border-y border-line">
         <DifferenceList difference={outcome} direction="to-come" />
       </div>
@@ -144,7 +144,7 @@ function Outcome({ outcome, isNothing }: { outcome: ImportOutcome; isNothing: bo
 }
 
 /** Importing a file of someone else runs their code on this machine (D-215). */
-function CodeThatRuns({ runs }: Pick<ImportOutcome, 'runs'>) {
+function ExecutableCode({ runs }: Pick<ImportOutcome, 'runs'>) {
   return (
     <div className="mt-2">
       <p className="text-warn">Code of {counted(runs.length, 'resource')} will run on this machine:</p>

@@ -11,7 +11,7 @@ import { useCommits, type useSpan } from './use-commits.ts';
 
 const PAGE = 100;
 /** Until it is known what is in sight. */
-const FIRST_DRAWN = { first: 0, last: 60 };
+const FIRST_RANGE = { first: 0, last: 60 };
 const NO_BLOCKS: readonly number[] = [];
 const rowsOf = ({ commits }: CommitPage) => commits.map((commit): CommitRow => ({ seq: commit.seq, commit }));
 const nextOf = ({ next }: CommitPage) => next;
@@ -35,7 +35,7 @@ export function useCommitList(span: ReturnType<typeof useSpan>): {
     rowsOf,
     enabled: areSome,
   });
-  const [drawn, setDrawn] = useState(FIRST_DRAWN);
+  const [drawn, setDrawn] = useState(FIRST_RANGE);
   const { oldest = 0, newest = 0 } = span.data ?? {};
   const blocks = useMemo(
     () =>

@@ -6,7 +6,7 @@ import { PlaceLink } from '../../shell/place-link.tsx';
 import { useValue } from '../../value-store.ts';
 import { FailureStory } from '../invocations/failure-story.tsx';
 import { countWords } from '../invocations/failure-words.ts';
-import { underWay } from '../invocations/use-repair.ts';
+import { runningRepairs } from '../invocations/use-repair.ts';
 
 /** Only this many are shown in full; another screen lists all. */
 const MAX_SHOWN = 3;
@@ -14,7 +14,7 @@ const MAX_SHOWN = 3;
 /** What fails now, why, and the way back, until all that can be replayed has been; nothing while all goes well. */
 export function Failing() {
   const failing = useFailures();
-  const repairs = [...useValue(underWay).values()].map(({ run }) => run);
+  const repairs = [...useValue(runningRepairs).values()].map(({ run }) => run);
   const [isInside, setInside] = useState(false);
   const failures = useStableRuns(
     [...failing, ...repairs.filter((run) => !failing.some(({ first }) => first === run.first))],

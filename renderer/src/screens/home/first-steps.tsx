@@ -32,15 +32,15 @@ export function FirstSteps({ tour }: { tour: Tour }) {
 function DemoGuide({ tour: { hasDemo } }: { tour: Tour }) {
   const { steps } = useValue(preferences);
   const lost = useDemoTrial(isRoot() && hasDemo === false).data?.total.delete;
-  const bringing = useDemoBringing();
+  const importing = useDemoBringing();
   return (
     <Guide title="Look around the demo world" lead="A small shop: an organization, its website, lambdas, an API.">
       <Step isDone={hasDemo} text={hasDemo === false ? 'Add the demo world' : 'The demo world is added'}>
         {hasDemo === false && lost === 0 && (
           <>
             <p className="text-muted">This instance started without it. Your own resources are not changed.</p>
-            <Button look="primary" needs="root" isPending={bringing.isPending} onPress={() => bringing.mutate()}>
-              {bringing.isPending ? 'Adding ...' : 'Add the demo world'}
+            <Button look="primary" needs="root" isPending={importing.isPending} onPress={() => importing.mutate()}>
+              {importing.isPending ? 'Adding ...' : 'Add the demo world'}
             </Button>
           </>
         )}
@@ -51,7 +51,7 @@ function DemoGuide({ tour: { hasDemo } }: { tour: Tour }) {
             is in the <PlaceLink to={{ screen: 'history' }}>history</PlaceLink>.
           </p>
         )}
-        <FailureNote error={bringing.error} />
+        <FailureNote error={importing.error} />
       </Step>
       <Step isDone={steps.includes('browse')} text="Browse its resources">
         <PlaceLink to={{ screen: 'resources' }}>Open the tree</PlaceLink>

@@ -39,7 +39,7 @@ export interface Service {
 const MINUTES = 30;
 /** Requests move the counts on as they come; a minute in which nothing comes does so, too. */
 const REFRESH_MS = 15_000;
-const HERE: Place = { screen: 'containers' };
+const CONTAINERS_PLACE: Place = { screen: 'containers' };
 
 /** Every service with its state and its latest doings. */
 export function useServices(): Service[] {
@@ -122,7 +122,9 @@ export function useServices(): Service[] {
       facts: `${said(counted(containers.length, 'container'), 'container.view')}${engine?.version ? `, ${engine.version}` : ''}`,
       counted: ['event', 'events'],
       perMinute: pulse.containers?.perMinute,
-      lastError: troubleOf(worst) ?? (engine?.reason && !isAway ? { text: engine.reason, place: HERE } : undefined),
+      lastError:
+        lastErrorOf(worst) ??
+        (engine?.reason && !isAway ? { text: engine.reason, place: CONTAINERS_PLACE } : undefined),
     },
     {
       name: 'Mock CRM',
@@ -189,7 +191,7 @@ function scmFault(fault: FaultView | undefined): Service['lastError'] {
   return fault && { text: `${fault.status} ${fault.method} ${fault.target}`, place: { screen: 'pipelines' } };
 }
 
-function troubleOf(container: PlatformRecord | undefined): Service['lastError'] {
+function lastErrorOf(container: PlatformRecord | undefined): Service['lastError'] {
   return (
     container && {
       text: `${container.name}: ${reasonOf(container) ?? String(container.properties.status).toLowerCase()}`,

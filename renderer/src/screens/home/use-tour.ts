@@ -33,7 +33,7 @@ export interface Tour {
 }
 
 /** A form that no lead came of. */
-interface Stray {
+interface UnmatchedForm {
   /** Absent where the gateway itself responded. */
   executionId: string | undefined;
   message: string;
@@ -102,7 +102,7 @@ export function useFormSending(formUrl: string | undefined) {
 }
 
 /** Sends it as a visitor's browser would, through the gateway. Resolves to what came of it instead of a lead. */
-async function sendForm(formUrl: string | undefined): Promise<Stray | undefined> {
+async function sendForm(formUrl: string | undefined): Promise<UnmatchedForm | undefined> {
   if (formUrl === undefined) return undefined;
   const { status, body, executionId } = await sendThroughGateway({
     method: 'POST',
@@ -117,7 +117,7 @@ async function sendForm(formUrl: string | undefined): Promise<Stray | undefined>
   return { executionId, message: 'the lambda ran, but did not send a lead' };
 }
 
-function showFormOutcome(stray: Stray | undefined): void {
+function showFormOutcome(stray: UnmatchedForm | undefined): void {
   if (!stray) toast({ tone: 'ok', text: 'The form was sent. Its lead is in the inbox.' });
 }
 

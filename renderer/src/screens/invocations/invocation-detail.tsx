@@ -23,7 +23,7 @@ import { FailureStory } from './failure-story.tsx';
 import { capital } from './failure-words.ts';
 import { spansOf } from './invocation-spans.ts';
 import { EventTab, FactsTab, LogsTab, OutboundTab, ResultTab } from './invocation-tabs.tsx';
-import { adviceOn, conditionOf, statusOf } from './invocation-words.ts';
+import { adviceFor, conditionOf, statusOf } from './invocation-words.ts';
 import { DebugDialog, ReplayDialog } from './replay-dialog.tsx';
 import { type InvocationDetail, useInvocation } from './use-invocations.ts';
 import { useReplay } from './use-replay.ts';
@@ -240,7 +240,7 @@ function FailureExplanation({ invocation }: { invocation: InvocationDetail }) {
         <span className="mono break-words">{outcome.ok ? run && capital(run.text) : outcome.message}</span>
       </p>
       <p className="mt-1 text-muted">
-        {outcome.ok ? 'The caller received a success response.' : adviceOn(outcome.failure)}
+        {outcome.ok ? 'The caller received a success response.' : adviceFor(outcome.failure)}
       </p>
       <FaultSource result={invocation} />
       {run && <FailureStory run={run} />}

@@ -27,7 +27,7 @@ export function conditionOf({ outcome, outboundFailures }: Ended): Condition {
 }
 
 /** What probably went wrong, and what to do next. */
-export function adviceOn(failure: string | undefined): string {
+export function adviceFor(failure: string | undefined): string {
   switch (failure) {
     case 'timeout':
       return 'The lambda did not finish within its timeout. See in the waterfall what it waited for, or raise the timeout.';

@@ -11,7 +11,7 @@ import { PartList } from './part-list.tsx';
 import { useLogLines } from './use-invocations.ts';
 
 const isError = ({ stream }: RecordedLine) => stream === 'stderr';
-const HAPPENED: EventKind<RecordedLine> = {
+const LOG_LINES: EventKind<RecordedLine> = {
   atMsOf: ({ at }) => Date.parse(at),
   states: [
     { is: 'idle', text: 'stdout', term: 'stream:stdout', figure: 'ok' },
@@ -57,7 +57,7 @@ export function LineList() {
       label="Log lines"
       list={useLogLines()}
       columns={COLUMNS}
-      events={HAPPENED}
+      events={LOG_LINES}
       firstTab="logs"
       empty={
         <EmptyState title="No output yet" text="Output of lambdas appears here immediately.">

@@ -12,7 +12,7 @@ import { lambdaColumn } from './invocation-columns.tsx';
 import { PartList } from './part-list.tsx';
 import { useOutboundCalls } from './use-invocations.ts';
 
-const HAPPENED: EventKind<RecordedCall> = {
+const OUTBOUND_CALLS: EventKind<RecordedCall> = {
   atMsOf: ({ startedAt }) => Date.parse(startedAt),
   states: [
     { is: 'ok', text: 'ok', term: 'is:ok', figure: 'ok' },
@@ -68,7 +68,7 @@ export function OutboundList() {
       label="Outbound calls"
       list={useOutboundCalls()}
       columns={COLUMNS}
-      events={HAPPENED}
+      events={OUTBOUND_CALLS}
       firstTab="outbound"
       empty={
         <EmptyState

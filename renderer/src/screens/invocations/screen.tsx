@@ -18,7 +18,7 @@ import { ListChoice } from './list-choice.tsx';
 import { OutboundList } from './outbound-list.tsx';
 import { type InvocationSummary, type ShownStarted, useFilter, useInvocations } from './use-invocations.ts';
 
-const HAPPENED: EventKind<InvocationRow> = {
+const INVOCATIONS: EventKind<InvocationRow> = {
   atMsOf: ({ acceptedAt }) => Date.parse(acceptedAt),
   states: [
     { is: 'ok', text: 'ok', term: 'status:ok', figure: 'ok' },
@@ -105,7 +105,7 @@ function InvocationList() {
       list={{ ...list, rows }}
       columns={columns}
       keyOf={keyOfInvocation}
-      events={HAPPENED}
+      events={INVOCATIONS}
       narrowedBy={['q', 'scope', 'lambda']}
       hasAny={list.total > 0}
       empty={

@@ -9,7 +9,7 @@ import { useValue, ValueStore } from '../../value-store.ts';
 import { outcomeWords } from './failure-words.ts';
 
 /** Number of replays in one request: the response arrives soon, and the user can stop after it. */
-const AT_ONCE = 50;
+const BATCH_SIZE = 50;
 
 type Tally = Omit<FailureReplayed, 'invocations'>;
 
@@ -24,7 +24,7 @@ interface Outcome extends Tally {
 const refused = (thrown: unknown) =>
   toast({ tone: 'error', text: `The rule could not be enabled: ${failureOf(thrown).message}` });
 
-interface UnderWay {
+interface RepairProgress {
   run: FailureRun;
   tally: Tally;
   /** Ends after the few that are being replayed now. */
@@ -32,11 +32,11 @@ interface UnderWay {
 }
 
 /** Running replays, by the first failure of their run. They continue, and can be stopped, on every screen. */
-export const underWay = new ValueStore<ReadonlyMap<string, UnderWay>>(new Map());
+export const runningRepairs = new ValueStore<ReadonlyMap<string, RepairProgress>>(new Map());
 
-function tell(run: FailureRun, news: Partial<UnderWay>): void {
-  const known = underWay.value.get(run.first) ?? { run, tally: NOTHING, isStopped: false };
-  underWay.set(new Map(underWay.value).set(run.first, { ...known, ...news }));
+function updateProgress(run: FailureRun, news: Partial<RepairProgress>): void {
+  const known = runningRepairs.value.get(run.first) ?? { run, tally: NOTHING, isStopped: false };
+  runningRepairs.set(new Map(runningRepairs.value).set(run.first, { ...known, ...news }));
 }
 const NOTHING: Tally = { replayed: 0, good: 0, notKept: 0, left: 0 };
 
@@ -45,11 +45,11 @@ const NOTHING: Tally = { replayed: 0, good: 0, notKept: 0, left: 0 };
  * done, none of a few goes well, or one stops it.
  */
 export function useRepair(run: FailureRun) {
-  const end = () => underWay.set(new Map([...underWay.value].filter(([first]) => first !== run.first)));
-  const mine = useValue(underWay).get(run.first);
+  const end = () => runningRepairs.set(new Map([...runningRepairs.value].filter(([first]) => first !== run.first)));
+  const mine = useValue(runningRepairs).get(run.first);
   const repair = useChange(
     async (cause: number | 'rule' | undefined): Promise<Outcome> => {
-      tell(run, {});
+      updateProgress(run, {});
       const { rule } = run;
       if (cause === 'rule' && rule) await switchRule(rule.id, false);
       let undone = typeof cause === 'number' ? { revert: cause } : {};
@@ -62,13 +62,13 @@ export function useRepair(run: FailureRun) {
         ...(cause === 'rule' && rule && { rule: () => void switchRule(rule.id, true).catch(refused) }),
       });
       for (;;) {
-        const asked = { ...undone, most: AT_ONCE, skip: all.replayed - all.good };
+        const asked = { ...undone, most: BATCH_SIZE, skip: all.replayed - all.good };
         const some = await send('POST', `/inspect/failures/${run.newest}/replay`, asked);
         undone = {};
         if (some.commit) commits.push(some.commit.seq);
         all = { ...some, replayed: all.replayed + some.replayed, good: all.good + some.good };
-        tell(run, { tally: all });
-        if (some.left === 0 || some.good === 0 || underWay.value.get(run.first)?.isStopped) return done(all);
+        updateProgress(run, { tally: all });
+        if (some.left === 0 || some.good === 0 || runningRepairs.value.get(run.first)?.isStopped) return done(all);
       }
     },
     {
@@ -85,7 +85,7 @@ export function useRepair(run: FailureRun) {
     },
   );
   const stop = () => {
-    if (mine) tell(run, { isStopped: true });
+    if (mine) updateProgress(run, { isStopped: true });
   };
   return { repair, progress: mine?.tally, stop };
 }

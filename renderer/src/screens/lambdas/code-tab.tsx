@@ -40,7 +40,7 @@ export function CodeTab({ lambda, draft, onRun, onCompare, workbench }: CodeTabP
         <LinkBar link={link} workbench={workbench} />
       ) : (
         <div className="flex min-h-9 items-center gap-2 border-b border-line px-4 py-1">
-          {draft.isOvertaken ? (
+          {draft.isOutdated ? (
             <span role="alert" className="flex items-center gap-2 text-warn">
               Someone else saved other code. Your version is still here.
               <Button icon={GitCompareArrows} onPress={onCompare}>
@@ -51,7 +51,7 @@ export function CodeTab({ lambda, draft, onRun, onCompare, workbench }: CodeTabP
             <span className="text-muted">Inline code, one file.</span>
           )}
           <span className="ml-auto flex">
-            {draft.isDirty && !draft.isOvertaken && (
+            {draft.isDirty && !draft.isOutdated && (
               <Button look="quiet" onPress={draft.discard}>
                 Discard changes
               </Button>

@@ -15,7 +15,7 @@ const SHOWN_CHARS = 60_000;
 /** What a run printed. Of very much only the beginning, until one asks for all. */
 export function RunLog({ lines }: { lines: Lines }) {
   const [isWhole, setWhole] = useState(false);
-  const shown = isWhole ? lines : beginningOf(lines);
+  const shown = isWhole ? lines : collapsed(lines);
   const text = useMemo(() => lines.map((line) => line.text).join('\n'), [lines]);
   return (
     <section aria-label="Log">
@@ -56,7 +56,7 @@ export function RunLog({ lines }: { lines: Lines }) {
 }
 
 /** As many of the first lines as are drawn at once; one at least. */
-function beginningOf(lines: Lines): Lines {
+function collapsed(lines: Lines): Lines {
   let chars = 0;
   const end = lines.findIndex(({ text }, index) => {
     chars += text.length;

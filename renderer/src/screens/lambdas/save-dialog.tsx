@@ -38,13 +38,13 @@ export function SaveDialog(props: SaveDialogProps) {
   const saving = useChange(
     async (_, send) => {
       const path = `/meta${recordPath(lambda)}` as const;
-      if (isUnchanged && !isUnchanged(await load<PlatformRecord>(path))) throw new Overtaken();
+      if (isUnchanged && !isUnchanged(await load<PlatformRecord>(path))) throw new ConcurrentSaveError();
       await send('PATCH', path, patch);
     },
     { said: `${lambda.name} was saved.`, topic: keys.world, onShown: onSaved },
   );
   const isConflict =
-    saving.error instanceof Overtaken ||
+    saving.error instanceof ConcurrentSaveError ||
     failureOf(saving.error).details.some(({ message }) => message.includes('the test failed'));
   const apply = () => {
     if (!saving.isPending) saving.mutate();
@@ -74,7 +74,7 @@ export function SaveDialog(props: SaveDialogProps) {
   );
 }
 
-class Overtaken extends Error {
+class ConcurrentSaveError extends Error {
   constructor() {
     super('the lambda has changed since you started editing');
   }

@@ -32,7 +32,7 @@ export function useCodeDraft(lambdaId: string, code: unknown) {
     stored,
     isDirty,
     /** Did another user save different code? */
-    isOvertaken: isDirty && draft.base !== code && !isSentSaved,
+    isOutdated: isDirty && draft.base !== code && !isSentSaved,
     edit: (next: string) =>
       codeDrafts.keep(lambdaId, next === baseSource ? undefined : { base, baseSource, source: next, sent }),
     discard: () => codeDrafts.keep(lambdaId, undefined),

@@ -51,7 +51,7 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
   // A version that another user saved is reviewed first.
   const review = (change: 'save' | 'run') => {
     draft.send();
-    setReviewing(draft.isOvertaken ? 'compare' : change);
+    setReviewing(draft.isOutdated ? 'compare' : change);
   };
   const run = () => (isDirty ? review('run') : runNow());
   const save = () => isDirty && review('save');

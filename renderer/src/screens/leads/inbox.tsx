@@ -97,7 +97,7 @@ const OID: GridColumn<Lead> = {
 };
 const COLUMNS = [OID, TIME, NAME, COMPANY, EMAIL, SENDER];
 const factsOf = (lead: Lead) => ({ atMs: Date.parse(lead.receivedAt), state: FIGURES[stateOf(lead)] });
-const HAPPENED: EventListOptions<Lead> = {
+const LEADS: EventListOptions<Lead> = {
   atMsOf: ({ receivedAt }) => Date.parse(receivedAt),
   states: [
     { is: 'ok', text: 'taken', term: 'is:taken', figure: 'ok' },
@@ -128,7 +128,7 @@ export function Inbox({ leads }: { leads: ReturnType<typeof useLeads> }) {
   return (
     <MarkWanted query={q}>
       <EventList
-        {...HAPPENED}
+        {...LEADS}
         name="leads"
         label="Leads"
         figures={leads.data && figures}

@@ -9,7 +9,7 @@ import { State } from '../../components/state.tsx';
 import { TableHead } from '../../components/table-head.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { FailureStory } from '../invocations/failure-story.tsx';
-import { type MappingRow, mappingOf, payloadOf, type UnreadMember, unreadMembersOf, type Verdict } from './mapping.ts';
+import { type MappingRow, mappingOf, payloadOf, type UnreadMember, unusedMembersOf, type Verdict } from './mapping.ts';
 import { Marked } from './marked-text.tsx';
 import { type Lead, useDeleteLeads } from './use-leads.ts';
 
@@ -85,7 +85,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
       )}
       {lead.refused && <Refusal refused={lead.refused} deliveredAs={lead.deliveredAs} executionId={executionId} />}
       <Summary rows={rows} sender={sender} />
-      <Unread members={unreadMembersOf(lead)} />
+      <UnusedMembers members={unusedMembersOf(lead)} />
       <table className="w-full table-fixed">
         <caption className="sr-only">Form fields and their sources</caption>
         <TableHead
@@ -180,7 +180,7 @@ function Cause({ executionId }: { executionId: string }) {
 }
 
 /** Payload values that arrived nowhere: often, a name is spelled differently. */
-function Unread({ members }: { members: readonly UnreadMember[] }) {
+function UnusedMembers({ members }: { members: readonly UnreadMember[] }) {
   if (members.length === 0) return null;
   return (
     <div className="border-b border-line px-4 py-2">

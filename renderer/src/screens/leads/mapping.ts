@@ -59,7 +59,7 @@ export interface UnreadMember {
 }
 
 /** Payload values that no field of the form contains, neither by the mapping table nor unchanged. */
-export function unreadMembersOf(lead: Lead): UnreadMember[] {
+export function unusedMembersOf(lead: Lead): UnreadMember[] {
   const { payload } = payloadOf(lead);
   if (!payload) return [];
   const sent = new Set(lead.fields.map(({ value }) => value));

@@ -238,12 +238,12 @@ function RuleTrial({ rules, catchesCrm }: { rules: readonly OutboundRule[]; catc
           the lambda names it as its CRM
         </Switch>
       </div>
-      <output className="text-muted">{answerTo(rules, address, isCrm, catchesCrm)}</output>
+      <output className="text-muted">{ruleOutcome(rules, address, isCrm, catchesCrm)}</output>
     </section>
   );
 }
 
-function answerTo(rules: readonly OutboundRule[], address: string, isCrm: boolean, catchesCrm: boolean): string {
+function ruleOutcome(rules: readonly OutboundRule[], address: string, isCrm: boolean, catchesCrm: boolean): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url?.hostname) return 'Invalid address: it must begin with https:// or http://.';
   const port = Number(url.port) || (url.protocol === 'http:' ? 80 : 443);

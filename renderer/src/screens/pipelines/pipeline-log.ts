@@ -17,7 +17,7 @@ export interface RunLine {
 
 /** Prefix of each line: the time, and the duration of the job so far. */
 const STAMP = /^\[(\d\d:\d\d:\d\d)\s[^\]]*\] /;
-const ENDED_BADLY = /^finished in .+\sFAIL\s+\d+\s*$/;
+const FAILED_JOB_LINE = /^finished in .+\sFAIL\s+\d+\s*$/;
 const VERDICT = /^ FAIL\s/;
 
 /** Parses the lines of a log; `jobs` are those of the run. */
@@ -32,7 +32,7 @@ export function runLines(log: readonly string[], jobs: readonly PipelineJob[]): 
     const said = rest.slice(job.length).trimStart();
     if (said.startsWith('$ ')) return { key, job, clock, kind: 'command', text: said, isFailure: false };
     if (/^>( |$)/.test(said)) return { key, job, clock, kind: 'output', text: said.slice(2), isFailure: false };
-    return { key, job, clock, kind: 'mark', text: said, isFailure: ENDED_BADLY.test(said) };
+    return { key, job, clock, kind: 'mark', text: said, isFailure: FAILED_JOB_LINE.test(said) };
   });
 }
 

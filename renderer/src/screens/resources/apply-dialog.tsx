@@ -11,7 +11,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { sourceOf } from '../lambdas/code-text.ts';
 import { CurlNote } from './curl-note.tsx';
 import { Operations } from './operations.tsx';
-import { type Editable, guarded, inOrderOf } from './resource-patch.ts';
+import { type Editable, guarded, sortedLike } from './resource-patch.ts';
 
 export interface ApplyDialogProps {
   record: PlatformRecord;
@@ -33,7 +33,7 @@ export function ApplyDialog({ record, before, after, patch, onClose, onApplied, 
     [record, before, patch],
   );
   const texts = useMemo(
-    () => [before, inOrderOf(before, after)].map((value) => JSON.stringify(value, null, 2)),
+    () => [before, sortedLike(before, after)].map((value) => JSON.stringify(value, null, 2)),
     [before, after],
   );
   // Base64 is not readable.

@@ -107,10 +107,12 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
     drawn.current = { first, last };
     asking.current ??= setTimeout(() => {
       asking.current = undefined;
-      const inSight = [drawn.current.first, drawn.current.last].map((index) =>
+      const visibleRows = [drawn.current.first, drawn.current.last].map((index) =>
         Math.floor(Math.max(0, index) / TREE_PAGE_ROWS),
       );
-      setAsked((before) => (inSight.every((page) => before.has(page)) ? before : new Set([...before, ...inSight])));
+      setAsked((before) =>
+        visibleRows.every((page) => before.has(page)) ? before : new Set([...before, ...visibleRows]),
+      );
     }, ASK_EVERY_MS);
   }, []);
   const facts = useLiveFacts(place);

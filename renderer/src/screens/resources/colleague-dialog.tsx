@@ -110,11 +110,11 @@ function Arrived({ name, password, onClose }: { name: string; password: string; 
   );
 }
 
-const HERE = /^(?:localhost|127\..*|\[?::1\]?|.*\.localhost)$/;
+const LOOPBACK_HOST = /^(?:localhost|127\..*|\[?::1\]?|.*\.localhost)$/;
 
 /** Where the address works: other machines need another host name. @param host address that the platform listens on */
 function reachText(host: string): ReactNode {
-  if (host === '' || HERE.test(host)) {
+  if (host === '' || LOOPBACK_HOST.test(host)) {
     return (
       <>
         This address works on this machine only, because the platform listens on {host || 'localhost'}. To let other
@@ -122,7 +122,7 @@ function reachText(host: string): ReactNode {
       </>
     );
   }
-  if (!HERE.test(location.hostname)) return 'This address works on every machine that can reach this one.';
+  if (!LOOPBACK_HOST.test(location.hostname)) return 'This address works on every machine that can reach this one.';
   return `On another machine, replace ${location.hostname} with the IP address of this one.`;
 }
 

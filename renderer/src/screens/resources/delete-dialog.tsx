@@ -1,6 +1,6 @@
 import { useChange } from '../../api/change.ts';
 import { kindOf, kindOfWord, parentIdOf, recordPath } from '../../api/resource-kinds.ts';
-import { type TypeCounts, useBelow } from '../../api/tree.ts';
+import { type TypeCounts, useSubtree } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { counted } from '../../components/amounts.ts';
 import { Dialog } from '../../components/dialog.tsx';
@@ -21,7 +21,7 @@ const BOX = 'mt-2 max-h-60 overflow-auto rounded-md border border-line';
 /** Shows what is deleted, then deletes. */
 export function DeleteDialog({ record, onClose, onDeleting }: DeleteDialogProps) {
   const go = useGo();
-  const below = useBelow(record.id, true);
+  const below = useSubtree(record.id, true);
   const kind = kindOf(record);
   const count = below.data?.total ?? 0;
   const path = `/meta${recordPath(record)}`;

@@ -13,7 +13,7 @@ export interface FieldProps {
   schema: Schema;
   value: unknown;
   /** The sibling property that decides which references are possible (`deciderIn`). */
-  decider?: unknown;
+  conditionValue?: unknown;
   /** It is required; an optional one can be removed. */
   isRequired?: boolean;
   /** Undefined takes it away. The same function each time: who types in one field draws no other one again. */

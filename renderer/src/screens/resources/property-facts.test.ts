@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { conditionOf, inFormOrder, isLeading, labelOf, namedBy, targetsOf, withMember } from './property-facts.ts';
+import { conditionOf, isLeading, labelOf, namedBy, sortedForForm, targetsOf, withMember } from './property-facts.ts';
 import type { Schema } from './use-type-schema.ts';
 
 it.each([
@@ -11,7 +11,7 @@ it.each([
 
 it('puts what leads first, in its order, and the rest unchanged', () => {
   const properties = { a: {}, b: { 'x-terrarium-form': { order: 2 } }, c: { 'x-terrarium-form': { order: 1 } }, d: {} };
-  expect(inFormOrder(properties)).toEqual(['c', 'b', 'a', 'd']);
+  expect(sortedForForm(properties)).toEqual(['c', 'b', 'a', 'd']);
   expect(Object.values(properties).map(isLeading)).toEqual([false, true, true, false]);
 });
 
@@ -67,7 +67,7 @@ it('omits values that the server filled in for the previous one', () => {
 
 it('offers the possible values of a property, as an id or as a link', () => {
   const to = namedBy(endpoint.properties?.implementation_id ?? {});
-  const words = (decider?: string) => to && targetsOf(to, decider).map(({ word }) => word);
+  const words = (conditionValue?: string) => to && targetsOf(to, conditionValue).map(({ word }) => word);
   expect(words('container')).toEqual(['containers']);
   expect(words()).toEqual(['lambdas', 'containers']);
   const user = { 'x-terrarium-reference': { word: 'users', right: 'view' } } as const;

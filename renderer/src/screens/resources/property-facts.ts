@@ -16,7 +16,7 @@ export function isLeading({ 'x-terrarium-form': form }: Schema): boolean {
 }
 
 /** The names of properties in the order of the form: those that lead, then the others in their order. */
-export function inFormOrder(properties: Readonly<Record<string, Schema>>): string[] {
+export function sortedForForm(properties: Readonly<Record<string, Schema>>): string[] {
   const rank = (name: string) => properties[name]?.['x-terrarium-form']?.order ?? Number.MAX_SAFE_INTEGER;
   return Object.keys(properties).sort((one, other) => rank(one) - rank(other));
 }
@@ -53,7 +53,7 @@ function notesOf(name: string, properties: Readonly<Record<string, Schema>>): st
 }
 
 /** The value in an object that decides what can be meant by a member of this schema. */
-export function deciderIn(object: Properties, schema: Schema): unknown {
+export function conditionValueIn(object: Properties, schema: Schema): unknown {
   const name = deciderOf(schema);
   return name === undefined ? undefined : object[name];
 }
@@ -68,8 +68,8 @@ export function namedBy({ 'x-terrarium-reference': own, anyOf = [] }: Schema): R
 }
 
 /** What may be chosen, as what decides that says; all that it could be while it says nothing. */
-export function targetsOf(to: ReferenceFact['to'], decider: unknown): ReferenceTarget[] {
+export function targetsOf(to: ReferenceFact['to'], conditionValue: unknown): ReferenceTarget[] {
   if ('word' in to) return [to];
-  const decided = to.targets[String(decider)];
+  const decided = to.targets[String(conditionValue)];
   return decided ? [decided] : Object.values(to.targets);
 }

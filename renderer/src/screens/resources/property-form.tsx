@@ -3,7 +3,7 @@ import { stepTo } from '../../../../server/model/patch/pointer.ts';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { useSteady } from '../../use-steady.ts';
 import { FormContext, type FormContextValue } from './form-context.ts';
-import { conditionOf, deciderIn, inFormOrder, isLeading, labelOf, withMember } from './property-facts.ts';
+import { conditionOf, conditionValueIn, isLeading, labelOf, sortedForForm, withMember } from './property-facts.ts';
 import type { Editable } from './resource-patch.ts';
 import { SchemaField } from './schema-field.tsx';
 import { isSame } from './three-way-merge.ts';
@@ -35,7 +35,7 @@ export function PropertyForm({ schema, subType, value, before, onChange, placeId
   const { properties: schemas = {} } = schema ?? {};
   const beside = { ...value.properties, resource_type: subType };
   const condition = (name: string) => conditionOf(schemas[name] ?? {}, beside);
-  const names = inFormOrder(schemas).filter(
+  const names = sortedForForm(schemas).filter(
     (name) => !schemas[name]?.['x-terrarium-ignored'] && (condition(name) !== 'unused' || name in value.properties),
   );
   // A secret that cannot be read back already has a value.
@@ -78,7 +78,7 @@ export function PropertyForm({ schema, subType, value, before, onChange, placeId
         name={name}
         schema={schemas[name] ?? {}}
         value={value.properties[name]}
-        decider={deciderIn(value.properties, schemas[name] ?? {})}
+        conditionValue={conditionValueIn(value.properties, schemas[name] ?? {})}
         isRequired={isRequired(name)}
         set={set}
       />

@@ -39,8 +39,8 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
     },
   });
   const plan = planning.data;
-  const carrying = useChange(
-    (_, sendNoting) => sendNoting('POST', `${at}/carry`, { ...asked, seen: plan?.seen, overwrite: [...agreed] }),
+  const publishing = useChange(
+    (_, recordingSend) => recordingSend('POST', `${at}/carry`, { ...asked, seen: plan?.seen, overwrite: [...agreed] }),
     {
       said: ({ done, failed }) =>
         failed ? undefined : `${done.length} ${direction === 'push' ? 'pushed' : 'pulled'}: ${done.join(', ')}.`,
@@ -52,17 +52,17 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
   const change = (set: (text: string) => void) => (text: string) => {
     set(text);
     planning.reset();
-    carrying.reset();
+    publishing.reset();
   };
   const todo = plan?.steps.filter(({ action }) => action !== 'unchanged') ?? [];
   const isBlocked =
     todo.some(({ id, conflict, missing }) => missing !== undefined || (conflict !== undefined && !agreed.has(id))) ||
     (plan?.checks.some(({ isGood }) => !isGood) && !isUnticked);
-  const failed = carrying.data?.failed;
+  const failed = publishing.data?.failed;
   const isPlanned = plan !== undefined && failed === undefined;
   const action = todo.length === 0 ? 'Nothing to do' : `${direction === 'push' ? 'Push' : 'Pull'} ${todo.length}`;
   const showPlan = () => {
-    carrying.reset();
+    publishing.reset();
     planning.mutate();
   };
   return (
@@ -71,13 +71,13 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
       onClose={onClose}
       width="large"
       action={isPlanned ? action : 'Show the plan'}
-      onAction={isPlanned ? carrying.mutate : showPlan}
+      onAction={isPlanned ? publishing.mutate : showPlan}
       isReady={
         isPlanned
           ? todo.length > 0 && !isBlocked
           : [asked.metaUrl, asked.path, asked.credentials.user, password].every((text) => text !== '')
       }
-      making={{ isPending: (isPlanned ? carrying : planning).isPending, error: carrying.error ?? planning.error }}
+      making={{ isPending: (isPlanned ? publishing : planning).isPending, error: publishing.error ?? planning.error }}
     >
       <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
         <TextField
@@ -106,8 +106,8 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
       </div>
       {failed && (
         <p role="alert" className="mt-3 text-error">
-          {failed.step}: {failed.sentence}. Done: {carrying.data?.done.join(', ') || 'nothing'}; not done:{' '}
-          {carrying.data?.notDone.join(', ')}. Show the plan again to continue.
+          {failed.step}: {failed.sentence}. Done: {publishing.data?.done.join(', ') || 'nothing'}; not done:{' '}
+          {publishing.data?.notDone.join(', ')}. Show the plan again to continue.
         </p>
       )}
       {isPlanned && (

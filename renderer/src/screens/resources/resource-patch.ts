@@ -46,10 +46,10 @@ export function patchBetween(before: Editable, after: Editable): Operation[] {
 }
 
 /** A value with the members of its objects in the order of another's, so that one sees what changed and not what moved. */
-export function inOrderOf(model: unknown, value: unknown): unknown {
+export function sortedLike(model: unknown, value: unknown): unknown {
   if (!isJsonObject(model) || !isJsonObject(value)) return value;
   const names = new Set([...Object.keys(model).filter((name) => Object.hasOwn(value, name)), ...Object.keys(value)]);
-  return Object.fromEntries([...names].map((name) => [name, inOrderOf(model[name], value[name])]));
+  return Object.fromEntries([...names].map((name) => [name, sortedLike(model[name], value[name])]));
 }
 
 /**

@@ -7,7 +7,7 @@ import { Button, IconButton } from '../../components/button.tsx';
 import { NumberField, Select, Switch, TextField } from '../../components/fields.tsx';
 import { useSteady } from '../../use-steady.ts';
 import { type FieldProps, FormContext, useErrorAt } from './form-context.ts';
-import { deciderIn, labelOf, namedBy, targetsOf, withMember } from './property-facts.ts';
+import { conditionValueIn, labelOf, namedBy, targetsOf, withMember } from './property-facts.ts';
 import { ProviderField } from './provider-field.tsx';
 import { ResourcePicker } from './resource-picker.tsx';
 import { SecretField } from './secret-field.tsx';
@@ -25,7 +25,7 @@ const NONE = 'not set';
 
 /** The field that fits a schema and a value; JSON in a small field where none does. */
 export const SchemaField = memo(function SchemaField(props: FieldProps) {
-  const { label, pointer, name, value, decider, isRequired = false, set } = props;
+  const { label, pointer, name, value, conditionValue, isRequired = false, set } = props;
   const { isNew } = useContext(FormContext);
   const schema = alternativeFor(props.schema, value);
   const { description } = schema;
@@ -37,7 +37,7 @@ export const SchemaField = memo(function SchemaField(props: FieldProps) {
   const { kind, unit, entryOf } = schema['x-terrarium-form'] ?? {};
   if (kind === 'fqon') return <FqonField {...common} value={value} onChange={onChange} />;
   if (entryOf) {
-    return <EntryField {...common} of={idOf(decider)} list={entryOf.list} value={value} onChange={onChange} />;
+    return <EntryField {...common} of={idOf(conditionValue)} list={entryOf.list} value={value} onChange={onChange} />;
   }
   const link = namedBy(schema.properties?.id ?? {});
   if (link && 'word' in link && link.kind) {
@@ -49,7 +49,7 @@ export const SchemaField = memo(function SchemaField(props: FieldProps) {
       <ResourcePicker
         label={label}
         isLabelHidden
-        words={targetsOf(named, decider).map(({ word }) => word)}
+        words={targetsOf(named, conditionValue).map(({ word }) => word)}
         value={idOf(value)}
         onChange={(node) => onChange(node?.id)}
         isClearable={!isRequired}
@@ -199,7 +199,7 @@ function ObjectField({ label, pointer, name, schema, value, set }: FieldProps) {
               name={member}
               schema={itsSchema}
               value={object[member]}
-              decider={deciderIn(object, itsSchema)}
+              conditionValue={conditionValueIn(object, itsSchema)}
               isRequired={isRequired}
               set={setMember}
             />

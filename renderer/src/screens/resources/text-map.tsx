@@ -54,7 +54,7 @@ export function TextMap({ label, value, onChange, error, description, isAllSecre
         look="quiet"
         className="self-start"
         aria-label={`Add to ${label}`}
-        onPress={() => onChange({ ...value, [freeName(value)]: '' })}
+        onPress={() => onChange({ ...value, [unusedName(value)]: '' })}
       >
         Add
       </Button>
@@ -72,7 +72,7 @@ export function FieldFoot({ description, error }: Pick<TextMapProps, 'descriptio
   );
 }
 
-function freeName(value: Readonly<Record<string, string>>): string {
+function unusedName(value: Readonly<Record<string, string>>): string {
   let name = 'NAME';
   for (let count = 2; Object.hasOwn(value, name); count += 1) name = `NAME_${count}`;
   return name;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { TreeNode } from '../../api/tree.ts';
-import { askedOf, foundRows, keyInTree, keysAbove, type Loaded, rowsOf } from './tree-rows.ts';
+import { foundRows, keyInTree, keysAbove, type Loaded, queryOfKey, rowsOf } from './tree-rows.ts';
 
 const node = (id: string, word: TreeNode['word'], children = 0, parent?: string): TreeNode => ({
   id,
@@ -30,8 +30,8 @@ it('shows only the open parts of a world', () => {
 
 it('gathers users, groups and providers, and says how many are yet to be read', () => {
   expect(lines(['root', 'users of root']).slice(3)).toEqual(['2 Users 3', '3 ada ', '3 2 more ']);
-  expect(askedOf('users of root')).toEqual({ id: 'root', words: ['users'] });
-  expect(askedOf('demo').words).not.toContain('users');
+  expect(queryOfKey('users of root')).toEqual({ id: 'root', words: ['users'] });
+  expect(queryOfKey('demo').words).not.toContain('users');
   expect(keysAbove([root], node('ada', 'users', 0, 'root'))).toEqual(['root', 'users of root']);
 });
 

@@ -4,8 +4,8 @@ import type { TreeNode, TypeCounts } from '../../api/tree.ts';
 import { movedIndex } from '../../components/grid-layout.ts';
 
 /** Long lists of resources without children are behind a group row, e.g. `Providers`. */
-const GATHERED: readonly TypeWord[] = ['providers', 'users', 'groups'];
-const SHOWN: readonly TypeWord[] = typeWords.filter((word) => !GATHERED.includes(word));
+const GROUPED_TYPES: readonly TypeWord[] = ['providers', 'users', 'groups'];
+const SHOWN: readonly TypeWord[] = typeWords.filter((word) => !GROUPED_TYPES.includes(word));
 
 /** The known children of an expanded row. */
 export interface Loaded {
@@ -36,9 +36,9 @@ export interface TreeRow {
 const groupKey = (word: TypeWord, id: string) => `${word} of ${id}`;
 
 /** What an expanded row asks for: the id of the parent and the types directly below the row. */
-export function askedOf(key: string): { id: string; words: readonly TypeWord[] } {
+export function queryOfKey(key: string): { id: string; words: readonly TypeWord[] } {
   const [first = '', id] = key.split(' of ');
-  const word = GATHERED.find((one) => one === first);
+  const word = GROUPED_TYPES.find((one) => one === first);
   return id !== undefined && word ? { id, words: [word] } : { id: key, words: SHOWN };
 }
 
@@ -46,7 +46,7 @@ export function askedOf(key: string): { id: string; words: readonly TypeWord[] }
 export function keysAbove(path: readonly TreeNode[], node: TreeNode | undefined): string[] {
   const keys = path.map(({ id }) => id);
   const parent = path.at(-1);
-  if (node && parent && GATHERED.includes(node.word)) keys.push(groupKey(node.word, parent.id));
+  if (node && parent && GROUPED_TYPES.includes(node.word)) keys.push(groupKey(node.word, parent.id));
   return keys;
 }
 
@@ -62,16 +62,16 @@ export function rowsOf(
   way: readonly TreeNode[] = [],
 ): TreeRow[] {
   const rows: TreeRow[] = [];
-  const addBelow = (key: string, level: number) => {
+  const addChildren = (key: string, level: number) => {
     const loaded = loadedOf(key);
     if (!loaded) {
       rows.push({ ...still, key: `${key} loading`, kind: 'loading', level, text: 'Loading', parentKey: key });
       return;
     }
     const isPlace = !key.includes(' of ');
-    const groups = isPlace ? GATHERED.filter((word) => (loaded.types[word] ?? 0) > 0) : [];
+    const groups = isPlace ? GROUPED_TYPES.filter((word) => (loaded.types[word] ?? 0) > 0) : [];
     const siblings = loaded.total + groups.length;
-    const { id: placeId, words } = askedOf(key);
+    const { id: placeId, words } = queryOfKey(key);
     const isUnread = ({ id, parent, word }: TreeNode) =>
       parent === placeId && words.includes(word) && !loaded.rows.some((known) => known.id === id);
     const unread = way.filter(isUnread);
@@ -100,7 +100,7 @@ export function rowsOf(
         position: loaded.total + index + 1,
         siblings,
       });
-      if (isExpanded) addBelow(id, level + 1);
+      if (isExpanded) addChildren(id, level + 1);
     });
   };
   const add = (node: TreeNode, level: number, place: Pick<TreeRow, 'parentKey' | 'position' | 'siblings'>) => {
@@ -116,7 +116,7 @@ export function rowsOf(
       isExpandable: node.children > 0,
       isExpanded,
     });
-    if (isExpanded) addBelow(node.id, level + 1);
+    if (isExpanded) addChildren(node.id, level + 1);
   };
   roots.forEach((root, index) => {
     add(root, 1, { position: index + 1, siblings: roots.length });

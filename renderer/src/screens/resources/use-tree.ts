@@ -2,7 +2,7 @@ import { keepPreviousData, type UseQueryResult, useQueries, useQuery } from '@ta
 import { useMemo, useState } from 'react';
 import { childrenPage, searchOptions, type TreeNode, type TreePage, usePlace } from '../../api/tree.ts';
 import { useValue, ValueStore } from '../../value-store.ts';
-import { askedOf, foundRows, keysAbove, type Loaded, rowsOf, type TreeRow } from './tree-rows.ts';
+import { foundRows, keysAbove, type Loaded, queryOfKey, rowsOf, type TreeRow } from './tree-rows.ts';
 
 /** A world with no more places than this is shown with all of them open. */
 const MAX_OPEN_PLACES = 40;
@@ -50,7 +50,7 @@ export function useTree({ roots, scope, selectedId, filter }: TreeQueries) {
   const requests = useMemo(
     () =>
       [...expanded].flatMap((key) => {
-        const { id, words } = askedOf(key);
+        const { id, words } = queryOfKey(key);
         return Array.from({ length: pageCounts.get(key) ?? 1 }, (_, page) => ({ key, id, words, page }));
       }),
     [expanded, pageCounts],

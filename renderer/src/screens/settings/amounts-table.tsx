@@ -60,7 +60,7 @@ export function AmountsTable({ label, amounts }: { label: string; amounts: reado
                 )}
               </td>
               <td>
-                <Fullness title={title} {...amount} />
+                <UsageBar title={title} {...amount} />
               </td>
             </tr>
           );
@@ -71,7 +71,7 @@ export function AmountsTable({ label, amounts }: { label: string; amounts: reado
 }
 
 /** The cap that is nearer, as a meter. */
-function Fullness({ title, items, maxItems, sizeBytes, maxBytes }: StoredAmount & { title: string }) {
+function UsageBar({ title, items, maxItems, sizeBytes, maxBytes }: StoredAmount & { title: string }) {
   const shares = [shareOf(items, maxItems), shareOf(sizeBytes, maxBytes)].filter((share) => share !== undefined);
   if (shares.length === 0) return <span className="text-faint">no cap</span>;
   const percent = Math.round(Math.max(...shares) * 100);

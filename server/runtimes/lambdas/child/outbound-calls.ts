@@ -104,14 +104,14 @@ export class OutboundCalls {
     this.#report({ id, body: { of, sizeBytes: sizes[of], ...known } }, Uint8Array.from(part.subarray(0, free)));
   }
 
-  isAwaited(isMeant: (head: RequestHead) => boolean, hostname: string, port: number): boolean {
+  isAwaited(matches: (head: RequestHead) => boolean, hostname: string, port: number): boolean {
     return [...this.#unsent].some((request) => {
       const origin = new URL(request.origin);
       if (hostnameIn(origin) !== hostname || portOf(origin) !== port) return false;
       const { headers = [] } = request;
       const lines = typeof headers === 'string' ? headers.split(/: |\r\n/) : headers;
       const contentType = headerIn(lines, 'content-type');
-      return isMeant({ method: request.method, url: `${request.origin}${request.path}`, contentType });
+      return matches({ method: request.method, url: `${request.origin}${request.path}`, contentType });
     });
   }
 

@@ -97,9 +97,9 @@ export class OutboundInterceptor {
     if ((routes.crm && routes.catchesCrm) || routes.rules.length > 0) this.#answers.start(routes);
   }
 
-  #closeStale(isMeant: (socket: Socket) => boolean): void {
+  #closeStale(matches: (socket: Socket) => boolean): void {
     for (const [socket, { target, decided }] of this.#open) {
-      if (decided !== JSON.stringify(this.#decide(target)) && isMeant(socket)) socket.destroy();
+      if (decided !== JSON.stringify(this.#decide(target)) && matches(socket)) socket.destroy();
     }
   }
 
@@ -160,8 +160,8 @@ export class OutboundInterceptor {
   #targetOf(options: ConnectOptions): OutboundTarget | undefined {
     const target = targetOf(options, this.#routes.crm);
     if (!target || target.isCrm || !this.#routes.catchesCrm) return target;
-    const isMeant = (head: RequestHead): boolean => this.#isForm(head);
-    const isCrm = this.#isForForm || this.#calls.isAwaited(isMeant, target.hostname, target.port);
+    const matches = (head: RequestHead): boolean => this.#isForm(head);
+    const isCrm = this.#isForForm || this.#calls.isAwaited(matches, target.hostname, target.port);
     return { ...target, isCrm };
   }
 

@@ -31,8 +31,8 @@ export class IdleWorkers {
     return this.#workers.pop();
   }
 
-  retireWhere(isMeant: (worker: PoolWorker) => boolean): void {
-    for (const worker of this.#workers.filter(isMeant)) this.retire(worker);
+  retireWhere(matches: (worker: PoolWorker) => boolean): void {
+    for (const worker of this.#workers.filter(matches)) this.retire(worker);
   }
 
   retire(worker: PoolWorker): void {

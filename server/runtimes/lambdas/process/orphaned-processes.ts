@@ -74,17 +74,17 @@ export class OrphanedProcesses {
 
 type OwnershipTest = (origin: Known) => boolean | Promise<boolean>;
 
-async function killWhere(isMeant: OwnershipTest): Promise<void> {
-  for (let round = 0; round < MAX_ROUNDS; round++) if ((await killOnce(isMeant)) === 0) return;
+async function killWhere(matches: OwnershipTest): Promise<void> {
+  for (let round = 0; round < MAX_ROUNDS; round++) if ((await killOnce(matches)) === 0) return;
 }
 
-async function killOnce(isMeant: OwnershipTest): Promise<number> {
+async function killOnce(matches: OwnershipTest): Promise<number> {
   let killed = 0;
   for (const [at, pid] of livingPids().entries()) {
     if (at % PER_TURN === PER_TURN - 1) await nextTurn();
     const text = pid === process.pid ? undefined : originTextOf(pid);
     const origin = text === undefined ? undefined : readOrigin(text);
-    if (!origin || !(await isMeant(origin))) continue;
+    if (!origin || !(await matches(origin))) continue;
     // The process id may belong to another process by now. There is no wait between this check and the signal.
     if (originTextOf(pid) !== text) continue;
     try {
