@@ -5,7 +5,7 @@ import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Gitlab } from '@gitbeaker/rest';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import { MockScm } from './mock-scm.ts';
 import type { ScmPipelines } from './scm-pipelines.ts';
@@ -481,6 +481,17 @@ it('a push of a repository or an image takes a token that may; images are pulled
   expect(await image('POST', 'shop/blobs/uploads/', 'anonymous')).toBe(403);
   expect(await image('POST', 'shop/blobs/uploads/', jobToken(RUNNING))).toBe(202);
   expect(await image('POST', 'other/blobs/uploads/', jobToken(RUNNING))).toBe(403);
+});
+
+it('a push to a platform under Deno, which would not end, is refused', async () => {
+  const { versions } = process;
+  onTestFinished(() => void Object.defineProperty(process, 'versions', { value: versions }));
+  Object.defineProperty(process, 'versions', { value: { ...versions, deno: '2.0.0' } });
+  const headers = { authorization: `Basic ${Buffer.from(`oauth2:${TOKEN}`).toString('base64')}` };
+  const pushed = await fetch(`${scm.url}/fern-moss/shop.git/info/refs?service=git-receive-pack`, { headers });
+  expect([pushed.status, await pushed.text()]).toEqual([501, expect.stringContaining('under Node.js or Bun')]);
+  const fetched = await fetch(`${scm.url}/fern-moss/shop.git/info/refs?service=git-upload-pack`, { headers });
+  expect(fetched.status).toBe(200);
 });
 
 it('its pages show text as text', async () => {

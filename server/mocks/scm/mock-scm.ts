@@ -351,6 +351,9 @@ export class MockScm {
     const mayPush = !caller.isJob && caller.scopes.some((one) => one === 'api' || one === 'write_repository');
     if (isPush && !mayPush)
       return void res.status(403).type('text/plain').send('This token does not give permission to push.\n');
+    // Under Deno, the response to a push would not end.
+    if (isPush && process.versions.deno !== undefined)
+      return void res.status(501).type('text/plain').send('Pushes need a platform that runs under Node.js or Bun.\n');
     await serveGit(req, res, {
       dir: await this.#repositories.dirOf(project),
       path: `/${service}`,
