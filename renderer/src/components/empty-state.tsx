@@ -71,7 +71,7 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () =>
 }
 
 /** What the server said, with the places in the document that it complains about; for a 403 the missing permission. */
-export function FailureText({ failure }: { failure: Failure }) {
+function FailureText({ failure }: { failure: Failure }) {
   const permission = failure.code === 403 ? missingPermission(failure.message) : undefined;
   if (permission !== undefined) return <p className="break-words">{refusalText(permission, failure)}</p>;
   // Some messages say all of it themselves.
