@@ -1,5 +1,7 @@
 import { Eye, EyeOff, Plus, Save } from 'lucide-react';
 import { type FormEvent, useRef, useState } from 'react';
+import { missingText } from '../../api/permissions.tsx';
+import { kindOf, nounOf } from '../../api/resource-kinds.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { counted } from '../../components/amounts.ts';
 import { Button } from '../../components/button.tsx';
@@ -20,6 +22,9 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
   const [isSaving, setSaving] = useState(false);
   if (!ancestors.data) return <Pending query={ancestors} />;
   const variables = variablesOf(lambda, ancestors.data);
+  const permission = kindOf(ancestors.data.above.at(-1) ?? lambda)
+    .parents.map((parent) => `${nounOf(parent)}.view`)
+    .join(' or ');
   const known = new Set(variables.map(({ name }) => name));
   const fresh = [...draft.changes.keys()].filter((name) => !known.has(name));
   const areAllShown = variables.length > 0 && variables.every(({ name }) => shown.has(name));
@@ -68,7 +73,7 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
       />
       {ancestors.data.merged && (
         <p role="note" className="border-b border-line px-4 py-1.5 text-muted">
-          Some variables are inherited from a resource that you cannot view. Ask root or an owner for permission.
+          Some variables are inherited from a resource that you cannot view. {missingText(permission, undefined)}
         </p>
       )}
       <table className="w-full table-fixed">
