@@ -205,6 +205,7 @@ export const snapshotRoutes = defineRoutes('Snapshots', {
     summary: 'List snapshots, oldest first',
     permission: SEES_ALL,
     answer: ok(z.array(snapshot)),
+    errors: [503],
   },
   createSnapshot: {
     route: 'post /inspect/snapshots',

@@ -95,6 +95,31 @@ describe.each(['in a folder', 'in memory'])('snapshots %s', (place) => {
   });
 });
 
+it('cannot be used while a file is in place of their folder, and each request says so', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'terrarium-snapshots-'));
+  const platform = await startPlatform({ data: folder });
+  try {
+    await writeFile(join(folder, 'snapshots'), 'in the way');
+    const inspect = (method: string, path: string, body?: unknown) =>
+      platform.root.send(method, `/../inspect/snapshots${path}`, { body });
+    const answers = [
+      await inspect('GET', ''),
+      await inspect('POST', '', { name: 'one' }),
+      await inspect('POST', '/one/restore'),
+      await inspect('DELETE', '/one'),
+    ];
+    for (const answer of answers) {
+      expect(answer).toMatchObject({
+        status: 503,
+        body: { code: 503, message: expect.stringMatching(/snapshots.* cannot be read .*Move it away/) },
+      });
+    }
+  } finally {
+    await platform.stop();
+    await rm(folder, { recursive: true });
+  }
+});
+
 it('a mounted host folder is restored only where it is still allowed (D-215)', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'terrarium snapshots '));
   const start = (allowedHostPaths: string[]) => startPlatform({ data: join(folder, 'data'), allowedHostPaths });

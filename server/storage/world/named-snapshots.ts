@@ -2,6 +2,7 @@ import { PlatformError, reasonOf } from '../../model/errors.ts';
 import type { Uuid } from '../../model/record.ts';
 import { notSaved } from '../files/append-file.ts';
 import type { StoreFiles } from '../files/files.ts';
+import { unreadable } from '../files/read-file.ts';
 import { StoreError } from '../files/store-error.ts';
 import { parseWorldFile, worldFileContent } from './world-file.ts';
 import type { PastWorld } from './world-history.ts';
@@ -47,7 +48,7 @@ export class NamedSnapshots {
   }
 
   async list(): Promise<SnapshotInfo[]> {
-    const files = (await this.#files.list(FOLDER)).filter((file) => file.endsWith(ENDING));
+    const files = (await this.#readable(FOLDER, this.#files.list(FOLDER))).filter((file) => file.endsWith(ENDING));
     const names = files.map((file) => file.slice(0, -ENDING.length)).filter((name) => NAME.test(name));
     const found = await Promise.all(names.map((name) => this.#find(name)));
     return found.flatMap((info) => info ?? []).sort((a, b) => a.atMs - b.atMs || a.seq - b.seq);
@@ -62,7 +63,7 @@ export class NamedSnapshots {
   /** The world of a snapshot. Throws 400, 404, and 503 if its file is damaged. */
   async read(name: string): Promise<PastWorld> {
     const file = fileOf(name);
-    const content = await this.#files.read(file);
+    const content = await this.#readable(file, this.#files.read(file));
     if (!content) throw unknown(name);
     const path = this.#files.pathOf(file);
     try {
@@ -80,7 +81,8 @@ export class NamedSnapshots {
   }
 
   async #find(name: string): Promise<SnapshotInfo | undefined> {
-    const handle = await this.#files.openRead(fileOf(name));
+    const file = fileOf(name);
+    const handle = await this.#readable(file, this.#files.openRead(file));
     if (!handle) return undefined;
     try {
       const header = (await handle.read(0, Math.min(HEADER_BYTES, handle.sizeBytes))).toString('utf8');
@@ -89,6 +91,14 @@ export class NamedSnapshots {
     } finally {
       await handle.close();
     }
+  }
+
+  async #readable<T>(name: string, reading: Promise<T>): Promise<T> {
+    return reading.catch((error: unknown) => {
+      if (error instanceof PlatformError) throw error;
+      const { message } = error instanceof StoreError ? error : unreadable(this.#files.pathOf(name), error);
+      throw new PlatformError(503, message, { cause: error });
+    });
   }
 }
 
