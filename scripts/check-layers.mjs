@@ -8,6 +8,9 @@ import config from '../.dependency-cruiser.mjs';
 const root = resolve(process.argv[2] ?? dirname(dirname(fileURLToPath(import.meta.url))));
 const folders = ['server', 'electron', 'renderer', 'e2e', 'bench'].filter((folder) => existsSync(join(root, folder)));
 
+/** Imported on first use only: re2js alone takes a tenth of the time of a start. */
+const LATE_PACKAGES = ['acorn', 'diff', 'dockerode', 're2js', 'selfsigned', 'sucrase', 'tar-stream', 'yaml'];
+
 const { output } = await cruise(folders, { ...config.options, baseDir: root, validate: true, ruleSet: config });
 const modules = new Map(output.modules.map((module) => [module.source, module]));
 
@@ -18,12 +21,30 @@ const complaints = output.summary.violations.map(({ rule, from, to, cycle }) => 
   const route = cycle ? [from, ...cycle.map(({ name }) => name)].join(' -> ') : from === to ? from : `${from} -> ${to}`;
   return `${locationOf(from, cycle ? cycle[0].name : to)}: ${rule.name}: ${route} (${comment})`;
 });
+complaints.push(...loadedAtStart());
 if (modules.size === 0) complaints.push('dependency-cruiser read no module, so nothing was checked');
 else if (missed.length > 0) complaints.push(`dependency-cruiser did not read ${missed.join(', ')}`);
 
 for (const error of complaints) console.error(`layers: ${error}`);
 if (complaints.length > 0) process.exitCode = 1;
 else console.log(`layers: ${modules.size} modules, every import allowed`);
+
+/** Packages that few starts of a platform need: those are imported on first use, or each start takes longer. */
+function loadedAtStart() {
+  const found = [];
+  const routes = new Map([['server/platform/emulator.ts', []]]);
+  for (const [source, route] of routes) {
+    for (const { module, resolved, dynamic, dependencyTypes } of modules.get(source)?.dependencies ?? []) {
+      if (dynamic || dependencyTypes.includes('type-only')) continue;
+      if (LATE_PACKAGES.includes(module))
+        found.push(
+          `${locationOf(source, resolved)}: ${module} is loaded at each start: ${[...route, source, module].join(' -> ')} (import one of them on first use)`,
+        );
+      else if (!routes.has(resolved)) routes.set(resolved, [...route, source]);
+    }
+  }
+  return found;
+}
 
 /** `file:line` of the import; the file alone when the rule is about the file. */
 function locationOf(from, to) {

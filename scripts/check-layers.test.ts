@@ -107,3 +107,20 @@ it('fails when dependency-cruiser has read nothing', async () => {
   expect(output).toContain('dependency-cruiser read no module');
   expect(exitCode).toBe(1);
 });
+
+it('names the imports by which each start of a platform loads what few need', async () => {
+  writeServer();
+  write('node_modules/yaml/package.json', '{"name": "yaml", "version": "1.0.0", "main": "index.js"}');
+  write('node_modules/yaml/index.js', '');
+  write('package.json', '{"name": "sample", "dependencies": {"yaml": "1.0.0"}}');
+  write('server/platform/late.ts', "import 'yaml';\n");
+  write('server/platform/emulator.ts', "import './config.ts';\nexport const start = () => import('./late.ts');\n");
+  expect(await check()).toMatchObject({ exitCode: 0 });
+  write('server/platform/emulator.ts', "import './config.ts';\nimport './late.ts';\nexport const start = 1;\n");
+  expect(await check()).toEqual({
+    exitCode: 1,
+    output:
+      'layers: server/platform/late.ts:1: yaml is loaded at each start: server/platform/emulator.ts -> server/platform/late.ts -> ' +
+      'yaml (import one of them on first use)\n',
+  });
+});

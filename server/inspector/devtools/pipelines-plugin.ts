@@ -5,7 +5,6 @@ import { typeOf } from '../../model/registry.ts';
 import { endpointsOf } from '../../model/types/embedded.ts';
 import { plugin } from '../../plugin/plugin.ts';
 import { committed, deploymentRecorded, exchangeEnded } from '../../plugin/tokens.ts';
-import { keptArtifacts } from '../../runtimes/pipelines/artifacts.ts';
 import { pipelines } from '../../runtimes/pipelines/declaration.ts';
 import { PipelineService } from '../../runtimes/pipelines/pipeline-service.ts';
 import { SAMPLE_DIR } from '../../runtimes/pipelines/sample-repository.ts';
@@ -73,7 +72,10 @@ export const pipelinesPlugin = plugin({
       retry: ({ id }, job) => starter.retry(id, job),
       cancel: ({ id }) => starter.cancel(id),
       remove: ({ id }) => log.remove(id),
-      artifactsOf: ({ project, sha }, job) => keptArtifacts(`${scm.url}/${project.path}`, sha, job),
+      async artifactsOf({ project, sha }, job) {
+        const { keptArtifacts } = await import('../../runtimes/pipelines/artifacts.ts');
+        return keptArtifacts(`${scm.url}/${project.path}`, sha, job);
+      },
       windowUrl: ({ id }) => new URL(`pipelines?sel=${id}`, platform.addresses.windowWith('')).href,
     });
     // What jobs have to give back, they give back to a platform that still answers.

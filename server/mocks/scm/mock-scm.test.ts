@@ -43,7 +43,7 @@ const noPipelines: ScmPipelines = {
   retry: impossible,
   cancel: () => false,
   remove: impossible,
-  artifactsOf: () => undefined,
+  artifactsOf: async () => undefined,
   windowUrl: () => '',
 };
 

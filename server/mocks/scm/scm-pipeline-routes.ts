@@ -174,7 +174,7 @@ function jobRoutes(runs: ProjectRuns, { pipelines, views }: ScmRoutesOptions): R
 
 function artifactRoutes(runs: ProjectRuns, { pipelines }: ScmRoutesOptions): Routes {
   const folderOf = async ({ run, job }: JobOfRun): Promise<string> => {
-    const dir = pipelines().artifactsOf(run, job.name);
+    const dir = await pipelines().artifactsOf(run, job.name);
     const real = dir === undefined ? undefined : await realpath(dir).catch(() => undefined);
     if (real === undefined) throw new ScmError(404, { message: '404 Not Found' });
     return real;

@@ -35,7 +35,7 @@ export interface ScmPipelines {
   cancel(run: ListedRun): boolean;
   remove(run: ListedRun): Promise<unknown>;
   /** Folder with the files that a job left; undefined if there are none. */
-  artifactsOf(run: ListedRun, job: string): string | undefined;
+  artifactsOf(run: ListedRun, job: string): Promise<string | undefined>;
   /** Address of the run in the window. */
   windowUrl(run: ListedRun): string;
 }

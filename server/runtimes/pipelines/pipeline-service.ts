@@ -1,7 +1,6 @@
 import type { RequestedPipeline } from '../../mocks/scm/scm-pipelines.ts';
 import type { PipelineContext, PipelineRequest } from './pipeline-request.ts';
 import { KeyPairCalls, type PlatformCalls } from './platform-calls.ts';
-import { retryRequest } from './retry.ts';
 import { SAMPLE_BRANCH, SAMPLE_PROJECT, withSampleRepository } from './sample-repository.ts';
 
 export interface PipelineServiceOptions {
@@ -84,9 +83,12 @@ export class PipelineService {
   /** Runs one job of an earlier run again, likewise. */
   async retry(id: string, job: string): Promise<{ id: string }> {
     const { sampleDir } = this.#options;
-    return this.#begin((run, platform) =>
-      retryRequest(platform, { id, job, sampleDir }, ({ repository, asked }) => run({ ...DEMO, ...asked, repository })),
-    );
+    return this.#begin(async (run, platform) => {
+      const { retryRequest } = await import('./retry.ts');
+      return retryRequest(platform, { id, job, sampleDir }, ({ repository, asked }) =>
+        run({ ...DEMO, ...asked, repository }),
+      );
+    });
   }
 
   /** Cancels a run; false for one that was not begun here, or has ended. */
