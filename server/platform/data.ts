@@ -84,7 +84,7 @@ async function makeScratch(dir: string | undefined, cleanup: CleanupStack): Prom
   return scratchDir;
 }
 
-/** The folder contains the first API key, and is in somebody's project (docs/internals/decisions/data-folder.md). */
+/** The folder contains the first API key, and may be in a user's repository (docs/internals/decisions/data-folder.md). */
 async function keepOutOfVersionControl(dir: string): Promise<void> {
   await writeFile(path.join(dir, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 }).catch(
     (failure: NodeJS.ErrnoException) => {

@@ -6,7 +6,7 @@ import { lazy } from '../system/lazy.ts';
 import { packageFile } from '../system/package-file.ts';
 
 /**
- * Where everything is, for whoever opens the base address; the API's document and its page are loaded when asked for.
+ * Links for a browser that opens the base address; the API document and its page are loaded on request.
  *
  * @param typePrefix the first segment of type names
  * @param addresses as a client reaches them

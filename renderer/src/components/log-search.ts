@@ -1,6 +1,6 @@
 import type { RE2JS } from 're2js';
 
-/** What finds parts of a text; RE2JS for an expression that somebody typed. */
+/** Finds parts of a text; RE2JS for an expression that the user typed. */
 export type LogExpression = RegExp | RE2JS;
 
 /** A text as an expression that finds just that. */

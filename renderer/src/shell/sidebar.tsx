@@ -99,7 +99,7 @@ function ScreenLink({ name, isCurrent, count, alert, isRailNarrow }: ScreenLinkP
   );
 }
 
-/** What went wrong on a screen and waits for somebody to look at it. */
+/** Failures of a screen that the user has not seen yet. */
 function useSidebarAlerts(): Partial<Record<ScreenName, { count: number; text: string }>> {
   const forms = useRead(keys.leads, '/inspect/leads', { refused: true }).data ?? [];
   const count = forms.filter(({ deliveredAs }) => !deliveredAs).length;

@@ -59,7 +59,7 @@ export function useServices(): Service[] {
   const { records: containers } = useAllOfType('containers');
   const leads = useRead(keys.leads, '/inspect/leads').data;
   const forms = useRead(keys.leads, '/inspect/leads', { refused: true }).data ?? [];
-  // One that arrived later is no loss any more.
+  // A form that was delivered later does not count as lost.
   const refused = forms.filter(({ deliveredAs }) => !deliveredAs);
   const [warned] = useRead(keys.invocations, '/inspect/outbound-calls', { q: 'is:warned', limit: 1 }).data?.calls ?? [];
   // A form that arrived since shows that the problem is fixed.

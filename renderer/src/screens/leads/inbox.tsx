@@ -19,7 +19,7 @@ const NONE: readonly Lead[] = [];
 const keyOf = ({ id }: Lead) => id;
 const nameOf = ({ mapped }: Lead) => [mapped.firstName, mapped.lastName].filter(Boolean).join(' ');
 
-/** A rejected form that arrived later is no loss any more. */
+/** A rejected form that was delivered later does not count as lost. */
 const stateOf = ({ refused, deliveredAs }: Lead) => (!refused ? 'taken' : deliveredAs ? 'resent' : 'refused');
 const FIGURES = { taken: 'ok', resent: 'refused', refused: 'failed' } as const;
 

@@ -134,7 +134,7 @@ async function loadModule(file: string): Promise<unknown> {
   return import(pathToFileURL(file).href).catch((thrown: unknown) => loadAsTypeScript(thrown, file, require));
 }
 
-/** Source that is no JavaScript may be TypeScript. If it is neither, the reader that came further says why. */
+/** Source that is not JavaScript may be TypeScript. If it is neither, the parser that got further gives the reason. */
 function loadAsTypeScript(thrown: unknown, file: string, require: NodeJS.Require): unknown {
   if (!(thrown instanceof SyntaxError) || !file.endsWith('.js')) throw explained(thrown, file);
   const place = placeOfSyntaxError(thrown, file);

@@ -171,7 +171,7 @@ function withJsonParts(value: unknown, hint: Hint | undefined): unknown {
   return own;
 }
 
-/** What an expression leaves that starts something: a timer, a request. That is no result. */
+/** Values of expressions that start something, such as a timer or a request: not a result. */
 function isByproduct(value: unknown): boolean {
   return typeof value === 'function' || STARTED.some((kind) => value instanceof kind);
 }
