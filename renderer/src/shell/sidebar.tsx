@@ -99,7 +99,7 @@ function ScreenLink({ name, isCurrent, count, alert, isRailNarrow }: ScreenLinkP
   );
 }
 
-/** Failures of a screen that the user has not seen yet. */
+/** Failures that the user has to act on, by screen. */
 function useSidebarAlerts(): Partial<Record<ScreenName, { count: number; text: string }>> {
   const forms = useRead(keys.leads, '/inspect/leads', { refused: true }).data ?? [];
   const count = forms.filter(({ deliveredAs }) => !deliveredAs).length;
