@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { TERMINAL_PROTOCOL } from '../../model/terminal-words.ts';
 import { A_WORKLOAD, id, object, strictObject, time } from '../schemas/parts.ts';
 import { countWithin, text } from './parameter.ts';
-import { acceptedWithoutBody, defineRoutes, json, ok, permission, SEES_ALL, webSocket } from './route.ts';
+import { acceptedWithoutBody, defineRoutes, json, ok, permission, route, SEES_ALL, webSocket } from './route.ts';
 
 const bytes = z.int().min(0);
 const MAX_ARGUMENTS = 256;
@@ -88,29 +88,23 @@ const mayUpdate = permission('*.update', A_WORKLOAD.id);
 
 /** Running containers and jobs below `/inspect`. Each route accepts the ids of both. */
 export const containerRoutes = defineRoutes('Containers and jobs', {
-  listInstances: {
-    route: 'get /inspect/containers/{container_id}/instances',
+  listInstances: route('get /inspect/containers/{container_id}/instances', mayView, {
     summary: 'List the instances of a container',
     description: 'Returns the instances of a container or job in any state, oldest first.',
-    permission: mayView,
     target: A_WORKLOAD,
     answer: ok(z.array(containerInstance)),
     errors: [503],
-  },
-  measureContainer: {
-    route: 'get /inspect/containers/{container_id}/stats',
+  }),
+  measureContainer: route('get /inspect/containers/{container_id}/stats', mayView, {
     summary: 'Resource usage of running instances',
     description: 'Returns one sample. The engine needs one or two seconds to measure it.',
-    permission: mayView,
     target: A_WORKLOAD,
     answer: ok(containerUsage),
     errors: [503],
-  },
-  measureContainers: {
-    route: 'get /inspect/containers/stats',
+  }),
+  measureContainers: route('get /inspect/containers/stats', 'caller', {
     summary: 'Resource usage of several containers',
     description: 'Containers that cannot be measured now are left out.',
-    permission: 'caller',
     query: {
       ids: text('IDs of containers and jobs, separated by commas; at most 50', {
         examples: ['9f0c6d0a-9f0a-4a57-8a55-0d6c8a8a2f11'],
@@ -118,21 +112,18 @@ export const containerRoutes = defineRoutes('Containers and jobs', {
     },
     answer: ok(z.array(containerUsage)),
     errors: [404],
-  },
-  execInContainer: {
-    route: 'post /inspect/containers/{container_id}/exec',
+  }),
+  execInContainer: route('post /inspect/containers/{container_id}/exec', mayUpdate, {
     summary: 'Run a command in an instance',
     description:
       'Requires permission to update the container or job. The command is a program with arguments; no shell is used. It runs in ' +
       'the first running instance unless you name one, for at most 30 seconds. The response contains up to 1 MB of each output.',
-    permission: mayUpdate,
     target: A_WORKLOAD,
     body: json(execRequest),
     answer: ok(execOutcome),
     errors: [409],
-  },
-  openTerminal: {
-    route: 'get /inspect/containers/{container_id}/terminal',
+  }),
+  openTerminal: route('get /inspect/containers/{container_id}/terminal', mayUpdate, {
     summary: 'Open a terminal in an instance',
     description:
       `A WebSocket with the protocol \`${TERMINAL_PROTOCOL}\`. Requires permission to update the container or job. The shell is ` +
@@ -142,7 +133,6 @@ export const containerRoutes = defineRoutes('Containers and jobs', {
       'message is `{"ended": "exited", "exitCode": 0, "message": "..."}`, or `stopped`, `lost`, `refused`, `idle`, `closing`. The ' +
       'shell ends when the WebSocket closes, when the permission is revoked, or after half an hour without input. At most 10 ' +
       'terminals are open at a time, and at most 4 of one user. Pages from other origins are refused.',
-    permission: mayUpdate,
     target: A_WORKLOAD,
     query: {
       instance: text('ID of the instance or a prefix of it'),
@@ -151,29 +141,23 @@ export const containerRoutes = defineRoutes('Containers and jobs', {
     },
     answer: webSocket,
     errors: [409, 426, 429, 503],
-  },
-  restartContainer: {
-    route: 'post /inspect/containers/{container_id}/restart',
+  }),
+  restartContainer: route('post /inspect/containers/{container_id}/restart', mayUpdate, {
     summary: 'Replace the instances',
     description:
       'Requires permission to update. New instances use the current definition and inherited values. A job runs again. A failed ' +
       'pull is retried.',
-    permission: mayUpdate,
     target: A_WORKLOAD,
     answer: acceptedWithoutBody,
     errors: [409],
-  },
-  listPulls: {
-    route: 'get /inspect/containers/pulls',
+  }),
+  listPulls: route('get /inspect/containers/pulls', 'caller', {
     summary: 'List image pulls in progress',
-    permission: 'caller',
     answer: ok(z.array(imagePull)),
-  },
-  retryEngines: {
-    route: 'post /inspect/engines/retry',
+  }),
+  retryEngines: route('post /inspect/engines/retry', SEES_ALL, {
     summary: 'Reconnect to unavailable container engines',
     description: 'The platform also tries this automatically every few seconds.',
-    permission: SEES_ALL,
     answer: ok(z.array(containerEngine)),
-  },
+  }),
 });

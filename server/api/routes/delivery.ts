@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { pipelineProgress, pipelineRun, pipelineStart } from '../../model/pipeline-run.ts';
 import { named, object, strictObject } from '../schemas/parts.ts';
 import { uuid } from './parameter.ts';
-import { accepted, createdWithLocation, defineRoutes, json, noContent, ok, SEES_ALL } from './route.ts';
+import { accepted, createdWithLocation, defineRoutes, json, noContent, ok, route, SEES_ALL } from './route.ts';
 
 const wholeRun = named('WholePipelineRun', pipelineRun);
 const run = named(
@@ -56,13 +56,11 @@ const pipelineProject = object('PipelineProject', {
 });
 
 const MAX_VALUE_CHARACTERS = 10_000;
-const root = { permission: 'root', description: 'For the root user.' } as const;
+const FOR_ROOT = 'For the root user.';
 
 export const deliveryRoutes = defineRoutes('Delivery', {
-  readScm: {
-    route: 'get /inspect/scm',
+  readScm: route('get /inspect/scm', SEES_ALL, {
     summary: 'Read the state of the mock GitLab',
-    permission: SEES_ALL,
     answer: ok(
       object('ScmState', {
         url: z.url(),
@@ -71,85 +69,69 @@ export const deliveryRoutes = defineRoutes('Delivery', {
         projects: z.array(project),
       }),
     ),
-  },
-  listPipelineProjects: {
-    route: 'get /inspect/scm/projects',
+  }),
+  listPipelineProjects: route('get /inspect/scm/projects', SEES_ALL, {
     summary: 'List the pipeline variables of projects',
     description: 'Shows where each variable comes from, or why it is missing. Values are not included.',
-    permission: SEES_ALL,
     answer: ok(z.array(pipelineProject)),
-  },
-  setPipelineVariable: {
-    route: 'put /inspect/scm/projects/{project_id}/variables/{variable_key}',
+  }),
+  setPipelineVariable: route('put /inspect/scm/projects/{project_id}/variables/{variable_key}', 'root', {
     summary: 'Set a variable',
-    ...root,
+    description: FOR_ROOT,
     body: json(strictObject('PipelineVariable', { value: z.string().min(1).max(MAX_VALUE_CHARACTERS) })),
     answer: noContent,
     errors: [404],
-  },
-  removePipelineVariable: {
-    route: 'delete /inspect/scm/projects/{project_id}/variables/{variable_key}',
+  }),
+  removePipelineVariable: route('delete /inspect/scm/projects/{project_id}/variables/{variable_key}', 'root', {
     summary: 'Remove a variable of a project',
-    ...root,
+    description: FOR_ROOT,
     answer: noContent,
     errors: [404],
-  },
-  listPipelineRuns: {
-    route: 'get /inspect/pipelines',
+  }),
+  listPipelineRuns: route('get /inspect/pipelines', 'caller', {
     summary: 'List pipeline runs, newest first',
     description:
       'Runs that deploy to an environment are listed if you can view the environment. Other runs require permission to view the ' +
       'entire platform.',
-    permission: 'caller',
     query: { scope: uuid('Only runs that deploy below this organization, workspace or environment') },
     answer: ok(z.array(run)),
-  },
-  beginPipelineRun: {
-    route: 'post /inspect/pipelines',
+  }),
+  beginPipelineRun: route('post /inspect/pipelines', 'root', {
     summary: 'Report the start of a run',
-    ...root,
+    description: FOR_ROOT,
     body: json(named('PipelineStart', pipelineStart)),
     answer: createdWithLocation(run),
-  },
-  runDemoPipeline: {
-    route: 'post /inspect/pipelines/demo',
+  }),
+  runDemoPipeline: route('post /inspect/pipelines/demo', 'root', {
     summary: "Run the sample app's pipeline",
-    permission: 'root',
     description: 'For the root user. The response is sent when the run has started. Use its id to follow the run.',
     answer: accepted(run),
     errors: [409],
-  },
-  retryPipelineJob: {
-    route: 'post /inspect/pipelines/{pipeline_id}/jobs/{job_name}/retry',
+  }),
+  retryPipelineJob: route('post /inspect/pipelines/{pipeline_id}/jobs/{job_name}/retry', 'root', {
     summary: 'Retry one job of a run',
-    permission: 'root',
     description:
       'For the root user. Runs the job on the same commit with the artifacts of earlier jobs, as a separate run with the other id ' +
       'in `retryOf`. The response is sent when the run has started.',
     answer: accepted(run),
     errors: [404, 409],
-  },
-  stopPipelineRun: {
-    route: 'post /inspect/pipelines/{pipeline_id}/stop',
+  }),
+  stopPipelineRun: route('post /inspect/pipelines/{pipeline_id}/stop', 'root', {
     summary: 'Stop a run that the platform started',
-    permission: 'root',
     description: 'For the root user. The response is immediate. The run becomes `canceled` when its runner has ended.',
     answer: accepted(object('PipelineRunId', { id: z.string() })),
     errors: [404, 409],
-  },
-  readPipelineRun: {
-    route: 'get /inspect/pipelines/{pipeline_id}',
+  }),
+  readPipelineRun: route('get /inspect/pipelines/{pipeline_id}', 'caller', {
     summary: 'Read a run with its log',
-    permission: 'caller',
     answer: ok(wholeRun),
     errors: [404],
-  },
-  tellPipelineRun: {
-    route: 'put /inspect/pipelines/{pipeline_id}',
+  }),
+  tellPipelineRun: route('put /inspect/pipelines/{pipeline_id}', 'root', {
     summary: 'Report the progress of a run',
-    ...root,
+    description: FOR_ROOT,
     body: json(named('PipelineProgress', pipelineProgress)),
     answer: ok(run),
     errors: [404, 409],
-  },
+  }),
 });

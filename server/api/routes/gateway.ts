@@ -3,7 +3,17 @@ import { PlatformError } from '../../model/errors.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import { isUuid, type Uuid } from '../../model/record.ts';
 import { id, named, object } from '../schemas/parts.ts';
-import { type Answer, defineRoutes, ok, ownBody, permission, type Route, type Routes, readJson } from './route.ts';
+import {
+  type Answer,
+  defineRoutes,
+  ok,
+  ownBody,
+  permission,
+  type Route,
+  type Routes,
+  readJson,
+  route,
+} from './route.ts';
 
 /** Any content type is accepted. */
 const ANY = ['application/json', '*/*'];
@@ -33,12 +43,10 @@ function readAsyncCall(event: Json | undefined): { lambdaId: Uuid } {
 
 /** Routes that the gateway handles itself (D-164..D-169). */
 export const builtInRoutes = defineRoutes('Gateway', {
-  invokeAsync: {
-    route: 'post /api/async',
+  invokeAsync: route('post /api/async', permission('lambda.invoke', 'lambdaId'), {
     summary: 'Invoke a lambda without waiting for it',
     description:
       'A public lambda needs no credentials. An endpoint `/async` of an API named `api` takes precedence over this route.',
-    permission: permission('lambda.invoke', 'lambdaId'),
     body: {
       ...readJson(
         named('AsyncCall', z.looseObject({ lambdaId: id }).describe('The event; `lambdaId` is the id of the lambda')),
@@ -54,13 +62,11 @@ export const builtInRoutes = defineRoutes('Gateway', {
       headers: latency,
     },
     errors: [404, 429],
-  },
-  readResult: {
-    route: 'get /results/{result_id}',
+  }),
+  readResult: route('get /results/{result_id}', permission('lambda.view', 'result_id'), {
     summary: 'The result of an asynchronous invocation',
     description:
       'Returns 404 with `Retry-After` while the invocation is running. Basic authentication is not accepted.',
-    permission: permission('lambda.view', 'result_id'),
     answer: {
       ...ok(
         object('AsyncResult', {
@@ -77,7 +83,7 @@ export const builtInRoutes = defineRoutes('Gateway', {
     },
     errors: [404],
     security: ['bearer'],
-  },
+  }),
 });
 
 const published: Answer = {
@@ -94,17 +100,15 @@ export const endpointRoutes: Routes = defineRoutes(
   Object.fromEntries(
     (['get', 'post', 'put', 'patch', 'delete'] as const).map((verb): [string, Omit<Route, 'tag'>] => [
       `${verb}Endpoint`,
-      {
-        route: `${verb} /{api_name}/{endpoint}`,
+      route(`${verb} /{api_name}/{endpoint}`, permission('apiendpoint.invoke', 'endpoint'), {
         summary: `${verb.toUpperCase()} a published endpoint`,
         description:
           'The lambda or container defines the request and the response. `endpoint` can contain slashes. The endpoint defines ' +
           'whether credentials are required.',
-        permission: permission('apiendpoint.invoke', 'endpoint'),
         ...(verb !== 'get' && { body: { ...ownBody(z.unknown(), ...ANY), isOptional: true } }),
         answer: published,
         errors: [404, 405, 429, 500, 501, 502, 503, 504],
-      },
+      }),
     ]),
   ),
 );

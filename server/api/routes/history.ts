@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CHANGE_SOURCES } from '../../model/commit.ts';
 import { codeToRun, count, id, looseObject, object, strictObject, time } from '../schemas/parts.ts';
 import { count as amount, choice, countOr, flag, moment, momentOrCommit, required, text, uuid } from './parameter.ts';
-import { createdWithLocation, defineRoutes, json, noContent, ok, ownBody, SEES_ALL, stream } from './route.ts';
+import { createdWithLocation, defineRoutes, json, noContent, ok, ownBody, route, SEES_ALL, stream } from './route.ts';
 
 const seq = count;
 const operation = z.object({
@@ -101,14 +101,12 @@ const brief = flag('Leave out the operations');
 const at = momentOrCommit('A moment (default: now)');
 
 export const historyRoutes = defineRoutes('History', {
-  listCommits: {
-    route: 'get /inspect/history',
+  listCommits: route('get /inspect/history', 'caller', {
     summary: 'List changes of the world, newest first',
     description:
       'Users without permission to view the entire platform see only changes of resources they can view. A page can contain fewer ' +
       'commits than requested, even none; it is the last page if it has no `next`. Passwords, values of secrets and credentials ' +
       'are shown as `<hidden>`.',
-    permission: 'caller',
     isStrict: true,
     query: {
       resource: ofResource,
@@ -126,40 +124,32 @@ export const historyRoutes = defineRoutes('History', {
     },
     answer: ok(commitPage),
     errors: [503],
-  },
-  readCommit: {
-    route: 'get /inspect/history/{commit_seq}',
+  }),
+  readCommit: route('get /inspect/history/{commit_seq}', 'caller', {
     summary: 'Read a change',
-    permission: 'caller',
     answer: ok(commit),
     errors: [404, 503],
-  },
-  revertCommit: {
-    route: 'post /inspect/history/{commit_seq}/revert',
+  }),
+  revertCommit: route('post /inspect/history/{commit_seq}/revert', 'root', {
     summary: 'Revert a change',
     description:
       'For the root user. Adds a commit that undoes the change, so you can revert it too. The request fails if later commits ' +
       'changed the same members or if the result would not be a valid world; `details` lists the reasons.',
-    permission: 'root',
     answer: ok(madeCommit),
     errors: [404, 409],
-  },
-  readWorldAt: {
-    route: 'get /inspect/world',
+  }),
+  readWorldAt: route('get /inspect/world', SEES_ALL, {
     summary: 'Read the world at a moment',
     description:
       'A moment is a commit number or an ISO time. With `resource`, returns the stored record of that resource only. The message ' +
       'of a 404 response says where the history starts if the moment is earlier.',
-    permission: SEES_ALL,
     isStrict: true,
     query: { at, resource: ofResource },
     answer: stream(z.union([worldFile, storedRecord]), 'application/json'),
     errors: [404, 503],
-  },
-  outlineWorldAt: {
-    route: 'get /inspect/world/outline',
+  }),
+  outlineWorldAt: route('get /inspect/world/outline', SEES_ALL, {
     summary: 'List the resources at a moment by path',
-    permission: SEES_ALL,
     isStrict: true,
     query: {
       at,
@@ -171,13 +161,11 @@ export const historyRoutes = defineRoutes('History', {
       object('WorldOutline', { seq, total: z.int().describe('Number of matches'), resources: z.array(resource) }),
     ),
     errors: [404, 503],
-  },
-  compareMoments: {
-    route: 'get /inspect/diff',
+  }),
+  compareMoments: route('get /inspect/diff', SEES_ALL, {
     summary: 'Compare two moments',
     description:
       'Compares all resources or one. `brief` lists the first thousand resources without operations; `total` counts all.',
-    permission: SEES_ALL,
     isStrict: true,
     query: {
       from: required(momentOrCommit('The earlier moment of the comparison')),
@@ -187,92 +175,74 @@ export const historyRoutes = defineRoutes('History', {
     },
     answer: ok(difference),
     errors: [404, 503],
-  },
-  restoreMoment: {
-    route: 'post /inspect/restore',
+  }),
+  restoreMoment: route('post /inspect/restore', 'root', {
     summary: 'Restore the entire world to a moment',
     description: RESTORES,
-    permission: 'root',
     body: json(restoreRequest),
     answer: made,
     errors: [404, 409],
-  },
+  }),
 });
 
 export const snapshotRoutes = defineRoutes('Snapshots', {
-  listSnapshots: {
-    route: 'get /inspect/snapshots',
+  listSnapshots: route('get /inspect/snapshots', SEES_ALL, {
     summary: 'List snapshots, oldest first',
-    permission: SEES_ALL,
     answer: ok(z.array(snapshot)),
     errors: [503],
-  },
-  createSnapshot: {
-    route: 'post /inspect/snapshots',
+  }),
+  createSnapshot: route('post /inspect/snapshots', 'root', {
     summary: 'Create a snapshot of the current world',
     description: 'For the root user. Names consist of lower-case letters, digits, dots, hyphens and underscores.',
-    permission: 'root',
     body: json(strictObject('SnapshotRequest', { name: z.string() })),
     answer: createdWithLocation(snapshot),
     errors: [409],
-  },
-  compareSnapshot: {
-    route: 'get /inspect/snapshots/{snapshot_name}/diff',
+  }),
+  compareSnapshot: route('get /inspect/snapshots/{snapshot_name}/diff', SEES_ALL, {
     summary: 'Compare a snapshot with the current world',
-    permission: SEES_ALL,
     query: { resource: ofResource, brief },
     answer: ok(difference),
     errors: [404, 503],
-  },
-  restoreSnapshot: {
-    route: 'post /inspect/snapshots/{snapshot_name}/restore',
+  }),
+  restoreSnapshot: route('post /inspect/snapshots/{snapshot_name}/restore', 'root', {
     summary: 'Restore the entire world to a snapshot',
     description: RESTORES,
-    permission: 'root',
     answer: made,
     errors: [404, 409],
-  },
-  deleteSnapshot: {
-    route: 'delete /inspect/snapshots/{snapshot_name}',
+  }),
+  deleteSnapshot: route('delete /inspect/snapshots/{snapshot_name}', 'root', {
     summary: 'Delete a snapshot',
-    permission: 'root',
     answer: noContent,
     errors: [404],
-  },
-  exportArchive: {
-    route: 'get /inspect/archive',
+  }),
+  exportArchive: route('get /inspect/archive', 'root', {
     summary: 'Export the platform as one file',
     description:
       'For the root user. Returns a ZIP archive of the world, its history, captured leads and asynchronous results, with a ' +
       'manifest of SHA-256 hashes. The archive does not contain keys, tokens or certificates. Passwords, values of secrets and ' +
       "providers' credentials are replaced by `<hidden>`.",
-    permission: 'root',
     answer: stream(archive, 'application/zip'),
     errors: [503],
-  },
-  importArchive: {
-    route: 'post /inspect/archive',
+  }),
+  importArchive: route('post /inspect/archive', 'root', {
     summary: 'Replace the world with an archive',
     description:
       'For the root user. All changes in the world are one commit, which you can revert. Leads are added. The root organization ' +
       'and the root user keep their ids, keys and password. A damaged or unknown file is refused with a reason, and nothing ' +
       'changes. With `dryRun` nothing changes; `resources` and `total` show what would change.',
-    permission: 'root',
     isStrict: true,
     query: { dryRun: flag('Only report what would change') },
     body: ownBody(archive, 'application/zip'),
     answer: ok(importedArchive),
-  },
+  }),
 });
 
 export const resetRoutes = defineRoutes('Seeds', {
-  resetWorld: {
-    route: 'post /inspect/reset',
+  resetWorld: route('post /inspect/reset', 'root', {
     summary: 'Reset the world to a seed',
     description:
       'For the root user. Replaces the world with the contents of the seed. The root user is kept. All changes are one commit, ' +
       'which you can revert. Leads, results, keys and snapshots are kept.',
-    permission: 'root',
     body: json(
       strictObject('ResetRequest', {
         seed: z.enum(['demo', 'empty', 'configured']).describe('`configured` uses the value of the setting `seed`'),
@@ -288,5 +258,5 @@ export const resetRoutes = defineRoutes('Seeds', {
       'The changes, or with `dryRun` the changes that would be made',
     ),
     errors: [409],
-  },
+  }),
 });

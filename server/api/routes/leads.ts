@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { id, object, time } from '../schemas/parts.ts';
 import { waitS } from './logs.ts';
 import { text } from './parameter.ts';
-import { defineRoutes, noContent, ok } from './route.ts';
+import { defineRoutes, noContent, ok, route } from './route.ts';
 
 const lead = object('Lead', {
   id,
@@ -34,16 +34,14 @@ const lead = object('Lead', {
 });
 export type LeadView = z.output<typeof lead>;
 
-const root = { permission: 'root', description: 'For the root user.' } as const;
+const FOR_ROOT = 'For the root user.';
 
 /** Leads that the mock CRM captured (D-200). */
 export const leadRoutes = defineRoutes('Captured leads', {
-  listLeads: {
-    route: 'get /inspect/leads',
+  listLeads: route('get /inspect/leads', 'caller', {
     summary: 'List captured leads, oldest first',
     description:
       'Leads from lambdas are listed if you can view the lambda. Other leads require permission to view the entire platform.',
-    permission: 'caller',
     // These parameters are passed as text: the mock CRM parses them and reports errors.
     query: {
       email: text('Only leads with this email address, in any letter case'),
@@ -58,18 +56,16 @@ export const leadRoutes = defineRoutes('Captured leads', {
     isStrict: true,
     answer: ok(z.array(lead)),
     errors: [503],
-  },
-  deleteLeads: {
-    route: 'delete /inspect/leads',
+  }),
+  deleteLeads: route('delete /inspect/leads', 'root', {
     summary: 'Delete all captured leads',
-    ...root,
+    description: FOR_ROOT,
     answer: ok(object('DeletedLeads', { deleted: z.int().describe('Number of deleted leads') })),
-  },
-  deleteLead: {
-    route: 'delete /inspect/leads/{lead_id}',
+  }),
+  deleteLead: route('delete /inspect/leads/{lead_id}', 'root', {
     summary: 'Delete a captured lead',
-    ...root,
+    description: FOR_ROOT,
     answer: noContent,
     errors: [404],
-  },
+  }),
 });

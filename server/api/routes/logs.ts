@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { INVOCATION_TRIGGERS } from '../../model/invocation.ts';
 import { A_LAMBDA, id, logLine, object, recordedBody, time, traceId } from '../schemas/parts.ts';
 import { countWithin, text } from './parameter.ts';
-import { defineRoutes, ok, ownBody, permission, stream } from './route.ts';
+import { defineRoutes, ok, ownBody, permission, route, stream } from './route.ts';
 
 const outboundBody = recordedBody.extend({
   encoding: z
@@ -67,33 +67,27 @@ const after = text('Cursor of an earlier response: only lines after it');
 
 /** Logs of lambdas and containers, as specified (D-191): below `/log`. */
 export const plainLogRoutes = defineRoutes('Logs', {
-  readLambdaLog: {
-    route: 'get /log/lambda/{lambda_id}',
+  readLambdaLog: route('get /log/lambda/{lambda_id}', permission('lambda.view', A_LAMBDA.id), {
     summary: 'Read the log of a lambda',
-    permission: permission('lambda.view', A_LAMBDA.id),
     target: A_LAMBDA,
     query: oldest,
     answer: lines,
-  },
-  readContainerLog: {
-    route: 'get /log/container/{container_id}',
+  }),
+  readContainerLog: route('get /log/container/{container_id}', permission('*.view', 'container_id'), {
     summary: 'Read the log of a container',
-    permission: permission('*.view', 'container_id'),
     target: { id: 'container_id', of: ['containers'] },
     query: oldest,
     answer: lines,
     errors: [503],
-  },
+  }),
 });
 
 export const logRoutes = defineRoutes('Logs', {
-  readOnInLog: {
-    route: 'get /inspect/logs/{resource_id}',
+  readOnInLog: route('get /inspect/logs/{resource_id}', permission('*.view', LOGGED.id), {
     summary: 'Read log lines since a cursor',
     description:
       'Reads the log of a lambda, container or job. Without `after`, returns the same lines as `/log`, and a cursor. With the ' +
       'cursor as `after`, returns the lines since then, and waits up to `waitS` seconds for the first line.',
-    permission: permission('*.view', LOGGED.id),
     target: LOGGED,
     query: { after, waitS, ...oldest },
     answer: ok(
@@ -104,30 +98,26 @@ export const logRoutes = defineRoutes('Logs', {
       }),
     ),
     errors: [503],
-  },
-  followLog: {
-    route: 'get /inspect/logs/{resource_id}/stream',
+  }),
+  followLog: route('get /inspect/logs/{resource_id}/stream', permission('*.view', LOGGED.id), {
     summary: 'Stream log lines',
     description:
       'Streams the log of a lambda, container or job as server-sent events `lines` with `{lines, hasGap}` and the cursor as id. ' +
       'The stream starts with the newest 1000 lines, or with the lines since `after` or `Last-Event-ID`. The server waits for slow ' +
       'readers.',
-    permission: permission('*.view', LOGGED.id),
     target: LOGGED,
     query: { after },
     answer: stream(z.string(), 'text/event-stream'),
     errors: [503],
-  },
+  }),
 });
 
 export const invokeRoutes = defineRoutes('Invocations', {
-  invokeLambda: {
-    route: 'post /inspect/lambdas/{lambda_id}/invoke',
+  invokeLambda: route('post /inspect/lambdas/{lambda_id}/invoke', permission('lambda.invoke', A_LAMBDA.id), {
     summary: 'Invoke a lambda',
     description: 'The request body is the event. The response is the record of the invocation, including failures.',
-    permission: permission('lambda.invoke', A_LAMBDA.id),
     target: A_LAMBDA,
     body: { ...ownBody(z.unknown()), isOptional: true },
     answer: ok(invocation),
-  },
+  }),
 });

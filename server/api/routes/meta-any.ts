@@ -7,16 +7,7 @@ import { context, referenceEntry } from './meta-global.ts';
 import { filled, openRoutes } from './meta-open.ts';
 import { text } from './parameter.ts';
 import { anyRecord, changedRecord, listAnswer, listQuery, patch, readQuery, removal } from './records.ts';
-import {
-  defineRoutes,
-  noContent,
-  ok,
-  permission,
-  type RequiredPermission,
-  type Route,
-  type Routes,
-  readJson,
-} from './route.ts';
+import { defineRoutes, noContent, ok, permission, type Route, type Routes, readJson, route } from './route.ts';
 
 const PLACE = 'Organization, workspace and environment of the resource';
 const AT_RESOURCE = '/meta/{fqon}/{word}/{resource_id}';
@@ -36,9 +27,6 @@ const entitlement = named(
     .extend({ properties: entitlementProperties })
     .describe('Identities that may perform one action on one resource and everything below it'),
 );
-
-const ofPlace = <const Path extends `/${string}`>(path: Path, permission: RequiredPermission) =>
-  ({ route: `get ${path}`, permission, errors: [404] }) as const satisfies Partial<Route>;
 
 /** The routes for `resources`, which represents any type. */
 export const resourceRoutes: Routes = defineRoutes('Resources of any type', {
@@ -86,53 +74,47 @@ function ofAny(row: Route, query: Route['query'] = {}) {
 
 /** Routes with the same paths for resources of any type (D-005, D-015, D-186, D-210). */
 export const anyRoutes = defineRoutes('Resources of any type', {
-  readTop: {
-    route: 'get /meta/top/{word}/{resource_id}',
+  readTop: route('get /meta/top/{word}/{resource_id}', permission('*.view', 'resource_id'), {
     summary: 'Read a resource without naming an organization',
-    permission: permission('*.view', 'resource_id'),
     query: readQuery,
     answer: ok(anyRecord),
     errors: [404],
-  },
-  readContextOfOrganization: {
-    ...ofPlace('/meta/{fqon}/context', permission('org.view', 'fqon')),
+  }),
+  readContextOfOrganization: route('get /meta/{fqon}/context', permission('org.view', 'fqon'), {
     summary: PLACE,
     answer: ok(context),
-  },
-  listActionsOfOrganization: {
-    ...ofPlace('/meta/{fqon}/actions', permission('org.view', 'fqon')),
+    errors: [404],
+  }),
+  listActionsOfOrganization: route('get /meta/{fqon}/actions', permission('org.view', 'fqon'), {
     summary: NOTHING_TO_DO,
     answer: nothing,
-  },
-  readContextOfResource: {
-    ...ofPlace(`${AT_RESOURCE}/context`, permission('*.view', 'resource_id')),
+    errors: [404],
+  }),
+  readContextOfResource: route(`get ${AT_RESOURCE}/context`, permission('*.view', 'resource_id'), {
     summary: PLACE,
     answer: ok(context),
-  },
-  listActionsOfResource: {
-    ...ofPlace(`${AT_RESOURCE}/actions`, permission('*.view', 'resource_id')),
+    errors: [404],
+  }),
+  listActionsOfResource: route(`get ${AT_RESOURCE}/actions`, permission('*.view', 'resource_id'), {
     summary: NOTHING_TO_DO,
     answer: nothing,
-  },
-  readContextOfChild: {
-    ...ofPlace(`${AT_RESOURCE}/{child_word}/{child_id}/context`, permission('*.view', 'child_id')),
+    errors: [404],
+  }),
+  readContextOfChild: route(`get ${AT_RESOURCE}/{child_word}/{child_id}/context`, permission('*.view', 'child_id'), {
     summary: PLACE,
     answer: ok(context),
-  },
-  listNotEmulated: {
-    route: 'get /meta/{fqon}/{listed_word}',
+    errors: [404],
+  }),
+  listNotEmulated: route('get /meta/{fqon}/{listed_word}', 'caller', {
     only: { listed_word: listedOnlyWords },
     summary: 'Lists of types that are not emulated are empty',
-    permission: 'caller',
     answer: nothing,
-  },
-  createNotEmulated: {
-    route: 'post /meta/{fqon}/{listed_word}',
+  }),
+  createNotEmulated: route('post /meta/{fqon}/{listed_word}', 'caller', {
     only: { listed_word: listedOnlyWords },
     summary: 'Types that are not emulated',
-    permission: 'caller',
     errors: [501],
-  },
+  }),
 });
 
 const ENTITLEMENTS = 'Entitlements';
@@ -140,56 +122,44 @@ const ENTITLEMENTS = 'Entitlements';
 /** All entitlements of an organization or of any resource (D-115, D-119). */
 const allOf = <const Path extends `/${string}`, const Node extends string>(path: Path, node: Node) =>
   defineRoutes(ENTITLEMENTS, {
-    listEntitlements: {
-      route: `get ${path}`,
+    listEntitlements: route(`get ${path}`, 'caller', {
       summary: 'List the entitlements that are set on this resource',
-      permission: 'caller',
       query: { ...listQuery, action: text('Only the entitlement of this action', { examples: ['container.view'] }) },
       answer: listAnswer(entitlement),
       errors: [404],
-    },
-    createEntitlement: {
-      route: `post ${path}`,
+    }),
+    createEntitlement: route(`post ${path}`, permission('entitlement.create', node), {
       summary: 'Always refused: every action already has an entitlement',
-      permission: permission('entitlement.create', node),
       body: readJson(entitlementRequest, readNewEntitlement),
       errors: [404, 409],
-    },
+    }),
   });
 
 const oneOf = <const Path extends `/${string}`, const On extends string>(path: Path, on: On) =>
   defineRoutes(ENTITLEMENTS, {
-    readEntitlement: {
-      route: `get ${path}/{${on}}`,
+    readEntitlement: route(`get ${path}/{${on}}`, permission('entitlement.view', on), {
       summary: 'Read an entitlement',
-      permission: permission('entitlement.view', on),
       answer: ok(entitlement),
       errors: [404],
-    },
-    replaceEntitlement: {
-      route: `put ${path}/{${on}}`,
+    }),
+    replaceEntitlement: route(`put ${path}/{${on}}`, permission('entitlement.update', on), {
       summary: 'Replace an entitlement',
       description: 'The difference from the inherited identities is stored and applies to everything below.',
-      permission: permission('entitlement.update', on),
       body: readJson(entitlementRequest, readEntitlement),
       answer: ok(entitlement),
       errors: [404, 409],
-    },
-    patchEntitlement: {
-      route: `patch ${path}/{${on}}`,
+    }),
+    patchEntitlement: route(`patch ${path}/{${on}}`, permission('entitlement.update', on), {
       summary: 'Update an entitlement with a JSON Patch',
-      permission: permission('entitlement.update', on),
       body: patch,
       answer: ok(entitlement),
       errors: [404, 409, 422],
-    },
-    resetEntitlement: {
-      route: `delete ${path}/{${on}}`,
+    }),
+    resetEntitlement: route(`delete ${path}/{${on}}`, permission('entitlement.delete', on), {
       summary: 'Restore the inherited identities',
-      permission: permission('entitlement.delete', on),
       answer: noContent,
       errors: [404],
-    },
+    }),
   });
 
 export const entitlementRoutes = {
@@ -220,40 +190,30 @@ const referenceQuery = { expand: listQuery.expand, compact: listQuery.compact };
 
 /** Reference lists and details of resource types (D-006, D-084, D-085). */
 export const referenceRoutes = defineRoutes('Reference lists', {
-  listReferences: {
-    route: 'get /meta/{reference_word}',
+  listReferences: route('get /meta/{reference_word}', 'caller', {
     only: { reference_word: referenceWords },
     summary: 'Read a reference list',
-    permission: 'caller',
     query: referenceQuery,
     answer: ok(z.array(referenceEntry)),
-  },
-  listReferencesOf: {
-    route: 'get /meta/{fqon}/{reference_word}',
+  }),
+  listReferencesOf: route('get /meta/{fqon}/{reference_word}', 'caller', {
     only: { reference_word: referenceWords },
     summary: 'Read a reference list below an organization',
-    permission: 'caller',
     query: referenceQuery,
     answer: ok(z.array(referenceEntry)),
-  },
-  readResourceType: {
-    route: `get ${ONE_TYPE}`,
+  }),
+  readResourceType: route(`get ${ONE_TYPE}`, 'caller', {
     summary: 'Read a resource type',
-    permission: 'caller',
     answer: ok(referenceEntry),
     errors: [404],
-  },
-  readSchemaOfType: {
-    route: `get ${ONE_TYPE}/schema`,
+  }),
+  readSchemaOfType: route(`get ${ONE_TYPE}/schema`, 'caller', {
     summary: "Read the JSON Schema of a type's properties",
-    permission: 'caller',
     answer: ok(z.looseObject({}).describe('A JSON Schema')),
     errors: [404],
-  },
-  listTypeProperties: {
-    route: `get ${ONE_TYPE}/typeproperties`,
+  }),
+  listTypeProperties: route(`get ${ONE_TYPE}/typeproperties`, 'caller', {
     summary: 'List the properties of a type',
-    permission: 'caller',
     answer: ok(
       z.array(
         object('TypeProperty', {
@@ -264,23 +224,19 @@ export const referenceRoutes = defineRoutes('Reference lists', {
       ),
     ),
     errors: [404],
-  },
-  listResourcesOfType: {
-    route: `get ${ONE_TYPE}/resources`,
+  }),
+  listResourcesOfType: route(`get ${ONE_TYPE}/resources`, 'caller', {
     summary: 'List resources of a type in an organization',
-    permission: 'caller',
     query: listQuery,
     answer: listAnswer(anyRecord),
     errors: [404],
-  },
-  searchResourcesOfType: {
-    route: `get ${ONE_TYPE}/resources/search`,
+  }),
+  searchResourcesOfType: route(`get ${ONE_TYPE}/resources/search`, 'caller', {
     summary: 'List resources of a type that match at least one criterion',
-    permission: 'caller',
     query: listQuery,
     answer: listAnswer(anyRecord),
     errors: [404],
-  },
+  }),
 });
 
 /** The members of a group (D-073). */

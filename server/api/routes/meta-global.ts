@@ -17,7 +17,7 @@ import {
   ruleType,
   whole,
 } from './records.ts';
-import { defineRoutes, noContent, ok, permission } from './route.ts';
+import { defineRoutes, noContent, ok, permission, route } from './route.ts';
 
 const of = (word: TypeWord) => recordOf(typeOfWord(word));
 const organization = of('orgs');
@@ -39,25 +39,19 @@ const groupRecords = ok(z.array(of('groups')), 'Records');
 
 /** Routes about the entire platform (D-015). */
 export const platformRoutes = defineRoutes('Platform', {
-  readHealth: {
-    route: 'get /meta/health',
+  readHealth: route('get /meta/health', 'none', {
     summary: 'Check the health of the platform',
-    permission: 'none',
     answer: ok(health, 'Healthy'),
     errors: [503],
     errorForm: 'Health',
-  },
-  readHealthInDetail: {
-    route: 'get /meta/{fqon}/health',
+  }),
+  readHealthInDetail: route('get /meta/{fqon}/health', 'caller', {
     summary: 'Check the health of the platform in detail',
-    permission: 'caller',
     answer: ok(health, 'Healthy'),
     errors: [503],
-  },
-  readAbout: {
-    route: 'get /meta/about',
+  }),
+  readAbout: route('get /meta/about', 'none', {
     summary: 'Read the version, time and services',
-    permission: 'none',
     answer: ok(
       object('About', {
         status: z.string(),
@@ -67,165 +61,124 @@ export const platformRoutes = defineRoutes('Platform', {
         services,
       }),
     ),
-  },
-  sync: {
-    route: 'post /meta/sync',
+  }),
+  sync: route('post /meta/sync', 'root', {
     failsAs: 'org.update',
     summary: 'Has no effect; exists for clients that synchronize; root only',
-    permission: 'root',
     answer: ok(z.object({ synced: z.literal(true) })),
-  },
-  bootstrap: {
-    route: 'post /meta/bootstrap',
+  }),
+  bootstrap: route('post /meta/bootstrap', 'root', {
     failsAs: 'org.update',
     summary: 'Has no effect; exists for clients that bootstrap; root only',
-    permission: 'root',
     answer: ok(z.object({ bootstrapped: z.literal(true) })),
-  },
+  }),
 });
 
 export const documentRoutes = defineRoutes('Platform', {
-  readOpenApi: {
-    route: 'get /openapi.json',
-    summary: 'Read this document',
-    permission: 'none',
-    answer: ok(z.looseObject({})),
-  },
+  readOpenApi: route('get /openapi.json', 'none', { summary: 'Read this document', answer: ok(z.looseObject({})) }),
 });
 
 /** Organizations by name (D-005). */
 export const organizationRoutes = defineRoutes('Organizations', {
-  listAllOrganizations: {
-    route: 'get /meta/orgs',
+  listAllOrganizations: route('get /meta/orgs', 'caller', {
     summary: 'List all organizations, the root organization first',
-    permission: 'caller',
     query: listQuery,
     answer: listAnswer(organization),
-  },
-  createTopOrganization: {
-    route: 'post /meta/orgs',
+  }),
+  createTopOrganization: route('post /meta/orgs', permission('org.create', 'root'), {
     summary: 'Create an organization below the root organization',
-    permission: permission('org.create', 'root'),
     body: whole(requestOf(typeOfWord('orgs'))),
     answer: newRecord(organization),
     errors: [409],
-  },
-  searchOrganizations: {
-    route: 'get /meta/orgs/search',
+  }),
+  searchOrganizations: route('get /meta/orgs/search', 'caller', {
     summary: 'List the names of organizations with a prefix',
-    permission: 'caller',
     query: nameStart,
     answer: names,
-  },
-  readOrganizationByName: {
-    route: 'get /meta/{fqon}',
+  }),
+  readOrganizationByName: route('get /meta/{fqon}', permission('org.view', 'fqon'), {
     summary: 'Read an organization',
-    permission: permission('org.view', 'fqon'),
     query: readQuery,
     answer: ok(organization),
-  },
-  createSubOrganization: {
-    route: 'post /meta/{fqon}',
+  }),
+  createSubOrganization: route('post /meta/{fqon}', permission('org.create', 'fqon'), {
     summary: 'Create a sub-organization',
-    permission: permission('org.create', 'fqon'),
     body: whole(requestOf(typeOfWord('orgs'))),
     answer: newRecord(organization),
     errors: [409],
-  },
-  patchOrganizationByName: {
-    route: 'patch /meta/{fqon}',
+  }),
+  patchOrganizationByName: route('patch /meta/{fqon}', permission('org.update', 'fqon'), {
     summary: 'Update an organization with a JSON Patch',
-    permission: permission('org.update', 'fqon'),
     body: patch,
     answer: changedRecord(organization),
     errors: [409, 422],
-  },
-  deleteOrganizationByName: {
-    route: 'delete /meta/{fqon}',
+  }),
+  deleteOrganizationByName: route('delete /meta/{fqon}', permission('org.delete', 'fqon'), {
     summary: 'Delete an organization',
-    permission: permission('org.delete', 'fqon'),
     query: { force: removal.force },
     answer: noContent,
     errors: [409],
-  },
+  }),
 });
 
 const workspaceRoutes = defineRoutes('Workspaces', {
-  searchWorkspaces: {
-    route: 'get /meta/workspaces/search',
+  searchWorkspaces: route('get /meta/workspaces/search', 'caller', {
     summary: 'List the names of workspaces with a prefix',
-    permission: 'caller',
     query: nameStart,
     answer: names,
-  },
+  }),
 });
 
 const environmentRoutes = defineRoutes('Environments', {
-  searchEnvironments: {
-    route: 'get /meta/environments/search',
+  searchEnvironments: route('get /meta/environments/search', 'caller', {
     summary: 'List the names of environments with a prefix',
-    permission: 'caller',
     query: nameStart,
     answer: names,
-  },
+  }),
 });
 
 const ruleRoutes = defineRoutes('Rules', {
-  listAllRules: {
-    route: 'get /meta/rules',
+  listAllRules: route('get /meta/rules', 'caller', {
     summary: 'List all rules',
-    permission: 'caller',
     query: { ...listQuery, type: ruleType },
     answer: listAnswer(of('rules')),
-  },
+  }),
 });
 
 const userRoutes = defineRoutes('Users', {
-  listAllUsers: {
-    route: 'get /meta/users',
+  listAllUsers: route('get /meta/users', 'caller', {
     summary: 'List all users',
-    permission: 'caller',
     query: listQuery,
     answer: listAnswer(user),
-  },
-  readSelf: {
-    route: 'get /meta/users/self',
+  }),
+  readSelf: route('get /meta/users/self', 'caller', {
     summary: 'Read the user of the caller',
-    permission: 'caller',
     query: { expand: readQuery.expand },
     answer: ok(user),
-  },
-  searchUsers: {
-    route: 'get /meta/users/search',
+  }),
+  searchUsers: route('get /meta/users/search', 'caller', {
     summary: 'Search users by exactly one parameter',
-    permission: 'caller',
     query: userCriteria,
     answer: userRecords,
-  },
-  searchUsersOf: {
-    route: 'get /meta/{fqon}/users/search',
+  }),
+  searchUsersOf: route('get /meta/{fqon}/users/search', 'caller', {
     summary: 'Search users of an organization and of the organizations above',
-    permission: 'caller',
     query: { ...userCriteria, username: text('Same as `name`') },
     answer: userRecords,
-  },
+  }),
 });
 
 const groupRoutes = defineRoutes('Groups', {
-  searchGroups: {
-    route: 'get /meta/groups/search',
+  searchGroups: route('get /meta/groups/search', 'caller', {
     summary: 'Search groups',
-    permission: 'caller',
     query: groupName,
     answer: groupRecords,
-  },
-  searchGroupsOf: {
-    route: 'get /meta/{fqon}/groups/search',
+  }),
+  searchGroupsOf: route('get /meta/{fqon}/groups/search', 'caller', {
     summary: 'Search groups of an organization and of the organizations above',
-    permission: 'caller',
     query: groupName,
     answer: groupRecords,
-  },
+  }),
 });
 
 /** Lists and searches over the entire platform (D-016, D-017, D-188, D-189). */

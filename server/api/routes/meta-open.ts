@@ -15,7 +15,7 @@ import {
   removal,
   whole,
 } from './records.ts';
-import { accepted, defineRoutes, noContent, ok, type Permission, permission, type Route } from './route.ts';
+import { accepted, defineRoutes, noContent, ok, type Permission, permission, type Route, route } from './route.ts';
 
 /* The server mounts these routes once for all types, with parameters in place of the type names. The document lists them once per type. */
 
@@ -61,56 +61,33 @@ const update = (on: string): readonly Permission[] => [{ action: '*.update', on,
 export const openRoutes = defineRoutes('Resources of any type', {
   listRecords: { ...lists, route: `get ${LIST}`, summary: 'List resources of an organization' },
   actOnList: { ...acts, route: `post ${LIST}` },
-  createRecord: {
+  createRecord: route('post /meta/{fqon}/{new_word}', permission('{new_word}.create', 'fqon'), {
     ...creates,
-    route: 'post /meta/{fqon}/{new_word}',
     summary: 'Create a resource in an organization',
-    permission: permission('{new_word}.create', 'fqon'),
-  },
+  }),
   patchList: { ...patchesList, route: `patch ${LIST}` },
-  readRecord: { ...reads, route: `get ${ONE}`, summary: 'Read', permission: permission('*.view', 'resource_id') },
-  patchRecord: { ...patches, route: `patch ${ONE}`, summary: 'Change', permission: update('resource_id') },
-  replaceRecord: {
-    ...replaces,
-    route: `put ${LIST}/{replaceable_id}`,
-    summary: 'Replace',
-    permission: update('replaceable_id'),
-  },
-  deleteRecord: {
-    ...deletes,
-    route: `delete ${ONE}`,
-    summary: 'Delete',
-    permission: permission('*.delete', 'resource_id'),
-  },
+  readRecord: route(`get ${ONE}`, permission('*.view', 'resource_id'), { ...reads, summary: 'Read' }),
+  patchRecord: route(`patch ${ONE}`, update('resource_id'), { ...patches, summary: 'Change' }),
+  replaceRecord: route(`put ${LIST}/{replaceable_id}`, update('replaceable_id'), { ...replaces, summary: 'Replace' }),
+  deleteRecord: route(`delete ${ONE}`, permission('*.delete', 'resource_id'), { ...deletes, summary: 'Delete' }),
   listChildRecords: { ...lists, route: `get ${CHILDREN}`, summary: 'List the children of a resource' },
   actOnChildren: { ...acts, route: `post ${LIST}/{any_id}/{child_word}` },
-  createChild: {
+  createChild: route(`post ${LIST}/{parent_id}/{new_word}`, permission('{new_word}.create', 'parent_id'), {
     ...creates,
-    route: `post ${LIST}/{parent_id}/{new_word}`,
     summary: 'Create a resource below another one',
-    permission: permission('{new_word}.create', 'parent_id'),
-  },
+  }),
   patchChildren: { ...patchesList, route: `patch ${LIST}/{any_id}/{child_word}` },
   // Reads accept every list that contains a child, writes only the list of its parent (D-004).
-  readChild: {
-    ...reads,
-    route: `get ${CHILDREN}/{child_id}`,
-    summary: 'Read',
-    permission: permission('*.view', 'child_id'),
-  },
-  patchChild: { ...patches, route: `patch ${CHILDREN}/{own_id}`, summary: 'Change', permission: update('own_id') },
-  replaceChild: {
+  readChild: route(`get ${CHILDREN}/{child_id}`, permission('*.view', 'child_id'), { ...reads, summary: 'Read' }),
+  patchChild: route(`patch ${CHILDREN}/{own_id}`, update('own_id'), { ...patches, summary: 'Change' }),
+  replaceChild: route(`put ${CHILDREN}/{own_replaceable_id}`, update('own_replaceable_id'), {
     ...replaces,
-    route: `put ${CHILDREN}/{own_replaceable_id}`,
     summary: 'Replace',
-    permission: update('own_replaceable_id'),
-  },
-  deleteChild: {
+  }),
+  deleteChild: route(`delete ${CHILDREN}/{own_id}`, permission('*.delete', 'own_id'), {
     ...deletes,
-    route: `delete ${CHILDREN}/{own_id}`,
     summary: 'Delete',
-    permission: permission('*.delete', 'own_id'),
-  },
+  }),
 });
 
 /** Types that can be moved (D-131), and types with variables besides organizations (D-112). */
@@ -137,27 +114,21 @@ const moveRight = (verb: string, to: string): readonly Permission[] => [
 ];
 
 export const openTypeRoutes = defineRoutes('Resources of any type', {
-  migrate: {
+  migrate: route(`post ${ONE}/migrate`, moveRight('migrate', 'parent'), {
     ...moves,
-    route: `post ${ONE}/migrate`,
     summary: 'Move a resource to another provider',
-    permission: moveRight('migrate', 'parent'),
     query: { provider: required(uuid('Target provider')) },
-  },
-  promote: {
+  }),
+  promote: route(`post ${ONE}/promote`, moveRight('promote', 'target'), {
     ...moves,
-    route: `post ${ONE}/promote`,
     summary: 'Move a resource to another environment',
-    permission: moveRight('promote', 'target'),
     query: { target: required(uuid('Target environment')) },
-  },
-  readEnv: {
-    route: `get ${ONE}/env`,
+  }),
+  readEnv: route(`get ${ONE}/env`, permission('*.view', 'resource_id'), {
     only: { word: WITH_ENV },
     summary: 'List own and inherited environment variables',
-    permission: permission('*.view', 'resource_id'),
     answer: ok(env),
-  },
+  }),
 });
 
 /** The parts of a route that do not change when type names replace the parameters. */

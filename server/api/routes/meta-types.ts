@@ -5,11 +5,19 @@ import { env, initialized } from './meta-global.ts';
 import { filled, MOVABLE, openTypeRoutes, WITH_ENV } from './meta-open.ts';
 import { count, required, word as someWord, uuids } from './parameter.ts';
 import { recordOf } from './records.ts';
-import { accepted, acceptedWithoutBody, defineRoutes, ok, permission, type Route, type Routes } from './route.ts';
+import {
+  accepted,
+  acceptedWithoutBody,
+  defineRoutes,
+  ok,
+  permission,
+  type Route,
+  type Routes,
+  route,
+} from './route.ts';
 import { namingOf } from './type-naming.ts';
 
 const membership = {
-  permission: permission('group.update', 'group_id'),
   query: { id: uuids('IDs of users; repeat the parameter for several users') },
   answer: members,
   errors: [404],
@@ -17,72 +25,60 @@ const membership = {
 
 /** D-073. */
 export const membershipRoutes = defineRoutes('Groups', {
-  addGroupMembers: {
-    route: 'patch /meta/{fqon}/groups/{group_id}/users',
+  addGroupMembers: route('patch /meta/{fqon}/groups/{group_id}/users', permission('group.update', 'group_id'), {
     summary: 'Add users to a group',
     ...membership,
-  },
-  removeGroupMembers: {
-    route: 'delete /meta/{fqon}/groups/{group_id}/users',
+  }),
+  removeGroupMembers: route('delete /meta/{fqon}/groups/{group_id}/users', permission('group.update', 'group_id'), {
     summary: 'Remove users from a group',
     ...membership,
-  },
+  }),
 });
 
 /** D-067, D-069. */
 export const providerRoutes = defineRoutes('Providers', {
-  initializeProviders: {
-    route: 'post /meta/root/providers/initialize',
+  initializeProviders: route('post /meta/root/providers/initialize', 'root', {
     summary: 'Create missing default rules; root only',
-    permission: 'root',
     failsAs: 'provider.create',
     answer: ok(initialized, 'All defaults'),
     errors: [409],
-  },
-  redeployProvider: {
-    route: 'post /meta/{fqon}/providers/{provider_id}/redeploy',
-    summary: 'Accepted, but has no effect',
-    permission: permission('provider.update', 'provider_id'),
-    answer: acceptedWithoutBody,
-  },
-  actOnProvider: {
-    route: 'post /meta/{fqon}/providers/{provider_id}',
+  }),
+  redeployProvider: route(
+    'post /meta/{fqon}/providers/{provider_id}/redeploy',
+    permission('provider.update', 'provider_id'),
+    { summary: 'Accepted, but has no effect', answer: acceptedWithoutBody },
+  ),
+  actOnProvider: route('post /meta/{fqon}/providers/{provider_id}', 'caller', {
     summary: 'Actions of providers are not emulated',
-    permission: 'caller',
     query: { action: required(someWord('Name of a provider action')) },
     errors: [501],
-  },
+  }),
 });
 
+const mayScale = permission('container.scale', 'container_id');
 /** D-053. */
 export const scaleRoutes = defineRoutes('Containers', {
-  scaleContainer: {
-    route: 'post /meta/{fqon}/containers/{container_id}/scale',
+  scaleContainer: route('post /meta/{fqon}/containers/{container_id}/scale', mayScale, {
     summary: 'Scale a container',
-    permission: permission('container.scale', 'container_id'),
     query: { numInstances: required(count('Number of instances', 0)) },
     answer: accepted(recordOf(typeOfWord('containers'))),
     errors: [409],
-  },
+  }),
 });
 
 /** D-112. */
 export const envRoutes = defineRoutes('Organizations', {
-  readEnvOfOrganization: {
-    route: 'get /meta/{fqon}/env',
+  readEnvOfOrganization: route('get /meta/{fqon}/env', permission('org.view', 'fqon'), {
     summary: 'List own and inherited environment variables',
-    permission: permission('org.view', 'fqon'),
     answer: ok(env),
-  },
+  }),
 });
 export const lambdaEnvRoutes = defineRoutes('Lambdas', {
-  readEnvOfLambdaById: {
-    route: 'get /meta/lambdas/{lambda_id}/env',
+  readEnvOfLambdaById: route('get /meta/lambdas/{lambda_id}/env', permission('lambda.view', 'lambda_id'), {
     summary: 'List own and inherited environment variables by id',
-    permission: permission('lambda.view', 'lambda_id'),
     answer: ok(env),
     errors: [404],
-  },
+  }),
 });
 
 /** Routes of single types: membership, moves, inherited variables ... */

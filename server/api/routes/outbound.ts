@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { NETWORK_ERRORS, OUTBOUND_ACTIONS } from '../../model/outbound-rule.ts';
 import { outboundRulesRequest } from '../../model/outbound-rule-schema.ts';
 import { named, object } from '../schemas/parts.ts';
-import { defineRoutes, json, ok } from './route.ts';
+import { defineRoutes, json, ok, route } from './route.ts';
 
 const outboundRules = object('OutboundRules', {
   revision: z.int(),
@@ -22,22 +22,18 @@ const outboundRules = object('OutboundRules', {
 
 /** Rules about the calls that lambdas make to other hosts (D-200). */
 export const outboundRoutes = defineRoutes('Outbound calls', {
-  readOutboundRules: {
-    route: 'get /inspect/outbound',
+  readOutboundRules: route('get /inspect/outbound', 'caller', {
     summary: 'List rules for outbound calls',
-    permission: 'caller',
     answer: ok(outboundRules),
-  },
-  replaceOutboundRules: {
-    route: 'put /inspect/outbound',
+  }),
+  replaceOutboundRules: route('put /inspect/outbound', 'root', {
     summary: 'Replace the rules for outbound calls',
     description:
       'For the root user. The first enabled rule whose `host` matches decides the call: `catch` (the mock CRM responds), `pass`, ' +
       '`block` or `fail` (with a status or a network error). A `delay` rule waits, then the following rules apply. Changes apply ' +
       'to the next call, including calls of running lambdas.',
-    permission: 'root',
     body: json(named('OutboundRulesRequest', outboundRulesRequest)),
     answer: ok(outboundRules),
     errors: [409],
-  },
+  }),
 });

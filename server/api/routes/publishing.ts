@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { object, strictObject } from '../schemas/parts.ts';
-import { defineRoutes, json, ok, permission } from './route.ts';
+import { defineRoutes, json, ok, permission, route } from './route.ts';
 
 const AN_ENVIRONMENT = { id: 'environment_id', of: ['environments'] } as const;
+const mayCopy = permission('lambda.create', AN_ENVIRONMENT.id);
 
 const credentials = z
   .union([
@@ -69,26 +70,22 @@ const carried = object('Carried', {
 export type Applied = z.output<typeof carried>;
 
 export const publishingRoutes = defineRoutes('Publishing', {
-  planPublishing: {
-    route: 'post /inspect/publishing/{environment_id}/plan',
+  planPublishing: route('post /inspect/publishing/{environment_id}/plan', mayCopy, {
     summary: 'Plan a pull or a push',
     description:
       'Copies lambdas with their APIs and endpoints between an environment of this platform and one of another platform, using ' +
       'only the public resource API of both. Values of secrets are never copied.',
-    permission: permission('lambda.create', 'environment_id'),
     target: AN_ENVIRONMENT,
     body: json(strictObject('PublishingRequest', place)),
     answer: ok(plan),
     errors: [409, 502],
     isPrivate: true,
-  },
-  applyPublishing: {
-    route: 'post /inspect/publishing/{environment_id}/carry',
+  }),
+  applyPublishing: route('post /inspect/publishing/{environment_id}/carry', mayCopy, {
     summary: 'Execute a pull or a push',
     description:
       'Performs the steps of a plan in order and stops at the first failure. Repeat the request to do the remaining steps. Returns ' +
       '409 if the steps no longer match the plan. Nothing is deleted.',
-    permission: permission('lambda.create', 'environment_id'),
     target: AN_ENVIRONMENT,
     body: json(
       strictObject('CarryRequest', {
@@ -103,5 +100,5 @@ export const publishingRoutes = defineRoutes('Publishing', {
     answer: ok(carried),
     errors: [409, 502],
     isPrivate: true,
-  },
+  }),
 });

@@ -3,7 +3,7 @@ import { id, logLine, object } from '../schemas/parts.ts';
 import { outboundCall } from './logs.ts';
 import { text } from './parameter.ts';
 import { pageQuery, placesOfPage } from './recorded.ts';
-import { defineRoutes, ok } from './route.ts';
+import { defineRoutes, ok, route } from './route.ts';
 
 const { startedAt, method, url, durationMs, status, error, traceId, caughtBy, warning, rules } = outboundCall.shape;
 const recordedCall = z.object({
@@ -34,35 +34,31 @@ export type RecordedLine = z.output<typeof recordedLine>;
 const ofOneLambda = text('Only this lambda', { format: 'uuid' });
 
 export const outboundListRoutes = defineRoutes('Window', {
-  listOutboundCalls: {
-    route: 'get /inspect/outbound-calls',
+  listOutboundCalls: route('get /inspect/outbound-calls', 'caller', {
     summary: 'List outbound calls of lambdas',
     description:
       'Lists HTTP calls of lambdas that you can view, from finished invocations, newest first. A page can contain fewer calls than ' +
       'requested, even none, and still have a `next`.',
-    permission: 'caller',
     query: {
       q: text('Search terms, as for invocations', { examples: ['is:failed url:crm.example time:>10m'] }),
       lambda: ofOneLambda,
       ...pageQuery,
     },
     answer: ok(object('OutboundCallPage', { calls: z.array(recordedCall), ...placesOfPage })),
-  },
+  }),
 });
 
 export const lineListRoutes = defineRoutes('Logs', {
-  listLogLines: {
-    route: 'get /inspect/log-lines',
+  listLogLines: route('get /inspect/log-lines', 'caller', {
     summary: 'List log lines of lambdas',
     description:
       'Lists log lines of lambdas that you can view, newest first. A page can contain fewer lines than requested, even none, and ' +
       'still have a `next`. To follow one lambda, container or job, use `GET /inspect/logs/{resource_id}`.',
-    permission: 'caller',
     query: {
       q: text('Search terms, as for invocations', { examples: ['stream:stderr lambda:webform "no such lead"'] }),
       lambda: ofOneLambda,
       ...pageQuery,
     },
     answer: ok(object('LogLinePage', { lines: z.array(recordedLine), ...placesOfPage })),
-  },
+  }),
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { count, id, named, object, recordedBody, strictObject, time, traceId } from '../schemas/parts.ts';
 import { invocation } from './logs.ts';
 import { count as amount, choice, countOr, countWithin, required, text, uuid } from './parameter.ts';
-import { defineRoutes, ok, optionalJson, permission } from './route.ts';
+import { defineRoutes, ok, optionalJson, permission, route } from './route.ts';
 
 const MAX_REPLAYS = 500;
 
@@ -200,13 +200,11 @@ const trafficQuery = {
 };
 
 export const recordedRoutes = defineRoutes('Window', {
-  listInvocations: {
-    route: 'get /inspect/invocations',
+  listInvocations: route('get /inspect/invocations', 'caller', {
     summary: 'List invocations of lambdas',
     description:
       'Lists invocations of lambdas that you can view, newest first. A page can contain fewer invocations than requested, even ' +
       'none, and still have a `next`.',
-    permission: 'caller',
     query: { q, lambda: text('Only this lambda', { format: 'uuid' }), ...pageQuery },
     answer: ok(
       object('InvocationPage', {
@@ -215,27 +213,21 @@ export const recordedRoutes = defineRoutes('Window', {
         ...page,
       }),
     ),
-  },
-  listLambdaUse: {
-    route: 'get /inspect/lambda-use',
+  }),
+  listLambdaUse: route('get /inspect/lambda-use', 'caller', {
     summary: 'Count invocations and failures per lambda',
     description: 'Lambdas without a recorded invocation are left out.',
-    permission: 'caller',
     answer: ok(object('LambdaUseList', { lambdas: z.array(lambdaUse) })),
-  },
-  readInvocation: {
-    route: 'get /inspect/invocations/{execution_id}',
+  }),
+  readInvocation: route('get /inspect/invocations/{execution_id}', 'caller', {
     summary: 'Read an invocation',
-    permission: 'caller',
     answer: ok(recordedInvocation),
     errors: [404],
-  },
-  replayInvocation: {
-    route: 'post /inspect/invocations/{execution_id}/replay',
+  }),
+  replayInvocation: route('post /inspect/invocations/{execution_id}/replay', mayReplay, {
     summary: 'Replay an invocation',
     description:
       'Uses the same event or another one, and runs with the identity of the caller. Returns the record of the new invocation.',
-    permission: mayReplay,
     body: optionalJson(
       strictObject('Replay', {
         event: z.unknown().optional().describe('Event to use instead of the original one'),
@@ -247,29 +239,25 @@ export const recordedRoutes = defineRoutes('Window', {
     ),
     answer: ok(invocation.extend({ replayOf: id })),
     errors: [404, 409],
-  },
-  listTraffic: {
-    route: 'get /inspect/traffic',
+  }),
+  listTraffic: route('get /inspect/traffic', 'caller', {
     summary: 'List requests to the platform',
     description:
       'Lists recorded requests, newest first. Requests to public endpoints are included if you can view the endpoint. Of requests ' +
       'to the management API, users with permission to view the entire platform see all, other users see their own. Requests made ' +
       'by the window are not recorded.',
-    permission: 'caller',
     query: {
       q,
       ...trafficQuery,
       ...pageQuery,
     },
     answer: ok(object('TrafficPage', { requests: z.array(recordedRequest), ...page })),
-  },
-  readRequest: {
-    route: 'get /inspect/traffic/{request_seq}',
+  }),
+  readRequest: route('get /inspect/traffic/{request_seq}', 'caller', {
     summary: 'Read a request with headers and bodies',
-    permission: 'caller',
     answer: ok(wholeRequest),
     errors: [404],
-  },
+  }),
 });
 
 const span = z.object({
@@ -297,13 +285,11 @@ const figures = named(
 const FIGURE_LISTS = ['invocations', 'traffic', 'outbound-calls', 'log-lines'] as const;
 
 export const figureRoutes = defineRoutes('Window', {
-  readFigures: {
-    route: 'get /inspect/figures',
+  readFigures: route('get /inspect/figures', 'caller', {
     summary: 'Count records over time',
     description:
       'Counts what the list of the same name contains, however long it is, by result. A log line counts as failed if it was ' +
       'written to standard error. Durations are in milliseconds. The search sets the range, for example `time:>1h`.',
-    permission: 'caller',
     query: {
       of: required(choice('Which list', FIGURE_LISTS)),
       q,
@@ -313,26 +299,22 @@ export const figureRoutes = defineRoutes('Window', {
       buckets: countWithin('Maximum number of buckets', 1, 1_000, 120),
     },
     answer: ok(figures),
-  },
+  }),
 });
 
 export const failureRoutes = defineRoutes('Window', {
-  listFailures: {
-    route: 'get /inspect/failures',
+  listFailures: route('get /inspect/failures', 'caller', {
     summary: 'List current failures and the changes before them',
     description:
       'Lists failures of lambdas that you can view, one for each error, oldest first. A failure is listed until as many ' +
       'invocations in a row succeeded, or replays fixed all of it.',
-    permission: 'caller',
     answer: ok(object('FailureList', { failures: z.array(failure) })),
-  },
-  listMarks: {
-    route: 'get /inspect/marks',
+  }),
+  listMarks: route('get /inspect/marks', 'caller', {
     summary: 'List changes in a range of time',
     description:
       'Returns one entry for each part of the range that contains changes, newest first: commits and, with permission to view the ' +
       'entire platform, changes of outbound rules and events of container engines and deployments.',
-    permission: 'caller',
     query: {
       from: amount('Epoch milliseconds', 0),
       to: amount('Epoch milliseconds; default: now', 0),
@@ -345,20 +327,16 @@ export const failureRoutes = defineRoutes('Window', {
         isCut: z.boolean().describe('There are older changes in the range that were not counted'),
       }),
     ),
-  },
-  readFailure: {
-    route: 'get /inspect/failures/{execution_id}',
+  }),
+  readFailure: route('get /inspect/failures/{execution_id}', 'caller', {
     summary: 'Explain a failed invocation and list similar failures',
-    permission: 'caller',
     answer: ok(failure),
     errors: [404],
-  },
-  replayFailure: {
-    route: 'post /inspect/failures/{execution_id}/replay',
+  }),
+  replayFailure: route('post /inspect/failures/{execution_id}/replay', mayReplay, {
     summary: 'Revert the cause and replay the failed invocations',
     description:
       'Invocations that an earlier replay fixed are skipped. To be able to stop in between, replay a few at a time.',
-    permission: mayReplay,
     body: optionalJson(
       strictObject('FailureReplay', {
         revert: z.int().min(1).optional().describe('A commit to revert first; for the root user'),
@@ -373,5 +351,5 @@ export const failureRoutes = defineRoutes('Window', {
     ),
     answer: ok(failureReplayed),
     errors: [404, 409],
-  },
+  }),
 });

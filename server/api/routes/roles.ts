@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ROLES } from '../../model/rules/roles.ts';
 import { count, id, object, strictObject } from '../schemas/parts.ts';
 import { uuid } from './parameter.ts';
-import { defineRoutes, json, ok, permission } from './route.ts';
+import { defineRoutes, json, ok, permission, route } from './route.ts';
 
 const PLACES = {
   id: 'resource_id',
@@ -26,11 +26,9 @@ export type RoleHolder = z.output<typeof holder>;
 
 /** What callers are permitted to do, and roles: permissions granted together. */
 export const roleRoutes = defineRoutes('Window', {
-  readPermissions: {
-    route: 'get /inspect/permissions',
+  readPermissions: route('get /inspect/permissions', 'caller', {
     summary: 'List your own permissions',
     description: 'On a resource, or on at least one resource of the platform. The window disables what you cannot do.',
-    permission: 'caller',
     query: { on: uuid('Only permissions on this resource (default: on any resource)') },
     answer: ok(
       z.object({
@@ -39,22 +37,18 @@ export const roleRoutes = defineRoutes('Window', {
       }),
     ),
     isPrivate: true,
-  },
-  readRoles: {
-    route: 'get /inspect/roles/{resource_id}',
+  }),
+  readRoles: route('get /inspect/roles/{resource_id}', permission('entitlement.view', 'resource_id'), {
     summary: 'List the roles on a resource',
     description: 'Computed from the entitlements of the resource. Lists users and groups you can view.',
-    permission: permission('entitlement.view', 'resource_id'),
     target: PLACES,
     answer: ok(roles),
-  },
-  setRoles: {
-    route: 'put /inspect/roles/{resource_id}',
+  }),
+  setRoles: route('put /inspect/roles/{resource_id}', permission('entitlement.update', 'resource_id'), {
     summary: 'Assign or remove a role of users and groups',
     description:
       'Changes the entitlements of the resource, and so everything below it, in one commit. A role replaces permissions granted on ' +
       'this resource; inherited permissions stay. `sameAs` copies the permissions of another user or group.',
-    permission: permission('entitlement.update', 'resource_id'),
     target: PLACES,
     body: json(
       strictObject('RolesRequest', {
@@ -64,5 +58,5 @@ export const roleRoutes = defineRoutes('Window', {
       }),
     ),
     answer: ok(roles),
-  },
+  }),
 });

@@ -69,6 +69,15 @@ export interface Route {
 
 export type Routes = Readonly<Record<string, Route>>;
 
+/** A route by its verb and path, and what it requires of its caller. */
+export function route<
+  const Address extends Route['route'],
+  const Needed extends RequiredPermission,
+  const Rest extends Omit<Route, 'tag' | 'route' | 'permission'>,
+>(address: Address, needed: Needed, rest: Rest): { route: Address; permission: Needed } & Rest {
+  return { route: address, permission: needed, ...rest };
+}
+
 /** Routes under one heading, by their operation ids. */
 export function defineRoutes<const Table extends Record<string, Omit<Route, 'tag'>>>(
   tag: string,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { count, id, object, time } from '../schemas/parts.ts';
 import { countOr, text } from './parameter.ts';
-import { defineRoutes, stream } from './route.ts';
+import { defineRoutes, route, stream } from './route.ts';
 
 export const HIT_KINDS = ['resource', 'lead', 'request', 'invocation', 'call', 'line', 'commit'] as const;
 export type HitKind = (typeof HIT_KINDS)[number];
@@ -28,17 +28,15 @@ const part = object('SearchPart', {
 export type SearchPart = z.output<typeof part>;
 
 export const searchRoutes = defineRoutes('Window', {
-  searchAll: {
-    route: 'get /inspect/search',
+  searchAll: route('get /inspect/search', 'caller', {
     summary: 'Search everything that you can view',
     description:
       'Searches resources, leads, requests, invocations, outbound calls, log lines and the history, including decoded bodies. Sends ' +
       'one JSON object per line, newest entries first, while the search runs. To cancel the search, close the connection.',
-    permission: 'caller',
     query: {
       q: text('Words, all of which must occur in an entry, in any letter case; text in quotation marks is one word'),
       limit: countOr(20, 'Maximum number of entries per kind; the others are counted', 1, 200),
     },
     answer: stream(part, 'application/x-ndjson'),
-  },
+  }),
 });

@@ -15,6 +15,7 @@ import {
   permissionOrOwn,
   type Route,
   readJson,
+  route,
 } from './route.ts';
 
 /**
@@ -181,12 +182,10 @@ export const tokenRoutes = securityRoutes('Tokens and keys', {
 
 /** API keys, and revocation of keys and tokens (D-173, D-174). */
 export const keyRoutes = securityRoutes('Tokens and keys', {
-  createApiKey: {
-    route: 'post /security/accounts/{account_id}/apiKeys',
+  createApiKey: route('post /security/accounts/{account_id}/apiKeys', permissionOrOwn('user.update', A_USER.id), {
     summary: 'Create an API key',
     description:
       'Authenticate with an existing API key; a Bearer token is refused. This response is the only one that contains the secret.',
-    permission: permissionOrOwn('user.update', A_USER.id),
     target: A_USER,
     body: optionalJson(
       object('ApiKeyRequest', { orgId: id.nullish().describe('Required for a key of another account') }),
@@ -194,173 +193,127 @@ export const keyRoutes = securityRoutes('Tokens and keys', {
     answer: created(apiKey, 'The new API key'),
     security: ['basic'],
     isPrivate: true,
-  },
-  deleteApiKey: {
-    route: 'delete /security/apiKeys/{api_key}',
+  }),
+  deleteApiKey: route('delete /security/apiKeys/{api_key}', permission('user.update', 'api_key'), {
     summary: 'Revoke an API key',
-    permission: permission('user.update', 'api_key'),
     answer: ok(deletion),
-  },
-  deleteAccessToken: {
-    route: 'delete /security/accessTokens/{token}',
+  }),
+  deleteAccessToken: route('delete /security/accessTokens/{token}', permission('user.update', 'token'), {
     summary: 'Revoke an access token',
-    permission: permission('user.update', 'token'),
     answer: ok(deletion),
-  },
+  }),
 });
 
 /** Accounts and group membership (D-178, D-179). */
 export const accountRoutes = securityRoutes('Accounts', {
-  readOwnAccount: {
-    route: 'get /security/accounts/self',
+  readOwnAccount: route('get /security/accounts/self', 'caller', {
     summary: 'Read the account of the caller',
-    permission: 'caller',
     answer: one,
-  },
-  readAccount: {
-    route: 'get /security/accounts/{account_id}',
+  }),
+  readAccount: route('get /security/accounts/{account_id}', permissionOrOwn('user.view', A_USER.id), {
     summary: 'Read an account',
-    permission: permissionOrOwn('user.view', A_USER.id),
     target: A_USER,
     answer: one,
-  },
-  patchAccount: {
-    route: 'patch /security/accounts/{account_id}',
+  }),
+  patchAccount: route('patch /security/accounts/{account_id}', permissionOrOwn('user.update', A_USER.id), {
     summary: 'Update an account',
-    permission: permissionOrOwn('user.update', A_USER.id),
     target: A_USER,
     body: { ...readJson(z.union([accountChange, patchDocument]), readAccountPatch), mediaTypes: PATCH_TYPES },
     answer: one,
     errors: [409, 422],
-  },
-  deleteAccount: {
-    route: 'delete /security/accounts/{account_id}',
+  }),
+  deleteAccount: route('delete /security/accounts/{account_id}', permission('user.delete', A_USER.id), {
     summary: 'Delete an account and its user',
-    permission: permission('user.delete', A_USER.id),
     target: A_USER,
     answer: noContent,
     errors: [409],
-  },
-  disableAccount: {
-    route: 'post /security/accounts/{account_id}/disable',
+  }),
+  disableAccount: route('post /security/accounts/{account_id}/disable', permission('user.update', A_USER.id), {
     summary: 'Lock an account',
-    permission: permission('user.update', A_USER.id),
     target: A_USER,
     answer: one,
     errors: [409],
-  },
-  enableAccount: {
-    route: 'post /security/accounts/{account_id}/enable',
+  }),
+  enableAccount: route('post /security/accounts/{account_id}/enable', permission('user.update', A_USER.id), {
     summary: 'Unlock an account',
-    permission: permission('user.update', A_USER.id),
     target: A_USER,
     answer: one,
     errors: [409],
-  },
-  readAccountGroup: {
-    route: 'get /security/groups/{group_id}',
+  }),
+  readAccountGroup: route('get /security/groups/{group_id}', permission('group.view', A_GROUP.id), {
     summary: 'Read a group',
-    permission: permission('group.view', A_GROUP.id),
     target: A_GROUP,
     answer: ok(accountGroup),
-  },
-  changeAccountGroup: {
-    route: 'patch /security/groups/{group_id}/accounts',
+  }),
+  changeAccountGroup: route('patch /security/groups/{group_id}/accounts', permission('group.update', A_GROUP.id), {
     summary: 'Add or remove members of a group',
-    permission: permission('group.update', A_GROUP.id),
     target: A_GROUP,
     body: { ...json(membershipPatch), mediaTypes: PATCH_TYPES },
     answer: ok(z.array(namedLink), 'The members after the change'),
-  },
+  }),
 });
 
 export const statusRoutes = securityRoutes('Security service', {
-  readSecurityHealth: {
-    route: 'get /security/health',
+  readSecurityHealth: route('get /security/health', 'none', {
     summary: 'Check the health of the service',
-    permission: 'none',
     answer: ok(health),
-  },
-  readSecurityInfo: {
-    route: 'get /security/info',
+  }),
+  readSecurityInfo: route('get /security/info', 'caller', {
     summary: 'Read the version and time',
-    permission: 'caller',
     answer: ok(object('SecurityInfo', { status: z.literal('healthy'), url: z.url(), time, version: z.string() })),
-  },
-  readInitialization: {
-    route: 'get /security/init',
+  }),
+  readInitialization: route('get /security/init', 'caller', {
     summary: 'Check whether the service is initialized; always true',
-    permission: 'caller',
     answer: ok(z.object({ initialized: z.literal(true) })),
-  },
-  initialize: {
-    route: 'post /security/init',
+  }),
+  initialize: route('post /security/init', 'caller', {
     summary: 'Always refused: the service is already initialized',
-    permission: 'caller',
     errors: [409],
-  },
+  }),
 });
 
 /**
  * Organizations with their accounts and groups. These routes must be last, because the first segment can be the name of any organization.
  */
 export const directoryRoutes = securityRoutes('Directories', {
-  listSecurityOrganizations: {
-    route: 'get /security/orgs',
+  listSecurityOrganizations: route('get /security/orgs', 'caller', {
     summary: 'List the organizations',
-    permission: 'caller',
     answer: ok(z.array(organization)),
-  },
-  readOwnOrganization: {
-    route: 'get /security/orgs/current',
+  }),
+  readOwnOrganization: route('get /security/orgs/current', 'caller', {
     summary: 'Read the organization of the caller',
-    permission: 'caller',
     answer: ok(organization),
-  },
-  listAccountsOfDirectory: {
-    route: 'get /security/directories/{directory_id}/accounts',
+  }),
+  listAccountsOfDirectory: route('get /security/directories/{directory_id}/accounts', 'caller', {
     summary: "List the accounts of the caller's organization",
-    permission: 'caller',
     answer: accounts,
     errors: [404],
-  },
-  listGroupsOfDirectory: {
-    route: 'get /security/directories/{directory_id}/groups',
+  }),
+  listGroupsOfDirectory: route('get /security/directories/{directory_id}/groups', 'caller', {
     summary: "List the groups of the caller's organization",
-    permission: 'caller',
     answer: groups,
     errors: [404],
-  },
-  readSecurityOrganization: {
-    route: 'get /security/{fqon}',
+  }),
+  readSecurityOrganization: route('get /security/{fqon}', permission('org.view', 'fqon'), {
     summary: 'Read an organization',
-    permission: permission('org.view', 'fqon'),
     answer: ok(organization),
-  },
-  listAccounts: {
-    route: 'get /security/{fqon}/accounts',
+  }),
+  listAccounts: route('get /security/{fqon}/accounts', 'caller', {
     summary: 'List the accounts of an organization',
-    permission: 'caller',
     answer: accounts,
-  },
-  listAccountGroups: {
-    route: 'get /security/{fqon}/groups',
+  }),
+  listAccountGroups: route('get /security/{fqon}/groups', 'caller', {
     summary: 'List the groups of an organization',
-    permission: 'caller',
     answer: groups,
-  },
-  listDirectories: {
-    route: 'get /security/{fqon}/directories',
+  }),
+  listDirectories: route('get /security/{fqon}/directories', permission('org.view', 'fqon'), {
     summary: 'List the directory of an organization',
-    permission: permission('org.view', 'fqon'),
     answer: ok(z.array(directory)),
-  },
-  listAccountStores: {
-    route: 'get /security/{fqon}/accountStores',
+  }),
+  listAccountStores: route('get /security/{fqon}/accountStores', permission('org.view', 'fqon'), {
     summary: 'List the account store of an organization',
-    permission: permission('org.view', 'fqon'),
     answer: ok(z.array(accountStore)),
-  },
+  }),
 });
 
 /** Parses form fields; an empty field counts as absent (RFC 6749 section 3.2). Throws 400 for a duplicate (D-171) or missing field. */

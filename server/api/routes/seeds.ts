@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { typeWords } from '../../model/registry.ts';
 import { codeToRun, count, id, named, object } from '../schemas/parts.ts';
 import { flag, text } from './parameter.ts';
-import { defineRoutes, ok, ownBody, stream } from './route.ts';
+import { defineRoutes, ok, ownBody, route, stream } from './route.ts';
 
 const JSON_OR_YAML = ['application/json', 'application/yaml'] as const;
 
@@ -37,14 +37,12 @@ const appliedSeed = object('AppliedSeed', {
 export type AppliedSeed = z.output<typeof appliedSeed>;
 
 export const seedRoutes = defineRoutes('Seeds', {
-  applySeed: {
-    route: 'post /inspect/apply',
+  applySeed: route('post /inspect/apply', 'root', {
     summary: 'Apply a seed document',
     description:
       'For the root user. All changes are one commit; if one is refused, nothing changes. Resources that are not in the document ' +
       'are kept unless `prune` is true. Applying a document twice has no further effect. `codeFile` is not read: send the code as ' +
       '`properties.code`.',
-    permission: 'root',
     isStrict: true,
     query: {
       dryRun: flag('Only report what would change'),
@@ -53,15 +51,13 @@ export const seedRoutes = defineRoutes('Seeds', {
     body: ownBody(seedDocument, ...JSON_OR_YAML),
     answer: ok(appliedSeed, 'The changes, or with `dryRun` the changes that would be made'),
     errors: [404, 409, 422],
-  },
-  exportSeed: {
-    route: 'get /inspect/export',
+  }),
+  exportSeed: route('get /inspect/export', 'root', {
     summary: 'Export the world or one organization as a seed document',
     description:
       'For the root user. Returns YAML, or JSON if the Accept header prefers it. Passwords, values of secrets and credentials of ' +
       'providers are replaced by `<not exported>`; applying the document keeps the stored ones. Applying the document to the same ' +
       'world has no effect.',
-    permission: 'root',
     isStrict: true,
     query: {
       scope: text('Path of an organization: names from the root organization down', {
@@ -71,5 +67,5 @@ export const seedRoutes = defineRoutes('Seeds', {
     },
     answer: stream(seedDocument, ...JSON_OR_YAML),
     errors: [404],
-  },
+  }),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { id, named, object } from '../schemas/parts.ts';
-import { defineRoutes, json, noContent, ok, SEES_ALL } from './route.ts';
+import { defineRoutes, json, noContent, ok, route, SEES_ALL } from './route.ts';
 
 const headers = z.array(z.tuple([z.string().max(256), z.string().max(8_192)])).max(100);
 
@@ -40,28 +40,22 @@ const answerOfRequest = object('AnswerOfRequest', {
 
 /** Requests from the window to public endpoints: the window can only call the platform itself. */
 export const sendingRoutes = defineRoutes('Window', {
-  sendRequest: {
-    route: 'post /inspect/requests',
+  sendRequest: route('post /inspect/requests', SEES_ALL, {
     summary: 'Send a request to a public endpoint',
     description:
       'The request goes through the gateway like any other. Redirects are not followed. The token of the request is hidden in the ' +
       'response; a token for another user is valid for this request only.',
-    permission: SEES_ALL,
     body: json(named('RequestToSend', requestToSend)),
     answer: ok(answerOfRequest),
     errors: [404, 502],
-  },
-  listSavedRequests: {
-    route: 'get /inspect/saved-requests',
+  }),
+  listSavedRequests: route('get /inspect/saved-requests', SEES_ALL, {
     summary: 'List saved requests',
     description: 'Saved requests belong to the platform: all users who can send requests see the same ones.',
-    permission: SEES_ALL,
     answer: ok(savedRequests),
-  },
-  saveRequest: {
-    route: 'post /inspect/saved-requests',
+  }),
+  saveRequest: route('post /inspect/saved-requests', SEES_ALL, {
     summary: 'Save a request under a name',
-    permission: SEES_ALL,
     body: json(
       named(
         'RequestToSave',
@@ -75,12 +69,10 @@ export const sendingRoutes = defineRoutes('Window', {
     ),
     answer: ok(named('SavedRequest', savedRequest)),
     errors: [409],
-  },
-  deleteSavedRequest: {
-    route: 'delete /inspect/saved-requests/{request_name}',
+  }),
+  deleteSavedRequest: route('delete /inspect/saved-requests/{request_name}', SEES_ALL, {
     summary: 'Delete a saved request',
-    permission: SEES_ALL,
     answer: noContent,
     errors: [404],
-  },
+  }),
 });

@@ -3,7 +3,7 @@ import { typeWords } from '../../model/registry.ts';
 import { isTypeWord, type TypeWord } from '../../model/type-words.ts';
 import { id, object, time } from '../schemas/parts.ts';
 import { choice, countOr, flag, list, text, uuid } from './parameter.ts';
-import { defineRoutes, ok, permission } from './route.ts';
+import { defineRoutes, ok, permission, route } from './route.ts';
 
 const count = z.int().min(0);
 const word = z.enum(typeWords);
@@ -41,10 +41,8 @@ const target = { id: 'resource_id', of: [] } as const;
 export const PROVIDER_KINDS = ['CaaS', 'Lambda', 'GatewayManager'] as const;
 
 export const treeRoutes = defineRoutes('Window', {
-  searchTree: {
-    route: 'get /inspect/tree',
+  searchTree: route('get /inspect/tree', 'caller', {
     summary: 'Search resources of the entire world',
-    permission: 'caller',
     query: {
       q: text('Parts of the name, type or id'),
       scope,
@@ -52,53 +50,41 @@ export const treeRoutes = defineRoutes('Window', {
       ...page,
     },
     answer: ok(object('TreeSearch', { rows, above: rows.describe('Ancestors of the rows'), total: count })),
-  },
-  countTree: {
-    route: 'get /inspect/tree/counts',
+  }),
+  countTree: route('get /inspect/tree/counts', 'caller', {
     summary: 'Count the resources per type',
-    permission: 'caller',
     query: { scope },
     answer: ok(object('TreeCounts', { total: count, types })),
-  },
-  readTreePlace: {
-    route: 'get /inspect/tree/{resource_id}',
+  }),
+  readTreePlace: route('get /inspect/tree/{resource_id}', viewPermission, {
     summary: 'Read the position of a resource',
-    permission: viewPermission,
     target,
     answer: ok(object('TreePlace', { resource: node, path: rows.describe('Ancestors, root first'), types })),
-  },
-  listTreeChildren: {
-    route: 'get /inspect/tree/{resource_id}/children',
+  }),
+  listTreeChildren: route('get /inspect/tree/{resource_id}/children', viewPermission, {
     summary: 'List children page by page',
     description: 'Sorted by type and name. If a type has more than 5,000 children, they are sorted by age.',
-    permission: viewPermission,
     target,
     query: page,
     answer: ok(object('TreePage', { rows, total: count, types })),
-  },
-  listTreeProviders: {
-    route: 'get /inspect/tree/{resource_id}/providers',
+  }),
+  listTreeProviders: route('get /inspect/tree/{resource_id}/providers', viewPermission, {
     summary: 'List providers for new resources',
     description:
       'Returns the providers of the organization and of the organizations above, nearest first. Choosing a provider requires no ' +
       'permission (D-117). The list of the resource service contains only providers you can view.',
-    permission: viewPermission,
     target,
     query: { type: choice('Only running resources', PROVIDER_KINDS) },
     answer: ok(object('TreeProviders', { rows })),
-  },
-  countTreeBelow: {
-    route: 'get /inspect/tree/{resource_id}/below',
+  }),
+  countTreeBelow: route('get /inspect/tree/{resource_id}/below', viewPermission, {
     summary: 'Count everything below, at any depth',
-    permission: viewPermission,
     target,
     query: page,
     answer: ok(object('TreeBelow', { rows, total: count, types })),
-  },
-  listRelations: {
-    route: 'get /inspect/tree/{resource_id}/relations',
+  }),
+  listRelations: route('get /inspect/tree/{resource_id}/relations', viewPermission, {
     summary: 'List the references of a resource in both directions',
-    permission: viewPermission,
     target,
     query: { offset: page.offset, limit: page.limit },
     answer: ok(
@@ -108,5 +94,5 @@ export const treeRoutes = defineRoutes('Window', {
         total: count.describe('Number of resources that refer to it'),
       }),
     ),
-  },
+  }),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { apiKey, count, id, named, object, strictObject, time } from '../schemas/parts.ts';
-import { created, defineRoutes, json, noContent, ok, ownBody, permission, stream } from './route.ts';
+import { created, defineRoutes, json, noContent, ok, ownBody, permission, route, stream } from './route.ts';
 
 const key = z
   .string()
@@ -92,52 +92,42 @@ const endpointUse = object('EndpointUse', {
 export type EndpointUse = z.output<typeof endpointUse>;
 
 export const windowRoutes = defineRoutes('Window', {
-  beginSession: {
-    route: 'post /inspect/session',
+  beginSession: route('post /inspect/session', 'none', {
     summary: 'Sign the window in',
     description:
       'Sets a cookie that scripts cannot read. Write requests are accepted only from pages of this address. Browsers also send the ' +
       'cookie to other ports of the same host name. To prevent misuse, the page can bind the cookie to a key and send both.',
-    permission: 'none',
     body: ownBody(sessionRequest),
     answer: ok(z.object({ user: z.object({ id }) })),
     errors: [401, 429],
     isPrivate: true,
-  },
-  readSession: {
-    route: 'get /inspect/session',
+  }),
+  readSession: route('get /inspect/session', 'caller', {
     summary: 'Who is signed in',
-    permission: 'caller',
     answer: ok(session),
     isPrivate: true,
-  },
-  lookAs: {
-    route: 'put /inspect/session/view-as',
+  }),
+  lookAs: route('put /inspect/session/view-as', 'root', {
     summary: 'View as another user',
     description:
       'For the root user in a session of the window. Responses show what the other user sees, and write requests are refused, ' +
       'until you switch back.',
-    permission: 'root',
     body: json(strictObject('ViewAsRequest', { userId: id.nullable().describe('null: switch back to yourself') })),
     answer: ok(session),
     errors: [404],
     isPrivate: true,
-  },
-  endSession: { route: 'delete /inspect/session', summary: 'Sign out', permission: 'none', answer: noContent },
-  stopPlatform: {
-    route: 'post /inspect/stop',
+  }),
+  endSession: route('delete /inspect/session', 'none', { summary: 'Sign out', answer: noContent }),
+  stopPlatform: route('post /inspect/stop', 'root', {
     summary: 'Stop the platform',
     description: 'As Ctrl+C does. For the root user, from this machine only (D-219).',
-    permission: 'root',
     body: json(strictObject('StopRequest', { worldId: id.describe('The world of the platform that is meant') })),
     answer: noContent,
     errors: [409],
-  },
-  createSessionCode: {
-    route: 'post /inspect/session/codes',
+  }),
+  createSessionCode: route('post /inspect/session/codes', 'root', {
     summary: 'Create a one-time sign-in code',
     description: 'For the root user. The code is valid for ten minutes.',
-    permission: 'root',
     answer: created(
       object('SessionCode', {
         code: z.string(),
@@ -145,36 +135,28 @@ export const windowRoutes = defineRoutes('Window', {
       }),
     ),
     isPrivate: true,
-  },
-  readStatus: {
-    route: 'get /inspect/status',
+  }),
+  readStatus: route('get /inspect/status', 'caller', {
     summary: 'Read the status of the platform',
-    permission: 'caller',
     answer: ok(platformStatus),
-  },
-  readPulse: {
-    route: 'get /inspect/pulse',
+  }),
+  readPulse: route('get /inspect/pulse', 'caller', {
     summary: 'Count requests per service and minute',
     description: 'Counted since the platform started. Read requests of the window are not counted.',
-    permission: 'caller',
     answer: ok(platformPulse),
-  },
-  readEndpointUse: {
-    route: 'get /inspect/endpoints',
+  }),
+  readEndpointUse: route('get /inspect/endpoints', 'caller', {
     summary: 'Count requests per public endpoint and show rate limits',
     description: 'Lists endpoints with a rate limit or at least one request.',
-    permission: 'caller',
     answer: ok(z.array(endpointUse)),
-  },
-  followEvents: {
-    route: 'get /inspect/events',
+  }),
+  followEvents: route('get /inspect/events', 'caller', {
     summary: 'Stream change notifications',
     description:
       'Sends server-sent events named after what changed, such as `world`, `traffic` or `leads`. Sends `reset` if the events after ' +
       '`Last-Event-ID` are no longer known.',
-    permission: 'caller',
     answer: stream(z.string(), 'text/event-stream'),
-  },
+  }),
 });
 
 const amount = {
@@ -198,12 +180,10 @@ export type SettingView = z.output<typeof setting>;
 export type StoredAmount = z.output<typeof stored>;
 
 export const settingsRoutes = defineRoutes('Window', {
-  readSettings: {
-    route: 'get /inspect/settings',
+  readSettings: route('get /inspect/settings', 'root', {
     summary: 'Read the configuration and storage sizes',
     description:
       'For the root user. Returns each setting with the origin of its value, and each part of the storage with its size and limit.',
-    permission: 'root',
     answer: ok(
       object('PlatformSettings', {
         settings: z.array(setting),
@@ -215,7 +195,7 @@ export const settingsRoutes = defineRoutes('Window', {
       }),
     ),
     isPrivate: true,
-  },
+  }),
 });
 
 const user = z.object({ id, name: z.string() });
@@ -246,12 +226,10 @@ const keyRequest = json(
 
 /** API keys and tokens without their secrets, and creation of new ones for signed-in users without a key. */
 export const accessRoutes = defineRoutes('Window', {
-  listKeysAndTokens: {
-    route: 'get /inspect/access',
+  listKeysAndTokens: route('get /inspect/access', 'caller', {
     summary: 'List API keys and tokens, newest first',
     description:
       'The root user sees all, other users see their own. To revoke a key, use `DELETE /security/apiKeys/{api_key}`.',
-    permission: 'caller',
     answer: ok(
       object('KeysAndTokens', {
         keys: z.array(knownKey),
@@ -260,43 +238,35 @@ export const accessRoutes = defineRoutes('Window', {
       }),
     ),
     isPrivate: true,
-  },
-  listPasswords: {
-    route: 'get /inspect/access/passwords',
+  }),
+  listPasswords: route('get /inspect/access/passwords', 'root', {
     summary: 'List random passwords',
     description: 'Of root and of users whose seed contains no password, as long as they are in use (D-220).',
-    permission: 'root',
     answer: ok(z.array(object('RandomPassword', { user: z.object({ id, name: z.string() }), password: z.string() }))),
     isPrivate: true,
-  },
-  endToken: {
-    route: 'delete /inspect/access/tokens/{token_id}',
+  }),
+  endToken: route('delete /inspect/access/tokens/{token_id}', 'caller', {
     summary: 'Revoke a token',
     description: 'By the id from the list. Clients that use the token must sign in again.',
-    permission: 'caller',
     answer: noContent,
     errors: [404],
-  },
-  makeApiKey: {
-    route: 'post /inspect/access/keys',
+  }),
+  makeApiKey: route('post /inspect/access/keys', permission('user.update', 'userId'), {
     summary: 'Create an API key for an account',
     description:
       'Same as `POST /security/accounts/{id}/apiKeys`, but accepts all ways to authenticate. Only this response contains the secret.',
-    permission: permission('user.update', 'userId'),
     body: keyRequest,
     answer: created(apiKey),
     errors: [404],
     isPrivate: true,
-  },
-  makeToken: {
-    route: 'post /inspect/access/tokens',
+  }),
+  makeToken: route('post /inspect/access/tokens', permission('user.update', 'userId'), {
     summary: 'Create an access token for an account',
     description:
       'Same as `POST /security/{fqon}/oauth/issue`, but without a password. Only this response contains the token.',
-    permission: permission('user.update', 'userId'),
     body: keyRequest,
     answer: created(object('NewToken', { accessToken: z.string(), accountId: id, expiresInS: z.int().min(1) })),
     errors: [404, 409],
     isPrivate: true,
-  },
+  }),
 });

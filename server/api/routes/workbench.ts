@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { A_LAMBDA, object, strictObject, time } from '../schemas/parts.ts';
-import { defineRoutes, json, noContent, ok, permission } from './route.ts';
+import { defineRoutes, json, noContent, ok, permission, route } from './route.ts';
 
 const MAX_EVENTS = 50;
 const LONGEST_EVENT = 256 * 1024;
@@ -55,59 +55,47 @@ const workbench = object('Workbench', {
 });
 
 export const workbenchRoutes = defineRoutes('Workbench', {
-  readWorkbench: {
-    route: 'get /inspect/lambdas/{lambda_id}/workbench',
+  readWorkbench: route('get /inspect/lambdas/{lambda_id}/workbench', permission('lambda.view', A_LAMBDA.id), {
     summary: 'Read the test events, linked file, debugger and next scheduled run',
     description: 'Only the root user sees the linked file and the debugger.',
-    permission: permission('lambda.view', A_LAMBDA.id),
     target: A_LAMBDA,
     answer: ok(workbench),
-  },
-  replaceTestEvents: {
-    route: 'put /inspect/lambdas/{lambda_id}/events',
+  }),
+  replaceTestEvents: route('put /inspect/lambdas/{lambda_id}/events', permission('lambda.invoke', A_LAMBDA.id), {
     summary: 'Replace the test events',
-    permission: permission('lambda.invoke', A_LAMBDA.id),
     target: A_LAMBDA,
     body: json(testEvents),
     answer: ok(testEvents),
-  },
-  linkFile: {
-    route: 'post /inspect/lambdas/{lambda_id}/link',
+  }),
+  linkFile: route('post /inspect/lambdas/{lambda_id}/link', 'root', {
     summary: "Link the lambda's code to a file",
     description:
       'For the root user. The file is on the machine of the platform. Its content is copied to the lambda now and whenever the ' +
       'file is saved. Each copy is a separate commit with the source `file`.',
-    permission: 'root',
     target: A_LAMBDA,
     body: json(linkRequest),
     answer: ok(fileLink),
     errors: [409, 422],
-  },
-  unlinkFile: {
-    route: 'delete /inspect/lambdas/{lambda_id}/link',
+  }),
+  unlinkFile: route('delete /inspect/lambdas/{lambda_id}/link', 'root', {
     summary: "Unlink the lambda's code",
     description: 'For the root user. The lambda keeps its current code.',
-    permission: 'root',
     target: A_LAMBDA,
     answer: noContent,
-  },
-  debugLambda: {
-    route: 'post /inspect/lambdas/{lambda_id}/debug',
+  }),
+  debugLambda: route('post /inspect/lambdas/{lambda_id}/debug', 'root', {
     summary: 'Start debugging a lambda',
     description:
       'For the root user. From the next invocation, the lambda runs in one process without a timeout until you stop debugging. At ' +
       'most ten lambdas can be debugged at a time; another one returns 409.',
-    permission: 'root',
     target: A_LAMBDA,
     answer: ok(debugging),
     errors: [409],
-  },
-  endDebugging: {
-    route: 'delete /inspect/lambdas/{lambda_id}/debug',
+  }),
+  endDebugging: route('delete /inspect/lambdas/{lambda_id}/debug', 'root', {
     summary: 'Stop debugging a lambda',
     description: 'For the root user. An invocation at a breakpoint ends as `interrupted`.',
-    permission: 'root',
     target: A_LAMBDA,
     answer: noContent,
-  },
+  }),
 });
