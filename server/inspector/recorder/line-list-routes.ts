@@ -2,15 +2,12 @@ import type { Router } from 'express';
 import { lineListRoutes, type RecordedLine } from '../../api/routes/recorded-parts.ts';
 import { lineQuery } from '../../api/routes/recorded-queries.ts';
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
-import { visibilityFor } from '../../api/server/visibility.ts';
 import type { LogLine } from '../../model/invocation.ts';
 import { exactTimeOf } from '../../model/iso-time.ts';
 import type { StoredResource } from '../../model/record.ts';
-import { scopeOf } from '../../model/rules/scope.ts';
 import type { Placed } from '../../storage/records/record-log.ts';
-import { hiding } from './hiding.ts';
 import { traceOfInvocation } from './recorded-invocation.ts';
-import { type RecordedData, readQuery } from './recorder-routes.ts';
+import { pageOf, type RecordedData, readingFor, readQuery } from './recorder-routes.ts';
 
 const MAX_LOOKED = 20_000;
 
@@ -35,35 +32,21 @@ export function linesOf(
 }
 
 export function lineListRouter(
-  { lines, recorder, secrets, nowMs }: Pick<RecordedData, 'lines' | 'recorder' | 'secrets' | 'nowMs'>,
+  data: Pick<RecordedData, 'lines' | 'recorder' | 'secrets' | 'nowMs'>,
   guard: RouteGuard,
 ): Router {
-  const { view } = guard;
+  const { ring } = data.lines;
   return mountRoutes(lineListRoutes, guard, {
     listLogLines({ caller, query: { q = '', lambda, scope, ...page } }) {
-      const hide = hiding(secrets());
-      const query = readQuery(lineQuery(q, nowMs()));
-      const isInScope = scopeOf(view, scope);
-      const visibility = visibilityFor(guard, caller);
-      const seen = view
-        .all('lambdas')
-        .filter(
-          ({ id }) => (lambda === undefined || id === lambda.toLowerCase()) && isInScope(id) && visibility.sees(id),
-        );
-      const { byGroup, rowOf, factsOf } = linesOf({ lines, recorder }, seen);
-      const { items, next } = lines.ring.page({
-        ...page,
-        maxLooked: MAX_LOOKED,
-        fromMs: query.fromMs,
-        toMs: query.toMs,
-        isWanted: (placed) => byGroup.has(lines.ring.groupAt(placed.seq)) && query.matches(hide.facts(factsOf(placed))),
+      const { hide, isWanted } = readingFor(data, guard, caller, { scope, only: lambda });
+      const { matches, fromMs, toMs } = readQuery(lineQuery(q, data.nowMs()));
+      const seen = guard.view.all('lambdas').filter(({ id }) => isWanted(id));
+      const { byGroup, rowOf, factsOf } = linesOf(data, seen);
+      const { items, ...places } = pageOf(data.recorder, ring, {
+        ...{ ...page, fromMs, toMs, maxLooked: MAX_LOOKED },
+        isWanted: (placed) => byGroup.has(ring.groupAt(placed.seq)) && matches(hide.facts(factsOf(placed))),
       });
-      return {
-        lines: hide.value(items.map(rowOf)),
-        newest: lines.ring.newest,
-        run: recorder.run,
-        ...(next !== undefined && { next }),
-      };
+      return { lines: hide.value(items.map(rowOf)), ...places };
     },
   });
 }

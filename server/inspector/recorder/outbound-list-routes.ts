@@ -2,11 +2,8 @@ import type { Router } from 'express';
 import { outboundListRoutes, type RecordedCall } from '../../api/routes/recorded-parts.ts';
 import { type OutboundFacts, outboundQuery } from '../../api/routes/recorded-queries.ts';
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
-import { visibilityFor } from '../../api/server/visibility.ts';
-import { scopeOf } from '../../model/rules/scope.ts';
 import type { ByteLog } from '../../storage/records/byte-log.ts';
-import type { Placed } from '../../storage/records/record-log.ts';
-import { hiding } from './hiding.ts';
+import type { PageQuery, Placed } from '../../storage/records/record-log.ts';
 import {
   type RecordedCall as Call,
   detailsOf,
@@ -14,12 +11,11 @@ import {
   toReferredView,
 } from './recorded-invocation.ts';
 import type { Recorder } from './recorder.ts';
-import { type RecordedData, readQuery } from './recorder-routes.ts';
+import { MAX_LOOKED, type RecordedData, readingFor, readQuery } from './recorder-routes.ts';
 import { toSearchedText } from './shown-body.ts';
 
 /** Most calls of one invocation that are recorded, and then some: the place of a call is counted within that of its invocation. */
 const CALLS_EACH = 4_096;
-const MAX_LOOKED = 5_000;
 const SEARCHED_CHARACTERS = 16 * 1024;
 
 /** A call among those of all invocations. */
@@ -30,16 +26,7 @@ interface PlacedCall {
   call: Call;
 }
 
-interface CallPageQuery {
-  limit: number;
-  /** Only those older than this place. */
-  before?: number | undefined;
-  /** Only those newer than this place. */
-  after?: number | undefined;
-  /** Of invocations that ended before that nothing is wanted, epoch milliseconds. */
-  fromMs: number;
-  /** Of invocations that began later nothing is wanted, epoch milliseconds. */
-  toMs: number;
+interface CallPageQuery extends Omit<PageQuery<never>, 'isWanted' | 'maxLooked'> {
   isOf(one: RecordedInvocation): boolean;
   isWanted(call: PlacedCall): boolean;
 }
@@ -47,14 +34,13 @@ interface CallPageQuery {
 /** Calls of lambdas, newest first. `next` leads on, as `before`, when older ones may follow. */
 function pageOfCalls(
   { invocations, bodies }: Pick<Recorder, 'invocations' | 'bodies'>,
-  { limit, before, after = 0, fromMs, toMs, isOf, isWanted }: CallPageQuery,
+  { before, after = 0, isOf, isWanted, ...page }: CallPageQuery,
 ): { calls: PlacedCall[]; next: number | undefined } {
+  const { limit } = page;
   const calls: PlacedCall[] = [];
   const { next } = invocations.page({
-    limit,
+    ...page,
     maxLooked: MAX_LOOKED,
-    fromMs,
-    toMs,
     before: before === undefined ? undefined : Math.trunc(before / CALLS_EACH) + 1,
     // Of an invocation whose calls are known to a part, the others may be new.
     after: Math.max(0, Math.trunc((after + 1) / CALLS_EACH) - 1),
@@ -70,13 +56,7 @@ function pageOfCalls(
     },
   });
   if (calls.length < limit) return { calls, next: next === undefined ? undefined : next * CALLS_EACH };
-  const page = calls.slice(0, limit);
-  return { calls: page, next: page.at(-1)?.seq };
-}
-
-/** Place of the newest call that there may be, for `after`. */
-function newestCall({ invocations }: Pick<Recorder, 'invocations'>): number {
-  return (invocations.newest + 1) * CALLS_EACH - 1;
+  return { calls: calls.slice(0, limit), next: calls[limit - 1]?.seq };
 }
 
 export function callsIn(
@@ -105,28 +85,25 @@ function toCallView({ seq, of, call }: PlacedCall): RecordedCall {
 }
 
 export function outboundListRouter(
-  { recorder, secrets, nowMs }: Pick<RecordedData, 'recorder' | 'secrets' | 'nowMs'>,
+  data: Pick<RecordedData, 'recorder' | 'secrets' | 'nowMs'>,
   guard: RouteGuard,
 ): Router {
+  const { invocations, bodies } = data.recorder;
   return mountRoutes(outboundListRoutes, guard, {
     listOutboundCalls({ caller, query: { q = '', lambda, scope, ...page } }) {
-      const hide = hiding(secrets());
-      const query = readQuery(outboundQuery(q, nowMs()));
-      const isInScope = scopeOf(guard.view, scope);
-      const { sees } = visibilityFor(guard, caller);
-      const { calls, next } = pageOfCalls(recorder, {
-        ...page,
-        fromMs: query.fromMs,
-        toMs: query.toMs,
-        isOf: ({ lambdaId }) =>
-          sees(lambdaId) && (lambda === undefined || lambdaId === lambda.toLowerCase()) && isInScope(lambdaId),
-        isWanted: (call) => query.matches(hide.facts(factsOfCall(recorder.bodies, call))),
+      const { hide, isWanted } = readingFor(data, guard, caller, { scope, only: lambda });
+      const { matches, fromMs, toMs } = readQuery(outboundQuery(q, data.nowMs()));
+      const { calls, next } = pageOfCalls(data.recorder, {
+        ...{ ...page, fromMs, toMs },
+        isOf: ({ lambdaId }) => isWanted(lambdaId),
+        isWanted: (call) => matches(hide.facts(factsOfCall(bodies, call))),
       });
       return {
         calls: calls.map((call) => hide.value(toCallView(call))),
-        newest: newestCall(recorder),
-        run: recorder.run,
-        ...(next !== undefined && { next }),
+        // The place of the newest call that there may be.
+        newest: (invocations.newest + 1) * CALLS_EACH - 1,
+        run: data.recorder.run,
+        next,
       };
     },
   });

@@ -8,10 +8,10 @@ import { PlatformError } from '../../model/errors.ts';
 import type { LambdaInvoker, StartedInvocation } from '../../model/invocation.ts';
 import { exactTimeOf } from '../../model/iso-time.ts';
 import type { Query, ReadQuery } from '../../model/query-language.ts';
-import type { Uuid, WorldView } from '../../model/record.ts';
+import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { scopeOf } from '../../model/rules/scope.ts';
 import type { HistoryService } from '../../services/history/history-service.ts';
-import type { Placed } from '../../storage/records/record-log.ts';
+import type { PageQuery, Placed, RecordLog } from '../../storage/records/record-log.ts';
 import type { ActivityLog } from './activity-log.ts';
 import { hiding } from './hiding.ts';
 import type { KeptLines } from './kept-lines.ts';
@@ -27,21 +27,22 @@ import {
 import type { Recorder } from './recorder.ts';
 import { replay } from './replay.ts';
 
-/** So many requests to the management API are read to count one's own. */
+/** So many requests to the management API, which have no index, are read to count one's own. */
 const MAX_OWN_READ = 500;
 
-const maxLooked = 5_000;
+/** So many records of a list are looked at for one page. */
+export const MAX_LOOKED = 5_000;
 
-/** A recorded invocation. Throws 404. */
-export function getInvocation({ invocations }: Pick<Recorder, 'invocations'>, id: string) {
+/** A recorded invocation. Throws 404, also for those of lambdas that the caller may not view. */
+export function getInvocation(
+  { invocations }: Pick<Recorder, 'invocations'>,
+  id: string,
+  sees: (lambdaId: Uuid) => boolean = () => true,
+) {
   const found = invocations.find(id.toLowerCase());
-  if (found) return found;
-  throw notAmong({ invocations }, id);
-}
-
-function notAmong({ invocations }: Pick<Recorder, 'invocations'>, id: string): PlatformError {
+  if (found && sees(found.item.lambdaId)) return found;
   const which = `the newest ${invocations.maxItems}, or you do not have permission to view its lambda`;
-  return new PlatformError(404, `invocation '${id.slice(0, 64)}' is not among ${which}`);
+  throw new PlatformError(404, `invocation '${id.slice(0, 64)}' is not among ${which}`);
 }
 
 export interface RecordedData {
@@ -76,74 +77,87 @@ export function recordedFacts(recorder: Recorder) {
 
 /** Requests to endpoints that one may view, and one's own to the management API. */
 export const isSeenBy =
-  (caller: Caller, { sees }: Visibility) =>
+  (caller: Caller, sees: Visibility['sees']) =>
   (item: RecordedExchange): boolean =>
     item.endpointId === undefined && item.userId === caller.userId ? true : sees(item.endpointId);
 
+/** What one caller may see, with secrets hidden, of the resources in `scope`, or of `only` one of them. */
+export function readingFor(
+  { secrets }: Pick<RecordedData, 'secrets'>,
+  guard: RouteGuard,
+  caller: Caller,
+  { scope, only }: { scope?: Uuid | undefined; only?: Uuid | undefined } = {},
+) {
+  const { seesAll, sees } = visibilityFor(guard, caller);
+  const isInScope = scopeOf(guard.view, scope);
+  const isAsked = (id: Uuid | undefined) => (only === undefined || id === only.toLowerCase()) && isInScope(id);
+  const isWanted = (id: Uuid | undefined) => isAsked(id) && sees(id);
+  return { hide: hiding(secrets()), seesAll, sees, isAsked, isWanted };
+}
+
+/** A page of a list, with the places that lead on. */
+export function pageOf<T>(
+  { run }: Pick<Recorder, 'run'>,
+  log: RecordLog<T>,
+  page: Omit<PageQuery<T>, 'maxLooked'> & { maxLooked?: number },
+) {
+  return { ...log.page({ maxLooked: MAX_LOOKED, ...page }), newest: log.newest, run };
+}
+
+/** Number of records that a caller may view: by their resources, and of those that have none the newest that are the caller's own. */
+function countOf<T>(
+  log: RecordLog<T>,
+  owners: readonly StoredResource[],
+  { seesAll, sees }: Visibility,
+  isOwn: (item: T) => boolean = () => false,
+): number {
+  if (seesAll) return log.size;
+  const groups = new Set(owners.flatMap(({ id }) => (sees(id) ? log.groupOf(id) : [])));
+  const ofNone = log.groupOf('');
+  let [count, read] = [0, 0];
+  for (const { seq, group } of log.marks()) {
+    if (groups.has(group)) count += 1;
+    else if (group === ofNone && read++ < MAX_OWN_READ) {
+      const found = log.at(seq);
+      if (found && isOwn(found.item)) count += 1;
+    }
+  }
+  return count;
+}
+
 type RouterData = Pick<RecordedData, 'recorder' | 'invoker' | 'secrets' | 'nowMs' | 'refusalOf'>;
-type RecordedHandlers = Handlers<typeof recordedRoutes>;
 
 /** Records, newest first. A page can contain fewer than requested, even none, although more pages follow. */
 export function recorderRouter(data: RouterData, guard: RouteGuard): Router {
-  const handlers = { ...invocationHandlers(data, guard), ...requestHandlers(data, guard) };
-  return mountRoutes(recordedRoutes, guard, handlers, { execution_id: invocationFinder(data.recorder, guard.view) });
-}
-
-function invocationHandlers(
-  { recorder, invoker, secrets, nowMs, refusalOf }: RouterData,
-  guard: RouteGuard,
-): Pick<RecordedHandlers, 'listInvocations' | 'listLambdaUse' | 'readInvocation' | 'replayInvocation'> {
+  const { recorder, invoker, secrets, nowMs, refusalOf } = data;
   const { view } = guard;
   const { invocations, exchanges, bodies } = recorder;
-  const { rowOf, factsOf } = recordedFacts(recorder);
-  /** An invocation that the caller may view. Throws 404 for all others, as if they did not exist. */
-  const getSeen = (caller: Caller, id: string) => {
-    const found = getInvocation(recorder, id);
-    if (visibilityFor(guard, caller).sees(found.item.lambdaId)) return found;
-    throw notAmong(recorder, id);
-  };
-  /** Number of records that the caller may view. */
-  const totalFor = ({ seesAll, sees }: Visibility): number => {
-    if (seesAll) return invocations.size;
-    const groups = new Set(view.all('lambdas').flatMap(({ id }) => (sees(id) ? invocations.groupOf(id) : [])));
-    let seen = 0;
-    for (const { group } of invocations.marks()) if (groups.has(group)) seen += 1;
-    return seen;
-  };
-
-  return {
+  const { rowOf, factsOf, requestRowOf, requestFactsOf } = recordedFacts(recorder);
+  const handlers: Handlers<typeof recordedRoutes> = {
     listInvocations({ caller, query: { q = '', lambda, scope, ...page } }) {
-      const hide = hiding(secrets());
-      const query = readQuery(invocationQuery(q, nowMs()));
-      const isInScope = scopeOf(view, scope);
-      const visibility = visibilityFor(guard, caller);
-      const isOf = ({ lambdaId }: { lambdaId: Uuid }) =>
-        visibility.sees(lambdaId) && (lambda === undefined || lambdaId === lambda.toLowerCase()) && isInScope(lambdaId);
-      const { items, next } = invocations.page({
-        ...page,
-        maxLooked,
-        fromMs: query.fromMs,
-        toMs: query.toMs,
-        isWanted: (placed) => isOf(placed.item) && query.matches(hide.facts(factsOf(placed))),
+      const { hide, isWanted, ...visibility } = readingFor(data, guard, caller, { scope, only: lambda });
+      const isOf = ({ lambdaId }: { lambdaId: Uuid }) => isWanted(lambdaId);
+      const { matches, fromMs, toMs } = readQuery(invocationQuery(q, nowMs()));
+      const { items, ...places } = pageOf(recorder, invocations, {
+        ...{ ...page, fromMs, toMs },
+        isWanted: (placed) => isOf(placed.item) && matches(hide.facts(factsOf(placed))),
       });
       return {
         invocations: items.map((placed) => hide.value(rowOf(placed))),
         running: recorder.running.filter(isOf).map(toStartedView),
-        total: totalFor(visibility),
-        newest: invocations.newest,
-        run: recorder.run,
-        ...(next !== undefined && { next }),
+        total: countOf(invocations, view.all('lambdas'), visibility),
+        ...places,
       };
     },
     listLambdaUse({ caller }) {
-      const { sees } = visibilityFor(guard, caller);
-      const lambdas = lambdaUse(recorder, refusalOf).filter(({ lambdaId }) => sees(lambdaId));
-      return hiding(secrets()).value({ lambdas });
+      const { hide, sees } = readingFor(data, guard, caller);
+      return hide.value({ lambdas: lambdaUse(recorder, refusalOf).filter(({ lambdaId }) => sees(lambdaId)) });
     },
     readInvocation({ caller, path }) {
-      const { item, seq } = getSeen(caller, path.execution_id);
+      const { hide, sees } = readingFor(data, guard, caller);
+      const { item, seq } = getInvocation(recorder, path.execution_id, sees);
       const exchange = exchanges.find(item.executionId);
-      return hiding(secrets()).value({
+      return hide.value({
         seq,
         ...toRecordedView(bodies, item),
         ...(exchange && {
@@ -157,75 +171,34 @@ function invocationHandlers(
       const invocation = await replay({ recorder, invoker }, item, { caller, creds }, body);
       return hiding(secrets()).value({ ...toInvocationView(invocation), replayOf: item.executionId });
     },
-  };
-}
-
-function requestHandlers(
-  { recorder, secrets, nowMs }: RouterData,
-  guard: RouteGuard,
-): Pick<RecordedHandlers, 'listTraffic' | 'readRequest'> {
-  const { view } = guard;
-  const { exchanges, bodies } = recorder;
-  const { requestRowOf, requestFactsOf } = recordedFacts(recorder);
-  /**
-   * Number of requests that the caller may view; of their own ones to the management API, only the newest are counted, because they have no
-   * index.
-   */
-  const trafficFor = (caller: Caller, visibility: Visibility): number => {
-    if (visibility.seesAll) return exchanges.size;
-    const groups = new Set(
-      view.all('apiendpoints').flatMap(({ id }) => (visibility.sees(id) ? exchanges.groupOf(id) : [])),
-    );
-    const ofNone = exchanges.groupOf('');
-    const isSeen = isSeenBy(caller, visibility);
-    let [seen, read] = [0, 0];
-    for (const { seq, group } of exchanges.marks()) {
-      if (groups.has(group)) seen += 1;
-      else if (group === ofNone && read < MAX_OWN_READ) {
-        read += 1;
-        const found = exchanges.at(seq);
-        if (found && isSeen(found.item)) seen += 1;
-      }
-    }
-    return seen;
-  };
-
-  return {
     listTraffic({ caller, query: { q = '', endpoint, plane, scope, ...page } }) {
-      const hide = hiding(secrets());
-      const query = readQuery(exchangeQuery(q, nowMs()));
-      const visibility = visibilityFor(guard, caller);
-      const isSeen = isSeenBy(caller, visibility);
-      const isInScope = scopeOf(view, scope);
-      const { items, next } = exchanges.page({
-        ...page,
-        maxLooked,
-        fromMs: query.fromMs,
-        toMs: query.toMs,
-        isWanted: ({ item, seq }) =>
-          (endpoint === undefined || item.endpointId === endpoint.toLowerCase()) &&
-          (plane === undefined || item.plane === plane) &&
-          isSeen(item) &&
-          isInScope(item.endpointId) &&
-          query.matches(hide.facts(requestFactsOf({ item, seq }))),
+      const { hide, isAsked, ...visibility } = readingFor(data, guard, caller, { scope, only: endpoint });
+      const isSeen = isSeenBy(caller, visibility.sees);
+      const { matches, fromMs, toMs } = readQuery(exchangeQuery(q, nowMs()));
+      const { items, ...places } = pageOf(recorder, exchanges, {
+        ...{ ...page, fromMs, toMs },
+        isWanted: (placed) =>
+          (plane === undefined || placed.item.plane === plane) &&
+          isSeen(placed.item) &&
+          isAsked(placed.item.endpointId) &&
+          matches(hide.facts(requestFactsOf(placed))),
       });
       return {
         requests: items.map((placed) => hide.value(requestRowOf(placed))),
-        total: trafficFor(caller, visibility),
-        newest: exchanges.newest,
-        run: recorder.run,
-        ...(next !== undefined && { next }),
+        total: countOf(exchanges, view.all('apiendpoints'), visibility, isSeen),
+        ...places,
       };
     },
     readRequest({ caller, path: { request_seq: seq } }) {
+      const { hide, sees } = readingFor(data, guard, caller);
       const found = /^\d{1,15}$/.test(seq) ? exchanges.at(Number(seq)) : undefined;
-      if (!found || !isSeenBy(caller, visibilityFor(guard, caller))(found.item))
+      if (!found || !isSeenBy(caller, sees)(found.item))
         throw new PlatformError(404, `request '${seq.slice(0, 64)}' is not among the newest ${exchanges.maxItems}`);
       const { item } = found;
-      const shown = toWholeExchangeView(bodies, item, found.seq, recorder.failuresOf(item.executionId));
-      return hiding(secrets()).value(shown);
+      return hide.value(toWholeExchangeView(bodies, item, found.seq, recorder.failuresOf(item.executionId)));
     },
   };
+  return mountRoutes(recordedRoutes, guard, handlers, { execution_id: invocationFinder(recorder, view) });
 }
 
 /** An invocation, which what is asked of its lambda is asked of: only then it has to be there. */
