@@ -1,8 +1,6 @@
 import { mkdir, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { KeyedLog } from '../model/keyed-log.ts';
 import type { World } from '../model/record.ts';
-import { CappedLog } from '../storage/files/capped-log.ts';
 import type { StorageBackend } from '../storage/files/files.ts';
 import { riskOfFolder } from '../storage/files/folder-risk.ts';
 import { type OpenKeyedLog, openKeyedLog } from '../storage/files/keyed-log.ts';
@@ -53,16 +51,14 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
   };
   const watch = watchStorage({ failures, tell: onWarning });
   cleanup.add(() => watch.stop());
-  const keyed: Record<string, KeyedLog<unknown>> = {};
   for (const [name, { caps }] of logs) {
-    const log = await openKeyedLog(files, { name, fsync, onWarning });
+    const log = await openKeyedLog(files, { name, fsync, caps, onWarning });
     cleanup.add(() => log.close());
     opened.set(name, log);
-    keyed[name] = caps ? new CappedLog(log, caps) : log;
   }
   return {
     store,
-    logs: keyed as object as Logs, // each is opened as its name declares it
+    logs: Object.fromEntries(opened) as object as Logs, // each is opened as its name declares it
     folder: dir,
     /** The lambdas' own: homes, code, packages. */
     scratchFolder: await makeScratch(dir, cleanup),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { once, systemError, TestFiles } from '../../testing/storage-files.ts';
-import { openKeyedLog } from './keyed-log.ts';
+import { type OpenKeyedLog, openKeyedLog } from './keyed-log.ts';
 import { MemoryFiles } from './memory-files.ts';
 
 const warnings: string[] = [];
@@ -115,5 +115,66 @@ describe('a file', () => {
     await files.replace('log.jsonl', once(Buffer.from(damaged)));
     await expect(open(files)).rejects.toThrow(/log\.jsonl, line 2: the checksum .* The 1 lines before it are intact/);
     expect(await text(files)).toBe(damaged);
+  });
+});
+
+const KILO = 'x'.repeat(1_000);
+const keysOf = (log: OpenKeyedLog<unknown>) => Array.from(log.entries(), ([key]) => key);
+
+const capped = (maxItems: number, maxBytes: number, files = new TestFiles()) =>
+  openKeyedLog<unknown>(files, { ...options, caps: { maxItems, maxBytes } });
+
+describe('a log with caps', () => {
+  test('lets the oldest go above its number', async () => {
+    const log = await capped(3, 1_000_000);
+    for (const key of ['a', 'b', 'c', 'd', 'e']) await log.put(key, { key });
+    expect(keysOf(log)).toEqual(['c', 'd', 'e']);
+  });
+
+  test('lets the oldest go above its weight, however few there are', async () => {
+    const log = await capped(100, 3_500);
+    for (const key of ['a', 'b', 'c', 'd', 'e']) await log.put(key, KILO);
+    expect(keysOf(log)).toEqual(['c', 'd', 'e']);
+    expect(log.sizeBytes).toBeLessThanOrEqual(3_500);
+  });
+
+  test('counts many small members for what they take', async () => {
+    const log = await capped(100, 100_000);
+    const form = Array.from({ length: 1_000 }, () => ({ name: 'a', value: '' }));
+    await log.put('first', form);
+    await log.put('second', form);
+    expect(keysOf(log)).toEqual(['second']);
+  });
+
+  test('keeps the newest, whatever it weighs', async () => {
+    const log = await capped(100, 10);
+    await log.put('a', KILO);
+    await log.put('b', KILO);
+    expect(keysOf(log)).toEqual(['b']);
+  });
+
+  test('counts a record that grows and lets others go for it, not it', async () => {
+    const log = await capped(100, 5_500);
+    for (const key of ['a', 'b', 'c']) await log.put(key, KILO);
+    await log.put('a', KILO.repeat(4));
+    expect(keysOf(log)).toEqual(['a', 'c']);
+  });
+
+  test('counts existing entries when it opens, and no deleted ones', async () => {
+    const files = new TestFiles();
+    const before = await capped(100, 1_000_000, files);
+    await Promise.all(['a', 'b', 'c'].map((key) => before.put(key, KILO)));
+    await before.remove('b');
+    const log = await capped(100, 2_500, files);
+    expect(log.sizeBytes).toBe(before.sizeBytes);
+    await log.put('d', KILO);
+    expect(keysOf(log)).toEqual(['c', 'd']);
+  });
+
+  test('counts right after many puts and removes at once', async () => {
+    const log = await capped(5, 1_000_000);
+    await Promise.all(Array.from({ length: 50 }, (_, at) => log.put(`k${at % 20}`, KILO)));
+    await Promise.all(keysOf(log).map((key) => log.remove(key)));
+    expect([log.size, log.sizeBytes]).toEqual([0, 0]);
   });
 });

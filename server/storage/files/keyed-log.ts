@@ -1,4 +1,5 @@
 import { type PlatformError, reasonOf } from '../../model/errors.ts';
+import { heldBytes } from '../../model/held-bytes.ts';
 import { isJsonObject } from '../../model/json.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import { AppendFile } from './append-file.ts';
@@ -6,13 +7,21 @@ import { readCheckedLines, toCheckedLine } from './checked-line.ts';
 import type { FsyncPolicy, StoreFiles } from './files.ts';
 import { chunked } from './yielding.ts';
 
+/** Limits of a log: the oldest records are removed when one is added, but never the new one. */
+export interface Caps {
+  maxItems: number;
+  maxBytes: number;
+}
+
+const UNCAPPED: Caps = { maxItems: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY };
+
 /** A log is compacted when less than half of its lines are current, but not below this size. */
 const REWRITE_MIN_BYTES = 1024 * 1024;
 
 /** A change that cannot be saved rejects with 503 and is undone with later ones. Throws StoreError if the file is damaged. */
 export async function openKeyedLog<T>(
   files: StoreFiles,
-  options: { name: string; fsync?: FsyncPolicy; onWarning(message: string): void },
+  options: { name: string; fsync?: FsyncPolicy; caps?: Caps | undefined; onWarning(message: string): void },
 ): Promise<OpenKeyedLog<T>> {
   const name = `${options.name}.jsonl`;
   const records = new Map<string, T>();
@@ -38,26 +47,41 @@ export async function openKeyedLog<T>(
       ),
   });
   const file = new AppendFile(files, name, options.fsync ?? 'batch', end?.sizeBytes, end?.isTorn);
-  return new OpenKeyedLog(records, lines, file, options.onWarning);
+  return new OpenKeyedLog(records, lines, file, options);
 }
 
 export class OpenKeyedLog<T> implements KeyedLog<T> {
   readonly #records: Map<string, T>;
   readonly #file: AppendFile;
   readonly #onWarning: (message: string) => void;
+  readonly #caps: Caps;
+  /** Estimated memory of each record. */
+  readonly #sizes = new Map<string, number>();
+  #sizeBytes = 0;
   #lines: number;
   #rewriteAboveBytes = REWRITE_MIN_BYTES;
   #isRewriting = false;
 
-  constructor(records: Map<string, T>, lines: number, file: AppendFile, onWarning: (message: string) => void) {
+  constructor(
+    records: Map<string, T>,
+    lines: number,
+    file: AppendFile,
+    { caps = UNCAPPED, onWarning }: { caps?: Caps | undefined; onWarning(message: string): void },
+  ) {
     this.#records = records;
     this.#lines = lines;
     this.#file = file;
+    this.#caps = caps;
     this.#onWarning = onWarning;
+    for (const [key, record] of records) this.#set(key, record);
   }
 
   get size(): number {
     return this.#records.size;
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
   }
 
   get failure(): PlatformError | undefined {
@@ -75,19 +99,44 @@ export class OpenKeyedLog<T> implements KeyedLog<T> {
   async put(key: string, record: T): Promise<void> {
     const text = putLine(key, record);
     const before = this.#records.get(key);
-    this.#records.set(key, record);
-    await this.#append(text, () => {
-      if (before === undefined) this.#records.delete(key);
-      else this.#records.set(key, before);
-    });
+    this.#set(key, record);
+    await this.#append(text, () => this.#set(key, before));
+    // The new record is saved. A failed removal of an old one is not reported to the client, and retried with the next.
+    await Promise.allSettled(this.#surplus(key).map((oldest) => this.remove(oldest)));
   }
 
   async remove(key: string): Promise<boolean> {
     const before = this.#records.get(key);
     if (before === undefined) return false;
-    this.#records.delete(key);
-    await this.#append(toCheckedLine({ remove: key }), () => this.#records.set(key, before));
+    this.#set(key, undefined);
+    await this.#append(toCheckedLine({ remove: key }), () => this.#set(key, before));
     return true;
+  }
+
+  #set(key: string, record: T | undefined): void {
+    const sizeBytes = heldBytes(record);
+    this.#sizeBytes += sizeBytes - (this.#sizes.get(key) ?? 0);
+    if (record === undefined) {
+      this.#records.delete(key);
+      this.#sizes.delete(key);
+    } else {
+      this.#records.set(key, record);
+      this.#sizes.set(key, sizeBytes);
+    }
+  }
+
+  #surplus(newest: string): string[] {
+    const { maxItems, maxBytes } = this.#caps;
+    const keys: string[] = [];
+    let [items, bytes] = [this.size, this.#sizeBytes];
+    for (const [key, sizeBytes] of this.#sizes) {
+      if (items <= maxItems && bytes <= maxBytes) break;
+      if (key === newest) continue;
+      keys.push(key);
+      items -= 1;
+      bytes -= sizeBytes;
+    }
+    return keys;
   }
 
   close(): Promise<void> {
