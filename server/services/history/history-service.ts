@@ -12,7 +12,7 @@ import { USER } from '../../model/type-names.ts';
 import { violationInHostPath } from '../../model/types/volume.ts';
 import { inSlices, ofOneWorld, yieldingForEach } from '../../storage/files/yielding.ts';
 import { planRevert } from '../../storage/world/revert.ts';
-import { changesInSteps, changesInTurns, type WorldDifference } from '../../storage/world/world-difference.ts';
+import { changesBetween, type WorldDifference } from '../../storage/world/world-difference.ts';
 import type { Moment, PastWorld } from '../../storage/world/world-history.ts';
 import { operationsBetween } from '../../storage/world/world-patch.ts';
 import type { WorldStore } from '../../storage/world/world-store.ts';
@@ -84,7 +84,7 @@ export class HistoryService {
   async restoreTo(resources: Resources, cause: Cause): Promise<Commit | undefined> {
     const { store } = this;
     const { changes, asOf } = await ofOneWorld(store.view, function* () {
-      return { changes: yield* changesInSteps(store.world.resources, resources), asOf: store.seq };
+      return { changes: yield* changesBetween(store.world.resources, resources), asOf: store.seq };
     });
     const details = changes.put.flatMap((record) => {
       const violation = violationInHostPath(record, this.#constraints.allowedHostPaths);
@@ -109,7 +109,7 @@ export class HistoryService {
   async replaceWith(resources: Resources, cause: Cause): Promise<Commit | undefined> {
     const { store } = this;
     const { saved } = await ofOneWorld(store.view, function* () {
-      const changes = yield* changesInSteps(store.world.resources, resources);
+      const changes = yield* changesBetween(store.world.resources, resources);
       return { saved: store.commit(yield* store.prepare(changes), cause) };
     });
     return saved;
@@ -134,7 +134,7 @@ export async function differenceBetween(
   to: Pick<PastWorld, 'resources'>,
   whole: { from: Pick<PastWorld, 'resources'>; to: Pick<PastWorld, 'resources'> } = { from, to },
 ): Promise<Difference> {
-  const { put, remove } = await changesInTurns(from.resources, to.resources);
+  const { put, remove } = await inSlices(changesBetween(from.resources, to.resources));
   const difference: Difference = { ops: [], resources: [] };
   const tell = (before: StoredResource | undefined, after: StoredResource | undefined, world: Resources) => {
     const record = after ?? before;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Change } from '../../model/commit.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
-import type { Pause } from '../../storage/files/yielding.ts';
+import { atOnce, type Pause } from '../../storage/files/yielding.ts';
 import { changesBetween, type WorldDifference } from '../../storage/world/world-difference.ts';
 import { WorldIndex } from '../../storage/world/world-index.ts';
 import { applyChanges } from '../../storage/world/world-patch.ts';
@@ -33,7 +33,7 @@ export class TrialWorld implements Pick<WorldStore, 'view' | 'commit'> {
 
   /** Makes the copy equal to the current world again. */
   follow(resources: ReadonlyMap<Uuid, StoredResource>): void {
-    const { put, remove } = changesBetween(this.#present, resources);
+    const { put, remove } = atOnce(changesBetween(this.#present, resources));
     this.#apply(put, remove);
     this.#before.clear();
   }

@@ -2,7 +2,6 @@ import { crc32 } from 'node:zlib';
 import { reasonOf } from '../../model/errors.ts';
 import type { StoreFiles } from './files.ts';
 import { StoreError } from './store-error.ts';
-import { inSlices } from './yielding.ts';
 
 const NEWLINE = 0x0a;
 const MARK = ',"crc":"';
@@ -21,15 +20,11 @@ export function toCheckedLine(value: object): string {
   return `${body}${MARK}${checksumText(crc32(body))}${END}\n`;
 }
 
-/** The same line, made with turns for other tasks. @param lists members with many elements; they come last */
-export function toCheckedLineInSlices(
+/** The same line, in steps between which others can have a turn. @param lists members with many elements; they come last */
+export function* checkedLineInSteps(
   value: object,
   lists: Readonly<Record<string, readonly object[]>>,
-): Promise<string> {
-  return inSlices(checkedLine(value, lists));
-}
-
-function* checkedLine(value: object, lists: Readonly<Record<string, readonly object[]>>): Generator<undefined, string> {
+): Generator<undefined, string> {
   let body = '';
   let crc = 0;
   const add = (text: string) => {

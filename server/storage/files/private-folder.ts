@@ -29,11 +29,8 @@ export async function keepPrivate(dir: string, warn: (message: string) => void):
 
 async function tightenAll(dir: string): Promise<void> {
   await tighten(dir);
-  for (const entry of await readdir(dir, { withFileTypes: true })) {
-    const place = path.join(dir, entry.name);
-    if (entry.isDirectory()) await tightenAll(place);
-    else if (entry.isFile()) await tighten(place);
-  }
+  for (const entry of await readdir(dir, { withFileTypes: true, recursive: true }))
+    if (entry.isFile() || entry.isDirectory()) await tighten(path.join(entry.parentPath, entry.name));
 }
 
 async function tighten(place: string): Promise<boolean> {

@@ -8,49 +8,36 @@ import { StoreError } from './store-error.ts';
 /** Node.js ends the process when more is asked for at once. */
 const MAX_READ_BYTES = 1024 ** 3;
 
-class FileReader implements ReadHandle {
-  readonly sizeBytes: number;
-  readonly modifiedAtMs: number;
-  readonly #handle: FileHandle;
-
-  constructor(handle: FileHandle, { size, mtimeMs }: { size: number; mtimeMs: number }) {
-    this.#handle = handle;
-    this.sizeBytes = size;
-    this.modifiedAtMs = mtimeMs;
-  }
-
-  async read(position: number, lengthBytes: number): Promise<Buffer> {
-    const buffer = Buffer.alloc(lengthBytes);
-    let read = 0;
-    while (read < lengthBytes) {
-      const { bytesRead } = await this.#handle.read(
-        buffer,
-        read,
-        Math.min(lengthBytes - read, MAX_READ_BYTES),
-        position + read,
-      );
-      if (bytesRead === 0) break;
-      read += bytesRead;
-    }
-    return buffer.subarray(0, read);
-  }
-
-  close(): Promise<void> {
-    return this.#handle.close();
-  }
-}
-
 /** Opens a file of a data folder for reading; undefined if it does not exist. */
 export async function openFile(path: string): Promise<ReadHandle | undefined> {
   let handle: FileHandle | undefined;
   try {
     handle = await open(path, READ_AT_ONCE);
-    return new FileReader(handle, await statOf(handle));
+    return readerOf(handle, await statOf(handle));
   } catch (error) {
     await handle?.close();
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+function readerOf(handle: FileHandle, { size: sizeBytes, mtimeMs: modifiedAtMs }: Stats): ReadHandle {
+  return {
+    sizeBytes,
+    modifiedAtMs,
+    async read(position, lengthBytes) {
+      const buffer = Buffer.alloc(lengthBytes);
+      let read = 0;
+      while (read < lengthBytes) {
+        const most = Math.min(lengthBytes - read, MAX_READ_BYTES);
+        const { bytesRead } = await handle.read(buffer, read, most, position + read);
+        if (bytesRead === 0) break;
+        read += bytesRead;
+      }
+      return buffer.subarray(0, read);
+    },
+    close: () => handle.close(),
+  };
 }
 
 /** The content of a file of a data folder; undefined if it does not exist. Throws StoreError if it cannot be read. */

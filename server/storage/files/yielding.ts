@@ -25,14 +25,36 @@ export async function* chunked(texts: Iterable<string>): AsyncGenerator<Buffer> 
   yield Buffer.from(slice);
 }
 
+export type Pause = () => Promise<void> | undefined;
+
+/** Pauses of what computes for long: in each, others get a turn if they had none for that time. */
+export function pauses(turnMs = REQUEST_TURN_MS): Pause {
+  let endMs = performance.now() + turnMs;
+  const pause = async () => {
+    await nextTurn();
+    endMs = performance.now() + turnMs;
+  };
+  return () => (performance.now() < endMs ? undefined : pause());
+}
+
 /** Runs a computation to its end and yields to other tasks every few milliseconds, at one of its own `yield`s. */
 export async function inSlices<T>(work: Generator<unknown, T>): Promise<T> {
-  let endMs = performance.now() + TURN_MS;
+  const pause = pauses(TURN_MS);
   for (let step = work.next(); ; step = work.next()) {
     if (step.done) return step.value;
-    if (performance.now() < endMs) continue;
-    await nextTurn();
-    endMs = performance.now() + TURN_MS;
+    const turn = pause();
+    if (turn) await turn;
+  }
+}
+
+/** Yields to other tasks every few milliseconds, so that requests are not delayed. The source can change between two turns. */
+export async function yieldingForEach<T>(items: Iterable<T>, each: (item: T) => unknown): Promise<void> {
+  const pause = pauses(TURN_MS);
+  for (const item of items) {
+    const done = each(item);
+    if (done instanceof Promise) await done;
+    const turn = pause();
+    if (turn) await turn;
   }
 }
 
@@ -48,37 +70,12 @@ export async function ofOneWorld<T>(view: { revision?: number }, work: () => Gen
   for (let attempt = 1; ; attempt++) {
     const { revision } = view;
     const steps = work();
-    let endMs = attempt === MAX_ATTEMPTS ? Number.POSITIVE_INFINITY : performance.now() + REQUEST_TURN_MS;
+    const pause = pauses(attempt === MAX_ATTEMPTS ? Number.POSITIVE_INFINITY : REQUEST_TURN_MS);
     do {
       const step = steps.next();
       if (step.done) return step.value;
-      if (performance.now() < endMs) continue;
-      await nextTurn();
-      endMs = performance.now() + REQUEST_TURN_MS;
+      const turn = pause();
+      if (turn) await turn;
     } while (view.revision === revision);
-  }
-}
-
-export type Pause = () => Promise<void> | undefined;
-
-/** Pauses of a request that computes for long: in each, others get a turn if they had none for some time. */
-export function pauses(): Pause {
-  let endMs = performance.now() + REQUEST_TURN_MS;
-  const pause = async () => {
-    await nextTurn();
-    endMs = performance.now() + REQUEST_TURN_MS;
-  };
-  return () => (performance.now() < endMs ? undefined : pause());
-}
-
-/** Yields to other tasks every few milliseconds, so that requests are not delayed. The source can change between two turns. */
-export async function yieldingForEach<T>(items: Iterable<T>, each: (item: T) => unknown): Promise<void> {
-  let endMs = performance.now() + TURN_MS;
-  for (const item of items) {
-    const done = each(item);
-    if (done instanceof Promise) await done;
-    if (performance.now() < endMs) continue;
-    await nextTurn();
-    endMs = performance.now() + TURN_MS;
   }
 }

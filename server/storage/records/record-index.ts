@@ -62,7 +62,7 @@ export class RecordIndex {
   #link(chunk: Chunk, row: number, seq: number, key: number): void {
     const bucket = key % BUCKETS;
     let [later, at] = [0, this.#buckets[bucket] ?? 0];
-    while (at > seq) [later, at] = [at, this.#beforeOf(at)];
+    while (at > seq) [later, at] = [at, this.fact(at, 'before')];
     chunk.before[row] = at;
     const chunkOfLater = this.#chunkOf(later);
     if (later > 0 && chunkOfLater) chunkOfLater.before[later % CHUNK_ROWS] = seq;
@@ -75,7 +75,7 @@ export class RecordIndex {
     let at = this.#buckets[key % BUCKETS] ?? 0;
     while (at >= oldest && at > 0) {
       if (this.#chunkOf(at)?.key[at % CHUNK_ROWS] === key) return at;
-      at = this.#beforeOf(at);
+      at = this.fact(at, 'before');
     }
     return undefined;
   }
@@ -86,20 +86,9 @@ export class RecordIndex {
     return length === 0 ? undefined : [chunk?.start[seq % CHUNK_ROWS] ?? 0, length];
   }
 
-  atMsOf(seq: number): number {
-    return this.#chunkOf(seq)?.atMs[seq % CHUNK_ROWS] ?? 0;
-  }
-
-  groupOf(seq: number): number {
-    return this.#chunkOf(seq)?.group[seq % CHUNK_ROWS] ?? 0;
-  }
-
-  markOf(seq: number): number {
-    return this.#chunkOf(seq)?.mark[seq % CHUNK_ROWS] ?? 0;
-  }
-
-  startMsOf(seq: number): number {
-    return this.#chunkOf(seq)?.beganMs[seq % CHUNK_ROWS] ?? 0;
+  /** A fact of a record; 0 if it is not known. */
+  fact(seq: number, name: 'atMs' | 'group' | 'mark' | 'beganMs' | 'before'): number {
+    return this.#chunkOf(seq)?.[name][seq % CHUNK_ROWS] ?? 0;
   }
 
   /** One object represents each in turn, because creating 100,000 would take most of the time. */
@@ -140,10 +129,6 @@ export class RecordIndex {
   removeBefore(seq: number): void {
     const keep = Math.floor(seq / CHUNK_ROWS);
     for (const number of this.#chunks.keys()) if (number < keep) this.#chunks.delete(number);
-  }
-
-  #beforeOf(seq: number): number {
-    return this.#chunkOf(seq)?.before[seq % CHUNK_ROWS] ?? 0;
   }
 
   #chunkOf(seq: number): Chunk | undefined {

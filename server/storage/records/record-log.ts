@@ -110,10 +110,11 @@ export class RecordLog<T> {
     next: number | undefined;
   } {
     const items: Placed<T>[] = [];
+    const last = Math.max(this.oldest, after + 1);
     let looked = 0;
-    for (let seq = Math.min(before ?? this.#next, this.#next) - 1; seq >= this.#oldestAfter(after); seq--) {
-      if (fromMs !== undefined && this.#columns.atMsOf(seq) < fromMs) continue;
-      if (toMs !== undefined && this.#columns.startMsOf(seq) > toMs) continue;
+    for (let seq = Math.min(before ?? this.#next, this.#next) - 1; seq >= last; seq--) {
+      if (fromMs !== undefined && this.#columns.fact(seq, 'atMs') < fromMs) continue;
+      if (toMs !== undefined && this.#columns.fact(seq, 'beganMs') > toMs) continue;
       if (items.length === limit || looked++ === maxLooked) return { items, next: seq + 1 };
       const placed = this.#read(seq);
       if (placed && isWanted(placed)) items.push(placed);
@@ -121,12 +122,8 @@ export class RecordLog<T> {
     return { items, next: undefined };
   }
 
-  #oldestAfter(after: number): number {
-    return Math.max(this.oldest, after + 1);
-  }
-
   find(key: string): Placed<T> | undefined {
-    const seq = this.#columns.find(numberOf(key), this.oldest);
+    const seq = this.placeOf(key);
     return seq === undefined ? undefined : this.#read(seq);
   }
 
@@ -135,8 +132,8 @@ export class RecordLog<T> {
   }
 
   markOf(key: string): number | undefined {
-    const seq = this.#columns.find(numberOf(key), this.oldest);
-    return seq === undefined ? undefined : this.#columns.markOf(seq);
+    const seq = this.placeOf(key);
+    return seq === undefined ? undefined : this.#columns.fact(seq, 'mark');
   }
 
   placeOf(key: string): number | undefined {
@@ -148,7 +145,7 @@ export class RecordLog<T> {
   }
 
   groupAt(seq: number): number {
-    return this.#columns.groupOf(seq);
+    return this.#columns.fact(seq, 'group');
   }
 
   /** The newest first, without reading them; each is valid until the next one. */
@@ -161,7 +158,7 @@ export class RecordLog<T> {
   }
 
   markAt(seq: number): number {
-    return this.#columns.markOf(seq);
+    return this.#columns.fact(seq, 'mark');
   }
 
   #read(seq: number): Placed<T> | undefined {
@@ -224,7 +221,7 @@ export class RecordLog<T> {
   }
 
   forgetOlderThan(atMs: number): void {
-    while (this.oldest < this.#next && this.#columns.atMsOf(this.#oldest) < atMs) this.#oldest += 1;
+    while (this.oldest < this.#next && this.#columns.fact(this.#oldest, 'atMs') < atMs) this.#oldest += 1;
   }
 }
 

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { CHANGE_SOURCES, type Commit } from '../../model/commit.ts';
 import { PlatformError, reasonOf } from '../../model/errors.ts';
 import { AppendFile, type Done, NEXT } from '../files/append-file.ts';
-import { fromCheckedLine, readCheckedLines, toCheckedLine, toCheckedLineInSlices } from '../files/checked-line.ts';
+import { checkedLineInSteps, fromCheckedLine, readCheckedLines, toCheckedLine } from '../files/checked-line.ts';
 import type { FsyncPolicy, ReadHandle, StoreFiles } from '../files/files.ts';
 import { StoreError } from '../files/store-error.ts';
+import { inSlices } from '../files/yielding.ts';
 
 const JOURNAL_FILE = 'journal.jsonl';
 
@@ -112,7 +113,7 @@ export class Journal {
   append(commit: Commit, done: Done): void {
     const { ops, inverse, resources, ...rest } = commit;
     const isLong = resources.length > LONG_COMMIT;
-    const line = isLong ? () => toCheckedLineInSlices(rest, { ops, inverse, resources }) : toCheckedLine(commit);
+    const line = isLong ? () => inSlices(checkedLineInSteps(rest, { ops, inverse, resources })) : toCheckedLine(commit);
     this.file.append(line, (error) => {
       if (!error) this.#lastSeq = commit.seq;
       done(error);

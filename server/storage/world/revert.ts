@@ -4,7 +4,7 @@ import type { Commit } from '../../model/commit.ts';
 import type { ErrorDetail } from '../../model/errors.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
-import { operationsBetween, tryingOperations } from './world-patch.ts';
+import { operationsBetween, tryOperations } from './world-patch.ts';
 
 const { applyPatch, deepClone } = jsonPatch;
 
@@ -23,7 +23,7 @@ export function* planRevert(
   present: ReadonlyMap<Uuid, StoredResource>,
 ): Generator<undefined, RevertPlan> {
   const plan: RevertPlan = { put: [], remove: [], conflicts: [] };
-  const { changes } = yield* tryingOperations(left, commit.inverse);
+  const { changes } = yield* tryOperations(left, commit.inverse);
   for (const { before: after, after: before } of changes) {
     yield;
     const id = (after ?? before)?.id ?? '';

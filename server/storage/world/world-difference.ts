@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredResource, Uuid } from '../../model/record.ts';
-import { atOnce, inSlices, yieldingForEach } from '../files/yielding.ts';
+import { yieldingForEach } from '../files/yielding.ts';
 
 type Resources = ReadonlyMap<Uuid, StoredResource>;
 
@@ -10,17 +10,7 @@ export interface WorldDifference {
 }
 
 /** The changes from one world to another. Nearly all records of a past world are the same objects, so this takes milliseconds. */
-export function changesBetween(from: Resources, to: Resources): WorldDifference {
-  return atOnce(changesInSteps(from, to));
-}
-
-/** The same for worlds of which the first can change meanwhile; yields to other tasks. The caller must check whether it has changed. */
-export function changesInTurns(from: Resources, to: Resources): Promise<WorldDifference> {
-  return inSlices(changesInSteps(from, to));
-}
-
-/** The same in steps, between which others can have a turn. */
-export function* changesInSteps(from: Resources, to: Resources): Generator<undefined, WorldDifference> {
+export function* changesBetween(from: Resources, to: Resources): Generator<undefined, WorldDifference> {
   const put: StoredResource[] = [];
   const remove: Uuid[] = [];
   for (const [id, record] of to) {

@@ -4,7 +4,7 @@ import type { StoredResource, Uuid } from '../../model/record.ts';
 import { inSlices, yieldingForEach } from '../files/yielding.ts';
 import type { Journal } from './journal.ts';
 import type { LiveWorld } from './world-file.ts';
-import { applyChanges, tryingOperations } from './world-patch.ts';
+import { applyChanges, tryOperations } from './world-patch.ts';
 
 /** A moment in the history of a world: right after a commit (0: as created), or a time in epoch milliseconds. */
 export type Moment = { seq: number } | { atMs: number };
@@ -59,7 +59,7 @@ export class WorldHistory {
     if ('seq' in moment && moment.seq > seq) throw await this.#unknown(`commit ${moment.seq}`, moment);
     for await (const commit of this.commits(seq + 1)) {
       if ('seq' in moment ? commit.seq <= moment.seq : commit.atMs <= moment.atMs) return { seq, resources };
-      applyChanges(resources, (await inSlices(tryingOperations(resources, commit.inverse))).changes);
+      applyChanges(resources, (await inSlices(tryOperations(resources, commit.inverse))).changes);
       seq = commit.seq - 1;
     }
     // All kept commits are undone: earlier states are only known if every commit is kept.

@@ -3,7 +3,6 @@ import type { Change } from '../../model/commit.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { stepTo } from '../../model/patch/pointer.ts';
 import { isUuid, type StoredResource, type Uuid } from '../../model/record.ts';
-import { atOnce } from '../files/yielding.ts';
 
 const { applyPatch, compare, deepClone, JsonPatchError } = jsonPatch;
 
@@ -120,16 +119,11 @@ function isNode(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** The changes, computed on copies, and the operations that undo them in reverse order. Throws 422 if an operation does not apply. */
-export function tryOperations(
-  resources: ReadonlyMap<Uuid, StoredResource>,
-  operations: readonly Operation[],
-): { changes: Change[]; inverse: Operation[] } {
-  return atOnce(tryingOperations(resources, operations));
-}
-
-/** The same, with steps between which others can have a turn; the world must not change meanwhile. */
-export function* tryingOperations(
+/**
+ * The changes, computed on copies, and the operations that undo them in reverse order. In steps between which others can have a turn; the
+ * world must not change meanwhile. Throws 422 if an operation does not apply.
+ */
+export function* tryOperations(
   resources: ReadonlyMap<Uuid, StoredResource>,
   operations: readonly Operation[],
 ): Generator<undefined, { changes: Change[]; inverse: Operation[] }> {
