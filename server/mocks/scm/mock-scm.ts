@@ -13,34 +13,30 @@ import { forExpress } from '../../api/server/for-express.ts';
 import { isForeignWrite } from '../../api/server/foreign-write.ts';
 import { isOurHost } from '../../api/server/host-guard.ts';
 import { keepIdleConnections } from '../../api/server/idle-connections.ts';
-import { lazyRoutes as lazyRouter } from '../../api/server/lazy-routes.ts';
+import { lazyRoutes } from '../../api/server/lazy-routes.ts';
 import { closeWithin, listenAt } from '../../api/server/listening.ts';
 import { RequestTurns } from '../../api/server/request-turns.ts';
 import { cutSlowClients } from '../../api/server/slow-clients.ts';
-import type { KeyedLog } from '../../model/keyed-log.ts';
 import { serveGit } from './git-http.ts';
 import { ImageRegistry, RegistryError } from './image-registry.ts';
 import { jobNumber, jobTokenOf, pipelineNumber } from './pipeline-number.ts';
 import { notFound, ScmError } from './scm-error.ts';
 import { ScmHooks } from './scm-hooks.ts';
 import { mergeRequestPage, PAGE_HEADERS, projectPage } from './scm-pages.ts';
-import type { ListedRun, ScmPipelines } from './scm-pipelines.ts';
-import { ScmProjects } from './scm-projects.ts';
-import { ScmPushes } from './scm-pushes.ts';
+import type { ListedRun } from './scm-pipelines.ts';
+import { ScmProjects, type ScmProjectsOptions } from './scm-projects.ts';
+import { applyPush } from './scm-pushes.ts';
 import { ScmRepositories } from './scm-repositories.ts';
+import type { ScmParts } from './scm-request.ts';
 import { scmRouter } from './scm-routes.ts';
-import { hashOf, isActive, pathWithNamespace, SCM_USER, type ScmGroup, type ScmProject } from './scm-state.ts';
+import { hashOf, isActive, pathWithNamespace, SCM_USER } from './scm-state.ts';
 import { ScmViews } from './scm-views.ts';
 
 const BODY_LIMIT = '1mb';
 /** How long an open request can continue after `stop()`. */
 const STOP_GRACE_MS = 500;
 
-export interface MockScmOptions {
-  /** Storage of the projects by id. */
-  projects: KeyedLog<ScmProject>;
-  /** Storage of the groups by path. */
-  groups: KeyedLog<ScmGroup>;
+export interface MockScmOptions extends ScmProjectsOptions, Pick<ScmParts, 'pipelines' | 'onFault'> {
   /** The accepted access token. */
   token: string;
   /** The project of the running pipeline whose jobs have the token with that hash; undefined if there is none. */
@@ -49,16 +45,10 @@ export interface MockScmOptions {
   repositories: string;
   /** Where the images of the registry are, and their maximum size together. */
   registry: { folder: string; maxBytes: number };
-  /** The pipeline runs of the platform. */
-  pipelines(): ScmPipelines;
   /** Accepted host names besides loopback names; lower case, without port. */
   allowedHosts: ReadonlySet<string>;
-  nowMs(): number;
-  /** Called for each saved project, and without one for a saved group. */
-  onChange?(project?: ScmProject): void;
   /** Called after each response; `path` is without the query, which can contain a token. */
   onRequest?(request: { method: string; path: string; status: number }): void;
-  onFault(fault: unknown): void;
 }
 
 /**
@@ -68,49 +58,26 @@ export interface MockScmOptions {
  */
 export class MockScm {
   readonly #options: MockScmOptions;
-  readonly projects: ScmProjects;
-  readonly #views: ScmViews;
-  readonly #repositories: ScmRepositories;
-  readonly #hooks = new ScmHooks(() => this.#url);
-  readonly #pushes: ScmPushes;
-  /** The last reported state of each running pipeline and its jobs. */
-  readonly #reported = new Map<string, string>();
+  readonly #parts: ScmParts;
   #url = '';
   #server: Server | undefined;
 
   constructor(options: MockScmOptions) {
     this.#options = options;
-    this.projects = new ScmProjects(options, {
-      nowMs: options.nowMs,
-      onChange: options.onChange ?? (() => undefined),
-      onMergeRequest: (project, mergeRequest, action, note) => {
-        const shown = this.#views.mergeRequest(project, mergeRequest);
-        const about = { user: SCM_USER, project: this.#views.inHook(project) };
-        if (note) {
-          const attributes = this.#views.note(project, mergeRequest, note);
-          const body = { object_kind: 'note', ...about, object_attributes: attributes, merge_request: shown };
-          this.#hooks.send(project, 'note', body);
-        } else {
-          const body = {
-            object_kind: 'merge_request',
-            ...about,
-            object_attributes: { ...shown, url: shown.web_url, action },
-          };
-          this.#hooks.send(project, 'merge_requests', body);
-        }
-      },
-    });
-    this.#views = new ScmViews(() => this.#url);
-    this.#repositories = new ScmRepositories(options.repositories);
-    const { onFault, pipelines } = options;
-    this.#pushes = new ScmPushes({
-      projects: this.projects,
-      repositories: this.#repositories,
-      hooks: this.#hooks,
-      views: this.#views,
-      pipelines,
-      onFault,
-    });
+    const views = new ScmViews(() => this.#url);
+    const hooks = new ScmHooks(views);
+    this.#parts = {
+      projects: new ScmProjects(options, hooks),
+      views,
+      repositories: new ScmRepositories(options.repositories),
+      hooks,
+      pipelines: options.pipelines,
+      onFault: options.onFault,
+    };
+  }
+
+  get projects(): ScmProjects {
+    return this.#parts.projects;
   }
 
   /** Address without a trailing slash; empty before `start()`. */
@@ -125,17 +92,18 @@ export class MockScm {
 
   /** All projects as the API shows them, with merge requests, notes and environments. */
   snapshot() {
-    return this.projects.all().map((project) => ({
-      ...this.#views.project(project),
+    const { projects, views, pipelines } = this.#parts;
+    return projects.all().map((project) => ({
+      ...views.project(project),
       merge_requests: project.merge_requests.map((one) => ({
-        ...this.#views.mergeRequest(project, one),
-        notes: one.notes.map((note) => this.#views.note(project, one, note)),
+        ...views.mergeRequest(project, one),
+        notes: one.notes.map((note) => views.note(project, one, note)),
       })),
-      environments: project.environments.map((one) => this.#views.environment(one)),
+      environments: project.environments.map((one) => views.environment(one)),
       // The newest of each commit and name: runs are listed newest first.
       statuses: [
-        ...project.statuses.map((one) => this.#views.status(one)),
-        ...this.#views.jobStatuses(this.#options.pipelines().list(project.id)),
+        ...project.statuses.map((one) => views.status(one)),
+        ...views.jobStatuses(pipelines().list(project.id)),
       ].filter(isFirst()),
       variables: project.variables.map(({ key }) => ({ key })),
     }));
@@ -144,43 +112,7 @@ export class MockScm {
   /** Notifies webhooks of a run, or of its job, whose state has changed. */
   runChanged(run: ListedRun): void {
     const project = this.projects.all().find(({ id }) => id === run.project.id);
-    if (!project?.hooks?.length) return;
-    const views = this.#views;
-    const isNew = (key: string, state: string) => {
-      if (this.#reported.get(key) === state) return false;
-      this.#reported.set(key, state);
-      return true;
-    };
-    const shown = views.pipeline(run);
-    const about = { user: SCM_USER, project: views.inHook(project) };
-    const builds = run.jobs.map((job) => views.job(run, job));
-    if (isNew(run.id, run.state))
-      this.#hooks.send(project, 'pipeline', {
-        object_kind: 'pipeline',
-        object_attributes: { ...shown, url: shown.web_url },
-        ...about,
-        builds,
-      });
-    for (const { id, name, stage, status, duration } of builds) {
-      const build = {
-        build_id: id,
-        build_name: name,
-        build_stage: stage,
-        build_status: status,
-        build_duration: duration,
-      };
-      if (isNew(`${run.id} ${id}`, status))
-        this.#hooks.send(project, 'job', {
-          object_kind: 'build',
-          ...build,
-          pipeline_id: shown.id,
-          ref: run.branch,
-          sha: run.sha,
-          ...about,
-        });
-    }
-    if (run.state !== 'running')
-      for (const key of this.#reported.keys()) if (key.startsWith(run.id)) this.#reported.delete(key);
+    if (project?.hooks?.length) this.#parts.hooks.runChanged(project, run);
   }
 
   async start(at: { host: string; port: number }): Promise<AddressInfo> {
@@ -197,7 +129,7 @@ export class MockScm {
   }
 
   async stop(): Promise<void> {
-    this.#hooks.stop();
+    this.#parts.hooks.stop();
     if (this.#server) await closeWithin(this.#server, STOP_GRACE_MS);
   }
 
@@ -214,7 +146,6 @@ export class MockScm {
         throw new ScmError(403, { message: '403 Forbidden' });
       next();
     });
-    const { projects } = this;
     app.use(
       '/api/v4',
       this.#authenticate(),
@@ -225,17 +156,7 @@ export class MockScm {
       express.json({ limit: BODY_LIMIT }),
       express.urlencoded({ extended: false, limit: BODY_LIMIT }),
       // Compiled on first use, because compiling all paths would slow down every start.
-      lazyRouter(async () =>
-        scmRouter({
-          projects,
-          views: this.#views,
-          repositories: this.#repositories,
-          hooks: this.#hooks,
-          pipelines: this.#options.pipelines,
-          pushed: this.#pushes.pushed,
-          baseUrl: () => this.#url,
-        }),
-      ),
+      lazyRoutes(async () => scmRouter(this.#parts)),
     );
     app.get('/jwt/auth', (req, res) => {
       const password = passwordIn(req);
@@ -245,21 +166,22 @@ export class MockScm {
     app.use('/v2', this.#registryRouter());
     // Groups can be nested, so the path of a project has any number of segments.
     app.all(/^\/(.+)\.git\/(info\/refs|git-(?:upload|receive)-pack)$/, (req, res) => this.#serveGit(req, res));
+    const { projects, pipelines } = this.#parts;
     app.get(/^\/(.+)\/-\/(merge_requests|pipelines|jobs)\/(\d+)$/, (req, res) => {
       const { 0: path = '', 1: kind, 2: number = '' } = req.params;
       const project = projects.get(path);
       if (kind === 'merge_requests')
         return void res.set(PAGE_HEADERS).send(mergeRequestPage(project, projects.mergeRequest(project, number)));
-      const run = this.#options
-        .pipelines()
+      const isPipeline = kind === 'pipelines';
+      const run = pipelines()
         .list(project.id)
         .find((one) =>
-          kind === 'pipelines'
+          isPipeline
             ? String(pipelineNumber(one)) === number
             : one.jobs.some(({ name }) => String(jobNumber(one.id, name)) === number),
         );
-      if (!run) throw notFound(kind === 'pipelines' ? 'Pipeline' : 'Job');
-      res.redirect(this.#options.pipelines().windowUrl(run));
+      if (!run) throw notFound(isPipeline ? 'Pipeline' : 'Job');
+      res.redirect(pipelines().windowUrl(run));
     });
     app.get(/^\/(.+\/[^/]+)$/, (req, res) => {
       res.set(PAGE_HEADERS).send(projectPage(projects.get(String(req.params[0]))));
@@ -355,10 +277,10 @@ export class MockScm {
     if (isPush && process.versions.deno !== undefined)
       return void res.status(501).type('text/plain').send('Pushes need a platform that runs under Node.js or Bun.\n');
     await serveGit(req, res, {
-      dir: await this.#repositories.dirOf(project),
+      dir: await this.#parts.repositories.dirOf(project),
       path: `/${service}`,
       user: SCM_USER.username,
-      onPush: (push) => this.#pushes.pushed(project, push),
+      onPush: (push) => applyPush(this.#parts, project, push),
     });
   }
 

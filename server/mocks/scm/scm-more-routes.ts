@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { invalidValue, notFound, ScmError } from './scm-error.ts';
-import { Listed, type Routes, replaced, type ScmRequest, type ScmRoutesOptions } from './scm-request.ts';
+import { nextId } from './scm-projects.ts';
+import type { Routes, ScmParts, ScmRequest } from './scm-request.ts';
 import {
   HOOK_EVENTS,
   hashOf,
@@ -19,16 +20,7 @@ const HOOKS = '/projects/:project/hooks';
 const TOKENS = '/projects/:project/access_tokens';
 const DEPLOYMENTS = '/projects/:project/deployments';
 
-const nextId = (all: readonly { id: number }[]) => Math.max(0, ...all.map(({ id }) => id)) + 1;
-
-/** One entry of a list, by the parameter `id`. Throws 404. */
-function entryOf<T extends { id: number }>(request: ScmRequest, all: readonly T[] | undefined, noun: string): T {
-  const found = all?.find(({ id }) => String(id) === request.param('id'));
-  if (!found) throw notFound(noun);
-  return found;
-}
-
-export function deploymentRoutes({ projects, views, hooks }: ScmRoutesOptions): Routes {
+export function deploymentRoutes({ projects, views, hooks }: ScmParts): Routes {
   const shown = (project: ScmProject, deployment: ScmDeployment) => {
     const environment = project.environments.find(({ name }) => name === deployment.environment);
     return {
@@ -38,32 +30,25 @@ export function deploymentRoutes({ projects, views, hooks }: ScmRoutesOptions): 
       deployable: null,
     };
   };
-  const save = async (project: ScmProject, deployments: ScmDeployment[], one: ScmDeployment) => {
-    const saved = await projects.save({ ...project, deployments });
-    const { id, status, environment, ref, sha } = one;
-    const event = {
-      object_kind: 'deployment',
-      status,
-      deployment_id: id,
-      environment,
-      ref,
-      short_sha: sha.slice(0, 8),
-    };
-    hooks.send(saved, 'deployment', { ...event, project: views.inHook(saved), user: SCM_USER });
-    return shown(saved, one);
+  const save = async (project: ScmProject, before: ScmDeployment | undefined, after: ScmDeployment) => {
+    const saved = await projects.replace(project, 'deployments', before, after);
+    const { id: deployment_id, status, environment, ref, sha } = after;
+    const event = { object_kind: 'deployment', status, deployment_id, environment, ref, short_sha: sha.slice(0, 8) };
+    hooks.send(saved, 'deployment', { ...event, user: SCM_USER });
+    return shown(saved, after);
   };
   const statusIn = (request: ScmRequest) => {
     const { status } = request.required('status');
     if (!DEPLOYMENT_STATUSES.includes(status)) throw invalidValue('status');
     return status;
   };
+  const deploymentOf = (request: ScmRequest) => request.entryOf(request.project.deployments, 'Deployment');
   return {
     [`GET ${DEPLOYMENTS}`](request) {
-      const { project } = request;
-      const found = (project.deployments ?? []).filter(
+      const found = (request.project.deployments ?? []).filter(
         (one) => request.isAsked('environment', one.environment) && request.isAsked('status', one.status),
       );
-      return new Listed(found.map((one) => shown(project, one)));
+      return found.map((one) => shown(request.project, one));
     },
     async [`POST ${DEPLOYMENTS}`](request) {
       const { environment, sha, ref } = request.required('environment', 'sha', 'ref');
@@ -71,31 +56,25 @@ export function deploymentRoutes({ projects, views, hooks }: ScmRoutesOptions): 
       if (!request.project.environments.some(({ name }) => name === environment))
         await projects.createEnvironment(request.project, environment, null);
       const { project } = request;
-      const before = project.deployments ?? [];
-      const id = nextId(before);
+      const id = nextId(project.deployments);
       const at = projects.now();
       const tag = request.flag('tag') === true;
       const made = { id, iid: id, ref, sha, tag, status, environment, created_at: at, updated_at: at };
-      return save(project, [...before, made], made);
+      return save(project, undefined, made);
     },
-    [`GET ${DEPLOYMENTS}/:id`]: (request) =>
-      shown(request.project, entryOf(request, request.project.deployments, 'Deployment')),
-    async [`PUT ${DEPLOYMENTS}/:id`](request) {
-      const { project } = request;
-      const found = entryOf(request, project.deployments, 'Deployment');
-      const changed = { ...found, status: statusIn(request), updated_at: projects.now() };
-      return save(project, replaced(project.deployments, found, changed), changed);
+    [`GET ${DEPLOYMENTS}/:id`]: (request) => shown(request.project, deploymentOf(request)),
+    [`PUT ${DEPLOYMENTS}/:id`](request) {
+      const found = deploymentOf(request);
+      return save(request.project, found, { ...found, status: statusIn(request), updated_at: projects.now() });
     },
     async [`DELETE ${DEPLOYMENTS}/:id`](request) {
-      const { project } = request;
-      const found = entryOf(request, project.deployments, 'Deployment');
-      await projects.save({ ...project, deployments: replaced(project.deployments, found) });
+      await projects.replace(request.project, 'deployments', deploymentOf(request));
       return undefined;
     },
   };
 }
 
-export function hookRoutes({ projects, views, hooks }: ScmRoutesOptions): Routes {
+export function hookRoutes({ projects, views, hooks }: ScmParts): Routes {
   const shown = ({ id: projectId }: ScmProject, { events, token: _token, ...hook }: ScmHook) => ({
     ...hook,
     project_id: projectId,
@@ -103,61 +82,56 @@ export function hookRoutes({ projects, views, hooks }: ScmRoutesOptions): Routes
     enable_ssl_verification: true,
     alert_status: 'executable',
   });
-  const sentFor = (request: ScmRequest, { events: before, ...hook }: ScmHook): ScmHook => {
-    const url = request.text('url') ?? hook.url;
+  /** Saves a webhook with the members of the request, in place of another one. */
+  const save = async (request: ScmRequest, draft: ScmHook, before?: ScmHook) => {
+    const url = request.text('url') ?? draft.url;
     if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url)) throw new ScmError(422, { error: 'Invalid url given' });
-    const events = HOOK_EVENTS.filter((one) => request.flag(`${one}_events`) ?? before.includes(one));
-    return { ...hook, url, token: request.text('token') ?? hook.token, events };
+    const events = HOOK_EVENTS.filter((one) => request.flag(`${one}_events`) ?? draft.events.includes(one));
+    const changed = { ...draft, url, token: request.text('token') ?? draft.token, events };
+    return shown(await projects.replace(request.project, 'hooks', before, changed), changed);
   };
-  const replace = async (project: ScmProject, before: ScmHook, ...after: ScmHook[]) => {
-    await projects.save({ ...project, hooks: replaced(project.hooks, before, ...after) });
-    return after.map((one) => shown(project, one))[0];
-  };
-  const hookOf = (request: ScmRequest) => entryOf(request, request.project.hooks, 'Hook');
+  const hookOf = (request: ScmRequest) => request.entryOf(request.project.hooks, 'Hook');
   return {
-    [`GET ${HOOKS}`]: ({ project }) => new Listed((project.hooks ?? []).map((one) => shown(project, one))),
-    async [`POST ${HOOKS}`](request) {
-      const { project } = request;
-      const before = project.hooks ?? [];
-      const draft: ScmHook = { id: nextId(before), url: '', token: null, events: ['push'], created_at: projects.now() };
-      const made = sentFor(request, draft);
-      await projects.save({ ...project, hooks: [...before, made] });
-      return shown(project, made);
+    [`GET ${HOOKS}`]: ({ project }) => (project.hooks ?? []).map((one) => shown(project, one)),
+    [`POST ${HOOKS}`](request) {
+      const id = nextId(request.project.hooks);
+      return save(request, { id, url: '', token: null, events: ['push'], created_at: projects.now() });
     },
     [`GET ${HOOKS}/:id`]: (request) => shown(request.project, hookOf(request)),
-    [`PUT ${HOOKS}/:id`]: (request) => replace(request.project, hookOf(request), sentFor(request, hookOf(request))),
-    [`DELETE ${HOOKS}/:id`]: (request) => replace(request.project, hookOf(request)),
-    [`GET ${HOOKS}/:id/events`]: (request) => new Listed(hooks.deliveries(request.project, hookOf(request))),
+    [`PUT ${HOOKS}/:id`]: (request) => save(request, hookOf(request), hookOf(request)),
+    async [`DELETE ${HOOKS}/:id`](request) {
+      await projects.replace(request.project, 'hooks', hookOf(request));
+      return undefined;
+    },
+    [`GET ${HOOKS}/:id/events`]: (request) => hooks.deliveries(request.project, hookOf(request)),
     async [`POST ${HOOKS}/:id/test/:event`](request) {
       const { project } = request;
       const event = HOOK_EVENTS.find((one) => `${one}_events` === request.param('event'));
       if (!event) throw invalidValue('trigger');
       const body = { object_kind: event, project_id: project.id, project: views.inHook(project), user: SCM_USER };
-      const { response_status: status, response_body: text } = await hooks.deliver(
-        project,
-        hookOf(request),
-        event,
-        body,
-      );
-      if (!/^2/.test(status)) throw new ScmError(422, { message: `the webhook responded: ${status} ${text}` });
-      return { message: `${status} Created` };
+      const { response_status, response_body } = await hooks.deliver(project, hookOf(request), event, body);
+      if (!/^2/.test(response_status))
+        throw new ScmError(422, { message: `the webhook responded: ${response_status} ${response_body}` });
+      return { message: `${response_status} Created` };
     },
   };
 }
 
-export function tokenRoutes({ projects }: ScmRoutesOptions): Routes {
+export function tokenRoutes({ projects }: ScmParts): Routes {
   const shown = ({ hash: _hash, ...token }: ScmAccessToken) => ({
     ...token,
     active: isActive(token),
     user_id: SCM_USER.id,
     last_used_at: null,
   });
-  const newToken = () => `glpat-${randomBytes(15).toString('base64url')}`;
-  const save = async (project: ScmProject, access_tokens: ScmAccessToken[]) =>
-    void (await projects.save({ ...project, access_tokens }));
-  const tokenOf = (request: ScmRequest) => entryOf(request, request.project.access_tokens, 'Token');
-  const replace = ({ project }: ScmRequest, found: ScmAccessToken, ...after: ScmAccessToken[]) =>
-    save(project, replaced(project.access_tokens, found, ...after));
+  const tokenOf = (request: ScmRequest) => request.entryOf(request.project.access_tokens, 'Token');
+  /** Saves a new token like `draft`, in place of another one, which is revoked. */
+  const issue = async ({ project }: ScmRequest, draft: Omit<ScmAccessToken, 'id' | 'hash'>, old?: ScmAccessToken) => {
+    const token = `glpat-${randomBytes(15).toString('base64url')}`;
+    const made = { ...draft, id: nextId(project.access_tokens), hash: hashOf(token) };
+    await projects.replace(project, 'access_tokens', old, ...(old ? [{ ...old, revoked: true }] : []), made);
+    return { ...shown(made), token };
+  };
   return {
     'GET /personal_access_tokens/self': () => ({
       id: 1,
@@ -169,98 +143,74 @@ export function tokenRoutes({ projects }: ScmRoutesOptions): Routes {
       created_at: projects.now(),
       expires_at: null,
     }),
-    [`GET ${TOKENS}`]: ({ project }) => new Listed((project.access_tokens ?? []).map(shown)),
-    async [`POST ${TOKENS}`](request) {
-      const { project } = request;
+    [`GET ${TOKENS}`]: ({ project }) => (project.access_tokens ?? []).map(shown),
+    [`POST ${TOKENS}`](request) {
       const { name } = request.required('name');
       const scopes = request.texts('scopes');
       if (scopes.length === 0 || !scopes.every((one) => SCOPES.includes(one))) throw invalidValue('scopes');
-      const before = project.access_tokens ?? [];
-      const token = newToken();
-      const made: ScmAccessToken = {
-        id: nextId(before),
+      return issue(request, {
         name,
-        hash: hashOf(token),
         scopes,
         access_level: Number(request.text('access_level') ?? OWNER),
         created_at: projects.now(),
         expires_at: request.text('expires_at') ?? null,
         revoked: false,
-      };
-      await save(project, [...before, made]);
-      return { ...shown(made), token };
+      });
     },
     [`GET ${TOKENS}/:id`]: (request) => shown(tokenOf(request)),
-    async [`POST ${TOKENS}/:id/rotate`](request) {
-      const found = tokenOf(request);
-      const token = newToken();
-      const made = { ...found, id: nextId(request.project.access_tokens ?? []), hash: hashOf(token) };
-      await replace(request, found, { ...found, revoked: true }, made);
-      return { ...shown(made), token };
-    },
+    [`POST ${TOKENS}/:id/rotate`]: (request) => issue(request, tokenOf(request), tokenOf(request)),
     async [`DELETE ${TOKENS}/:id`](request) {
       const found = tokenOf(request);
-      await replace(request, found, { ...found, revoked: true });
+      await projects.replace(request.project, 'access_tokens', found, { ...found, revoked: true });
       return undefined;
     },
   };
 }
 
 /** The one user, as every list of people shows it, and what derives from projects. */
-export function peopleRoutes({ projects, views }: ScmRoutesOptions): Routes {
+export function peopleRoutes({ projects, views }: ScmParts): Routes {
   const user = () => views.user(SCM_USER);
   const member = () => ({ ...user(), access_level: OWNER, expires_at: null });
   const isUser = (request: ScmRequest, noun: string) => {
     if (request.param('user') !== String(SCM_USER.id)) throw notFound(noun);
+  };
+  const memberRoutes = (owner: string, noun: 'project' | 'group'): Routes => {
+    const all: Routes[string] = (request) => request[noun] && [member()];
+    const one: Routes[string] = (request) => {
+      if (request[noun]) isUser(request, 'Member');
+      return member();
+    };
+    return {
+      [`GET ${owner}/members`]: all,
+      [`GET ${owner}/members/all`]: all,
+      [`GET ${owner}/members/:user`]: one,
+      [`GET ${owner}/members/all/:user`]: one,
+    };
   };
   const protectedBranch = ({ default_branch: name }: ScmProject) => {
     const maintainers = [{ id: 1, access_level: 40, access_level_description: 'Maintainers' }];
     return { id: 1, name, push_access_levels: maintainers, merge_access_levels: maintainers, allow_force_push: false };
   };
   return {
-    'GET /users': (request) => new Listed(request.isAsked('username', SCM_USER.username) ? [user()] : []),
+    'GET /users': (request) => (request.isAsked('username', SCM_USER.username) ? [user()] : []),
     'GET /users/:user'(request) {
       isUser(request, 'User');
       return user();
     },
-    ...Object.fromEntries(
-      ['/projects/:project', '/groups/:group'].flatMap((owner) =>
-        ['members', 'members/all'].flatMap((path) => {
-          const owned = (request: ScmRequest) => (owner.startsWith('/p') ? request.project : request.group);
-          return [
-            [`GET ${owner}/${path}`, (request: ScmRequest) => owned(request) && new Listed([member()])],
-            [
-              `GET ${owner}/${path}/:user`,
-              (request: ScmRequest) => {
-                owned(request);
-                isUser(request, 'Member');
-                return member();
-              },
-            ],
-          ];
-        }),
-      ),
-    ),
-    'GET /namespaces': () => new Listed(projects.groups().map((one) => ({ ...views.group(one), kind: 'group' }))),
+    ...memberRoutes('/projects/:project', 'project'),
+    ...memberRoutes('/groups/:group', 'group'),
+    'GET /namespaces': () => projects.groups().map((one) => ({ ...views.group(one), kind: 'group' })),
     'GET /namespaces/:group': ({ group }) => ({ ...views.group(group), kind: 'group' }),
-    'GET /groups/:group/projects'({ group }) {
-      return new Listed(
-        projects
-          .all()
-          .filter(({ namespace }) => namespace === group.path)
-          .map((one) => views.project(one)),
-      );
+    'GET /groups/:group/projects': ({ group }) => {
+      const found = projects.all().filter(({ namespace }) => namespace === group.path);
+      return found.map((one) => views.project(one));
     },
-    'GET /groups/:group/subgroups'({ group }) {
+    'GET /groups/:group/subgroups': ({ group }) => {
       const isBelow = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/'))) === group.path;
-      return new Listed(
-        projects
-          .groups()
-          .filter(({ path }) => isBelow(path))
-          .map((one) => views.group(one)),
-      );
+      const found = projects.groups().filter(({ path }) => isBelow(path));
+      return found.map((one) => views.group(one));
     },
-    'GET /projects/:project/protected_branches': ({ project }) => new Listed([protectedBranch(project)]),
+    'GET /projects/:project/protected_branches': ({ project }) => [protectedBranch(project)],
     'GET /projects/:project/protected_branches/:name'(request) {
       if (request.param('name') !== request.project.default_branch) throw notFound('ProtectedBranch');
       return protectedBranch(request.project);

@@ -8,7 +8,7 @@ import { hasEnded, type PipelineJob } from '../../model/pipeline-run.ts';
 import { jobNumber, pipelineNumber } from './pipeline-number.ts';
 import { notFound, ScmError } from './scm-error.ts';
 import { type ListedRun, traceOf } from './scm-pipelines.ts';
-import { Listed, Raw, type Routes, type ScmRequest, type ScmRoutesOptions } from './scm-request.ts';
+import { Raw, type Routes, type ScmParts, type ScmRequest } from './scm-request.ts';
 
 const PIPELINES = '/projects/:project/pipelines';
 const JOBS = '/projects/:project/jobs';
@@ -21,16 +21,16 @@ interface JobOfRun {
 }
 
 /** Pipelines, jobs, their logs and artifacts. */
-export function pipelineRoutes(options: ScmRoutesOptions): Routes {
+export function pipelineRoutes(options: ScmParts): Routes {
   const runs = new ProjectRuns(options);
   return { ...runRoutes(runs, options), ...jobRoutes(runs, options), ...artifactRoutes(runs, options) };
 }
 
 /** Finds the runs and jobs of requests, and begins and ends runs. */
 class ProjectRuns {
-  readonly #options: ScmRoutesOptions;
+  readonly #options: ScmParts;
 
-  constructor(options: ScmRoutesOptions) {
+  constructor(options: ScmParts) {
     this.#options = options;
   }
 
@@ -96,10 +96,10 @@ class ProjectRuns {
     return this.whole(this.#where(request, (one) => one.id === id));
   }
 
-  listJobs(request: ScmRequest, of: readonly ListedRun[]): Listed {
+  listJobs(request: ScmRequest, of: readonly ListedRun[]) {
     const scopes = request.texts('scope');
     const all = of.flatMap((run) => run.jobs.map((job) => this.#options.views.job(run, job)).reverse());
-    return new Listed(all.filter(({ status }) => scopes.length === 0 || scopes.includes(status)));
+    return all.filter(({ status }) => scopes.length === 0 || scopes.includes(status));
   }
 
   #where(request: ScmRequest, matches: (run: ListedRun) => boolean): ListedRun {
@@ -109,13 +109,13 @@ class ProjectRuns {
   }
 }
 
-function runRoutes(runs: ProjectRuns, { pipelines, views }: ScmRoutesOptions): Routes {
+function runRoutes(runs: ProjectRuns, { pipelines, views }: ScmParts): Routes {
   return {
     [`GET ${PIPELINES}`]: (request) => {
       const found = runs.list(request).map((run) => views.pipeline(run));
       const isWanted = (one: (typeof found)[number]) =>
         (['ref', 'sha', 'status', 'source'] as const).every((name) => request.isAsked(name, String(one[name])));
-      return new Listed(found.filter(isWanted));
+      return found.filter(isWanted);
     },
     'POST /projects/:project/pipeline': (request) => runs.start(request, request.required('ref').ref, undefined),
     [`GET ${PIPELINES}/latest`](request) {
@@ -125,9 +125,9 @@ function runRoutes(runs: ProjectRuns, { pipelines, views }: ScmRoutesOptions): R
       return runs.whole(found);
     },
     [`GET ${PIPELINES}/:pipeline`]: (request) => runs.whole(runs.runOf(request)),
-    [`GET ${PIPELINES}/:pipeline/variables`]: (request) => runs.runOf(request) && new Listed([]),
+    [`GET ${PIPELINES}/:pipeline/variables`]: (request) => runs.runOf(request) && [],
     [`GET ${PIPELINES}/:pipeline/jobs`]: (request) => runs.listJobs(request, [runs.runOf(request)]),
-    [`GET ${PIPELINES}/:pipeline/bridges`]: (request) => runs.runOf(request) && new Listed([]),
+    [`GET ${PIPELINES}/:pipeline/bridges`]: (request) => runs.runOf(request) && [],
     // The commit again, as a pipeline of its own.
     [`POST ${PIPELINES}/:pipeline/retry`](request) {
       const { branch, sha } = runs.runOf(request);
@@ -147,7 +147,7 @@ function runRoutes(runs: ProjectRuns, { pipelines, views }: ScmRoutesOptions): R
   };
 }
 
-function jobRoutes(runs: ProjectRuns, { pipelines, views }: ScmRoutesOptions): Routes {
+function jobRoutes(runs: ProjectRuns, { pipelines, views }: ScmParts): Routes {
   return {
     [`GET ${JOBS}`]: (request) => runs.listJobs(request, runs.list(request)),
     [`GET ${JOBS}/:job`](request) {
@@ -172,7 +172,7 @@ function jobRoutes(runs: ProjectRuns, { pipelines, views }: ScmRoutesOptions): R
   };
 }
 
-function artifactRoutes(runs: ProjectRuns, { pipelines }: ScmRoutesOptions): Routes {
+function artifactRoutes(runs: ProjectRuns, { pipelines }: ScmParts): Routes {
   const folderOf = async ({ run, job }: JobOfRun): Promise<string> => {
     const dir = await pipelines().artifactsOf(run, job.name);
     const real = dir === undefined ? undefined : await realpath(dir).catch(() => undefined);

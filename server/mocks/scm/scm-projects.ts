@@ -1,6 +1,7 @@
 import { heldBytes } from '../../model/held-bytes.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import { conflict, full, notFound } from './scm-error.ts';
+import type { MergeRequestAction, ScmHooks } from './scm-hooks.ts';
 import {
   groupIdOf,
   groupPathsOf,
@@ -8,6 +9,7 @@ import {
   SCM_USER,
   type ScmEnvironment,
   type ScmGroup,
+  type ScmLists,
   type ScmMergeRequest,
   type ScmNote,
   type ScmProject,
@@ -22,47 +24,52 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** First id of a project that is created without one. */
 const FIRST_PROJECT_ID = 102;
 
-/** Called after a merge request has changed, with the name of the change in webhooks, and with a note that was added. */
-type MergeRequestListener = (
-  project: ScmProject,
-  mergeRequest: ScmMergeRequest,
-  action: 'open' | 'close' | 'reopen' | 'merge' | 'update',
-  note?: ScmNote,
-) => void;
 const ACTIONS = { closed: 'close', opened: 'reopen', merged: 'merge' } as const;
+
+type ListName = keyof ScmLists;
+type RecordOf<L extends ListName> = NonNullable<ScmLists[L]>[number];
+
+export interface ScmProjectsOptions {
+  /** Storage of the projects by id. */
+  projects: KeyedLog<ScmProject>;
+  /** Storage of the groups by path. */
+  groups: KeyedLog<ScmGroup>;
+  nowMs(): number;
+  /** Called for each saved project, and without one for a saved group. */
+  onChange?(project?: ScmProject): void;
+}
+
+/** The number of the next record of a list. */
+export const nextId = (all: readonly { id: number }[] = []) => Math.max(0, ...all.map(({ id }) => id)) + 1;
+
+/** The list with another record, or none, in place of one; with one more if `before` is undefined. */
+export function replaced<T>(list: readonly T[], before: T | undefined, ...after: readonly T[]): T[] {
+  return before === undefined ? [...list, ...after] : list.flatMap((one) => (one === before ? after : [one]));
+}
 
 /** The projects of the mock GitLab, and the rules for their changes. */
 export class ScmProjects {
-  readonly #log: KeyedLog<ScmProject>;
-  readonly #groups: KeyedLog<ScmGroup>;
-  readonly #nowMs: () => number;
-  readonly #onChange: (project?: ScmProject) => void;
-  readonly #onMergeRequest: MergeRequestListener;
+  readonly #options: ScmProjectsOptions;
+  readonly #hooks: ScmHooks;
   /** Size of each project by id, and of each group by path. */
   readonly #bytes = new Map<number | string, number>();
   #allBytes = 0;
 
-  constructor(
-    { projects, groups }: { projects: KeyedLog<ScmProject>; groups: KeyedLog<ScmGroup> },
-    options: { nowMs(): number; onChange(project?: ScmProject): void; onMergeRequest?: MergeRequestListener },
-  ) {
-    this.#log = projects;
-    this.#groups = groups;
-    this.#nowMs = options.nowMs;
-    this.#onChange = options.onChange;
-    this.#onMergeRequest = options.onMergeRequest ?? (() => undefined);
+  constructor(options: ScmProjectsOptions, hooks: ScmHooks) {
+    this.#options = options;
+    this.#hooks = hooks;
     for (const project of this.all()) this.#count(project.id, heldBytes(project));
-    for (const [path, group] of groups.entries()) this.#count(path, heldBytes(group));
+    for (const [path, group] of options.groups.entries()) this.#count(path, heldBytes(group));
   }
 
   /** Oldest first. */
   all(): ScmProject[] {
-    return Array.from(this.#log.entries(), ([, project]) => project);
+    return Array.from(this.#options.projects.entries(), ([, project]) => project);
   }
 
   /** By id, or by its path with namespace. Throws 404. */
   get(idOrPath: string): ScmProject {
-    const found = this.#log.get(idOrPath) ?? this.all().find((one) => pathWithNamespace(one) === idOrPath);
+    const found = this.#options.projects.get(idOrPath) ?? this.all().find((one) => pathWithNamespace(one) === idOrPath);
     if (!found) throw notFound('Project');
     return found;
   }
@@ -80,41 +87,51 @@ export class ScmProjects {
     if (present.some((one) => pathWithNamespace(one) === `${asked.namespace}/${path}`)) {
       throw conflict('Path has already been taken', 'Name has already been taken');
     }
-    const project: ScmProject = {
-      id: asked.id ?? Math.max(FIRST_PROJECT_ID, ...present.map(({ id }) => id + 1)),
-      name: asked.name,
+    return this.save({
+      description: null,
+      default_branch: 'main',
+      ...asked,
+      id: asked.id ?? Math.max(FIRST_PROJECT_ID, nextId(present)),
       path,
-      namespace: asked.namespace,
-      description: asked.description ?? null,
-      default_branch: asked.default_branch ?? 'main',
       created_at: this.now(),
       merge_requests: [],
       environments: [],
       statuses: [],
       variables: [],
-    };
-    return this.save(project);
+    });
   }
 
   /** Saves a changed project; resolves when it is durable. Throws 507 if it grows beyond the limit. */
   async save(project: ScmProject): Promise<ScmProject> {
     this.#count(project.id, heldBytes(project), MAX_BYTES);
-    await this.#log.put(String(project.id), project);
-    this.#onChange(project);
+    await this.#options.projects.put(String(project.id), project);
+    this.#options.onChange?.(project);
     return project;
+  }
+
+  /** Saves a project with other records, or none, in place of one of a list; with more if `before` is undefined. */
+  replace<L extends ListName>(
+    project: ScmProject,
+    list: L,
+    before: RecordOf<L> | undefined,
+    ...after: RecordOf<L>[]
+  ): Promise<ScmProject> {
+    const { [list]: present = [] }: { [N in ListName]?: RecordOf<N>[] } = project;
+    return this.save({ ...project, [list]: replaced(present, before, ...after) });
   }
 
   async remove({ id }: ScmProject): Promise<void> {
     this.#count(id, 0);
-    await this.#log.remove(String(id));
-    this.#onChange();
+    await this.#options.projects.remove(String(id));
+    this.#options.onChange?.();
   }
 
   /** Those above projects, and those with variables; sorted by path. */
   groups(): ScmGroup[] {
+    const { groups } = this.#options;
     const paths = this.all().flatMap(({ namespace }) => groupPathsOf(namespace));
-    const all = new Set([...paths, ...Array.from(this.#groups.entries(), ([path]) => path)]);
-    return [...all].sort().map((path) => this.#groups.get(path) ?? { path, variables: [] });
+    const all = new Set([...paths, ...Array.from(groups.entries(), ([path]) => path)]);
+    return [...all].sort().map((path) => groups.get(path) ?? { path, variables: [] });
   }
 
   /** By id, or by its path. Throws 404. */
@@ -126,8 +143,8 @@ export class ScmProjects {
 
   async saveGroup(group: ScmGroup): Promise<void> {
     this.#count(group.path, heldBytes(group), MAX_BYTES);
-    await this.#groups.put(group.path, group);
-    this.#onChange();
+    await this.#options.groups.put(group.path, group);
+    this.#options.onChange?.();
   }
 
   async createMergeRequest(
@@ -135,18 +152,13 @@ export class ScmProjects {
     asked: Pick<ScmMergeRequest, 'title' | 'description' | 'source_branch' | 'target_branch'> &
       Partial<ScmMergeRequest>,
   ): Promise<ScmMergeRequest> {
-    const open = project.merge_requests.find(
-      (one) =>
-        one.state === 'opened' &&
-        one.source_branch === asked.source_branch &&
-        one.target_branch === asked.target_branch,
-    );
+    const open = openMergeRequest(project, asked.source_branch, asked.target_branch);
     if (open) throw conflict(`Another open merge request already exists for this source branch: !${open.iid}`);
     const at = this.now();
     const mergeRequest: ScmMergeRequest = {
       sha: null,
       ...asked,
-      id: this.#nextId(({ merge_requests }) => merge_requests),
+      id: this.nextId(({ merge_requests }) => merge_requests),
       iid: Math.max(0, ...project.merge_requests.map(({ iid }) => iid)) + 1,
       state: 'opened',
       author: SCM_USER,
@@ -154,8 +166,8 @@ export class ScmProjects {
       updated_at: at,
       notes: [],
     };
-    const saved = await this.save({ ...project, merge_requests: [...project.merge_requests, mergeRequest] });
-    this.#onMergeRequest(saved, mergeRequest, 'open');
+    const saved = await this.replace(project, 'merge_requests', undefined, mergeRequest);
+    this.#hooks.mergeRequestChanged(saved, mergeRequest, 'open');
     return mergeRequest;
   }
 
@@ -170,16 +182,15 @@ export class ScmProjects {
   async replaceMergeRequest(project: ScmProject, changed: ScmMergeRequest, added?: ScmNote): Promise<ScmMergeRequest> {
     const updated = { ...changed, updated_at: this.now() };
     const before = this.mergeRequest(project, String(updated.iid));
-    const merge_requests = project.merge_requests.map((one) => (one === before ? updated : one));
-    const saved = await this.save({ ...project, merge_requests });
-    const action = before.state === updated.state ? 'update' : ACTIONS[updated.state];
-    if (added || before.notes === updated.notes) this.#onMergeRequest(saved, updated, action, added);
+    const saved = await this.replace(project, 'merge_requests', before, updated);
+    const action: MergeRequestAction = before.state === updated.state ? 'update' : ACTIONS[updated.state];
+    if (added || before.notes === updated.notes) this.#hooks.mergeRequestChanged(saved, updated, action, added);
     return updated;
   }
 
   async addNote(project: ScmProject, mergeRequest: ScmMergeRequest, body: string): Promise<ScmNote> {
     const at = this.now();
-    const id = this.#nextId(({ merge_requests }) => merge_requests.flatMap(({ notes }) => notes));
+    const id = this.nextId(({ merge_requests }) => merge_requests.flatMap(({ notes }) => notes));
     const note: ScmNote = { id, body, author: SCM_USER, created_at: at, updated_at: at };
     await this.replaceMergeRequest(project, { ...mergeRequest, notes: [...mergeRequest.notes, note] }, note);
     return note;
@@ -189,7 +200,7 @@ export class ScmProjects {
     if (project.environments.some((one) => one.name === name)) throw conflict('Name has already been taken');
     const at = this.now();
     const environment: ScmEnvironment = {
-      id: this.#nextId(({ environments }) => environments),
+      id: this.nextId(({ environments }) => environments),
       name,
       slug: slugOf(name),
       external_url: externalUrl,
@@ -197,31 +208,17 @@ export class ScmProjects {
       created_at: at,
       updated_at: at,
     };
-    await this.save({ ...project, environments: [...project.environments, environment] });
+    await this.replace(project, 'environments', undefined, environment);
     return environment;
   }
 
-  /** Throws 404. */
-  environment(project: ScmProject, id: string): ScmEnvironment {
-    const found = project.environments.find((one) => String(one.id) === id);
-    if (!found) throw notFound('Environment');
-    return found;
-  }
-
-  async replaceEnvironment(project: ScmProject, changed: ScmEnvironment): Promise<ScmEnvironment> {
-    const updated = { ...changed, updated_at: this.now() };
-    const environments = project.environments.map((one) => (one.id === updated.id ? updated : one));
-    await this.save({ ...project, environments });
-    return updated;
-  }
-
-  /** Ids of commit statuses, which are numbered per project. */
-  nextStatusId(): number {
-    return this.#nextId(({ statuses }) => statuses);
-  }
-
   now(): string {
-    return new Date(this.#nowMs()).toISOString();
+    return new Date(this.#options.nowMs()).toISOString();
+  }
+
+  /** For records that are numbered across all projects. */
+  nextId(listOf: (project: ScmProject) => readonly { id: number }[]): number {
+    return nextId(this.all().flatMap(listOf));
   }
 
   /** Throws 507 if it grows beyond the limit. */
@@ -231,8 +228,11 @@ export class ScmProjects {
     this.#allBytes += grownBytes;
     this.#bytes.set(id, bytes);
   }
-
-  #nextId(listOf: (project: ScmProject) => readonly { id: number }[]): number {
-    return Math.max(0, ...this.all().flatMap((project) => listOf(project).map(({ id }) => id))) + 1;
-  }
 }
+
+/** The open merge request of a branch, into any branch unless given. */
+export const openMergeRequest = ({ merge_requests }: ScmProject, source: string, target?: string) =>
+  merge_requests.find(
+    (one) =>
+      one.state === 'opened' && one.source_branch === source && (target === undefined || one.target_branch === target),
+  );

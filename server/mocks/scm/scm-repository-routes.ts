@@ -1,6 +1,7 @@
 import { invalidValue, missing, notFound, ScmError } from './scm-error.ts';
-import { type FileAction, NO_COMMIT, type ScmCommit } from './scm-repositories.ts';
-import { Listed, Raw, type Routes, type ScmRequest, type ScmRoutesOptions } from './scm-request.ts';
+import { applyPush } from './scm-pushes.ts';
+import { type FileAction, NO_COMMIT } from './scm-repositories.ts';
+import { Raw, type Routes, type ScmParts, type ScmRequest } from './scm-request.ts';
 import { pathWithNamespace, type ScmProject } from './scm-state.ts';
 
 const REPOSITORY = '/projects/:project/repository';
@@ -9,17 +10,27 @@ const ACTIONS = ['create', 'update', 'delete', 'move', 'chmod'] as const;
 const MAX_COMMITS = 1_000;
 
 /** Branches, tags, commits and files of the Git repositories. */
-export function repositoryRoutes(options: ScmRoutesOptions): Routes {
-  const ofFiles = { ...fileRoutes(options), ...treeRoutes(options), ...archiveRoutes(options) };
-  return { ...refRoutes(options), ...commitRoutes(options), ...ofFiles, ...comparisonRoutes(options) };
+export function repositoryRoutes(parts: ScmParts): Routes {
+  return {
+    ...refRoutes(parts, 'heads'),
+    ...refRoutes(parts, 'tags'),
+    ...commitRoutes(parts),
+    ...fileRoutes(parts),
+    ...treeRoutes(parts),
+    ...archiveRoutes(parts),
+    ...comparisonRoutes(parts),
+  };
 }
 
-type Refs = { name: string; sha: string; message: string };
+const REFS = {
+  heads: { path: `${REPOSITORY}/branches`, noun: 'Branch', member: 'branch' },
+  tags: { path: `${REPOSITORY}/tags`, noun: 'Tag', member: 'tag_name' },
+} as const;
 
-function refRoutes({ repositories, pushed, views }: ScmRoutesOptions): Routes {
-  const branchView = async (project: ScmProject, { name, sha }: Pick<Refs, 'name' | 'sha'>) => ({
-    name,
-    commit: views.commit(project, await repositories.commit(project, sha)),
+function refRoutes(parts: ScmParts, kind: keyof typeof REFS): Routes {
+  const { repositories, views } = parts;
+  const { path, noun, member } = REFS[kind];
+  const branchMembers = (project: ScmProject, name: string) => ({
     merged: false,
     protected: name === project.default_branch,
     developers_can_push: true,
@@ -28,86 +39,69 @@ function refRoutes({ repositories, pushed, views }: ScmRoutesOptions): Routes {
     default: name === project.default_branch,
     web_url: `${views.project(project).web_url}/-/tree/${name}`,
   });
-  const tagView = async (project: ScmProject, { name, sha, message }: Refs) => ({
+  const viewOf = async (
+    project: ScmProject,
+    { name, sha, message }: { name: string; sha: string; message: string },
+  ) => ({
     name,
-    target: sha,
-    message,
     commit: views.commit(project, await repositories.commit(project, sha)),
-    release: null,
-    protected: false,
+    ...(kind === 'heads' ? branchMembers(project, name) : { target: sha, message, release: null, protected: false }),
   });
-  const kinds = {
-    branches: { kind: 'heads', noun: 'Branch', viewOf: branchView },
-    tags: { kind: 'tags', noun: 'Tag', viewOf: tagView },
-  } as const;
-  return Object.assign(
-    {},
-    ...Object.entries(kinds).map(([path, { kind, noun, viewOf }]): Routes => {
-      const list = `${REPOSITORY}/${path}`;
-      const member = kind === 'heads' ? 'branch' : 'tag_name';
-      const find = async (project: ScmProject, name: string) => {
-        const found = (await repositories.refs(project, kind)).find((one) => one.name === name);
-        if (!found) throw notFound(noun);
-        return found;
-      };
-      return {
-        async [`GET ${list}`](request) {
-          const { project } = request;
-          const search = request.query('search') ?? '';
-          const found = (await repositories.refs(project, kind)).filter(({ name }) => name.includes(search));
-          return new Listed(await Promise.all(found.map((one) => viewOf(project, one))));
-        },
-        async [`POST ${list}`](request) {
-          const { project } = request;
-          const { [member]: name, ref: from } = request.required(member, 'ref');
-          const ref = `refs/${kind}/${name}`;
-          if (await repositories.findCommit(project, ref))
-            throw new ScmError(400, { message: `${noun} already exists` });
-          const sha = await repositories.findCommit(project, from);
-          if (sha === undefined) throw new ScmError(400, { message: `Invalid reference name: ${from}` });
-          await repositories.move(project, ref, NO_COMMIT, sha);
-          await pushed(project, { refs: [{ ref, before: NO_COMMIT, after: sha }], options: [] });
-          return viewOf(project, { name, sha, message: request.text('message') ?? '' });
-        },
-        async [`GET ${list}/:name`](request) {
-          const { project } = request;
-          return viewOf(project, await find(project, request.param('name')));
-        },
-        async [`DELETE ${list}/:name`](request) {
-          const { project } = request;
-          const { name } = await find(project, request.param('name'));
-          if (kind === 'heads' && name === project.default_branch)
-            throw new ScmError(400, { message: 'Cannot remove the default branch' });
-          const ref = `refs/${kind}/${name}`;
-          const before = (await repositories.text(project, 'rev-parse', ref)).trim();
-          await repositories.move(project, ref, before, NO_COMMIT);
-          await pushed(project, { refs: [{ ref, before, after: NO_COMMIT }], options: [] });
-          return undefined;
-        },
-      };
-    }),
-  );
+  const refOf = async (request: ScmRequest) => {
+    const found = (await repositories.refs(request.project, kind)).find(({ name }) => name === request.param('name'));
+    if (!found) throw notFound(noun);
+    return found;
+  };
+  return {
+    async [`GET ${path}`](request) {
+      const { project } = request;
+      const search = request.query('search') ?? '';
+      const found = (await repositories.refs(project, kind)).filter(({ name }) => name.includes(search));
+      return Promise.all(found.map((one) => viewOf(project, one)));
+    },
+    async [`POST ${path}`](request) {
+      const { project } = request;
+      const { [member]: name, ref: from } = request.required(member, 'ref');
+      const ref = `refs/${kind}/${name}`;
+      if (await repositories.findCommit(project, ref)) throw new ScmError(400, { message: `${noun} already exists` });
+      const sha = await repositories.findCommit(project, from);
+      if (sha === undefined) throw new ScmError(400, { message: `Invalid reference name: ${from}` });
+      await repositories.move(project, ref, NO_COMMIT, sha);
+      await applyPush(parts, project, { refs: [{ ref, before: NO_COMMIT, after: sha }], options: [] });
+      return viewOf(project, { name, sha, message: request.text('message') ?? '' });
+    },
+    [`GET ${path}/:name`]: async (request) => viewOf(request.project, await refOf(request)),
+    async [`DELETE ${path}/:name`](request) {
+      const { project } = request;
+      const { name } = await refOf(request);
+      if (kind === 'heads' && name === project.default_branch)
+        throw new ScmError(400, { message: 'Cannot remove the default branch' });
+      const ref = `refs/${kind}/${name}`;
+      const before = (await repositories.text(project, 'rev-parse', ref)).trim();
+      await repositories.move(project, ref, before, NO_COMMIT);
+      await applyPush(parts, project, { refs: [{ ref, before, after: NO_COMMIT }], options: [] });
+      return undefined;
+    },
+  };
 }
 
-function commitRoutes(options: ScmRoutesOptions): Routes {
-  const { repositories, views } = options;
+function commitRoutes(parts: ScmParts): Routes {
+  const { repositories, views } = parts;
   return {
     async [`GET ${REPOSITORY}/commits`](request) {
       const { project } = request;
       const from = await repositories.findCommit(project, request.query('ref_name') || project.default_branch);
-      if (from === undefined) return new Listed([]);
+      if (from === undefined) return [];
       const path = request.query('path');
       const [since, until] = [request.query('since'), request.query('until')];
       const more = [...(since ? [`--since=${since}`] : []), ...(until ? [`--until=${until}`] : [])];
       const paths = path === undefined ? [] : [path];
       const found = await repositories.commits(project, ...more, `--max-count=${MAX_COMMITS}`, from, '--', ...paths);
-      return new Listed(found.map((one) => views.commit(project, one)));
+      return found.map((one) => views.commit(project, one));
     },
     async [`POST ${REPOSITORY}/commits`](request) {
-      const { project } = request;
-      const { branch, commit_message: message } = request.required('branch', 'commit_message');
-      const actions = request.list('actions').map(actionIn);
-      return views.commit(project, await writeOn(options, request, { branch, message }, actions));
+      const { after } = await writeOn(parts, request, request.list('actions').map(actionIn));
+      return views.commit(request.project, await repositories.commit(request.project, after));
     },
     async [`GET ${REPOSITORY}/commits/:sha`](request) {
       const { project } = request;
@@ -121,7 +115,7 @@ function commitRoutes(options: ScmRoutesOptions): Routes {
     async [`GET ${REPOSITORY}/commits/:sha/diff`](request) {
       const { project } = request;
       const sha = await repositories.shaOf(project, request.param('sha'));
-      return new Listed(diffsIn(await repositories.text(project, 'show', '--format=', '--no-ext-diff', sha)));
+      return diffsIn(await repositories.text(project, 'show', '--format=', '--no-ext-diff', sha));
     },
     async [`GET ${REPOSITORY}/commits/:sha/refs`](request) {
       const { project } = request;
@@ -131,14 +125,12 @@ function commitRoutes(options: ScmRoutesOptions): Routes {
         const [, kind, name] = /^refs\/(heads|tags)\/(.*)$/.exec(ref) ?? [];
         return kind ? [{ type: kind === 'heads' ? 'branch' : 'tag', name }] : [];
       });
-      return new Listed(refs);
+      return refs;
     },
     async [`GET ${REPOSITORY}/commits/:sha/merge_requests`](request) {
       const { project } = request;
       const sha = await repositories.shaOf(project, request.param('sha'));
-      return new Listed(
-        project.merge_requests.filter((one) => one.sha === sha).map((one) => views.mergeRequest(project, one)),
-      );
+      return project.merge_requests.filter((one) => one.sha === sha).map((one) => views.mergeRequest(project, one));
     },
   };
 
@@ -149,21 +141,23 @@ function commitRoutes(options: ScmRoutesOptions): Routes {
       action,
       path,
       previousPath: typeof previousPath === 'string' ? previousPath : undefined,
-      content:
-        typeof content === 'string' ? Buffer.from(content, encoding === 'base64' ? 'base64' : 'utf8') : undefined,
+      content: typeof content === 'string' ? bytesOf(content, encoding) : undefined,
       isExecutable: typeof execute_filemode === 'boolean' ? execute_filemode : undefined,
     };
   }
 }
 
+const bytesOf = (content: string, encoding: unknown) => Buffer.from(content, encoding === 'base64' ? 'base64' : 'utf8');
+
 /** Creates the commit that the request describes, on the branch that it names or starts. */
 async function writeOn(
-  { repositories, pushed }: ScmRoutesOptions,
+  parts: ScmParts,
   request: ScmRequest,
-  { branch, message }: { branch: string; message: string },
   actions: readonly FileAction[],
-): Promise<ScmCommit> {
+): Promise<{ branch: string; after: string }> {
+  const { repositories } = parts;
   const { project } = request;
+  const { branch, commit_message: message } = request.required('branch', 'commit_message');
   const ref = `refs/heads/${branch}`;
   const present = await repositories.findCommit(project, ref);
   const start = request.text('start_sha') ?? request.text('start_branch') ?? project.default_branch;
@@ -175,12 +169,12 @@ async function writeOn(
   const { author_name: name, author_email: email } = request.sent('author_name', 'author_email');
   const who = { ...(name && { name }), ...(email && { email }) };
   const after = await repositories.write(project, { ref, before, parent, message, ...who }, actions);
-  await pushed(project, { refs: [{ ref, before, after }], options: [] });
-  return repositories.commit(project, after);
+  await applyPush(parts, project, { refs: [{ ref, before, after }], options: [] });
+  return { branch, after };
 }
 
-function fileRoutes(options: ScmRoutesOptions): Routes {
-  const { repositories } = options;
+function fileRoutes(parts: ScmParts): Routes {
+  const { repositories } = parts;
   /** A file of a commit. Throws 404. */
   const fileOf = async (request: ScmRequest) => {
     const { project } = request;
@@ -194,13 +188,11 @@ function fileRoutes(options: ScmRoutesOptions): Routes {
     return { path, ref, commit, blob, content, isExecutable: mode === '100755', last: last?.id ?? commit };
   };
   const writing = (action: 'create' | 'update' | 'delete') => async (request: ScmRequest) => {
-    const { branch, commit_message: message } = request.required('branch', 'commit_message');
-    const content = request.text('content');
-    if (action !== 'delete' && content === undefined) throw missing('content');
     const path = request.param('file');
-    const encoding = request.text('encoding') === 'base64' ? 'base64' : 'utf8';
-    const bytes = content === undefined ? undefined : Buffer.from(content, encoding);
-    await writeOn(options, request, { branch, message }, [{ action, path, content: bytes }]);
+    const sent = request.text('content');
+    if (action !== 'delete' && sent === undefined) throw missing('content');
+    const content = sent === undefined ? undefined : bytesOf(sent, request.text('encoding'));
+    const { branch } = await writeOn(parts, request, [{ action, path, content }]);
     return action === 'delete' ? undefined : { file_path: path, branch };
   };
   return {
@@ -226,7 +218,7 @@ function fileRoutes(options: ScmRoutesOptions): Routes {
   };
 }
 
-function treeRoutes({ repositories }: ScmRoutesOptions): Routes {
+function treeRoutes({ repositories }: ScmParts): Routes {
   const blobOf = async (request: ScmRequest) => {
     const blob = await repositories
       .bytes(request.project, ['cat-file', 'blob', request.param('sha')])
@@ -247,7 +239,7 @@ function treeRoutes({ repositories }: ScmRoutesOptions): Routes {
         const [, mode, type, id, path = ''] = /^(\d+) (\w+) (\w+)\t(.*)$/s.exec(line) ?? [];
         return { id, name: path.slice(path.lastIndexOf('/') + 1), type, path, mode };
       });
-      return new Listed(entries.filter(({ path }) => path !== below));
+      return entries.filter(({ path }) => path !== below);
     },
     async [`GET ${REPOSITORY}/blobs/:sha`](request) {
       const blob = await blobOf(request);
@@ -258,7 +250,7 @@ function treeRoutes({ repositories }: ScmRoutesOptions): Routes {
   };
 }
 
-function comparisonRoutes({ repositories, views }: ScmRoutesOptions): Routes {
+function comparisonRoutes({ repositories, views }: ScmParts): Routes {
   return {
     async [`GET ${REPOSITORY}/compare`](request) {
       const { project } = request;
@@ -300,12 +292,12 @@ function comparisonRoutes({ repositories, views }: ScmRoutesOptions): Routes {
         const [, commits, name, email] = /^\s*(\d+)\t(.*) <(.*)>$/.exec(line) ?? [];
         return commits ? [{ name, email, commits: Number(commits), additions: 0, deletions: 0 }] : [];
       });
-      return new Listed(contributors);
+      return contributors;
     },
   };
 }
 
-function archiveRoutes({ repositories }: ScmRoutesOptions): Routes {
+function archiveRoutes({ repositories }: ScmParts): Routes {
   const archiveOf = async (request: ScmRequest, format: string): Promise<Raw> => {
     if (!['zip', 'tar', 'tar.gz'].includes(format)) throw invalidValue('format');
     const { project } = request;

@@ -1,6 +1,5 @@
 import { pipeline, Readable } from 'node:stream';
 import type { Request, Response } from 'express';
-import type { Push } from './git-http.ts';
 import { invalidValue, missing, notFound, ScmError } from './scm-error.ts';
 import type { ScmHooks } from './scm-hooks.ts';
 import type { ScmPipelines } from './scm-pipelines.ts';
@@ -9,33 +8,24 @@ import type { ScmRepositories } from './scm-repositories.ts';
 import type { ScmGroup, ScmProject } from './scm-state.ts';
 import type { ScmViews } from './scm-views.ts';
 
-export interface ScmRoutesOptions {
+/** The parts of the mock GitLab that its routes use. */
+export interface ScmParts {
   projects: ScmProjects;
   views: ScmViews;
   repositories: ScmRepositories;
   hooks: ScmHooks;
+  /** The pipeline runs of the platform. */
   pipelines(): ScmPipelines;
-  /** Applies what follows from changed branches and tags, as after a push. */
-  pushed(project: ScmProject, push: Push): Promise<unknown>;
-  baseUrl(): string;
+  onFault(fault: unknown): void;
 }
 
-/** By `METHOD PATH`. Returns the response: a list, a record, or nothing for a DELETE. */
+/** By `METHOD PATH`. Returns the response: a list, of which a page is sent, a record, or nothing for a DELETE. */
 export type Routes = Record<string, (request: ScmRequest) => object | undefined | Promise<object | undefined>>;
 
 const DEFAULT_PER_PAGE = 20;
 const MAX_PER_PAGE = 100;
 const TRUE = ['true', 't', '1', 'on', 'yes', 'y'];
 const FALSE = ['false', 'f', '0', 'off', 'no', 'n'];
-
-/** A list, of which a response contains one page. */
-export class Listed {
-  readonly all: readonly object[];
-
-  constructor(all: readonly object[]) {
-    this.all = all;
-  }
-}
 
 /** A response that is not JSON. */
 export class Raw {
@@ -81,13 +71,14 @@ export class ScmRequest {
   }
 
   get note() {
-    const note = this.mergeRequest.notes.find(({ id }) => String(id) === this.param('note'));
-    if (!note) throw notFound('Note');
-    return note;
+    return this.entryOf(this.mergeRequest.notes, 'Note', 'note');
   }
 
-  get environment() {
-    return this.#projects.environment(this.project, this.param('environment'));
+  /** The record of a list that the path names by its number. */
+  entryOf<T extends { id: number }>(all: readonly T[] | undefined, noun: string, param = 'id'): T {
+    const found = all?.find(({ id }) => String(id) === this.param(param));
+    if (!found) throw notFound(noun);
+    return found;
   }
 
   param(name: string): string {
@@ -186,13 +177,8 @@ export class ScmRequest {
   }
 }
 
-/** The list with another record, or none, in place of one. */
-export function replaced<T>(list: readonly T[] | undefined, before: T, ...after: readonly T[]): T[] {
-  return (list ?? []).flatMap((one) => (one === before ? after : [one]));
-}
-
 /** Responds with one page of a list, with the pagination headers. */
-export function sendPage(req: Request, res: Response, { all }: Listed, selfUrl: string): void {
+export function sendPage(req: Request, res: Response, all: readonly object[], selfUrl: string): void {
   const page = count(req, 'page', 1);
   const perPage = Math.min(count(req, 'per_page', DEFAULT_PER_PAGE), MAX_PER_PAGE);
   const pages = Math.max(1, Math.ceil(all.length / perPage));
@@ -203,15 +189,15 @@ export function sendPage(req: Request, res: Response, { all }: Listed, selfUrl: 
     url.searchParams.set('per_page', String(perPage));
     return `<${url}>; rel="${rel}"`;
   };
-  const links = [link(1, 'first'), link(pages, 'last')];
-  if (page > 1) links.unshift(link(page - 1, 'prev'));
-  if (page < pages) links.unshift(link(page + 1, 'next'));
+  const before = page > 1 ? [page - 1] : [];
+  const after = page < pages ? [page + 1] : [];
+  const beside = [...after.map((to) => link(to, 'next')), ...before.map((to) => link(to, 'prev'))];
   res.set({
-    Link: links.join(', '),
+    Link: [...beside, link(1, 'first'), link(pages, 'last')].join(', '),
     'X-Page': String(page),
     'X-Per-Page': String(perPage),
-    'X-Prev-Page': page > 1 ? String(page - 1) : '',
-    'X-Next-Page': page < pages ? String(page + 1) : '',
+    'X-Prev-Page': before.join(),
+    'X-Next-Page': after.join(),
     'X-Total': String(all.length),
     'X-Total-Pages': String(pages),
   });

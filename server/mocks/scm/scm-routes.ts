@@ -2,10 +2,12 @@ import express, { type Router } from 'express';
 import { conflict, invalidValue, missing, notFound, ScmError } from './scm-error.ts';
 import { deploymentRoutes, hookRoutes, peopleRoutes, tokenRoutes } from './scm-more-routes.ts';
 import { pipelineRoutes } from './scm-pipeline-routes.ts';
+import { replaced } from './scm-projects.ts';
+import { applyPush } from './scm-pushes.ts';
 import { NO_COMMIT } from './scm-repositories.ts';
 import { diffsIn, repositoryRoutes } from './scm-repository-routes.ts';
-import { Listed, Raw, type Routes, replaced, ScmRequest, type ScmRoutesOptions, sendPage } from './scm-request.ts';
-import { SCM_USER, type ScmVariable } from './scm-state.ts';
+import { Raw, type Routes, type ScmParts, ScmRequest, sendPage } from './scm-request.ts';
+import { SCM_USER, type ScmEnvironment, type ScmVariable } from './scm-state.ts';
 import { newVariable, violationIn } from './scm-variables.ts';
 
 /** Version of the real server in responses, by which clients detect features. */
@@ -21,23 +23,23 @@ const NOTES = `${MERGE_REQUESTS}/:iid/notes`;
 const ENVIRONMENTS = '/projects/:project/environments';
 
 /** The part of the API v4 that deployment integrations use, below `/api/v4`; the caller is already authenticated. */
-export function scmRouter(options: ScmRoutesOptions): Router {
-  const { projects, baseUrl } = options;
+export function scmRouter(parts: ScmParts): Router {
+  const { projects, views } = parts;
   const router = express.Router({ caseSensitive: true });
   const routes: Routes = {
-    ...projectRoutes(options),
-    ...mergeRequestRoutes(options),
-    ...mergeRequestContentRoutes(options),
-    ...noteRoutes(options),
-    ...environmentRoutes(options),
-    ...statusRoutes(options),
-    ...groupRoutes(options),
-    ...repositoryRoutes(options),
-    ...pipelineRoutes(options),
-    ...deploymentRoutes(options),
-    ...hookRoutes(options),
-    ...tokenRoutes(options),
-    ...peopleRoutes(options),
+    ...projectRoutes(parts),
+    ...mergeRequestRoutes(parts),
+    ...mergeRequestContentRoutes(parts),
+    ...noteRoutes(parts),
+    ...environmentRoutes(parts),
+    ...statusRoutes(parts),
+    ...groupRoutes(parts),
+    ...repositoryRoutes(parts),
+    ...pipelineRoutes(parts),
+    ...deploymentRoutes(parts),
+    ...hookRoutes(parts),
+    ...tokenRoutes(parts),
+    ...peopleRoutes(parts),
     ...variableRoutes('/projects/:project/variables', 'project', (project) => projects.save(project)),
     ...variableRoutes('/groups/:group/variables', 'group', (group) => projects.saveGroup(group)),
   };
@@ -48,7 +50,7 @@ export function scmRouter(options: ScmRoutesOptions): Router {
     router.route(path)[verb](async (req, res) => {
       const answer = await handle(new ScmRequest(req, projects));
       if (answer instanceof Raw) answer.send(res);
-      else if (answer instanceof Listed) sendPage(req, res, answer, baseUrl());
+      else if (Array.isArray(answer)) sendPage(req, res, answer, views.baseUrl());
       else if (answer === undefined) res.status(status).end();
       else res.status(status).json(answer);
     });
@@ -64,7 +66,7 @@ export function scmRouter(options: ScmRoutesOptions): Router {
   return router;
 }
 
-function projectRoutes({ projects, views, repositories }: ScmRoutesOptions): Routes {
+function projectRoutes({ projects, views, repositories }: ScmParts): Routes {
   return {
     'GET /version': () => VERSION,
     'GET /metadata': () => ({
@@ -78,7 +80,7 @@ function projectRoutes({ projects, views, repositories }: ScmRoutesOptions): Rou
       const wordsOf = ({ namespace, path, name }: { namespace: string; path: string; name: string }) =>
         `${namespace}/${path} ${name}`.toLowerCase();
       const found = projects.all().filter((one) => wordsOf(one).includes(search));
-      return new Listed(found.reverse().map((one) => views.project(one)));
+      return found.reverse().map((one) => views.project(one));
     },
     async 'POST /projects'(request) {
       const name = request.text('name') ?? request.text('path');
@@ -103,12 +105,10 @@ function projectRoutes({ projects, views, repositories }: ScmRoutesOptions): Rou
   };
 }
 
-type Repositories = ScmRoutesOptions['repositories'];
-
 /** Both ends of a merge request as commits. Throws 404 if a branch is not in the repository. */
 async function endsOf(
   { project, mergeRequest: { source_branch, target_branch } }: ScmRequest,
-  repositories: Repositories,
+  { repositories }: ScmParts,
 ) {
   return {
     source: await repositories.shaOf(project, `refs/heads/${source_branch}`),
@@ -117,12 +117,10 @@ async function endsOf(
 }
 
 /** Merges the source branch in the repository; undefined if one of the branches is not there. Throws 406 for conflicts. */
-async function merged(
-  request: ScmRequest,
-  { repositories, pushed }: Pick<ScmRoutesOptions, 'repositories' | 'pushed'>,
-): Promise<string | undefined> {
+async function merged(request: ScmRequest, parts: ScmParts): Promise<string | undefined> {
+  const { repositories } = parts;
   const { project, mergeRequest } = request;
-  const ends = await endsOf(request, repositories).catch(() => undefined);
+  const ends = await endsOf(request, parts).catch(() => undefined);
   if (!ends) return undefined;
   const { source, target } = ends;
   const tree = await repositories.text(project, 'merge-tree', '--write-tree', target, source).catch(() => {
@@ -140,12 +138,12 @@ async function merged(
     await repositories.move(project, `refs/heads/${from}`, source, NO_COMMIT);
     refs.push({ ref: `refs/heads/${from}`, before: source, after: NO_COMMIT });
   }
-  await pushed(project, { refs, options: [] });
+  await applyPush(parts, project, { refs, options: [] });
   return after;
 }
 
-function mergeRequestRoutes(options: ScmRoutesOptions): Routes {
-  const { projects, views } = options;
+function mergeRequestRoutes(parts: ScmParts): Routes {
+  const { projects, views } = parts;
   return {
     [`GET ${MERGE_REQUESTS}`](request) {
       const { project } = request;
@@ -159,7 +157,7 @@ function mergeRequestRoutes(options: ScmRoutesOptions): Routes {
           request.isAsked('source_branch', one.source_branch) &&
           request.isAsked('target_branch', one.target_branch),
       );
-      return new Listed(found.reverse().map((one) => views.mergeRequest(project, one)));
+      return found.reverse().map((one) => views.mergeRequest(project, one));
     },
     async [`POST ${MERGE_REQUESTS}`](request) {
       const { project } = request;
@@ -187,51 +185,52 @@ function mergeRequestRoutes(options: ScmRoutesOptions): Routes {
     },
     async [`PUT ${MERGE_REQUESTS}/:iid/merge`](request) {
       if (request.mergeRequest.state !== 'opened') throw new ScmError(405, { message: '405 Method Not Allowed' });
-      const merge_commit_sha = (await merged(request, options)) ?? null;
+      const merge_commit_sha = (await merged(request, parts)) ?? null;
       const { project, mergeRequest: found } = request;
       const done = await projects.replaceMergeRequest(project, { ...found, state: 'merged' });
       return { ...views.mergeRequest(project, done), merge_commit_sha };
     },
     async [`DELETE ${MERGE_REQUESTS}/:iid`]({ project, mergeRequest }) {
-      await projects.save({ ...project, merge_requests: replaced(project.merge_requests, mergeRequest) });
+      await projects.replace(project, 'merge_requests', mergeRequest);
       return undefined;
     },
   };
 }
 
 /** What a merge request would bring, and its pipelines. */
-function mergeRequestContentRoutes({ views, repositories, pipelines }: ScmRoutesOptions): Routes {
+function mergeRequestContentRoutes(parts: ScmParts): Routes {
+  const { views, repositories, pipelines } = parts;
   const diffsOf = async (request: ScmRequest) => {
-    const { source, target } = await endsOf(request, repositories);
+    const { source, target } = await endsOf(request, parts);
     return diffsIn(await repositories.text(request.project, 'diff', '--no-ext-diff', `${target}...${source}`));
   };
   return {
     async [`GET ${MERGE_REQUESTS}/:iid/commits`](request) {
-      const { source, target } = await endsOf(request, repositories);
+      const { source, target } = await endsOf(request, parts);
       const found = await repositories.commits(request.project, `${target}..${source}`);
-      return new Listed(found.map((one) => views.commit(request.project, one)));
+      return found.map((one) => views.commit(request.project, one));
     },
-    [`GET ${MERGE_REQUESTS}/:iid/diffs`]: async (request) => new Listed(await diffsOf(request)),
+    [`GET ${MERGE_REQUESTS}/:iid/diffs`]: diffsOf,
     [`GET ${MERGE_REQUESTS}/:iid/changes`]: async (request) => ({
       ...views.mergeRequest(request.project, request.mergeRequest),
       changes: await diffsOf(request),
     }),
-    [`GET ${MERGE_REQUESTS}/:iid/participants`]: ({ mergeRequest }) => new Listed([views.user(mergeRequest.author)]),
+    [`GET ${MERGE_REQUESTS}/:iid/participants`]: ({ mergeRequest }) => [views.user(mergeRequest.author)],
     [`GET ${MERGE_REQUESTS}/:iid/pipelines`]({ project, mergeRequest }) {
       const ofBranch = pipelines()
         .list(project.id)
         .filter(({ branch }) => branch === mergeRequest.source_branch);
-      return new Listed(ofBranch.map((run) => views.pipeline(run)));
+      return ofBranch.map((run) => views.pipeline(run));
     },
   };
 }
 
-function noteRoutes({ projects, views }: ScmRoutesOptions): Routes {
+function noteRoutes({ projects, views }: ScmParts): Routes {
   return {
     [`GET ${NOTES}`](request) {
       const { project, mergeRequest: found } = request;
       const sorted = request.query('sort') === 'asc' ? found.notes : [...found.notes].reverse();
-      return new Listed(sorted.map((one) => views.note(project, found, one)));
+      return sorted.map((one) => views.note(project, found, one));
     },
     async [`POST ${NOTES}`](request) {
       const { project, mergeRequest: found } = request;
@@ -255,37 +254,42 @@ function noteRoutes({ projects, views }: ScmRoutesOptions): Routes {
   };
 }
 
-function environmentRoutes({ projects, views }: ScmRoutesOptions): Routes {
+function environmentRoutes({ projects, views }: ScmParts): Routes {
+  const environmentOf = (request: ScmRequest) => request.entryOf(request.project.environments, 'Environment');
+  const change = async (request: ScmRequest, changes: Partial<ScmEnvironment>) => {
+    const before = environmentOf(request);
+    const changed = { ...before, ...changes, updated_at: projects.now() };
+    await projects.replace(request.project, 'environments', before, changed);
+    return views.environment(changed);
+  };
   return {
     [`GET ${ENVIRONMENTS}`](request) {
       const search = request.query('search') ?? '';
       const found = request.project.environments.filter(
         ({ name, state }) => request.isAsked('name', name) && name.includes(search) && request.isAsked('states', state),
       );
-      return new Listed(found.map((one) => views.environment(one)));
+      return found.map((one) => views.environment(one));
     },
     async [`POST ${ENVIRONMENTS}`](request) {
       const { name } = request.required('name');
       return views.environment(await projects.createEnvironment(request.project, name, externalUrl(request) ?? null));
     },
-    [`GET ${ENVIRONMENTS}/:environment`]: ({ environment }) => views.environment(environment),
-    async [`PUT ${ENVIRONMENTS}/:environment`](request) {
-      const { project, environment } = request;
+    [`GET ${ENVIRONMENTS}/:id`]: (request) => views.environment(environmentOf(request)),
+    [`PUT ${ENVIRONMENTS}/:id`](request) {
       const url = externalUrl(request);
-      const changed = { ...environment, ...(url !== undefined && { external_url: url }) };
-      return views.environment(await projects.replaceEnvironment(project, changed));
+      return change(request, url === undefined ? {} : { external_url: url });
     },
-    [`POST ${ENVIRONMENTS}/:environment/stop`]: async ({ project, environment }) =>
-      views.environment(await projects.replaceEnvironment(project, { ...environment, state: 'stopped' })),
-    async [`DELETE ${ENVIRONMENTS}/:environment`]({ project, environment }) {
+    [`POST ${ENVIRONMENTS}/:id/stop`]: (request) => change(request, { state: 'stopped' }),
+    async [`DELETE ${ENVIRONMENTS}/:id`](request) {
+      const environment = environmentOf(request);
       if (environment.state !== 'stopped') throw new ScmError(403, { message: '403 Forbidden' });
-      await projects.save({ ...project, environments: replaced(project.environments, environment) });
+      await projects.replace(request.project, 'environments', environment);
       return undefined;
     },
   };
 }
 
-function statusRoutes({ projects, views, pipelines }: ScmRoutesOptions): Routes {
+function statusRoutes({ projects, views, pipelines }: ScmParts): Routes {
   return {
     async 'POST /projects/:project/statuses/:sha'(request) {
       const { project } = request;
@@ -293,7 +297,7 @@ function statusRoutes({ projects, views, pipelines }: ScmRoutesOptions): Routes 
       if (state === undefined) throw missing('state');
       if (!STATUSES.includes(state)) throw invalidValue('state');
       const status = {
-        id: projects.nextStatusId(),
+        id: projects.nextId(({ statuses }) => statuses),
         sha: request.param('sha'),
         ref: request.text('ref') ?? null,
         status: state,
@@ -316,16 +320,14 @@ function statusRoutes({ projects, views, pipelines }: ScmRoutesOptions): Routes 
       const newest = all.filter(
         ({ name }, at) => request.flag('all') || at === all.findIndex((one) => one.name === name),
       );
-      return new Listed(
-        newest.filter(({ name, ref }) => request.isAsked('name', name) && request.isAsked('ref', ref ?? '')),
-      );
+      return newest.filter(({ name, ref }) => request.isAsked('name', name) && request.isAsked('ref', ref ?? ''));
     },
   };
 }
 
-function groupRoutes({ projects, views }: ScmRoutesOptions): Routes {
+function groupRoutes({ projects, views }: ScmParts): Routes {
   return {
-    'GET /groups': () => new Listed(projects.groups().map((one) => views.group(one))),
+    'GET /groups': () => projects.groups().map((one) => views.group(one)),
     async 'POST /groups'(request) {
       const { path } = request.required('name', 'path');
       const parent = request.text('parent_id');
@@ -349,15 +351,11 @@ function variableRoutes<N extends 'project' | 'group'>(
     const others = owner.variables.filter((one) => one !== before);
     if (after && others.some((one) => one.key === after.key && one.environment_scope === after.environment_scope))
       throw new ScmError(400, { message: { key: [`(${after.key}) has already been taken`] } });
-    const added = after ? [after] : [];
-    await save({
-      ...owner,
-      variables: before ? replaced(owner.variables, before, ...added) : [...owner.variables, ...added],
-    });
+    await save({ ...owner, variables: replaced(owner.variables, before, ...(after ? [after] : [])) });
     return after && shown(after);
   };
   return {
-    [`GET ${path}`]: (request) => new Listed(request[noun].variables.map(shown)),
+    [`GET ${path}`]: (request) => request[noun].variables.map(shown),
     [`POST ${path}`](request) {
       const owner = request[noun];
       const [key, value] = [request.text('key'), request.text('value')];

@@ -126,8 +126,19 @@ export function isActive({ revoked, expires_at: expires }: Pick<ScmAccessToken, 
   return !revoked && (expires === null || Date.parse(expires) > Date.now());
 }
 
+/** The lists of a project whose records have a number. */
+export interface ScmLists {
+  merge_requests: ScmMergeRequest[];
+  environments: ScmEnvironment[];
+  statuses: ScmCommitStatus[];
+  // Absent in projects of earlier versions.
+  deployments?: ScmDeployment[];
+  hooks?: ScmHook[];
+  access_tokens?: ScmAccessToken[];
+}
+
 /** One project with all its data: the record that is saved under its id. */
-export interface ScmProject {
+export interface ScmProject extends ScmLists {
   id: number;
   name: string;
   path: string;
@@ -136,14 +147,7 @@ export interface ScmProject {
   description: string | null;
   default_branch: string;
   created_at: string;
-  merge_requests: ScmMergeRequest[];
-  environments: ScmEnvironment[];
-  statuses: ScmCommitStatus[];
   variables: ScmVariable[];
-  // Absent in projects of earlier versions.
-  deployments?: ScmDeployment[];
-  hooks?: ScmHook[];
-  access_tokens?: ScmAccessToken[];
 }
 
 /** The account whose token integrations use. */

@@ -29,16 +29,16 @@ const timeOf = (ms: number | undefined) => (ms === undefined ? null : new Date(m
 
 /** The records in the format of the API. */
 export class ScmViews {
-  readonly #baseUrl: () => string;
+  readonly baseUrl: () => string;
 
   /** @param baseUrl address of the mock without a trailing slash */
   constructor(baseUrl: () => string) {
-    this.#baseUrl = baseUrl;
+    this.baseUrl = baseUrl;
   }
 
   project(project: ScmProject) {
     const full = pathWithNamespace(project);
-    const api = `${this.#baseUrl()}/api/v4/projects/${project.id}`;
+    const api = `${this.baseUrl()}/api/v4/projects/${project.id}`;
     const { id, name, path, namespace, description, default_branch, created_at } = project;
     return {
       id,
@@ -51,9 +51,9 @@ export class ScmViews {
       default_branch,
       tag_list: [],
       topics: [],
-      ssh_url_to_repo: `git@${new URL(this.#baseUrl()).hostname}:${full}.git`,
-      http_url_to_repo: `${this.#baseUrl()}/${full}.git`,
-      web_url: `${this.#baseUrl()}/${full}`,
+      ssh_url_to_repo: `git@${new URL(this.baseUrl()).hostname}:${full}.git`,
+      http_url_to_repo: `${this.baseUrl()}/${full}.git`,
+      web_url: `${this.baseUrl()}/${full}`,
       readme_url: null,
       avatar_url: null,
       forks_count: 0,
@@ -97,7 +97,7 @@ export class ScmViews {
   group({ path }: ScmGroup) {
     const { full_path, ...group } = this.#namespace(path);
     const full = full_path.replaceAll('/', ' / ');
-    return { ...group, full_path, full_name: full, visibility: 'private', web_url: `${this.#baseUrl()}/${path}` };
+    return { ...group, full_path, full_name: full, visibility: 'private', web_url: `${this.baseUrl()}/${path}` };
   }
 
   #namespace(path: string) {
@@ -108,7 +108,7 @@ export class ScmViews {
   }
 
   user({ id, username, name }: ScmUser) {
-    return { id, username, name, state: 'active', avatar_url: null, web_url: `${this.#baseUrl()}/${username}` };
+    return { id, username, name, state: 'active', avatar_url: null, web_url: `${this.baseUrl()}/${username}` };
   }
 
   mergeRequest(project: ScmProject, mergeRequest: ScmMergeRequest) {
@@ -132,7 +132,7 @@ export class ScmViews {
       downvotes: 0,
       reference: `!${shown.iid}`,
       references: { short: `!${shown.iid}`, relative: `!${shown.iid}`, full: `${full}!${shown.iid}` },
-      web_url: `${this.#baseUrl()}/${full}/-/merge_requests/${shown.iid}`,
+      web_url: `${this.baseUrl()}/${full}/-/merge_requests/${shown.iid}`,
       has_conflicts: false,
     };
   }
@@ -196,7 +196,7 @@ export class ScmViews {
       duration: finishedAtMs === undefined ? null : Math.round((finishedAtMs - startedAtMs) / SECONDS),
       queued_duration: 0,
       coverage: null,
-      web_url: `${this.#baseUrl()}/${project.path}/-/pipelines/${id}`,
+      web_url: `${this.baseUrl()}/${project.path}/-/pipelines/${id}`,
     };
   }
 
@@ -227,7 +227,7 @@ export class ScmViews {
       artifacts: [],
       artifacts_expire_at: null,
       tag_list: [],
-      web_url: `${this.#baseUrl()}/${run.project.path}/-/jobs/${number}`,
+      web_url: `${this.baseUrl()}/${run.project.path}/-/jobs/${number}`,
     };
   }
 
@@ -235,27 +235,10 @@ export class ScmViews {
   jobStatuses(runs: readonly ListedRun[]) {
     return runs.flatMap((run) =>
       run.jobs.map((job) => {
-        const {
-          pipeline,
-          id,
-          name,
-          status,
-          ref,
-          allow_failure,
-          coverage,
-          created_at,
-          started_at,
-          finished_at,
-          web_url,
-        } = this.job(run, job);
+        const { pipeline, web_url: target_url, ...shown } = this.job(run, job);
+        const { id, name, status, ref, allow_failure, coverage, created_at, started_at, finished_at } = shown;
         const times = { created_at, started_at, finished_at };
-        const more = {
-          sha: run.sha,
-          target_url: web_url,
-          description: null,
-          author: SCM_USER,
-          pipeline_id: pipeline.id,
-        };
+        const more = { sha: run.sha, target_url, description: null, author: SCM_USER, pipeline_id: pipeline.id };
         return { id, name, status, ref, allow_failure, coverage, ...times, ...more };
       }),
     );
