@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { closedSocketReason } from '../runtimes/containers/docker/closed-socket.ts';
-import { dockerAddress } from '../runtimes/containers/docker/docker-address.ts';
+import { closedSocketReason, dockerAddress } from '../runtimes/containers/docker/docker-address.ts';
 import { homeFolder } from '../system/home-folder.ts';
 
 const PROBE_TIMEOUT_MS = 2_000;
@@ -13,7 +12,8 @@ const PROBE_TIMEOUT_MS = 2_000;
  * @throws Error that says why not; EngineUnreachable for what is no address
  */
 export async function probeEngine(engine: string, env: NodeJS.ProcessEnv) {
-  const { url, transport } = dockerAddress(engine === 'auto' ? undefined : engine, { env, homeDir: homeFolder() });
+  const address = dockerAddress(engine === 'auto' ? undefined : engine, { env, homeDir: homeFolder() });
+  const { url, transport } = address;
   const failed = (reason: string) => new Error(`${url} does not answer (${reason})`);
   if (transport.kind === 'ssh' || (transport.kind === 'tcp' && transport.tls))
     throw failed('not looked at: only local and plain tcp addresses are');
@@ -35,7 +35,6 @@ export async function probeEngine(engine: string, env: NodeJS.ProcessEnv) {
     return { address: url, name: podman ? 'Podman' : 'Docker', said: parts.join(', ') };
   } catch (failure) {
     const { code, message } = Object(failure);
-    const isClosed = transport.kind === 'socket' && (code === 'EACCES' || code === 'EPERM');
-    throw failed(isClosed ? closedSocketReason(transport.path) : String(message));
+    throw failed(closedSocketReason(address, code) ?? String(message));
   }
 }

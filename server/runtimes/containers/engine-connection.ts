@@ -104,7 +104,7 @@ export class EngineConnection {
   }
 
   async #begin(follower: Follower, engine: ContainerEngine): Promise<void> {
-    follower.end = await engine.follow(follower.recordId, () => follower.onNews());
+    follower.end = await engine.follow(follower.recordId, follower.onNews);
   }
 
   /** The streams have ended with the connection. Logs that cannot be followed now are tried again when the engine is back. */

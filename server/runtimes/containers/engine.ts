@@ -184,7 +184,8 @@ export interface ContainerEngine {
   /** Removes networks of environments without instances, and volumes, that are not named. */
   prune(kept: { environments: ReadonlySet<Uuid>; volumes: ReadonlySet<Uuid> }): Promise<void>;
   logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]>;
-  follow(recordId: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void>;
+  /** Calls whenever an instance of a record, also a later one, has written something, until the returned function is called. */
+  follow(recordId: Uuid, onNews: () => void): Promise<() => void>;
   stats(instanceId: string): Promise<InstanceStats>;
   exec(instanceId: string, command: readonly string[]): Promise<ExecResult>;
   openShell(instanceId: string, size: TerminalSize): Promise<Shell>;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { SYSTEM, type System } from '../../../system/this-system.ts';
@@ -167,5 +167,26 @@ function currentContext(file: string): string | undefined {
     return clientFile.parse(JSON.parse(readFileSync(file, 'utf8'))).currentContext;
   } catch {
     return undefined; // no file, or none of docker's: then there is no other context
+  }
+}
+
+/** Why a call failed, if it was because this user may not open the engine's socket. @param code of the error */
+export function closedSocketReason({ transport }: DockerAddress, code: unknown): string | undefined {
+  if (transport.kind !== 'socket' || (code !== 'EACCES' && code !== 'EPERM')) return undefined;
+  const group = groupOf(transport.path);
+  const advice =
+    group === undefined || group === 'root'
+      ? "use this user's own engine (Podman: systemctl --user enable --now podman.socket)"
+      : `join its group with \`sudo usermod -aG ${group} $USER\`, then sign in again`;
+  return `the socket exists, but this user has no permission to open it; ${advice}`;
+}
+
+function groupOf(path: string): string | undefined {
+  try {
+    const { gid } = statSync(path);
+    const lines = readFileSync('/etc/group', 'utf8').split('\n');
+    return lines.map((line) => line.split(':')).find(([, , id]) => id === String(gid))?.[0];
+  } catch {
+    return 'docker';
   }
 }

@@ -4,8 +4,7 @@ import type { Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import Docker from 'dockerode';
 import { EngineRefusal, EngineUnreachable, type RefusalKind } from '../engine.ts';
-import { closedSocketReason } from './closed-socket.ts';
-import type { DockerAddress } from './docker-address.ts';
+import { closedSocketReason, type DockerAddress } from './docker-address.ts';
 
 /** For the whole of a plain answer, for the head of a streamed one; what streams on is looked after by the beats of its engine. */
 const CALL_LIMIT_MS = 60_000;
@@ -139,15 +138,9 @@ export class DockerConnection {
       const said = String(Object(json).message ?? message ?? `status ${statusCode}`).trim();
       return new EngineRefusal(kindOf(statusCode, said), said, { cause: failure });
     }
-    const why = this.#closedSocket(code) ?? REASONS[String(code)] ?? String(message ?? failure);
+    const why = closedSocketReason(this.address, code) ?? REASONS[String(code)] ?? String(message ?? failure);
     const text = `no container engine responds at ${this.address.url} (${why}). Start Docker or Podman, or set containers.engine or the provider's config.url to its address.`;
     return new EngineUnreachable(text, { cause: failure });
-  }
-
-  #closedSocket(code: unknown): string | undefined {
-    const { transport } = this.address;
-    const isClosed = transport.kind === 'socket' && (code === 'EACCES' || code === 'EPERM');
-    return isClosed ? closedSocketReason(transport.path) : undefined;
   }
 
   /** Closes the connection: pending requests to the daemon fail. The next request connects again. */

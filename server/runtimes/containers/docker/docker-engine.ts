@@ -132,8 +132,8 @@ export class DockerEngine implements ContainerEngine {
     );
   }
 
-  follow(recordId: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void> {
-    return followLogs(this.connection, this.world.worldId, recordId, onLine);
+  follow(recordId: Uuid, onNews: () => void): Promise<() => void> {
+    return followLogs(this.connection, this.world.worldId, recordId, onNews);
   }
 
   async stats(instanceId: string): Promise<InstanceStats> {

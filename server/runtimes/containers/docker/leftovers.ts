@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type Docker from 'dockerode';
 import type { Uuid } from '../../../model/record.ts';
 import { type Owner, readOwner } from '../../../system/owner.ts';
 import type { ClearOptions, Leftovers } from '../engine.ts';
@@ -84,12 +85,9 @@ export async function sweepWorlds(
 
 async function itemsOf(connection: DockerConnection, label: string): Promise<Item[]> {
   const filters = { label: [label] };
-  const item = (kind: Kind, id: string, name: string, labels: Item['labels'] | null | undefined): Item => ({
-    kind,
-    id,
-    name,
-    labels: labels ?? {},
-  });
+  const item = (kind: Kind, id: string, name: string, labels?: Item['labels'] | null): Item => {
+    return { kind, id, name, labels: labels ?? {} };
+  };
   return connection.ask(async (docker) => {
     const orEmpty = <T>(list: Promise<T[]>) => list.catch(noSwarm<T>);
     const [containers, networks, { Volumes: volumes }, services, configs] = await Promise.all([
@@ -115,18 +113,22 @@ function noSwarm<T>(failure: unknown): T[] {
   throw failure;
 }
 
+const HANDLES: Record<Kind, (docker: Docker, id: string) => { remove(options?: object): Promise<unknown> }> = {
+  containers: (docker, id) => docker.getContainer(id),
+  services: (docker, id) => docker.getService(id),
+  networks: (docker, id) => docker.getNetwork(id),
+  volumes: (docker, id) => docker.getVolume(id),
+  configs: (docker, id) => docker.getConfig(id),
+};
+
 /** The caller checks again what is missing, in use or being removed. */
 async function removeItem(connection: DockerConnection, { kind, id }: Item, graceS: number): Promise<void> {
-  const quietly = (work: () => Promise<unknown>) => connection.askTolerantly(work);
-  const { docker } = connection;
-  if (kind === 'containers') {
-    const container = docker.getContainer(id);
-    if (graceS > 0) await quietly(() => container.stop({ t: graceS }));
-    await quietly(() => container.remove({ force: true, v: true }));
-  } else if (kind === 'services') await quietly(() => docker.getService(id).remove());
-  else if (kind === 'networks') await quietly(() => docker.getNetwork(id).remove());
-  else if (kind === 'volumes') await quietly(() => docker.getVolume(id).remove());
-  else await quietly(() => docker.getConfig(id).remove());
+  const isContainer = kind === 'containers';
+  if (isContainer && graceS > 0)
+    await connection.askTolerantly((docker) => docker.getContainer(id).stop({ t: graceS }));
+  await connection.askTolerantly((docker) =>
+    HANDLES[kind](docker, id).remove(isContainer ? { force: true, v: true } : undefined),
+  );
 }
 
 function namesOf(items: readonly Item[]): Leftovers {

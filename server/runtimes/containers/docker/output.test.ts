@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { LogLine } from '../../../model/invocation.ts';
-import { StampedLines } from './output.ts';
+import { linesIn } from './output.ts';
 
 /** A piece of output as a daemon frames it. */
 function frame(text: string): Buffer {
@@ -10,12 +9,9 @@ function frame(text: string): Buffer {
   return Buffer.concat([head, Buffer.from(text)]);
 }
 
-it('cuts a line that never ends into pieces, each with the time of the line', () => {
-  const lines: LogLine[] = [];
-  const reader = new StampedLines((line) => lines.push(line));
-  reader.push(frame('2026-01-01T00:00:00.000Z start'));
-  for (let at = 0; at < 100; at++) reader.push(frame('x'.repeat(10_000)));
-  reader.push(frame('end\n'));
+it('cuts a line that never ends into pieces, each with the time of the line', async () => {
+  const middle = Array.from({ length: 100 }, () => frame('x'.repeat(10_000)));
+  const lines = await linesIn([frame('2026-01-01T00:00:00.000Z start'), ...middle, frame('end\n')]);
   expect(lines.length).toBeGreaterThan(10);
   expect(lines.every(({ text }) => text.length <= 80_000)).toBe(true);
   expect(new Set(lines.map(({ atMs }) => atMs))).toEqual(new Set([Date.parse('2026-01-01T00:00:00.000Z')]));

@@ -25,39 +25,22 @@ export class OutputFrames {
 /** A longer line is cut into pieces of this many characters: what never ends would be held for ever. */
 const LONGEST_LINE = 64 * 1024;
 
-/** Lines with the daemon's time stamps before them, out of framed output; what is no whole line yet waits for its end. */
-export class StampedLines {
-  readonly #frames: OutputFrames;
-  readonly #rest = { stdout: '', stderr: '' };
-
-  constructor(onLine: (line: LogLine) => void) {
-    this.#frames = new OutputFrames((stream, piece) => {
-      const parts = (this.#rest[stream] + piece.toString('utf8')).split('\n');
-      this.#rest[stream] = parts.pop() ?? '';
-      for (const part of parts) onLine(stampedLine(stream, part));
-      if (this.#rest[stream].length < LONGEST_LINE) return;
-      const line = stampedLine(stream, this.#rest[stream]);
-      onLine(line);
-      this.#rest[stream] = `${new Date(line.atMs).toISOString()} `;
-    });
-  }
-
-  push(chunk: Buffer): void {
-    this.#frames.push(chunk);
-  }
-
-  rest(): LogLine[] {
-    return (['stdout', 'stderr'] as const).flatMap((stream) =>
-      this.#rest[stream] === '' ? [] : [stampedLine(stream, this.#rest[stream])],
-    );
-  }
-}
-
+/** Lines with the daemon's time stamps before them, out of framed output. */
 export async function linesIn(output: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<LogLine[]> {
   const lines = new NewestLines();
-  const reader = new StampedLines((line) => lines.add(line));
-  for await (const chunk of output) reader.push(chunk);
-  for (const line of reader.rest()) lines.add(line);
+  const rest = { stdout: '', stderr: '' };
+  const frames = new OutputFrames((stream, piece) => {
+    const parts = (rest[stream] + piece.toString('utf8')).split('\n');
+    rest[stream] = parts.pop() ?? '';
+    for (const part of parts) lines.add(stampedLine(stream, part));
+    if (rest[stream].length < LONGEST_LINE) return;
+    const line = stampedLine(stream, rest[stream]);
+    lines.add(line);
+    rest[stream] = `${new Date(line.atMs).toISOString()} `;
+  });
+  for await (const chunk of output) frames.push(chunk);
+  for (const stream of ['stdout', 'stderr'] as const)
+    if (rest[stream] !== '') lines.add(stampedLine(stream, rest[stream]));
   return lines.reportedLines();
 }
 

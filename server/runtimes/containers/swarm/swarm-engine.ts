@@ -5,7 +5,7 @@ import type { LogLine } from '../../../model/invocation.ts';
 import type { Uuid } from '../../../model/record.ts';
 import { DockerEngine } from '../docker/docker-engine.ts';
 import { identityIn, LABEL, marksOf, ownedBy } from '../docker/labels.ts';
-import { linesIn, StampedLines } from '../docker/output.ts';
+import { linesIn } from '../docker/output.ts';
 import { watchInstances } from '../docker/watch-instances.ts';
 import {
   type ApplyOptions,
@@ -114,14 +114,13 @@ export class SwarmEngine extends DockerEngine {
     return lines.sort((one, other) => one.atMs - other.atMs);
   }
 
-  override async follow(recordId: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void> {
+  override async follow(recordId: Uuid, onNews: () => void): Promise<() => void> {
     const [found] = await this.#services(recordId);
     if (!found) return () => undefined;
-    const reader = new StampedLines((line) => onLine(found.ID, line));
     const stream = await this.connection.ask((docker) =>
-      docker.getService(found.ID).logs({ follow: true, stdout: true, stderr: true, timestamps: true, tail: 0 }),
+      docker.getService(found.ID).logs({ follow: true, stdout: true, stderr: true, tail: 0 }),
     );
-    stream.on('data', (chunk: Buffer) => reader.push(chunk));
+    stream.on('data', onNews);
     stream.once('error', () => undefined);
     return () => Object(stream).destroy?.();
   }
