@@ -17,8 +17,8 @@ import { typeOf } from '../../model/registry.ts';
 import { requireRightTo } from '../../model/rules/rights.ts';
 import type { ContainerOperations } from '../../runtimes/containers/container-operations.ts';
 import type { InstanceStats } from '../../runtimes/containers/engine.ts';
-import type { InstanceView } from '../../runtimes/containers/instance-view.ts';
 import type { Pull } from '../../runtimes/containers/pull-progress-tracker.ts';
+import type { InstanceView } from '../../runtimes/containers/status.ts';
 import type { Terminals } from './terminals.ts';
 
 function toInstanceView({ startedAtMs, exitCode, error, ipAddress, ...one }: InstanceView): ContainerInstance {

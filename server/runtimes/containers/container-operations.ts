@@ -15,8 +15,8 @@ import {
 } from './engine.ts';
 import type { EngineConnection } from './engine-connection.ts';
 import type { EngineView } from './engines.ts';
-import type { InstanceView } from './instance-view.ts';
 import type { Pull } from './pull-progress-tracker.ts';
+import type { InstanceView } from './status.ts';
 
 /** Lines of one answer (D-185). */
 const MOST_LINES = 10_000;

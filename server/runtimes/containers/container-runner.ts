@@ -11,9 +11,17 @@ import {
   type PullProgress,
 } from './engine.ts';
 import type { EngineConnection } from './engine-connection.ts';
-import { type InstanceView, instanceViews } from './instance-view.ts';
 import { OPEN_LIMIT_MS, Readiness } from './readiness.ts';
-import { type ContainerEvent, complaintOf, isServing, type Known, statusOf, type Trouble } from './status.ts';
+import {
+  type ContainerEvent,
+  complaintOf,
+  type InstanceView,
+  isServing,
+  type Known,
+  statusOf,
+  type Trouble,
+  toWholeInstanceView,
+} from './status.ts';
 import type { Plan } from './workload.ts';
 
 const CHECK_NOTED_MS = 100;
@@ -204,7 +212,8 @@ export class ContainerRunner {
   }
 
   views(instances: readonly Instance[]): InstanceView[] {
-    return instanceViews(instances, this.#known(), (one) => !this.#isConfirming && this.#isOfNow(one));
+    const known = this.#known();
+    return instances.map((one) => toWholeInstanceView(one, known, !this.#isConfirming && this.#isOfNow(one)));
   }
 
   async remove(): Promise<void> {
@@ -335,7 +344,7 @@ export class ContainerRunner {
     let isConfirmed = false;
     while (!signal.aborted) {
       const now = this.#instances.find(({ id }) => id === instance.id);
-      if (now?.state !== 'running' || this.#readiness.health.get(instance.id)?.verdict === 'unhealthy') {
+      if (now?.state !== 'running' || this.#readiness.healthOf(instance.id)?.verdict === 'unhealthy') {
         const what = now?.state === 'running' ? 'fails its health check' : 'ended';
         const why = complaintOf(now ? [now] : []) ?? `instance ${instance.id.slice(0, 12)} ${what}`;
         throw new Error(
@@ -424,7 +433,7 @@ export class ContainerRunner {
     const { workload, probes } = this.#plan;
     return {
       instances: this.#instances,
-      health: this.#readiness.health,
+      healthOf: (id) => this.#readiness.healthOf(id),
       hasHealthChecks: probes.length > 0 || workload.health !== undefined,
       hasRun: this.#hasRun,
       trouble: this.#trouble(),

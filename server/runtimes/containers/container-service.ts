@@ -103,7 +103,7 @@ export class ContainerService {
     const state = record.state === 'Active' ? this.engines.find(record)?.state : undefined;
     return statusOf(record, {
       instances: [],
-      health: new Map(),
+      healthOf: () => undefined,
       hasHealthChecks: false,
       hasRun: false,
       trouble: state && 'reason' in state ? { kind: 'lost', reason: state.reason } : undefined,

@@ -15,72 +15,52 @@ export interface Health {
   isFailing: boolean;
 }
 
-interface HealthProbeOptions {
-  nowMs(): number;
-  ports: PortCheck;
-  onCheck(health: Health): void;
+/** Checks one instance through its published ports until the returned function is called. Failures within the grace period do not count (D-045). */
+export function probeHealth(
+  instance: Instance,
+  probes: readonly Probe[],
+  { nowMs, ports, onCheck }: { nowMs(): number; ports: PortCheck; onCheck(health: Health): void },
+): () => void {
+  const startedAtMs = instance.startedAtMs ?? nowMs();
+  const intervalMs = Math.min(...probes.map((probe) => probe.intervalMs));
+  const failures = new Map<Probe, { count: number; countedAtMs: number }>();
+  let verdict: Health['verdict'];
+  let isOver = false;
+  /** Failures count once an interval, however often is looked, and not within the grace period. */
+  const count = (probe: Probe, isWell: boolean) => {
+    const { count, countedAtMs } = failures.get(probe) ?? { count: 0, countedAtMs: Number.NEGATIVE_INFINITY };
+    const isExcused = verdict === undefined && nowMs() - startedAtMs < probe.graceMs;
+    if (isWell) failures.delete(probe);
+    else if (!isExcused && nowMs() - countedAtMs >= probe.intervalMs * INTERVAL_TOLERANCE) {
+      failures.set(probe, { count: count + 1, countedAtMs: nowMs() });
+    }
+  };
+  const check = async () => {
+    const passed = await Promise.all(
+      probes.map(async (probe) => [probe, await passes(instance, probe, ports)] as const),
+    );
+    if (isOver) return;
+    for (const [probe, isWell] of passed) count(probe, isWell);
+    const isFailing = passed.some(([, isWell]) => !isWell);
+    if (!isFailing) verdict = 'healthy';
+    else if (probes.some((probe) => (failures.get(probe)?.count ?? 0) >= probe.failures)) verdict = 'unhealthy';
+    onCheck({ verdict, isFailing });
+    const nextMs = verdict === undefined ? Math.min(FIRST_INTERVAL_MS, intervalMs) : intervalMs;
+    timer = setTimeout(() => void check(), nextMs).unref();
+  };
+  let timer = setTimeout(() => void check(), 0);
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
 }
 
-/** Checks one instance through its published ports until it is stopped. Failures within the grace period do not count (D-045). */
-export class HealthProbe {
-  readonly #instance: Instance;
-  readonly #probes: readonly Probe[];
-  readonly #onCheck: HealthProbeOptions['onCheck'];
-  readonly #nowMs: () => number;
-  readonly #ports: PortCheck;
-  readonly #startedAtMs: number;
-  readonly #failures = new Map<Probe, { count: number; countedAtMs: number }>();
-  #verdict: Health['verdict'];
-  #timer: NodeJS.Timeout | undefined;
-  #isOver = false;
-
-  constructor(instance: Instance, probes: readonly Probe[], { nowMs, ports, onCheck }: HealthProbeOptions) {
-    this.#instance = instance;
-    this.#probes = probes;
-    this.#nowMs = nowMs;
-    this.#ports = ports;
-    this.#onCheck = onCheck;
-    this.#startedAtMs = instance.startedAtMs ?? nowMs();
-    this.#timer = setTimeout(() => void this.#check(), 0);
-  }
-
-  stop(): void {
-    this.#isOver = true;
-    clearTimeout(this.#timer);
-  }
-
-  async #check(): Promise<void> {
-    const passed = await Promise.all(this.#probes.map(async (probe) => [probe, await this.#passes(probe)] as const));
-    if (this.#isOver) return;
-    for (const [probe, isWell] of passed) this.#count(probe, isWell);
-    const isFailing = passed.some(([, isWell]) => !isWell);
-    if (!isFailing) this.#verdict = 'healthy';
-    else if (this.#probes.some((probe) => (this.#failures.get(probe)?.count ?? 0) >= probe.failures))
-      this.#verdict = 'unhealthy';
-    this.#onCheck({ verdict: this.#verdict, isFailing });
-    const intervalMs = Math.min(...this.#probes.map((probe) => probe.intervalMs));
-    const nextMs = this.#verdict === undefined ? Math.min(FIRST_INTERVAL_MS, intervalMs) : intervalMs;
-    this.#timer = setTimeout(() => void this.#check(), nextMs).unref();
-  }
-
-  /** Failures count once an interval, however often is looked, and not within the grace period. */
-  #count(probe: Probe, isWell: boolean): void {
-    const nowMs = this.#nowMs();
-    const { count, countedAtMs } = this.#failures.get(probe) ?? { count: 0, countedAtMs: Number.NEGATIVE_INFINITY };
-    const isExcused = this.#verdict === undefined && nowMs - this.#startedAtMs < probe.graceMs;
-    if (isWell) this.#failures.delete(probe);
-    else if (!isExcused && nowMs - countedAtMs >= probe.intervalMs * INTERVAL_TOLERANCE) {
-      this.#failures.set(probe, { count: count + 1, countedAtMs: nowMs });
-    }
-  }
-
-  async #passes(probe: Probe): Promise<boolean> {
-    const address = this.#instance.addresses.find(({ containerPort }) => containerPort === probe.containerPort);
-    if (!address) return false;
-    return probe.protocol === 'TCP'
-      ? this.#ports.opens(this.#instance, probe.containerPort, probe.timeoutMs)
-      : answersWell(address, probe);
-  }
+async function passes(instance: Instance, probe: Probe, ports: PortCheck): Promise<boolean> {
+  const address = instance.addresses.find(({ containerPort }) => containerPort === probe.containerPort);
+  if (!address) return false;
+  return probe.protocol === 'TCP'
+    ? ports.opens(instance, probe.containerPort, probe.timeoutMs)
+    : answersWell(address, probe);
 }
 
 function answersWell(

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Instance } from './engine.ts';
-import { type Health, HealthProbe } from './health-probe.ts';
+import { type Health, probeHealth } from './health-probe.ts';
 import { PortCheck } from './port-check.ts';
 import type { Probe } from './workload.ts';
 
@@ -9,17 +9,21 @@ export const OPEN_LIMIT_MS = 15_000;
 const OPEN_INTERVAL_MS = 3;
 const OPEN_TIMEOUT_MS = 1_000;
 
+/** What is known of an instance beyond what its engine says. */
+interface Watched {
+  stopProbe?: (() => void) | undefined;
+  health?: Health | undefined;
+  isOpening?: boolean;
+  /** When its ports opened, or were given up, when the instance had started, and whether one of them opened. */
+  open?: { sinceMs: number; startedAtMs: number | undefined; isListening: boolean } | undefined;
+}
+
 /** Whether the instances of one record can take requests: their ports are open, and their checks from outside pass. */
 export class Readiness {
   readonly #nowMs: () => number;
   readonly #onChange: () => void;
   #instances: readonly Instance[] = [];
-  readonly #health = new Map<string, Health>();
-  readonly #probes = new Map<string, HealthProbe>();
-  /** When the ports of an instance opened, or were given up, and when the instance had started. */
-  readonly #open = new Map<string, { sinceMs: number; startedAtMs: number | undefined }>();
-  readonly #opening = new Set<string>();
-  readonly #listening = new Set<string>();
+  readonly #watched = new Map<string, Watched>();
   readonly #ports = new PortCheck();
   #isStopped = false;
 
@@ -28,77 +32,69 @@ export class Readiness {
     this.#onChange = onChange;
   }
 
-  get health(): ReadonlyMap<string, Health> {
-    return this.#health;
+  healthOf(instanceId: string): Health | undefined {
+    return this.#watched.get(instanceId)?.health;
   }
 
   isOpen(instanceId: string): boolean {
-    return this.#open.has(instanceId);
+    return this.openSinceMs(instanceId) !== undefined;
   }
 
   /** Undefined while its ports are not open. */
   openSinceMs(instanceId: string): number | undefined {
-    return this.#open.get(instanceId)?.sinceMs;
+    return this.#watched.get(instanceId)?.open?.sinceMs;
   }
 
   /** False if it publishes ports, and none of them opened in time. */
   isListening(instanceId: string): boolean {
-    return this.#listening.has(instanceId);
+    return this.#watched.get(instanceId)?.open?.isListening === true;
   }
 
   /** Begins to watch what runs, and forgets what does not any more. @param probesOf the checks of an instance, if it has some */
   attend(instances: readonly Instance[], probesOf: (instance: Instance) => readonly Probe[]): void {
     this.#instances = instances;
-    const running = new Map(instances.filter(({ state }) => state === 'running').map((one) => [one.id, one]));
-    for (const [id, probe] of this.#probes) {
-      if (running.has(id)) continue;
-      probe.stop();
-      this.#probes.delete(id);
-      this.#health.delete(id);
+    for (const [id, watched] of this.#watched) {
+      const one = instances.find((instance) => instance.id === id);
+      // What somebody pauses listens on, and serves again as soon as it may. The engine can have restarted it between two looks.
+      const isAlive = one?.state === 'running' || one?.state === 'paused';
+      if (!isAlive || one.startedAtMs !== watched.open?.startedAtMs) watched.open = undefined;
+      if (one?.state !== 'running') {
+        watched.stopProbe?.();
+        watched.stopProbe = undefined;
+        watched.health = undefined;
+      }
+      if (!one) this.#watched.delete(id);
     }
-    // What somebody pauses listens on, and serves again as soon as it may.
-    const alive = new Map(
-      instances.filter(({ state }) => state === 'running' || state === 'paused').map((one) => [one.id, one]),
-    );
-    for (const [id, { startedAtMs }] of this.#open) {
-      const one = alive.get(id);
-      // The engine can have restarted it between two looks.
-      if (one && one.startedAtMs === startedAtMs) continue;
-      this.#open.delete(id);
-      this.#listening.delete(id);
-    }
-    for (const one of running.values()) {
+    for (const one of instances) {
+      if (one.state !== 'running') continue;
+      const watched = this.#watched.get(one.id) ?? {};
+      this.#watched.set(one.id, watched);
       const probes = probesOf(one);
-      if (probes.length > 0 && !this.#probes.has(one.id)) this.#check(one, probes);
-      if (!this.isOpen(one.id) && !this.#opening.has(one.id)) void this.#waitUntilOpen(one);
+      if (probes.length > 0) watched.stopProbe ??= this.#probe(one, probes, watched);
+      if (!watched.open && !watched.isOpening) void this.#waitUntilOpen(one, watched);
     }
   }
 
   stop(): void {
     this.#isStopped = true;
-    for (const probe of this.#probes.values()) probe.stop();
-    this.#probes.clear();
+    for (const { stopProbe } of this.#watched.values()) stopProbe?.();
   }
 
-  #check(instance: Instance, probes: readonly Probe[]): void {
+  #probe(instance: Instance, probes: readonly Probe[], watched: Watched): () => void {
     const onCheck = (health: Health) => {
-      const before = this.#health.get(instance.id);
-      this.#health.set(instance.id, health);
+      const before = watched.health;
+      watched.health = health;
       if (before?.verdict !== health.verdict || before?.isFailing !== health.isFailing) this.#onChange();
     };
-    this.#probes.set(
-      instance.id,
-      new HealthProbe(instance, probes, { nowMs: this.#nowMs, ports: this.#ports, onCheck }),
-    );
+    return probeHealth(instance, probes, { nowMs: this.#nowMs, ports: this.#ports, onCheck });
   }
 
-  async #waitUntilOpen(instance: Instance): Promise<void> {
-    this.#opening.add(instance.id);
+  async #waitUntilOpen(instance: Instance, watched: Watched): Promise<void> {
+    watched.isOpening = true;
     const isListening = await this.#untilOpen(instance);
-    this.#opening.delete(instance.id);
+    watched.isOpening = false;
     if (this.#isStopped) return;
-    if (isListening) this.#listening.add(instance.id);
-    this.#open.set(instance.id, { sinceMs: this.#nowMs(), startedAtMs: instance.startedAtMs });
+    watched.open = { sinceMs: this.#nowMs(), startedAtMs: instance.startedAtMs, isListening };
     this.#onChange();
   }
 

@@ -15,8 +15,8 @@ export type Trouble = { kind: 'lost' | 'failed'; reason: string };
 
 export interface Known {
   instances: readonly Instance[];
-  /** By instance; absent ones have no health checks through their ports, or were not checked yet. */
-  health: ReadonlyMap<string, Health>;
+  /** Undefined for instances that have no health checks through their ports, or were not checked yet. */
+  healthOf(instanceId: string): Health | undefined;
   hasHealthChecks: boolean;
   hasRun: boolean;
   trouble: Trouble | undefined;
@@ -25,19 +25,16 @@ export interface Known {
 
 export function isServing(
   instance: Instance,
-  { health, hasHealthChecks }: Pick<Known, 'health' | 'hasHealthChecks'>,
+  { healthOf, hasHealthChecks }: Pick<Known, 'healthOf' | 'hasHealthChecks'>,
 ): boolean {
   if (instance.state !== 'running') return false;
-  const verdict = verdictOn(instance, health);
+  const verdict = verdictOn(instance, healthOf);
   return hasHealthChecks ? verdict === 'healthy' : verdict !== 'unhealthy';
 }
 
 /** What the checks say of an instance: the engine's command, and the probes through its ports. */
-export function verdictOn(
-  instance: Pick<Instance, 'id' | 'health'>,
-  health: Known['health'],
-): 'healthy' | 'unhealthy' | 'unknown' {
-  const probed = health.get(instance.id)?.verdict;
+function verdictOn(instance: Instance, healthOf: Known['healthOf']): 'healthy' | 'unhealthy' | 'unknown' {
+  const probed = healthOf(instance.id)?.verdict;
   if (instance.health === 'unhealthy' || probed === 'unhealthy') return 'unhealthy';
   if (instance.health === 'starting') return 'unknown';
   return instance.health === 'healthy' || probed === 'healthy' ? 'healthy' : 'unknown';
@@ -48,8 +45,8 @@ export function statusOf(record: StoredResource, known: Known): JsonObject {
   const isJob = typeOf(record).word === 'jobs';
   const running = known.instances.filter(({ state }) => state === 'running');
   const verdicts = running.map((one) => ({
-    verdict: verdictOn(one, known.health),
-    isFailing: one.isFailing || known.health.get(one.id)?.isFailing === true,
+    verdict: verdictOn(one, known.healthOf),
+    isFailing: one.isFailing || known.healthOf(one.id)?.isFailing === true,
   }));
   const unhealthy = verdicts.filter(({ verdict }) => verdict === 'unhealthy').length;
   const isLost = known.trouble?.kind === 'lost';
@@ -116,6 +113,24 @@ export function complaintOf(instances: readonly Instance[]): string | undefined 
     if (health === 'unhealthy') return `${which} fails its health check`;
   }
   return undefined;
+}
+
+export interface InstanceView extends Omit<Instance, 'health' | 'isFailing'> {
+  /** Result of its health checks, the engine's and ours; `none` if it has none. */
+  health: 'none' | 'unknown' | 'healthy' | 'unhealthy';
+  /** Was it created from the current definition? During a rolling update, the old ones were not. */
+  isCurrent: boolean;
+}
+
+/** An instance for people, with more than the contract has of it. */
+export function toWholeInstanceView(
+  instance: Instance,
+  { healthOf, hasHealthChecks }: Known,
+  isCurrent: boolean,
+): InstanceView {
+  const { isFailing: _, ...shown } = instance;
+  const isChecked = hasHealthChecks || instance.health !== 'none';
+  return { ...shown, health: isChecked ? verdictOn(instance, healthOf) : 'none', isCurrent };
 }
 
 function toInstanceView(instance: Instance): JsonObject {
