@@ -119,7 +119,8 @@ export interface ServicePortsOptions {
 export class ServicePorts {
   readonly #options: ServicePortsOptions;
   readonly #turns: RoundRobin;
-  readonly #open = new Map<Uuid, Map<string, ServicePort>>();
+  /** By the keys of their records. */
+  readonly #open = new Map<string, ServicePort>();
   /** Changes are applied one after the other, so that the last one wins. */
   #work: Promise<void> = Promise.resolve();
   #isStopped = false;
@@ -132,9 +133,9 @@ export class ServicePorts {
   /** Listens for all containers of the world, and removes the ports of deleted ones. Failures are warnings. */
   async start(): Promise<void> {
     const { view, ports } = this.#options;
-    for (const key of [...ports.entries()].map(([key]) => key)) {
-      const [id = '', ...name] = key.split('/');
-      if (!this.#asked(id).includes(name.join('/'))) await ports.remove(key);
+    for (const [key] of [...ports.entries()]) {
+      const [id = ''] = key.split('/', 1);
+      if (!this.#asked(id).includes(key)) await ports.remove(key);
     }
     for (const { id } of view.all('containers')) this.#follow(id);
     await this.settled();
@@ -149,7 +150,7 @@ export class ServicePorts {
 
   /** The port for `service_port` of a port mapping (`portNameOf`); undefined while nothing listens. */
   portOf(containerId: Uuid, portName: string): number | undefined {
-    return this.#open.get(containerId)?.get(portName)?.port;
+    return this.#open.get(`${containerId}/${portName}`)?.port;
   }
 
   settled(): Promise<void> {
@@ -164,9 +165,8 @@ export class ServicePorts {
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#work;
-    const open = [...this.#open.values()].flatMap((byName) => [...byName.values()]);
+    await Promise.all(Array.from(this.#open.values(), (port) => port.close()));
     this.#open.clear();
-    await Promise.all(open.map((port) => port.close()));
     this.#turns.stop();
   }
 
@@ -176,28 +176,24 @@ export class ServicePorts {
 
   #asked(containerId: Uuid): readonly string[] {
     const container = this.#options.view.find(containerId);
-    return container?.type === CONTAINER ? servicePortNames(container) : [];
+    return container?.type === CONTAINER ? servicePortNames(container).map((name) => `${containerId}/${name}`) : [];
   }
 
   async #reconcile(containerId: Uuid): Promise<void> {
     if (this.#isStopped) return;
     const asked = this.#asked(containerId);
-    const open = this.#open.get(containerId) ?? new Map<string, ServicePort>();
-    for (const [name, port] of open) if (!asked.includes(name)) await this.#close(containerId, name, port);
-    for (const name of asked) if (!open.has(name)) await this.#listen(containerId, name);
+    for (const [key, port] of this.#open) {
+      if (!key.startsWith(`${containerId}/`) || asked.includes(key)) continue;
+      this.#open.delete(key);
+      await port.close();
+      await this.#keep(() => this.#options.ports.remove(key));
+    }
+    for (const key of asked) if (!this.#open.has(key)) await this.#listen(containerId, key);
   }
 
-  async #close(containerId: Uuid, portName: string, port: ServicePort): Promise<void> {
-    const open = this.#open.get(containerId);
-    open?.delete(portName);
-    if (open?.size === 0) this.#open.delete(containerId);
-    await port.close();
-    await this.#keep(() => this.#options.ports.remove(`${containerId}/${portName}`));
-  }
-
-  async #listen(containerId: Uuid, portName: string): Promise<void> {
+  async #listen(containerId: Uuid, key: string): Promise<void> {
     const { host, ports, view, onWarning } = this.#options;
-    const key = `${containerId}/${portName}`;
+    const portName = key.slice(containerId.length + 1);
     const kept = ports.get(key)?.port ?? 0;
     const where = `port '${portName}' of container '${view.find(containerId)?.name}'`;
     const listen = (port: number) => ServicePort.listen({ host, port, containerId, portName, turns: this.#turns });
@@ -208,12 +204,10 @@ export class ServicePorts {
         onWarning(`${where}: port ${kept} is not available (${fault.code}), so it uses port ${other.port} now`);
         return other;
       });
-      const open = this.#open.get(containerId) ?? new Map<string, ServicePort>();
-      this.#open.set(containerId, open.set(portName, port));
+      this.#open.set(key, port);
       if (port.port !== kept) await this.#keep(() => ports.put(key, { port: port.port }));
     } catch (fault) {
-      const reason = reasonOf(fault);
-      onWarning(`${where} cannot be published on ${host}: ${reason}`);
+      onWarning(`${where} cannot be published on ${host}: ${reasonOf(fault)}`);
     }
   }
 
