@@ -5,10 +5,11 @@ import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import type { Notifier } from '../../api/server/notifier.ts';
 import { parseJson, readText } from '../../api/server/read-body.ts';
 import type { LambdaInvoker } from '../../model/invocation.ts';
+import type { Uuid } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
-import type { LambdaService } from '../../runtimes/lambdas/lambda-service.ts';
-import { type ContainerLog, readContainerLog, streamContainerLog } from './container-log.ts';
-import { streamLog } from './log-stream.ts';
+import type { LambdaService, LogPage } from '../../runtimes/lambdas/lambda-service.ts';
+import { type ContainerLog, containerPage, containerStream } from './container-log.ts';
+import { hasNews, streamLog } from './log-stream.ts';
 import { toInvocationView, toLineView } from './recorded-invocation.ts';
 
 /** Runs a lambda, whatever comes of it; the lambda sees who calls as it would behind the gateway (D-136). */
@@ -53,35 +54,36 @@ export function plainLogRouter({ lambdaLog, containerLog }: LogRoutesOptions, gu
 
 /** Logs as one goes on reading: page by page, or as server-sent events. */
 export function logRouter({ lambdaLog, containerLog, notifier }: LogRoutesOptions, guard: RouteGuard): Router {
+  /** The news of a container are passed on meanwhile. Followed before it is read: nothing that is written in between is missed. */
+  const following = async <T>(containerId: Uuid, work: () => Promise<T>): Promise<T> => {
+    const unfollow = await containerLog.follow(containerId, () => notifier.notify(containerId));
+    return work().finally(unfollow);
+  };
   return mountRoutes(logRoutes, guard, {
     async readOnInLog({ resource, query: { waitS, ...query }, requireAccess, res }) {
-      if (typeOf(resource).word !== 'lambdas') {
-        const waiting = { notifier, requireAccess, res };
-        const page = await readContainerLog(containerLog, resource.id, { ...query, waitS }, waiting);
-        return { ...page, lines: page.lines.map(toLineView) };
-      }
+      const { id } = resource;
+      const isLambda = typeOf(resource).word === 'lambdas';
       let from = query.after;
-      const page = await notifier.waitFor(
-        () => {
-          const found = lambdaLog.readLog(resource.id, { ...query, after: from });
-          // What is not wanted, such as standard error, is not looked through again.
-          from = found.cursor;
-          return found;
-        },
-        ({ lines, hasGap }) => lines.length > 0 || hasGap,
-        { topic: resource.id, waitS, requireAccess, res },
-      );
+      const findInLambda = () => {
+        const found = lambdaLog.readLog(id, { ...query, after: from });
+        // What is not wanted, such as standard error, is not looked through again.
+        from = found.cursor;
+        return found;
+      };
+      const find = isLambda ? findInLambda : containerPage(containerLog, id, query);
+      const read = () => notifier.waitFor<LogPage>(find, hasNews, { topic: id, waitS, requireAccess, res });
+      const page = await (isLambda || waitS === 0 ? read() : following(id, read));
       return { ...page, lines: page.lines.map(toLineView) };
     },
-    followLog({ resource, query, requireAccess, req, res }) {
+    followLog({ resource: record, query, requireAccess, req, res }) {
+      const { id } = record;
       // A browser that reconnects sends this header; it takes precedence over the cursor in the address.
       const header = req.headers['last-event-id'];
       const after = typeof header === 'string' && header !== '' ? header : query.after;
-      if (typeOf(resource).word !== 'lambdas') {
-        return streamContainerLog(containerLog, resource.id, after, { notifier, requireAccess, res });
-      }
-      const read = (cursor: string | undefined) => lambdaLog.readLog(resource.id, { after: cursor });
-      return streamLog(res, after, read, { notifier, topic: resource.id, requireAccess });
+      const waiting = { notifier, topic: id, requireAccess };
+      if (typeOf(record).word === 'lambdas')
+        return streamLog(res, after, (cursor) => lambdaLog.readLog(id, { after: cursor }), waiting);
+      return following(id, () => streamLog(res, after, containerStream(containerLog, id), waiting));
     },
   });
 }

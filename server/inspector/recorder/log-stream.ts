@@ -41,14 +41,13 @@ export async function streamLog(
   res.write('retry: 1000\n\n');
   let isFirst = true;
   while (!res.closed) {
-    const hasNews = piece.lines.length > 0 || piece.hasGap || isFirst;
+    const isEvent = hasNews(piece) || isFirst;
     isFirst = false;
-    if (!res.write(hasNews ? eventOf(piece) : ': still here\n\n')) await drained(res);
+    if (!res.write(isEvent ? eventOf(piece) : ': still here\n\n')) await drained(res);
     await pause(GATHER_MS);
     if (res.closed) return;
     try {
-      const isEnough = ({ lines, hasGap }: LogPage) => lines.length > 0 || hasGap;
-      piece = await notifier.waitFor(find, isEnough, { ...wait, waitS: HEARTBEAT_S, res });
+      piece = await notifier.waitFor(find, hasNews, { ...wait, waitS: HEARTBEAT_S, res });
     } catch (failure) {
       // The headers have been sent: the stream ends, and the reader's next request gets the reason.
       res.end();
@@ -57,6 +56,8 @@ export async function streamLog(
     }
   }
 }
+
+export const hasNews = ({ lines, hasGap }: LogPage): boolean => lines.length > 0 || hasGap;
 
 function eventOf({ lines, cursor, hasGap }: LogPage): string {
   return `id: ${cursor}\nevent: lines\ndata: ${JSON.stringify({ lines: lines.map(toLineView), hasGap })}\n\n`;
