@@ -37,7 +37,7 @@ const WATCH_INTERVAL_MS = 50;
 const STEADY_MS = 1_000;
 const LOG_LINES = 5;
 
-export interface RunnerOptions {
+interface RunnerOptions {
   attached: EngineConnection;
   nowMs(): number;
   drain(instanceId: string): Promise<void>;
@@ -47,6 +47,7 @@ export interface RunnerOptions {
 
 /** Brings an engine to the state that one record requires, one task at a time: a newer request aborts an older one. */
 export class ContainerRunner {
+  readonly attached: EngineConnection;
   readonly #options: RunnerOptions;
   #record: StoredResource;
   #plan: Plan;
@@ -75,6 +76,7 @@ export class ContainerRunner {
     this.#record = record;
     this.#plan = plan;
     this.#options = options;
+    this.attached = options.attached;
     this.#readiness = new Readiness({
       nowMs: options.nowMs,
       onChange: () => {
@@ -92,10 +94,6 @@ export class ContainerRunner {
     return this.#plan;
   }
 
-  get attached(): EngineConnection {
-    return this.#options.attached;
-  }
-
   get instances(): readonly Instance[] {
     return this.#instances;
   }
@@ -106,8 +104,10 @@ export class ContainerRunner {
     this.#record = record;
     this.#plan = plan;
     if (isSame) return;
-    if (isAnother) this.#hasRun = false;
-    if (isAnother) this.#imageId = undefined;
+    if (isAnother) {
+      this.#hasRun = false;
+      this.#imageId = undefined;
+    }
     this.#attempts = 0;
     this.#failure = undefined;
     this.wake();
@@ -134,7 +134,7 @@ export class ContainerRunner {
   }
 
   wake(): void {
-    if (this.#isRemoved || this.#options.attached.state.kind !== 'ready') return;
+    if (this.#isRemoved || this.attached.state.kind !== 'ready') return;
     clearTimeout(this.#retryTimer);
     this.#isDue = true;
     if (this.#working) this.#working.abort();
@@ -183,7 +183,7 @@ export class ContainerRunner {
 
   /** Why nothing serves, in words that follow "container 'x' is not running: ". */
   unavailableReason(): string {
-    const { state } = this.#options.attached;
+    const { state } = this.attached;
     if (this.#plan.workload.instances === 0) return 'it is scaled to 0 instances';
     if ('reason' in state) return state.reason;
     if (state.kind === 'connecting') return 'the container engine has not responded yet';
@@ -224,7 +224,7 @@ export class ContainerRunner {
   async #removeInstances(): Promise<void> {
     const leaving = [...this.#instances];
     await Promise.all(leaving.map(({ id }) => this.#options.drain(id)));
-    await this.#options.attached.use((engine) => engine.remove(this.#record.id));
+    await this.attached.use((engine) => engine.remove(this.#record.id));
   }
 
   /** Ends the work and the watching; what runs goes on. Resolves when nothing is asked of the engine for it any more. */
@@ -244,7 +244,7 @@ export class ContainerRunner {
       this.#working = working;
       const imageId = this.#imageId;
       try {
-        await this.#options.attached.use((engine) =>
+        await this.attached.use((engine) =>
           engine.apply(
             { ...this.#plan.workload, imageId },
             {
@@ -253,8 +253,14 @@ export class ContainerRunner {
               onReplacing: () => {
                 this.#ready = new Set();
               },
-              whenReady: (instance) => this.#whenReady(instance, working.signal),
-              beforeRemoval: (instance) => this.#beforeRemoval(instance),
+              whenReady: async (instance) => {
+                await this.#untilReady(instance, working.signal);
+                this.#ready?.add(instance.id);
+              },
+              beforeRemoval: ({ id }) => {
+                this.#leaving.add(id);
+                return this.#options.drain(id);
+              },
             },
           ),
         );
@@ -296,7 +302,7 @@ export class ContainerRunner {
 
   async #findImage(image: string): Promise<string | undefined> {
     try {
-      return await (await this.#options.attached.engine()).findImage(image);
+      return await (await this.attached.engine()).findImage(image);
     } catch {
       return undefined;
     }
@@ -314,7 +320,7 @@ export class ContainerRunner {
   async #look(): Promise<void> {
     try {
       // Not in line with the work: what changed is to be seen at once.
-      const engine = await this.#options.attached.engine();
+      const engine = await this.attached.engine();
       this.#see(await engine.list(this.#record.id));
     } catch {
       // The engine went away: its state tells.
@@ -331,11 +337,6 @@ export class ContainerRunner {
   }
 
   /** In a rolling update: resolves when the new instance serves; rejects when it ended or is ill. */
-  async #whenReady(instance: Instance, signal: AbortSignal): Promise<void> {
-    await this.#untilReady(instance, signal);
-    this.#ready?.add(instance.id);
-  }
-
   async #untilReady(instance: Instance, signal: AbortSignal): Promise<void> {
     const { probes, workload } = this.#plan;
     const graceMs = Math.max(0, workload.health?.graceMs ?? 0, ...probes.map((probe) => probe.graceMs));
@@ -380,7 +381,7 @@ export class ContainerRunner {
   /** Adds the end of its log to a reason, because removing an instance removes its log. */
   async #withLog(reason: string, { id: instanceId }: Instance): Promise<string> {
     const asked = { instanceId, sinceMs: 0, tail: LOG_LINES, stderr: true };
-    const engine = await this.#options.attached.engine();
+    const engine = await this.attached.engine();
     const lines = await engine.logs(this.#record.id, asked).catch(() => []);
     if (lines.length === 0) return reason;
     return `${reason.replace(/\.$/, '')}. Its log ends with: ${lines.map(({ text }) => text).join(' | ')}`;
@@ -392,11 +393,6 @@ export class ContainerRunner {
     if (probes.length > 0 || workload.health) return true;
     const openSinceMs = this.#readiness.openSinceMs(id);
     return openSinceMs !== undefined && this.#options.nowMs() - openSinceMs >= STEADY_MS;
-  }
-
-  async #beforeRemoval({ id }: Instance): Promise<void> {
-    this.#leaving.add(id);
-    await this.#options.drain(id);
   }
 
   #canServe(instance: Instance): boolean {
@@ -442,7 +438,7 @@ export class ContainerRunner {
   }
 
   #trouble(): Trouble | undefined {
-    const { state } = this.#options.attached;
+    const { state } = this.attached;
     if ('reason' in state) return { kind: 'lost', reason: state.reason };
     return this.#failure === undefined ? undefined : { kind: 'failed', reason: this.#failure };
   }

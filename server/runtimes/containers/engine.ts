@@ -22,13 +22,17 @@ export interface GivenFile {
   content: Uint8Array;
 }
 
-/** A command inside the instance whose exit code tells its health; engines run it themselves. */
-export interface HealthCommand {
-  command: string;
+export interface CheckTimes {
   graceMs: number;
   intervalMs: number;
   timeoutMs: number;
+  /** Consecutive failures after which an instance counts as unhealthy; at least 1. */
   failures: number;
+}
+
+/** A command inside the instance whose exit code tells its health; engines run it themselves. */
+export interface HealthCommand extends CheckTimes {
+  command: string;
 }
 
 /** What the world wants to run for one container or job, worked out of its record (D-045, D-049). */

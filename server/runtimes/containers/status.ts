@@ -43,13 +43,13 @@ function verdictOn(instance: Instance, healthOf: Known['healthOf']): 'healthy' |
 /** The live properties of a container (D-048) or job (D-213). */
 export function statusOf(record: StoredResource, known: Known): JsonObject {
   const isJob = typeOf(record).word === 'jobs';
-  const running = known.instances.filter(({ state }) => state === 'running');
+  const shown = known.trouble?.kind === 'lost' ? [] : known.instances;
+  const running = shown.filter(({ state }) => state === 'running');
   const verdicts = running.map((one) => ({
     verdict: verdictOn(one, known.healthOf),
     isFailing: one.isFailing || known.healthOf(one.id)?.isFailing === true,
   }));
   const unhealthy = verdicts.filter(({ verdict }) => verdict === 'unhealthy').length;
-  const isLost = known.trouble?.kind === 'lost';
   const status = isJob ? jobStatus(record, known) : containerStatus(record, known, running.length, unhealthy);
   const reason = known.trouble?.reason ?? complaintOf(known.instances);
   const image = record.properties.image;
@@ -59,16 +59,12 @@ export function statusOf(record: StoredResource, known: Known): JsonObject {
       status !== 'SUSPENDED' && {
         status_detail: { reason, ...(known.trouble?.kind === 'failed' && image !== undefined && { image }) },
       }),
-    tasks_running: isLost ? 0 : running.length,
-    tasks_healthy: isLost ? 0 : verdicts.filter(({ verdict, isFailing }) => verdict === 'healthy' && !isFailing).length,
+    tasks_running: running.length,
+    tasks_healthy: verdicts.filter(({ verdict, isFailing }) => verdict === 'healthy' && !isFailing).length,
     // One failed check counts, before there are so many that the status changes.
-    tasks_unhealthy: isLost
-      ? 0
-      : verdicts.filter(({ verdict, isFailing }) => verdict === 'unhealthy' || isFailing).length,
-    tasks_staged: isLost
-      ? 0
-      : known.instances.filter(({ state }) => state === 'starting' || state === 'restarting').length,
-    instances: isLost ? [] : running.map(toInstanceView),
+    tasks_unhealthy: verdicts.filter(({ verdict, isFailing }) => verdict === 'unhealthy' || isFailing).length,
+    tasks_staged: shown.filter(({ state }) => state === 'starting' || state === 'restarting').length,
+    instances: running.map(toInstanceView),
     events: [...known.events],
     service_addresses: [],
   };

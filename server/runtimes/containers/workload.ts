@@ -9,21 +9,16 @@ import { portNameOf } from '../../model/types/port-mappings.ts';
 import { typed } from '../../model/types/schema-parts.ts';
 import { secretProperties } from '../../model/types/secret.ts';
 import { volumeProperties } from '../../model/types/volume.ts';
-import type { GivenFile, HealthCommand, Mount, Workload, WorkloadPort } from './engine.ts';
+import type { CheckTimes, GivenFile, HealthCommand, Mount, Workload, WorkloadPort } from './engine.ts';
 
 const MEGABYTE = 1024 * 1024;
 
 type Definition = z.output<typeof containerProperties>;
 
-export interface Probe {
+export interface Probe extends CheckTimes {
   protocol: 'HTTP' | 'HTTPS' | 'TCP';
   containerPort: number;
   path: string;
-  graceMs: number;
-  intervalMs: number;
-  timeoutMs: number;
-  /** Consecutive failures after which an instance counts as unhealthy; at least 1. */
-  failures: number;
 }
 
 export interface Plan {
@@ -96,10 +91,7 @@ function probesOf({ health_checks: checks, port_mappings: mappings }: Definition
         protocol: check.protocol,
         containerPort,
         path: check.path?.startsWith('/') ? check.path : `/${check.path ?? ''}`,
-        graceMs: check.grace_period_seconds * 1_000,
-        intervalMs: check.interval_seconds * 1_000,
-        timeoutMs: check.timeout_seconds * 1_000,
-        failures: Math.max(1, check.max_consecutive_failures),
+        ...timesOf(check),
       },
     ];
   });
@@ -112,10 +104,16 @@ function healthCommand({ health_checks: checks }: Definition): HealthCommand | u
   if (!first) return undefined;
   return {
     command: commands.map(({ command }) => (commands.length === 1 ? command : `(${command})`)).join(' && '),
-    graceMs: first.grace_period_seconds * 1_000,
-    intervalMs: first.interval_seconds * 1_000,
-    timeoutMs: first.timeout_seconds * 1_000,
-    failures: Math.max(1, first.max_consecutive_failures),
+    ...timesOf(first),
+  };
+}
+
+function timesOf(check: Definition['health_checks'][number]): CheckTimes {
+  return {
+    graceMs: check.grace_period_seconds * 1_000,
+    intervalMs: check.interval_seconds * 1_000,
+    timeoutMs: check.timeout_seconds * 1_000,
+    failures: Math.max(1, check.max_consecutive_failures),
   };
 }
 

@@ -94,22 +94,28 @@ export class DockerInstances {
   #ensureNetwork(environmentId: Uuid): Promise<void> {
     const known = this.#networks.get(environmentId);
     if (known) return known;
-    const made = this.#makeNetwork(environmentId);
+    const Name = networkName(this.#world.worldId, environmentId);
+    const made = ensureNetwork(this.#connection, this.#world, environmentId, { Name, Driver: 'bridge' });
     this.#networks.set(environmentId, made);
     made.catch(() => this.#networks.delete(environmentId));
     return made;
   }
+}
 
-  async #makeNetwork(environmentId: Uuid): Promise<void> {
-    const Name = networkName(this.#world.worldId, environmentId);
-    const found = await this.#connection.askTolerantly((docker) => docker.getNetwork(Name).inspect(), 'missing');
-    if (found) return;
-    const Labels = { ...marksOf(this.#world), [LABEL.environment]: environmentId };
-    await this.#connection.askTolerantly(
-      (docker) => docker.createNetwork({ Name, CheckDuplicate: true, Driver: 'bridge', Labels }),
-      'conflict',
-    );
-  }
+/** Makes the network of an environment unless it exists. */
+export async function ensureNetwork(
+  connection: DockerConnection,
+  world: WorldMark,
+  environmentId: Uuid,
+  options: { Name: string; Driver: 'bridge' } | { Name: string; Driver: 'overlay'; Attachable: true },
+): Promise<void> {
+  const { Name } = options;
+  if (await connection.askTolerantly((docker) => docker.getNetwork(Name).inspect(), 'missing')) return;
+  const Labels = { ...marksOf(world), [LABEL.environment]: environmentId };
+  await connection.askTolerantly(
+    (docker) => docker.createNetwork({ ...options, CheckDuplicate: true, Labels }),
+    'conflict',
+  );
 }
 
 async function archiveOf(files: readonly GivenFile[]): Promise<Buffer> {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { LogLine } from '../../../model/invocation.ts';
 import type { Uuid } from '../../../model/record.ts';
 import { DockerEngine } from '../docker/docker-engine.ts';
+import { ensureNetwork } from '../docker/docker-instances.ts';
 import { identityIn, LABEL, marksOf, ownedBy } from '../docker/labels.ts';
 import { linesIn } from '../docker/output.ts';
 import { watchInstances } from '../docker/watch-instances.ts';
@@ -75,7 +76,9 @@ export class SwarmEngine extends DockerEngine {
     const isOfNow = present?.Spec.Labels[LABEL.revision] === workload.revision;
     const isAsRequested = isOfNow && present?.Spec.Mode.Replicated?.Replicas === workload.instances;
     if (!isAsRequested) {
-      await this.#ensureNetwork(workload.environmentId);
+      const Name = swarmNetworkName(this.world.worldId, workload.environmentId);
+      const network = { Name, Driver: 'overlay', Attachable: true } as const;
+      await ensureNetwork(this.connection, this.world, workload.environmentId, network);
       const definition = serviceDefinition(this.world, workload, await this.#configsFor(workload));
       await this.connection.ask((docker) =>
         present
@@ -207,17 +210,6 @@ export class SwarmEngine extends DockerEngine {
       if (Date.now() > untilMs) throw new EngineRefusal('fault', 'the swarm did not start the service in time');
       await pause(WATCH_INTERVAL_MS);
     }
-  }
-
-  async #ensureNetwork(environmentId: Uuid): Promise<void> {
-    const Name = swarmNetworkName(this.world.worldId, environmentId);
-    const present = await this.connection.ask((docker) => docker.listNetworks({ filters: { name: [Name] } }));
-    if (present.some((one) => one.Name === Name)) return;
-    const Labels = { ...marksOf(this.world), [LABEL.environment]: environmentId };
-    await this.connection.askTolerantly(
-      (docker) => docker.createNetwork({ Name, CheckDuplicate: true, Driver: 'overlay', Attachable: true, Labels }),
-      'conflict',
-    );
   }
 
   /** Given files as configs of the swarm, which gets them to whichever node a task runs on. */
