@@ -221,14 +221,14 @@ describe('what instances tell', () => {
     const asked = workload({
       command: ['/bin/sh', '-c', 'echo one; echo two >&2; while true; do echo tick; sleep 1; done'],
     });
-    let told = 0;
+    let reported = 0;
     const stop = await engine.follow(asked.recordId, () => {
-      told += 1;
+      reported += 1;
     });
     await apply(asked);
-    await expect.poll(() => told, POLL).toBeGreaterThan(0);
-    const before = told;
-    await expect.poll(() => told, POLL).toBeGreaterThan(before + 1);
+    await expect.poll(() => reported, POLL).toBeGreaterThan(0);
+    const before = reported;
+    await expect.poll(() => reported, POLL).toBeGreaterThan(before + 1);
     stop();
     const all = await engine.logs(asked.recordId, { sinceMs: 0, stderr: true });
     expect(all).toEqual(
