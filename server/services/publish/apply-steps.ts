@@ -4,25 +4,23 @@ import { PlatformError } from '../../model/errors.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { propertiesFor } from './dependencies.ts';
 import { digestOf, WORDS } from './exportable-resource.ts';
-import { type PlannedStep, providerOf, type Side, type SyncBaseline } from './plan.ts';
-
-interface ApplyRequest {
-  source: Side;
-  destination: Side;
-  steps: readonly PlannedStep[];
-  syncBaseline: SyncBaseline;
-}
+import { type PlannedStep, providerOf, type SyncBaseline } from './plan.ts';
+import type { TargetSnapshot } from './target-snapshot.ts';
 
 /** Applies the steps in order and stops at the first failure; reports the completed steps, which are not undone. */
-export async function applySteps({ source, destination, steps, syncBaseline }: ApplyRequest): Promise<Applied> {
-  const { platform, fqon, environment, ...there } = destination.snapshot;
-  const lambdas = new Map(there.lambdas.map(({ name, id }) => [name, id]));
-  const apis = new Map(there.apis.map(({ name, id }) => [name, id]));
+export async function applySteps(
+  { source, destination }: { source: TargetSnapshot; destination: TargetSnapshot },
+  steps: readonly PlannedStep[],
+  syncBaseline: SyncBaseline,
+): Promise<Applied> {
+  const { platform, fqon, environment } = destination;
+  const lambdas = new Map(destination.lambdas.map(({ name, id }) => [name, id]));
+  const apis = new Map(destination.apis.map(({ name, id }) => [name, id]));
   const done: string[] = [];
 
   const applyStep = async ({ reported, wanted, before }: PlannedStep): Promise<void> => {
-    const needs = propertiesFor(wanted, before?.record, destination.targetContext, {
-      provider: providerOf(wanted, source.targetContext),
+    const needs = propertiesFor(wanted, before?.record, destination, {
+      provider: providerOf(wanted, source),
       lambdas,
     });
     if ('missing' in needs) throw new PlatformError(409, `${needs.missing} does not exist at the destination`);
@@ -72,11 +70,7 @@ export async function applySteps({ source, destination, steps, syncBaseline }: A
   return { done, notDone: [] };
 }
 
-/**
- * A patch that any platform supports: replaces, adds or removes whole members. It changes only copied members.
- *
- * @param known the copied members of the current record; those that are no longer wanted are removed
- */
+/** A patch of whole members, which any platform supports. @param known the current copied members; unwanted ones are removed */
 function operationsFor(
   before: { properties: Record<string, Json> },
   wanted: { properties: JsonObject; description?: Json; tags?: Json; variables?: Json },

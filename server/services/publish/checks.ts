@@ -3,10 +3,8 @@ import { memberOf } from '../../model/json.ts';
 import { unsetVariables } from '../../model/read-variables.ts';
 import type { PlannedStep } from './plan.ts';
 
-/** Addresses of the local machine. */
 const LOCAL = /\blocalhost\b|\b127(?:\.\d{1,3}){3}\b|\[::1\]|\b0\.0\.0\.0\b|\bhost\.docker\.internal\b/i;
 
-/** Counts invocations on this platform. */
 export interface Calls {
   /** @param sinceMs epoch milliseconds */
   since(lambdaId: string, sinceMs: number): { calls: number; failed: number };
@@ -14,9 +12,7 @@ export interface Calls {
 
 export interface ChecksOptions {
   calls: Calls;
-  /** Addresses of this platform, with ports. */
   ownHosts: readonly string[];
-  /** Variables that a lambda inherits at the destination. */
   variablesThere: readonly string[];
 }
 

@@ -30,17 +30,9 @@ const STAYING: Record<Kind, readonly string[]> = {
 };
 export const WORDS = { lambda: 'lambdas', api: 'apis', endpoint: 'apiendpoints' } as const;
 
-/**
- * All that can be carried of a ground.
- *
- * @param secrets names of secrets there, by id
- * @param left receives a sentence for each resource or property that cannot be copied
- */
-export function exportablesOf(
-  snapshot: TargetSnapshot,
-  secrets: ReadonlyMap<string, string>,
-  left: (sentence: string) => void,
-): ExportableResource[] {
+/** All that can be copied. @param left gets a sentence for each resource or property that cannot be copied */
+export function exportablesOf(snapshot: TargetSnapshot, left: (sentence: string) => void): ExportableResource[] {
+  const secrets = new Map(snapshot.secrets.map(({ id, name }) => [id, name]));
   const nameOfLambda = new Map(snapshot.lambdas.map(({ id, name }) => [id, name]));
   const lambdas = snapshot.lambdas.map((record) => {
     const exportable = exportableOf('lambda', record.name, record, left);
@@ -101,7 +93,6 @@ function withSecretName(mount: Json, secrets: ReadonlyMap<string, string>): Json
   return { secret: secrets.get(id) ?? id, ...rest };
 }
 
-/** Takes users and groups out; was there any? */
 function withoutIdentities({ plugins }: JsonObject): boolean {
   const security = memberOf(plugins, 'platformSecurity');
   if (!isJsonObject(security)) return false;

@@ -1,21 +1,14 @@
 import jsonPatch from 'fast-json-patch';
 import type { PublishingStep } from '../../api/routes/publishing.ts';
 import { memberOf } from '../../model/json.ts';
-import { propertiesFor, type TargetContext } from './dependencies.ts';
+import { propertiesFor } from './dependencies.ts';
 import { digestOf, type ExportableResource, exportablesOf } from './exportable-resource.ts';
 import type { TargetSnapshot } from './target-snapshot.ts';
 
 /** Digests of both sides after the last push or pull, by resource. */
 export interface SyncBaseline {
   last(step: string): string | undefined;
-  /** Are both sides equal now? */
   recordSync(step: string, digest: string): Promise<void>;
-}
-
-export interface Side {
-  /** The selected resources of the source, and all resources of the destination. */
-  snapshot: TargetSnapshot;
-  targetContext: TargetContext;
 }
 
 export interface PlannedStep {
@@ -26,17 +19,15 @@ export interface PlannedStep {
 
 /** The steps that make the destination equal to the source. Changes nothing. */
 export async function planSteps(
-  { source, destination }: { source: Side; destination: Side },
+  { source, destination }: { source: TargetSnapshot; destination: TargetSnapshot },
   syncBaseline: SyncBaseline,
 ): Promise<{ steps: PlannedStep[]; left: string[] }> {
   const left = new Set<string>();
-  const of = ({ snapshot, targetContext: environment }: Side, tell: (sentence: string) => void) =>
-    exportablesOf(snapshot, new Map(environment.secrets.map(({ id, name }) => [id, name])), tell);
-  const wanted = of(source, (sentence) => left.add(sentence));
-  const there = new Map(of(destination, () => {}).map((one) => [one.id, one]));
+  const wanted = exportablesOf(source, (sentence) => left.add(sentence));
+  const there = new Map(exportablesOf(destination, () => {}).map((one) => [one.id, one]));
   const lambdas = new Map([
     ...wanted.filter(({ kind }) => kind === 'lambda').map(({ name }) => [name, 'new'] as const),
-    ...destination.snapshot.lambdas.map(({ name, id }) => [name, id] as const),
+    ...destination.lambdas.map(({ name, id }) => [name, id] as const),
   ]);
   const steps: PlannedStep[] = [];
   for (const exportable of wanted) {
@@ -45,8 +36,8 @@ export async function planSteps(
       ? jsonPatch.compare(before.form, exportable.form)
       : [{ op: 'add', path: '', value: exportable.form }];
     const action = before === undefined ? 'create' : patch.length === 0 ? 'unchanged' : 'update';
-    const needs = propertiesFor(exportable, before?.record, destination.targetContext, {
-      provider: providerOf(exportable, source.targetContext),
+    const needs = propertiesFor(exportable, before?.record, destination, {
+      provider: providerOf(exportable, source),
       lambdas,
     });
     const conflict = action === 'update' && before ? conflictOf(before, exportable, syncBaseline) : undefined;
@@ -61,8 +52,7 @@ export async function planSteps(
   return { steps, left: [...left] };
 }
 
-/** The name of what runs a lambda at its source. */
-export function providerOf({ record }: ExportableResource, { providers }: TargetContext): string | undefined {
+export function providerOf({ record }: ExportableResource, { providers }: TargetSnapshot): string | undefined {
   const { provider } = record.properties;
   const [id, name] = [memberOf(provider, 'id'), memberOf(provider, 'name')];
   return providers.find((one) => one.id === id)?.name ?? (typeof name === 'string' ? name : undefined);

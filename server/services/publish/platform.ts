@@ -25,10 +25,7 @@ export type PlatformRecord = z.output<typeof recordSchema>;
 const refusalSchema = z.object({ message: z.string() });
 const issuedSchema = z.object({ access_token: z.string() });
 
-/**
- * A platform as any client knows it: by the resource service alone (spec, "Resource service"). What it answers is held against the
- * contract; everything else - no answer, half of one, another service - is a PlatformError 502, and what it refuses is 400 or 409.
- */
+/** A platform as any client knows it, by its resource service. What it refuses is a PlatformError 400 or 409; anything unexpected, 502. */
 export class Platform {
   readonly metaUrl: string;
   /** The commits that its responses named, if it is an emulator. */
@@ -42,10 +39,7 @@ export class Platform {
     this.#linkLocal = linkLocal;
   }
 
-  /**
-   * @param fqon where a user who is named by a password is looked for
-   * @throws PlatformError 400 for credentials that it does not know
-   */
+  /** Throws 400 for unknown credentials. @param fqon where a user with a password is looked for */
   static async signIn(
     metaUrl: string,
     credentials: Credentials,

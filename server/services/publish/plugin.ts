@@ -4,7 +4,6 @@ import { publish } from './declaration.ts';
 
 export const recordedCalls = slot<Calls>('recorded calls');
 
-/** Copies lambdas between this platform and others. */
 export const publishPlugin = plugin({
   declaration: publish,
   start(platform) {

@@ -11,13 +11,11 @@ import { pathOf } from '../../model/resource-path.ts';
 import { fqonOf, owningOrganization } from '../../model/rules/hierarchy.ts';
 import { applySteps } from './apply-steps.ts';
 import { type Calls, checksBeforePush } from './checks.ts';
-import { readTargetContext } from './dependencies.ts';
 import { digestOf } from './exportable-resource.ts';
-import { planSteps, type Side, type SyncBaseline } from './plan.ts';
+import { planSteps, type SyncBaseline } from './plan.ts';
 import { Platform } from './platform.ts';
 import { parsePlace, readSnapshot, selected, snapshotOf } from './target-snapshot.ts';
 
-/** State of both sides after the last push or pull. */
 export interface SyncRecord {
   digest: string;
 }
@@ -28,21 +26,17 @@ export interface PublishingOptions {
   calls: Calls;
   /** Where this platform is reached from this very machine, and every host of its own, with its port. */
   own(): { metaUrl: string; hosts: readonly string[] };
-  /** Link-local hosts that may be read from. */
   linkLocalHosts: readonly string[];
 }
 
 type Asked = BodyOf<typeof publishingRoutes.planPublishing>;
 
-/**
- * Copies lambdas between this and another platform. It uses the API of both like any client, here with the caller's credentials, so that
- * each platform checks the permissions.
- */
+/** Copies lambdas between platforms, by the API of both with the caller's credentials, so that each checks the permissions. */
 export function publishingRouter(options: PublishingOptions, guard: RouteGuard): Router {
   return mountRoutes(publishingRoutes, guard, {
     planPublishing: async ({ resource, body, req }) => (await prepare(options, guard, resource, body, req)).plan,
     async applyPublishing({ resource, body: { seen, overwrite = [], ...asked }, req, res }) {
-      const { plan, steps, here, ...sides } = await prepare(options, guard, resource, asked, req);
+      const { plan, steps, here, sides, syncBaseline } = await prepare(options, guard, resource, asked, req);
       if (plan.seen !== seen)
         throw new PlatformError(409, 'a resource has changed since the plan was made. Review the new plan.');
       const unseen = plan.steps.filter(({ id, conflict }) => conflict !== undefined && !overwrite.includes(id));
@@ -54,7 +48,7 @@ export function publishingRouter(options: PublishingOptions, guard: RouteGuard):
         step.missing === undefined ? [] : [`${step.id} needs ${step.missing}`],
       );
       if (missing.length > 0) throw new PlatformError(409, `nothing was copied. ${missing.join('; ')}`);
-      const applied = await applySteps({ ...sides, steps });
+      const applied = await applySteps(sides, steps, syncBaseline);
       for (const commit of here.commits) res.append(COMMIT_HEADER, commit);
       return applied;
     },
@@ -79,23 +73,21 @@ async function prepare(
     there: await readSnapshot(there, place),
   };
   const [from, to] = isPush ? [snapshots.here, snapshots.there] : [snapshots.there, snapshots.here];
-  const source: Side = { snapshot: selected(from, place.selection), targetContext: await readTargetContext(from) };
-  const destination: Side = { snapshot: to, targetContext: await readTargetContext(to) };
+  const sides = { source: selected(from, place.selection), destination: to };
   const way = [there.metaUrl, place.fqon, place.workspace, place.environment, environment.id];
   const syncBaseline: SyncBaseline = {
     last: (step) => log.get(digestOf([...way, step]))?.digest,
     recordSync: (step, digest) => log.put(digestOf([...way, step]), { digest }),
   };
-  const { steps, left } = await planSteps({ source, destination }, syncBaseline);
-  const variablesThere = destination.targetContext.variables;
+  const { steps, left } = await planSteps(sides, syncBaseline);
   const reported = {
     from: from.title,
     to: to.title,
     steps: steps.map((step) => step.reported),
     left,
-    checks: isPush ? checksBeforePush(steps, { calls, ownHosts: hosts, variablesThere }) : [],
+    checks: isPush ? checksBeforePush(steps, { calls, ownHosts: hosts, variablesThere: to.variables }) : [],
   };
   // The digest excludes the checks, because invocations meanwhile change them.
   const { checks: _, ...planned } = reported;
-  return { plan: { ...reported, seen: digestOf(planned) }, steps, here, source, destination, syncBaseline };
+  return { plan: { ...reported, seen: digestOf(planned) }, steps, here, sides, syncBaseline };
 }

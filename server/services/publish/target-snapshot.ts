@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import { PlatformError } from '../../model/errors.ts';
+import { type Json, memberOf } from '../../model/json.ts';
 import { withoutTrailing } from '../../model/without-trailing.ts';
 import type { Platform, PlatformRecord } from './platform.ts';
 
@@ -24,8 +26,12 @@ export interface TargetSnapshot {
   environment: PlatformRecord;
   lambdas: PlatformRecord[];
   apis: PlatformRecord[];
-  /** With the API that each is below. */
   endpoints: { api: PlatformRecord; record: PlatformRecord }[];
+  /** Nearest first: of the environment, its workspace, its organization. */
+  secrets: { id: string; name: string; keys: string[] }[];
+  providers: PlatformRecord[];
+  /** Names of the variables that a lambda there inherits. */
+  variables: string[];
 }
 
 const FORM = 'FQON/WORKSPACE/ENVIRONMENT, optionally with /lambdas/NAME or /apis/NAME';
@@ -41,11 +47,7 @@ export function parsePlace(path: string): PlaceName {
   return { fqon, workspace, environment, selection: word === undefined ? undefined : { word, name } };
 }
 
-/**
- * Reads the environment of that name and all that is in it.
- *
- * @throws PlatformError 404 when there is none; as `Platform`
- */
+/** Reads the environment of that name and all that is in it. Throws 404 when there is none, and as `Platform`. */
 export async function readSnapshot(
   platform: Platform,
   { fqon, workspace, environment }: PlaceName,
@@ -66,11 +68,14 @@ async function named(platform: Platform, path: string, noun: string, name: strin
 /** The same of one that is known by its id. */
 export async function snapshotOf(platform: Platform, fqon: string, id: string, path: string): Promise<TargetSnapshot> {
   const at = `/${fqon}/environments/${id}`;
-  const [environment, lambdas, apis] = await Promise.all([
+  const [environment, lambdas, apis, providers, variables = {}] = await Promise.all([
     platform.get(at),
     platform.list(`${at}/lambdas?expand=true`),
     platform.list(`${at}/apis?expand=true`),
+    platform.list(`${at}/providers?type=Lambda&expand=true`),
+    platform.find(`${at}/env`, z.record(z.string(), z.unknown())),
   ]);
+  const secrets = await secretsAt(platform, fqon, environment);
   const endpoints: TargetSnapshot['endpoints'] = [];
   // One after the other: an environment can have many.
   for (const api of apis) {
@@ -84,7 +89,33 @@ export async function snapshotOf(platform: Platform, fqon: string, id: string, p
     const twice = records.find(({ name }, at) => records.findIndex((one) => one.name === name) !== at);
     if (twice) throw new PlatformError(502, `${platform.metaUrl}${at} has two ${noun}s named '${twice.name}'`);
   }
-  return { platform, title: `${platform.metaUrl} ${path}`, fqon, environment, lambdas, apis, endpoints };
+  const title = `${platform.metaUrl} ${path}`;
+  const inherited = { secrets, providers, variables: Object.keys(variables) };
+  return { platform, title, fqon, environment, lambdas, apis, endpoints, ...inherited };
+}
+
+const records = z.array(z.looseObject({ id: z.string(), name: z.string() })).catch([]);
+const items = z.array(z.looseObject({ key: z.string() })).catch([]);
+
+async function secretsAt(platform: Platform, fqon: string, { id, properties }: PlatformRecord) {
+  const [own = [], above = []] = await Promise.all([
+    platform.find(`/${fqon}/environments/${id}/secrets?expand=true`, records),
+    platform.find(`/${fqon}/secrets?expand=true`, records),
+  ]);
+  const workspace = memberOf(properties.workspace, 'id');
+  return [...own, ...above.filter((one) => isSeen(one, workspace))].map((one) => ({
+    id: one.id,
+    name: one.name,
+    keys: items.parse(memberOf(memberOf(one, 'properties'), 'items')).map(({ key }) => key),
+  }));
+}
+
+/** Is it of the workspace or the organization, and of no other workspace or environment? */
+function isSeen(record: unknown, workspace: Json | undefined): boolean {
+  const parent = memberOf(memberOf(record, 'properties'), 'parent');
+  const id = memberOf(parent, 'id');
+  const org = memberOf(memberOf(record, 'org'), 'id');
+  return id === undefined || id === workspace || id === org;
 }
 
 /** Of a ground what is meant: a lambda with its endpoints and their APIs, an API with its endpoints and their lambdas. */
