@@ -74,13 +74,7 @@ export class BodyCapture {
   get body(): CapturedBody | undefined {
     if (this.#sizeBytes === 0) return undefined;
     const [first] = this.#chunks;
-    if (first && this.#chunks.length === 1) return { bytes: first, sizeBytes: this.#sizeBytes };
-    const bytes = new Uint8Array(this.#keptBytes);
-    let at = 0;
-    for (const chunk of this.#chunks) {
-      bytes.set(chunk, at);
-      at += chunk.length;
-    }
+    const bytes = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
     return { bytes, sizeBytes: this.#sizeBytes };
   }
 }

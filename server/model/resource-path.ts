@@ -1,5 +1,6 @@
+import type { CommitResource } from './commit.ts';
 import { pointerTo, unescaped } from './patch/pointer.ts';
-import type { Uuid } from './record.ts';
+import type { StoredResource, Uuid } from './record.ts';
 
 /** The input for a path; the root organization, and the topmost known resource, has no parent. */
 interface Named {
@@ -12,6 +13,13 @@ export function pathOf<T extends Named>(record: T, find: (id: Uuid) => T | undef
   const names: string[] = [];
   for (let at: T | undefined = record; at?.parent; at = find(at.parent)) names.unshift(at.name);
   return pointerTo(names) || '/';
+}
+
+export function describeResource(
+  record: StoredResource,
+  find: (id: Uuid) => StoredResource | undefined,
+): CommitResource {
+  return { id: record.id, type: record.type, name: record.name, path: pathOf(record, find) };
 }
 
 /** The unescaped last name of a path; a text that is not a path is returned unchanged. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { MASK, type SecretFact, secretFacts } from '../property-facts.ts';
 import type { StoredResource } from '../record.ts';
 import { typeOf } from '../registry.ts';
@@ -58,8 +58,6 @@ export function withoutSecrets(
 function withoutMember(properties: JsonObject, at: Place): JsonObject {
   const name = at.at(-1);
   return replaceAt(properties, at.slice(0, -1), (holder) =>
-    typeof holder === 'object' && holder !== null && !Array.isArray(holder)
-      ? Object.fromEntries(Object.entries(holder).filter(([member]) => member !== name))
-      : holder,
+    isJsonObject(holder) ? Object.fromEntries(Object.entries(holder).filter(([member]) => member !== name)) : holder,
   );
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalid, PlatformError } from '../errors.ts';
+import { invalid } from '../errors.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { aProvider, formFacts, idOf, referenceFacts, storedOnly } from '../property-facts.ts';
 import { newId, type StoredResource, type WorldView } from '../record.ts';
@@ -7,7 +7,7 @@ import type { DerivedRecord, Draft, ReadContext, ResourceType, WriteContext } fr
 import { parseWith } from '../rules/validate.ts';
 import { mountedIds, requireMounts, secretMounts } from './mounts.ts';
 import { portMappings, validatePortMappings } from './port-mappings.ts';
-import { isContainerEngine, newlyNamedProvider, providerIdOf, requireFit } from './provider-rules.ts';
+import { isContainerEngine, providerIdOf, requireProvider } from './provider-rules.ts';
 import { caseInsensitiveEnum, dnsName, ENV_LABEL, envMap, runBy, stringMap, typed } from './schema-parts.ts';
 import { VOLUME, volumeProperties } from './volume.ts';
 
@@ -126,19 +126,12 @@ function validateVolumes(draft: Draft, context: WriteContext): { volumes: JsonOb
 
 /** Checks the references of a container or job, and converts its port mappings and volumes to stored form. */
 function validate(draft: Draft, context: WriteContext): { properties: JsonObject; derived: DerivedRecord[] } {
-  const { view, parent, limits } = context;
+  const { limits } = context;
   const sent = typed(containerProperties, draft);
   if (sent.num_instances > limits.maxInstances) {
     throw invalid('/properties/num_instances', `must be at most ${limits.maxInstances}`);
   }
-  const provider = newlyNamedProvider(draft, context);
-  if (provider && !isContainerEngine(provider.type)) {
-    throw new PlatformError(
-      400,
-      `provider '${provider.name}' has type ${provider.type}, which is not a container engine`,
-    );
-  }
-  if (provider) requireFit(view, provider, parent);
+  requireProvider(draft, context, 'a container engine', isContainerEngine);
   requireMounts(draft, context);
   const port_mappings = validatePortMappings(draft.properties);
   const { volumes, derived } = validateVolumes(draft, context);

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { invalid, PlatformError } from '../errors.ts';
+import { invalid } from '../errors.ts';
 import { periodicInfo } from '../period.ts';
 import { formFacts } from '../property-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { embeddedProvider, endpointsOf } from './embedded.ts';
 import { requireMounts, secretMounts } from './mounts.ts';
-import { isLambdaProvider, newlyNamedProvider, requireFit } from './provider-rules.ts';
+import { isLambdaProvider, requireProvider } from './provider-rules.ts';
 import { caseInsensitiveEnum, ENV_LABEL, envMap, runBy, stringMap, typed } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
@@ -101,7 +101,7 @@ export const lambda: ResourceType = {
   serverSet: ['status', 'status_detail'],
 
   validate(draft, context) {
-    const { limits, parent, view } = context;
+    const { limits } = context;
     const sent = typed(lambdaProperties, draft);
     if (sent.code_type.toLowerCase() === 'package') {
       if (sent.package_url === undefined) throw invalid('/properties/package_url', 'is required for code_type package');
@@ -111,14 +111,7 @@ export const lambda: ResourceType = {
     if (sent.timeout !== undefined && sent.timeout > limits.maxLambdaTimeoutS) {
       throw invalid('/properties/timeout', `must be at most ${limits.maxLambdaTimeoutS} seconds`);
     }
-    const provider = newlyNamedProvider(draft, context);
-    if (provider && !isLambdaProvider(provider.type)) {
-      throw new PlatformError(
-        400,
-        `provider '${provider.name}' has type ${provider.type}, which is not a Lambda provider`,
-      );
-    }
-    if (provider) requireFit(view, provider, parent);
+    requireProvider(draft, context, 'a Lambda provider', isLambdaProvider);
     // Relative to the folder of the lambda.
     requireMounts(draft, context, { mayBeRelative: true });
     return { properties: draft.properties };

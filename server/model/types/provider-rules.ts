@@ -15,13 +15,19 @@ export function getProvider(view: WorldView, id: Uuid): StoredResource {
   return found;
 }
 
-/** Validates the provider of a draft. An unchanged provider is always accepted (D-096). */
-export function newlyNamedProvider(
+/** Throws 400 unless the provider is of that kind, 409 unless it fits the environment. An unchanged one is accepted (D-096). */
+export function requireProvider(
   draft: Pick<Draft, 'properties'>,
-  { view, previous }: Pick<WriteContext, 'view' | 'previous'>,
-): StoredResource | undefined {
+  { view, parent, previous }: WriteContext,
+  kind: string,
+  isOfKind: (type: string) => boolean,
+): void {
   const id = providerIdOf(draft);
-  return id === undefined || (previous && providerIdOf(previous) === id) ? undefined : view.find(id);
+  const provider = id === undefined || (previous && providerIdOf(previous) === id) ? undefined : view.find(id);
+  if (!provider) return;
+  const { name, type } = provider;
+  if (!isOfKind(type)) throw new PlatformError(400, `provider '${name}' has type ${type}, which is not ${kind}`);
+  requireFit(view, provider, parent);
 }
 
 /** Does a provider serve environments of that type (D-054)? A `system` environment accepts every provider. */

@@ -8,39 +8,37 @@ import { sendStream } from '../../api/server/send-stream.ts';
 import { causeOf } from '../../model/cause.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { notSaved } from '../../storage/files/append-file.ts';
+import type { WorldStore } from '../../storage/world/world-store.ts';
 import { removeIfPossible } from '../../system/files-in-use.ts';
 import { makeTemporary } from '../../system/temporary.ts';
 import { type ArchiveSource, archiveOf } from './archive.ts';
 import { briefDifference, toCommitView } from './history-routes.ts';
-import { differenceBetween, type Undoing } from './history-service.ts';
+import { differenceBetween, type HistoryService, type Undoing } from './history-service.ts';
 import { type ArchiveTarget, planImport } from './plan-import.ts';
 
 const ZIP_TYPE = 'application/zip';
-/** Largest archive that can be imported. */
 const MAX_ARCHIVE_BYTES = 1024 * 1024 * 1024;
 
-export type ArchiveOptions = ArchiveSource & ArchiveTarget;
-
 /** Sends world, history and archived logs as a ZIP archive without secrets. */
-export async function sendArchive(options: ArchiveOptions, res: Response): Promise<void> {
-  const archive = await archiveOf(options);
+export async function sendArchive(store: WorldStore, source: ArchiveSource, res: Response): Promise<void> {
+  const archive = await archiveOf(store, source);
   res.type(ZIP_TYPE).attachment('terrarium.zip');
   await sendStream(archive, res);
 }
 
-/** Replaces the world with the archive in one commit and adds the records of its logs; a dry run only reports the changes. Throws 400 for an invalid archive. */
+/** Replaces the world in one commit and adds the records of logs; a dry run only reports. Throws 400 for an invalid archive. */
 export async function receiveArchive(
   req: Request,
-  options: ArchiveOptions,
+  historyService: HistoryService,
+  target: ArchiveTarget,
   { isDry, ...by }: Undoing & { isDry: boolean },
 ): Promise<ImportView> {
   const folder = await makeTemporary('import');
   try {
     const path = join(folder, 'archive.zip');
     await receive(req, path);
-    const { world, seq, added, ...rest } = await planImport(path, options);
+    const { world, seq, added, ...rest } = await planImport(path, historyService.store.world.resources, target);
     const reported = { leads: added.filter(({ name }) => name === 'leads').length, ...rest };
-    const { historyService } = options;
     if (isDry) {
       const { resources, total } = briefDifference(
         await differenceBetween(historyService.store.world, { resources: world }),

@@ -16,7 +16,6 @@ const HISTORY = 'history.jsonl';
 
 export const fileOf = (log: string) => `${log}.jsonl`;
 
-/** How many characters of lines go out at a time. */
 const SLICE_CHARS = 64 * 1024;
 
 /** What says that a zip is one of our archives, and that it is whole. */
@@ -25,7 +24,6 @@ export const manifestSchema = z.object({
   format: z.literal(FORMAT),
   version: z.string(),
   createdAt: z.iso.datetime(),
-  /** Every other file in it. */
   files: z.record(z.string(), z.object({ sizeBytes: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) })),
 });
 type Manifest = z.output<typeof manifestSchema>;
@@ -39,7 +37,6 @@ export interface ArchivedLog {
 }
 
 export interface ArchiveSource {
-  store: WorldStore;
   logs: readonly ArchivedLog[];
   version: string;
   nowMs(): number;
@@ -50,8 +47,7 @@ export interface ArchiveSource {
  * says so, and `manifest.json` with the SHA-256 of each. Keys, tokens and certificates are not in it, and
  * `<hidden>` represents passwords, values of secrets and credentials. It is made while it is read, a piece at a time.
  */
-export async function archiveOf(source: ArchiveSource): Promise<Readable> {
-  const { store } = source;
+export async function archiveOf(store: WorldStore, source: ArchiveSource): Promise<Readable> {
   const { seq, resources } = await store.history.worldAt({ seq: store.seq });
   const records = (function* () {
     for (const record of resources.values()) yield maskedRecord(record);
@@ -93,7 +89,6 @@ export async function archiveOf(source: ArchiveSource): Promise<Readable> {
   return output;
 }
 
-/** Passes content on, and returns its size and SHA-256 at its end. */
 async function* measured(
   content: AsyncIterable<Uint8Array>,
   done: (file: Manifest['files'][string]) => void,

@@ -27,22 +27,13 @@ export async function viewOf(resources: Iterable<StoredResource>): Promise<World
   return index;
 }
 
-/**
- * Validates the records of an imported world like requests (D-215): each must match its schema and the rules of its type, and refer to
- * existing resources. Ids, owners and times stay. Names and parents have been checked before.
- *
- * Records that are unchanged in the current world are not checked again: they may have become stale (D-096). Endpoints and rules may
- * refer to deleted resources (D-130, D-076).
- *
- * @throws PlatformError 400 with the record, the pointer and the reason
- */
+/** Validates an imported world like requests (D-215), except for records that are unchanged here (D-096). Names and parents are checked before. */
 export async function validateWorld(
   records: Resources,
   present: Resources,
   constraints: WorldConstraints,
 ): Promise<Map<Uuid, StoredResource>> {
   const parsed = new Map<Uuid, StoredResource>();
-  /** Records that are unchanged in the current world. */
   const same = new Set<StoredResource>();
   await yieldingForEach(records.values(), async (record) => {
     const kept = present.get(record.id);
@@ -120,7 +111,6 @@ function requireGrants(record: StoredResource, view: WorldView): void {
   }
 }
 
-/** Adds type and path of the record to the message of a failed check. */
 async function blaming<T>(record: StoredResource, world: Resources, check: () => T | Promise<T>): Promise<T> {
   try {
     return await check();

@@ -13,18 +13,7 @@ const MAX_OPERATIONS = 10_000;
 type Asked = QueryOf<typeof historyRoutes.listCommits>;
 export type HistoryQuery = Partial<Asked> & Pick<Asked, 'limit' | 'brief'>;
 
-/** A page of commits, newest first, and the start of the next page. */
-export interface HistoryPage {
-  commits: Commit[];
-  /** `before` of the next page; absent on the last page. A page with fewer commits than the limit, even none, can have a next page. */
-  next?: number;
-}
-
-/**
- * Does a commit match the filter? Throws 400 for an unknown type.
- *
- * @param pathOf the path of a resource that there is now; undefined when it is gone
- */
+/** Does a commit match? Throws 400 for an unknown type. @param pathOf the current path of a resource; undefined when it is gone */
 function matcherOf(query: HistoryQuery, pathOf: (id: Uuid) => string | undefined): (commit: Commit) => boolean {
   const { actor, action, via, resource, scope, to = Number.POSITIVE_INFINITY } = query;
   const isInScope = scope === undefined ? undefined : scopeOf(scope, pathOf);
@@ -48,7 +37,6 @@ function scopeOf(scope: Uuid, pathOf: (id: Uuid) => string | undefined): (resour
   return (one) => one.id === scope || (path !== undefined && (one.path === path || one.path.startsWith(start)));
 }
 
-/** Do all words occur in the texts of a commit? */
 function holdsAll(words: readonly string[], cause: Commit['cause'], resources: readonly CommitResource[]): boolean {
   const about = [cause.action, cause.note, cause.via, cause.actor?.name].join(' ').toLowerCase();
   return words.every(
@@ -58,13 +46,13 @@ function holdsAll(words: readonly string[], cause: Commit['cause'], resources: r
   );
 }
 
-/** Looks for commits, from the newest (or `before`) back. */
+/** Looks for commits, from the newest (or `before`) back. Even a page without commits has a `next` unless it is the last. */
 export async function findCommits(
   history: WorldHistory,
   query: HistoryQuery,
   pathOf: (id: Uuid) => string | undefined,
   isSeen: (commit: Commit) => boolean = () => true,
-): Promise<HistoryPage> {
+): Promise<{ commits: Commit[]; next?: number }> {
   const matches = matcherOf(query, pathOf);
   const isWanted = (commit: Commit) => matches(commit) && isSeen(commit);
   const commits: Commit[] = [];

@@ -12,7 +12,7 @@ import type { Commit, CommitResource } from '../../model/commit.ts';
 import { forbidden, invalid, PlatformError } from '../../model/errors.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
-import { pathOf } from '../../model/resource-path.ts';
+import { describeResource, pathOf } from '../../model/resource-path.ts';
 import { commitSentence } from '../../model/rules/commit-words.ts';
 import { maskedCommit, maskedOperations, maskedRecord } from '../../model/rules/masking.ts';
 import { yieldingForEach } from '../../storage/files/yielding.ts';
@@ -27,10 +27,7 @@ export function seesRecord({ view, authorizer }: RouteGuard, caller: Caller, id:
   return caller.isRoot || (record !== undefined && authorizer.can(caller, `${typeOf(record).singular}.view`, id));
 }
 
-/**
- * The history of the world over HTTP. It shows callers only records that the resource service would show them: other records
- * are left out, and what was written to them is hidden. Hidden values (password hashes, values of secrets, credentials) never go out.
- */
+/** Callers see only records that the resource service would show them; hidden values (passwords, secrets, credentials) never go out. */
 export function historyRouter(historyService: HistoryService, guard: RouteGuard): Router {
   const { store } = historyService;
   const worldAt = (moment: Moment | undefined) => store.history.worldAt(moment ?? { seq: store.seq });
@@ -128,7 +125,6 @@ export function toCommitView(commit: Commit, isSeen?: (id: Uuid) => boolean): Co
   return { seq, at: new Date(atMs).toISOString(), ...rest, sentence: commitSentence(commit) };
 }
 
-/** The same without its operations, for a list. */
 function briefCommit(commit: Commit): BriefCommit {
   const { ops, inverse: _, atMs, ...rest } = commit;
   return { ...rest, at: new Date(atMs).toISOString(), operations: ops.length, sentence: commitSentence(commit) };
@@ -136,7 +132,6 @@ function briefCommit(commit: Commit): BriefCommit {
 
 type Shown = Omit<DifferenceView, 'from' | 'to'>;
 
-/** A difference as it goes out: hidden values hidden. */
 export function toDifferenceView({ ops, resources }: Difference, isSeen?: (id: Uuid) => boolean): Shown {
   const typeNames = new Map(resources.map(({ id, type }) => [id, type]));
   const total = { create: 0, update: 0, delete: 0 };
@@ -147,12 +142,10 @@ export function toDifferenceView({ ops, resources }: Difference, isSeen?: (id: U
 /** Most resources that a brief difference names; `total` counts all. */
 const MAX_BRIEF = 1000;
 
-/** What a person looks over before asking for more. */
 export function briefDifference({ resources }: Difference): Shown {
   return { ...toDifferenceView({ ops: [], resources }), resources: resources.slice(0, MAX_BRIEF) };
 }
 
-/** One resource of a world, or all of it. */
 export function onlyOne<World extends Pick<PastWorld, 'resources'>>(world: World, id: Uuid | undefined): World {
   const record = id === undefined ? undefined : world.resources.get(id);
   if (id === undefined) return world;
@@ -165,10 +158,9 @@ function pastOutline() {
   const outlineOf = async ({ seq, resources }: PastWorld): Promise<CommitResource[]> => {
     if (latest?.seq === seq) return latest.resources;
     const outline: CommitResource[] = [];
-    await yieldingForEach(resources.values(), (record) => {
-      const { id, type, name } = record;
-      outline.push({ id, type, name, path: pathOf(record, (parent) => resources.get(parent)) });
-    });
+    await yieldingForEach(resources.values(), (record) =>
+      outline.push(describeResource(record, (parent) => resources.get(parent))),
+    );
     outline.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
     latest = { seq, resources: outline };
     return outline;

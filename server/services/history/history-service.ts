@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from 'fast-json-patch';
+import type { DifferenceView } from '../../api/routes/history.ts';
 import type { Caller } from '../../model/caller.ts';
 import { causeOf } from '../../model/cause.ts';
-import type { Cause, Commit, CommitResource } from '../../model/commit.ts';
+import type { Cause, Commit } from '../../model/commit.ts';
 import { type ErrorDetail, PlatformError } from '../../model/errors.ts';
 import { memberOf } from '../../model/json.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
-import { pathOf } from '../../model/resource-path.ts';
+import { describeResource } from '../../model/resource-path.ts';
 import type { WriteConstraints } from '../../model/resource-type.ts';
 import { USER } from '../../model/type-names.ts';
 import { violationInHostPath } from '../../model/types/volume.ts';
@@ -23,16 +24,10 @@ export interface Undoing {
   via: Cause['via'];
 }
 
-/** One resource that two worlds do not agree on. */
-export interface ResourceDifference extends CommitResource {
-  action: 'create' | 'update' | 'delete';
-}
-
-/** What leads from one world to another. */
 export interface Difference {
   /** RFC 6902, on the first world. */
   ops: Operation[];
-  resources: ResourceDifference[];
+  resources: DifferenceView['resources'];
 }
 
 type Resources = ReadonlyMap<Uuid, StoredResource>;
@@ -47,12 +42,7 @@ export class HistoryService {
     this.#constraints = constraints;
   }
 
-  /**
-   * Undoes one commit, wherever it is in the history.
-   *
-   * @throws PlatformError 404 for a commit that is not kept; 409 with the pointers that later commits have changed, or
-   *   where the result would be no valid world
-   */
+  /** Undoes one commit. Throws 404 if it is not kept; 409 with what was changed since, or why the result would be no valid world. */
   async revert(seq: number, by: Undoing): Promise<Commit> {
     const commit = await this.store.history.get(seq);
     const left = await this.store.history.worldAt({ seq });
@@ -78,9 +68,7 @@ export class HistoryService {
     return this.restoreTo(resources, causeOf(by, 'history.restore', `restore of commit ${seq}`));
   }
 
-  /**
-   * Restores an earlier world in one commit, except for passwords. Throws 409 if the current configuration no longer allows it.
-   */
+  /** Restores an earlier world in one commit, except for passwords. Throws 409 if the current configuration no longer allows it. */
   async restoreTo(resources: Resources, cause: Cause): Promise<Commit | undefined> {
     const { store } = this;
     const { changes, asOf } = await ofOneWorld(store.view, function* () {
@@ -105,7 +93,6 @@ export class HistoryService {
     throw new PlatformError(409, 'the world changed during the restore. Nothing was changed; try again.');
   }
 
-  /** Replaces the world with the records, in one commit. */
   async replaceWith(resources: Resources, cause: Cause): Promise<Commit | undefined> {
     const { store } = this;
     const { saved } = await ofOneWorld(store.view, function* () {
@@ -124,11 +111,7 @@ function inTheWay(what: string, details: ErrorDetail[]): PlatformError {
   });
 }
 
-/**
- * How two worlds differ, in an order in which the operations can be applied; others have their turn meanwhile.
- *
- * @param whole the worlds that paths are looked up in, where `from` and `to` are parts of them
- */
+/** How two worlds differ, in an order in which the operations can be applied. @param whole where paths are looked up */
 export async function differenceBetween(
   from: Pick<PastWorld, 'resources'>,
   to: Pick<PastWorld, 'resources'>,
@@ -141,9 +124,8 @@ export async function differenceBetween(
     const ops = record ? operationsBetween(record.id, before, after) : [];
     if (!record || ops.length === 0) return;
     difference.ops.push(...ops);
-    const path = pathOf(record, (id) => world.get(id));
     const action = after ? (before ? 'update' : 'create') : 'delete';
-    difference.resources.push({ id: record.id, type: record.type, name: record.name, path, action });
+    difference.resources.push({ ...describeResource(record, (id) => world.get(id)), action });
   };
   await yieldingForEach(put, (after) => tell(from.resources.get(after.id), after, whole.to.resources));
   await yieldingForEach(remove, (id) => tell(from.resources.get(id), undefined, whole.from.resources));
@@ -153,10 +135,7 @@ export async function differenceBetween(
 /** A stored value that matches no password, for users whose last password is no longer in the history. */
 const NOBODYS = 'none';
 
-/**
- * Prepares records for a restore: users get their current or last password, so a replaced password never returns (D-216). Omits records
- * that would otherwise not change.
- */
+/** Users get their current or last password, so a replaced one never returns (D-216). Omits records that would then not change. */
 async function withLastPasswords(
   { world, history }: Pick<WorldStore, 'world' | 'history'>,
   put: readonly StoredResource[],

@@ -3,7 +3,7 @@ import type { CommitResource } from '../../model/commit.ts';
 import { PlatformError, reasonOf } from '../../model/errors.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
-import { pathOf } from '../../model/resource-path.ts';
+import { describeResource } from '../../model/resource-path.ts';
 import { ORGANIZATION } from '../../model/rules/hierarchy.ts';
 import { hasHidden, unmaskedRecord } from '../../model/rules/masking.ts';
 import { USER } from '../../model/type-names.ts';
@@ -11,13 +11,11 @@ import { inSlices, yieldingForEach } from '../../storage/files/yielding.ts';
 import { changesBetween, sharingRecords } from '../../storage/world/world-difference.ts';
 import type { ArchivedLog } from './archive.ts';
 import { validateWorld, viewOf, type WorldConstraints } from './foreign-world.ts';
-import type { HistoryService } from './history-service.ts';
 import { readArchive } from './read-archive.ts';
 
 type Resources = ReadonlyMap<Uuid, StoredResource>;
 
 export interface ArchiveTarget {
-  historyService: HistoryService;
   constraints: WorldConstraints;
   logs: readonly ArchivedLog[];
 }
@@ -28,8 +26,7 @@ export interface ArchiveTarget {
  * root user keep their password and keys, and known hidden values are kept.
  * @throws PlatformError 400 with the reason for a damaged or foreign file
  */
-export async function planImport(path: string, target: ArchiveTarget) {
-  const { historyService, logs } = target;
+export async function planImport(path: string, present: Resources, { logs, constraints }: ArchiveTarget) {
   const imported = logs.filter(({ loadParser }) => loadParser);
   const archive = await readArchive(
     path,
@@ -41,7 +38,6 @@ export async function planImport(path: string, target: ArchiveTarget) {
     return records.map(({ key, record }) => ({ name, log, key, record: checked(() => parse?.(record) ?? record) }));
   });
   const records = (await Promise.all(parsed)).flat();
-  const present = historyService.store.world.resources;
   const root = checked(() => rootOf(archive.world.resources));
   await requireSound(archive.world.resources);
 
@@ -57,11 +53,14 @@ export async function planImport(path: string, target: ArchiveTarget) {
     const kept = renamed.id === own.owner ? present.get(own.owner) : undefined;
     resources.set(renamed.id, kept ?? unmaskedRecord(renamed, present.get(renamed.id)));
   });
-  const world = await sharingRecords(await validateWorld(resources, present, target.constraints), present);
+  const world = await sharingRecords(await validateWorld(resources, present, constraints), present);
   const changed = (await inSlices(changesBetween(present, world))).put.map(({ id }) => id);
   const runs = changed.length > 0 ? codeToRun(await viewOf(world.values()), changed) : [];
   const hidden: CommitResource[] = [];
-  await yieldingForEach(world.values(), (one) => hasHidden(one) && hidden.push(described(one, world)));
+  await yieldingForEach(
+    world.values(),
+    (one) => hasHidden(one) && hidden.push(describeResource(one, (id) => world.get(id))),
+  );
   return {
     world,
     seq: archive.world.seq,
@@ -124,9 +123,4 @@ function withIds(record: StoredResource, ids: readonly (readonly [from: Uuid, to
   if (changed.length === 0) return record;
   const text = changed.reduce((at, [from, to]) => at.replaceAll(from, to), JSON.stringify(record));
   return JSON.parse(text); // one id for another leaves it a record
-}
-
-function described(record: StoredResource, world: Resources): CommitResource {
-  const { id, type, name } = record;
-  return { id, type, name, path: pathOf(record, (parent) => world.get(parent)) };
 }

@@ -10,7 +10,6 @@ import { history } from './declaration.ts';
 /** Logs of other subjects that an archive contains. */
 export const archivedLogs = slot<readonly ArchivedLog[]>('archived logs');
 
-/** The history of the world: undo, snapshots, archives and reset. */
 export const historyPlugin = plugin({
   declaration: history,
   needs: { resources: resourcesPlugin },
@@ -39,7 +38,7 @@ export const historyPlugin = plugin({
       return [
         historyRouter(historyService, guard),
         resetRouter(historyService, platform.slot(freshWorlds), guard),
-        snapshotRouter({ snapshots: new NamedSnapshots(store.files), historyService, archive }, guard),
+        snapshotRouter(new NamedSnapshots(store.files), historyService, archive, guard),
       ];
     });
     return { service };

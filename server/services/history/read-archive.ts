@@ -19,12 +19,7 @@ export interface ArchiveContent {
   records: ReadonlyMap<string, { key: Uuid; record: JsonObject }[]>;
 }
 
-/**
- * Reads an archive from the disk and checks that it is whole.
- *
- * @param logs names of those whose records are wanted
- * @throws PlatformError 400 with the reason, for a file that is damaged or that Terrarium has not made
- */
+/** Reads an archive and checks that it is whole. Throws 400 if it is damaged or foreign. @param logs names of those that are wanted */
 export async function readArchive(path: string, logs: readonly string[]): Promise<ArchiveContent> {
   const zip = await openPromise(path, { autoClose: false }).catch((error: unknown) => {
     throw refused('the file is not a ZIP archive, or it is incomplete', error);

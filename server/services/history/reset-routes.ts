@@ -19,10 +19,7 @@ export type FreshWorld = (seed: BodyOf<typeof resetRoutes.resetWorld>['seed']) =
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/**
- * Replaces the world with a seed, in one commit, which can be undone. The root user, its password, leads, results, keys, snapshots and the
- * history are kept.
- */
+/** Replaces the world with a seed, in one commit. The root user and all that is outside the world (keys, leads, history ...) are kept. */
 export function resetRouter(historyService: HistoryService, freshWorld: FreshWorld, guard: RouteGuard): Router {
   return mountRoutes(resetRoutes, guard, {
     async resetWorld({ caller, body: { seed, dryRun }, req }) {

@@ -5,23 +5,19 @@ import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import { causeOf } from '../../model/cause.ts';
 import type { NamedSnapshots, SnapshotInfo } from '../../storage/world/named-snapshots.ts';
 import { sharingRecords } from '../../storage/world/world-difference.ts';
-import { type ArchiveOptions, receiveArchive, sendArchive } from './archive-routes.ts';
+import type { ArchiveSource } from './archive.ts';
+import { receiveArchive, sendArchive } from './archive-routes.ts';
 import { briefDifference, onlyOne, seesRecord, toCommitView, toDifferenceView } from './history-routes.ts';
 import { differenceBetween, type HistoryService } from './history-service.ts';
+import type { ArchiveTarget } from './plan-import.ts';
 
-export interface SnapshotRoutesOptions {
-  snapshots: NamedSnapshots;
-  historyService: HistoryService;
-  archive: Omit<ArchiveOptions, 'historyService' | 'store'>;
-}
-
-/** Worlds kept under a name, and the whole instance as one file. */
 export function snapshotRouter(
-  { snapshots, historyService, archive }: SnapshotRoutesOptions,
+  snapshots: NamedSnapshots,
+  historyService: HistoryService,
+  archive: ArchiveSource & ArchiveTarget,
   guard: RouteGuard,
 ): Router {
   const { store } = historyService;
-  const archived = () => ({ ...archive, historyService, store });
   /** The saved world, prepared for a comparison with the current one. */
   const read = async (name: string) => {
     const { seq, resources } = await snapshots.read(name);
@@ -54,9 +50,9 @@ export function snapshotRouter(
       return { ...(commit && { commit: toCommitView(commit) }) };
     },
     deleteSnapshot: ({ path }) => snapshots.remove(path.snapshot_name),
-    exportArchive: ({ res }) => sendArchive(archived(), res),
+    exportArchive: ({ res }) => sendArchive(store, archive, res),
     importArchive: ({ caller, query, req }) =>
-      receiveArchive(req, archived(), { isDry: query.dryRun, caller, via: changeSourceOf(req) }),
+      receiveArchive(req, historyService, archive, { isDry: query.dryRun, caller, via: changeSourceOf(req) }),
   });
 }
 

@@ -6,10 +6,7 @@ import type { WriteConstraints } from '../../model/resource-type.ts';
 import { namedBy } from '../../model/rules/references.ts';
 import { ChangedView } from './changed-view.ts';
 
-/**
- * Why changes would leave no valid world, found in steps: a parent, a named resource or a free name is missing, something would be left
- * without its parent, or the rules of its type refuse a record. Returns no violations if the changes are valid.
- */
+/** Why changes would leave no valid world: something is missing, a name is taken, or the rules of a type refuse a record. In steps. */
 export function* violationsIn(
   view: WorldView,
   constraints: WriteConstraints,

@@ -3,7 +3,7 @@ import { Low } from 'lowdb';
 import type { Cause, Change, Commit, CommitListener, CommitResource } from '../../model/commit.ts';
 import { PlatformError, reasonOf } from '../../model/errors.ts';
 import type { StoredResource, Uuid, World, WorldView } from '../../model/record.ts';
-import { pathOf } from '../../model/resource-path.ts';
+import { describeResource } from '../../model/resource-path.ts';
 import type { FsyncPolicy, StorageBackend, StoreFiles } from '../files/files.ts';
 import { FolderFiles } from '../files/folder-files.ts';
 import { MemoryFiles } from '../files/memory-files.ts';
@@ -153,8 +153,8 @@ export class WorldStore {
     const removed: CommitResource[] = [];
     for (const { before, after } of prepared.changes) {
       yield;
-      if (after) prepared.resources.push(describe(after, (id) => (wanted.has(id) ? wanted : present).get(id)));
-      else if (before) removed.push(describe(before, (id) => present.get(id)));
+      if (after) prepared.resources.push(describeResource(after, (id) => (wanted.has(id) ? wanted : present).get(id)));
+      else if (before) removed.push(describeResource(before, (id) => present.get(id)));
     }
     prepared.resources.push(...removed);
     return { ...prepared, inverse: inverse.reverse().flat() };
@@ -247,10 +247,6 @@ export class WorldStore {
     await this.#snapshot;
     await this.#adapter.journal.file.close().finally(() => this.files.release());
   }
-}
-
-function describe(record: StoredResource, find: (id: Uuid) => StoredResource | undefined): CommitResource {
-  return { id: record.id, type: record.type, name: record.name, path: pathOf(record, find) };
 }
 
 function invert({ before, after }: Change): Change {
