@@ -5,7 +5,6 @@ import { type Cause, COMMIT_HEADER } from '../../model/commit.ts';
 import type { StoredResource } from '../../model/record.ts';
 import { readTraceParent } from '../../model/trace.ts';
 
-/** Who acts, and through which client: stored with every commit and sent to policy events. */
 export interface Actor {
   caller: Caller;
   via: Cause['via'];

@@ -3,11 +3,7 @@ import type { StoredResource, WorldView } from '../../model/record.ts';
 import { typeOf, typeOfWord } from '../../model/registry.ts';
 import { referencesIn, replaceReferences } from '../../model/rules/references.ts';
 
-/**
- * A record that is promoted with what it mounts bound again, by name: to the secrets and volumes of the target environment (D-133).
- *
- * @throws PlatformError 409 that names all that the target lacks
- */
+/** A promoted record, with the target's secrets and volumes of the same names mounted (D-133). Throws 409 that names what is missing. */
 export function boundIn(view: WorldView, source: StoredResource, target: StoredResource): StoredResource {
   const missing: ErrorDetail[] = [];
   const bound = new Map<string, string>();

@@ -32,7 +32,6 @@ const NOTHING_RUNS: ContainerStatusProvider = {
   whenRunning: async () => undefined,
 };
 
-/** The settings that affect how records are created and shown. */
 export interface CoreConfig {
   constraints: WriteConstraints;
   /** First segment of type names (D-080). */
@@ -60,7 +59,6 @@ export interface CoreOptions {
   containers?: ContainerStatusProvider;
   /** One-way hash of a password; default `hashPassword`. */
   hashPassword?(password: string): Promise<string>;
-  /** Own addresses, known once the listeners are up. */
   addresses(): { metaUrl: string; gatewayUrl: string };
   /** Called when a package must be fetched again (D-057). */
   refetch?(lambdaId: Uuid): void;

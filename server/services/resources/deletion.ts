@@ -15,7 +15,6 @@ export interface DeletionQuery {
   deleteContainers: boolean;
 }
 
-/** What one DELETE does to the world, all in one commit. */
 export interface Deletion {
   /** The target and what goes with it, the target last. */
   removed: StoredResource[];
@@ -50,10 +49,7 @@ export function* planDeletion(
   return { removed: [...removed.values()], updated: yield* forgetful(view, removed) };
 }
 
-/**
- * Resources in a deleted environment can be mounted only by resources that are deleted too: deleting development must not take the secrets
- * from production, forced or not (D-133). Throws 409 that names each mount.
- */
+/** What goes along may be mounted only by what goes, too: development must not take secrets from production (D-133). Throws 409. */
 function* requireUnmounted(
   view: WorldView,
   target: StoredResource,
@@ -122,7 +118,6 @@ function* forgetful(
   return [...updated.values()].filter((one) => !isDeepStrictEqual(one, view.find(one.id)));
 }
 
-/** "2 containers, 1 lambda" */
 function countsOf(resources: readonly StoredResource[]): string {
   const counts = new Map<ResourceType, number>();
   for (const type of resources.map(typeOf)) counts.set(type, (counts.get(type) ?? 0) + 1);

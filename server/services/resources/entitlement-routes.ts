@@ -106,7 +106,6 @@ class Entitlements {
     return this.replace(given, present, readEntitlement(patched));
   }
 
-  /** Back to what is inherited. */
   async reset({ actor }: Given, { resource, action }: Entitlement): Promise<void> {
     await this.#service.setGrants(actor, resource.id, (before) => {
       const { [action]: _, ...others } = before.grants ?? {};

@@ -10,9 +10,7 @@ import { shapeOf } from '../../model/types/schema-parts.ts';
 
 /** Members of every record that a list can be filtered by besides its properties (D-187). */
 const MEMBERS = ['name', 'description', 'id', 'parent'];
-/** Filters of all types whose values are UUIDs. */
 const IDS = ['id', 'parent', 'providerId'];
-/** Beyond the properties of a type. */
 const OF_WORDS: Partial<Record<TypeWord, readonly string[]>> = {
   secrets: ['providerId'],
   providers: ['type'],
@@ -22,10 +20,7 @@ const OF_WORDS: Partial<Record<TypeWord, readonly string[]>> = {
 /** By which lists of other services are paged. */
 const PAGING = /^(limit|offset|page|per_?page|page_?(size|number|token)|max_?results|cursor|skip)$/i;
 
-/**
- * Throws 400 for a filter of a list that its type knows nothing of, with the nearest names that it does (D-187). Types whose
- * properties are open know any; a list of `resources` is of all types.
- */
+/** Throws 400 for a filter that the type does not know, with the nearest names (D-187). Types with open properties know any. */
 export function requireFilters(filter: Readonly<Record<string, string>>, word: TypeWord | 'resources'): void {
   const names = Object.keys(filter);
   for (const name of names) {
@@ -51,7 +46,6 @@ function isPaging(name: string): boolean {
   return PAGING.test(name);
 }
 
-/** Throws 400 when there are unknown names. @param what is filtered */
 export function requireKnown(unknown: readonly string[], known: readonly string[], what: string): void {
   const [first] = unknown;
   if (first === undefined) return;

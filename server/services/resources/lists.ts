@@ -9,10 +9,7 @@ type Resources = readonly StoredResource[];
 /** Lists of these types include providers of parents (D-065). */
 const PLACES: readonly TypeWord[] = ['orgs', 'workspaces', 'environments'];
 
-/**
- * Contents of `F/{type}`: all resources of that type that the organization owns, with any parent, but organizations at any depth
- * (D-186) and providers from above, too (D-065).
- */
+/** `F/{type}`: what the organization owns at any depth; also all organizations below it (D-186), providers from above (D-065). */
 export function listOwned(view: WorldView, organization: StoredResource, word: ListWord): Resources {
   if (word === 'resources') return oldestFirst(typeWords.flatMap((one) => view.ownedBy(organization.id, one)));
   if (word === 'orgs') return oldestFirst(subOrganizations(view, organization));
@@ -33,7 +30,6 @@ export function isListedBelow(view: WorldView, parent: StoredResource, child: St
   return child.parent === parent.id || listBelow(view, parent, typeOf(child).word).includes(child);
 }
 
-/** Those of a type in a place and in all above it. */
 export function listFromAbove(view: WorldView, place: StoredResource, word: TypeWord): Resources {
   return oldestFirst([...ancestors(view, place)].flatMap((one) => view.children(one.id, word)));
 }

@@ -23,19 +23,18 @@ export function lookupRouter({ service: { view }, answer }: ResourceRouteParts):
       ...(!isPlace && { resource: renderer.link(resource) }),
     };
   };
-  return [
-    ...answer(anyRoutes, {
-      readTop: (asked) => read(asked, asked.found.resource_id),
-      readContextOfOrganization: (asked) => context(asked, asked.found.fqon),
-      listActionsOfOrganization: () => [],
-      readContextOfResource: (asked) => context(asked, asked.found.resource_id),
-      listActionsOfResource: () => [],
-      readContextOfChild: (asked) => context(asked, asked.found.child_id),
-      listNotEmulated: () => [],
-      createNotEmulated: ({ path }) => refuseNotEmulated(path.listed_word),
-    }),
-    ...answer(envRoutes, { readEnvOfOrganization: ({ found }) => mergedEnv(view, found.fqon) }),
-    ...answer(lambdaEnvRoutes, { readEnvOfLambdaById: ({ found }) => mergedEnv(view, found.lambda_id) }),
-    ...answer({ readEnv: openTypeRoutes.readEnv }, { readEnv: ({ found }) => mergedEnv(view, found.resource_id) }),
-  ];
+  const rows = { ...anyRoutes, ...envRoutes, ...lambdaEnvRoutes, readEnv: openTypeRoutes.readEnv };
+  return answer(rows, {
+    readTop: (asked) => read(asked, asked.found.resource_id),
+    readContextOfOrganization: (asked) => context(asked, asked.found.fqon),
+    listActionsOfOrganization: () => [],
+    readContextOfResource: (asked) => context(asked, asked.found.resource_id),
+    listActionsOfResource: () => [],
+    readContextOfChild: (asked) => context(asked, asked.found.child_id),
+    listNotEmulated: () => [],
+    createNotEmulated: ({ path }) => refuseNotEmulated(path.listed_word),
+    readEnvOfOrganization: ({ found }) => mergedEnv(view, found.fqon),
+    readEnvOfLambdaById: ({ found }) => mergedEnv(view, found.lambda_id),
+    readEnv: ({ found }) => mergedEnv(view, found.resource_id),
+  });
 }

@@ -9,7 +9,6 @@ import { boundIn } from './bound-mounts.ts';
 import type { Action, Policies } from './policies.ts';
 import type { ResourceService } from './resource-service.ts';
 
-/** One move, asked for and found admissible. */
 interface Move {
   verb: 'migrate' | 'promote';
   source: StoredResource;
@@ -33,10 +32,7 @@ export interface WorkloadController {
   whenRunning(containerId: Uuid, timeoutMs: number): Promise<void>;
 }
 
-/**
- * Migration to another provider and promotion to another environment, of containers and lambdas (D-131 to D-134). During a move, the source
- * is MIGRATING. This is live state, which ends with the process.
- */
+/** Moves to another provider or environment (D-131 to D-134). Meanwhile the source is MIGRATING: live state, which ends with the process. */
 export class Moves {
   readonly #service: ResourceService;
   readonly #policies: Policies;
@@ -50,12 +46,10 @@ export class Moves {
     this.#containers = containers;
   }
 
-  /** Is the resource on its way elsewhere? */
   isMoving(id: Uuid): boolean {
     return this.#moving.has(id);
   }
 
-  /** The properties that a move adds to its source. */
   live(id: Uuid): JsonObject {
     if (this.#moving.has(id)) return { status: 'MIGRATING' };
     const reason = this.#failures.get(id);
@@ -262,7 +256,6 @@ function onProvider({ properties }: StoredResource, providerId: Uuid): JsonObjec
   return { ...properties, provider: { ...Object(properties.provider), id: providerId } };
 }
 
-/** An existing copy, with the changes of its source since it was copied. */
 function caughtUp({ id, state, owner, created, properties }: StoredResource, source: StoredResource): StoredResource {
   const { provider } = properties;
   return { ...source, id, state, owner, created, properties: { ...source.properties, ...(provider && { provider }) } };

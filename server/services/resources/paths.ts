@@ -21,7 +21,6 @@ const knownWords: ReadonlySet<string> = new Set([
   'resources',
   'entitlements',
 ]);
-/** Parts of paths that are words of types. */
 const WORDS = ['word', 'child_word', 'new_word'];
 
 /** Such a word is the first segment of other routes, never the name of an organization (D-041). */

@@ -14,7 +14,6 @@ import type { PlatformStatus } from './status-routes.ts';
 /** A lambda's package is to be fetched again (D-057). */
 export const packageNamed = event<Uuid>('package named');
 export const containerStatuses = slot<ContainerStatusProvider>('status of containers');
-/** One-way hash of a password. */
 export const passwordHashes = slot<(password: string) => Promise<string>>('password hash');
 export const platformStatuses = slot<() => PlatformStatus>('status of the platform');
 
@@ -80,17 +79,13 @@ export const resourcesPlugin = plugin({
         import('./role-routes.ts'),
         import('../security/access-routes.ts'),
       ]);
-      return [
-        roleRouter(service, guard),
-        accessRouter({ credentials, firstKey: () => account?.apiKey, passwords }, guard),
-      ];
+      return [roleRouter(service, guard), accessRouter(credentials, passwords, () => account?.apiKey, guard)];
     });
     return {
       core,
       service,
       coreConfig,
       constraints: coreConfig.constraints,
-      /** How root signs in. Throws before the platform is ready. */
       account(): RootAccount {
         if (!account) throw new Error('the root account is not known before the platform is ready');
         return account;

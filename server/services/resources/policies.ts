@@ -65,7 +65,6 @@ export interface Action {
   target?: { provider_id: Uuid } | { target_env_id: Uuid };
 }
 
-/** The records that an action creates and deletes. */
 interface Balance {
   added?: readonly StoredResource[];
   removed?: readonly StoredResource[];
@@ -117,13 +116,7 @@ export class Policies {
     );
   }
 
-  /**
-   * Invokes the lambdas of the event rules for an action, now for the phase before it; what it returns does so for the
-   * phase after it. Neither waits for a lambda, nor can a lambda's failure change the action (D-124).
-   *
-   * @param except a rule that has another part to play (D-132)
-   * @returns to be called once the action is done, with what it made if that is another record
-   */
+  /** Invokes the lambdas of event rules, now for `pre`; the result does so for `post`. No failure changes the action (D-124, D-132). */
   announce(actor: Actor, action: Action, except?: StoredResource): (made?: StoredResource) => void {
     return this.prepare(actor, action, except)();
   }
@@ -148,11 +141,7 @@ export class Policies {
     };
   }
 
-  /**
-   * The oldest event rule in a policy of that very environment that takes a move over (D-132).
-   *
-   * @param verb `migrate` or `promote`
-   */
+  /** The oldest event rule in a policy of that very environment that takes a move (`migrate`, `promote`) over (D-132). */
   mover(verb: string, resource: StoredResource, environment: StoredResource): StoredResource | undefined {
     const action = `${typeOf(resource).singular}.${verb}`;
     return this.#rulesAt(environment)
@@ -168,10 +157,7 @@ export class Policies {
     await this.#invoke(rule, this.#event(actor, action, 'pre', rule), 'move');
   }
 
-  /**
-   * The rules that match an action in a phase, each with the node whose policy has it, the nearest first (D-121), and what the
-   * action is to it.
-   */
+  /** The rules that match an action in a phase, with the node whose policy has it, the nearest first, and the matched verb (D-121). */
   #rulesFor(
     { verb, also, record, copy }: Action,
     phase: Phase,

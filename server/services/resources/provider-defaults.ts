@@ -29,12 +29,7 @@ export function providerDefaults(service: ResourceService, gatewayUrl: () => str
   };
   let underWay: Promise<StoredResource[]> | undefined;
   return {
-    /**
-     * Recognises each default by its id, or by name and type; creates the others. When a name is taken by a provider of
-     * another type nothing is created: 409. Concurrent requests get the same response.
-     *
-     * @returns all defaults, old and new
-     */
+    /** Knows each by id, or by name and type; creates the others. Throws 409 if another type has the name. Concurrent calls share a result. */
     initialize(actor: Actor): Promise<StoredResource[]> {
       underWay ??= make(actor).finally(() => {
         underWay = undefined;

@@ -16,11 +16,7 @@ export interface Naming {
   parent: StoredResource;
 }
 
-/**
- * Checks that new references of a record exist, have the right type, and are within the caller's reach (D-117).
- * @param before the old record; undefined for a new one
- * @throws PlatformError 400, 404 or 422 for a missing target, depending on the property; 403 with the missing permission
- */
+/** Checks new references: the target exists (400, 404, 422 as the property says) and is within the caller's reach (403, D-117). */
 export function requireReach(naming: Naming, record: Named, before?: Named): void {
   for (const { reference, resource } of newlyNamed(naming.view, record, before)) {
     requireWithin(naming, reference.target, resource, reference.pointer);

@@ -12,7 +12,6 @@ import { type Naming, requireReach } from './reach.ts';
 /** The requested record: properties in stored form, validated with the schema of the type. */
 export type Asked = Draft & Pick<StoredResource, 'tags' | 'variables'>;
 
-/** A record to store, and the records to create with it. */
 export interface Drafted {
   record: StoredResource;
   derived: readonly DerivedRecord[];
@@ -27,10 +26,7 @@ export interface RecordBuilderOptions {
   isMoving(id: Uuid): boolean;
 }
 
-/**
- * Makes records as a create or an update would store them: checks names and the rules of the type, fills in who and when.
- * Nothing is committed.
- */
+/** Makes records as a create or update would store them: checks names and the rules of the type. Nothing is committed. */
 export class RecordBuilder {
   readonly #options: RecordBuilderOptions;
 
@@ -126,7 +122,6 @@ function requireRoot({ caller }: Actor, asked: Asked, before?: StoredResource): 
   }
 }
 
-/** For a type without rules of its own. */
 function passed({ properties }: Asked): { properties: StoredResource['properties']; derived?: DerivedRecord[] } {
   return { properties };
 }

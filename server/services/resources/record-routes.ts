@@ -11,10 +11,7 @@ import { refuseListPatch } from './refused-routes.ts';
 import { created, type Given, type ResourceRouteParts } from './route-parts.ts';
 import { type Listing, list, read } from './selection.ts';
 
-/**
- * The routes that are the same for every type of the registry (D-002, D-004, D-005, D-008): lists, child lists, create,
- * read, patch, replace and remove. What a type has beyond them is in a file of its own.
- */
+/** The routes that are the same for every type (D-002, D-004, D-005, D-008). */
 export function recordRouter({ service, answer }: ResourceRouteParts): MountedRoute[] {
   const { view } = service;
 

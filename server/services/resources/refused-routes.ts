@@ -5,7 +5,6 @@ import { isTypeWord } from '../../model/type-words.ts';
 import { noRoute, ofReferringList } from './paths.ts';
 import type { ResourceRouteParts } from './route-parts.ts';
 
-/** What clients try and cannot do, each with the reason. */
 export function refusedRouter({ answer }: ResourceRouteParts): MountedRoute[] {
   return [
     ...answer(refusedRoutes, {
@@ -35,12 +34,10 @@ function allOf<Handle>(table: object, handle: Handle): Record<string, Handle> {
   return Object.fromEntries(Object.keys(table).map((id) => [id, handle]));
 }
 
-/** What a PATCH of a list is answered. Throws 400. */
 export function refuseListPatch(): never {
   throw new PlatformError(400, 'a list cannot be patched; PATCH one of its resources (D-090)');
 }
 
-/** Types that are only listed. Throws 501. */
 export function refuseNotEmulated(word: string): never {
   throw new PlatformError(501, `${word} are not emulated (D-210)`);
 }

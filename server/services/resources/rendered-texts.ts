@@ -3,10 +3,7 @@ import type { StoredResource, WorldView } from '../../model/record.ts';
 /** All texts together; a thousand expanded records are about one megabyte. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/**
- * Records as the JSON that was answered of them, for as long as nothing changes: a record shows names and places of others, so any
- * change ends them all. What changes without the world is not to be put here.
- */
+/** Records as JSON until anything changes, because a record shows names and places of others. Not for what changes without the world. */
 export class RenderedTexts {
   readonly #view: WorldView;
   #revision: number | undefined;

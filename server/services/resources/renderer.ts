@@ -7,7 +7,6 @@ import { withoutSecrets } from '../../model/rules/secrets.ts';
 import { typeIdOf, USER } from '../../model/type-names.ts';
 import type { RenderedTexts } from './rendered-texts.ts';
 
-/** Context of a rendering: target of links, and what may be shown. */
 export interface RendererOptions {
   view: WorldView;
   /** `{meta_url}` as the client reaches it (D-011). */
@@ -20,7 +19,6 @@ export interface RendererOptions {
   /** May the reader see a resource that is embedded in another? Default: yes. */
   canView?(resource: StoredResource): boolean;
   showCredentials?(provider: StoredResource): boolean;
-  /** Cache of texts for later readers; none by default. */
   texts?: RenderedTexts;
 }
 
@@ -112,7 +110,6 @@ export class Renderer {
     return texts.of(`${metaUrl} ${gatewayUrl}`, resource, render);
   }
 
-  /** The record with these properties, none unless given. */
   envelope(resource: StoredResource, properties: JsonObject = {}): RecordView {
     const { description, variables, tags } = resource;
     return {

@@ -45,10 +45,7 @@ export interface ResourceServiceOptions extends Omit<RecordBuilderOptions, 'view
   onPatched?(resource: StoredResource, operations: readonly Operation[]): void;
 }
 
-/**
- * Creates, changes and removes resources: checks the right, the schema, the type's rules and the policies, then commits.
- * Everything between the last read and the commit is synchronous, so no two requests can interleave there.
- */
+/** All changes of resources. What is between the last read and the commit is synchronous, so that no two requests can interleave there. */
 export class ResourceService {
   readonly drafts: RecordBuilder;
   readonly #options: ResourceServiceOptions;
@@ -72,10 +69,7 @@ export class ResourceService {
     return this.#options.authorizer.can(actor.caller, action, resource.id);
   }
 
-  /**
-   * Throws 403 unless the caller may change a resource. Users may change some members of their own record (D-117).
-   * @param after the resulting record, if it is known already
-   */
+  /** Throws 403. Users may change some members of their own record (D-117). @param after the resulting record, if it is known already */
   requireChange(actor: Actor, before: StoredResource, verb = 'update', after = before): void {
     const isOwn = before.id === actor.caller.userId && changesOnly(before, after, typeOf(before).ownProperties);
     if (!isOwn) this.demand(actor, `${typeOf(before).singular}.${verb}`, before);
@@ -86,10 +80,7 @@ export class ResourceService {
     return this.may(actor, `${typeOf(resource).singular}.view`, resource);
   }
 
-  /**
-   * Creates a resource under a parent from a POST body (D-030).
-   * @throws PlatformError 400, 403, 404, 409, 422 as the type decides
-   */
+  /** Creates a resource from a POST body (D-030). Throws 400, 403, 404, 409, 422 as the type decides. */
   async create(actor: Actor, parentId: Uuid, word: TypeWord, body: Json | undefined): Promise<StoredResource> {
     const type = typeOfWord(word);
     this.demand(actor, `${type.singular}.create`, this.#present(parentId));
@@ -107,12 +98,7 @@ export class ResourceService {
     return this.#enact(actor, 'create', this.#unlessSuppressed(record), derived);
   }
 
-  /**
-   * Applies a JSON Patch to a record (D-090..D-098); what changes nothing leaves it as it is.
-   *
-   * @param renderer of records as this client sees them
-   * @throws PlatformError 400, 403, 409, 422
-   */
+  /** Applies a JSON Patch (D-090..D-098). Throws 400, 403, 409, 422. @param renderer of records as this client sees them */
   async patch(
     actor: Actor,
     id: Uuid,
@@ -127,10 +113,7 @@ export class ResourceService {
     return patched;
   }
 
-  /**
-   * Replaces a whole record (D-052, D-099): what PUT keeps and server-set members stay, omitted optionals fall back.
-   * @throws PlatformError 400, 403, 409; 404 when the type has no PUT
-   */
+  /** Replaces a record (D-052, D-099); what PUT keeps and server-set members stay. Throws 400, 403, 409; 404 when the type has no PUT. */
   async replace(actor: Actor, id: Uuid, body: Json | undefined): Promise<StoredResource> {
     return this.#rewrite(actor, this.#changeable(actor, id, 'update'), 'update', (before) => {
       const type = typeOf(before);
@@ -145,11 +128,7 @@ export class ResourceService {
     });
   }
 
-  /**
-   * Sets properties that a route has worked out, such as a group's members, with the checks of a patch.
-   *
-   * @param verb the right it takes and the event it is: `update`, or one of the type's own such as `scale`
-   */
+  /** Sets computed properties. @param verb the right it takes and the event it is: `update`, or one of the type such as `scale` */
   async setProperties(
     actor: Actor,
     id: Uuid,
@@ -161,10 +140,7 @@ export class ResourceService {
     });
   }
 
-  /**
-   * Stores what `change` makes of a resource's grants, and of its properties when it gives some (D-115, D-119, D-120).
-   * The caller has checked the right.
-   */
+  /** Stores grants, and properties when `change` gives some (D-115, D-119, D-120). The caller has checked the right. */
   async setGrants(actor: Actor, id: Uuid, change: (before: StoredResource) => GrantChange): Promise<StoredResource> {
     const { grants: _, ...before } = this.#present(id);
     const { grants, properties } = change(this.#present(id));
@@ -288,10 +264,7 @@ export class ResourceService {
     return withHashedSecrets;
   }
 
-  /**
-   * Throws 409 for an id that cannot be chosen: that of an existing resource, and for users other than root one that would take over an
-   * identity, because it belonged to an account or owns records (D-030).
-   */
+  /** Throws 409 for an id in use; except for root, also for one that belonged to an account or owns records (D-030). */
   #requireFreeId(actor: Actor, id: Uuid): void {
     const { view } = this;
     const isOwner = () => typeWords.some((word) => view.all(word).some(({ owner }) => owner === id));

@@ -20,10 +20,7 @@ interface RootSettings {
   folder: string | undefined;
 }
 
-/**
- * Applies root's configured password and key pair. A random password is shown only while it is valid; a generated key pair is stored in the
- * data folder and stays the same at the next start.
- */
+/** Applies root's configured password and keys. A generated key pair is stored in the data folder and stays the same at the next start. */
 export async function ensureRootAccount(
   service: ResourceService,
   credentials: Credentials,

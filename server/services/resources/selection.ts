@@ -33,10 +33,7 @@ export function read(
   return embed.length > 0 ? renderer.record(resource, embed) : new JsonText([renderer.text(resource)]);
 }
 
-/**
- * A list of resources of one moment as the query asks for it, of what the caller may view (D-118), filtered (D-187); `word` says what of. Throws 400
- * for a filter that is not known, or a type that is none.
- */
+/** A list of resources of one moment that the caller may view (D-118), filtered (D-187). Throws 400 for an unknown filter or type. */
 export async function list(
   service: ResourceService,
   { actor, renderer, query }: Listing,
@@ -64,10 +61,7 @@ export async function list(
   });
 }
 
-/**
- * The elements of a list in the form that the query asks for: links, records with `expand=true` (D-186), or with
- * `compact=true` records without who and when (D-036).
- */
+/** Links; records with `expand=true` (D-186); records without who and when with `compact=true` (D-036). */
 export function inForm<T>(
   { expand, compact }: ListForm,
   elements: readonly T[],

@@ -37,10 +37,7 @@ export function toStored({
   };
 }
 
-/**
- * The document that a patch applies to: the stored form, with the shown form of properties that a type lets clients patch in that form
- * (D-090, D-097).
- */
+/** What a patch applies to: the stored form, with properties in shown form where the type says so (D-090, D-097). */
 function patchedForm(
   record: StoredResource,
   shown: RecordView,
@@ -57,12 +54,7 @@ function patchedForm(
   return { ...written, properties: { ...written.properties, ...Object.fromEntries(asShown) } };
 }
 
-/**
- * The written form after a patch (D-090..D-095); still to be checked like the body of a create (D-096).
- *
- * @param renderer of what the client sees, against which harmless writes are recognised (D-093)
- * @throws PlatformError 422 for an operation that does not apply
- */
+/** The written form after a patch (D-090..D-095), to be checked like the body of a create (D-096). Throws 422. */
 export function patchedDocument(
   record: StoredResource,
   renderer: RecordRenderer,

@@ -18,31 +18,25 @@ export function workloadRouter(
     return renderer.record(record);
   };
   const { migrate, promote } = openTypeRoutes;
-  return [
-    ...answer(
-      { migrate, promote },
-      {
-        async migrate({ found: { resource_id: source }, query, ...given }) {
-          await moves.migrate(given.actor, source, query.provider);
-          return accepted(given, source.id);
-        },
-        async promote({ found: { resource_id: source }, query, ...given }) {
-          await moves.promote(given.actor, source, query.target);
-          return accepted(given, source.id);
-        },
-      },
-    ),
-    ...answer(scaleRoutes, {
-      async scaleContainer({ found: { container_id: container }, query: { numInstances }, ...given }) {
-        if (numInstances > maxInstances) {
-          throw new PlatformError(400, `query parameter 'numInstances' must be an integer from 0 to ${maxInstances}`);
-        }
-        await service.setProperties(given.actor, container.id, 'scale', (before) => ({
-          ...before.properties,
-          num_instances: numInstances,
-        }));
-        return accepted(given, container.id);
-      },
-    }),
-  ];
+  const rows = { migrate, promote, ...scaleRoutes };
+  return answer(rows, {
+    async migrate({ found: { resource_id: source }, query, ...given }) {
+      await moves.migrate(given.actor, source, query.provider);
+      return accepted(given, source.id);
+    },
+    async promote({ found: { resource_id: source }, query, ...given }) {
+      await moves.promote(given.actor, source, query.target);
+      return accepted(given, source.id);
+    },
+    async scaleContainer({ found: { container_id: container }, query: { numInstances }, ...given }) {
+      if (numInstances > maxInstances) {
+        throw new PlatformError(400, `query parameter 'numInstances' must be an integer from 0 to ${maxInstances}`);
+      }
+      await service.setProperties(given.actor, container.id, 'scale', (before) => ({
+        ...before.properties,
+        num_instances: numInstances,
+      }));
+      return accepted(given, container.id);
+    },
+  });
 }

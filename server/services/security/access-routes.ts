@@ -16,15 +16,16 @@ import type { RandomPasswords } from './random-passwords.ts';
 /** Maximum number of keys and of tokens in a response: the newest. */
 const MAX_SHOWN = 1000;
 
-export interface AccessOptions {
-  credentials: Credentials;
-  /** The key that comes back at the next start: root's first, once it is known. */
-  firstKey(): string | undefined;
-  passwords: RandomPasswords;
-}
-
-/** Lists keys and tokens without their secrets: root sees all, other users their own. New ones are shown once. */
-export function accessRouter({ credentials, firstKey, passwords }: AccessOptions, guard: RouteGuard): Router {
+/**
+ * Lists keys and tokens without their secrets: root sees all, other users their own. New ones are shown once.
+ * @param firstKey the key that comes back at the next start: root's first, once it is known
+ */
+export function accessRouter(
+  credentials: Credentials,
+  passwords: RandomPasswords,
+  firstKey: () => string | undefined,
+  guard: RouteGuard,
+): Router {
   const { view, authorizer } = guard;
   const isSeen = (caller: Caller, accountId: Uuid) => caller.isRoot || caller.userId === accountId;
   const shown = (

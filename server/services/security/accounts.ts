@@ -26,10 +26,7 @@ export function isRootUser(view: WorldView, userId: Uuid): boolean {
   return userId === view.root.owner;
 }
 
-/**
- * The organization of a key or token: by default, that of the account. Throws 400 for an invalid organization, and for one without the
- * account (D-170, D-173).
- */
+/** The organization of a key or token; default: the account's. Throws 400 if it is none, or has no such account (D-170, D-173). */
 export function organizationFor(view: WorldView, user: StoredResource, orgId: Uuid | undefined): StoredResource {
   const organization = orgId === undefined ? owningOrganization(view, user) : view.find(orgId);
   if (organization?.type !== ORGANIZATION) throw invalid('/orgId', `names no organization: ${orgId}`);

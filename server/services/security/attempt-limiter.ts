@@ -84,7 +84,6 @@ function isOpen({ startedAtMs }: Window, nowMs: number): boolean {
   return nowMs < startedAtMs + WINDOW_MS;
 }
 
-/** Resolves when a failure may be reported. */
 export async function delayFailure(attempt: Attempt): Promise<void> {
   const delayMs = attempt.failureDelayMs();
   if (delayMs > 0) await delay(delayMs, undefined, { ref: false });

@@ -17,7 +17,6 @@ export interface KeyRecord {
 /** The stored data of an access token, by its SHA-256 in hex; the token itself is not stored. */
 export interface TokenRecord {
   accountId: Uuid;
-  /** The organization it was issued in. */
   orgId: Uuid;
   issuedAtMs: number;
   expiresAtMs: number;
@@ -48,31 +47,24 @@ function sha256(text: string): string {
   return crypto.hash('sha256', text, 'hex');
 }
 
-/**
- * API keys and access tokens (D-170, D-173..D-175). They prove who an account is, and nothing of whether it still
- * exists or may be used: that is the authenticator's question.
- */
+/** API keys and access tokens (D-170, D-173..D-175). They prove who an account is, not that it still exists or may be used. */
 export class Credentials {
   readonly tokenLifetimeMs: number;
-  readonly #keys: KeyedLog<KeyRecord>;
-  readonly #tokens: KeyedLog<TokenRecord>;
-  readonly #nowMs: () => number;
+  readonly #options: CredentialsOptions;
   /** Time of the last use of each key, and of each token by its hash, in milliseconds since 1970. Kept only while the platform runs. */
   readonly #usedAtMs = new Map<string, number>();
 
   constructor(options: CredentialsOptions) {
-    this.#keys = options.keys;
-    this.#tokens = options.tokens;
-    this.#nowMs = options.nowMs;
+    this.#options = options;
     this.tokenLifetimeMs = options.tokenLifetimeMs ?? TOKEN_LIFETIME_MS;
   }
 
   /** A new token for an account; of the expired ones the oldest are dropped on this occasion. */
   async issueToken(accountId: Uuid, orgId: Uuid): Promise<string> {
-    const issuedAtMs = this.#nowMs();
+    const issuedAtMs = this.#options.nowMs();
     const token = randomUUID();
     const record = { accountId, orgId, issuedAtMs, expiresAtMs: issuedAtMs + this.tokenLifetimeMs };
-    await Promise.all([this.#dropExpired(issuedAtMs), this.#tokens.put(sha256(token), record)]);
+    await Promise.all([this.#dropExpired(issuedAtMs), this.#options.tokens.put(sha256(token), record)]);
     return token;
   }
 
@@ -86,8 +78,8 @@ export class Credentials {
   readToken(token: string): (TokenRecord & { id: string }) | { reason: 'wrong' | 'ended' | 'expired' } {
     // Looked up by its hash, so the duration of the lookup reveals nothing about the token.
     const id = sha256(token);
-    const record = this.#tokens.get(id);
-    const nowMs = this.#nowMs();
+    const record = this.#options.tokens.get(id);
+    const nowMs = this.#options.nowMs();
     if (!record) return { reason: 'wrong' };
     if (record.endedAtMs !== undefined) return { reason: 'ended' };
     if (record.expiresAtMs <= nowMs) return { reason: 'expired' };
@@ -95,26 +87,24 @@ export class Credentials {
     return { ...record, id };
   }
 
-  /** Ends a token. Resolves to whether there was one. */
   revokeToken(token: string): Promise<boolean> {
     return this.endToken(sha256(token));
   }
 
   /** The tokens that are still good, oldest first, each with what names it: its hash, which proves nothing. */
   *tokens(): Generator<TokenRecord & { id: string; lastUsedAtMs: number | undefined }> {
-    const nowMs = this.#nowMs();
-    for (const [id, record] of this.#tokens.entries()) {
+    const nowMs = this.#options.nowMs();
+    for (const [id, record] of this.#options.tokens.entries()) {
       if (isGood(record, nowMs)) yield { ...record, id, lastUsedAtMs: this.#usedAtMs.get(id) };
     }
   }
 
-  /** Revokes a token by its name. Resolves to whether it existed. */
   async endToken(id: string): Promise<boolean> {
-    const record = this.#tokens.get(id);
-    const nowMs = this.#nowMs();
+    const record = this.#options.tokens.get(id);
+    const nowMs = this.#options.nowMs();
     if (!record || !isGood(record, nowMs)) return false;
     this.#usedAtMs.delete(id);
-    await this.#tokens.put(id, { ...record, endedAtMs: nowMs });
+    await this.#options.tokens.put(id, { ...record, endedAtMs: nowMs });
     return true;
   }
 
@@ -125,59 +115,55 @@ export class Credentials {
   }
 
   /** A new API key for an account. The secret is in this answer and nowhere else (D-173). */
-  async createKey(accountId: Uuid, orgId: Uuid): Promise<{ key: string; secret: string }> {
-    const pair = { key: randomUUID(), secret: newSecret() };
-    await this.#putKey(pair, accountId, orgId);
+  async createKey(accountId: Uuid, orgId: Uuid, pair = { key: randomUUID() as string, secret: newSecret() }) {
+    const { key, secret } = pair;
+    const createdAtMs = this.#options.nowMs();
+    const record = { key, secretHash: sha256(secret), accountId, orgId, createdAtMs, disabled: false };
+    await this.#options.keys.put(key, record);
     return pair;
   }
 
   /** All keys, oldest first, without what their secrets are checked by. */
   *keys(): Generator<Omit<KeyRecord, 'secretHash'> & { lastUsedAtMs: number | undefined }> {
-    for (const [key, { secretHash: _, ...record }] of this.#keys.entries()) {
+    for (const [key, { secretHash: _, ...record }] of this.#options.keys.entries()) {
       yield { ...record, lastUsedAtMs: this.#usedAtMs.get(key) };
     }
   }
 
   findKey(key: string): KeyRecord | undefined {
-    return this.#keys.get(key);
+    return this.#options.keys.get(key);
   }
 
   /** The record of a key whose secret this is, unless the key is disabled. */
   verifyKey(key: string, secret: string): KeyRecord | undefined {
-    const record = this.#keys.get(key);
+    const record = this.#options.keys.get(key);
     const hashed = sha256(secret); // also without such a key, so that the response time does not reveal which keys exist
     if (!record || record.disabled) return undefined;
     if (!timingSafeEqual(Buffer.from(hashed), Buffer.from(record.secretHash))) return undefined;
-    this.#usedAtMs.set(key, this.#nowMs());
+    this.#usedAtMs.set(key, this.#options.nowMs());
     return record;
   }
 
-  /** Ends a key. Resolves to whether there was one. */
   revokeKey(key: string): Promise<boolean> {
     this.#usedAtMs.delete(key);
-    return this.#keys.remove(key);
+    return this.#options.keys.remove(key);
   }
 
   /** Revokes all tokens and keys of an account; call it when its user is deleted (D-072). */
   async forgetUser(accountId: Uuid): Promise<void> {
-    const keys = [...this.#keys.entries()].filter(([, record]) => record.accountId === accountId);
+    const keys = [...this.#options.keys.entries()].filter(([, record]) => record.accountId === accountId);
     await Promise.all([this.endTokensOf(accountId), ...keys.map(([key]) => this.revokeKey(key))]);
   }
 
   /** Revokes the credentials of deleted accounts: a crash can come between the two deletions. */
   async removeOrphaned(isKnown: (accountId: Uuid) => boolean): Promise<void> {
     const accounts = new Set(
-      [...this.#keys.entries(), ...this.#tokens.entries()].map(([, { accountId }]) => accountId),
+      [...this.#options.keys.entries(), ...this.#options.tokens.entries()].map(([, { accountId }]) => accountId),
     );
     await Promise.all([...accounts].filter((id) => !isKnown(id)).map((id) => this.forgetUser(id)));
   }
 
-  /**
-   * Makes sure that the root user has the first key pair (D-175). What is configured, or was generated at an earlier
-   * start, is put in force; what is missing of it is generated.
-   *
-   * @throws Error if the key contains a colon, which Basic authentication does not allow
-   */
+  /** Puts root's configured or kept key pair in force; generates what is missing (D-175). Throws if the key contains a colon (Basic). */
   async ensureRootKey(
     root: { userId: Uuid; orgId: Uuid },
     given: { key?: string; secret?: string },
@@ -185,31 +171,20 @@ export class Credentials {
     const pair = { key: given.key ?? randomUUID(), secret: given.secret ?? newSecret() };
     if (pair.key.includes(':')) throw new Error('the root API key must not contain a colon');
     const known = this.verifyKey(pair.key, pair.secret)?.accountId === root.userId;
-    if (!known) await this.#putKey(pair, root.userId, root.orgId);
+    if (!known) await this.createKey(root.userId, root.orgId, pair);
     return { ...pair, generated: given.key === undefined || given.secret === undefined };
-  }
-
-  async #putKey(pair: { key: string; secret: string }, accountId: Uuid, orgId: Uuid): Promise<void> {
-    await this.#keys.put(pair.key, {
-      key: pair.key,
-      secretHash: sha256(pair.secret),
-      accountId,
-      orgId,
-      createdAtMs: this.#nowMs(),
-      disabled: false,
-    });
   }
 
   /** All tokens have the same lifetime, so the oldest ones expire first, and the loop ends at the first valid one. */
   async #dropExpired(nowMs: number): Promise<void> {
     const expired: string[] = [];
-    for (const [tokenHash, record] of this.#tokens.entries()) {
+    for (const [tokenHash, record] of this.#options.tokens.entries()) {
       if (record.expiresAtMs > nowMs) break;
       expired.push(tokenHash);
     }
     for (const id of expired) this.#usedAtMs.delete(id);
     const surplus = expired.slice(0, Math.max(0, expired.length - MAX_EXPIRED));
-    await Promise.all(surplus.map((id) => this.#tokens.remove(id)));
+    await Promise.all(surplus.map((id) => this.#options.tokens.remove(id)));
   }
 }
 

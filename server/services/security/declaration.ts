@@ -1,5 +1,4 @@
 import { type Declaration, limit, log } from '../../plugin/declaration.ts';
-import type { AccountTombstone } from './account-tombstones.ts';
 import type { KeyRecord, TokenRecord } from './credentials.ts';
 import type { KeptSession } from './window-sessions.ts';
 
@@ -17,6 +16,6 @@ export const security = {
     /** Of the window, by the hash of their cookie. */
     'window-sessions': log<KeptSession>({ part }),
     /** Users and organizations that have or had an account, by id. */
-    'past-accounts': log<AccountTombstone>({ part, isUncounted: true }),
+    'past-accounts': log<{ name: string }>({ part, isUncounted: true }),
   },
 } satisfies Declaration;

@@ -9,13 +9,9 @@ const MAX_REMEMBERED = 250_000;
 /** Position of the version in a UUID. A derived one has version 5; others cannot be found. */
 const VERSION_AT = 14;
 
-/**
- * Finds entitlements by id. An id does not reveal its resource (D-115), so the ids of each resource are computed once and remembered. The
- * first search for an unknown id reads the whole world, later ones only new resources.
- */
+/** Ids do not reveal resources (D-115), so they are computed once: the first search for an unknown one reads the world, later ones what is new. */
 export class EntitlementFinder {
   readonly #view: WorldView;
-  /** Entitlement id to resource id. */
   readonly #resourceOf = new Map<Uuid, Uuid>();
   readonly #learnt = new Set<Uuid>();
 
@@ -23,11 +19,7 @@ export class EntitlementFinder {
     this.#view = view;
   }
 
-  /**
-   * The entitlement of that id, or undefined.
-   *
-   * @param organization where to look first
-   */
+  /** @param organization where to look first */
   find(id: Uuid, organization: StoredResource): Entitlement | undefined {
     if (id[VERSION_AT] !== '5') return undefined;
     const known = this.#resourceOf.get(id);
@@ -38,10 +30,7 @@ export class EntitlementFinder {
     return undefined;
   }
 
-  /**
-   * Learns the ids of a resource's entitlements; worth a call where they are shown to a client, who may come back with one.
-   * Returns those that were not known before.
-   */
+  /** Learns the ids of a resource's entitlements, for clients that come back with one. Returns those that are new. */
   remember(resource: StoredResource): ReadonlySet<Uuid> {
     if (this.#learnt.has(resource.id)) return NOTHING;
     if (this.#resourceOf.size > MAX_REMEMBERED) {

@@ -57,10 +57,7 @@ function identitiesOf(view: WorldView, resource: StoredResource, action: string)
   return identities;
 }
 
-/**
- * Is this user or group in the identities of that entitlement? The same answer as `findEntitlement` gives, without
- * building any list: a walk up that ends where the identity is first named.
- */
+/** The same answer as `findEntitlement` gives, without a list: walks up until the identity is named. */
 export function isEntitled(view: WorldView, resource: StoredResource, action: string, identity: Uuid): boolean {
   let at: StoredResource | undefined = resource;
   while (at) {
@@ -72,13 +69,7 @@ export function isEntitled(view: WorldView, resource: StoredResource, action: st
   return false;
 }
 
-/**
- * The `grants` member to store so that an action's entitlement on a resource has exactly these identities (D-119): the
- * difference to what is inherited, which then applies to everything below.
- *
- * @param wanted identities by id, and the entitlement's `value` if it is to have one
- * @returns all of the resource's grants; undefined when there are none left
- */
+/** All grants that give an entitlement exactly these identities (D-119): the difference to what is inherited. Undefined if none. */
 export function grantsAfter(
   view: WorldView,
   resource: StoredResource,
@@ -96,11 +87,7 @@ export function grantsAfter(
   return noneAsUndefined(grant ? { ...others, [action]: grant } : others);
 }
 
-/**
- * A resource's grants without any mention of a user or group that is being deleted (D-072).
- *
- * @returns the `grants` member to store; undefined when there are none left
- */
+/** The grants without any mention of a deleted user or group (D-072); undefined when there are none left. */
 export function grantsWithout(resource: StoredResource, identity: Uuid): Record<string, Grant> | undefined {
   const others = (ids: readonly Uuid[] = []) => ids.filter((id) => id !== identity);
   const kept = Object.entries(resource.grants ?? {}).flatMap(([action, { add, remove, value }]) => {

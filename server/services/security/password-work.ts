@@ -1,15 +1,11 @@
 import { hashPassword, verifyPassword } from './passwords.ts';
 
-/**
- * Hashes and checks passwords, which is slow on purpose. Several attempts at the same password share one computation. Within one attempt no
- * hash is used twice, so that equal passwords are not visible.
- */
+/** Attempts at one password share a slow computation. Within an attempt no hash is used twice, so that equal passwords are not visible. */
 export class PasswordWork {
   readonly #spare = new Map<string, string[]>();
   readonly #given: [password: string, hash: string][] = [];
   readonly #checks = new Map<string, Promise<boolean>>();
 
-  /** Begins the next attempt. */
   again(): void {
     for (const [password, hash] of this.#given.splice(0)) {
       this.#spare.set(password, [...(this.#spare.get(password) ?? []), hash]);

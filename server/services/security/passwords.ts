@@ -26,21 +26,12 @@ export const RANDOM_N = 16;
 const NOBODYS_HASH = encode(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
 const NOBODYS_RANDOM_HASH = encode(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES), RANDOM_N);
 
-/**
- * What is stored of a user's password: `scrypt$N$r$p$salt$hash`, salt and hash in base64. The parameters
- * travel with the hash, so they can be raised without making older ones useless.
- *
- * @param rounds fewer only where nothing is protected, as in tests, or where the password cannot be guessed
- */
+/** `scrypt$N$r$p$salt$hash`, in base64; the parameters can thus be raised. @param rounds fewer only for tests and random passwords */
 export async function hashPassword(password: string, rounds = N, salt = randomBytes(SALT_BYTES)): Promise<string> {
   return encode(salt, await derive(password, salt, HASH_BYTES, { N: rounds, r: R, p: P }), rounds);
 }
 
-/**
- * Does the password match the hash? Compared in constant time.
- * @param encoded result of hashPassword; undefined (no such user) or anything else never matches, at the same cost, so the duration does
- * not reveal which names exist
- */
+/** Compared in constant time. @param encoded undefined (no such user) never matches, at the same cost, so that names are not revealed */
 export async function verifyPassword(password: string, encoded: string | undefined): Promise<boolean> {
   const match = ENCODED.exec(encoded ?? '');
   const [, rounds, r, p, salt = '', hash = ''] = match ?? ENCODED.exec(NOBODYS_HASH) ?? [];

@@ -1,12 +1,11 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import { proofOf } from '../../model/cause.ts';
 import type { Change, Commit } from '../../model/commit.ts';
-import type { StoredResource, WorldView } from '../../model/record.ts';
+import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { USER } from '../../model/type-names.ts';
 import { plugin, slot } from '../../plugin/plugin.ts';
 import { isLoopbackHost } from '../../plugin/reachable-url.ts';
 import { authenticators, authorizers, committed } from '../../plugin/tokens.ts';
-import { accountTombstonesIn } from './account-tombstones.ts';
 import { AttemptLimiter } from './attempt-limiter.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { createAuthorizer } from './authorizer.ts';
@@ -37,10 +36,17 @@ export const securityPlugin = plugin({
     platform.fill(authenticators, authenticator);
     platform.fill(authorizers, authorizer);
     await credentials.removeOrphaned((id) => view.find(id) !== undefined);
-    const tombstones = accountTombstonesIn(logs['past-accounts']);
-    await tombstones.learn(view);
+    // Outside the world, because it must survive deletions and the trimming of the history.
+    const past = logs['past-accounts'];
+    const noteAccount = async ({ id, name }: StoredResource) => {
+      if (!past.get(id)) await past.put(id, { name });
+    };
+    // Also those of a world that is older than this log, or whose last commit was not noted before it ended.
+    await Promise.all(view.all('users').map(noteAccount));
     platform.on(committed, ({ commit, changes }) => endCredentials(credentials, view, commit, changes));
-    platform.on(committed, ({ changes }) => tombstones.changed(changes));
+    platform.on(committed, async ({ changes }) => {
+      for (const { after } of changes) if (after?.type === USER) await noteAccount(after);
+    });
 
     /** Can other machines connect? Then published passwords are not accepted. */
     const isOpen = !isLoopbackHost(config.host);
@@ -78,15 +84,13 @@ export const securityPlugin = plugin({
       authorizer,
       passwords: platform.slot(randomPasswords),
       sessions: new WindowSessions({ view, credentials, ...signIns }, steadyMs, logs['window-sessions']),
-      wasAccount: tombstones.has,
+      /** Was an id ever an account's? Old references to it must never mean a new account (D-030). */
+      wasAccount: (id: Uuid) => past.get(id) !== undefined,
     };
   },
 });
 
-/**
- * Revokes credentials after a commit: all credentials of deleted accounts; tokens and sessions of accounts with a changed password, except
- * the one that changed it; and after a reset, the keys of accounts that start again (D-072, D-216).
- */
+/** Ends all credentials of deleted accounts; after another password all tokens but the one that set it; after a reset also keys (D-072, D-216). */
 async function endCredentials(
   credentials: Credentials,
   view: WorldView,

@@ -9,10 +9,7 @@ const keptSchema = z.record(z.string(), z.string().min(1));
 
 const PASSWORD_BYTES = 18;
 
-/**
- * Passwords of users who were created without one: root and the users of a seed (D-220). They are drawn once for a data folder, and kept
- * in a file that only its owner can read.
- */
+/** Passwords of root and users of seeds without one (D-220), drawn once and kept in a file that only its owner can read. */
 export class RandomPasswords {
   readonly #passwords: Map<string, string>;
   readonly #file: string | undefined;
@@ -29,7 +26,6 @@ export class RandomPasswords {
     return new RandomPasswords((await readSecret(file, keptSchema)) ?? {}, file);
   }
 
-  /** The password for a user; the same at each call. */
   async draw(user: string): Promise<string> {
     const known = this.#passwords.get(user);
     if (known !== undefined) return known;
@@ -46,7 +42,6 @@ export class RandomPasswords {
     return (await verifyPassword(drawn, hash)) ? drawn : undefined;
   }
 
-  /** All users that a password was drawn for. */
   users(): string[] {
     return [...this.#passwords.keys()];
   }

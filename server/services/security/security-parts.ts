@@ -30,21 +30,17 @@ export interface SecurityOptions {
   attempts: AttemptLimiter;
   /** The same for keys, which are checked so fast that guessed ones would displace users. */
   keyAttempts: AttemptLimiter;
-  /** Called for internal errors, which get a 500 response. */
   onFault(fault: unknown): void;
 }
 
 const FQON = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/;
 
-/** What the routes of the security service share. */
 export interface SecurityParts {
   options: SecurityOptions;
   mount<Table extends Routes>(table: Table, handlers: Handlers<Table, SecurityParts['resolvers']>): Router;
   /** Resolves the parameters of a path; each throws 404, and 400 for an invalid id. */
   resolvers: Record<'fqon' | 'account_id' | 'group_id', (text: string) => StoredResource>;
-  /** Records as this client sees them. */
   forms(request: Request): AccountForms;
-  /** The caller's own user. */
   self(caller: Caller): StoredResource;
 }
 

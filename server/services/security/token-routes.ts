@@ -23,7 +23,6 @@ class TokenError extends PlatformError {
   }
 }
 
-/** Whom a token is for, and in which organization. */
 interface Grant {
   user: StoredResource;
   orgId: string;

@@ -27,7 +27,6 @@ export interface Session {
   userId: Uuid;
   token: string;
   endsAtMs: number;
-  /** Hash of the key that it is bound to, if it is. */
   keyHash: Buffer | undefined;
   /** Of root's: the account as which it views at present, without a hand to change anything. */
   viewAs?: { userId: Uuid; token: string };
@@ -37,7 +36,6 @@ export interface Session {
 export interface KeptSession {
   userId: Uuid;
   endsAtMs: number;
-  /** Hex. */
   keyHash?: string;
   /** Its token, sealed by the cookie; base64. */
   sealed: string;
@@ -60,7 +58,6 @@ const OWN_PATHS = ['/inspect/session', '/inspect/session/view-as'];
 export class WindowSessions {
   readonly #signIn: SignIn;
   readonly #nowMs: () => number;
-  /** End of life by code. */
   readonly #codes = new Map<string, number>();
   readonly #kept: KeyedLog<KeptSession>;
   /** Those that were used since the start, by the hash of their cookie. */
@@ -80,10 +77,7 @@ export class WindowSessions {
     return code;
   }
 
-  /**
-   * Begins a session of a client at that address, bound to the key if there is one. Throws 401 for a code that is used or too old,
-   * and for a wrong name or password.
-   */
+  /** Begins a session, bound to the key if there is one. Throws 401 for a used or old code, and for a wrong name or password. */
   async begin(
     proof: { code: string } | { username: string; password: string },
     address: string | undefined,
@@ -156,10 +150,7 @@ export class WindowSessions {
     await this.#kept.remove(hash);
   }
 
-  /**
-   * Makes root's session view as an account, read-only; without an account, as root again. Its token is replaced, which closes its
-   * terminals. Throws 403 for other users, 404 without a session, and the errors of a sign-in of the account.
-   */
+  /** Views as an account, read-only, or as root again. A new token closes terminals. Throws 403 for other users, 404 without a session. */
   async lookAs(request: IncomingMessage, userId: Uuid | undefined): Promise<Session> {
     const session = this.find(request);
     if (!session) throw new PlatformError(404, 'viewing as another user requires a session of the window');
@@ -177,7 +168,6 @@ export class WindowSessions {
     return now;
   }
 
-  /** Ends the session of a request, and with it its token. */
   async end(request: IncomingMessage): Promise<void> {
     const session = this.find(request);
     if (!session) return;
@@ -185,10 +175,7 @@ export class WindowSessions {
     await this.#signIn.credentials.revokeToken(session.token);
   }
 
-  /**
-   * Adds the credentials of the session to a request without credentials. A request that changes something must come from a page of the
-   * platform: the browser's headers say so, and other sites cannot forge them. Throws 403.
-   */
+  /** Adds the session's credentials to a request without any. Changes must come from our own page, which headers say (403). */
   validate(request: IncomingMessage): void {
     if (request.headers.authorization !== undefined) return;
     const session = this.find(request);
