@@ -194,7 +194,6 @@ class Application {
     await this.#target.setGrants(id, wanted);
   }
 
-  /** The properties of a node with something else in place of each reference. */
   #referring(node: SeedNode, replace: (found: Found) => string): JsonObject {
     return replaceReferences(node.word, node.properties ?? {}, (text, words, path) =>
       text.startsWith(LITERAL)

@@ -4,11 +4,7 @@ import { toDefaultsView } from '../../model/rules/provider-defaults.ts';
 
 export type BuiltIn = ReturnType<typeof builtInOf>;
 
-/**
- * What every platform has from the start, as a world has it (D-067, D-068, D-175).
- *
- * @param gatewayUrl `{gateway_url}`: what an untouched default gateway publishes
- */
+/** What every platform has from the start (D-067, D-068, D-175). @param gatewayUrl what an untouched default gateway publishes */
 export function builtInOf(view: WorldView, gatewayUrl: string) {
   const defaults = toDefaultsView(view, gatewayUrl);
   const areDefaultsComplete = defaults.every(

@@ -18,7 +18,6 @@ export interface ExportOptions extends Pick<FormOptions, 'typePrefix'> {
   /** `{gateway_url}`: what an untouched default gateway publishes. */
   gatewayUrl: string;
   format: TextFormat;
-  /** Changes how a resource is written. */
   revise?(form: JsonObject): JsonObject;
 }
 
@@ -60,7 +59,6 @@ class Export {
   readonly #builtIn: BuiltIn;
   readonly #records = new Map<SeedNode, StoredResource>();
   readonly #forms = new Map<SeedNode, JsonObject>();
-  /** The ids that any form contains. */
   readonly #mentioned = new Set<Uuid>();
 
   constructor(view: WorldView, options: ExportOptions) {
@@ -141,7 +139,6 @@ class Export {
     }
   }
 
-  /** The shortest text that leads from a node to a resource. */
   #reference(id: Uuid, words: readonly TypeWord[], from: SeedNode, scope: SeedScope): string {
     const target = this.#view.find(id);
     if (!target) return id;

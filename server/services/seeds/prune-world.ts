@@ -5,10 +5,7 @@ import { allBelow } from '../../model/rules/hierarchy.ts';
 import type { Pause } from '../../storage/files/yielding.ts';
 import type { SeedTarget } from './seed-target.ts';
 
-/**
- * Deletes resources below organizations that are not to be kept: users of a resource before the resource, children before parents.
- * @throws PlatformError 409 if a remaining resource uses one of them; earlier deletions stay
- */
+/** Deletes what is not kept: its users first, children before parents. Throws 409 if something that stays uses it; deletions stay. */
 export async function pruneWorld(
   target: Pick<SeedTarget, 'view' | 'remove'>,
   organizations: readonly Uuid[],

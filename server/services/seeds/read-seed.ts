@@ -3,26 +3,15 @@ import { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';
 import { readPreparedSeedDocument, readSeedDocument, readUtf8, sentSeedDocument } from './seed-document.ts';
-import { childWordsOf, descendants, type Seed, type SeedNode } from './seed-node.ts';
+import { childWordsOf, descendants, type Seed, type SeedNode, seedGrant } from './seed-node.ts';
 import type { SeedDocument } from './seed-yaml.ts';
 
-const json = z.json();
-const references = z.array(z.string()).optional();
 const ownMembers = {
   description: z.string().optional(),
   tags: z.array(z.string()).optional(),
   variables: z.record(z.string(), z.string()).optional(),
-  properties: z.record(z.string(), json).optional().describe('As in the body of a POST'),
-  entitlements: z
-    .array(
-      z.strictObject({
-        actions: z.array(z.string().regex(/^[a-z]+\.[a-z]+$/, 'must be an action such as lambda.view')).min(1),
-        identities: references,
-        without: references,
-        value: json.optional(),
-      }),
-    )
-    .optional(),
+  properties: z.record(z.string(), z.json()).optional().describe('As in the body of a POST'),
+  entitlements: z.array(seedGrant).optional(),
 };
 /** The members of a world file, besides its collections. */
 export const fileSchema = z.strictObject({
@@ -97,13 +86,7 @@ export function readSentSeed(document: SeedDocument): Promise<Seed> {
   });
 }
 
-/**
- * Reads a seed file as it can be sent to `POST /inspect/apply`: lambda code is in it, no longer beside it.
- *
- * @returns the document, and for a JSON Pointer into it (an answer's `details` have such) where that is in the file, e.g.
- *   `demo.yaml:12`
- * @throws SeedError as readSeed does
- */
+/** For `POST /inspect/apply`, with the code in it. `placeOf` finds a JSON Pointer of the response in the file, e.g. `demo.yaml:12`. */
 export async function readSeedFileForApply(
   file: string,
 ): Promise<{ document: JsonObject; placeOf(pointer: string): string }> {
@@ -165,7 +148,6 @@ async function readNode(
   return node;
 }
 
-/** The resources in the collections of a node, in the order of the document. */
 async function readChildren(
   document: SeedDocument,
   value: unknown,
@@ -192,7 +174,6 @@ async function readChildren(
   return children;
 }
 
-/** A node's own members, all but its collections. */
 function readMembers<T extends z.ZodObject>(
   document: SeedDocument,
   schema: T,

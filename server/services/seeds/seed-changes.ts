@@ -1,25 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import jsonPatch, { type Operation } from 'fast-json-patch';
+import jsonPatch from 'fast-json-patch';
+import type { SeedChange } from '../../api/routes/seeds.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { pathOf } from '../../model/resource-path.ts';
-import type { TypeWord } from '../../model/type-words.ts';
 import type { Pause } from '../../storage/files/yielding.ts';
 import { type FormOptions, formOf } from './seed-form.ts';
 import { storedSecret } from './seed-secrets.ts';
 
 const { compare } = jsonPatch;
-
-export interface SeedChange {
-  /** Names from the root organization down; `/` is that itself. */
-  path: string;
-  type: TypeWord;
-  id: Uuid;
-  action: 'create' | 'update' | 'delete' | 'unchanged';
-  /** RFC 6902 operations on the resource as a seed writes it; of the whole, at the empty path, when it is created or deleted. */
-  patch: Operation[];
-}
 
 /** A world before and after a seed was applied to it. */
 export interface AppliedWorld extends Pick<FormOptions, 'typePrefix'> {

@@ -17,11 +17,7 @@ export async function readSeedDocument(file: string): Promise<SeedDocument> {
   return parseSeedDocument(file, text);
 }
 
-/**
- * The same for a file that was read when Terrarium was built, without reading it as YAML once more.
- *
- * @param preparedFile what that has given: JSON, contents by the hash of the file's text; it need not be there, nor have this one
- */
+/** The same, from what was read at build time. @param preparedFile JSON by the hash of the text; may be absent or of another text */
 export async function readPreparedSeedDocument(file: string, preparedFile: string): Promise<SeedDocument> {
   const prepared = await readFile(preparedFile, 'utf8').catch(() => '{}');
   const hash = createHash('sha256')

@@ -6,7 +6,6 @@ export class SeedError extends Error {
   readonly line: number | undefined;
   /** JSON Pointer into the document; empty when it is meant as a whole. */
   readonly pointer: string;
-  /** The message without where. */
   readonly reason: string;
 
   constructor(at: { file: string; line?: number | undefined; pointer?: string }, reason: string, cause?: unknown) {

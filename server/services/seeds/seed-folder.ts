@@ -7,11 +7,7 @@ import { yamlOf } from './seed-text.ts';
 /** Longest file name made of a lambda's names, in characters. */
 const MAX_NAME = 80;
 
-/**
- * A seed document as files: `world.yaml`, and the code of each lambda in a file below `lambdas/`, named like its place.
- *
- * @returns texts by path relative to the folder, with `/`
- */
+/** `world.yaml`, and lambda code in files below `lambdas/`, named like its place. Returns texts by relative path, with `/`. */
 export function seedFolder(document: JsonObject): Map<string, string> {
   const codeFiles = new Map<string, string>();
   const taken = new Set<string>();
@@ -48,12 +44,10 @@ export function seedFolder(document: JsonObject): Map<string, string> {
   return new Map([['world.yaml', yamlOf(isJsonObject(world) ? world : document)], ...codeFiles]);
 }
 
-/** A name as a part of a file's name. */
 function plain(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9._]+/g, '-').replaceAll(/^[-.]+|[-.]+$/g, '') || 'lambda';
 }
 
-/** Does it come back the same from a UTF-8 file? */
 function isText(source: string): boolean {
   return new TextDecoder().decode(Buffer.from(source)) === source;
 }

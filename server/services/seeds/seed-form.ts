@@ -12,13 +12,11 @@ import { shapeOf } from '../../model/types/schema-parts.ts';
 import { entriesOf, identityWords } from './seed-grants.ts';
 import { LITERAL } from './seed-scope.ts';
 
-/** How a resource is written. */
 export interface FormOptions {
   /** First segment of type names (D-080). */
   typePrefix: string;
   /** The text that names a resource; the id itself where nothing better does. */
   refer(id: Uuid, words: readonly TypeWord[]): string;
-  /** Placeholder of a value that cannot be read. */
   secret(value: Json, path: readonly string[]): Json;
 }
 

@@ -1,17 +1,17 @@
-import type { Json, JsonObject } from '../../model/json.ts';
+import { z } from 'zod';
+import type { JsonObject } from '../../model/json.ts';
 import { resourceTypes } from '../../model/registry.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 import type { SeedDocument } from './seed-yaml.ts';
 
-/** Who gets which rights on a resource (D-115). Identities are references to users and groups. */
-export interface SeedGrant {
-  actions: string[];
-  /** Added to the inherited identities. */
-  identities?: string[] | undefined;
-  /** Removed from the inherited identities. */
-  without?: string[] | undefined;
-  value?: Json | undefined;
-}
+const references = z.array(z.string()).optional();
+/** Who gets which rights on a resource (D-115): what is added to and removed (`without`) from the inherited identities. */
+export const seedGrant = z.strictObject({
+  actions: z.array(z.string().regex(/^[a-z]+\.[a-z]+$/, 'must be an action such as lambda.view')).min(1),
+  identities: references,
+  without: references,
+  value: z.json().optional(),
+});
 
 /** One resource of a seed, and all below it. A member that is undefined is not spoken of. */
 export interface SeedNode {
@@ -19,17 +19,15 @@ export interface SeedNode {
   name: string;
   /** Null for the root organization, which is there already. */
   parent: SeedNode | null;
-  /** Where it is in the document. */
   path: readonly string[];
   /** The body of its creation (D-030) but for name and properties. */
   record: JsonObject;
   /** What they name is not resolved yet. */
   properties: JsonObject | undefined;
-  grants: SeedGrant[] | undefined;
+  grants: z.output<typeof seedGrant>[] | undefined;
   children: SeedNode[];
 }
 
-/** A seed document that was read and understood. */
 export interface Seed {
   /** Make the default providers first (D-067)? */
   defaultProviders: boolean;

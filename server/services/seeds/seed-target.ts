@@ -11,7 +11,6 @@ import type { Grants } from './seed-grants.ts';
 
 /** The world that a seed is applied to; acts as the root user. What it refuses it throws as PlatformError. */
 export interface SeedTarget {
-  /** Always the present world. */
   readonly view: WorldView;
   /** Makes the default providers that are missing (D-067). */
   initializeProviders(): Promise<unknown>;

@@ -21,7 +21,6 @@ export class Parts {
   }
 }
 
-/** A seed document as text, in parts. */
 export function textsOf(document: Record<string, Json | Parts>, format: TextFormat): Iterable<string> {
   const members = Object.entries(document);
   return format === 'yaml' ? yamlTexts(members) : jsonTexts(members);

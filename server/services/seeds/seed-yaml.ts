@@ -6,7 +6,6 @@ import { SeedError } from './seed-error.ts';
 /** Aliases that may be expanded while reading: plenty for people, too few for a bomb. */
 const MAX_ALIASES = 1000;
 
-/** The content of a seed, with the position of each part. */
 export interface SeedDocument {
   file: string;
   content: unknown;

@@ -14,7 +14,6 @@ import { parseSeedDocument, type SeedDocument } from './seed-yaml.ts';
 const LONG_CHARS = 64 * 1024;
 const THREAD_FILE = 'dist/server/seed-thread.js';
 
-/** How messages name a document that was sent. */
 const SENT = 'seed';
 
 export interface SentSeed {
@@ -27,7 +26,6 @@ export interface ThreadTask extends SentSeed {
   pointer?: string;
 }
 
-/** A node without its relatives. */
 export interface FlatNode extends Omit<SeedNode, 'parent' | 'path' | 'children'> {
   /** Position of the parent among all nodes; -1 for the root. */
   parent: number;
@@ -47,7 +45,6 @@ export function documentOf({ format, text }: SentSeed): SeedDocument {
   return format === 'yaml' ? parseSeedDocument(SENT, text) : sentSeedDocument(SENT, parseJson(text));
 }
 
-/** Reads a document. Throws SeedError, or PlatformError for malformed JSON. */
 export async function readSent(sent: SentSeed): Promise<Seed> {
   if (sent.text.length <= LONG_CHARS) return readSentSeed(documentOf(sent));
   const nodes: SeedNode[] = [];

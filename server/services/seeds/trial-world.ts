@@ -31,7 +31,6 @@ export class TrialWorld implements Pick<WorldStore, 'view' | 'commit'> {
     return new TrialWorld(index, present);
   }
 
-  /** Makes the copy equal to the current world again. */
   follow(resources: ReadonlyMap<Uuid, StoredResource>): void {
     const { put, remove } = atOnce(changesBetween(this.#present, resources));
     this.#apply(put, remove);
