@@ -40,10 +40,17 @@ export class Http2Calls {
     modules._load = new Proxy(modules._load, {
       apply: (own, self, args: Parameters<Loader>) => {
         const loaded = apply(own, self, args);
-        if (!isKnown && /^(node:)?http2$/.test(args[0])) {
-          isKnown = true;
-          this.#watchFirst(loaded as typeof import('node:http2')); // As: that is its name.
-        }
+        if (isKnown || !/^(node:)?http2$/.test(args[0])) return loaded;
+        isKnown = true;
+        const http2 = loaded as typeof import('node:http2'); // As: that is its name.
+        http2.connect = new Proxy(http2.connect, {
+          apply: (connect, it, given) => {
+            this.watch();
+            const session: ClientHttp2Session = apply(connect, it, given);
+            this.#authorities.set(session, String(given[0]));
+            return session;
+          },
+        });
         return loaded;
       },
     });
@@ -82,17 +89,6 @@ export class Http2Calls {
     const session = connect(`http://${authority}`, { createConnection: () => socket }).on('error', () => {});
     const stream: ClientHttp2Stream = apply(request, session, args);
     return stream.once('close', () => session.close());
-  }
-
-  #watchFirst(http2: typeof import('node:http2')): void {
-    http2.connect = new Proxy(http2.connect, {
-      apply: (own, self, args) => {
-        this.watch();
-        const session: ClientHttp2Session = apply(own, self, args);
-        this.#authorities.set(session, String(args[0]));
-        return session;
-      },
-    });
   }
 
   #follow(stream: ClientHttp2Stream): void {

@@ -65,12 +65,7 @@ function handlerIn(exported: unknown, exportName: string, path: string): Handler
       `handler '${exportName}' names a file, but inline code is one file; write in the lambda's property 'handler': ${own}`,
     );
   }
-  const unexported = unexportedIn(path, exportName);
-  if (unexported) {
-    const { wrong, line, instead } = unexported;
-    throw new HandlerMissing(`${file}, line ${line} ${wrong}, in: ${sourceLine(path, line)}; write: ${instead}`);
-  }
-  const [hint] = hintsIn(path);
+  const hint = unexportedIn(path, exportName) ?? hintsIn(path)[0];
   if (hint !== undefined) throw new HandlerMissing(hint);
   const known = names.length > 0 ? `its exports are ${names.join(', ')}` : 'it exports nothing';
   throw new HandlerMissing(
@@ -89,16 +84,22 @@ function handlerOf(member: object, owner: unknown): Handler {
 }
 
 /** A function of that name at the top of a file, or one that other platforms call; or exports that are none. */
-function unexportedIn(file: string, wanted: string): { line: number; wrong: string; instead: string } | undefined {
-  const lines = readFileSync(file, 'utf8').split('\n');
+function unexportedIn(file: string, wanted: string): string | undefined {
   for (const name of [wanted, 'main', 'handler']) {
     const declaration = new RegExp(`^(?:(?:async\\s+)?function\\s+|(?:const|let|var)\\s+)${name}\\b`);
-    const line = lines.findIndex((one) => declaration.test(one)) + 1;
-    if (line > 0)
-      return { line, wrong: `declares ${name} and does not export it`, instead: `exports.${wanted} = ${name}` };
+    const wrong = `declares ${name} and does not export it`;
+    const advice = adviceOn(file, declaration, wrong, `exports.${wanted} = ${name}`);
+    if (advice !== undefined) return advice;
   }
-  const line = lines.findIndex((one) => /^(module\.export|exports)\s*=/.test(one)) + 1;
-  return line > 0 ? { line, wrong: 'exports nothing', instead: 'module.exports = ...' } : undefined;
+  return adviceOn(file, /^(module\.export|exports)\s*=/, 'exports nothing', 'module.exports = ...');
+}
+
+/** What to write instead of the first line of a file that matches. */
+function adviceOn(file: string, pattern: RegExp, wrong: string, instead: string): string | undefined {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const line = lines.findIndex((one) => pattern.test(one)) + 1;
+  if (line === 0) return undefined;
+  return `${basename(file)}, line ${line} ${wrong}, in: ${sourceLine(file, line)}; write: ${instead}`;
 }
 
 function hintsIn(file: string, handler?: object): string[] {
@@ -172,12 +173,8 @@ function explained(thrown: unknown, file: string): Error {
 /** Where a module with import or export assigns exports, if that is why it failed. */
 function mixtureIn(file: string, message = ''): string | undefined {
   if (!message.endsWith('is not defined in ES module scope')) return undefined;
-  const line =
-    readFileSync(file, 'utf8')
-      .split('\n')
-      .findIndex((one) => /\b(?:module\.)?exports\b/.test(one)) + 1;
-  const where = `${basename(file)}, line ${line} is not for a file with import or export`;
-  return line > 0 ? `${where}, in: ${sourceLine(file, line)}; write: export const run = ...` : undefined;
+  const wrong = 'is not for a file with import or export';
+  return adviceOn(file, /\b(?:module\.)?exports\b/, wrong, 'export const run = ...');
 }
 
 /** The command that puts a module that was not found where the lambda finds it; into the log only, for it names a folder. */

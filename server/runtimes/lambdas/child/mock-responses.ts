@@ -183,9 +183,10 @@ export class MockResponses {
       else response.writeHead(status, statusMessage, answerHeaders);
       incoming.on('error', () => socket.destroy()).pipe(response);
     };
-    const { http, https } = own();
+    // Not at the top: a lambda that makes no call needs neither.
+    const http = (to.isTls ? require('node:https') : require('node:http')) as typeof import('node:http');
     const options: RequestOptions = { ...to.options, method, path, headers, agent: false };
-    const outgoing = this.#unwatched(() => (to.isTls ? https.request(options, answer) : http.request(options, answer)));
+    const outgoing = this.#unwatched(() => http.request(options, answer));
     this.#calls.hide(outgoing);
     outgoing.on('error', (error) => {
       if (!response.headersSent) this.#fail(call, socket, `${to.name} did not respond: ${messageOf(error)}`);
@@ -204,14 +205,6 @@ export class MockResponses {
     const headers = Object.entries(message.headers).flatMap(([name, value]) => [name, String(value)]);
     message.on('data', (part: Buffer) => this.#calls.takeBody(call, of, part, headers));
   }
-}
-
-/** Not at the top: a lambda that makes no call needs neither. */
-function own() {
-  return {
-    http: require('node:http') as typeof import('node:http'),
-    https: require('node:https') as typeof import('node:https'),
-  };
 }
 
 function plainHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {

@@ -13,6 +13,7 @@ import { sniffSocket } from './sniff-socket.ts';
 import {
   type ChangeableRequest,
   headerIn,
+  linesOf,
   type TraceHeaders,
   traceHttp,
   traceIn,
@@ -108,9 +109,7 @@ export class OutboundCalls {
     return [...this.#unsent].some((request) => {
       const origin = new URL(request.origin);
       if (hostnameIn(origin) !== hostname || portOf(origin) !== port) return false;
-      const { headers = [] } = request;
-      const lines = typeof headers === 'string' ? headers.split(/: |\r\n/) : headers;
-      const contentType = headerIn(lines, 'content-type');
+      const contentType = headerIn(linesOf(request), 'content-type');
       return matches({ method: request.method, url: `${request.origin}${request.path}`, contentType });
     });
   }

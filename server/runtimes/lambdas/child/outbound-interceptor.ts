@@ -322,14 +322,9 @@ function isFunction(arg: unknown): boolean {
 
 /** The error that Node gives when the network fails in that way; its message says that a rule made it up. */
 function networkError(code: NetworkError, { hostname, port }: OutboundTarget, rule: string): Error {
-  const made = (message: string, details: object) =>
-    Object.assign(new Error(`${message} (outbound rule: ${rule})`), { code, ...details });
-  switch (code) {
-    case 'ENOTFOUND':
-      return made(`getaddrinfo ENOTFOUND ${hostname}`, { syscall: 'getaddrinfo', hostname });
-    case 'ECONNRESET':
-      return made('read ECONNRESET', { syscall: 'read' });
-    default:
-      return made(`connect ${code} ${hostname}:${port}`, { syscall: 'connect', address: hostname, port });
-  }
+  const made = (syscall: string, of: string, details: object) =>
+    Object.assign(new Error(`${syscall} ${code}${of} (outbound rule: ${rule})`), { code, syscall, ...details });
+  if (code === 'ENOTFOUND') return made('getaddrinfo', ` ${hostname}`, { hostname });
+  if (code === 'ECONNRESET') return made('read', '', {});
+  return made('connect', ` ${hostname}:${port}`, { address: hostname, port });
 }

@@ -13,20 +13,14 @@ export interface WireWatcher {
   lost(call: object, error: unknown): void;
 }
 
-interface Exchange {
-  call: object;
-  method: string;
-}
-
 const REQUEST_START = /^[A-Z-]{3,20} [^ ]+ ?/;
-const NO_HEADERS: string[] = [];
 
 /**
  * Observes the HTTP/1 traffic of a connection above TLS, without changing the bytes. Other protocols (a database, HTTP/2, data after an
  * upgrade) are ignored from their first byte. The result tells whether the head of a POST is only partly written.
  */
 export function sniffSocket(socket: Socket, watcher: WireWatcher): { isHeadOpen(): boolean } {
-  let wire: Wire | undefined;
+  let wire: ReturnType<typeof readWire> | undefined;
   let isOff = false;
   const guard = (read: () => void): void => {
     if (isOff) return;
@@ -43,7 +37,7 @@ export function sniffSocket(socket: Socket, watcher: WireWatcher): { isHeadOpen(
       guard(() => {
         const bytes = part();
         if (!wire && !REQUEST_START.test(bytes.toString('latin1', 0, 64))) throw new Error('no HTTP');
-        wire ??= new Wire(watcher);
+        wire ??= readWire(watcher);
         wire.send(bytes);
       }),
     received: (bytes) => {
@@ -56,91 +50,66 @@ export function sniffSocket(socket: Socket, watcher: WireWatcher): { isHeadOpen(
     error = thrown;
   });
   socket.once('close', () => wire?.close(error));
-  return { isHeadOpen: () => !isOff && wire?.isHeadOpen === true };
+  return { isHeadOpen: () => !isOff && wire?.isHeadOpen() === true };
 }
 
-class Wire {
-  readonly #watcher: WireWatcher;
-  readonly #requests;
-  readonly #answers;
-  readonly #open: Exchange[] = [];
-
-  constructor(watcher: WireWatcher) {
-    this.#watcher = watcher;
-    // Here, not at the top: a lambda that makes no call needs none.
-    const { HTTPParser } = require('http-parser-js') as typeof import('http-parser-js');
-    // It counts what ends a body among the headers to come.
-    Object.assign(HTTPParser, { maxHeaderSize: Number.POSITIVE_INFINITY });
-    const { kOnHeadersComplete, kOnBody, kOnMessageComplete } = HTTPParser;
-    this.#requests = new HTTPParser(HTTPParser.REQUEST);
-    this.#answers = new HTTPParser(HTTPParser.RESPONSE);
-    let headersOf = { request: NO_HEADERS, response: NO_HEADERS };
-    this.#requests[kOnHeadersComplete] = ({ method, url, headers }) => {
-      const verb = HTTPParser.methods[method] ?? '';
-      if (verb === 'CONNECT') throw new Error('what follows is not for the one who is asked');
-      headersOf = { ...headersOf, request: headers };
-      this.#open.push({ method: verb, call: watcher.asked(verb, url, headers) });
-    };
-    this.#requests[kOnBody] = (part) => {
-      const asked = this.#open.at(-1);
-      if (asked) watcher.body(asked.call, 'request', part, headersOf.request);
-    };
-    this.#answers[kOnHeadersComplete] = ({ statusCode, headers }) => {
-      const [asked] = this.#open;
-      if (statusCode === 101) throw new Error('what follows is no HTTP');
-      if (!asked || statusCode < 200) return;
-      headersOf = { ...headersOf, response: headers };
-      watcher.answered(asked.call, statusCode);
-      // To a HEAD no body comes, whatever the headers say.
-      return asked.method === 'HEAD' ? 1 : undefined;
-    };
-    this.#answers[kOnBody] = (part) => {
-      const [asked] = this.#open;
-      if (asked) watcher.body(asked.call, 'response', part, headersOf.response);
-    };
-    this.#answers[kOnMessageComplete] = () => {
-      // After an interim answer the real one comes.
-      if (isInterim(this.#answers)) return;
-      const asked = this.#open.shift();
-      if (asked) watcher.ended(asked.call);
-    };
-  }
-
-  get isHeadOpen(): boolean {
-    // As: the parser's declarations leave out where it is.
-    const { state, line, info } = this.#requests as unknown as {
-      state: string;
-      line: string;
-      info?: { method?: number };
-    };
-    if (state === 'REQUEST_LINE') return line.startsWith('POST ');
-    const { HTTPParser } = require('http-parser-js') as typeof import('http-parser-js');
-    return state === 'HEADER' && HTTPParser.methods[info?.method ?? -1] === 'POST';
-  }
-
-  send(bytes: Buffer): void {
-    required(this.#requests.execute(bytes));
-  }
-
-  receive(bytes: Buffer): void {
-    required(this.#answers.execute(bytes));
-  }
-
-  finish(): void {
-    this.#answers.finish();
-  }
-
-  close(error?: unknown): void {
-    for (const { call } of this.#open.splice(0)) this.#watcher.lost(call, error);
-  }
+function readWire(watcher: WireWatcher) {
+  // Here, not at the top: a lambda that makes no call needs none.
+  const { HTTPParser } = require('http-parser-js') as typeof import('http-parser-js');
+  // It counts what ends a body among the headers to come.
+  Object.assign(HTTPParser, { maxHeaderSize: Number.POSITIVE_INFINITY });
+  const { kOnHeadersComplete, kOnBody, kOnMessageComplete } = HTTPParser;
+  const requests = new HTTPParser(HTTPParser.REQUEST);
+  const answers = new HTTPParser(HTTPParser.RESPONSE);
+  const open: { call: object; method: string }[] = [];
+  let requestHeaders: string[] = [];
+  let answerHeaders: string[] = [];
+  requests[kOnHeadersComplete] = ({ method, url, headers }) => {
+    const verb = HTTPParser.methods[method] ?? '';
+    if (verb === 'CONNECT') throw new Error('what follows is not for the one who is asked');
+    requestHeaders = headers;
+    open.push({ method: verb, call: watcher.asked(verb, url, headers) });
+  };
+  requests[kOnBody] = (part) => {
+    const asked = open.at(-1);
+    if (asked) watcher.body(asked.call, 'request', part, requestHeaders);
+  };
+  answers[kOnHeadersComplete] = ({ statusCode, headers }) => {
+    const [asked] = open;
+    if (statusCode === 101) throw new Error('what follows is no HTTP');
+    if (!asked || statusCode < 200) return;
+    answerHeaders = headers;
+    watcher.answered(asked.call, statusCode);
+    // To a HEAD no body comes, whatever the headers say.
+    return asked.method === 'HEAD' ? 1 : undefined;
+  };
+  answers[kOnBody] = (part) => {
+    const [asked] = open;
+    if (asked) watcher.body(asked.call, 'response', part, answerHeaders);
+  };
+  answers[kOnMessageComplete] = () => {
+    // As: the parser's declarations leave out what it has read. After an interim answer the real one comes.
+    const { statusCode = 0 } = (answers as { info?: { statusCode?: number } }).info ?? {};
+    if (statusCode >= 100 && statusCode < 200) return;
+    const asked = open.shift();
+    if (asked) watcher.ended(asked.call);
+  };
+  return {
+    send: (bytes: Buffer) => required(requests.execute(bytes)),
+    receive: (bytes: Buffer) => required(answers.execute(bytes)),
+    finish: () => void answers.finish(),
+    close(error?: unknown): void {
+      for (const { call } of open.splice(0)) watcher.lost(call, error);
+    },
+    isHeadOpen(): boolean {
+      // As: the parser's declarations leave out where it is.
+      const { state, line, info } = requests as unknown as { state: string; line: string; info?: { method?: number } };
+      if (state === 'REQUEST_LINE') return line.startsWith('POST ');
+      return state === 'HEADER' && HTTPParser.methods[info?.method ?? -1] === 'POST';
+    },
+  };
 }
 
 function required(result: number | Error): void {
   if (result instanceof Error) throw result;
-}
-
-/** As: the parser's declarations leave out what it has read. */
-function isInterim(parser: object): boolean {
-  const { statusCode = 0 } = (parser as { info?: { statusCode?: number } }).info ?? {};
-  return statusCode >= 100 && statusCode < 200;
 }

@@ -153,19 +153,10 @@ function unsetIn(program: AnyNode, text: string, variables: readonly string[]): 
 
 /** Is the value checked for existence, given a default, or assigned? */
 function isOptional(node: AnyNode, parent: AnyNode | undefined): boolean {
-  switch (parent?.type) {
-    case 'LogicalExpression':
-    case 'BinaryExpression':
-    case 'UnaryExpression':
-      return parent.type !== 'BinaryExpression' || parent.operator !== '+';
-    case 'AssignmentExpression':
-      return parent.left === node;
-    case 'IfStatement':
-    case 'ConditionalExpression':
-      return parent.test === node;
-    default:
-      return false;
-  }
+  if (parent?.type === 'BinaryExpression') return parent.operator !== '+';
+  if (parent?.type === 'AssignmentExpression') return parent.left === node;
+  if (parent?.type === 'IfStatement' || parent?.type === 'ConditionalExpression') return parent.test === node;
+  return parent?.type === 'LogicalExpression' || parent?.type === 'UnaryExpression';
 }
 
 interface Program {
@@ -266,24 +257,11 @@ function propertyOf(node: AnyNode): string | undefined {
 }
 
 function isDeclared(node: AnyNode, parent: AnyNode | undefined): node is Extract<AnyNode, { type: 'Identifier' }> {
-  if (node.type !== 'Identifier') return false;
-  switch (parent?.type) {
-    case 'VariableDeclarator':
-    case 'ClassDeclaration':
-      return parent.id === node;
-    case 'FunctionDeclaration':
-    case 'FunctionExpression':
-    case 'ArrowFunctionExpression':
-      return parent.params.some((param) => param === node) || ('id' in parent && parent.id === node);
-    case 'ImportSpecifier':
-    case 'ImportDefaultSpecifier':
-    case 'ImportNamespaceSpecifier':
-      return parent.local === node;
-    case 'Property':
-      return parent.value === node && parent.shorthand;
-    default:
-      return false;
-  }
+  if (node.type !== 'Identifier' || !parent) return false;
+  if (parent.type === 'Property') return parent.value === node && parent.shorthand;
+  if ('params' in parent && parent.params.some((param) => param === node)) return true;
+  // Of a variable, function or class, and of an import.
+  return ('id' in parent && parent.id === node) || ('local' in parent && parent.local === node);
 }
 
 /** Is it the name of a member, which is called so whatever there is of that name? */

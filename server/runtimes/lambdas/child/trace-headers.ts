@@ -81,9 +81,13 @@ export interface ChangeableRequest {
   addHeader?(name: string, value: string): unknown;
 }
 
+/** Names and values alternating. */
+export function linesOf({ headers = [] }: ChangeableRequest): readonly unknown[] {
+  return typeof headers === 'string' ? headers.split(/: |\r\n/) : headers;
+}
+
 export function traceUndici(request: ChangeableRequest, trace: TraceHeaders | undefined): string | undefined {
-  const { headers = [] } = request;
-  const lines = typeof headers === 'string' ? headers.split(/: |\r\n/) : headers;
+  const lines = linesOf(request);
   if (!trace || !request.addHeader || !mayCarry(lines, request.path)) return traceIn(lines);
   for (const [name, value] of Object.entries(trace)) request.addHeader(name, value);
   return readTraceParent(trace.traceparent)?.traceId;
