@@ -6,32 +6,23 @@ import { withoutLinks } from '../../../system/without-links.ts';
 import { writeWholeSync } from '../../../system/write-whole.ts';
 import type { LambdaDefinition } from '../lambda-definition.ts';
 import { LambdaFailure } from '../lambda-failure.ts';
-import type { CodeFiles } from './code-files.ts';
-import { type PackageSource, PackageStore, stopModuleLookup } from './package-store.ts';
+import { type PackageFiles, type PackageSource, PackageStore, stopModuleLookup } from './package-store.ts';
 import { TemporaryFolders } from './temporary-folders.ts';
 
-export interface PreparedCode {
+/** Its `folder` is the working folder: that of its package (D-057), or its HOME. */
+interface Module extends Omit<PackageFiles, 'onlyFile'> {
   file: string;
   exportName: string;
-  home: string;
-  temporaryFolder: string;
   /** The `node_modules` of `modules`, where Node does not find it above the code. */
   modules?: string;
-  /** Its working folder: that of its package (D-057), or its HOME. */
-  folder: string;
-  /** Of a package: differs from what it was before when that has other content since. */
-  revision: string;
-  /** Of a package on this machine: what a change of it is noticed by. */
-  watched?: CodeFiles;
-  note?: string;
 }
 
-interface OwnFiles {
+export interface PreparedCode extends Module {
   home: string;
-  file: string;
+  temporaryFolder: string;
 }
 
-type Module = Omit<PreparedCode, 'home' | 'temporaryFolder'>;
+type OwnFiles = Pick<PreparedCode, 'home' | 'file'>;
 
 /** Code, packages and secret files, where processes can load them. Each definition has its own folder: older processes may still work. */
 export class LambdaCode {

@@ -4,19 +4,21 @@ import { open, stat } from 'node:fs/promises';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 import { decodedBody } from '../../../api/client/decoded-body.ts';
 import { type ResponseLimits, sendRequest, within } from '../../../api/client/send-request.ts';
 
 /** By what a source is asked whether it has something else by now; empty where it gives nothing to ask by. */
-export interface Validators {
-  etag?: string;
-  lastModified?: string;
+export const validators = z.object({
+  etag: z.string().exactOptional(),
+  lastModified: z.string().exactOptional(),
   /** Of a file: size in bytes and time of its last change, epoch milliseconds. */
-  size?: number;
-  changedAtMs?: number;
-}
+  size: z.number().exactOptional(),
+  changedAtMs: z.number().exactOptional(),
+});
+type Validators = z.output<typeof validators>;
 
-export interface Fetched {
+interface Fetched {
   sha256: string;
   validators: Validators;
 }
@@ -27,11 +29,6 @@ const LIMITS: ResponseLimits = { ...within(30_000), bytes: MAX_PACKAGE_BYTES };
 /** For the head, when there is a copy to go on with. */
 const ASK_LIMIT_MS = 5_000;
 
-export interface FetchOptions {
-  linkLocalHosts?: readonly string[] | undefined;
-  limits?: Partial<ResponseLimits>;
-}
-
 const ZIP_START = 'PK\u0003\u0004';
 
 /** Writes what a URL leads to into a file; undefined if it is unchanged since `known`. Throws an error that names the reason. */
@@ -40,7 +37,10 @@ export async function fetchPackage(
   file: string,
   known: Validators | undefined,
   stopping: AbortSignal,
-  { linkLocalHosts = [], limits = {} }: FetchOptions = {},
+  {
+    linkLocalHosts = [],
+    limits = {},
+  }: { linkLocalHosts?: readonly string[] | undefined; limits?: Partial<ResponseLimits> } = {},
 ): Promise<Fetched | undefined> {
   if (url.protocol === 'file:') return copyIn(url, file, known);
   const response = await sendRequest(url, {

@@ -10,19 +10,19 @@ import { writeWhole } from '../../../system/write-whole.ts';
 import type { CodeSource } from '../lambda-definition.ts';
 import { LambdaFailure } from '../lambda-failure.ts';
 import { CodeFiles, codeFilesBelow, codeFilesIn } from './code-files.ts';
-import { beginsLikeZip, fetchPackage } from './package-source.ts';
+import { beginsLikeZip, fetchPackage, validators } from './package-source.ts';
 import { unzip } from './unzip.ts';
 
 export type PackageSource = Extract<CodeSource, { kind: 'package' }>;
 
 export interface PackageFiles {
   folder: string;
-  onlyFile?: string;
+  onlyFile?: string | undefined;
   /** Differs from what it was before when the package has other content since. */
   revision: string;
   /** Of a package on this machine: what a change of it is noticed by. */
-  watched?: CodeFiles;
-  note?: string;
+  watched?: CodeFiles | undefined;
+  note?: string | undefined;
 }
 
 /** A source is asked no more often than that whether it has something else. */
@@ -34,12 +34,7 @@ const copySchema = z.object({
   url: z.string(),
   isZip: z.boolean().optional(),
   content: z.string().regex(/^[0-9a-f]{32}$/),
-  validators: z.object({
-    etag: z.string().exactOptional(),
-    lastModified: z.string().exactOptional(),
-    size: z.number().exactOptional(),
-    changedAtMs: z.number().exactOptional(),
-  }),
+  validators,
 });
 type Copy = z.output<typeof copySchema>;
 
@@ -136,14 +131,13 @@ export class PackageStore {
     }
     const { copy, note } = await this.#upToDate(lambdaId, url, source);
     const folder = path.join(this.#contents, copy.content);
-    const onlyFile = singleFile(folder, url);
-    const revision = copy.content;
+    const single = singleFile(folder, url);
     return {
       folder,
-      revision,
-      ...(archive && { watched: archive }),
-      ...(existsSync(onlyFile) && { onlyFile }),
-      ...(note !== undefined && { note }),
+      revision: copy.content,
+      watched: archive,
+      onlyFile: existsSync(single) ? single : undefined,
+      note,
     };
   }
 
@@ -154,7 +148,9 @@ export class PackageStore {
     const isWanted = this.#wanted.delete(lambdaId);
     const nowMs = this.#options.nowMs();
     // A file of this machine is asked after each time: that takes one look.
-    if (copy && !isWanted && url.protocol !== 'file:' && !this.#isToBeAsked(lambdaId, copy, nowMs)) return { copy };
+    const askedAtMs = this.#askedAtMs.get(lambdaId) ?? Number.NEGATIVE_INFINITY;
+    const isToBeAsked = copy && Object.keys(copy.validators).length > 0 && nowMs - askedAtMs >= ASK_EVERY_MS;
+    if (copy && !isWanted && url.protocol !== 'file:' && !isToBeAsked) return { copy };
     this.#askedAtMs.set(lambdaId, nowMs);
     try {
       return { copy: await this.#fetch(lambdaId, url, source, isWanted ? undefined : copy) };
@@ -163,11 +159,6 @@ export class PackageStore {
       const note = `package ${source.url} cannot be fetched, so the previous copy is used: ${causeOf(thrown)}`;
       return { copy, note };
     }
-  }
-
-  #isToBeAsked(lambdaId: string, { validators }: Copy, nowMs: number): boolean {
-    const askedAtMs = this.#askedAtMs.get(lambdaId) ?? Number.NEGATIVE_INFINITY;
-    return Object.keys(validators).length > 0 && nowMs - askedAtMs >= ASK_EVERY_MS;
   }
 
   /** What the source has now; `known` when that has not changed. */
@@ -204,8 +195,7 @@ export class PackageStore {
     this.#options.check();
     const before = this.#copies.get(lambdaId)?.latest;
     this.#copies.set(lambdaId, { latest: copy, ...(before && before.content !== copy.content && { before }) });
-    const file = this.#recordOf(lambdaId);
-    await writeWhole(file, JSON.stringify(copy));
+    await writeWhole(this.#recordOf(lambdaId), JSON.stringify(copy));
     await this.#sweep();
   }
 

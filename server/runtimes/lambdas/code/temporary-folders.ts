@@ -56,21 +56,17 @@ export class TemporaryFolders {
     if (folder !== undefined) await removeIfPossible(folder);
   }
 
-  /** Below the data folder where the system's folder cannot be written, as in a container that is read-only. */
-  #make(owner: Owner): string {
-    try {
-      return makeTemporaryNow(KIND, owner, this.#above);
-    } catch {
-      mkdirSync(this.#fallback, { recursive: true });
-      return makeTemporaryNow(KIND, owner, this.#fallback);
-    }
-  }
-
   #own(): string {
     if (this.#folder !== undefined) return this.#folder;
     this.#check();
     if (!this.#owner) throw new Error('temporary folders are used before `clear`');
-    this.#folder = this.#make(this.#owner);
+    try {
+      this.#folder = makeTemporaryNow(KIND, this.#owner, this.#above);
+    } catch {
+      // The system's folder cannot be written, as in a container that is read-only.
+      mkdirSync(this.#fallback, { recursive: true });
+      this.#folder = makeTemporaryNow(KIND, this.#owner, this.#fallback);
+    }
     return this.#folder;
   }
 }
