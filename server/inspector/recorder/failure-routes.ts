@@ -25,19 +25,13 @@ const MAX_MARKS = 10_000;
 /** So many at a time: a lambda has ten processes. */
 const AT_A_TIME = 5;
 
-type FailureRoutesOptions = Pick<
-  RecordedData,
-  'recorder' | 'activity' | 'historyService' | 'invoker' | 'nowMs' | 'refusalOf'
-> & {
-  view: WorldView;
-};
-
 /**
  * Why something fails, and the way back. A failure is a run of invocations of one lambda that failed for the same reason; it is named
  * by the id of any of them.
  */
-export function failureRouter(options: FailureRoutesOptions, guard: RouteGuard): Router {
-  const { recorder, historyService, view, nowMs } = options;
+export function failureRouter(data: RecordedData, guard: RouteGuard): Router {
+  const { recorder, historyService, nowMs } = data;
+  const { view } = guard;
   const { invocations } = recorder;
   const getRun = (id: string): FailureRun => {
     const found = getInvocation(recorder, id);
@@ -52,7 +46,7 @@ export function failureRouter(options: FailureRoutesOptions, guard: RouteGuard):
       const visibility = visibilityFor(guard, caller);
       const runs = toFailureRunsView(invocations).filter(({ lambdaId }) => visibility.sees(lambdaId));
       return {
-        failures: await Promise.all(runs.slice(0, MAX_RUNS).map((run) => toRunView(options, find, run, visibility))),
+        failures: await Promise.all(runs.slice(0, MAX_RUNS).map((run) => toRunView(data, view, find, run, visibility))),
       };
     },
     async listMarks({ caller, query: { from = 0, to = nowMs(), parts } }) {
@@ -65,19 +59,22 @@ export function failureRouter(options: FailureRoutesOptions, guard: RouteGuard):
       }
       const marks = [
         ...commits.map((commit) => ({ ...commit, kind: 'commit' as const, text: commitSentence(commit) })),
-        ...(seesAll ? options.activity.since(from) : []).map((one) => ({ ...one, seq: undefined })),
+        ...(seesAll ? data.activity.since(from) : []).map((one) => ({ ...one, seq: undefined })),
       ]
         .filter(({ atMs }) => atMs <= to)
         .sort((one, other) => other.atMs - one.atMs);
       const partOf = ({ atMs }: { atMs: number }) => Math.trunc(((atMs - from) * parts) / Math.max(1, to - from));
-      const groups = new Map<number, typeof marks>();
-      for (const mark of marks) groups.set(partOf(mark), [...(groups.get(partOf(mark)) ?? []), mark]);
+      const newest = new Map<number, (typeof marks)[number] & { count: number }>();
+      for (const mark of marks) {
+        const known = newest.get(partOf(mark));
+        if (known) known.count += 1;
+        else newest.set(partOf(mark), { ...mark, count: 1 });
+      }
       return {
-        marks: [...groups.values()].flatMap(([newest, ...others]) => {
-          if (!newest) return [];
-          const { atMs, kind, text, seq } = newest;
-          return { at: timeOf(atMs), kind, text, ...(seq !== undefined && { seq }), count: 1 + others.length };
-        }),
+        marks: Array.from(newest.values(), ({ atMs, kind, text, seq, count }) => ({
+          ...{ at: timeOf(atMs), kind, text, count },
+          ...(seq !== undefined && { seq }),
+        })),
         total: marks.length,
         isCut: commits.length === MAX_MARKS,
       };
@@ -87,7 +84,7 @@ export function failureRouter(options: FailureRoutesOptions, guard: RouteGuard):
       const { item } = getInvocation(recorder, path.execution_id);
       if (!visibility.sees(item.lambdaId))
         throw new PlatformError(404, `you do not have permission to view invocation ${item.executionId}`);
-      return toRunView(options, find, getRun(path.execution_id), visibility);
+      return toRunView(data, view, find, getRun(path.execution_id), visibility);
     },
     async replayFailure({ caller, path, body: { revert, most, skip }, req }) {
       const run = getRun(path.execution_id);
@@ -97,7 +94,7 @@ export function failureRouter(options: FailureRoutesOptions, guard: RouteGuard):
       const lost = unrepairedFailures(invocations, run).flatMap((seq) => invocations.at(seq)?.item ?? []);
       const kept = lost.filter((item) => recorder.isReplayable(item));
       const wanted = kept.slice(skip);
-      const replayed = await replayAll(options, wanted.slice(0, most), caller, req.headers.authorization ?? '');
+      const replayed = await replayAll(data, wanted.slice(0, most), caller, req.headers.authorization ?? '');
       return {
         ...(commit && { commit: { ...toCommitView(commit) } }),
         replayed: replayed.length,
@@ -113,7 +110,7 @@ export function failureRouter(options: FailureRoutesOptions, guard: RouteGuard):
 
 /** Each with the invocation that came of it, in the order in which they were first made. */
 async function replayAll(
-  options: FailureRoutesOptions,
+  data: RecordedData,
   items: readonly RecordedInvocation[],
   caller: Caller,
   creds: string,
@@ -123,7 +120,7 @@ async function replayAll(
     const some = items.slice(at, at + AT_A_TIME);
     const made = await Promise.all(
       some.map(async (item) => {
-        const invocation = await replay(options, item, { caller, creds });
+        const invocation = await replay(data, item, { caller, creds });
         return { executionId: invocation.executionId, replayOf: item.executionId, isGood: wentWell(invocation) };
       }),
     );
@@ -137,7 +134,8 @@ function wentWell({ outcome, outbound }: Invocation): boolean {
 }
 
 async function toRunView(
-  { recorder, activity, view, historyService, refusalOf }: FailureRoutesOptions,
+  { recorder, activity, historyService, refusalOf }: RecordedData,
+  view: WorldView,
   find: ReturnType<typeof likelyCausesFinder>,
   run: FailureRun,
   { seesAll, sees }: Visibility,

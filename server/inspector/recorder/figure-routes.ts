@@ -103,12 +103,10 @@ class Count {
   }
 }
 
-type Parts = Pick<RecordedData, 'recorder' | 'lines' | 'secrets' | 'nowMs'>;
-
-export function figureRouter(parts: Parts, guard: RouteGuard): Router {
+export function figureRouter(data: RecordedData, guard: RouteGuard): Router {
   return mountRoutes(figureRoutes, guard, {
     async readFigures({ caller, query }) {
-      const asking = askingOf(parts, guard, caller, query);
+      const asking = askingOf(data, guard, caller, query);
       const { query: read, work } = FIGURES[query.of](asking);
       await inSlices(work);
       const { rows, fromMs } = asking.count;
@@ -119,14 +117,19 @@ export function figureRouter(parts: Parts, guard: RouteGuard): Router {
 }
 
 /** What the figures of all lists need for one request. */
-function askingOf(parts: Parts, guard: RouteGuard, caller: Caller, asked: QueryOf<typeof figureRoutes.readFigures>) {
+function askingOf(
+  data: RecordedData,
+  guard: RouteGuard,
+  caller: Caller,
+  asked: QueryOf<typeof figureRoutes.readFigures>,
+) {
   const { of, scope, q = '' } = asked;
   const [type, only] =
     of === 'traffic' ? (['apiendpoints', asked.endpoint] as const) : (['lambdas', asked.lambda] as const);
-  const { hide, seesAll, isWanted } = readingFor(parts, guard, caller, { scope, only });
+  const { hide, seesAll, isWanted } = readingFor(data, guard, caller, { scope, only });
   const wanted = () => guard.view.all(type).filter(({ id }) => isWanted(id));
   return {
-    ...{ ...parts, caller, hide, q, wanted, plane: asked.plane, now: parts.nowMs(), count: new Count(hide) },
+    ...{ ...data, caller, hide, q, wanted, plane: asked.plane, now: data.nowMs(), count: new Count(hide) },
     mayBeOwn: scope === undefined && only === undefined,
     /** Is a group among those that the caller asks for and may see? */
     groupsIn(log: RecordLog<unknown>): (group: number) => boolean {

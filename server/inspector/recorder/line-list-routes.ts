@@ -31,10 +31,7 @@ export function linesOf(
   return { byGroup, rowOf, factsOf };
 }
 
-export function lineListRouter(
-  data: Pick<RecordedData, 'lines' | 'recorder' | 'secrets' | 'nowMs'>,
-  guard: RouteGuard,
-): Router {
+export function lineListRouter(data: RecordedData, guard: RouteGuard): Router {
   const { ring } = data.lines;
   return mountRoutes(lineListRoutes, guard, {
     listLogLines({ caller, query: { q = '', lambda, scope, ...page } }) {

@@ -84,10 +84,7 @@ function toCallView({ seq, of, call }: PlacedCall): RecordedCall {
   return { seq, executionId, lambdaId, lambdaName, ...shown };
 }
 
-export function outboundListRouter(
-  data: Pick<RecordedData, 'recorder' | 'secrets' | 'nowMs'>,
-  guard: RouteGuard,
-): Router {
+export function outboundListRouter(data: RecordedData, guard: RouteGuard): Router {
   const { invocations, bodies } = data.recorder;
   return mountRoutes(outboundListRoutes, guard, {
     listOutboundCalls({ caller, query: { q = '', lambda, scope, ...page } }) {

@@ -5,7 +5,6 @@ import { containersPlugin } from '../../runtimes/containers/plugin.ts';
 import { lambdasPlugin } from '../../runtimes/lambdas/plugin.ts';
 import { historyPlugin } from '../../services/history/plugin.ts';
 import { securityPlugin } from '../../services/security/plugin.ts';
-import { tokenFor } from '../../services/security/window-sessions.ts';
 import { recorderPlugin } from './plugin.ts';
 
 export const recordedPlugin = plugin({
@@ -20,8 +19,7 @@ export const recordedPlugin = plugin({
     recorded: recorderPlugin,
   },
   start(platform, { crm: { crm }, scm, security, history, lambdas: invoker, containers, recorded }) {
-    const { addresses, notifier, nowMs, store } = platform;
-    const { view } = store;
+    const { addresses, notifier, nowMs } = platform;
     const { credentials } = security;
     platform.routes(async (guard) => {
       const [
@@ -47,7 +45,7 @@ export const recordedPlugin = plugin({
       ]);
       const parts = {
         ...recorded,
-        ...{ view, historyService, invoker, notifier, nowMs, secrets: () => scm.secrets() },
+        ...{ historyService, invoker, notifier, nowMs, secrets: () => scm.secrets() },
         ...{ lambdaLog: invoker, containerLog: containers },
         refusalOf: (executionId: string) => crm.refusalOf(executionId),
       };
@@ -62,15 +60,7 @@ export const recordedPlugin = plugin({
         figureRouter(parts, guard),
         searchRouter({ ...parts, crm }, guard),
         sendingRouter(
-          {
-            gatewayUrl: () => addresses.local('gateway'),
-            elapsedMs: () => performance.now(),
-            saved: recorded.savedRequests,
-            tokens: {
-              tokenFor: (userId) => tokenFor({ view, credentials }, userId),
-              endToken: (token) => credentials.revokeToken(token),
-            },
-          },
+          { gatewayUrl: () => addresses.local('gateway'), credentials, saved: recorded.savedRequests },
           guard,
         ),
       ];

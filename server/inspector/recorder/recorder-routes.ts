@@ -125,10 +125,8 @@ function countOf<T>(
   return count;
 }
 
-type RouterData = Pick<RecordedData, 'recorder' | 'invoker' | 'secrets' | 'nowMs' | 'refusalOf'>;
-
 /** Records, newest first. A page can contain fewer than requested, even none, although more pages follow. */
-export function recorderRouter(data: RouterData, guard: RouteGuard): Router {
+export function recorderRouter(data: RecordedData, guard: RouteGuard): Router {
   const { recorder, invoker, secrets, nowMs, refusalOf } = data;
   const { view } = guard;
   const { invocations, exchanges, bodies } = recorder;

@@ -25,7 +25,7 @@ import { detailsOf, factsOfInvocation, type RecordedInvocation, toSummaryView } 
 import { isSeenBy, type RecordedData, readingFor } from './recorder-routes.ts';
 import { type Entry, type Source, search, textWith, wordsOf } from './search.ts';
 
-type Parts = Pick<RecordedData, 'recorder' | 'lines' | 'historyService' | 'secrets'> & { crm: MockCrm };
+type Parts = RecordedData & { crm: MockCrm };
 
 /** One search over resources, records and history. */
 export function searchRouter(parts: Parts, guard: RouteGuard): Router {

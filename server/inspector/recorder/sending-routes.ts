@@ -5,8 +5,9 @@ import { type RequestToSend, type SavedRequest, sendingRoutes } from '../../api/
 import { mountRoutes, type RouteGuard, requireRoot, targetOf } from '../../api/server/mount-routes.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
-import type { Uuid } from '../../model/record.ts';
 import { masked } from '../../model/rules/masked-text.ts';
+import type { Credentials } from '../../services/security/credentials.ts';
+import { tokenFor } from '../../services/security/window-sessions.ts';
 
 const MAX_SAVED = 200;
 const MAX_BODY_BYTES = 256 * 1024;
@@ -16,21 +17,14 @@ const TIMEOUT_MS = 15 * 60 * 1000;
 export interface SendingOptions {
   /** Where the gateway listens, for this machine. */
   gatewayUrl(): string;
-  /** Milliseconds of a clock that only goes forward. */
-  elapsedMs(): number;
-  /** Tokens for requests in the name of others. */
-  tokens: {
-    tokenFor(userId: Uuid): Promise<string>;
-    /** It is good for nothing from then on. */
-    endToken(token: string): Promise<unknown>;
-  };
+  credentials: Credentials;
   saved: KeyedLog<SavedRequest>;
 }
 
 /** Requests to public endpoints that the window sends for its user, only to the gateway. */
-export function sendingRouter({ gatewayUrl, elapsedMs, tokens, saved }: SendingOptions, guard: RouteGuard): Router {
+export function sendingRouter({ gatewayUrl, credentials, saved }: SendingOptions, guard: RouteGuard): Router {
   const send = async (asked: RequestToSend, authorization: string | undefined) => {
-    const begunMs = elapsedMs();
+    const begunMs = performance.now();
     const answer = await ask(gatewayUrl(), asked, authorization);
     const { text, isCut } = await beginningOf(answer);
     const headers = new Headers(
@@ -44,7 +38,7 @@ export function sendingRouter({ gatewayUrl, elapsedMs, tokens, saved }: SendingO
       headers: [...headers],
       body: text,
       ...(isCut && { isCut }),
-      durationMs: Math.round(elapsedMs() - begunMs),
+      durationMs: Math.round(performance.now() - begunMs),
       ...(executionId !== null && { executionId }),
     };
     // What answers may say with what it was asked.
@@ -68,11 +62,12 @@ export function sendingRouter({ gatewayUrl, elapsedMs, tokens, saved }: SendingO
     async sendRequest({ caller, body: asked, req }) {
       if (asked.as === undefined) return send(asked, asked.asMe ? req.headers.authorization : undefined);
       requireRoot(caller);
-      const token = await tokens.tokenFor(targetOf(guard, asked.as, ['users']).id);
+      const user = targetOf(guard, asked.as, ['users']);
+      const token = await tokenFor({ view: guard.view, credentials }, user.id);
       try {
         return await send(asked, `Bearer ${token}`);
       } finally {
-        await tokens.endToken(token);
+        await credentials.revokeToken(token);
       }
     },
   });

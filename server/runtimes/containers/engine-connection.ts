@@ -94,8 +94,8 @@ export class EngineConnection {
 
   /** Calls whenever a record has written something, and once after the engine was away. Rejects with EngineUnreachable. */
   async follow(recordId: Uuid, onNews: () => void): Promise<() => void> {
-    const follower: Follower = { recordId, onNews, end: () => undefined };
-    await this.#begin(follower, await this.engineNow());
+    const engine = await this.engineNow();
+    const follower: Follower = { recordId, onNews, end: await engine.follow(recordId, onNews) };
     this.#followers.add(follower);
     return () => {
       this.#followers.delete(follower);
@@ -103,15 +103,11 @@ export class EngineConnection {
     };
   }
 
-  async #begin(follower: Follower, engine: ContainerEngine): Promise<void> {
-    follower.end = await engine.follow(follower.recordId, follower.onNews);
-  }
-
   /** The streams have ended with the connection. Logs that cannot be followed now are tried again when the engine is back. */
   async #followAgain(engine: ContainerEngine): Promise<void> {
     for (const follower of this.#followers) {
       follower.end();
-      await this.#begin(follower, engine).catch(() => undefined);
+      follower.end = await engine.follow(follower.recordId, follower.onNews).catch(() => () => undefined);
       if (this.#followers.has(follower)) follower.onNews();
       else follower.end();
     }

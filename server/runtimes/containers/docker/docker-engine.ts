@@ -171,22 +171,12 @@ export class DockerEngine implements ContainerEngine {
       present.map(async (one) => {
         if (kind === 'job' && one.state !== 'starting') return one;
         if (one.state === 'running' || one.state === 'paused' || one.state === 'restarting') return one;
-        if (one.state === 'exited' && (await this.#restarted(one))) return one;
+        if (one.state === 'exited' && (await this.#instances.restart(one.id))) return one;
         await this.#instances.remove(one.id);
         return undefined;
       }),
     );
     return kept.filter((one) => one !== undefined);
-  }
-
-  async #restarted({ id }: Instance): Promise<boolean> {
-    try {
-      await this.#instances.restart(id);
-      return true;
-    } catch (failure) {
-      if (failure instanceof EngineRefusal) return false;
-      throw failure;
-    }
   }
 
   /** Starts so many, pulling the image when the daemon turns out not to have it. */

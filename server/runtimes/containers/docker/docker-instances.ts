@@ -59,8 +59,15 @@ export class DockerInstances {
     }
   }
 
-  async restart(id: string): Promise<void> {
-    await this.#connection.ask((docker) => docker.getContainer(id).start());
+  /** False if the daemon refuses. */
+  async restart(id: string): Promise<boolean> {
+    const isStarted = await this.#connection.askTolerantly((docker) =>
+      docker
+        .getContainer(id)
+        .start()
+        .then(() => true),
+    );
+    return isStarted === true;
   }
 
   /** Stops an instance, then removes it with its anonymous volumes; one that has already ended is removed. */

@@ -43,11 +43,8 @@ export async function findWorlds(connection: DockerConnection): Promise<WorldLef
   }));
 }
 
-/** Running instances take time to end; their resources are removed at once, even after the time limit. */
-const PASSES: readonly (readonly [kinds: readonly Kind[], isSlow: boolean])[] = [
-  [['services', 'containers'], true],
-  [['networks', 'volumes', 'configs'], false],
-];
+/** Running instances take time to end; their resources are removed afterwards, at once, even after the time limit. */
+const isSlow = ({ kind }: Item): boolean => kind === 'services' || kind === 'containers';
 
 export async function clearWorld(
   connection: DockerConnection,
@@ -62,12 +59,11 @@ export async function clearWorld(
     if (items.length === 0 || passedMs > limitMs) return namesOf(items);
     const isOver = () => performance.now() - startedMs > limitMs;
     const graceS = passedMs < limitMs / 2 ? GRACE_S : 0;
-    for (const [kinds, isSlow] of PASSES) {
-      const doomed = items.filter(({ kind }) => kinds.includes(kind));
-      await inParallel(AT_ONCE, doomed, async (item) => {
-        if (!(isSlow && isOver())) await removeItem(connection, item, graceS);
-      });
-    }
+    await inParallel(AT_ONCE, items.filter(isSlow), async (item) => {
+      if (!isOver()) await removeItem(connection, item, graceS);
+    });
+    const others = items.filter((item) => !isSlow(item));
+    await inParallel(AT_ONCE, others, (item) => removeItem(connection, item, graceS));
     await pause(AGAIN_MS);
   }
 }
@@ -144,15 +140,8 @@ function namesOf(items: readonly Item[]): Leftovers {
 
 async function inParallel<T>(limit: number, items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   const rest = items.values();
-  let hasFailed = false;
   const worker = async () => {
-    for (const item of rest) {
-      if (hasFailed) return;
-      await work(item).catch((failure: unknown) => {
-        hasFailed = true;
-        throw failure;
-      });
-    }
+    for (const item of rest) await work(item);
   };
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
 }
