@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Change } from '../model/commit.ts';
 import { reasonOf } from '../model/errors.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
@@ -11,53 +11,29 @@ import { RoundRobin } from './round-robin.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-interface ServicePortOptions {
-  host: string;
-  /** 0 selects a free port. */
+interface ServicePort {
   port: number;
-  containerId: Uuid;
-  portName: string;
-  turns: RoundRobin;
+  close(): Promise<void>;
 }
 
-/** One TCP listener: forwards each connection to the next instance in turn. Either side can end it. */
-class ServicePort {
-  readonly port: number;
-  readonly #options: ServicePortOptions;
-  readonly #server: Server;
-  readonly #clients = new Set<Socket>();
-
-  private constructor(options: ServicePortOptions, server: Server) {
-    this.#options = options;
-    this.#server = server;
-    this.port = (server.address() as AddressInfo).port; // a server on a TCP port always has an address
-    server.on('connection', (client) => void this.#forward(client));
-    server.on('error', () => {}); // one connection that could not be accepted
-  }
-
-  static async listen(options: ServicePortOptions): Promise<ServicePort> {
-    // Paused until an instance accepts the connection; half open, so that one side can finish first.
-    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true });
-    server.listen(options.port, options.host);
-    await once(server, 'listening');
-    return new ServicePort(options, server);
-  }
-
-  async close(): Promise<void> {
-    const closed = new Promise((resolve) => this.#server.close(resolve));
-    for (const client of this.#clients) client.resetAndDestroy();
-    await closed;
-  }
-
-  /** Finds an instance for the connection. If there is none, resets the connection. */
-  async #forward(client: Socket): Promise<void> {
-    const { turns, containerId, portName } = this.#options;
-    this.#clients.add(client);
-    client.on('close', () => this.#clients.delete(client));
+/**
+ * Listens on a port, and forwards each connection to the next instance in turn. Either side can end it.
+ * @param port 0 selects a free port
+ */
+async function openPort(
+  { host, port }: { host: string; port: number },
+  turns: RoundRobin,
+  ...of: [containerId: Uuid, portName: string]
+): Promise<ServicePort> {
+  const clients = new Set<Socket>();
+  /** Finds an instance for a connection. If there is none, resets the connection. */
+  const forward = async (client: Socket) => {
+    clients.add(client);
+    client.on('close', () => clients.delete(client));
     client.on('error', () => {}); // the close event is handled instead
     const tried = new Set<string>();
     while (!client.destroyed) {
-      const instance = turns.inOrder(containerId, portName).find(({ instanceId }) => !tried.has(instanceId));
+      const instance = turns.inOrder(...of).find(({ instanceId }) => !tried.has(instanceId));
       if (!instance) {
         client.resetAndDestroy();
         return;
@@ -71,7 +47,21 @@ class ServicePort {
       }
       end();
     }
-  }
+  };
+  // Paused until an instance accepts the connection; half open, so that one side can finish first.
+  const options = { allowHalfOpen: true, pauseOnConnect: true, noDelay: true };
+  const server = createServer(options, (client) => void forward(client));
+  server.listen(port, host);
+  await once(server, 'listening');
+  server.on('error', () => {}); // one connection that could not be accepted
+  return {
+    port: (server.address() as AddressInfo).port, // as: a server on a TCP port always has an address
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const client of clients) client.resetAndDestroy();
+      await closed;
+    },
+  };
 }
 
 async function connectTo({ host, port }: ServingInstance): Promise<Socket | undefined> {
@@ -196,7 +186,7 @@ export class ServicePorts {
     const portName = key.slice(containerId.length + 1);
     const kept = ports.get(key)?.port ?? 0;
     const where = `port '${portName}' of container '${view.find(containerId)?.name}'`;
-    const listen = (port: number) => ServicePort.listen({ host, port, containerId, portName, turns: this.#turns });
+    const listen = (port: number) => openPort({ host, port }, this.#turns, containerId, portName);
     try {
       const port = await listen(kept).catch(async (fault: NodeJS.ErrnoException) => {
         if (kept === 0) throw fault;

@@ -71,7 +71,7 @@ const FAREWELL_WAIT_MS = 1_000;
 /** Forwards the bytes of an open WebSocket in both directions; inserts own messages between two frames. */
 export class WebSocketTunnel {
   readonly closed: Promise<void>;
-  readonly #ways: readonly Way[];
+  readonly #ways: readonly ReturnType<typeof forward>[];
   readonly #ends: readonly Duplex[];
   #timer: NodeJS.Timeout | undefined;
   #isClosing = false;
@@ -87,8 +87,8 @@ export class WebSocketTunnel {
       end.on('close', () => this.#closeWhenIdle(CLOSE_WAIT_MS));
     }
     this.#ways = [
-      new Way(client.socket, instance.socket, goingAwayFrame({ isMasked: true })),
-      new Way(instance.socket, client.socket, goingAwayFrame({ isMasked: false })),
+      forward(client.socket, instance.socket, goingAwayFrame({ isMasked: true })),
+      forward(instance.socket, client.socket, goingAwayFrame({ isMasked: false })),
     ];
     this.#ways[0]?.pass(client.head);
     this.#ways[1]?.pass(instance.head);
@@ -118,7 +118,7 @@ export class WebSocketTunnel {
   }
 
   #movedBytes(): number {
-    return this.#ways.reduce((sum, way) => sum + way.movedBytes, 0);
+    return this.#ways.reduce((sum, way) => sum + way.movedBytes(), 0);
   }
 }
 
@@ -126,44 +126,31 @@ async function whenClosed(end: Duplex): Promise<void> {
   if (!end.closed) await new Promise((resolve) => end.once('close', resolve));
 }
 
-class Way {
-  readonly #from: Duplex;
-  readonly #to: Duplex;
-  readonly #walk = new FrameWalk();
-  readonly #closeFrame: Buffer;
-  #state: 'open' | 'closing' | 'closed' = 'open';
-  #passedBytes = 0;
-
-  constructor(from: Duplex, to: Duplex, farewell: Buffer) {
-    this.#from = from;
-    this.#to = to;
-    this.#closeFrame = farewell;
-    from.on('data', (bytes: Buffer) => this.pass(bytes));
-    to.on('drain', () => from.resume());
-    from.on('end', () => to.end());
-    // Data that was already read is still sent; an aborted connection aborts the other one, too.
-    from.on('close', () => to.writableEnded || to.destroy());
-  }
-
-  get movedBytes(): number {
-    return this.#passedBytes - this.#to.writableLength;
-  }
-
-  pass(bytes: Buffer): void {
-    if (this.#state === 'closed') return;
-    const size = this.#walk.pass(bytes, { toBoundary: this.#state === 'closing' });
-    this.#passedBytes += size;
-    if (size > 0 && !this.#to.write(size === bytes.length ? bytes : bytes.subarray(0, size))) this.#from.pause();
-    if (this.#state === 'closing') this.close();
-  }
-
+/** Forwards the bytes of one direction, and inserts the farewell between two frames. */
+function forward(from: Duplex, to: Duplex, farewell: Buffer) {
+  const walk = new FrameWalk();
+  let state: 'open' | 'closing' | 'closed' = 'open';
+  let passedBytes = 0;
   /** Ends the direction with the farewell as soon as no frame is incomplete. */
-  close(): void {
-    if (this.#state === 'closed') return;
-    this.#state = 'closing';
-    if (!this.#walk.isBetweenFrames) return;
-    this.#state = 'closed';
-    this.#from.resume(); // keep reading and discard the data
-    this.#to.end(this.#walk.isClosing ? undefined : this.#closeFrame);
-  }
+  const close = (): void => {
+    if (state === 'closed') return;
+    state = 'closing';
+    if (!walk.isBetweenFrames) return;
+    state = 'closed';
+    from.resume(); // keep reading and discard the data
+    to.end(walk.isClosing ? undefined : farewell);
+  };
+  const pass = (bytes: Buffer): void => {
+    if (state === 'closed') return;
+    const size = walk.pass(bytes, { toBoundary: state === 'closing' });
+    passedBytes += size;
+    if (size > 0 && !to.write(size === bytes.length ? bytes : bytes.subarray(0, size))) from.pause();
+    if (state === 'closing') close();
+  };
+  from.on('data', pass);
+  to.on('drain', () => from.resume());
+  from.on('end', () => to.end());
+  // Data that was already read is still sent; an aborted connection aborts the other one, too.
+  from.on('close', () => to.writableEnded || to.destroy());
+  return { pass, close, movedBytes: () => passedBytes - to.writableLength };
 }

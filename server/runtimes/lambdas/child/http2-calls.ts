@@ -6,7 +6,7 @@ import { Duplex } from 'node:stream';
 import type { RequestHead } from '../../../model/crm-form.ts';
 import { messageOf } from './error-text.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
-import { sniff } from './sniff.ts';
+import { sniff } from './stream-hooks.ts';
 import { headerIn, traceHttp2 } from './trace-headers.ts';
 
 const { apply, getPrototypeOf } = Reflect;

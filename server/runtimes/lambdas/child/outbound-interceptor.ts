@@ -9,13 +9,12 @@ import {
   type OutboundVerdict,
 } from '../../../model/outbound-rule.ts';
 import type { OutboundRoutes } from '../process/protocol.ts';
-import { bufferWrites } from './buffer-writes.ts';
 import { type ConnectOptions, connectOptionsIn, targetOf } from './call-target.ts';
-import { Diversion } from './diversion.ts';
 import { divertHttpForms } from './http-forms.ts';
 import { Http2Calls, reportElsewhere } from './http2-calls.ts';
 import { type Guest, MockResponses } from './mock-responses.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
+import { bufferWrites, makeDivertible } from './stream-hooks.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
 const { setTimeout } = globalThis;
@@ -31,7 +30,8 @@ export class OutboundInterceptor {
   readonly #calls: OutboundCalls;
   readonly #answers: MockResponses;
   readonly #http2: Http2Calls;
-  readonly #watched = new WeakMap<Socket, Diversion>();
+  /** By connection: diverts it to another. */
+  readonly #watched = new WeakMap<Socket, (other: Socket) => void>();
   readonly #led = new WeakSet<Socket>();
   readonly #open = new Map<Socket, { target: OutboundTarget; decided: string }>();
   #isOwn = false;
@@ -193,13 +193,13 @@ export class OutboundInterceptor {
 
   /** A form that was about to go over a connection which is there already. */
   #divert(socket: Socket, head: RequestHead, isForProxy: boolean): void {
-    const diversion = this.#watched.get(socket);
-    const form = diversion && !this.#led.has(socket) ? this.#formIn(head) : undefined;
+    const divert = this.#watched.get(socket);
+    const form = divert && !this.#led.has(socket) ? this.#formIn(head) : undefined;
     const { target: connected } = this.#open.get(socket) ?? {};
-    if (!diversion || !form) return;
+    if (!divert || !form) return;
     if (connected && !isForProxy && !canBeCrm(connected.hostname, this.#routes.ownHosts)) return;
     if (form.error) return void socket.destroy(form.error);
-    diversion.divert(this.#connectHere(new Socket(), form.guest, [], socket));
+    divert(this.#connectHere(new Socket(), form.guest, [], socket));
     this.#led.add(socket);
   }
 
@@ -263,10 +263,10 @@ export class OutboundInterceptor {
 
   #watch(socket: Socket): void {
     if (this.#watched.has(socket)) return;
-    const diversion = new Diversion(socket);
-    this.#watched.set(socket, diversion);
-    const { isHeadOpen } = this.#calls.watch(socket);
-    diversion.isHeadOpen = () => this.#routes.catchesCrm && !this.#led.has(socket) && isHeadOpen();
+    let isHeadOpen = () => false;
+    const isHeld = () => this.#routes.catchesCrm && !this.#led.has(socket) && isHeadOpen();
+    this.#watched.set(socket, makeDivertible(socket, isHeld));
+    ({ isHeadOpen } = this.#calls.watch(socket));
   }
 
   /** TLS on an existing connection (a proxy's) makes no second one. */

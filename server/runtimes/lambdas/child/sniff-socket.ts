@@ -1,6 +1,6 @@
 import { errorMonitor } from 'node:events';
 import type { Socket } from 'node:net';
-import { sniff } from './sniff.ts';
+import { sniff } from './stream-hooks.ts';
 
 export interface WireWatcher {
   /** A request's head is about to be sent. What is returned represents the call from now on. */
