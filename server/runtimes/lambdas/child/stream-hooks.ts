@@ -57,9 +57,9 @@ export function bufferWrites(socket: Socket, delayMs: number): void {
   const { _write: write, _writev: writev, push } = stream;
   let isAsked = false;
   const later = (work: () => void): void => {
-    if (isAsked) return work();
+    if (isAsked) work();
+    else setTimeout(work, delayMs);
     isAsked = true;
-    setTimeout(work, delayMs);
   };
   stream._write = (...args) => later(() => apply(write, socket, args));
   stream._writev = (...args) => later(() => apply(writev, socket, args));
@@ -88,9 +88,11 @@ export function makeDivertible(socket: Socket, isHeadOpen: () => boolean): (othe
     else apply(writev, socket, [all, done]);
   };
   const take = (pieces: Piece[], done: Done): void => {
-    if (other || !isHeadOpen()) return pass(pieces, done);
-    held.push(...pieces);
-    done();
+    if (other || !isHeadOpen()) pass(pieces, done);
+    else {
+      held.push(...pieces);
+      done();
+    }
   };
   stream._write = (chunk, encoding, done) => take([{ chunk, encoding }], done);
   stream._writev = take;
