@@ -46,18 +46,16 @@ export class ContainerOperations {
   /** Lines of all instances, oldest first (D-191). Throws 400 for a malformed query, 503 without an engine. */
   async lines(id: Uuid, parameters: LogParameters): Promise<LogLine[]> {
     const { sinceMs, newest, withStderr } = parseLogQuery(parameters, this.#nowMs());
-    return this.#asking(id, 'reading container logs', (engine) =>
-      engine.logs(id, { sinceMs: Math.max(0, sinceMs), stderr: withStderr, tail: Math.min(newest, MOST_LINES) }),
-    );
+    return this.linesSince(id, Math.max(0, sinceMs), Math.min(newest, MOST_LINES), withStderr);
   }
 
-  /** Lines of all instances since a moment, oldest first, at most so many of the newest; both outputs. */
-  linesSince(id: Uuid, sinceMs: number, newest: number): Promise<LogLine[]> {
-    const asked = { sinceMs, tail: newest, stderr: true };
+  /** Lines of all instances since a moment, oldest first, at most so many of the newest. */
+  linesSince(id: Uuid, sinceMs: number, tail: number, stderr = true): Promise<LogLine[]> {
+    const asked = { sinceMs, tail, stderr };
     return this.#asking(id, 'reading container logs', (engine) => engine.logs(id, asked));
   }
 
-  /** Tells that there is something new in the log, from now on until the returned function is called; see `AttachedEngine`. */
+  /** Tells that there is something new in the log, from now on until the returned function is called; see `EngineConnection`. */
   follow(id: Uuid, onNews: () => void): Promise<() => void> {
     return answering('following container logs', async () => this.#attachedTo(id).follow(id, onNews));
   }

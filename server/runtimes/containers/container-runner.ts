@@ -108,19 +108,13 @@ export class ContainerRunner {
       this.#hasRun = false;
       this.#imageId = undefined;
     }
-    this.#attempts = 0;
-    this.#failure = undefined;
-    this.wake();
+    this.#beginAgain();
   }
 
   /** Tries again what has failed, and replaces instances if the name of their image means another one by now (D-052). */
   async confirm(): Promise<void> {
     const { kind, image } = this.#plan.workload;
-    if (this.#failure !== undefined) {
-      this.#attempts = 0;
-      this.#failure = undefined;
-      return this.wake();
-    }
+    if (this.#failure !== undefined) return this.#beginAgain();
     if (kind === 'job') return; // what has run has run
     this.#isConfirming = true;
     const imageId = await this.#findImage(image).finally(() => {
@@ -204,11 +198,15 @@ export class ContainerRunner {
   /** Replaces all instances, with the current inherited values (D-114); a failed start is retried. */
   async restart(): Promise<void> {
     await this.#removeInstances();
+    this.#hasRun = false;
+    this.#beginAgain();
+    this.#options.onChange();
+  }
+
+  #beginAgain(): void {
     this.#attempts = 0;
     this.#failure = undefined;
-    this.#hasRun = false;
     this.wake();
-    this.#options.onChange();
   }
 
   views(instances: readonly Instance[]): InstanceView[] {

@@ -1,12 +1,7 @@
 import type { Leftovers } from './engine.ts';
 
 const MAX_NAMED = 5;
-const NOUNS: Record<keyof Leftovers, [string, string]> = {
-  containers: ['container', 'containers'],
-  services: ['service', 'services'],
-  networks: ['network', 'networks'],
-  volumes: ['volume', 'volumes'],
-};
+const KINDS = ['containers', 'services', 'networks', 'volumes'] as const satisfies (keyof Leftovers)[];
 
 /** What stays behind in an engine, why, and how to remove it; undefined when nothing does. */
 export function leftoverSentence(address: string, left: Leftovers, reason: string): string | undefined {
@@ -17,13 +12,11 @@ export function leftoverSentence(address: string, left: Leftovers, reason: strin
 
 /** `2 containers (a, b), 1 network (c)`; empty for none. */
 export function describeLeftovers(left: Leftovers): string {
-  return (Object.keys(NOUNS) as (keyof Leftovers)[])
-    .filter((kind) => left[kind].length > 0)
+  return KINDS.filter((kind) => left[kind].length > 0)
     .map((kind) => {
       const names = left[kind];
-      const [one, many] = NOUNS[kind];
       const more = names.length > MAX_NAMED ? `, and ${names.length - MAX_NAMED} more` : '';
-      return `${names.length} ${names.length === 1 ? one : many} (${names.slice(0, MAX_NAMED).join(', ')}${more})`;
+      return `${names.length} ${names.length === 1 ? kind.slice(0, -1) : kind} (${names.slice(0, MAX_NAMED).join(', ')}${more})`;
     })
     .join(', ');
 }

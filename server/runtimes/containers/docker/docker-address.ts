@@ -131,8 +131,7 @@ function certificatesIn(folder: string | undefined): DockerTls {
     const file = join(folder, name);
     return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   };
-  const [ca, cert, key] = [read('ca.pem'), read('cert.pem'), read('key.pem')];
-  return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
+  return { ca: read('ca.pem'), cert: read('cert.pem'), key: read('key.pem') };
 }
 
 const contextFile = z.looseObject({ Endpoints: z.looseObject({ docker: z.looseObject({ Host: z.string() }) }) });

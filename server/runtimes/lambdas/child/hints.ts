@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { statusIn } from '../../../model/http-result.ts';
 import type { CallPlace } from '../process/protocol.ts';
-import { sourceLine } from './source-line.ts';
+import { sourceLine } from './source-place.ts';
 
 const NO_CALL = /\b(succeed|fail|done|send|json|status|sendStatus|end|type) is not a function/;
 /** What JSON.parse says of the beginning of a page, and libraries as the reason of their own error. */

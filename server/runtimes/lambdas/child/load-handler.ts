@@ -6,8 +6,7 @@ import { acceptsCallback } from './accepts-callback.ts';
 import { messageOf, missingModule, traceOf, withArticle } from './error-text.ts';
 import { mayHaveHints } from './other-platforms.ts';
 import type { Handler } from './run-handler.ts';
-import { sourceLine } from './source-line.ts';
-import { placeOfSyntaxError, reportedPlace } from './syntax-error-place.ts';
+import { placeOfSyntaxError, reportedPlace, sourceLine } from './source-place.ts';
 import { acceptTypeScript, isTypeScript, TypeScriptError, withoutTypes } from './typescript.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import Module from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { reasonOf } from '../../../model/errors.ts';
-import { reportedPlace, type SyntaxErrorPlace } from './syntax-error-place.ts';
+import { reportedPlace, type SyntaxErrorPlace } from './source-place.ts';
 
 const EXTENSIONS = ['.ts', '.cts', '.mts'];
 /** `Error transforming index.ts: Unexpected token (3:11)` */

@@ -2,6 +2,16 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
 const CHECK_TIMEOUT_MS = 5_000;
+const LONGEST = 120;
+
+/** A line of a source, counted from 1, as a message quotes it; empty when there is none. */
+export function sourceLine(file: string, line: number): string {
+  try {
+    return (readFileSync(file, 'utf8').split('\n')[line - 1] ?? '').trim().slice(0, LONGEST);
+  } catch {
+    return '';
+  }
+}
 
 /** Where a syntax error is: `file` as a name without folders, `line` and `column` counted from 1. */
 export interface SyntaxErrorPlace {
