@@ -9,20 +9,20 @@ import type { WorldHistory } from '../../storage/world/world-history.ts';
 const MAX_CAUSES = 5;
 const MAX_SCANNED = 2_000;
 
-export interface CauseCandidate {
+interface CauseCandidate {
   commit: Commit;
   resource: CommitResource;
   /** What it did to the resource, e.g. `removed CRM_OID`. */
   changes: string[];
 }
 
-export interface LikelyCauses {
+interface LikelyCauses {
   likelyCauses: CauseCandidate[];
   /** Where it is later than the last good one: what was changed before it is not known any more, epoch milliseconds. */
   historyFromMs: number | undefined;
 }
 
-export interface CauseQuery {
+interface CauseQuery {
   lambdaId: Uuid;
   /** Only changes after this moment are candidates, milliseconds since 1970; undefined: all kept changes. */
   fromMs: number | undefined;
@@ -48,11 +48,8 @@ async function findLikelyCauses(history: WorldHistory, view: WorldView, asked: C
     earliest = commit;
     if (commit.atMs > asked.untilMs) continue;
     for (const resource of commit.resources) {
-      const changes = own.has(resource.id)
-        ? changeSummary(commit, resource.id)
-        : above.has(resource.id)
-          ? changeSummary(commit, resource.id, 'env')
-          : [];
+      if (!own.has(resource.id) && !above.has(resource.id)) continue;
+      const changes = changeSummary(commit, resource.id, own.has(resource.id) ? undefined : 'env');
       if (changes.length > 0) likelyCauses.push({ commit, resource, changes });
     }
   }

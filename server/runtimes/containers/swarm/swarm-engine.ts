@@ -157,18 +157,16 @@ export class SwarmEngine extends DockerEngine {
 
   /** The tasks that are to run, or that have run for a job; the swarm also keeps earlier ones as history. */
   async #instancesOf(one: Service): Promise<Instance[]> {
-    const identity = identityIn(one.Spec.Labels);
-    const tasks = (await this.#tasksOf(one)).filter(
-      ({ DesiredState }) => identity.kind === 'job' || DesiredState === 'running',
-    );
-    return tasks.map((each) => this.#instance(each, identity));
+    const { kind } = identityIn(one.Spec.Labels);
+    const tasks = (await this.#tasksOf(one)).filter(({ DesiredState }) => kind === 'job' || DesiredState === 'running');
+    return tasks.map((each) => this.#instance(one, each));
   }
 
-  #instance({ ID, Spec, Status }: Task, identity: ReturnType<typeof identityIn>): Instance {
+  #instance(of: Service, { ID, Spec, Status }: Task): Instance {
     const state = STATES[Status.State] ?? 'starting';
     return {
       id: ID,
-      ...identity,
+      ...identityIn(of.Spec.Labels),
       revision: Spec.ContainerSpec.Labels[LABEL.revision] ?? '',
       image: Spec.ContainerSpec.Image,
       imageId: undefined,
@@ -199,8 +197,7 @@ export class SwarmEngine extends DockerEngine {
       const [found] = await this.#services(workload.recordId);
       const tasks = found ? await this.#tasksOf(found) : [];
       const own = tasks.filter(({ Spec }) => Spec.ContainerSpec.Labels[LABEL.revision] === workload.revision);
-      const identity = found && identityIn(found.Spec.Labels);
-      const instances = identity ? own.map((one) => this.#instance(one, identity)) : [];
+      const instances = found ? own.map((one) => this.#instance(found, one)) : [];
       const done = instances.filter(
         ({ state }) => state === 'running' || (workload.kind === 'job' && state !== 'starting'),
       );
