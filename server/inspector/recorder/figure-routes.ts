@@ -16,10 +16,9 @@ import { timeOf } from '../../model/iso-time.ts';
 import type { Query, ReadQuery } from '../../model/query-language.ts';
 import { inSlices } from '../../storage/files/yielding.ts';
 import type { MarkedPlace, Placed, RecordLog } from '../../storage/records/record-log.ts';
-import { linesOf } from './line-list-routes.ts';
-import { callsIn, factsOfCall } from './outbound-list-routes.ts';
 import { isGatewayKind } from './recorded-exchange.ts';
 import { failureOfKind, isFailedMark, outboundCallsOfKind, outboundFailuresOfMark } from './recorded-invocation.ts';
+import { callsIn, factsOfCall, linesOf } from './recorded-part-routes.ts';
 import { type RecordedData, readingFor, readQuery, recordedFacts } from './recorder-routes.ts';
 
 /** Maximum number of records to read; counts from the index alone have no limit. */

@@ -25,8 +25,7 @@ export const recordedPlugin = plugin({
       const [
         historyService,
         { invokeRouter, logRouter, plainLogRouter },
-        { lineListRouter },
-        { outboundListRouter },
+        { lineListRouter, outboundListRouter },
         { recorderRouter },
         { failureRouter },
         { searchRouter },
@@ -35,8 +34,7 @@ export const recordedPlugin = plugin({
       ] = await Promise.all([
         history.service(),
         import('./lambda-routes.ts'),
-        import('./line-list-routes.ts'),
-        import('./outbound-list-routes.ts'),
+        import('./recorded-part-routes.ts'),
         import('./recorder-routes.ts'),
         import('./failure-routes.ts'),
         import('./search-routes.ts'),

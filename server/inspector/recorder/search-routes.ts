@@ -19,9 +19,9 @@ import { maskedCommit, maskedRecord } from '../../model/rules/masking.ts';
 import { seenPart, seesRecord } from '../../services/history/history-routes.ts';
 import type { ByteLog } from '../../storage/records/byte-log.ts';
 import type { Placed, RecordLog } from '../../storage/records/record-log.ts';
-import { callsIn, factsOfCall } from './outbound-list-routes.ts';
 import { factsOfExchange, type RecordedExchange, toExchangeView } from './recorded-exchange.ts';
 import { detailsOf, factsOfInvocation, type RecordedInvocation, toSummaryView } from './recorded-invocation.ts';
+import { callsIn, factsOfCall } from './recorded-part-routes.ts';
 import { isSeenBy, type RecordedData, readingFor } from './recorder-routes.ts';
 import { type Entry, type Source, search, textWith, wordsOf } from './search.ts';
 
