@@ -7,7 +7,6 @@ import type { Caller } from '../../model/caller.ts';
 import type { Commit } from '../../model/commit.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { failedCalls } from '../../model/failed-call.ts';
-import type { Invocation } from '../../model/invocation.ts';
 import { timeOf } from '../../model/iso-time.ts';
 import type { WorldView } from '../../model/record.ts';
 import { pathOf } from '../../model/resource-path.ts';
@@ -115,22 +114,14 @@ async function replayAll(
   caller: Caller,
   creds: string,
 ): Promise<FailureReplayed['invocations']> {
+  const replayOne = async (item: RecordedInvocation) => {
+    const { executionId, outcome, outbound } = await replay(data, item, { caller, creds });
+    return { executionId, replayOf: item.executionId, isGood: outcome.ok && failedCalls(outbound).length === 0 };
+  };
   const done: FailureReplayed['invocations'] = [];
-  for (let at = 0; at < items.length; at += AT_A_TIME) {
-    const some = items.slice(at, at + AT_A_TIME);
-    const made = await Promise.all(
-      some.map(async (item) => {
-        const invocation = await replay(data, item, { caller, creds });
-        return { executionId: invocation.executionId, replayOf: item.executionId, isGood: wentWell(invocation) };
-      }),
-    );
-    done.push(...made);
-  }
+  for (let at = 0; at < items.length; at += AT_A_TIME)
+    done.push(...(await Promise.all(items.slice(at, at + AT_A_TIME).map(replayOne))));
   return done;
-}
-
-function wentWell({ outcome, outbound }: Invocation): boolean {
-  return outcome.ok && failedCalls(outbound).length === 0;
 }
 
 async function toRunView(

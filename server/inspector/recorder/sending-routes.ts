@@ -3,6 +3,7 @@ import { decodedBody } from '../../api/client/decoded-body.ts';
 import { type RemoteResponse, sendRequest, within } from '../../api/client/send-request.ts';
 import { type RequestToSend, type SavedRequest, sendingRoutes } from '../../api/routes/sending.ts';
 import { mountRoutes, type RouteGuard, requireRoot, targetOf } from '../../api/server/mount-routes.ts';
+import { pairsOf } from '../../gateway/forwarded-body.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import { masked } from '../../model/rules/masked-text.ts';
@@ -27,11 +28,7 @@ export function sendingRouter({ gatewayUrl, credentials, saved }: SendingOptions
     const begunMs = performance.now();
     const answer = await ask(gatewayUrl(), asked, authorization);
     const { text, isCut } = await beginningOf(answer);
-    const headers = new Headers(
-      answer.rawHeaders.flatMap((name, at): [string, string][] =>
-        at % 2 ? [] : [[name, answer.rawHeaders[at + 1] ?? '']],
-      ),
-    );
+    const headers = new Headers(pairsOf(answer.rawHeaders));
     const executionId = headers.get('X-Terrarium-Execution-Id');
     const reported = {
       status: answer.status,

@@ -11,7 +11,7 @@ import { Engines, type EnginesOptions, isEngineProvider } from './engines.ts';
 import { leftoverSentence } from './leftover-sentence.ts';
 import { PullProgressTracker } from './pull-progress-tracker.ts';
 import { statusOf } from './status.ts';
-import { namedVolumes, planOf } from './workload.ts';
+import { planOf } from './workload.ts';
 
 /** Time limits for stopping, with removal of the instances, and for the check for leftovers afterwards. */
 const STOP_LIMIT_MS = 30_000;
@@ -152,7 +152,7 @@ export class ContainerService {
     try {
       plan = planOf(this.#options.view, record);
     } catch (failure) {
-      this.#options.onWarning(`${record.name} cannot be run: ${failure instanceof Error ? failure.message : failure}`);
+      this.#options.onWarning(`${record.name} cannot be run: ${reasonOf(failure)}`);
       return;
     }
     const known = this.#runners.get(record.id);
@@ -185,7 +185,7 @@ export class ContainerService {
     const ended = removal
       .catch((failure: unknown) => {
         if (failure instanceof EngineUnreachable) return;
-        this.#options.onWarning(`an instance was not removed: ${failure instanceof Error ? failure.message : failure}`);
+        this.#options.onWarning(`an instance was not removed: ${reasonOf(failure)}`);
       })
       .finally(() => {
         this.#removals.delete(ended);
@@ -256,14 +256,13 @@ export class ContainerService {
     clearTimeout(this.#pruneTimer);
     if (this.#isStopped) return;
     this.#pruneTimer = setTimeout(() => {
-      const used = new Set([...this.#runners.values()].map(({ plan }) => plan.workload.environmentId));
-      for (const one of this.engines.ready()) this.#prune(one, used).catch(() => undefined); // the next time
+      const environments = new Set(Array.from(this.#runners.values(), ({ plan }) => plan.workload.environmentId));
+      const volumes = new Set(this.#options.view.all('volumes').map(({ id }) => id));
+      for (const one of this.engines.ready()) {
+        const pruned = one.engine().then((engine) => engine.prune({ environments, volumes }));
+        pruned.catch(() => undefined); // the next time
+      }
     }, PRUNE_AFTER_MS).unref();
-  }
-
-  async #prune(attached: EngineConnection, environments: ReadonlySet<Uuid>): Promise<void> {
-    const engine = await attached.engine();
-    await engine.prune({ environments, volumes: namedVolumes(this.#options.view) });
   }
 
   #tell(id: Uuid): void {

@@ -150,11 +150,10 @@ export class EngineConnection {
       const version = await engine.ping();
       this.#beat(engine);
       // Watched before it is listed: nothing that happens in between is missed.
-      const unwatch = await engine.watch((event) => {
+      this.#unwatch = await engine.watch((event) => {
         if (event.kind === 'lost') this.#lose(event.reason);
         else this.#listener.onEvent(event);
       });
-      this.#unwatch = unwatch;
       const instances = await engine.list();
       if (this.#isStopped) return this.#letGo();
       this.#failures = 0;

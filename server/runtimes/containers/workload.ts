@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { decodeText } from '../../model/base64-text.ts';
-import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import type { StoredResource, WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { mergedEnv } from '../../model/rules/hierarchy.ts';
 import { containerProperties } from '../../model/types/container-definition.ts';
@@ -143,9 +143,4 @@ function mountedSecrets(view: WorldView, { secrets }: Definition): { env: Record
     else for (const item of items) give(`${path.replace(/\/$/, '')}/${item.key}`, decodeText(item.value ?? ''));
   }
   return { env, files };
-}
-
-/** Volumes that records of this world name, so that none of them is removed. */
-export function namedVolumes(view: WorldView): Set<Uuid> {
-  return new Set(view.all('volumes').map(({ id }) => id));
 }

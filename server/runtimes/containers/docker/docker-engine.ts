@@ -94,7 +94,7 @@ export class DockerEngine implements ContainerEngine {
       options.signal.throwIfAborted();
       if (old.length > 0) options.onReplacing();
       const made = await this.#startAll(workload, missing, options);
-      await this.#untilReady(made, old.length > 0, options);
+      if (old.length > 0) await this.#untilReady(made, options);
     }
     options.signal.throwIfAborted();
     const surplus = workload.kind === 'job' ? [] : present.slice(0, Math.max(0, present.length - workload.instances));
@@ -205,8 +205,7 @@ export class DockerEngine implements ContainerEngine {
   }
 
   /** In a rolling update new instances have to serve before the old ones go; those that never do, go themselves. */
-  async #untilReady(made: readonly Instance[], isUpdate: boolean, options: ApplyOptions): Promise<void> {
-    if (!isUpdate) return;
+  async #untilReady(made: readonly Instance[], options: ApplyOptions): Promise<void> {
     try {
       await Promise.all(made.map((one) => options.whenReady(one)));
     } catch (failure) {
