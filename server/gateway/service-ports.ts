@@ -23,7 +23,8 @@ interface ServicePort {
 async function openPort(
   { host, port }: { host: string; port: number },
   turns: RoundRobin,
-  ...of: [containerId: Uuid, portName: string]
+  containerId: Uuid,
+  portName: string,
 ): Promise<ServicePort> {
   const clients = new Set<Socket>();
   /** Finds an instance for a connection. If there is none, resets the connection. */
@@ -33,7 +34,7 @@ async function openPort(
     client.on('error', () => {}); // the close event is handled instead
     const tried = new Set<string>();
     while (!client.destroyed) {
-      const instance = turns.inOrder(...of).find(({ instanceId }) => !tried.has(instanceId));
+      const instance = turns.inOrder(containerId, portName).find(({ instanceId }) => !tried.has(instanceId));
       if (!instance) {
         client.resetAndDestroy();
         return;
