@@ -29,16 +29,21 @@ export function keepShared(bodies: ByteLog, body: KeptBody, shared: SharedBodies
   return place;
 }
 
-/** The latest text of each log that was stored by `keepText`. */
-const lastTexts = new WeakMap<ByteLog, { json: string; place: BodyPlace }>();
-
-/** Stores what is read only with the whole record. It is often the same as before, and then not stored again within a slab. */
+/** Stores what is read only with the whole record. */
 export function keepText(bodies: ByteLog, json: string): BodyPlace {
-  const last = lastTexts.get(bodies);
-  if (last?.json === json && bodies.end - last.place[0] < SLAB_BYTES) return last.place;
   const at = bodies.end;
   const lengthBytes = bodies.appendText(json);
-  const place: BodyPlace = [at, lengthBytes, lengthBytes];
+  return [at, lengthBytes, lengthBytes];
+}
+
+/** The latest text of each log that was stored by `keepSameText`. */
+const lastTexts = new WeakMap<ByteLog, { json: string; place: BodyPlace }>();
+
+/** The same of a text that is often the same as before; it is then not stored again within a slab. */
+export function keepSameText(bodies: ByteLog, json: string): BodyPlace {
+  const last = lastTexts.get(bodies);
+  if (last?.json === json && bodies.end - last.place[0] < SLAB_BYTES) return last.place;
+  const place = keepText(bodies, json);
   lastTexts.set(bodies, { json, place });
   return place;
 }

@@ -26,8 +26,8 @@ import {
   endOf,
   jsonOf,
   keepBody,
+  keepSameText,
   keepShared,
-  keepText,
   NO_BODY,
   optionalMember,
   textAt,
@@ -155,7 +155,7 @@ export function addInvocation(
   const bytes = value.kind === 'nothing' ? NO_BODY.bytes : value.bytes;
   const event = keepShared(bodies, captured(body), shared, 'request');
   const result = keepShared(bodies, captured(bytes), shared, 'response');
-  const details = keepText(bodies, detailsText(bodies, invocation, context));
+  const details = keepSameText(bodies, detailsText(bodies, invocation, context));
   const failed = outbound.length === 0 ? [] : failedCalls(outbound);
   const outboundFailures = failed.length;
   const outboundFault = failed[0] && faultOfCall(failed[0]);

@@ -42,7 +42,6 @@ const { stringify } = JSON;
 const { isArray } = Array;
 const getActiveResourcesInfo = process.getActiveResourcesInfo.bind(process);
 const { fromEntries, getPrototypeOf } = Object;
-const { ReadableStream } = globalThis;
 class Unsendable extends Error {}
 const STARTED = [
   EventEmitter,
@@ -178,11 +177,16 @@ function isByproduct(value: unknown): boolean {
 
 /** A timer, a request or another stream, which is no value yet. What knows its JSON is none of these. */
 function isUnderWay(value: unknown): boolean {
-  if (value instanceof ReadableStream) return true;
+  if (isReadableStream(value)) return true;
   if (!STARTED.some((kind) => value instanceof kind)) return false;
   // As: it is an object.
   const { pipe, toJSON } = value as { pipe?: unknown; toJSON?: unknown };
   return toJSON === undefined && (typeof pipe === 'function' || !(value instanceof EventEmitter));
+}
+
+/** By its methods: with the first use of its class, Node loads modules that no other lambda needs. */
+function isReadableStream(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'getReader' in value && 'pipeTo' in value;
 }
 
 function nameOf(value: unknown): string {
