@@ -9,7 +9,18 @@ const root = resolve(process.argv[2] ?? dirname(dirname(fileURLToPath(import.met
 const folders = ['server', 'electron', 'renderer', 'e2e', 'bench'].filter((folder) => existsSync(join(root, folder)));
 
 /** Imported on first use only: re2js alone takes a tenth of the time of a start. */
-const LATE_PACKAGES = ['acorn', 'diff', 'dockerode', 're2js', 'selfsigned', 'sucrase', 'tar-stream', 'yaml'];
+const LATE_PACKAGES = [
+  'acorn',
+  'diff',
+  'dockerode',
+  're2js',
+  'selfsigned',
+  'sucrase',
+  'tar-stream',
+  'yaml',
+  'yauzl',
+  'yazl',
+];
 
 const { output } = await cruise(folders, { ...config.options, baseDir: root, validate: true, ruleSet: config });
 const modules = new Map(output.modules.map((module) => [module.source, module]));

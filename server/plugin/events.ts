@@ -22,12 +22,11 @@ export class Events {
   /** Notifies all subscribers, in the order in which they subscribed. One that throws is reported; the others are still notified. */
   emit<T>(event: Event<T>, what: T): void {
     for (const subscriber of this.#of(event)) {
-      const failed = (cause: unknown) => this.#onFault(failureOf(subscriber, event, cause));
       try {
         const heard = subscriber.hear(what);
-        if (heard instanceof Promise) heard.catch(failed);
+        if (heard instanceof Promise) heard.catch((cause) => this.#failed(subscriber, event, cause));
       } catch (cause) {
-        failed(cause);
+        this.#failed(subscriber, event, cause);
       }
     }
   }
@@ -43,6 +42,10 @@ export class Events {
     });
     await Promise.allSettled(hearing);
     await Promise.all(hearing);
+  }
+
+  #failed(subscriber: Subscriber, event: Event<unknown>, cause: unknown): void {
+    this.#onFault(failureOf(subscriber, event, cause));
   }
 
   #of({ event }: Event<unknown>): readonly Subscriber[] {

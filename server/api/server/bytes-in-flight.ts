@@ -80,8 +80,10 @@ class BytesInFlight {
   follow(request: IncomingMessage, response: ServerResponse | undefined): void {
     const { socket } = request;
     const known = connections.get(socket);
-    if (known) Object.assign(known, { request, response });
-    else {
+    if (known) {
+      known.request = request;
+      known.response = response;
+    } else {
       const connection = { socket, flight: this, request, response, bodyBytes: 0, unreadBytes: 0 };
       connections.set(socket, connection);
       this.#connections.add(connection);

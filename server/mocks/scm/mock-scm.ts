@@ -28,7 +28,6 @@ import { ScmProjects, type ScmProjectsOptions } from './scm-projects.ts';
 import { applyPush } from './scm-pushes.ts';
 import { ScmRepositories } from './scm-repositories.ts';
 import type { ScmParts } from './scm-request.ts';
-import { scmRouter } from './scm-routes.ts';
 import { hashOf, isActive, pathWithNamespace, SCM_USER } from './scm-state.ts';
 import { ScmViews } from './scm-views.ts';
 
@@ -155,8 +154,7 @@ export class MockScm {
       },
       express.json({ limit: BODY_LIMIT }),
       express.urlencoded({ extended: false, limit: BODY_LIMIT }),
-      // Compiled on first use, because compiling all paths would slow down every start.
-      lazyRoutes(async () => scmRouter(this.#parts)),
+      lazyRoutes(async () => (await import('./scm-routes.ts')).scmRouter(this.#parts)),
     );
     app.get('/jwt/auth', (req, res) => {
       const password = passwordIn(req);

@@ -11,7 +11,6 @@ import type { CodeSource } from '../lambda-definition.ts';
 import { LambdaFailure } from '../lambda-failure.ts';
 import { CodeFiles, codeFilesBelow, codeFilesIn } from './code-files.ts';
 import { beginsLikeZip, fetchPackage, validators } from './package-source.ts';
-import { unzip } from './unzip.ts';
 
 export type PackageSource = Extract<CodeSource, { kind: 'package' }>;
 
@@ -213,7 +212,7 @@ export class PackageStore {
   async #makeFolder(archive: string, folder: string, url: URL, isZip: boolean): Promise<void> {
     const aside = await mkdtemp(`${folder}-`);
     try {
-      if (isZip) await unzip(archive, aside);
+      if (isZip) await (await import('./unzip.ts')).unzip(archive, aside);
       else {
         await mkdir(path.dirname(singleFile(aside, url)), { mode: 0o700 });
         await renameFile(archive, singleFile(aside, url));
