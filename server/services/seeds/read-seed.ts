@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';
 import { readPreparedSeedDocument, readSeedDocument, readUtf8, sentSeedDocument } from './seed-document.ts';
-import { childWordsOf, descendants, type Seed, type SeedNode, seedGrant } from './seed-node.ts';
+import { childWordsOf, descendants, json, type Seed, type SeedNode, seedGrant } from './seed-node.ts';
 import type { SeedDocument } from './seed-yaml.ts';
 
 const ownMembers = {
   description: z.string().optional(),
   tags: z.array(z.string()).optional(),
   variables: z.record(z.string(), z.string()).optional(),
-  properties: z.record(z.string(), z.json()).optional().describe('As in the body of a POST'),
+  properties: z.record(z.string(), json).optional().describe('As in the body of a POST'),
   entitlements: z.array(seedGrant).optional(),
 };
 /** The members of a world file, besides its collections. */

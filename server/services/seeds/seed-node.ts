@@ -4,13 +4,14 @@ import { resourceTypes } from '../../model/registry.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 import type { SeedDocument } from './seed-yaml.ts';
 
+export const json = z.json();
 const references = z.array(z.string()).optional();
 /** Who gets which rights on a resource (D-115): what is added to and removed (`without`) from the inherited identities. */
 export const seedGrant = z.strictObject({
   actions: z.array(z.string().regex(/^[a-z]+\.[a-z]+$/, 'must be an action such as lambda.view')).min(1),
   identities: references,
   without: references,
-  value: z.json().optional(),
+  value: json.optional(),
 });
 
 /** One resource of a seed, and all below it. A member that is undefined is not spoken of. */
