@@ -6,11 +6,11 @@ import { removeTree } from '../../system/files-in-use.ts';
 import { type ArtifactStore, artifactsIn, folderName } from './artifacts.ts';
 import { type ChosenJobs, printFindings } from './choose-jobs.ts';
 import { readDefinition } from './definition.ts';
-import { givenValues, type RunVariables, winningVariables } from './job-environment.ts';
 import type { JobsOptions } from './job-execution.ts';
+import { givenValues, type RunVariables, winningVariables } from './job-variables.ts';
 import { findingsIn } from './keywords.ts';
 import { PipelineError } from './pipeline-error.ts';
-import { type PlannedJob, planOf } from './plan.ts';
+import { type Plan, type PlannedJob, planOf } from './plan.ts';
 import { DEFINITION } from './repository.ts';
 import { duration } from './run-log.ts';
 import { runJobs, type ScheduledOutcome, type ScheduleOptions } from './schedule.ts';
@@ -33,9 +33,7 @@ const trigger = z.looseObject({
 });
 
 /** A child pipeline. */
-export interface Child {
-  jobs: PlannedJob[];
-  leftOut: ChosenJobs['leftOut'];
+export interface Child extends Plan {
   stages: readonly string[];
   variables: RunVariables;
   isDepended: boolean;
@@ -160,12 +158,12 @@ async function readChild(
   if (depth >= MAX_DEPTH) throw new PipelineError(`there are more than ${MAX_DEPTH} levels of child pipelines`);
   const { success, data } = trigger.safeParse(job.definition.trigger);
   if (!success) throw new PipelineError('`trigger` has no `include`, and pipelines of other projects are not run');
-  const before = asVariables({ ...parent.predefined, ...PARENT });
-  const own = expanded({ ...before, ...job.variables, ...winningVariables(parent, undefined) });
+  const predefined = { ...parent.predefined, ...PARENT };
+  const own = expanded({ ...asVariables(predefined), ...job.variables, ...winningVariables(parent, undefined) });
   const forwarded = Object.keys(job.variables).map((name) => [name, own[name] ?? ''] as const);
   const variables: RunVariables = {
     ...parent,
-    predefined: { ...parent.predefined, ...PARENT },
+    predefined,
     typed: {
       ...(data.forward?.yaml_variables !== false && Object.fromEntries(forwarded)),
       ...(data.forward?.pipeline_variables && parent.typed),
@@ -179,29 +177,16 @@ async function readChild(
   const { file, written } = await fileOf(data.include, dir, own, (name, path) =>
     join((artifacts && artifactsIn(artifacts, besides(job, name))) ?? '', path),
   );
-  const definition = await readDefinition({
-    dir,
-    repositoryDir,
-    folder,
-    file,
-    variables: givenValues(variables),
-    env,
-    signal,
-  })
+  const given = givenValues(variables);
+  const definition = await readDefinition({ dir, repositoryDir, folder, file, variables: given, env, signal })
     .catch((failure) => {
       if (!(failure instanceof PipelineError)) throw failure;
       const message = failure.message.replaceAll(READER_FILE, (made) => written.get(made) ?? made);
       throw new PipelineError(message, failure.exitCode);
     })
     .finally(() => removeTree(join(dir, READER_FOLDER)));
-  const leftOut: Child['leftOut'][number][] = [];
-  const planned = planOf({
-    definition,
-    facts: { ...facts, hasWorkflowRules: definition.workflowRules !== undefined },
-    before,
-    after: winningVariables(variables, undefined),
-    onLeftOut: (name, decision) => leftOut.push({ name, decision }),
-  });
+  const hasWorkflowRules = definition.workflowRules !== undefined;
+  const { jobs: planned, leftOut } = planOf(definition, { ...facts, hasWorkflowRules }, variables);
   if (planned.length === 0) throw new PipelineError('it has no jobs. Check the rules of its jobs and its workflow.');
   const named = (name: string) => `${job.name} / ${name}`;
   const jobs = planned.map((one): PlannedJob => {
@@ -242,7 +227,8 @@ async function fileOf(
   for (const one of includes) {
     if ('artifact' in one && typeof one.artifact === 'string') {
       const file = `${READER_FOLDER}/${files.length}.yml`;
-      await copyFile(artifactOf(String(one.job), expandText(one.artifact, values)), join(dir, file)).catch(() => {
+      const path = artifactOf(String(one.job), expandText(one.artifact, values));
+      await copyFile(path, join(dir, file)).catch(() => {
         throw new PipelineError(`job '${one.job}' has no artifact ${one.artifact}`);
       });
       files.push(file);

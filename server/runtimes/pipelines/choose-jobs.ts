@@ -3,39 +3,35 @@ import { join } from 'node:path';
 import { removeTree } from '../../system/files-in-use.ts';
 import { type Checkout, changedFiles, committedFiles } from './checkout.ts';
 import { readDefinition } from './definition.ts';
-import { givenValues, type RunVariables, winningVariables } from './job-environment.ts';
+import { givenValues, type RunVariables } from './job-variables.ts';
 import { type Finding, findingText } from './keywords.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { PipelineContext, PipelineRequest } from './pipeline-request.ts';
-import { type PlannedJob, planOf } from './plan.ts';
+import { type Plan, type PlannedJob, planOf } from './plan.ts';
 import { DEFINITION, type Repository } from './repository.ts';
 import type { PipelineSource, RuleFacts } from './rules.ts';
 import type { ScmProjectRecord } from './scm-client.ts';
 import { askedFor } from './target.ts';
-import { asVariables } from './variables.ts';
 
 interface ChoiceOptions {
   asked: Pick<PipelineRequest, 'source' | 'only' | 'repository'>;
   around: Pick<PipelineContext, 'env' | 'signal' | 'say'>;
   /** Of the run, for what reading leaves. */
-  folder: string;
+  folder: { path: string };
   checkout: Checkout;
   project: ScmProjectRecord;
   /** What sets a pipeline off gives it some of its variables. */
   variablesFor(source: PipelineSource): RunVariables;
 }
 
-export interface ChosenJobs {
+export interface ChosenJobs extends Plan {
   source: PipelineSource;
-  jobs: readonly PlannedJob[];
   stages: readonly string[];
   variables: RunVariables;
   /** Paths of the commit. */
   tracked: ReadonlySet<string>;
   /** Paths of the files of the definition. */
   definitionFiles: readonly string[];
-  /** Jobs that do not take part, and the rule that decides. */
-  leftOut: readonly { name: string; decision?: string | undefined }[];
   facts: RuleFacts;
 }
 
@@ -44,14 +40,8 @@ export interface ChosenJobs {
  *
  * @throws PipelineError where none does, or none of those that were asked for
  */
-export async function chooseJobs({
-  asked,
-  around,
-  folder,
-  checkout,
-  project,
-  variablesFor,
-}: ChoiceOptions): Promise<ChosenJobs> {
+export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
+  const { asked, around, folder, checkout, project, variablesFor } = options;
   const { source: wanted, only, repository } = asked;
   const { env, signal, say } = around;
   const usual: PipelineSource[] =
@@ -67,7 +57,7 @@ export async function chooseJobs({
       definition = await readDefinition({
         dir: checkout.dir,
         repositoryDir: repository.dir,
-        folder,
+        folder: folder.path,
         variables: givenValues(variables),
         env,
         signal,
@@ -82,13 +72,8 @@ export async function chooseJobs({
       changed: () => changed(source),
       hasWorkflowRules: definition.workflowRules !== undefined,
     };
-    const after = winningVariables(variables, undefined);
-    const leftOut: ChosenJobs['leftOut'][number][] = [];
-    const before = asVariables(variables.predefined);
-    const onLeftOut = (name: string, decision: string | undefined) => leftOut.push({ name, decision });
-    const planned = planOf({ definition, facts, before, after, onLeftOut });
-    const jobs =
-      only.length === 0 ? planned : planned.filter(({ name, base }) => only.includes(name) || only.includes(base));
+    const { jobs: planned, leftOut } = planOf(definition, facts, variables);
+    const jobs = only.length === 0 ? planned : planned.filter(isAmong(only));
     const unknown = only.filter((one) => !planned.some(({ name, base }) => one === name || one === base));
     if (jobs.length > 0 && unknown.length === 0) {
       if (source !== sources[0]) say(`the merge request pipeline has no jobs, so the branch pipeline (push) is run`);
@@ -110,6 +95,12 @@ export async function chooseJobs({
   }
   throw new PipelineError('the pipeline has no jobs');
 }
+
+/** Is a job one of these, or a parallel job of one? */
+export const isAmong =
+  (names: readonly string[]) =>
+  ({ name, base }: PlannedJob) =>
+    names.includes(name) || names.includes(base);
 
 /** @throws PipelineError for a keyword that is refused, unless the run is forced */
 export function printFindings(findings: readonly Finding[], isForced = false, say: (line: string) => void): void {

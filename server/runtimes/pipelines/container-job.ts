@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../model/errors.ts';
@@ -6,7 +7,7 @@ import type { JobDefinition, ServiceDefinition } from './definition.ts';
 import { openDockerBroker } from './docker-broker.ts';
 import type { EngineCommand } from './engine-command.ts';
 import { endOf, type JobOutcome, type JobToRun, setOrigin } from './job-runner.ts';
-import { openPlatformRoute, type PlatformRoute } from './platform-route.ts';
+import { type JobNetwork, openPlatformRoute, type PlatformRoute } from './platform-route.ts';
 import { expandText } from './variables.ts';
 
 /** Time until a service must have its port open; after that, the job starts anyway, as on GitLab. */
@@ -72,12 +73,7 @@ export async function runInContainer(
     await demand(engine, job, imageName, image?.name);
     const { id, network } = await engine.createNetwork(signal);
     networkId = id;
-    const isInMachine = (await engine.site()) === 'virtual machine';
-    route =
-      network &&
-      (await openPlatformRoute(isInMachine ? undefined : network, platformUrls).catch((failure) =>
-        noRoute(job, failure),
-      ));
+    route = network && (await routeFor(engine, network, platformUrls, job));
     docker = await openDocker(engine, job, id);
     const variables: Record<string, string> = { ...inNetwork(job.variables, route), ...(docker && WITH_SOCKET) };
     if (variables.CI_REPOSITORY_URL) await setOrigin(job.workDir, variables.CI_REPOSITORY_URL);
@@ -90,27 +86,17 @@ export async function runInContainer(
     );
     const { entrypoint, docker: { user } = {} } = image ?? {};
     const scripts = `${projectDir}.tmp`;
-    const container = await engine.create(
-      [
-        '--network',
-        id,
-        ...hosts,
-        ...(await engine.outwardHost()),
-        '--workdir',
-        projectDir,
-        ...(user ? ['--user', user] : []),
-        ...(docker ? ['--volume', `${job.dockerSocket}:${SOCKET}`] : []),
-        ...(entrypoint ? ['--entrypoint', entrypoint[0] ?? ''] : []),
-        imageName,
-        ...(entrypoint ?? []).slice(1),
-        'sh',
-        `${scripts}/run`,
-        scripts,
-        projectDir,
-      ],
+    const asUser = user ? ['--user', user] : [];
+    const socket = docker ? ['--volume', `${job.dockerSocket}:${SOCKET}`] : [];
+    const container = await engine.create({
+      network: id,
+      options: [...hosts, '--workdir', projectDir, ...asUser, ...socket],
+      image: imageName,
+      entrypoint,
+      command: ['sh', `${scripts}/run`, scripts, projectDir],
       variables,
       signal,
-    );
+    });
     made.push(container);
     // With the folders above, so that a user of the image may write in each.
     await engine.run(['cp', job.buildsDir, `${container}:/`], { signal });
@@ -159,22 +145,30 @@ function serverOf(route: PlatformRoute, serverUrl: string): Record<string, strin
   return { CI_SERVER_HOST: hostname, CI_SERVER_PORT: port, CI_SERVER_FQDN: host };
 }
 
-function noRoute(job: JobToRun, failure: unknown): undefined {
-  job.onNote(
-    `cannot reach the platform: the gateway of its network is not an address of this machine (${reasonOf(failure)}). Use an engine on this machine, or run the jobs with --shell.`,
-  );
+/** Undefined, with a note, where a job cannot reach the platform. */
+async function routeFor(
+  engine: EngineCommand,
+  network: JobNetwork,
+  platformUrls: readonly string[],
+  { onNote }: JobToRun,
+): Promise<PlatformRoute | undefined> {
+  const isInMachine = (await engine.site()) === 'virtual machine';
+  return openPlatformRoute(isInMachine ? undefined : network, platformUrls).catch((failure) => {
+    onNote(
+      `cannot reach the platform: the gateway of its network is not an address of this machine (${reasonOf(failure)}). Use an engine on this machine, or run the jobs with --shell.`,
+    );
+    return undefined;
+  });
 }
 
 /** Throws where the job has not ended, but the engine that ran it: the command that watches it ends then, too. */
 async function requireEnd(engine: EngineCommand, container: string): Promise<void> {
   const signal = AbortSignal.timeout(ENGINE_ANSWERS_WITHIN_MS);
-  const isRunning = await engine
-    .run(['inspect', '--format', '{{.State.Running}}', container], { signal })
-    .catch((failure) => {
-      throw new Error(
-        `the container engine stopped while the job was running (${failure.message}). Start the engine, and run the job again.`,
-      );
-    });
+  const isRunning = await engine.inspect(container, '{{.State.Running}}', signal).catch((failure) => {
+    throw new Error(
+      `the container engine stopped while the job was running (${failure.message}). Start the engine, and run the job again.`,
+    );
+  });
   if (isRunning === 'true')
     throw new Error('the connection to the container engine was lost while the job was running. Run the job again.');
 }
@@ -195,6 +189,9 @@ async function demand(
       );
     });
 }
+
+const ADDRESS_AND_PORTS =
+  '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}|{{range $port, $_ := .Config.ExposedPorts}}{{$port}},{{end}}';
 
 interface StartedService {
   name: string;
@@ -220,43 +217,23 @@ async function startService(
   };
   const name = expandText(service.name, variables);
   const plain = name.replace(/[:@].*$/, (tail) => (tail.includes('/') ? tail : ''));
-  const aliases = [
-    ...new Set([
-      plain.replaceAll('/', '-'),
-      plain.replaceAll('/', '__'),
-      ...(alias ? expandText(alias, variables).split(/[\s,]+/) : []),
-    ]),
-  ];
+  const named = alias ? expandText(alias, variables).split(/[\s,]+/) : [];
+  const aliases = [...new Set([plain.replaceAll('/', '-'), plain.replaceAll('/', '__'), ...named])];
   await demand(engine, job, name, service.name);
-  const container = await engine.create(
-    [
-      '--network',
-      network,
-      ...(await engine.outwardHost()),
-      ...aliases.flatMap((one) => ['--network-alias', one]),
-      ...(entrypoint ? ['--entrypoint', entrypoint[0] ?? ''] : []),
-      name,
-      ...(entrypoint ?? []).slice(1),
-      ...(command ?? []),
-    ],
+  const container = await engine.create({
+    network,
+    options: aliases.flatMap((one) => ['--network-alias', one]),
+    image: name,
+    entrypoint,
+    command: command ?? [],
     variables,
     signal,
-  );
+  });
   made.push(container);
   await engine.run(['start', container], { signal }).catch((failure) => {
     throw new Error(`service '${name}' cannot be started: ${failure.message}`);
   });
-  const [address = '', ports = ''] = (
-    await engine.run(
-      [
-        'inspect',
-        '--format',
-        '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}|{{range $port, $_ := .Config.ExposedPorts}}{{$port}},{{end}}',
-        container,
-      ],
-      { signal },
-    )
-  ).split('|');
+  const [address = '', ports = ''] = (await engine.inspect(container, ADDRESS_AND_PORTS, signal)).split('|');
   const tcp = ports.split(',').flatMap((one) => /^(\d+)\/tcp$/.exec(one)?.[1] ?? []);
   const started: StartedService = { name, container, aliases, address, hasEnded: false };
   if (tcp.length > 0) await untilOpen(engine, job, started, tcp.map(Number));
@@ -283,8 +260,7 @@ async function untilOpen(
 /** Reports a service that has ended, with the end of its log. */
 async function reportEnd(engine: EngineCommand, { signal, onNote }: JobToRun, service: StartedService): Promise<void> {
   const { name, container } = service;
-  const format = '{{.State.Running}} {{.State.ExitCode}}';
-  const state = await engine.run(['inspect', '--format', format, container], { signal }).catch(() => 'true');
+  const state = await engine.inspect(container, '{{.State.Running}} {{.State.ExitCode}}', signal).catch(() => 'true');
   const [isRunning, exitCode] = state.split(' ');
   if (isRunning === 'true') return;
   service.hasEnded = true;
@@ -307,15 +283,13 @@ async function opensAny(
   return sockets === undefined || new RegExp(listening.join('|')).test(sockets);
 }
 
-function isOpen(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: CONNECT_TIMEOUT_MS });
-    const settle = (isThere: boolean) => {
-      socket.destroy();
-      resolve(isThere);
-    };
-    socket.once('connect', () => settle(true));
-    socket.once('timeout', () => settle(false));
-    socket.once('error', () => settle(false));
-  });
+async function isOpen(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host, port });
+  const settled = once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
+  return settled
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => socket.destroy());
 }

@@ -32,6 +32,9 @@ const ELSEWHERE = '(elsewhere)';
 /** Most of all files with what they extend, include and repeat. */
 const MAX_EXPANDED_BYTES = 16 * 1024 * 1024;
 
+/** A record, for which a text or a list may stand that is one member of it. */
+const shorthandFor = <T extends z.ZodType>(member: string, parts: T) =>
+  z.preprocess((one) => (typeof one === 'string' || Array.isArray(one) ? { [member]: one } : one), parts);
 const texts = z.union([z.string(), z.array(z.string())]).transform((one) => (typeof one === 'string' ? [one] : one));
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]).transform((one) => String(one ?? ''));
 const variables = z
@@ -47,21 +50,22 @@ const allowFailure = z.union([
     exitCodes: typeof codes === 'number' ? [codes] : codes,
   })),
 ]);
-const paths = z.union([texts, z.looseObject({ paths: texts }).transform((one) => one.paths)]);
-const changesParts = z.looseObject({ paths: texts, compare_to: z.string().optional() });
-const changes = z.union([texts.transform((one): z.output<typeof changesParts> => ({ paths: one })), changesParts]);
+const paths = shorthandFor('paths', z.looseObject({ paths: texts })).transform((one) => one.paths);
+const changes = shorthandFor('paths', z.looseObject({ paths: texts, compare_to: z.string().optional() }));
 const matrix = z.array(z.record(z.string(), z.union([scalar.transform((one) => [one]), z.array(scalar)])));
 /** Another job that has to end before; `job` is absent, or of elsewhere, when it is one of another pipeline. */
-const needParts = z.looseObject({
-  job: z.string().optional(),
-  artifacts: z.boolean().optional(),
-  optional: z.boolean().optional(),
-  project: z.unknown().optional(),
-  pipeline: z.unknown().optional(),
-  /** Only these of its parallel jobs. */
-  parallel: z.looseObject({ matrix: matrix }).optional(),
-});
-const need = z.union([z.string().transform((job): z.output<typeof needParts> => ({ job })), needParts]);
+const need = shorthandFor(
+  'job',
+  z.looseObject({
+    job: z.string().optional(),
+    artifacts: z.boolean().optional(),
+    optional: z.boolean().optional(),
+    project: z.unknown().optional(),
+    pipeline: z.unknown().optional(),
+    /** Only these of its parallel jobs. */
+    parallel: z.looseObject({ matrix }).optional(),
+  }),
+);
 
 const rule = z.looseObject({
   if: z.string().optional(),
@@ -72,23 +76,29 @@ const rule = z.looseObject({
   variables: variables.optional(),
   needs: z.array(need).optional(),
 });
-const refsParts = z.looseObject({ refs: texts.optional(), variables: texts.optional(), changes: changes.optional() });
-const refs = z.union([texts.transform((one): z.output<typeof refsParts> => ({ refs: one })), refsParts]);
-const imageParts = z.looseObject({
-  name: z.string(),
-  entrypoint: texts.optional(),
-  docker: z.looseObject({ user: z.coerce.string().optional() }).optional(),
-  pull_policy: texts.optional(),
-});
-const image = z.union([z.string().transform((name): z.output<typeof imageParts> => ({ name })), imageParts]);
-const serviceParts = z.looseObject({
-  name: z.string(),
-  alias: z.string().optional(),
-  entrypoint: texts.optional(),
-  command: texts.optional(),
-  variables: variables.optional(),
-});
-const service = z.union([z.string().transform((name): z.output<typeof serviceParts> => ({ name })), serviceParts]);
+const refs = shorthandFor(
+  'refs',
+  z.looseObject({ refs: texts.optional(), variables: texts.optional(), changes: changes.optional() }),
+);
+const image = shorthandFor(
+  'name',
+  z.looseObject({
+    name: z.string(),
+    entrypoint: texts.optional(),
+    docker: z.looseObject({ user: z.coerce.string().optional() }).optional(),
+    pull_policy: texts.optional(),
+  }),
+);
+const service = shorthandFor(
+  'name',
+  z.looseObject({
+    name: z.string(),
+    alias: z.string().optional(),
+    entrypoint: texts.optional(),
+    command: texts.optional(),
+    variables: variables.optional(),
+  }),
+);
 const cacheKey = z.union([scalar, z.looseObject({ files: texts, prefix: z.string().optional() })]);
 const cache = z.looseObject({
   key: cacheKey.nullish(),
@@ -97,16 +107,15 @@ const cache = z.looseObject({
   policy: z.string().optional(),
   when: z.string().optional(),
 });
-const environmentParts = z.looseObject({
-  name: z.string(),
-  url: z.string().nullish(),
-  action: z.string().optional(),
-  deployment_tier: z.string().optional(),
-});
-const environment = z.union([
-  z.string().transform((name): z.output<typeof environmentParts> => ({ name })),
-  environmentParts,
-]);
+const environment = shorthandFor(
+  'name',
+  z.looseObject({
+    name: z.string(),
+    url: z.string().nullish(),
+    action: z.string().optional(),
+    deployment_tier: z.string().optional(),
+  }),
+);
 
 const inherits = z.union([z.boolean(), z.array(z.string())]);
 const retry = z.union([
@@ -315,7 +324,7 @@ async function checkFiles(dir: string, path: string, seen: Set<string>): Promise
     uniqueKeys: false,
     logLevel: 'error',
   });
-  for (const document of Array.isArray(documents) ? documents : []) {
+  for (const document of documents) {
     const [error] = document.errors;
     if (error) {
       const { line, col } = lineCounter.linePos(error.pos[0]);
@@ -326,7 +335,7 @@ async function checkFiles(dir: string, path: string, seen: Set<string>): Promise
   }
   let last: unknown;
   try {
-    last = Array.isArray(documents) ? documents.at(-1)?.toJS() : undefined;
+    last = documents.at(-1)?.toJS();
   } catch (cause) {
     throw new PipelineError(`${path} cannot be read: ${reasonOf(cause)}`);
   }
@@ -335,10 +344,8 @@ async function checkFiles(dir: string, path: string, seen: Set<string>): Promise
     refuseManyJobs(`${path}: job '${name}'`, Object(content).parallel);
     for (const one of [content].flat()) refuseConditions(path, name, Object(one));
   }
-  const { include: includes } = own;
   let all: Written = {};
-  for (const one of Array.isArray(includes) ? includes : [includes]) {
-    if (one === undefined) continue;
+  for (const one of [own.include ?? []].flat()) {
     const local: unknown = typeof one === 'string' ? one : Object(one).local;
     if (typeof local === 'string' && !/[*$]|^https?:/.test(local))
       all = { ...all, ...(await checkFiles(dir, local.replace(/^\/+/, ''), seen)) };
@@ -411,19 +418,8 @@ async function expandedText({
   const file = join(dir, state, 'variables.yml');
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, asciiJson(values), { mode: 0o600 });
-  const words = [
-    reader,
-    '--preview',
-    '--file',
-    definitionFile,
-    '--no-evaluate-rule-changes',
-    '--state-dir',
-    state,
-    '--variables-file',
-    join(state, 'variables.yml'),
-    '--home',
-    folder,
-  ];
+  const words = [reader, '--preview', '--no-evaluate-rule-changes', '--file', definitionFile, '--home', folder];
+  words.push('--state-dir', state, '--variables-file', join(state, 'variables.yml'));
   const { stdout } = await runProgram(process.execPath, words, {
     cwd: dir,
     env: { ...env, FORCE_COLOR: '0', NO_COLOR: '1', GIT_TERMINAL_PROMPT: '0', CI_BUILDS_DIR: `${folder}/` },

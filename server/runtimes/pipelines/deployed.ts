@@ -6,7 +6,7 @@ import { plainLogRoutes } from '../../api/routes/logs.ts';
 import { windowRoutes } from '../../api/routes/window.ts';
 import { reasonOf } from '../../model/errors.ts';
 import type { PipelineApp, PipelineRun } from '../../model/pipeline-run.ts';
-import type { PlatformCalls } from './platform-calls.ts';
+import { type PlatformCalls, unlessMissing } from './platform-calls.ts';
 
 /** Time from the deployment of an app to its first response, while it reports nothing. */
 const LIMIT_MS = 60_000;
@@ -110,7 +110,8 @@ async function look(
   watching: Watching,
 ): Promise<Finding> {
   if (containerId === undefined) return responsesOf(urls, {}, watching);
-  const record = await recordOf(platform, containerId);
+  const path = `/meta/root/containers/${encodeURIComponent(containerId)}`;
+  const record = await unlessMissing(platform.json('GET', path, container));
   if (!record) return failed('its container was deleted');
   const { status, status_detail: detail, image, num_instances: wanted = 1 } = record.properties;
   const reason = detail?.reason;
@@ -167,15 +168,6 @@ async function responsesOf(
 }
 
 const failed = (problem: string): Finding => ({ app: { problem }, isGood: false });
-
-async function recordOf(platform: PlatformCalls, id: string): Promise<z.output<typeof container> | undefined> {
-  try {
-    return await platform.json('GET', `/meta/root/containers/${encodeURIComponent(id)}`, container);
-  } catch (failure) {
-    if (Object(failure).status === 404) return undefined;
-    throw failure;
-  }
-}
 
 /** Prints the state and the end of the log of a container that does not serve. */
 async function tellState(

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { chmod } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestOptions, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -44,9 +45,7 @@ export interface BrokerOptions {
 export async function openDockerBroker(options: BrokerOptions): Promise<{ close(): void }> {
   const calls = new JobCalls(options);
   const checked = (req: IncomingMessage) =>
-    calls
-      .checked(req)
-      .catch((failure): Refusal => ({ status: 400, message: `the request cannot be read: ${failure}` }));
+    calls.checked(req).catch((failure) => refusal(400, `the request cannot be read: ${failure}`));
   const onward = (req: IncomingMessage, { path, body }: Allowed): RequestOptions => {
     const { 'transfer-encoding': _chunked, ...headers } = req.headers;
     const sent = body ? { ...headers, 'content-length': String(body.length) } : req.headers;
@@ -55,7 +54,7 @@ export async function openDockerBroker(options: BrokerOptions): Promise<{ close(
   const server = createServer(NO_TIME_LIMITS, (req, res) => {
     void checked(req)
       .then((result) => {
-        if ('status' in result) refuse(res, result);
+        if ('status' in result) respond(res, result);
         else passOn(req, res, onward(req, result), { body: result.body });
       })
       // Such as headers that Node.js does not send.
@@ -66,15 +65,13 @@ export async function openDockerBroker(options: BrokerOptions): Promise<{ close(
     const length = Number(req.headers['content-length'] ?? 0);
     void checked(req)
       .then((result) => {
-        if ('status' in result) refuseUpgrade(socket, result);
+        if ('status' in result) respondToUpgrade(socket, result);
         else passOnUpgrade({ socket, head: head.subarray(length) }, onward(req, result), head.subarray(0, length));
       })
       .catch(() => socket.destroy());
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.path, () => resolve());
-  });
+  server.listen(options.path);
+  await once(server, 'listening');
   // The folder is private; in the container, any user of the image may use the socket.
   await chmod(options.path, 0o666);
   return {
@@ -92,18 +89,19 @@ interface Allowed {
 }
 
 /** A response that does not come from the engine. */
-interface Refusal {
+interface OwnResponse {
   status: number;
-  message?: string;
-  body?: string;
+  /** JSON. */
+  text: string;
 }
 
-function refuse(res: ServerResponse, { status, body, message }: Refusal): void {
-  res.writeHead(status, { 'Content-Type': 'application/json' }).end(body ?? JSON.stringify({ message }));
+const refusal = (status: number, message: string): OwnResponse => ({ status, text: JSON.stringify({ message }) });
+
+function respond(res: ServerResponse, { status, text }: OwnResponse): void {
+  res.writeHead(status, { 'Content-Type': 'application/json' }).end(text);
 }
 
-function refuseUpgrade(socket: Duplex, { status, message }: Refusal): void {
-  const text = JSON.stringify({ message });
+function respondToUpgrade(socket: Duplex, { status, text }: OwnResponse): void {
   const lines = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`, 'Connection: close'];
   socket.end(`HTTP/1.1 ${status} Refused\r\n${lines.join('\r\n')}\r\n\r\n${text}`);
 }
@@ -118,14 +116,13 @@ class JobCalls {
     this.#options = options;
   }
 
-  async checked(req: IncomingMessage): Promise<Allowed | Refusal> {
+  async checked(req: IncomingMessage): Promise<Allowed | OwnResponse> {
     const url = new URL(req.url ?? '/', 'http://engine.invalid');
     const call = `${req.method} ${decodeURIComponent(url.pathname).replace(/^\/v\d+\.\d+/, '')}`;
-    const refused = { status: 403, message: `jobs cannot use '${call}' of the container engine` };
+    const refused = refusal(403, `jobs cannot use '${call}' of the container engine`);
     if (call.includes('..')) return refused;
-    const isOnHost = /^(?:host|container:)/.test(url.searchParams.get('networkmode') ?? '');
-    if (isOnHost)
-      return { status: 403, message: 'builds of jobs cannot use the network of the machine or of a container' };
+    if (/^(?:host|container:)/.test(url.searchParams.get('networkmode') ?? ''))
+      return refusal(403, 'builds of jobs cannot use the network of the machine or of a container');
     this.#noteImages(call, url.searchParams);
     const path = `${url.pathname}${url.search}`;
     if (OPEN.some((one) => one.test(call))) return { path };
@@ -141,10 +138,8 @@ class JobCalls {
     if (call === 'POST /containers/create') return this.#containerToCreate(path, Object(await json(req)));
     const { kind = '', id = '' } = OWNED.exec(call)?.groups ?? {};
     if (kind === '') return refused;
-    if (!(await this.#isOwn(kind, id)))
-      return { status: 404, message: `this run has no ${kind.replace(/s$/, '')} ${id}` };
-    const isExec = /^POST \/containers\/[^/]+\/exec$/.test(call);
-    if (!isExec) return { path };
+    if (!(await this.#isOwn(kind, id))) return refusal(404, `this run has no ${kind.replace(/s$/, '')} ${id}`);
+    if (!/^POST \/containers\/[^/]+\/exec$/.test(call)) return { path };
     const asked: unknown = await json(req);
     const kept = Object.entries(Object(asked)).filter(([name]) => name.toLowerCase() !== 'privileged');
     return { path, body: Buffer.from(JSON.stringify(Object.fromEntries(kept))) };
@@ -169,16 +164,16 @@ class JobCalls {
       this.#images.add(withTag(tag ? `${image}:${tag}` : image));
   }
 
-  async #imagesMade(path: string): Promise<Refusal> {
+  async #imagesMade(path: string): Promise<OwnResponse> {
     const all = await this.#ask(path);
     const made = (Array.isArray(all) ? all : []).flatMap((one: unknown) => {
       const RepoTags = [Object(one).RepoTags ?? []].flat().filter((name) => this.#images.has(String(name)));
       return RepoTags.length > 0 ? [{ ...Object(one), RepoTags, RepoDigests: [] }] : [];
     });
-    return { status: 200, body: JSON.stringify(made) };
+    return { status: 200, text: JSON.stringify(made) };
   }
 
-  #containerToCreate(path: string, asked: JsonObject): Allowed | Refusal {
+  #containerToCreate(path: string, asked: JsonObject): Allowed | OwnResponse {
     const { network, mark } = this.#options;
     const host = isJsonObject(asked.HostConfig) ? asked.HostConfig : {};
     const mode = OWN_NETWORK.includes(host.NetworkMode) ? network : host.NetworkMode;
@@ -186,8 +181,7 @@ class JobCalls {
       Object.entries({ ...host, NetworkMode: mode === network || mode === 'none' ? '' : mode }).find(
         ([setting, value]) => !isEmpty(value) && (setting === 'NetworkMode' || !ALLOWED_SETTINGS.has(setting)),
       ) ?? [];
-    if (refusedSetting !== undefined)
-      return { status: 403, message: `containers of jobs cannot have '${refusedSetting}'` };
+    if (refusedSetting !== undefined) return refusal(403, `containers of jobs cannot have '${refusedSetting}'`);
     const kept = Object.entries(asked).filter(([name]) => !SET.includes(name.toLowerCase().toUpperCase()));
     const changed = {
       ...Object.fromEntries(kept),

@@ -39,9 +39,22 @@ const engineInfo = z.object({
 /** Where an engine has its networks: on this machine, in a virtual machine of it, or on another machine. */
 type EngineSite = 'here' | 'virtual machine' | 'elsewhere';
 
-export interface EngineCommandOptions {
+interface EngineCommandOptions {
   env: Readonly<Record<string, string | undefined>>;
+  /** Of what a run has in the engine. */
   mark: string;
+}
+
+interface NewContainer {
+  network: string;
+  /** More options of the command. */
+  options: readonly string[];
+  image: string;
+  /** In place of that of the image. */
+  entrypoint: readonly string[] | undefined;
+  command: readonly string[];
+  variables: Readonly<Record<string, string>>;
+  signal: AbortSignal;
 }
 
 export class EngineCommand {
@@ -102,14 +115,16 @@ export class EngineCommand {
    * Creates a container. Values of variables are not arguments, which are in everybody's list of processes, except of those that would
    * change what this program does.
    */
-  create(args: readonly string[], variables: Readonly<Record<string, string>>, signal: AbortSignal): Promise<string> {
+  async create({ network, options, image, entrypoint, command, variables, signal }: NewContainer): Promise<string> {
     const all = Object.entries(variables);
-    const options = all.flatMap(([name, value]) => ['--env', OF_PROGRAM.test(name) ? `${name}=${value}` : name]);
+    const env = all.flatMap(([name, value]) => ['--env', OF_PROGRAM.test(name) ? `${name}=${value}` : name]);
     const others = Object.fromEntries(all.filter(([name]) => !OF_PROGRAM.test(name)));
-    return this.run(['create', ...this.#labels, ...options, ...args], { signal, variables: others });
+    const [program, ...words] = entrypoint ?? [];
+    const around = ['--network', network, ...options, ...(await this.#outwardHost()), ...env];
+    const within = [...(entrypoint ? ['--entrypoint', program ?? ''] : []), image, ...words, ...command];
+    return this.run(['create', ...this.#labels, ...around, ...within], { signal, variables: others });
   }
 
-  /** Marks what the run has in the engine. */
   get mark(): string {
     return this.#options.mark;
   }
@@ -133,7 +148,7 @@ export class EngineCommand {
   }
 
   /** Options by which a container in a virtual machine finds this machine. Podman's containers do without. */
-  async outwardHost(): Promise<string[]> {
+  async #outwardHost(): Promise<string[]> {
     const isNeeded = this.program === 'docker' && (await this.site()) === 'virtual machine';
     return isNeeded ? [`--add-host=${LOOPBACK_FROM_MACHINE}:host-gateway`] : [];
   }
@@ -151,6 +166,10 @@ export class EngineCommand {
     if (!address.startsWith('tcp://') || this.#options.env.DOCKER_TLS_VERIFY) return undefined;
     const { hostname, port } = new URL(address.replace('tcp:', 'http:'));
     return { hostname, port };
+  }
+
+  inspect(container: string, format: string, signal: AbortSignal): Promise<string> {
+    return this.run(['inspect', '--format', format, container], { signal });
   }
 
   /** Everything that a container printed last. */

@@ -1,39 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inScope, type JobVariable } from './job-variables.ts';
+import { type JobVariable, type RunVariables, winningVariables } from './job-variables.ts';
 import type { PlannedJob } from './plan.ts';
 import { environmentSlug, tierOf } from './predefined.ts';
 import { asVariables, expanded, expandText, type Variables } from './variables.ts';
-
-/** What gives the variables of a run's jobs, what counts least first. */
-export interface RunVariables {
-  /** The server's own. */
-  predefined: Readonly<Record<string, string>>;
-  /** What fits the platform, as a group sets it for its projects. */
-  ofGroup: Readonly<Record<string, string>>;
-  /** The project's, values of files as paths. */
-  ofProject: readonly JobVariable[];
-  /** Given with this very run. */
-  typed: Readonly<Record<string, string>>;
-}
-
-/** What wins over a definition's own variables, for the jobs of an environment. */
-export function winningVariables(
-  { ofGroup, ofProject, typed }: RunVariables,
-  environment: string | undefined,
-): Variables {
-  const scoped = inScope(ofProject, environment).map(({ key, value, isRaw, isFile }) => [
-    key,
-    { value, isRaw: isRaw || isFile },
-  ]);
-  return { ...asVariables(ofGroup), ...Object.fromEntries(scoped), ...asVariables(typed) };
-}
-
-/** Variables of jobs without an environment, in addition to those of the definition. */
-export function givenValues(run: RunVariables): Record<string, string> {
-  const winning = Object.entries(winningVariables(run, undefined)).map(([name, { value }]) => [name, value]);
-  return { ...run.predefined, ...Object.fromEntries(winning) };
-}
 
 /** Writes the project's variables that are files, and gives them their paths; undefined: there are none. */
 export async function placeFiles(

@@ -11,8 +11,9 @@ import { projectDirInContainer, usesDocker } from './container-job.ts';
 import type { JobDefinition } from './definition.ts';
 import type { EngineCommand } from './engine-command.ts';
 import { git } from './git.ts';
-import { jobVariables, type RunVariables } from './job-environment.ts';
+import { jobVariables } from './job-environment.ts';
 import { jobScripts } from './job-script.ts';
+import type { RunVariables } from './job-variables.ts';
 import type { PlannedJob } from './plan.ts';
 import type { PlatformCalls } from './platform-calls.ts';
 import { LOOPBACK } from './platform-route.ts';
@@ -43,6 +44,7 @@ export interface ReuseInputs {
   filesDir: string | undefined;
   /** Where the platform is. */
   platformUrls: readonly string[];
+  /** Where images are run; or why they are not. */
   engine: Pick<EngineCommand, 'imageId'> | { absence: string };
   runId: string;
 }
@@ -182,28 +184,26 @@ export class JobReuse {
     const texts = await Promise.all(
       definitionFiles.map((path) => readFile(join(checkout.dir, path), 'utf8').catch(() => '')),
     );
-    const found = await this.#filesWith(['-wE', VOLATILE_WORDS]);
+    const found = await this.#filesWith('-wE', VOLATILE_WORDS);
     if (found.length > MAX_FILES) return [{ name: '', isForAll: true }];
     return Promise.all(
       found.map(async (path) => {
         const name = basename(path);
         // A file that only scripts of jobs name concerns these jobs.
         const isNamed = texts.some((text) => text.includes(name));
-        return { name, isForAll: !isNamed || (await this.#filesWith(['-F', name])).some((one) => one !== path) };
+        return { name, isForAll: !isNamed || (await this.#filesWith('-F', name)).some((one) => one !== path) };
       }),
     );
   }
 
-  async #filesWith(pattern: readonly string[]): Promise<string[]> {
+  async #filesWith(option: '-wE' | '-F', text: string): Promise<string[]> {
     const { checkout, definitionFiles } = this.#options;
-    const [options = '', text = ''] = pattern;
-    const found = await git(checkout.dir, ['grep', '-lz', options, '-e', text, '--', '.', ':!*.md']).catch(
-      (failure) => {
-        // Its exit code for no file.
-        if (failure.message.startsWith('Command failed')) return '';
-        throw failure;
-      },
-    );
+    const args = ['grep', '-lz', option, '-e', text, '--', '.', ':!*.md'];
+    const found = await git(checkout.dir, args).catch((failure) => {
+      // Its exit code for no file.
+      if (failure.message.startsWith('Command failed')) return '';
+      throw failure;
+    });
     return found.split('\0').filter((path) => path !== '' && !definitionFiles.includes(path));
   }
 }

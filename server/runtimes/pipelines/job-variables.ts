@@ -2,6 +2,7 @@ import { matchesStars } from '../../model/star-pattern.ts';
 import { earlyReaderOf } from '../../model/variable-readers.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { ScmVariableRecord } from './scm-client.ts';
+import { asVariables, type Variables } from './variables.ts';
 
 export interface JobVariable {
   key: string;
@@ -61,4 +62,34 @@ export function inScope(all: readonly JobVariable[], environment: string | undef
     ({ scope }) => scope === '*' || (environment !== undefined && matchesStars(scope, environment)),
   );
   return meant.sort((one, other) => one.level - other.level || one.scope.length - other.scope.length);
+}
+
+/** What gives the variables of a run's jobs, what counts least first. */
+export interface RunVariables {
+  /** The server's own. */
+  predefined: Readonly<Record<string, string>>;
+  /** What fits the platform, as a group sets it for its projects. */
+  ofGroup: Readonly<Record<string, string>>;
+  /** The project's, values of files as paths. */
+  ofProject: readonly JobVariable[];
+  /** Given with this very run. */
+  typed: Readonly<Record<string, string>>;
+}
+
+/** What wins over a definition's own variables, for the jobs of an environment. */
+export function winningVariables(
+  { ofGroup, ofProject, typed }: RunVariables,
+  environment: string | undefined,
+): Variables {
+  const scoped = inScope(ofProject, environment).map(({ key, value, isRaw, isFile }) => [
+    key,
+    { value, isRaw: isRaw || isFile },
+  ]);
+  return { ...asVariables(ofGroup), ...Object.fromEntries(scoped), ...asVariables(typed) };
+}
+
+/** Variables of jobs without an environment, in addition to those of the definition. */
+export function givenValues(run: RunVariables): Record<string, string> {
+  const winning = Object.entries(winningVariables(run, undefined)).map(([name, { value }]) => [name, value]);
+  return { ...run.predefined, ...Object.fromEntries(winning) };
 }

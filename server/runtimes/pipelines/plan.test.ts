@@ -17,7 +17,7 @@ function plan(jobs: Readonly<Record<string, Partial<JobDefinition>>>) {
     workflowRules: undefined,
     jobs: new Map(defined),
   };
-  return planOf({ definition, facts, before: {}, after: {} });
+  return planOf(definition, facts, { predefined: {}, ofGroup: {}, ofProject: [], typed: {} }).jobs;
 }
 const needs = (...names: string[]) => names.map((job) => ({ job }));
 

@@ -1,4 +1,5 @@
 import type { AllowFailure, Definition, JobDefinition } from './definition.ts';
+import { type RunVariables, winningVariables } from './job-variables.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { DEFINITION } from './repository.ts';
 import { decisionOn, matchingRule, partOf, type RuleFacts } from './rules.ts';
@@ -28,30 +29,32 @@ export interface PlannedJob {
   resourceGroup: string | undefined;
 }
 
-export interface PlanOptions {
-  definition: Definition;
-  facts: RuleFacts;
-  /** What every job has before the definition's: the server's own; and what wins over it: the project's, and those typed. */
-  before: Variables;
-  after: Variables;
-  /** A job that does not take part, and the rule that decides. */
-  onLeftOut?(name: string, decision: string | undefined): void;
+export interface Plan {
+  /** By stages. */
+  jobs: PlannedJob[];
+  /** Jobs that do not take part, and the rule that decides. */
+  leftOut: { name: string; decision: string | undefined }[];
 }
 
 /**
- * The jobs that join a pipeline, by stages.
+ * The jobs that join a pipeline.
  *
  * @throws PipelineError for one that needs what is not there, and for jobs that wait for each other
  */
-export function planOf({ definition, facts, before, after, onLeftOut }: PlanOptions): PlannedJob[] {
+export function planOf(definition: Definition, facts: RuleFacts, variables: RunVariables): Plan {
+  // The server's own, which the definition's win over, and the project's and typed ones, which win over those.
+  const before = asVariables(variables.predefined);
+  const after = winningVariables(variables, undefined);
+  const leftOut: Plan['leftOut'] = [];
   // Refused whichever jobs join, as the server does.
   refuseCycle(
     [...definition.jobs].map(
       ([name, { needs }]) => [name, needsHere(needs)?.map(({ job = '' }) => job) ?? []] as const,
     ),
   );
-  const workflow = workflowVariables({ definition, facts, before, after });
-  if (!workflow) return [];
+  const ofWorkflow = expanded({ ...before, ...asVariables(definition.variables), ...after });
+  const workflow = workflowVariables(definition.workflowRules, ofWorkflow, facts);
+  if (!workflow) return { jobs: [], leftOut };
   const global = { ...definition.variables, ...workflow };
   const parts = [...definition.jobs].flatMap(([base, job]) =>
     instancesOf(base, job).flatMap(({ name, matrix, node }) => {
@@ -63,7 +66,7 @@ export function planOf({ definition, facts, before, after, onLeftOut }: PlanOpti
         return [
           { name, base, job, part, node, decision, values, variables: { ...own, ...asVariables(part.variables) } },
         ];
-      onLeftOut?.(name, decision);
+      leftOut.push({ name, decision });
       return [];
     }),
   );
@@ -107,7 +110,7 @@ export function planOf({ definition, facts, before, after, onLeftOut }: PlanOpti
     };
   });
   refuseCycle(planned.map((job) => [job.name, awaitedBy(job, planned, definition.stages)] as const));
-  return planned;
+  return { jobs: planned, leftOut };
 }
 
 type Need = NonNullable<JobDefinition['needs']>[number];
@@ -144,10 +147,13 @@ function refuseCycle(jobs: Iterable<readonly [name: string, awaited: readonly st
 }
 
 /** Variables of the matching workflow rule; undefined if the workflow has no pipeline. */
-function workflowVariables({ definition, facts, before, after }: PlanOptions): Record<string, string> | undefined {
-  const { workflowRules, variables } = definition;
-  if (!workflowRules) return {};
-  const rule = matchingRule(workflowRules, expanded({ ...before, ...asVariables(variables), ...after }), facts);
+function workflowVariables(
+  rules: Definition['workflowRules'],
+  variables: Readonly<Record<string, string>>,
+  facts: RuleFacts,
+): Record<string, string> | undefined {
+  if (!rules) return {};
+  const rule = matchingRule(rules, variables, facts);
   return !rule || rule.when === 'never' ? undefined : (rule.variables ?? {});
 }
 

@@ -24,6 +24,14 @@ export class KeyPairCalls extends RowClient {
   }
 }
 
+/** Undefined where the record that is asked for does not exist. */
+export async function unlessMissing<T>(call: Promise<T>): Promise<T | undefined> {
+  return call.catch((failure) => {
+    if (Object(failure).status === 404) return undefined;
+    throw failure;
+  });
+}
+
 /** Address and token of the mock GitLab; throws PipelineError without permission. */
 export async function scmOf(platform: PlatformCalls): Promise<{ url: string; apiUrl: string; token: string }> {
   const { url, apiUrl, token } = await platform.ask(deliveryRoutes.readScm);

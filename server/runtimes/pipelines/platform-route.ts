@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestOptions, type Server } from 'node:http';
 import { BlockList, isIPv4 } from 'node:net';
+import { listenAt } from '../../api/server/listening.ts';
 import { NO_TIME_LIMITS, passOn, passOnUpgrade } from './pass-on.ts';
 
 /** Network of a job in a container engine. */
@@ -61,13 +62,8 @@ export async function openPlatformRoute(
       });
       server.on('request', (req, res) => passOn(req, res, onward(req, { port, host, name }), { translate }));
       server.on('upgrade', (req, socket, head) => passOnUpgrade({ socket, head }, onward(req, { port, host, name })));
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(0, gateway, () => resolve());
-      });
+      const { port: ownPort } = await listenAt(server, { host: gateway, port: 0 });
       servers.push(server);
-      const address = server.address();
-      const ownPort = address !== null && typeof address === 'object' ? address.port : 0;
       // However a variable writes the loopback address.
       const names = `(?<![\\w.-])(?:127\\.[\\d.]+|(?:[\\w-]+\\.)*localhost|\\[::1\\])`;
       places.push({ pattern: new RegExp(`${names}:${port}(?!\\d)`, 'g'), here: `${name}:${ownPort}` });

@@ -16,7 +16,7 @@ import { masked } from '../../model/rules/masked-text.ts';
 import { keepArtifacts, keepVariables, keptPlace } from './artifacts.ts';
 import type { Checkout } from './checkout.ts';
 import { type ChildOptions, ChildPipelines, type ExpectedChild, jobsIn } from './child-pipeline.ts';
-import type { ChosenJobs } from './choose-jobs.ts';
+import { type ChosenJobs, isAmong } from './choose-jobs.ts';
 import { appsOf, whenItAnswers } from './deployed.ts';
 import { diskFullError } from './disk-full-error.ts';
 import { EngineCommand } from './engine-command.ts';
@@ -25,7 +25,6 @@ import { type JobsOptions, runJob, withoutEngine } from './job-execution.ts';
 import { JobReuse } from './job-reuse.ts';
 import { CANCELED, PipelineError } from './pipeline-error.ts';
 import type { PipelineContext, PipelineEnd, PipelineRequest } from './pipeline-request.ts';
-import type { PlannedJob } from './plan.ts';
 import type { RunFolder } from './run-folder.ts';
 import { RunLog } from './run-log.ts';
 import { runJobs, type SkipReason } from './schedule.ts';
@@ -96,11 +95,6 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
     log.end();
   }
 }
-
-const isAmong =
-  (only: readonly string[]) =>
-  ({ name, base }: PlannedJob) =>
-    only.includes(name) || only.includes(base);
 
 /** Records the run on the platform, if its jobs can run. */
 async function beginRun({ asked, around, folder, start, chosen, children }: RecordedRunOptions) {

@@ -10,8 +10,8 @@ import { type Checkout, makeCheckout } from './checkout.ts';
 import { type ExpectedChild, expectedChildren, isTrigger, jobsIn } from './child-pipeline.ts';
 import { type ChosenJobs, chooseJobs, printFindings, requireVariables } from './choose-jobs.ts';
 import { diskFullError } from './disk-full-error.ts';
-import { givenValues, placeFiles, type RunVariables } from './job-environment.ts';
-import { projectVariables } from './job-variables.ts';
+import { placeFiles } from './job-environment.ts';
+import { givenValues, projectVariables, type RunVariables } from './job-variables.ts';
 import { findingsIn } from './keywords.ts';
 import { CANCELED, PipelineError } from './pipeline-error.ts';
 import type { PipelineContext, PipelineEnd, PipelineRequest, PlanOfJobs } from './pipeline-request.ts';
@@ -63,14 +63,13 @@ export async function runPipeline(asked: PipelineRequest, around: PipelineContex
 }
 
 async function runOnce(asked: PipelineRequest, around: PipelineContext, folder: RunFolder): Promise<PipelineEnd> {
-  const { platform, say } = around;
   const prepared = await prepare(asked, around, folder);
-  const key = await makePipelineKey(platform, asked.target.account);
+  const key = await makePipelineKey(around.platform, asked.target.account);
   try {
     await folder.note({ apiKey: key.key });
     return await runWithKey(prepared, key);
   } finally {
-    await key.end().catch(() => say("the pipeline's API key could not be revoked"));
+    await key.end().catch(() => around.say("the pipeline's API key could not be revoked"));
   }
 }
 
@@ -81,7 +80,8 @@ type PipelineKey = Awaited<ReturnType<typeof makePipelineKey>>;
 async function prepare(asked: PipelineRequest, around: PipelineContext, folder: RunFolder) {
   const { repository } = asked;
   const { platform, signal, say } = around;
-  const typed = { ...(await variablesOfSample(asked, around)), ...asked.typed };
+  const isSampleBuilt = !asked.isKept && (asked.only.length === 0 || asked.only.includes('build'));
+  const typed = { ...(isSampleBuilt && (await sampleBase(around))), ...asked.typed };
   const { url: scmUrl, apiUrl, token } = await scmOf(platform);
   const scm = new ScmClient(apiUrl, token);
   const project = await scm.ensureProject(
@@ -110,11 +110,11 @@ async function prepare(asked: PipelineRequest, around: PipelineContext, folder: 
 
 /** Chooses the jobs, and runs or only shows them. */
 async function runWithKey(prepared: Prepared, key: PipelineKey): Promise<PipelineEnd> {
-  const { asked, around, folder, scm, project, checkout, mergeRequest } = prepared;
+  const { asked, around, folder, project, checkout, mergeRequest } = prepared;
   const { signal, say } = around;
   const { branch, dir: repositoryDir } = asked.repository;
   const { jobTokenId, secrets, filesDir, variablesFor } = await variablesOf(prepared, key);
-  const chosen = await chooseJobs({ asked, around, folder: folder.path, checkout, project, variablesFor });
+  const chosen = await chooseJobs({ ...prepared, variablesFor });
   const { source, variables } = chosen;
   const children = await expectedChildren(chosen.jobs, variables, {
     checkoutDir: checkout.dir,
@@ -151,14 +151,12 @@ async function runWithKey(prepared: Prepared, key: PipelineKey): Promise<Pipelin
   };
   signal.throwIfAborted();
   await prepared.pushing;
-  return recordedRun({ asked, around, folder, scm, project, checkout, start, chosen, children, filesDir, secrets });
+  return recordedRun({ ...prepared, start, chosen, children, filesDir, secrets });
 }
 
 /** The variables of the run's jobs, for each source that its pipeline may have, and what of them is secret. */
-async function variablesOf(
-  { asked, around, folder, typed, scmUrl, token, scm, project, checkout, beforeSha, mergeRequest }: Prepared,
-  key: PipelineKey,
-) {
+async function variablesOf(prepared: Prepared, key: PipelineKey) {
+  const { asked, around, folder, typed, token, scm, project } = prepared;
   const { branch, isTag } = asked.repository;
   const { default_branch: defaultBranch } = project;
   const ofProject = projectVariables(await scm.variables(project), { branch, defaultBranch });
@@ -183,15 +181,11 @@ async function variablesOf(
       // A default, which other sources override.
       APP_SERVICE_PORT: DEFAULT_SERVICE_PORT,
       ...predefinedVariables({
+        ...prepared,
         runId: jobTokenId,
         source,
         branch,
         isTag: isTag === true,
-        beforeSha,
-        checkout,
-        project,
-        mergeRequest,
-        scmUrl,
         jobToken,
         createdAt: new Date().toISOString().replace(/\.\d+/, ''),
         isProtected: branch === defaultBranch,
@@ -202,15 +196,6 @@ async function variablesOf(
     typed,
   });
   return { jobTokenId, secrets, filesDir, variablesFor };
-}
-
-/** Variables of the sample app's pipeline, in addition to those of the command line. */
-async function variablesOfSample(
-  { isKept, only }: PipelineRequest,
-  around: PipelineContext,
-): Promise<Record<string, string>> {
-  const builds = only.length === 0 || only.includes('build');
-  return isKept || !builds ? {} : sampleBase(around);
 }
 
 /** What one should know of the working tree. */

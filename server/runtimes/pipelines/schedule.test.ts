@@ -9,17 +9,16 @@ import { runJobs } from './schedule.ts';
 /** Runs a push pipeline of these jobs, of which `bad` ones fail; what became of each, in this order, and how many ran at once. */
 async function ran(defined: Readonly<Record<string, Partial<JobDefinition>>>, chosen: readonly string[] = []) {
   const stages = ['build', 'test', 'deploy'];
-  const jobs = planOf({
-    definition: {
+  const { jobs } = planOf(
+    {
       stages,
       variables: {},
       workflowRules: undefined,
       jobs: new Map(Object.entries(defined).map(([name, one]) => [name, { stage: 'test', variables: {}, ...one }])),
     },
-    facts: { source: 'push', branch: 'a', files: [], changed: () => [], hasWorkflowRules: false },
-    before: {},
-    after: {},
-  });
+    { source: 'push', branch: 'a', files: [], changed: () => [], hasWorkflowRules: false },
+    { predefined: {}, ofGroup: {}, ofProject: [], typed: {} },
+  );
   const log: string[] = [];
   let running = 0;
   let atOnce = 0;

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { requestText, within } from '../../api/client/send-request.ts';
-import { reasonOf } from '../../model/errors.ts';
-import { jsonIn } from '../../model/json.ts';
+import { jsonBody, type RefusedCall, RowClient } from '../../api/client/route-client.ts';
 import { PipelineError } from './pipeline-error.ts';
+import { unlessMissing } from './platform-calls.ts';
 
 /** The most that a page of a list has. */
 const PAGE_SIZE = 100;
@@ -45,18 +44,25 @@ export type ScmMergeRequestRecord = z.output<typeof mergeRequest>;
 export type ScmVariableRecord = z.output<typeof variable> & { level: number };
 
 /** Speaks to a source-control server as an integration does. */
-export class ScmClient {
-  readonly #apiUrl: string;
-  readonly #token: string;
-
+export class ScmClient extends RowClient {
   /** @param apiUrl base of the projects' API, as `SCM_API_URL` */
   constructor(apiUrl: string, token: string) {
-    this.#apiUrl = apiUrl;
-    this.#token = token;
+    super(apiUrl, () => undefined, { timeoutMs: TIMEOUT_MS, headers: { 'PRIVATE-TOKEN': token } });
+  }
+
+  protected refused({ method, path, status, text }: RefusedCall): PipelineError {
+    const url = `${this.baseUrl}${path}`;
+    const message =
+      status === 404 ? `the mock GitLab has no ${url}` : `the mock GitLab rejected ${method} ${url}: ${status} ${text}`;
+    return Object.assign(new PipelineError(message, 1), { status });
+  }
+
+  protected failed(reason: string): PipelineError {
+    return new PipelineError(`the mock GitLab at ${reason}`, 1);
   }
 
   findProject(path: string): Promise<ScmProjectRecord | undefined> {
-    return this.#call('GET', `/${encodeURIComponent(path)}`, project);
+    return unlessMissing(this.json('GET', `/${encodeURIComponent(path)}`, project));
   }
 
   /** The project of a path such as `fern-moss/shop`; created if it does not exist. */
@@ -65,7 +71,7 @@ export class ScmClient {
     if (found) return found;
     const slash = path.lastIndexOf('/');
     const name = path.slice(slash + 1);
-    return this.#demand('POST', '', project, { name, path: name, namespace: path.slice(0, slash) });
+    return this.json('POST', '', project, jsonBody({ name, path: name, namespace: path.slice(0, slash) }));
   }
 
   /** The open merge request of a branch; created if there is none. */
@@ -74,20 +80,20 @@ export class ScmClient {
     if (open) return open;
     const { id, default_branch } = project;
     const asked = { source_branch: branch, target_branch: default_branch, title };
-    return this.#demand('POST', `/${id}/merge_requests`, mergeRequest, asked);
+    return this.json('POST', `/${id}/merge_requests`, mergeRequest, jsonBody(asked));
   }
 
   async findMergeRequest({ id }: ScmProjectRecord, branch: string): Promise<ScmMergeRequestRecord | undefined> {
     const query = new URLSearchParams({ source_branch: branch, state: 'opened' });
-    return (await this.#demand('GET', `/${id}/merge_requests?${query}`, z.array(mergeRequest)))[0];
+    return (await this.json('GET', `/${id}/merge_requests?${query}`, z.array(mergeRequest)))[0];
   }
 
   async addNote({ id }: ScmProjectRecord, iid: number, body: string): Promise<void> {
-    await this.#demand('POST', `/${id}/merge_requests/${iid}/notes`, z.looseObject({}), { body });
+    await this.text('POST', `/${id}/merge_requests/${iid}/notes`, jsonBody({ body }));
   }
 
   async closeMergeRequest({ id }: ScmProjectRecord, iid: number): Promise<void> {
-    await this.#demand('PUT', `/${id}/merge_requests/${iid}`, mergeRequest, { state_event: 'close' });
+    await this.text('PUT', `/${id}/merge_requests/${iid}`, jsonBody({ state_event: 'close' }));
   }
 
   /** The environment with a name; created if it does not exist, and made available again if it was stopped. */
@@ -95,21 +101,21 @@ export class ScmClient {
     const found = await this.environment(project, name);
     if (found?.state === 'available') return found;
     // A stopped one begins again: where it was is nowhere any more.
-    if (found) await this.#send('DELETE', `/${project.id}/environments/${found.id}`);
-    return this.#demand('POST', `/${project.id}/environments`, environment, { name });
+    if (found) await unlessMissing(this.text('DELETE', `/${project.id}/environments/${found.id}`));
+    return this.json('POST', `/${project.id}/environments`, environment, jsonBody({ name }));
   }
 
   async setUrl({ id }: ScmProjectRecord, one: ScmEnvironmentRecord, url: string): Promise<void> {
-    await this.#demand('PUT', `/${id}/environments/${one.id}`, environment, { external_url: url });
+    await this.text('PUT', `/${id}/environments/${one.id}`, jsonBody({ external_url: url }));
   }
 
   async stopEnvironment({ id }: ScmProjectRecord, one: ScmEnvironmentRecord): Promise<void> {
-    await this.#demand('POST', `/${id}/environments/${one.id}/stop`, z.looseObject({}), {});
+    await this.text('POST', `/${id}/environments/${one.id}/stop`, jsonBody({}));
   }
 
   async environment({ id }: ScmProjectRecord, name: string): Promise<ScmEnvironmentRecord | undefined> {
     const query = new URLSearchParams({ name, per_page: '100' });
-    return (await this.#demand('GET', `/${id}/environments?${query}`, z.array(environment)))[0];
+    return (await this.json('GET', `/${id}/environments?${query}`, z.array(environment)))[0];
   }
 
   /** Those of its groups from the outermost one, then its own: of one key the last one counts. */
@@ -120,39 +126,11 @@ export class ScmClient {
     for (const [level, owner] of [...owners, `/${id}`].entries()) {
       for (let page = 1, isLast = false; !isLast; page += 1) {
         const query = `variables?per_page=${PAGE_SIZE}&page=${page}`;
-        const found = await this.#demand('GET', `${owner}/${query}`, z.array(variable));
+        const found = await this.json('GET', `${owner}/${query}`, z.array(variable));
         all.push(...found.map((one) => ({ ...one, level })));
         isLast = found.length < PAGE_SIZE;
       }
     }
     return all;
-  }
-
-  async #demand<T>(method: string, path: string, schema: z.ZodType<T>, body?: object): Promise<T> {
-    const answer = await this.#call(method, path, schema, body);
-    if (answer !== undefined) return answer;
-    throw new PipelineError(`the mock GitLab has no ${this.#apiUrl}${path}`, 1);
-  }
-
-  /** Undefined if it does not exist. */
-  async #call<T>(method: string, path: string, schema: z.ZodType<T>, body?: object): Promise<T | undefined> {
-    const text = await this.#send(method, path, body);
-    return text === undefined ? undefined : schema.parse(jsonIn(text));
-  }
-
-  async #send(method: string, path: string, body?: object): Promise<string | undefined> {
-    const url = `${this.#apiUrl}${path}`;
-    const { status, text } = await requestText(url, {
-      method,
-      headers: { 'PRIVATE-TOKEN': this.#token, ...(body && { 'Content-Type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-      limits: within(TIMEOUT_MS),
-      linkLocal: 'all',
-    }).catch((failure: unknown) => {
-      throw new PipelineError(`the mock GitLab at ${url} does not respond: ${reasonOf(failure)}`, 1);
-    });
-    if (status === 404) return undefined;
-    if (status >= 300) throw new PipelineError(`the mock GitLab rejected ${method} ${url}: ${status} ${text}`, 1);
-    return text;
   }
 }

@@ -1,6 +1,6 @@
 import { deliveryRoutes } from '../../api/routes/delivery.ts';
 import { PipelineError } from './pipeline-error.ts';
-import { KeyPairCalls, type PlatformCalls, scmOf } from './platform-calls.ts';
+import { KeyPairCalls, type PlatformCalls, scmOf, unlessMissing } from './platform-calls.ts';
 import { refSlug } from './predefined.ts';
 import { ScmClient } from './scm-client.ts';
 import { makePipelineKey } from './target.ts';
@@ -56,11 +56,5 @@ export async function stopBranch(
 
 /** False if it is already deleted. */
 async function isTaken(platform: PlatformCalls, path: string): Promise<boolean> {
-  try {
-    await platform.text('DELETE', path);
-    return true;
-  } catch (failure) {
-    if (Object(failure).status === 404) return false;
-    throw failure;
-  }
+  return (await unlessMissing(platform.text('DELETE', path))) !== undefined;
 }
