@@ -196,6 +196,9 @@ export class MockCrm {
 
   /** Data about a form besides its fields. */
   #emptyForm(request: IncomingMessage): Omit<Lead, 'oid'> {
+    // In the header of an intercepted call.
+    const executionId = executionHeader.safeParse(request.headers[EXECUTION_HEADER]).data;
+    const sender = executionId && this.#options.senderOf?.(executionId);
     return {
       id: this.#options.newId(),
       receivedAt: new Date(this.#options.nowMs()).toISOString(),
@@ -203,16 +206,8 @@ export class MockCrm {
       mapped: {},
       source: { host: request.headers.host ?? '', path: request.url ?? '/' },
       remote: request.socket.remoteAddress ?? '',
-      ...this.#originOf(request),
+      ...(executionId && { executionId, ...(sender && { sender }) }),
     };
-  }
-
-  /** The invocation in the header of an intercepted call; absent for direct calls. */
-  #originOf(request: IncomingMessage): Pick<Lead, 'executionId' | 'sender'> {
-    const executionId = executionHeader.safeParse(request.headers[EXECUTION_HEADER]).data;
-    if (executionId === undefined) return {};
-    const sender = this.#options.senderOf?.(executionId);
-    return { executionId, ...(sender && { sender }) };
   }
 
   /** Saves a rejected form for display. The sender gets a response even if the disk is full. */

@@ -116,28 +116,29 @@ export class ImageRegistry {
     return join(this.#blobs, digest.slice('sha256:'.length));
   }
 
-  async #find(name: string, wanted: string): Promise<z.output<typeof reference>> {
+  #referencePath(name: string, wanted: string): string {
     if (!TAG.test(wanted) && !DIGEST.test(wanted)) throw new RegistryError(400, 'TAG_INVALID', 'invalid tag');
-    const text = await readFile(join(this.#folderOf(name), wanted), 'utf8').catch(() => undefined);
+    return join(this.#folderOf(name), wanted);
+  }
+
+  async #find(name: string, wanted: string): Promise<z.output<typeof reference>> {
+    const text = await readFile(this.#referencePath(name, wanted), 'utf8').catch(() => undefined);
     if (text === undefined) throw new RegistryError(404, 'MANIFEST_UNKNOWN', `${name} has no ${wanted}`);
     return reference.parse(JSON.parse(text));
   }
 
   async #sendBlob(req: Request, res: Response, digest: string, unless: string, type = 'application/octet-stream') {
     const path = this.#pathOf(digest);
-    const size = await stat(path).then(
-      (found) => found.size,
-      () => undefined,
-    );
-    if (size === undefined) throw new RegistryError(404, unless, `${digest} is not in this registry`);
-    res.set({ 'Content-Type': type, 'Content-Length': String(size), 'Docker-Content-Digest': digest });
+    const found = await statOf(path);
+    if (!found) throw new RegistryError(404, unless, `${digest} is not in this registry`);
+    res.set({ 'Content-Type': type, 'Content-Length': String(found.size), 'Docker-Content-Digest': digest });
     if (req.method === 'HEAD') return void res.end();
     await pipeline(createReadStream(path), res).catch(() => undefined);
   }
 
   async #beginUpload(req: Request, res: Response, name: string): Promise<void> {
     const { mount, digest } = req.query;
-    if (typeof mount === 'string' && DIGEST.test(mount) && (await stat(this.#pathOf(mount)).catch(() => undefined)))
+    if (typeof mount === 'string' && DIGEST.test(mount) && (await statOf(this.#pathOf(mount))))
       return this.#made(res, `/v2/${name}/blobs/${mount}`, mount);
     const id = randomUUID();
     await mkdir(this.#uploads, { recursive: true });
@@ -147,18 +148,21 @@ export class ImageRegistry {
   }
 
   async #showUpload(res: Response, name: string, id: string, status: number): Promise<void> {
-    const found = await stat(join(this.#uploads, id)).catch(() => undefined);
-    if (!found) throw new RegistryError(404, 'BLOB_UPLOAD_UNKNOWN', 'this upload does not exist');
-    const Range = `0-${Math.max(0, found.size - 1)}`;
+    const { size } = await this.#requireUpload(id);
+    const Range = `0-${Math.max(0, size - 1)}`;
     res.set({ Location: `/v2/${name}/blobs/uploads/${id}`, 'Docker-Upload-UUID': id, Range });
     res.status(status).end();
   }
 
+  async #requireUpload(id: string) {
+    const found = await statOf(join(this.#uploads, id));
+    if (!found) throw new RegistryError(404, 'BLOB_UPLOAD_UNKNOWN', 'this upload does not exist');
+    return found;
+  }
+
   /** Appends the body to an upload. */
   async #receive(req: IncomingMessage, id: string): Promise<void> {
-    const path = join(this.#uploads, id);
-    if (!(await stat(path).catch(() => undefined)))
-      throw new RegistryError(404, 'BLOB_UPLOAD_UNKNOWN', 'this upload does not exist');
+    await this.#requireUpload(id);
     this.#usedBytes ??= sizeOf(this.#blobs);
     let bytes = (await this.#usedBytes) + (await sizeOf(this.#uploads));
     const { maxBytes } = this.#options;
@@ -170,7 +174,7 @@ export class ImageRegistry {
         else done(null, chunk);
       },
     });
-    await pipeline(req, limited, createWriteStream(path, { flags: 'a' }));
+    await pipeline(req, limited, createWriteStream(join(this.#uploads, id), { flags: 'a' }));
     if (bytes <= maxBytes) return;
     await this.#discard(id);
     throw full(maxBytes);
@@ -192,7 +196,7 @@ export class ImageRegistry {
   }
 
   async #putManifest(req: Request, res: Response, name: string, wanted: string): Promise<void> {
-    if (!TAG.test(wanted) && !DIGEST.test(wanted)) throw new RegistryError(400, 'TAG_INVALID', 'invalid tag');
+    const named = this.#referencePath(name, wanted);
     const chunks: Buffer[] = [];
     let bytes = 0;
     for await (const chunk of req) {
@@ -211,10 +215,9 @@ export class ImageRegistry {
     const path = join(this.#uploads, randomUUID());
     await writeFile(path, content);
     await this.#keep(path, this.#pathOf(digest));
-    const folder = this.#folderOf(name);
-    await mkdir(folder, { recursive: true });
+    await mkdir(this.#folderOf(name), { recursive: true });
     const text = JSON.stringify({ digest, type: req.headers['content-type'] ?? 'application/json' });
-    for (const one of new Set([digest, wanted])) await writeFile(join(folder, one), text);
+    for (const one of new Set([this.#referencePath(name, digest), named])) await writeFile(one, text);
     this.#made(res, `/v2/${name}/manifests/${digest}`, digest);
   }
 
@@ -229,7 +232,7 @@ export class ImageRegistry {
   /** Makes a complete upload a blob. */
   async #keep(path: string, target: string): Promise<void> {
     await mkdir(this.#blobs, { recursive: true });
-    const isNew = (await stat(target).catch(() => undefined)) === undefined;
+    const isNew = (await statOf(target)) === undefined;
     const { size } = await stat(path);
     await renameFile(path, target);
     const used = (await this.#usedBytes) ?? 0;
@@ -244,15 +247,10 @@ const full = (maxBytes: number) =>
     `the registry of the mock GitLab is full: its limit is ${maxBytes / (1024 * 1024)} MB. Set limits.registryMegabytes to a higher value, or delete the folder 'registry' of the data folder while the platform is stopped`,
   );
 
+const statOf = (path: string) => stat(path).catch(() => undefined);
+
 async function sizeOf(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
-  const sizes = await Promise.all(
-    names.map((name) =>
-      stat(join(folder, name)).then(
-        ({ size }) => size,
-        () => 0,
-      ),
-    ),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
+  const found = await Promise.all(names.map((name) => statOf(join(folder, name))));
+  return found.reduce((sum, one) => sum + (one?.size ?? 0), 0);
 }

@@ -22,42 +22,31 @@ export interface MergeRequestOptions {
   removed: string[];
 }
 
+/** What an option of merge requests sets. */
+const MEMBERS: Readonly<Record<string, (value: string, before: MergeRequestOptions) => Partial<MergeRequestOptions>>> =
+  {
+    create: () => ({ isCreated: true }),
+    draft: () => ({ isDraft: true }),
+    target: (target) => ({ target }),
+    title: (title) => ({ title }),
+    description: (description) => ({ description }),
+    remove_source_branch: () => ({ removesSourceBranch: true }),
+    label: (label, { added }) => ({ added: [...added, label] }),
+    unlabel: (label, { removed }) => ({ removed: [...removed, label] }),
+  };
+
 /** Reads options as `git push -o` sends them: `NAME` or `NAME=VALUE`. */
 export function readPushOptions(options: readonly string[]): PushOptions {
   const mergeRequest: MergeRequestOptions = { isCreated: false, isDraft: false, added: [], removed: [] };
   const read: PushOptions = { skipsPipelines: false, variables: {}, mergeRequest: undefined, unsupported: [] };
-  const handlers: Readonly<Record<string, (value: string) => void>> = {
-    create: () => {
-      mergeRequest.isCreated = true;
-    },
-    draft: () => {
-      mergeRequest.isDraft = true;
-    },
-    target: (value) => {
-      mergeRequest.target = value;
-    },
-    title: (value) => {
-      mergeRequest.title = value;
-    },
-    description: (value) => {
-      mergeRequest.description = value;
-    },
-    remove_source_branch: () => {
-      mergeRequest.removesSourceBranch = true;
-    },
-    label: (value) => void mergeRequest.added.push(value),
-    unlabel: (value) => void mergeRequest.removed.push(value),
-  };
   for (const option of options) {
     const [, name = option, value = ''] = /^([^=]*)=(.*)$/s.exec(option) ?? [];
     // `mr` is the short name, as on the real server.
     const [, ofMergeRequest = ''] = /^(?:merge_request|mr)\.(\w+)$/.exec(name) ?? [];
-    const handler = Object.hasOwn(handlers, ofMergeRequest) ? handlers[ofMergeRequest] : undefined;
+    const membersOf = Object.hasOwn(MEMBERS, ofMergeRequest) ? MEMBERS[ofMergeRequest] : undefined;
     const [, key, text = ''] = /^ci\.variable="?(\w+)=(.*?)"?$/s.exec(option) ?? [];
-    if (handler) {
-      handler(value);
-      read.mergeRequest = mergeRequest;
-    } else if (option === 'ci.skip') read.skipsPipelines = true;
+    if (membersOf) read.mergeRequest = Object.assign(mergeRequest, membersOf(value, mergeRequest));
+    else if (option === 'ci.skip') read.skipsPipelines = true;
     else if (key !== undefined) read.variables[key] = text;
     else if (option !== LOCAL_RUN) read.unsupported.push(name);
   }

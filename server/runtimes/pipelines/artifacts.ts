@@ -71,34 +71,27 @@ export async function collectArtifacts(
   { name, definition: { artifacts } }: { name: string; definition: JobDefinition },
   { isSuccess, store, ...place }: Omit<CachePlace, 'dir'> & { isSuccess: boolean; store: ArtifactStore },
 ): Promise<{ notes: string[]; reports: JobReports }> {
-  const { workDir, values } = place;
+  const { workDir } = place;
   if (!artifacts) return { notes: [], reports: { junit: [], cobertura: [] } };
   const notes: string[] = [];
   const to = join(store.runDir, folderName(name));
-  const when = artifacts.when ?? 'on_success';
-  const isWanted = when === 'always' || (when === 'on_failure') !== isSuccess;
   const present = await pathsBelow(workDir);
-  const named = (pattern: string) => relativeTo(workDir, expandText(pattern, values));
-  if (isWanted && (artifacts.paths || artifacts.untracked)) {
+  const found = (patterns: readonly string[] = []) => patterns.flatMap((pattern) => filesOf(pattern, present, place));
+  if (isKept(artifacts, isSuccess) && (artifacts.paths || artifacts.untracked)) {
     const chosen = chosenFiles(artifacts, present, place, (pattern) =>
       notes.push(`artifacts: no files match ${pattern}`),
     );
-    const excluded = new Set((artifacts.exclude ?? []).flatMap((pattern) => matching(present, named(pattern))));
-    await copyPaths(
-      workDir,
-      to,
-      [...chosen].filter((path) => !excluded.has(path)),
-    );
+    for (const path of found(artifacts.exclude)) chosen.delete(path);
+    await copyPaths(workDir, to, [...chosen]);
   }
   // Reports are stored regardless of the job's result.
-  for (const pattern of artifacts.reports?.dotenv ?? []) {
-    const found = matching(present, named(pattern));
-    if (found.length === 0) notes.push(`artifacts: no dotenv report matches ${pattern}`);
-    await copyPaths(workDir, join(to, DOTENV_FOLDER), found);
+  const { dotenv = [], junit = [], coverage_report: coverage } = artifacts.reports ?? {};
+  for (const pattern of dotenv) {
+    const files = found([pattern]);
+    if (files.length === 0) notes.push(`artifacts: no dotenv report matches ${pattern}`);
+    await copyPaths(workDir, join(to, DOTENV_FOLDER), files);
   }
-  const { junit = [], coverage_report: coverage } = artifacts.reports ?? {};
-  const found = (patterns: readonly string[]) => patterns.flatMap((pattern) => matching(present, named(pattern)));
-  const reports = { junit: found(junit), cobertura: found(coverage ? [coverage.path] : []) };
+  const reports = { junit: found(junit), cobertura: found(coverage && [coverage.path]) };
   if (junit.length > 0 && reports.junit.length === 0)
     notes.push(`artifacts: no JUnit report matches ${junit.join(', ')}`);
   return { notes, reports };
@@ -186,12 +179,12 @@ export interface CachePlace {
 function chosenFiles(
   { paths = [], untracked }: { paths?: readonly string[] | undefined; untracked?: boolean | undefined },
   present: readonly string[],
-  { workDir, values, tracked }: Omit<CachePlace, 'dir'>,
+  place: Omit<CachePlace, 'dir'>,
   onMissing?: (pattern: string) => void,
-): ReadonlySet<string> {
-  const chosen = new Set(untracked ? present.filter((path) => !tracked.has(path)) : []);
+): Set<string> {
+  const chosen = new Set(untracked ? present.filter((path) => !place.tracked.has(path)) : []);
   for (const pattern of paths) {
-    const found = matching(present, relativeTo(workDir, expandText(pattern, values)));
+    const found = filesOf(pattern, present, place);
     if (found.length === 0) onMissing?.(pattern);
     for (const path of found) chosen.add(path);
   }
@@ -226,8 +219,7 @@ export async function keepCaches(
 ): Promise<void> {
   for (const [index, one] of caches.entries()) {
     if (expandText(one.policy ?? 'pull-push', place.values) === 'pull') continue;
-    const when = one.when ?? 'on_success';
-    if (when !== 'always' && (when === 'on_success') !== isSuccess) continue;
+    if (!isKept(one, isSuccess)) continue;
     const chosen = chosenFiles(one, await pathsBelow(place.workDir), place);
     // As on the server, nothing is archived then, and the cache stays as it is.
     if (chosen.size === 0) continue;
@@ -255,8 +247,14 @@ export async function cacheName(
   return folderName(`${index}-${expandText(key.prefix ?? '', values)}-${hash.digest('hex')}`);
 }
 
-function relativeTo(workDir: string, path: string): string {
-  return path.startsWith('/') ? relative(workDir, path) : path;
+/** Are files kept after this result of their job? */
+const isKept = ({ when = 'on_success' }: { when?: string | undefined }, isSuccess: boolean) =>
+  when === 'always' || (when === 'on_failure') !== isSuccess;
+
+/** The files of a job that a pattern means. */
+function filesOf(pattern: string, present: readonly string[], { workDir, values }: Omit<CachePlace, 'dir'>): string[] {
+  const path = expandText(pattern, values);
+  return matching(present, path.startsWith('/') ? relative(workDir, path) : path);
 }
 
 /** Files and links below a folder, which may not exist, without what git keeps there. */

@@ -61,7 +61,7 @@ export async function makeCheckout(options: CheckoutOptions): Promise<Checkout> 
       env: { GIT_LFS_SKIP_SMUDGE: '1' },
     });
     const lfsPointers = await withoutContent(source, to);
-    const baseSha = await findBase(source, { sha, branch, defaultBranch });
+    const baseSha = await findBase(repository, base, defaultBranch);
     await run('remote', 'add', 'origin', originUrl);
     if (base !== undefined) await run('update-ref', `refs/remotes/origin/${defaultBranch}`, base);
     await run('update-ref', isTag ? `refs/tags/${branch}` : `refs/remotes/origin/${branch}`, sha);
@@ -96,14 +96,10 @@ async function depthFor({ dir, sha }: Repository): Promise<number> {
   return depths.includes(0) ? 0 : Math.max(DEPTH, ...depths);
 }
 
-async function findBase(
-  source: string,
-  { sha, branch, defaultBranch }: { sha: string; branch: string; defaultBranch: string },
-): Promise<string | undefined> {
-  if (branch === defaultBranch) return commitOf(source, `${sha}~1`);
-  const tip = await defaultCommit(source, defaultBranch);
+async function findBase({ dir, sha, branch }: Repository, tip: string | undefined, defaultBranch: string) {
+  if (branch === defaultBranch) return commitOf(dir, `${sha}~1`);
   if (tip === undefined) return undefined;
-  return (await git(source, ['merge-base', tip, sha]).catch(() => '')) || undefined;
+  return (await git(dir, ['merge-base', tip, sha]).catch(() => '')) || undefined;
 }
 
 /** The newest commit of the default branch that the repository knows. */
@@ -132,9 +128,8 @@ async function withoutContent(source: string, to: string): Promise<string[]> {
 
 /** Commits the uncommitted changes, only in the checkout. */
 async function takeWorkingTree(source: string, to: string, signal: AbortSignal): Promise<void> {
-  const listed = await git(source, ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'], {
-    signal,
-  });
+  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'];
+  const listed = await git(source, list, { signal });
   await git(to, ['rm', '-r', '--quiet', '--cached', '--ignore-unmatch', '.'], { signal });
   await git(to, ['clean', '-d', '--force', '--quiet'], { signal });
   for (const path of listed.split('\0').filter(Boolean)) {

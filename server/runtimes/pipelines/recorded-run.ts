@@ -131,7 +131,8 @@ class BegunRun {
   }
 
   async toItsEnd(): Promise<Pick<PipelineProgress, 'state'> & { apps: PipelineApp[] }> {
-    const { asked, around, folder, checkout, project, chosen, children: expected } = this.#options;
+    const { asked, around, folder, checkout, project, chosen, children: expected, filesDir } = this.#options;
+    const { platform, signal, env } = around;
     const { id, iid, engine } = this.#begun;
     const kept = keptPlace(project.web_url);
     if (kept === undefined)
@@ -144,7 +145,27 @@ class BegunRun {
     if ('program' in engine) await folder.note({ engine: engine.program });
     const predefined = { ...chosen.variables.predefined, ...(iid !== undefined && { CI_PIPELINE_IID: String(iid) }) };
     const variables = { ...chosen.variables, predefined };
-    const ofJobs = this.#jobsOptions(variables, artifacts, join(place, 'cache'));
+    const { tracked, definitionFiles, jobs, stages } = chosen;
+    const isAsked = asked.reuses === true && asked.only.length === 0;
+    const ofJobs: JobsOptions = {
+      ...this.#begun,
+      runId: id,
+      folder: folder.path,
+      checkoutDir: checkout.dir,
+      repositoryDir: asked.repository.dir,
+      hasSubmodules: checkout.submodules.length > 0,
+      tracked,
+      projectPath: project.path_with_namespace,
+      variables,
+      filesDir,
+      env,
+      artifacts,
+      reuse: new JobReuse({ platform, checkout, definitionFiles, isAsked }),
+      cacheDir: join(place, 'cache'),
+      log: this.#log,
+      signal,
+      onPlace: (...about) => this.#notePlace(...about),
+    };
     const schedule = this.#schedule();
     const children = new ChildPipelines({
       ...ofJobs,
@@ -154,44 +175,11 @@ class BegunRun {
       schedule,
       runJob: (job, ofPipeline) => runJob(job, { ...ofJobs, variables: ofPipeline }),
     });
-    const { jobs, stages } = chosen;
     await runJobs({ ...schedule, jobs, stages, run: (job) => children.run(job, variables) });
     await children.ended();
     const end = await this.#outcome();
     await keepArtifacts(artifacts).catch(() => undefined); // only retries of single jobs miss them
     return end;
-  }
-
-  #jobsOptions(
-    variables: JobsOptions['variables'],
-    artifacts: JobsOptions['artifacts'],
-    cacheDir: string,
-  ): JobsOptions {
-    const { asked, around, folder, project, checkout, chosen, filesDir } = this.#options;
-    const { platform, signal, env } = around;
-    const { id, engine, platformUrls } = this.#begun;
-    const { tracked, definitionFiles } = chosen;
-    const isAsked = asked.reuses === true && asked.only.length === 0;
-    return {
-      folder: folder.path,
-      checkoutDir: checkout.dir,
-      repositoryDir: asked.repository.dir,
-      hasSubmodules: checkout.submodules.length > 0,
-      platformUrls,
-      tracked,
-      runId: id,
-      projectPath: project.path_with_namespace,
-      variables,
-      filesDir,
-      engine,
-      env,
-      artifacts,
-      reuse: new JobReuse({ platform, checkout, definitionFiles, isAsked }),
-      cacheDir,
-      log: this.#log,
-      signal,
-      onPlace: (...about) => this.#notePlace(...about),
-    };
   }
 
   #schedule(): ChildOptions['schedule'] {

@@ -53,15 +53,16 @@ export async function readRepository(dir: string, wanted: string | undefined): P
   if (branch === '') {
     throw new PipelineError(`no branch is checked out in ${top} (its HEAD is detached). Select one with --branch.`);
   }
-  const isTag = await isTagOf(top, branch);
-  const sha = await shaOf(top, { branch, head, headSha });
+  const found = await findRef(top, branch);
+  // As CI itself checks out: the commit, and no branch.
+  const sha = found?.sha ?? (head === '' ? headSha : undefined) ?? (await refuseBranch(top, branch));
   const isCheckedOut = sha === headSha && (head === branch || head === '');
   const status = isCheckedOut ? await git(top, ['status', '--porcelain', '--untracked-files=normal']) : '';
   const origin = await git(top, ['remote', 'get-url', 'origin']).catch(() => '');
   return {
     dir: top,
     branch,
-    ...(isTag && { isTag }),
+    ...found,
     sha,
     title: (await git(top, ['log', '-1', '--format=%s', sha])) || branch,
     originPath: /([^/:]+\/[^/]+?)(?:\.git)?\/?$/.exec(origin)?.[1],
@@ -69,16 +70,7 @@ export async function readRepository(dir: string, wanted: string | undefined): P
   };
 }
 
-async function shaOf(
-  top: string,
-  { branch, head, headSha }: { branch: string; head: string; headSha: string | undefined },
-): Promise<string> {
-  for (const ref of [...branchesNamed(branch), `refs/tags/${branch}`]) {
-    const sha = await commitOf(top, ref);
-    if (sha !== undefined) return sha;
-  }
-  // As CI itself checks out: the commit, and no branch.
-  if (head === '' && headSha !== undefined) return headSha;
+async function refuseBranch(top: string, branch: string): Promise<never> {
   const present = (await git(top, ['for-each-ref', '--format=%(refname:short)', 'refs/heads'])).split('\n');
   const shown = present.slice(0, NAMED_BRANCHES).join(', ');
   throw new PipelineError(
@@ -86,12 +78,12 @@ async function shaOf(
   );
 }
 
-const branchesNamed = (name: string) => [`refs/heads/${name}`, `refs/remotes/origin/${name}`];
-
-/** Is that the name of a tag, and of no branch? */
-export async function isTagOf(dir: string, name: string): Promise<true | undefined> {
-  for (const ref of branchesNamed(name)) if ((await commitOf(dir, ref)) !== undefined) return undefined;
-  return (await commitOf(dir, `refs/tags/${name}`)) === undefined ? undefined : true;
+/** The commit of the branch of that name, or else of the tag; undefined if there is neither. */
+export async function findRef(dir: string, name: string): Promise<Pick<Repository, 'sha' | 'isTag'> | undefined> {
+  const ofBranch = (await commitOf(dir, `refs/heads/${name}`)) ?? (await commitOf(dir, `refs/remotes/origin/${name}`));
+  if (ofBranch !== undefined) return { sha: ofBranch };
+  const sha = await commitOf(dir, `refs/tags/${name}`);
+  return sha === undefined ? undefined : { sha, isTag: true };
 }
 
 /** Undefined if it does not exist. */

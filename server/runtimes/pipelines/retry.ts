@@ -3,7 +3,7 @@ import { keptVariables } from './artifacts.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { PipelineRequest } from './pipeline-request.ts';
 import { type PlatformCalls, scmOf } from './platform-calls.ts';
-import { commitOf, isTagOf, type Repository, readRepository } from './repository.ts';
+import { commitOf, findRef, type Repository, readRepository } from './repository.ts';
 import { SOURCES } from './rules.ts';
 import { withSampleRepository } from './sample-repository.ts';
 
@@ -49,9 +49,9 @@ export async function retryRequest<T>(
   const repository = await readRepository(dir, undefined).catch(() => undefined);
   return work({
     repository: {
+      ...(await findRef(dir, branch)),
       dir,
       branch,
-      ...(await isTagOf(dir, branch).then((isTag) => isTag && { isTag })),
       sha,
       title: branch,
       originPath: repository?.originPath,

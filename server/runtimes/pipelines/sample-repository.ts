@@ -1,9 +1,8 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeIfPossible } from '../../system/files-in-use.ts';
-import { runProgram } from '../../system/programs.ts';
 import { makeTemporary } from '../../system/temporary.ts';
-import { AUTHOR, requirePrograms } from './git.ts';
+import { AUTHOR, git, requirePrograms } from './git.ts';
 import { type Repository, readRepository } from './repository.ts';
 
 export const SAMPLE_DIR = 'fixtures/sample-app';
@@ -25,19 +24,16 @@ export async function withSampleRepository<T>(
   await requirePrograms();
   const folder = await makeTemporary('sample');
   const dir = join(folder, 'shop');
-  const git = (...args: string[]) =>
-    runProgram('git', ['-C', dir, ...args], {
-      env: { ...process.env, GIT_AUTHOR_DATE: DATE, GIT_COMMITTER_DATE: DATE },
-    });
+  const run = (...args: string[]) => git(dir, args, { env: { GIT_AUTHOR_DATE: DATE, GIT_COMMITTER_DATE: DATE } });
   try {
     await cp(sampleDir, dir, { recursive: true });
-    await git('init', '-q', '-b', branch);
-    await git('add', '-A');
-    await git(...AUTHOR, 'commit', '-q', '--no-verify', '-m', TITLE);
+    await run('init', '-q', '-b', branch);
+    await run('add', '-A');
+    await run(...AUTHOR, 'commit', '-q', '--no-verify', '-m', TITLE);
     // As a clone has it: the runner looks there for the project and its default branch, and complains of what is not there.
-    await git('remote', 'add', 'origin', ORIGIN);
-    await git('update-ref', 'refs/remotes/origin/main', 'HEAD');
-    await git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/main');
+    await run('remote', 'add', 'origin', ORIGIN);
+    await run('update-ref', 'refs/remotes/origin/main', 'HEAD');
+    await run('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/main');
     return await work(await readRepository(dir, branch));
   } finally {
     await removeIfPossible(folder);
