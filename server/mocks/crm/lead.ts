@@ -10,7 +10,6 @@ const leadSender = z.strictObject({
   event: text.exactOptional(),
   /** The CRM_OID of the lambda, which `oid` must equal. */
   crmOid: text.exactOptional(),
-  /** The invocation that it repeats. */
   replayOf: z.guid().exactOptional(),
 });
 export type LeadSender = z.output<typeof leadSender>;
@@ -107,9 +106,7 @@ export interface LeadFilter {
   email?: string | undefined;
   /** Received at or after this time, epoch milliseconds. */
   sinceMs?: number | undefined;
-  /** Sent by this invocation. */
   executionId?: Uuid | undefined;
-  /** Rejected forms instead of leads. */
   isRefused?: boolean | undefined;
 }
 

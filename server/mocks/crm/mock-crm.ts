@@ -43,7 +43,6 @@ export interface MockCrmOptions {
   allowedHosts: ReadonlySet<string>;
   nowMs(): number;
   newId(): string;
-  /** Looks up the invocation that sent a form. */
   senderOf?(executionId: Uuid): LeadSender | undefined;
   onLead?(lead: Lead): void;
   onRefused?(form: RefusedForm): void;
@@ -108,7 +107,6 @@ export class MockCrm {
     });
   }
 
-  /** Stops; open requests get a moment to finish. */
   async stop(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;

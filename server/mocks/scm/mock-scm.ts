@@ -36,7 +36,6 @@ const BODY_LIMIT = '1mb';
 const STOP_GRACE_MS = 500;
 
 export interface MockScmOptions extends ScmProjectsOptions, Pick<ScmParts, 'pipelines' | 'onFault'> {
-  /** The accepted access token. */
   token: string;
   /** The project of the running pipeline whose jobs have the token with that hash; undefined if there is none. */
   projectOfJob?(tokenId: string): number | undefined;

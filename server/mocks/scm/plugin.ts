@@ -16,7 +16,6 @@ const tokenSchema = z.object({ token: z.string().min(1) });
 /** Finds the project of the running pipeline whose jobs have a token of that id. */
 export const jobProjects = slot<(tokenId: string) => number | undefined>('projects of job tokens');
 
-/** The pipeline runs of the platform. */
 export const scmPipelines = slot<ScmPipelines>('pipelines of the mock GitLab');
 
 /** A GitLab in place of the one that lambdas and pipelines call. */

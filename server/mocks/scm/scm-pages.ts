@@ -26,7 +26,6 @@ function page(title: string, body: string): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escaped(title)}</title><style>${STYLE}</style><main>${body}</main></html>`;
 }
 
-/** A project with its merge requests and environments. */
 export function projectPage(project: ScmProject): string {
   const full = pathWithNamespace(project);
   const requests = project.merge_requests.map(

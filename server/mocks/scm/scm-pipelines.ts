@@ -24,7 +24,6 @@ export interface RequestedPipeline {
 export interface ScmPipelines {
   /** Of one project, the newest first. */
   list(projectId: number): readonly ListedRun[];
-  /** The log of a run. */
   logOf(run: ListedRun): readonly string[];
   /** Resolves when the run has started; rejects with the reason that it cannot. */
   start(asked: RequestedPipeline): Promise<{ id: string }>;

@@ -4,6 +4,7 @@ import { copyFile, lstat, mkdir, readdir, readFile, readlink, rm, utimes, writeF
 import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import { reasonOf } from '../../model/errors.ts';
+import { readSecret, writeSecret } from '../../storage/files/secret-file.ts';
 import { removeTree, renameFile } from '../../system/files-in-use.ts';
 import { makeLink } from '../../system/make-link.ts';
 import type { CacheDefinition, JobDefinition } from './definition.ts';
@@ -49,14 +50,14 @@ export async function keepVariables(projectUrl: string, runId: string, typed: Re
   const place = keptPlace(projectUrl);
   if (place === undefined || Object.keys(typed).length === 0) return;
   await mkdir(join(place, 'variables'), { recursive: true, mode: 0o700 });
-  await writeFile(join(place, 'variables', runId), JSON.stringify(typed), { mode: 0o600 });
+  await writeSecret(join(place, 'variables', runId), typed);
 }
 
 /** The variables that were given with a run; none if they are no longer there. */
 export async function keptVariables(projectUrl: string, runId: string): Promise<Record<string, string>> {
   const place = keptPlace(projectUrl);
-  const text = place && (await readFile(join(place, 'variables', runId), 'utf8').catch(() => undefined));
-  return text ? z.record(z.string(), z.string()).parse(JSON.parse(text)) : {};
+  const kept = z.record(z.string(), z.string());
+  return (place === undefined ? undefined : await readSecret(join(place, 'variables', runId), kept)) ?? {};
 }
 
 /** Files that a job left, with their sizes; none for a folder that does not exist. */

@@ -10,7 +10,6 @@ export interface CheckoutOptions {
   repository: Repository;
   /** Where it is made; must not be there yet. */
   to: string;
-  /** Does it include uncommitted changes? */
   takesWorkingTree: boolean;
   defaultBranch: string;
   /** What jobs find as `origin`: nothing is fetched from there. */
@@ -25,7 +24,6 @@ export interface Checkout {
   sha: string;
   /** The commit from which the branch went its own way; undefined where that cannot be known. */
   baseSha: string | undefined;
-  /** Title and message of the commit, and when it was made. */
   commit: { title: string; message: string; timestamp: string; author: string };
   /** Folders of submodules, which are empty, as on a server. */
   submodules: string[];

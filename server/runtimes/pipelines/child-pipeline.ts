@@ -32,7 +32,6 @@ const trigger = z.looseObject({
     .optional(),
 });
 
-/** A child pipeline. */
 export interface Child extends Plan {
   stages: readonly string[];
   variables: RunVariables;

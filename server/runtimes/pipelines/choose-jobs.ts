@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PIPELINE_VARIABLES } from '../../model/pipeline-run.ts';
 import { removeTree } from '../../system/files-in-use.ts';
 import { type Checkout, changedFiles, committedFiles } from './checkout.ts';
 import { readDefinition } from './definition.ts';
@@ -11,7 +12,6 @@ import { type Plan, type PlannedJob, planOf } from './plan.ts';
 import { DEFINITION, type Repository } from './repository.ts';
 import type { PipelineSource, RuleFacts } from './rules.ts';
 import type { ScmProjectRecord } from './scm-client.ts';
-import { askedFor } from './target.ts';
 
 interface ChoiceOptions {
   asked: Pick<PipelineRequest, 'source' | 'only' | 'repository'>;
@@ -137,7 +137,8 @@ export async function requireVariables({ dir }: Checkout, variables: RunVariable
   const all = [text, ...(await Promise.all(scripts.map(read)))].join('\n');
   const given = givenValues(variables);
   const isGiven = (name: string) => Boolean(given[name]) || new RegExp(`^\\s+${name}:`, 'm').test(text);
-  const missing = askedFor(all).filter((name) => !isGiven(name));
+  const isAsked = (name: string) => new RegExp(`\\$\\{?${name}\\b`).test(all);
+  const missing = Object.keys(PIPELINE_VARIABLES).filter((name) => isAsked(name) && !isGiven(name));
   if (missing.length > 0)
     throw new PipelineError(
       `the pipeline requires ${missing.join(', ')}, but no value is set. Use --variable NAME=VALUE.`,

@@ -7,6 +7,7 @@ import type { JobDefinition, ServiceDefinition } from './definition.ts';
 import { openDockerBroker } from './docker-broker.ts';
 import type { EngineCommand } from './engine-command.ts';
 import { endOf, type JobOutcome, type JobToRun, setOrigin } from './job-runner.ts';
+import { commandsOf } from './job-script.ts';
 import { type JobNetwork, openPlatformRoute, type PlatformRoute } from './platform-route.ts';
 import { expandText } from './variables.ts';
 
@@ -26,10 +27,10 @@ export const projectDirInContainer = (projectPath: string) => `/builds/${project
 /** Docker's own image, as for `docker:dind` and jobs that call it. */
 const isDockerImage = (name: string) => /(?:^|\/)docker(?:[:@]|$)/.test(name);
 /** Does the job call Docker, or have it as a service? */
-export function usesDocker({ image, services, before_script, script, after_script }: JobDefinition): boolean {
+export function usesDocker(definition: JobDefinition): boolean {
+  const { image, services } = definition;
   const names = [image?.name ?? '', ...(services ?? []).map(({ name }) => name)];
-  const lines = [before_script, script, after_script].flatMap((part) => part ?? []);
-  return names.some((name) => isDockerImage(name)) || lines.some((line) => /\bdocker\b/.test(line));
+  return names.some((name) => isDockerImage(name)) || commandsOf(definition).some((line) => /\bdocker\b/.test(line));
 }
 
 /** Where jobs find the engine, and what of a `docker:dind` service no longer applies. */

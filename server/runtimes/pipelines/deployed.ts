@@ -51,7 +51,6 @@ export interface Expectation {
 interface WatchOptions {
   signal: AbortSignal;
   expected: readonly Expectation[];
-  /** Gets the progress. */
   tell(text: string): void;
 }
 
@@ -103,7 +102,6 @@ interface Watching extends Pick<WatchOptions, 'expected'> {
   lasts(what: string, limitMs: number): boolean;
 }
 
-/** Looks at a container and its addresses. */
 async function look(
   platform: PlatformCalls,
   { containerId, name, urls }: Deployed,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { reasonOf } from '../../model/errors.ts';
+import { lazy } from '../../system/lazy.ts';
 import { OWN_GROUP } from '../../system/process-tree.ts';
 import { runProgram, startProgram } from '../../system/programs.ts';
 import { isThisKernel } from '../../system/this-system.ts';
@@ -47,7 +48,6 @@ interface EngineCommandOptions {
 
 interface NewContainer {
   network: string;
-  /** More options of the command. */
   options: readonly string[];
   image: string;
   /** In place of that of the image. */
@@ -60,7 +60,6 @@ interface NewContainer {
 export class EngineCommand {
   readonly program: (typeof PROGRAMS)[number];
   readonly #options: EngineCommandOptions;
-  #site: Promise<EngineSite> | undefined;
 
   private constructor(program: (typeof PROGRAMS)[number], options: EngineCommandOptions) {
     this.program = program;
@@ -130,12 +129,7 @@ export class EngineCommand {
   }
 
   /** Asked once: it takes a while. */
-  site(): Promise<EngineSite> {
-    this.#site ??= this.#findSite();
-    return this.#site;
-  }
-
-  async #findSite(): Promise<EngineSite> {
+  readonly site = lazy(async (): Promise<EngineSite> => {
     const address = await this.#dockerAddress();
     if (/^\w+:/.test(address) && !LOCAL.test(address)) return 'elsewhere';
     const {
@@ -145,7 +139,7 @@ export class EngineCommand {
     } = engineInfo.parse(JSON.parse(await this.run(['info', '--format', '{{json .}}'])));
     const kernel = KernelVersion ?? host?.kernel;
     return isThisKernel({ ...(kernel && { kernel }), ...(product && { product }) }) ? 'here' : 'virtual machine';
-  }
+  });
 
   /** Options by which a container in a virtual machine finds this machine. Podman's containers do without. */
   async #outwardHost(): Promise<string[]> {

@@ -1,7 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeTree, renameFile } from '../../system/files-in-use.ts';
+import { removeTree } from '../../system/files-in-use.ts';
+import { writeWhole } from '../../system/write-whole.ts';
 import { READER } from './declaration.ts';
 import { git } from './git.ts';
 import { keptFolder } from './run-folder.ts';
@@ -48,7 +49,5 @@ async function keep(folder: string, path: string, text: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if ((await readdir(folder)).length >= MAX_KEPT) await removeTree(folder);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const whole = `${path}.${randomUUID()}`;
-  await writeFile(whole, text, { mode: 0o600 });
-  await renameFile(whole, path);
+  await writeWhole(path, text);
 }

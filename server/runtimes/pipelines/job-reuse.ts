@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { deliveryRoutes } from '../../api/routes/delivery.ts';
 import { jobLines, type PipelineJob, type PipelineRun } from '../../model/pipeline-run.ts';
+import { lazy } from '../../system/lazy.ts';
 import { type ArtifactStore, artifactsIn, cacheName, contentOf, dotenvOf, folderName } from './artifacts.ts';
 import type { Checkout } from './checkout.ts';
 import { projectDirInContainer, usesDocker } from './container-job.ts';
@@ -12,7 +13,7 @@ import type { JobDefinition } from './definition.ts';
 import type { EngineCommand } from './engine-command.ts';
 import { git } from './git.ts';
 import { jobVariables } from './job-environment.ts';
-import { jobScripts } from './job-script.ts';
+import { commandsOf, jobScripts } from './job-script.ts';
 import type { RunVariables } from './job-variables.ts';
 import type { PlannedJob } from './plan.ts';
 import type { PlatformCalls } from './platform-calls.ts';
@@ -72,8 +73,16 @@ export class JobReuse {
   readonly #options: JobReuseOptions;
   readonly #contents = new Map<string, Promise<string>>();
   readonly #runs = new Map<string, Promise<PipelineRun | undefined>>();
-  #refs: Promise<unknown> | undefined;
-  #readers: Promise<readonly VolatileFile[]> | undefined;
+  /** What of the history jobs find: their commit is among their variables. */
+  readonly #refsOfCheckout = lazy(() => {
+    const { dir, lfsPointers } = this.#options.checkout;
+    return Promise.all([
+      git(dir, ['for-each-ref', '--format=%(refname) %(objectname)']),
+      readFile(join(dir, '.git', 'shallow'), 'utf8').catch(() => ''),
+      lfsPointers,
+    ]);
+  });
+  readonly #volatileFiles = lazy(() => this.#findVolatile());
 
   constructor(options: JobReuseOptions) {
     this.#options = options;
@@ -155,31 +164,16 @@ export class JobReuse {
     return content;
   }
 
-  /** What of the history jobs find: their commit is among their variables. */
-  #refsOfCheckout(): Promise<unknown> {
-    const { dir, lfsPointers } = this.#options.checkout;
-    this.#refs ??= Promise.all([
-      git(dir, ['for-each-ref', '--format=%(refname) %(objectname)']),
-      readFile(join(dir, '.git', 'shallow'), 'utf8').catch(() => ''),
-      lfsPointers,
-    ]);
-    return this.#refs;
-  }
-
   /** Does a job read variables that differ in each run, by its script or by files that it may use? */
   async #readsVolatile(definition: JobDefinition): Promise<boolean> {
     const text = JSON.stringify([definition, jobScripts(definition)]);
-    const scripts = [definition.before_script, definition.script, definition.after_script].flatMap(
-      (part) => part ?? [],
-    );
-    if (new RegExp(`\\b(${VOLATILE_WORDS})\\b`).test(text) || scripts.some((one) => ALL_VARIABLES.test(one)))
-      return true;
-    this.#readers ??= this.#volatileFiles();
-    return (await this.#readers).some(({ name, isForAll }) => isForAll || text.includes(name));
+    const isReader = commandsOf(definition).some((one) => ALL_VARIABLES.test(one));
+    if (isReader || new RegExp(`\\b(${VOLATILE_WORDS})\\b`).test(text)) return true;
+    return (await this.#volatileFiles()).some(({ name, isForAll }) => isForAll || text.includes(name));
   }
 
   /** Files of the commit that have the names of such variables. */
-  async #volatileFiles(): Promise<VolatileFile[]> {
+  async #findVolatile(): Promise<VolatileFile[]> {
     const { checkout, definitionFiles } = this.#options;
     const texts = await Promise.all(
       definitionFiles.map((path) => readFile(join(checkout.dir, path), 'utf8').catch(() => '')),

@@ -48,6 +48,9 @@ kill $limit 2>/dev/null
   };
 }
 
+export const commandsOf = ({ before_script, script, after_script }: JobDefinition): string[] =>
+  [before_script, script, after_script].flatMap((part) => part ?? []);
+
 /** Commands, each said before it is done; the first that fails ends them. */
 function scriptText(commands: readonly string[]): string {
   // Only built-in commands of the shell, because an image may have no others.

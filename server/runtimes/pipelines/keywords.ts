@@ -1,3 +1,4 @@
+import { commandsOf } from './job-script.ts';
 import type { PlannedJob } from './plan.ts';
 
 /** How a keyword of GitLab's "CI/CD YAML syntax reference" behaves here. */
@@ -96,7 +97,7 @@ function isUsed({ name }: Keyword, { definition }: PlannedJob): boolean {
   if (name === 'needs:pipeline') return definition.needs?.some(({ pipeline, job }) => pipeline && !job) === true;
   const value = valuesAt(definition, name.split(':')).filter((one) => one !== undefined && one !== null);
   if (name !== 'id_tokens' && name !== 'secrets') return value.length > 0;
-  const script = [definition.before_script, definition.script, definition.after_script].flat().join('\n');
+  const script = commandsOf(definition).join('\n');
   return value
     .flatMap((one) => Object.keys(Object(one)))
     .some((variable) => new RegExp(`\\$\\{?${variable}\\b`).test(script));

@@ -1,3 +1,5 @@
+import { systemTemporary, temporaryVariable } from '../../system/temporary.ts';
+
 /** Exit code of a run that was cancelled, as shells have it for Ctrl+C. */
 export const CANCELED = 130;
 
@@ -11,4 +13,17 @@ export class PipelineError extends Error {
     super(sentence);
     this.exitCode = exitCode;
   }
+}
+
+/** What the system, and programs in its words, say of a disk on which nothing can be written any more. */
+const WORDS = /\b(ENOSPC|EDQUOT)\b|no space left on device|disk quota exceeded/i;
+
+/** A message with the folder if the failure is a full disk, else undefined. */
+export function diskFullError(failure: unknown): PipelineError | undefined {
+  const text = failure instanceof Error ? `${failure.message} ${Object(failure).code ?? ''}` : String(failure);
+  if (!WORDS.test(text)) return undefined;
+  return new PipelineError(
+    `the disk of ${systemTemporary()}, where pipelines run, is full. Free some space, or set ${temporaryVariable()} to another folder.`,
+    1,
+  );
 }

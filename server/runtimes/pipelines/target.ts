@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { keyRoutes } from '../../api/routes/security.ts';
-import { PIPELINE_VARIABLES } from '../../model/pipeline-run.ts';
+import type { PipelineStart } from '../../model/pipeline-run.ts';
 import { masked } from '../../model/rules/masked-text.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { PlatformCalls } from './platform-calls.ts';
@@ -110,19 +110,11 @@ function parentOf({ properties }: PlatformRecord): unknown {
   return Object(properties.parent).id;
 }
 
-/** The variables of the specification that a pipeline's definition mentions. */
-export function askedFor(definition: string): string[] {
-  return Object.keys(PIPELINE_VARIABLES).filter((name) => new RegExp(`\\$\\{?${name}\\b`).test(definition));
-}
-
 /** Where a run deploys to: the environment, and the address, if it contains no secret. */
 export function targetIn(
   variables: Readonly<Record<string, string>>,
   secrets: readonly string[],
-): {
-  deployUrl?: string;
-  targetEnvironmentId?: string | undefined;
-} {
+): Pick<PipelineStart, 'deployUrl' | 'targetEnvironmentId'> {
   const { PLATFORM_DEPLOY_URL: written, PLATFORM_TARGET_ENV_UUID: targetEnvironmentId } = variables;
   if (written === undefined || !URL.canParse(written)) return { targetEnvironmentId };
   const { origin, pathname } = new URL(written);
