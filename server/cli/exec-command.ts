@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
+import { delimiter, join } from 'node:path';
 import { type Config, IN_MEMORY } from '../platform/config-schema.ts';
 import { listeners } from '../platform/declarations.ts';
 import type { Emulator } from '../platform/emulator.ts';
@@ -76,13 +78,20 @@ function run(
     onStart(child);
     child.on('error', (failure: NodeJS.ErrnoException) => {
       // Without a pid it never ran; otherwise a signal could not be sent, and `exit` follows.
-      if (child.pid !== undefined) return;
-      const exitCode =
-        failure.code === 'ENOENT' ? NOT_FOUND : failure.code === 'EACCES' ? NOT_EXECUTABLE : USER_FAILURE;
-      reject(new ExitWith(exitCode, `the command '${file}' cannot be run: ${failure.message}`));
+      if (child.pid === undefined) reject(notStarted(file, env.PATH, failure));
     });
     child.on('exit', (code, signal) => resolve(exitCodeOf(code, signal)));
   });
+}
+
+/** What a shell would say. The system refuses access to a command that is nowhere, too, if the user may not read a folder of PATH. */
+function notStarted(file: string, path = '', { code, message }: NodeJS.ErrnoException): ExitWith {
+  const isPath = /[\\/]/.test(file);
+  const exists = isPath ? existsSync(file) : path.split(delimiter).some((folder) => existsSync(join(folder, file)));
+  if (!exists && (code === 'ENOENT' || code === 'EACCES'))
+    return new ExitWith(NOT_FOUND, `the command '${file}' ${isPath ? 'does not exist' : 'is not in PATH'}`);
+  const exitCode = code === 'ENOENT' ? NOT_FOUND : code === 'EACCES' ? NOT_EXECUTABLE : USER_FAILURE;
+  return new ExitWith(exitCode, `the command '${file}' cannot be run: ${message}`);
 }
 
 /** Environment variables for a command that runs against a platform: addresses and credentials, also under the names that CI jobs expect. */

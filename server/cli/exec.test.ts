@@ -89,15 +89,21 @@ describe('terrarium exec', () => {
       cli.run([...EMPTY, '--', ...node('process.exit(7)')]),
       cli.run([...EMPTY, ...node("process.kill(process.pid, 'SIGKILL')")]),
       cli.run([...EMPTY, '--', 'no-such-command']),
+      cli.run([...EMPTY, '--', './no-such-command']),
+      cli.run([...EMPTY, '--', '/etc/passwd']),
     ]);
     expect(exits.map(({ exitCode, out }) => [exitCode, out])).toEqual([
       [7, ''],
       [137, ''],
       [127, ''],
+      [127, ''],
+      [126, ''],
     ]);
-    expect(exits[2]?.err).toBe(
-      "terrarium: the command 'no-such-command' cannot be run: spawn no-such-command ENOENT\n",
-    );
+    expect(exits.slice(2).map(({ err }) => err)).toEqual([
+      "terrarium: the command 'no-such-command' is not in PATH\n",
+      "terrarium: the command './no-such-command' does not exist\n",
+      "terrarium: the command '/etc/passwd' cannot be run: spawn /etc/passwd EACCES\n",
+    ]);
   });
 
   it('passes signals on, and waits until the command has ended', async () => {
