@@ -15,22 +15,15 @@ export interface DeletionQuery {
   deleteContainers: boolean;
 }
 
-export interface Deletion {
-  /** The target and what goes with it, the target last. */
-  removed: StoredResource[];
-  /** Others that mentioned a removed one, now without that mention. */
-  updated: StoredResource[];
-}
-
 /**
- * Plans a deletion in steps, because it can concern many resources: children and workloads keep a resource in place unless forced; forced, they go first (D-128, D-129).
- * Other references to deleted resources are removed (D-072, D-079). Throws 409 with the counts per type, or with the mounts.
+ * Plans a deletion in steps. Children and workloads keep a resource in place unless forced; then they go first, the target last (D-128,
+ * D-129). Others are updated without references to what is removed (D-072, D-079). Throws 409 with the counts per type, or with the mounts.
  */
 export function* planDeletion(
   view: WorldView,
   target: StoredResource,
   asked: DeletionQuery,
-): Generator<undefined, Deletion> {
+): Generator<undefined, { removed: StoredResource[]; updated: StoredResource[] }> {
   typeOf(target).release?.(target, view);
   const removed = new Map<Uuid, StoredResource>();
   yield* collect(view, target, removed);

@@ -28,18 +28,12 @@ import type { Given, ResourceRouteParts } from './route-parts.ts';
 import { type StatusOptions, statusRouter } from './status-routes.ts';
 import { workloadRouter } from './workload-routes.ts';
 
-/** Base addresses as one client reaches them (D-011). */
-export interface Addresses {
-  metaUrl: string;
-  securityUrl: string;
-  gatewayUrl: string;
-}
-
 export interface ResourceRoutesOptions {
   core: ControlPlane;
   authenticator: Authenticator;
   maxInstances: number;
-  addressesFor(request: Request): Addresses;
+  /** Base addresses as one client reaches them (D-011). */
+  addressesFor(request: Request): { metaUrl: string; securityUrl: string; gatewayUrl: string };
   /** First segment of type names (D-080). */
   typePrefix: string;
   status: StatusOptions;

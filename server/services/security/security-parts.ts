@@ -6,7 +6,7 @@ import type { Authenticator, Authorizer, Caller } from '../../model/caller.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { parseUuid, type StoredResource, type Uuid, type WorldView } from '../../model/record.ts';
 import { findOrganization } from '../../model/rules/hierarchy.ts';
-import { type AccountForms, accountForms } from './account-forms.ts';
+import { accountForms } from './account-forms.ts';
 import { findGroup, findUser } from './accounts.ts';
 import type { AttemptLimiter } from './attempt-limiter.ts';
 import type { Credentials } from './credentials.ts';
@@ -35,16 +35,10 @@ export interface SecurityOptions {
 
 const FQON = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/;
 
-export interface SecurityParts {
-  options: SecurityOptions;
-  mount<Table extends Routes>(table: Table, handlers: Handlers<Table, SecurityParts['resolvers']>): Router;
-  /** Resolves the parameters of a path; each throws 404, and 400 for an invalid id. */
-  resolvers: Record<'fqon' | 'account_id' | 'group_id', (text: string) => StoredResource>;
-  forms(request: Request): AccountForms;
-  self(caller: Caller): StoredResource;
-}
+export type SecurityParts = ReturnType<typeof securityParts>;
 
-export function securityParts(options: SecurityOptions): SecurityParts {
+/** What the routes of the security service share. */
+export function securityParts(options: SecurityOptions) {
   const { view, authorizer } = options;
   const named = (what: string, find: (view: WorldView, id: Uuid) => StoredResource | undefined) => (text: string) => {
     const id = parseUuid(text);
@@ -66,7 +60,8 @@ export function securityParts(options: SecurityOptions): SecurityParts {
       });
     },
   };
-  const resolvers: SecurityParts['resolvers'] = {
+  /** Resolves the parameters of a path; each throws 404, and 400 for an invalid id. */
+  const resolvers: Record<'fqon' | 'account_id' | 'group_id', (text: string) => StoredResource> = {
     fqon(text) {
       const found = FQON.test(text) ? findOrganization(view, text) : undefined;
       if (!found) throw new PlatformError(404, `organization '${text.slice(0, 255)}' not found`);
@@ -77,10 +72,11 @@ export function securityParts(options: SecurityOptions): SecurityParts {
   };
   return {
     options,
-    mount: (table, handlers) => mountRoutes(table, guard, handlers, resolvers),
+    mount: <Table extends Routes>(table: Table, handlers: Handlers<Table, typeof resolvers>): Router =>
+      mountRoutes(table, guard, handlers, resolvers),
     resolvers,
-    forms: (req) => accountForms(view, options.addresses(req).securityUrl),
-    self({ userId }) {
+    forms: (req: Request) => accountForms(view, options.addresses(req).securityUrl),
+    self({ userId }: Caller): StoredResource {
       const user = findUser(view, userId);
       if (!user) throw new Error(`the authenticated user ${userId} is not in the world`);
       return user;
