@@ -1,5 +1,5 @@
 import type { Config } from '../platform/config-schema.ts';
-import type { ElectronBinary } from './find-electron.ts';
+import type { ElectronBinary } from './window-context.ts';
 
 /** Decides whether the platform opens a window, and in which program. */
 export interface WindowContext {

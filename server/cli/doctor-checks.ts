@@ -8,7 +8,7 @@ import { missingNode, nodeProgram, otherRuntime } from '../system/node-program.t
 import { runProgram } from '../system/programs.ts';
 import { systemTemporary, temporaryVariable } from '../system/temporary.ts';
 import { findInstance } from './instance-file.ts';
-import { listenFailure } from './listen-failure.ts';
+import { listenFailure } from './kept-ports.ts';
 
 export interface Check {
   name: string;

@@ -6,8 +6,8 @@ import { UserError } from '../platform/config.ts';
 import type { Config } from '../platform/config-schema.ts';
 import { readConfig } from '../platform/config-sources.ts';
 import { type Context, defineCommand, type Found, json, text, type ValuesOf } from './command.ts';
+import { folderOptions, namedFolder } from './config-options.ts';
 import { findInstance, type InstanceRecord } from './instance-file.ts';
-import { folderOptions, namedFolder } from './instance-name.ts';
 import { PlatformClient } from './platform-client.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { IN_MEMORY } from '../platform/config-schema.ts';
@@ -6,7 +8,6 @@ import type { ConfigWithOrigins } from '../platform/config-sources.ts';
 import { listeners } from '../platform/declarations.ts';
 import type { Emulator } from '../platform/emulator.ts';
 import { readKept } from '../system/kept-file.ts';
-import { listenFailure } from './listen-failure.ts';
 
 /** File in the data folder with the last ports of the platform. */
 const FILE = 'ports.json';
@@ -33,4 +34,18 @@ export async function withKeptPorts({ config, origins }: ConfigWithOrigins): Pro
     if (config[port] === 0 && last !== undefined && !(await listenFailure(config.host, last))) ports[port] = last;
   }
   return { config: ports, origins };
+}
+
+/** Why a port cannot be listened on; undefined if it is free. */
+export async function listenFailure(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
+  const server = createServer();
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+    server.close();
+    await once(server, 'close');
+    return undefined;
+  } catch (failure) {
+    return failure instanceof Error ? failure : new Error(String(failure));
+  }
 }

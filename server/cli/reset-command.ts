@@ -6,7 +6,7 @@ import { IN_MEMORY } from '../platform/config-schema.ts';
 import { renameFile } from '../system/files-in-use.ts';
 import { isRunning, lockHolder } from '../system/lock-holder.ts';
 import { defineCommand, json } from './command.ts';
-import { folderOptions } from './instance-name.ts';
+import { folderOptions } from './config-options.ts';
 import { localConfig } from './instance-options.ts';
 
 /** Folder for earlier worlds, inside the data folder: that may be a mount, and version control ignores it. */

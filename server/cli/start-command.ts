@@ -1,16 +1,25 @@
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { UserError } from '../platform/config.ts';
+import { type Config, IN_MEMORY } from '../platform/config-schema.ts';
+import { ownerHere } from '../system/owner.ts';
+import { packageFile } from '../system/package-file.ts';
+import { type ChildProcess, startProgram } from '../system/programs.ts';
+import { makeTemporary, setOwner } from '../system/temporary.ts';
 import { chooseWindow } from './choose-window.ts';
 import { defineCommand, flag, json } from './command.ts';
 import { configOf, settingOptions } from './config-options.ts';
-import { startDetached } from './detach.ts';
-import { fetchInBackground } from './electron-for-later.ts';
-import { ExitWith } from './exit-with.ts';
+import { ExitWith, NO } from './exit-with.ts';
+import { fetchInBackground } from './fetch-electron.ts';
 import { greeting } from './greeting.ts';
+import { findInstance, type InstanceRecord } from './instance-file.ts';
 import { withKeptPorts } from './kept-ports.ts';
 import { runShell } from './run-shell.ts';
 import { withPlatform } from './running-platform.ts';
 import { showWindow } from './show-window.ts';
 import { untilStopSignal } from './stop-signal.ts';
+import type { Terminal } from './terminal.ts';
 import { findShellFile, windowChoice, windowContext } from './window-context.ts';
 
 const NO_JSON =
@@ -60,3 +69,61 @@ export const startCommand = defineCommand({
     });
   },
 });
+
+const LOOK_EVERY_MS = 50;
+
+/**
+ * Starts a platform that keeps running after this command, and waits until it responds.
+ *
+ * @param args the arguments of `terrarium start` without `--detach` and `--json`
+ * @throws ExitWith with the platform's output if it ended before it was ready; UserError for a world in memory, which no command could find
+ */
+export async function startDetached(
+  { data }: Pick<Config, 'data'>,
+  args: readonly string[],
+  { env, folder }: Pick<Terminal, 'env' | 'folder'>,
+): Promise<{ instance: InstanceRecord; log: string }> {
+  if (data === IN_MEMORY) {
+    throw new UserError(
+      `--detach requires a data folder, because other commands use it to find the platform; --data is ${IN_MEMORY}`,
+    );
+  }
+  // Readable only by its owner: the greeting contains the secret.
+  const logFolder = await makeTemporary('log');
+  const log = join(logFolder, 'start.log');
+  const output = openSync(log, 'a', 0o600);
+  // A process that npm started ends with npm; this one must not.
+  const { npm_lifecycle_event: _, ...inherited } = env;
+  const child = startProgram(process.execPath, [packageFile('dist/server/cli.js'), 'start', ...args], {
+    cwd: folder,
+    env: inherited,
+    detached: true,
+    stdio: ['ignore', output, output],
+  });
+  closeSync(output);
+  // It is needed as long as the platform runs.
+  if (child.pid !== undefined) setOwner(logFolder, await ownerHere(undefined, child.pid));
+  const ended = new Promise<string>((resolve) => {
+    child
+      .on('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
+      .on('error', ({ message }) => resolve(message));
+  });
+  const instance = await Promise.race([untilReady(data, child), ended]);
+  if (typeof instance === 'string') {
+    const said = readFileSync(log, 'utf8')
+      .trim()
+      .replaceAll(/^terrarium: /gm, '');
+    throw new ExitWith(child.exitCode || NO, said || `the platform ended with ${instance} before it was ready`);
+  }
+  child.unref();
+  return { instance, log };
+}
+
+async function untilReady(dataDir: string, child: ChildProcess): Promise<InstanceRecord> {
+  for (;;) {
+    const found = await findInstance(dataDir);
+    if (found?.pid === child.pid && found) return found;
+    // The timer must not keep this process alive after the platform has ended.
+    await delay(LOOK_EVERY_MS, undefined, { ref: false });
+  }
+}

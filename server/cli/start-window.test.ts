@@ -11,12 +11,10 @@ import {
   makeElectronPackage,
   startElectronMirror,
 } from '../testing/electron-mirror.ts';
-import { fetchInBackground } from './electron-for-later.ts';
-import { type FetchOptions, fetchElectron } from './fetch-electron.ts';
-import { findElectron } from './find-electron.ts';
+import { type FetchOptions, fetchElectron, fetchInBackground } from './fetch-electron.ts';
 import { runShell, SHELL_ARGUMENTS } from './run-shell.ts';
 import { openWindow } from './show-window.ts';
-import { windowContext } from './window-context.ts';
+import { findElectron, windowContext } from './window-context.ts';
 
 let folder: string;
 

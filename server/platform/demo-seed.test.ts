@@ -6,7 +6,7 @@ import type { World } from '../model/record.ts';
 import { packageFile } from '../system/package-file.ts';
 import { changed, seedsForEachTest } from '../testing/applied-seed.ts';
 import { exported, firstWorld, openSeeds } from '../testing/world-seeds.ts';
-import { readSeedFileForApply } from './seed-files.ts';
+import { readSeedFileForApply } from '../services/seeds/read-seed.ts';
 
 const DEMO = packageFile('fixtures/worlds/demo.yaml');
 

@@ -1,14 +1,15 @@
 import type { z } from 'zod';
 import type { JsonObject } from '../../model/json.ts';
+import { resourceTypes } from '../../model/registry.ts';
 import { builtInRoutes, endpointRoutes } from '../routes/gateway.ts';
 import type { ErrorForm, Route, Routes } from '../routes/route.ts';
 import { PREFIX } from '../routes/security.ts';
 import { controlPlaneTables } from '../routes/tables.ts';
+import { namingOf } from '../routes/type-naming.ts';
 import { namedSchemas } from '../schemas/parts.ts';
 import type { DocumentAddresses } from './document-text.ts';
 import { jsonSchemasOf, ref } from './json-schema.ts';
 import { documentedPaths, errorResponse, parametersOf, pathsOf, refusalsOf, type SchemaOf } from './operation.ts';
-import { tagGroups } from './tags.ts';
 import { typeSchemas } from './type-schemas.ts';
 
 export interface DocumentOptions extends DocumentAddresses {
@@ -159,4 +160,55 @@ function response(form: ErrorForm, status: number): JsonObject {
     ...(header && { headers: { [header[0]]: { description: header[1], schema: { type: header[2] } } } }),
     content: { 'application/json': { schema: ref(form) } },
   };
+}
+
+/** The tags of one service in reading order, each with a description. */
+interface TagGroup {
+  name: string;
+  tags: readonly (readonly [name: string, description: string])[];
+}
+
+export function tagGroups(): readonly TagGroup[] {
+  return [
+    {
+      name: 'Resource service',
+      tags: [
+        ['Platform', 'Health and version.'],
+        ...resourceTypes.map((type) => [namingOf(type).tag, type.summary] as const),
+        ['Entitlements', 'Permissions. A resource has one entitlement per action, which adds to the inherited ones.'],
+        ['Resources of any type', 'Every path of a type also exists with `resources` in place of the type name.'],
+        ['Reference lists', 'Resource types, environment types, states ... Changing them is not emulated (501).'],
+      ],
+    },
+    {
+      name: 'Security service',
+      tags: [
+        ['Tokens and keys', 'Access tokens for Bearer, API keys for Basic authentication.'],
+        ['Accounts', 'Accounts are the users of the resource service; a user has the same id in both.'],
+        ['Directories', 'Organizations with their accounts and groups.'],
+        ['Security service', 'State of the service.'],
+      ],
+    },
+    {
+      name: 'Gateway',
+      tags: [['Gateway', 'Public endpoints and asynchronous invocation. The gateway has a separate address.']],
+    },
+    {
+      name: 'Emulator',
+      tags: [
+        ['Logs', 'Logs of lambdas and containers.'],
+        ['Invocations', 'Invocations that users start.'],
+        ['Workbench', 'Tools for lambda development: test events, linked file, debugger.'],
+        ['Publishing', 'Copies lambdas, APIs and endpoints between this platform and another one.'],
+        ['Outbound calls', 'Rules for the calls that lambdas make to other hosts.'],
+        ['Containers and jobs', 'Instances, usage and terminals.'],
+        ['Captured leads', 'Web forms that lambdas sent to the mock CRM.'],
+        ['Window', 'Sign-in and status of the window.'],
+        ['Delivery', 'The mock GitLab and pipeline runs.'],
+        ['History', 'Changes of the world: view, compare, revert.'],
+        ['Snapshots', 'Snapshots of the world, and the platform as one archive.'],
+        ['Seeds', 'Export and import of the world as an editable document.'],
+      ],
+    },
+  ];
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../model/json.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
 import { isUuid, type Uuid } from '../../model/record.ts';
 
 /** A query parameter: how its text is parsed and documented. */
@@ -54,13 +54,11 @@ export function uuid(description: string): Parameter<Uuid | undefined> {
 }
 
 export function countWithin(description: string, least: number, most: number, absent: number): Parameter<number> {
-  const form = { type: 'integer', minimum: least, maximum: most, default: absent };
-  const { schema, ...rest } = optional(form, description, (sent) =>
+  const read = (sent: string) =>
     /^\d{1,15}$/.test(sent) && Number(sent) >= least && Number(sent) <= most
       ? Number(sent)
-      : new Wrong(`a whole number from ${least} to ${most}`),
-  );
-  return { ...rest, schema: schema.transform((value) => value ?? absent) };
+      : new Wrong(`a whole number from ${least} to ${most}`);
+  return or(absent, optional({ type: 'integer', minimum: least, maximum: most }, description, read));
 }
 
 /** A whole number; a value above `most` is reduced to `most`. */
@@ -75,17 +73,12 @@ export function count(description: string, least: number, most?: number): Parame
 
 /** Exactly `true` or `false` (D-012). */
 export function flag(description: string, absent = false): Parameter<boolean> {
-  const { schema, form, ...rest } = choice(description, ['true', 'false'], 'true or false');
-  const read = schema.transform((value) => (value === undefined ? absent : value === 'true'));
-  return { ...rest, form: { type: 'boolean', default: absent }, schema: read };
+  const read = (sent: string) => (sent === 'true' || sent === 'false' ? sent === 'true' : new Wrong('true or false'));
+  return or(absent, optional({ type: 'boolean' }, description, read));
 }
 
-export function choice<Word extends string>(
-  description: string,
-  words: readonly Word[],
-  expected = words.join(' or '),
-): Parameter<Word | undefined> {
-  const find = (sent: string) => words.find((word) => word === sent) ?? new Wrong(expected);
+export function choice<Word extends string>(description: string, words: readonly Word[]): Parameter<Word | undefined> {
+  const find = (sent: string) => words.find((word) => word === sent) ?? new Wrong(words.join(' or '));
   return optional({ type: 'string', enum: [...words] }, description, find);
 }
 
@@ -145,10 +138,13 @@ export function required<T>({ schema, ...rest }: Parameter<T | undefined>): Para
   return { ...rest, isRequired: true, schema: schema.transform((value) => value as T) }; // already checked to be present
 }
 
-export function countOr(absent: number, description: string, least: number, most?: number): Parameter<number> {
-  const { schema, form, ...rest } = count(description, least, most);
+/** The same, with a value for a missing parameter. */
+function or<T>(absent: T & Json, { schema, form, ...rest }: Parameter<T | undefined>): Parameter<T> {
   return { ...rest, form: { ...form, default: absent }, schema: schema.transform((value) => value ?? absent) };
 }
+
+export const countOr = (absent: number, description: string, least: number, most?: number): Parameter<number> =>
+  or(absent, count(description, least, most));
 
 /** Words with commas between them. */
 export function list<Word extends string>(

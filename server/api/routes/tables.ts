@@ -23,19 +23,6 @@ import { treeRoutes } from './tree.ts';
 import { accessRoutes, settingsRoutes, windowRoutes } from './window.ts';
 import { workbenchRoutes } from './workbench.ts';
 
-type RouteOf<Table> = Table extends Readonly<Record<string, { route: infer R }>> ? R : never;
-type Repeated<Tables extends readonly unknown[]> = Tables extends readonly [infer First, ...infer Rest]
-  ? Extract<RouteOf<First>, RouteOf<Rest[number]>> | Repeated<Rest>
-  : never;
-
-/** Tables without a common route: otherwise the compiler asks for an argument of its type. */
-function distinct<const Tables extends readonly Routes[]>(
-  tables: Tables,
-  ..._repeated: [Repeated<Tables>] extends [never] ? [] : [Repeated<Tables>]
-): Tables {
-  return tables;
-}
-
 const resourceTables: readonly Routes[] = [
   platformRoutes,
   documentRoutes,
@@ -60,7 +47,7 @@ export const refusingTables: readonly Routes[] = [
 const securityTables: readonly Routes[] = [tokenRoutes, keyRoutes, accountRoutes, directoryRoutes, statusRoutes];
 
 /** The platform's additions to the specification: all routes below `/inspect` and `/log`, in the order of the document. */
-export const emulatorTables = distinct([
+export const emulatorTables = [
   plainLogRoutes,
   logRoutes,
   lineListRoutes,
@@ -86,6 +73,6 @@ export const emulatorTables = distinct([
   workbenchRoutes,
   treeRoutes,
   containerRoutes,
-]);
+] as const satisfies readonly Routes[];
 
 export const controlPlaneTables: readonly Routes[] = [...resourceTables, ...securityTables, ...emulatorTables];

@@ -96,27 +96,34 @@ export function mountRoutes<
  * Mounts the routes of several tables. If several routes have the same address, the more specific one is tried first, then the earlier one.
  */
 export function routerOf(...tables: readonly (readonly MountedRoute[])[]): Router {
-  const byLength = new LazyRouters<number>();
-  const byVerb = new LazyRouters<string>();
-  for (const one of tables.flat()) {
-    const address = addressOf(one.row);
-    const [verb, path] = address;
-    const length = lengthOf(path);
-    byLength.add(length, address, one);
-    byVerb.add(`${verb} ${length}`, address, one);
-  }
+  const all = tables.flat();
+  const ordered = all
+    .toSorted((a, b) => bySegments(a.row, b.row))
+    .map((one) => ({ ...one, address: addressOf(one.row) }));
+  const made = new Map<string, Router>();
+  // So that few paths are compared. Created on first use: compiling all paths takes a twentieth of the startup time.
+  const routerFor = (verb: string | undefined, length: number): Router | undefined => {
+    const key = `${verb} ${length}`;
+    const known = made.get(key);
+    if (known) return known;
+    const some = ordered.filter(({ address: [own, path] }) => lengthOf(path) === length && (verb ?? own) === own);
+    if (some.length === 0) return undefined;
+    const router = express.Router({ caseSensitive: true });
+    for (const { address, handle } of some) router[address[0]](address[1], handle);
+    made.set(key, router);
+    return router;
+  };
   const chosen = express.Router().use((req, res, next) => {
     const { method, path } = req;
-    const length = lengthOf(path);
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
     // A path that cannot be decoded matches no route; express reports it when it compares.
-    const router = path.includes('%') ? byLength.get(length) : byVerb.get(`${verb} ${length}`);
+    const router = routerFor(path.includes('%') ? undefined : verb, lengthOf(path));
     if (router) router(req, res, next);
     else next();
   });
   mounted.set(
     chosen,
-    tables.flat().map(({ row }) => row.route),
+    all.map(({ row }) => row.route),
   );
   return chosen;
 }
@@ -125,38 +132,6 @@ const mounted = new WeakMap<Router, readonly string[]>();
 
 /** The routes of a router from `mountRoutes`, such as `get /inspect/leads`. */
 export const routesOf = (router: Router): readonly string[] => mounted.get(router) ?? [];
-
-/**
- * Routers by properties of the request, so that few paths are compared. Each router is created on first use: compiling all paths takes a
- * twentieth of the startup time.
- */
-class LazyRouters<Key> {
-  readonly #served = new Map<Key, { address: Address; served: MountedRoute }[]>();
-  readonly #made = new Map<Key, Router>();
-
-  add(key: Key, address: Address, served: MountedRoute): void {
-    const others = this.#served.get(key);
-    if (others) others.push({ address, served });
-    else this.#served.set(key, [{ address, served }]);
-  }
-
-  get(key: Key): Router | undefined {
-    return this.#made.get(key) ?? this.#make(key);
-  }
-
-  #make(key: Key): Router | undefined {
-    const served = this.#served.get(key);
-    if (!served) return undefined;
-    const router = express.Router({ caseSensitive: true });
-    served.sort((a, b) => bySegments(a.served.row, b.served.row));
-    for (const one of served) {
-      const [verb, path] = one.address;
-      router[verb](path, one.served.handle);
-    }
-    this.#made.set(key, router);
-    return router;
-  }
-}
 
 /** The member of `locals` of a response for the resolved caller. */
 export const CALLER_ID = 'callerId';

@@ -1,2 +1,0 @@
-export { readSeedFileForApply } from '../services/seeds/read-seed.ts';
-export { seedFolder as seedFilesOf } from '../services/seeds/seed-folder.ts';
