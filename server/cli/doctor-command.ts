@@ -10,8 +10,8 @@ import {
   checkNode,
   checkPorts,
   checkTemporaryFolder,
+  checkTools,
 } from './doctor-checks.ts';
-import { checkTools } from './doctor-tools.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { findTarget, type Target } from './instance-options.ts';
 import { offlineNeeds } from './offline-needs.ts';

@@ -16,8 +16,6 @@ import { rowLines, type Terminal } from './terminal.ts';
 /** Page size; the server's maximum. */
 const PAGE = 500;
 
-const FILTERS = ['resource', 'type', 'actor', 'action', 'via', 'from', 'to'] as const;
-
 const filters = {
   resource: text('--resource <ID>', 'only commits that changed this resource'),
   type: text('--type <TYPE>', 'only commits that changed resources of this type, such as lambdas'),
@@ -48,7 +46,7 @@ export const historyCommand = defineCommand({
       description: 'list commits, newest first (the default)',
       options: { ...filters, limit, ...platformOptions },
       async ask(client, { options }) {
-        const commits = await readCommits(client, queryOf(options, FILTERS), options.limit);
+        const commits = await readCommits(client, queryOf(options, filters), options.limit);
         return { answer: commits, lines: rowLines(commits.map(rowOf)) };
       },
     }),

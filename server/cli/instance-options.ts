@@ -37,12 +37,10 @@ export const commandOn = (
 type Selection = Partial<ValuesOf<typeof platformOptions>>;
 type CommandContext = Pick<Terminal, 'env' | 'folder'>;
 
-export function queryOf<N extends string>(
-  options: { readonly [K in N]?: unknown },
-  names: readonly N[],
-): URLSearchParams {
+/** The options that are set, of those that are query parameters. */
+export function queryOf(options: Readonly<Record<string, unknown>>, parameters: object): URLSearchParams {
   const query = new URLSearchParams();
-  for (const name of names) if (options[name] !== undefined) query.set(name, String(options[name]));
+  for (const name of Object.keys(parameters)) if (options[name] !== undefined) query.set(name, String(options[name]));
   return query;
 }
 
@@ -80,7 +78,8 @@ export async function findTarget(options: Selection, context: CommandContext): P
   const config = localConfig(options, context);
   const instance = await findInstance(config.data);
   if (!instance) return { kind: 'folder', dataDir: config.data, running: undefined };
-  const keyPair = () => flags ?? pairInFolder(config.data) ?? configuredPair(config) ?? ofEnvironment();
+  const configured = pairOf(config.rootApiKey, config.rootApiSecret, 'rootApiKey and rootApiSecret');
+  const keyPair = () => flags ?? pairInFolder(config.data) ?? configured ?? ofEnvironment();
   const client = new PlatformClient(instance.baseUrl, keyPair);
   return { kind: 'folder', dataDir: config.data, running: { client, instance } };
 }
@@ -119,8 +118,4 @@ function pairInFolder(dataDir: string): KeyPair | undefined {
   } catch {
     return undefined;
   }
-}
-
-function configuredPair({ rootApiKey, rootApiSecret }: Config): KeyPair | undefined {
-  return rootApiKey && rootApiSecret ? { key: rootApiKey, secret: rootApiSecret } : undefined;
 }

@@ -12,7 +12,6 @@ const filters = {
   email: text('--email <ADDRESS>', 'only leads with this email address (not case-sensitive)'),
   since: text('--since <TIME>', 'only leads received at or after this time, such as 2026-01-31T09:30:00Z'),
 };
-const FILTERS = ['email', 'since'] as const;
 
 /** `terrarium leads`: lists, clears and awaits the leads of the mock CRM. */
 export const leadsCommand = defineCommand({
@@ -25,7 +24,7 @@ export const leadsCommand = defineCommand({
       description: 'list leads, oldest first (the default)',
       options: { ...filters, ...platformOptions },
       async ask(client, { options }) {
-        const found = await client.ask(leadRoutes.listLeads, { query: queryOf(options, FILTERS) });
+        const found = await client.ask(leadRoutes.listLeads, { query: queryOf(options, filters) });
         return { answer: found, lines: rowLines(found.map(rowOf)) };
       },
     }),
@@ -44,7 +43,7 @@ export const leadsCommand = defineCommand({
       options: { timeout: timeout(30), ...filters, ...platformOptions },
       async ask(client, { options, terminal }) {
         const { email, timeout: timeoutS } = options;
-        const lead = (await awaitLeads(client, queryOf(options, FILTERS), timeoutS, terminal)).at(-1);
+        const lead = (await awaitLeads(client, queryOf(options, filters), timeoutS, terminal)).at(-1);
         if (lead) return { answer: lead, lines: rowLines([rowOf(lead)]) };
         throw new ExitWith(NO, `no lead${email === undefined ? '' : ` of ${email}`} came within ${timeoutS} s`);
       },

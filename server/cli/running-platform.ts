@@ -8,8 +8,7 @@ import type { Emulator, StartHooks } from '../platform/emulator.ts';
 import { removeIfPossible } from '../system/files-in-use.ts';
 import { writeWhole } from '../system/write-whole.ts';
 import { describeFault } from './describe-failure.ts';
-import { removeInstanceFile, writeInstanceFile } from './instance-file.ts';
-import { keepPorts } from './kept-ports.ts';
+import { keepPorts, removeInstanceFile, writeInstanceFile } from './instance-file.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Variable with the path of a ready file for the desktop shell, in addition to the user's `--ready-file`. */

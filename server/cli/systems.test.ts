@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeFailure } from './describe-failure.ts';
-import { installLine } from './doctor-tools.ts';
+import { installLine } from './doctor-checks.ts';
 import { commandLine } from './greeting.ts';
 import { needsPlainAddress } from './show-window.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { baseUrlOf } from '../api/server/addresses.ts';
+import { baseUrlOf } from '../api/server/host-guard.ts';
 import { canonicalHost } from '../model/host-names.ts';
 import { WINDOW_HOST } from '../model/window-host.ts';
 import type { PlatformAddresses, ServiceAddresses } from '../plugin/plugin.ts';

@@ -12,28 +12,7 @@ import type { Data } from './data.ts';
 import { logs } from './declarations.ts';
 
 /** What a test suite asks of a platform that lives in its own process, where no request could be as quick or as free. */
-export interface TestService {
-  /**
-   * Restores the world, the leads and the logs of the start; tokens and keys stay valid. Records are kept, because they are never deleted:
-   * resolves to the position of the newest invocation.
-   */
-  reset(): Promise<number>;
-  /** An access token of an account, without its password. Throws PlatformError 404 if there is no account of this name. */
-  token(username: string): Promise<string>;
-  /** A new API key of an account, likewise. */
-  apiKey(username: string): Promise<{ key: string; secret: string }>;
-  /** The routes of all plugins, such as `get /inspect/leads`. */
-  routes(): Promise<string[]>;
-}
-
-export interface TestServiceParts {
-  routes: TestService['routes'];
-  data: Data;
-  credentials: Credentials;
-  lambdas: Pick<LambdaService, 'forgetLogs' | 'applyRules'>;
-  recorder: Recorder;
-  onReset(): void;
-}
+export type TestService = ReturnType<typeof createTestService>;
 
 /** Create it when the platform has started: `reset` restores this state. */
 export function createTestService({
@@ -43,7 +22,14 @@ export function createTestService({
   recorder,
   onReset,
   routes,
-}: TestServiceParts): TestService {
+}: {
+  data: Data;
+  credentials: Credentials;
+  lambdas: Pick<LambdaService, 'forgetLogs' | 'applyRules'>;
+  recorder: Recorder;
+  onReset(): void;
+  routes(): Promise<string[]>;
+}) {
   const { store } = data;
   const { view } = store;
   // The records alone: to make a map of a large world would be a part of every start.
@@ -58,7 +44,11 @@ export function createTestService({
     throw new PlatformError(404, `user '${username}' does not exist`);
   };
   return {
-    async reset() {
+    /**
+     * Restores the world, the leads and the logs of the start; tokens and keys stay valid. Records are kept, because they are never
+     * deleted: resolves to the position of the newest invocation.
+     */
+    async reset(): Promise<number> {
       const cause = causeOf(systemActor(view.root, 'startup'), 'history.restore', 'reset to the beginning');
       const resources = new Map(records.map((record) => [record.id, record]));
       await store.commit(atOnce(changesBetween(store.world.resources, resources)), cause);
@@ -68,9 +58,12 @@ export function createTestService({
       onReset();
       return recorder.invocations.newest;
     },
+    /** The routes of all plugins, such as `get /inspect/leads`. */
     routes,
-    token: async (username) => credentials.issueToken(account(username).id, view.root.id),
-    apiKey: async (username) => credentials.createKey(account(username).id, view.root.id),
+    /** An access token of an account, without its password. Throws PlatformError 404 if there is no account of this name. */
+    token: async (username: string) => credentials.issueToken(account(username).id, view.root.id),
+    /** A new API key of an account, likewise. */
+    apiKey: async (username: string) => credentials.createKey(account(username).id, view.root.id),
   };
 }
 

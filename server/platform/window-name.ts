@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
+import { codeOf } from '../model/errors.ts';
 import { WINDOW_HOST } from '../model/window-host.ts';
 
 const IPV6_LOOPBACK = '::1';
@@ -32,7 +33,7 @@ export async function listenByName(server: HttpServer): Promise<ListeningByName>
   try {
     await once(second, 'listening');
   } catch (failure) {
-    const code = failure instanceof Error && 'code' in failure ? failure.code : undefined;
+    const code = codeOf(failure);
     if (NO_IPV6.includes(code)) return { isOurs: true };
     const hint =
       `port ${port} at [${IPV6_LOOPBACK}] is not available (${code}), where browsers look for http://${WINDOW_HOST}:${port} first. ` +

@@ -1,17 +1,19 @@
+import express, { type Request, type Router } from 'express';
 import manifest from '../../package.json' with { type: 'json' };
+import { lazyRoutes as lazyRouter } from '../api/server/lazy-routes.ts';
 import { gatewayPlugin } from '../gateway/plugin.ts';
 import type { SettingsService } from '../inspector/devtools/settings-routes.ts';
 import type { EventStream } from '../inspector/live/event-stream.ts';
 import { windowFiles } from '../inspector/live/window-files.ts';
 import { recorderPlugin } from '../inspector/recorder/plugin.ts';
-import { plugin, slot } from '../plugin/plugin.ts';
+import { plugin, type ServiceAddresses, slot } from '../plugin/plugin.ts';
 import { containersPlugin } from '../runtimes/containers/plugin.ts';
 import { lambdasPlugin } from '../runtimes/lambdas/plugin.ts';
 import { platformStatuses } from '../services/resources/plugin.ts';
 import { securityPlugin } from '../services/security/plugin.ts';
+import { lazy } from '../system/lazy.ts';
 import { packageFile } from '../system/package-file.ts';
 import { countedNames } from './declarations.ts';
-import { documentation } from './documentation.ts';
 
 export const eventStreams = slot<EventStream>('event stream');
 export const stopRequests = slot<() => void>('stop');
@@ -61,3 +63,29 @@ export const windowPlugin = plugin({
     });
   },
 });
+
+/**
+ * Links for a browser that opens the base address; the API document and its page are loaded on request.
+ *
+ * @param typePrefix the first segment of type names
+ * @param addresses as a client reaches them
+ */
+export function documentation(typePrefix: string, addresses: (req: Request) => ServiceAddresses): Router {
+  const router = express.Router();
+  const docs = lazy(async () => {
+    const { docsRouter } = await import('../api/openapi/docs-routes.ts');
+    const { openApiDocument } = await import('../api/openapi/document.ts');
+    return docsRouter({
+      document: (at) => openApiDocument({ version: manifest.version, typePrefix, ...at }),
+      addresses,
+      assetsDir: packageFile('dist/docs'),
+    });
+  });
+  router.get('/', (req, res) => {
+    if (req.accepts(['json', 'html']) === 'html') return res.redirect('docs');
+    const { baseUrl, metaUrl, securityUrl, gatewayUrl } = addresses(req);
+    res.json({ version: manifest.version, metaUrl, securityUrl, gatewayUrl, docs: `${baseUrl}/docs` });
+  });
+  router.get(/^\/(openapi\.json$|docs(\/|$))/, lazyRouter(docs));
+  return router;
+}

@@ -5,6 +5,7 @@ import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
+import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { codeOf } from '../../model/errors.ts';
 
 /** Node's global agents, or replacements of them, can use a proxy. These agents do not. */
@@ -213,4 +214,15 @@ export const lookUpSafely: LookupFunction = (host, options, callback) => {
 function isThisMachine(name: string): boolean {
   if (/(^|\.)localhost$/.test(name) || (isIPv4(name) && /^(127|0)\./.test(name)) || name === '::1') return true;
   return Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === name));
+}
+
+/** The body of a response without its content encoding. One that is missing or ends early is no error of the decoder. */
+export function decodedBody({ body, headers }: Pick<RemoteResponse, 'body' | 'headers'>): Readable {
+  const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = constants;
+  const encoding = headers['content-encoding'];
+  if (encoding === 'gzip') return pipeline(body, createGunzip({ finishFlush: Z_SYNC_FLUSH }), () => {});
+  if (encoding === 'deflate') return pipeline(body, createInflate({ finishFlush: Z_SYNC_FLUSH }), () => {});
+  if (encoding === 'br')
+    return pipeline(body, createBrotliDecompress({ finishFlush: BROTLI_OPERATION_FLUSH }), () => {});
+  return body;
 }

@@ -131,9 +131,6 @@ export const openTypeRoutes = defineRoutes('Resources of any type', {
   }),
 });
 
-/** The parts of a route that do not change when type names replace the parameters. */
-type Filled = Pick<Route, 'route' | 'permission'> & Partial<Pick<Route, 'description' | 'body' | 'errors' | 'query'>>;
-
 /**
  * Returns a route for one type.
  *
@@ -142,23 +139,22 @@ type Filled = Pick<Route, 'route' | 'permission'> & Partial<Pick<Route, 'descrip
  * @param query parameters to document
  */
 export function filled(
-  { route, permission, description, body, errors, query: known = {} }: Route,
+  row: Route,
   words: Readonly<Record<string, string>>,
   singular = '*',
-  query: Readonly<Record<string, Parameter>> = known,
-): Filled {
+  query: Readonly<Record<string, Parameter>> = row.query ?? {},
+): Route {
+  const { permission } = row;
   const on = (name: string) => words[name]?.replace(/[{}]/g, '') ?? name;
-  // Replacing parameters by type names still leaves a verb and a path.
-  const path = route.replace(/\{(\w+)\}/g, (name, inside: string) => words[inside] ?? name) as Route['route'];
+  const actionOf = (action: string) => action.replace(/^(\*|\{\w+\})/, singular);
   return {
-    route: path,
+    ...row,
+    // Replacing parameters by type names still leaves a verb and a path.
+    route: row.route.replace(/\{(\w+)\}/g, (name, inside: string) => words[inside] ?? name) as Route['route'],
     permission:
       typeof permission === 'string'
         ? permission
-        : permission.map((one) => ({ ...one, action: one.action.replace(/^(\*|\{\w+\})/, singular), on: on(one.on) })),
-    ...(description !== undefined && { description }),
-    ...(Object.keys(query).length > 0 && { query }),
-    ...(body && { body }),
-    ...(errors && { errors }),
+        : permission.map((one) => ({ ...one, action: actionOf(one.action), on: on(one.on) })),
+    query,
   };
 }

@@ -96,11 +96,10 @@ export const typeTables: readonly Routes[] = [
 function ofType(word: TypeWord, table: Readonly<Record<string, Route>>): Routes {
   const type = typeOfWord(word);
   const { tag, schema, idParameter } = namingOf(type);
-  const rows = Object.entries(table).map(([name, row]) => {
-    const answer = row.answer?.status === 202 ? { ...row.answer, schema: recordOf(type) } : row.answer;
-    const { summary } = row;
-    const reported = { ...filled(row, { word, resource_id: `{${idParameter}}` }, type.singular), summary, tag };
-    return [`${name}${schema}`, { ...reported, ...(answer && { answer }) }] as const;
+  const rows = Object.entries(table).map(([name, row]): [string, Route] => {
+    const reported = filled(row, { word, resource_id: `{${idParameter}}` }, type.singular);
+    const isMove = row.answer?.status === 202;
+    return [`${name}${schema}`, { ...reported, tag, ...(isMove && { answer: accepted(recordOf(type)) }) }];
   });
   return Object.fromEntries(rows);
 }

@@ -1,7 +1,9 @@
-import type { Transform } from 'node:stream';
+import type { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { type BrotliOptions, brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import type { RequestHandler, Response } from 'express';
+import { codeOf } from '../../model/errors.ts';
 
 /** Compressing less saves nothing. */
 const LEAST_BYTES = 1024;
@@ -62,4 +64,17 @@ function encodingFor(res: Response): (typeof ENCODINGS)['gzip'] | undefined {
   const tag = res.getHeader('ETag');
   if (typeof tag === 'string' && !tag.startsWith('W/')) res.setHeader('ETag', `W/${tag}`);
   return ENCODINGS[name];
+}
+
+/** The client disconnected, while the content was sent or before. */
+const CLIENT_GONE = new Set<unknown>(['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_UNABLE_TO_PIPE']);
+
+/** Sends a stream as the response body. A client that disconnects is not an error; a source that fails closes the connection. */
+export async function sendStream(content: Readable, res: Response): Promise<void> {
+  try {
+    const encoder = encoderFor(res);
+    await (encoder ? pipeline(content, encoder, res) : pipeline(content, res));
+  } catch (error) {
+    if (!CLIENT_GONE.has(codeOf(error))) throw error;
+  }
 }

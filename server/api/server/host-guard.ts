@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv4 } from 'node:net';
 
 /** The host name in a Host header: lower case, without port, brackets or trailing dot; undefined if malformed. */
@@ -29,4 +30,23 @@ export function isOurHost(hostHeader: string | undefined, allowed: ReadonlySet<s
 /** The same for a name from `hostNameOf`. */
 export function isOurName(name: string, allowed: ReadonlySet<string>): boolean {
   return isLoopback(name) || allowed.has(name) || (isIP(name) !== 0 && EVERY_ADDRESS.some((host) => allowed.has(host)));
+}
+
+/**
+ * The base address as the client sees it (D-011): the configured public address, X-Forwarded-Proto and X-Forwarded-Host from a proxy, or
+ * the Host header. Malformed forwarded values count as absent.
+ *
+ * @returns an address without trailing slash, e.g. `http://127.0.0.1:4700`
+ */
+export function baseUrlOf(req: IncomingMessage, publicUrl: string | undefined, ownUrl: string): string {
+  if (publicUrl !== undefined) return publicUrl;
+  const forwardedProto = firstOf(req.headers['x-forwarded-proto']);
+  const forwardedHost = firstOf(req.headers['x-forwarded-host']);
+  const protocol = forwardedProto === 'https' || forwardedProto === 'http' ? forwardedProto : 'http';
+  const host = [forwardedHost, req.headers.host].find((one) => one !== undefined && hostNameOf(one) !== undefined);
+  return host === undefined ? ownUrl : `${protocol}://${host}`;
+}
+
+function firstOf(header: string | string[] | undefined): string | undefined {
+  return (Array.isArray(header) ? header[0] : header)?.split(',', 1)[0]?.trim().toLowerCase();
 }

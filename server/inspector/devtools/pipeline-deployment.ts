@@ -36,27 +36,23 @@ export function deploymentIn(exchange: ExchangeRecord, run: PipelineRun): Pipeli
   const isByKey = run.apiKey !== undefined && exchange.apiKey === run.apiKey;
   if (!isByKey && isOther) return undefined;
   const reported = answerBody.safeParse(jsonIn(new TextDecoder().decode(exchange.responseBody?.bytes))).data ?? {};
-  const action = reported.action ?? asked?.action;
   // A lambda that knows no HTTP says in its answer what went wrong.
   const isRefused = (status ?? 500) >= 400 || (reported.code ?? 0) >= 400;
+  const problem = reported.message ?? `it answered ${status ?? 'nothing'}`;
   return {
     atMs,
     durationMs,
     target: path,
-    ...(status !== undefined && { status }),
-    ...(reported.code !== undefined && { code: reported.code }),
-    ...(action !== undefined && { action }),
-    ...(asked?.image !== undefined && { image: asked.image }),
-    ...(endpointId !== undefined && { endpointId }),
-    ...(executionId !== undefined && { executionId }),
-    ...(reported.container && { container: { id: reported.container.id, name: reported.container.name } }),
-    ...(reported.endpoint && { published: { id: reported.endpoint.id, url: reported.endpoint.public_url } }),
-    ...(reported.scm?.merge_request_note_id !== undefined && { noteId: reported.scm.merge_request_note_id }),
-    ...(reported.scm?.environment_url_updated !== undefined && {
-      isEnvironmentTold: reported.scm.environment_url_updated,
-    }),
-    ...(isRefused && {
-      problem: (reported.message ?? `it answered ${status ?? 'nothing'}`).slice(0, MAX_PROBLEM_CHARACTERS),
-    }),
+    status,
+    code: reported.code,
+    action: reported.action ?? asked?.action,
+    image: asked?.image,
+    endpointId,
+    executionId,
+    container: reported.container && { id: reported.container.id, name: reported.container.name },
+    published: reported.endpoint && { id: reported.endpoint.id, url: reported.endpoint.public_url },
+    noteId: reported.scm?.merge_request_note_id,
+    isEnvironmentTold: reported.scm?.environment_url_updated,
+    problem: isRefused ? problem.slice(0, MAX_PROBLEM_CHARACTERS) : undefined,
   };
 }

@@ -1,6 +1,5 @@
 import type { Router } from 'express';
-import { decodedBody } from '../../api/client/decoded-body.ts';
-import { type RemoteResponse, sendRequest, within } from '../../api/client/send-request.ts';
+import { decodedBody, type RemoteResponse, sendRequest, within } from '../../api/client/send-request.ts';
 import { type RequestToSend, type SavedRequest, sendingRoutes } from '../../api/routes/sending.ts';
 import { mountRoutes, type RouteGuard, requireRoot, targetOf } from '../../api/server/mount-routes.ts';
 import { pairsOf } from '../../gateway/forwarded-body.ts';

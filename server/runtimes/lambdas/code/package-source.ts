@@ -5,8 +5,7 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { decodedBody } from '../../../api/client/decoded-body.ts';
-import { type ResponseLimits, sendRequest, within } from '../../../api/client/send-request.ts';
+import { decodedBody, type ResponseLimits, sendRequest, within } from '../../../api/client/send-request.ts';
 
 /** By what a source is asked whether it has something else by now; empty where it gives nothing to ask by. */
 export const validators = z.object({

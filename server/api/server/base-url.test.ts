@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { baseUrlOf } from './addresses.ts';
+import { baseUrlOf } from './host-guard.ts';
 
 const OWN = 'http://127.0.0.1:4700';
 // Only the headers of a request are looked at.
