@@ -12,7 +12,6 @@ import type { Terminal } from './terminal.ts';
 const SEED_FILE = 'world.yaml';
 const APPLY_TIMEOUT_MS = 600_000;
 
-/** `terrarium apply -f FILE`: applies a seed file to the world, after printing the changes. */
 export const applyCommand = defineCommand({
   name: 'apply',
   description: 'apply a seed file to the world; prints the changes first',

@@ -1,7 +1,6 @@
 import type { Config } from '../platform/config-schema.ts';
 import type { ElectronBinary } from './window-context.ts';
 
-/** Decides whether the platform opens a window, and in which program. */
 export interface WindowContext {
   /** `headless` of the configuration; undefined when it is not set. */
   isHeadless: boolean | undefined;

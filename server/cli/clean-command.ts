@@ -12,7 +12,6 @@ checked: --yes removes them only if --world selects them.
 
 Exit codes: 0 success; 1 something could not be removed; 2 no container engine responds, or the world may not be removed.`;
 
-/** `terrarium clean`: removes what abandoned worlds have left in a container engine. */
 export const cleanCommand = defineCommand({
   name: 'clean',
   description:

@@ -8,14 +8,12 @@ const NOTES = `
   zsh   eval "$(terrarium completion zsh)"
   fish  terrarium completion fish | source`;
 
-/** What may follow one command. */
 interface WordList {
   /** Names of the command and those above it; empty for the program itself. */
   path: readonly string[];
   words: readonly { word: string; description: string }[];
 }
 
-/** `terrarium completion SHELL`: a script that completes commands and options, made from the commands themselves. */
 export const completionCommand = defineCommand({
   name: 'completion',
   description: 'print a script that lets a shell complete commands and options',
@@ -27,7 +25,6 @@ export const completionCommand = defineCommand({
   },
 });
 
-/** What may follow each command, the program itself first. */
 function* wordLists(command: Command, path: readonly string[] = []): Generator<WordList> {
   const help = command.createHelp();
   const commands = help.visibleCommands(command);

@@ -4,7 +4,6 @@ import { defineCommand, json } from './command.ts';
 import { configOf, settingOptions } from './config-options.ts';
 import { rowLines, styled } from './terminal.ts';
 
-/** `terrarium config`: prints each setting, its value and its source. Takes the options of `start`, to try them. */
 export const configCommand = defineCommand({
   name: 'config',
   description: 'print every setting, its value and its source',

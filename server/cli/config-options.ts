@@ -36,7 +36,6 @@ type Flag = string | boolean;
 type Flags = Record<string, Flag>;
 
 const defaults = configSchema.parse({}, { jitless: true });
-/** An option for every setting, and `--instance`. */
 export const settingOptions = {
   ...Object.fromEntries(
     settings.map(({ key, path, flag, placeholder, description, env }): [string, OptionSpec<Flag | undefined>] => {
@@ -76,7 +75,6 @@ export function configOf(
   return { config, origins: new Map([...origins, ...byName.map((key) => [key, '--instance'] as const)]) };
 }
 
-/** Those of the options that select a data folder. */
 export function selectionOf({ instance, data }: Readonly<Record<string, unknown>>) {
   return { instance: folderOptions.instance.read(instance), data: folderOptions.data.read(data) };
 }

@@ -22,7 +22,6 @@ const NOTES = `
 Exit codes: 0 all required checks passed (with --offline: nothing is missing); 1 a required check failed (something is missing);
 2 a setting is invalid.`;
 
-/** `terrarium doctor`: checks this machine and these settings, and says what to do about each problem. */
 export const doctorCommand = defineCommand({
   name: 'doctor',
   description: 'check whether the platform can run on this machine with these settings; takes the options of start',

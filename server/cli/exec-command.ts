@@ -33,7 +33,6 @@ have no effect on these. Only CMD writes to standard output.
 Exit codes: the exit code of CMD, 128 + n if signal n ended it, ${NOT_FOUND} if it does not exist, ${NOT_EXECUTABLE} if it cannot be run;
 1 internal error; 2 invalid usage.`;
 
-/** `terrarium exec -- CMD`: a platform for as long as a command runs. */
 export const execCommand = defineCommand({
   name: 'exec',
   description: "start a platform, run a command against it, stop the platform, and exit with the command's exit code",

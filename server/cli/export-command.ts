@@ -21,7 +21,6 @@ A path that ends with .yaml, .yml or .json is written as one seed file. A path t
 archive of the whole instance with its history, leads and results, for import. Any other path is a folder: it gets
 a world.yaml and one file for the code of each lambda.`;
 
-/** `terrarium export`: writes the world as a seed, for `apply`. */
 export const exportCommand = defineCommand({
   name: 'export',
   description: 'write the world as a seed for apply and start --seed, or the whole instance as a ZIP archive',
@@ -51,7 +50,6 @@ export const exportCommand = defineCommand({
   },
 });
 
-/** `terrarium import FILE`: replaces an instance with an archive that `export -o FILE.zip` has written. */
 export const importCommand = defineCommand({
   name: 'import',
   description: 'replace the instance with an archive; its API keys and passwords stay',
@@ -75,7 +73,6 @@ function exported(client: PlatformClient, scope: string | undefined, format: 'js
   return client.text('GET', `/inspect/export${query}`, { accept: `application/${format}` });
 }
 
-/** Writes files; resolves to their paths. */
 async function writeSeed(path: string, client: PlatformClient, scope: string | undefined): Promise<string[]> {
   const files = await filesFor(path, client, scope);
   for (const [file, text] of files) {
@@ -120,11 +117,7 @@ export async function saveArchive(client: PlatformClient, file: string, terminal
   }
 }
 
-/**
- * Replaces the instance with the contents of an archive.
- *
- * @throws UserError, or the error of the file system, when it cannot be read
- */
+/** Replaces the instance with the contents of an archive. Throws UserError, or the error of the file system, when it cannot be read. */
 export async function sendArchive(client: PlatformClient, file: string, terminal: Terminal): Promise<ImportView> {
   if (!(await stat(file)).isFile())
     throw new UserError(`${file} is not a file: give the path of a ZIP archive that export has written`);

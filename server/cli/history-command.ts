@@ -35,7 +35,6 @@ const limit: OptionSpec<number> = {
 const COMMIT = ['<seq>', 'number of the commit'] as const;
 const MOMENT = ['<moment>', 'the number of a commit, or an ISO time'] as const;
 
-/** `terrarium history`: lists, compares, reverts and restores changes of the world. */
 export const historyCommand = defineCommand({
   name: 'history',
   description: 'show and undo changes of the world',
@@ -82,7 +81,6 @@ export const historyCommand = defineCommand({
 
 const SNAPSHOT = ['<name>', 'name of the snapshot'] as const;
 
-/** `terrarium snapshot`: saves the world under a name, compares it with the current one, and restores it. */
 export const snapshotCommand = defineCommand({
   name: 'snapshot',
   description: 'save, compare and restore named copies of the world',
@@ -148,7 +146,6 @@ function differenceFound(difference: DifferenceView, terminal: Terminal): Found 
   return { answer: difference, lines: isNone ? ['no difference'] : changeLines(difference, terminal) };
 }
 
-/** The new commit, if anything changed. */
 function printCommit({ commit }: AnswerOf<typeof historyRoutes.revertCommit>, terminal: Terminal): Found {
   const lines = commit ? commitLines(commit, terminal) : ['No changes: the world is already in this state.'];
   return { answer: { commit: commit ?? null }, lines };

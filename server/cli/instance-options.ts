@@ -44,11 +44,7 @@ export function queryOf(options: Readonly<Record<string, unknown>>, parameters: 
   return query;
 }
 
-/**
- * The configuration of the data folder that options, environment or terrarium.json select.
- *
- * @throws UserError
- */
+/** The configuration of the data folder that options, environment or terrarium.json select. Throws UserError. */
 export function localConfig(options: Selection, { env, folder }: CommandContext): Config {
   const data = namedFolder(options) ?? options.data;
   return readConfig({ flags: data === undefined ? {} : { data }, env, folder }).config;
@@ -59,11 +55,7 @@ export type Target =
   | { kind: 'address'; client: PlatformClient }
   | { kind: 'folder'; dataDir: string; running: { client: PlatformClient; instance: InstanceRecord } | undefined };
 
-/**
- * Finds the platform that the options, or else the environment, select.
- *
- * @throws UserError for invalid options
- */
+/** Finds the platform that the options, or else the environment, select. Throws UserError for invalid options. */
 export async function findTarget(options: Selection, context: CommandContext): Promise<Target> {
   const flags = pairOf(options.key, options.secret, '--key and --secret');
   const { TERRARIUM_BASE_URL, TERRARIUM_API_KEY, TERRARIUM_API_SECRET } = context.env;
@@ -84,11 +76,7 @@ export async function findTarget(options: Selection, context: CommandContext): P
   return { kind: 'folder', dataDir: config.data, running: { client, instance } };
 }
 
-/**
- * A client for the platform that the options select.
- *
- * @throws UserError when none runs there
- */
+/** A client for the platform that the options select. Throws UserError when none runs there. */
 export async function connect(options: Selection, context: CommandContext): Promise<PlatformClient> {
   const target = await findTarget(options, context);
   if (target.kind === 'address') return target.client;

@@ -24,7 +24,6 @@ const findLambda = (client: PlatformClient, named: string) =>
 /** Longer than the longest timeout of a lambda plus its time in the queue. */
 const INVOCATION_TIMEOUT_MS = 1_200_000;
 
-/** `terrarium invoke LAMBDA`: invokes a lambda with an event and prints result, logs and outbound calls. */
 export const invokeCommand = defineCommand({
   name: 'invoke',
   description: 'invoke a lambda and show its result, logs and outbound calls; exit code 1 if it fails',
@@ -79,7 +78,6 @@ function* report({ durationMs, cold, outcome, logs, outbound }: InvocationView, 
 
 const WAIT_S = 30;
 
-/** `terrarium logs LAMBDA`: prints a lambda's log, and with -f each new line. */
 export const logsCommand = defineCommand({
   name: 'logs',
   description: 'print the log of a lambda: the newest 1000 lines, or all lines since a time',
@@ -110,7 +108,6 @@ export const logsCommand = defineCommand({
   },
 });
 
-/** `terrarium schedule LAMBDA`: prints the next periodic invocation of a lambda. */
 export const scheduleCommand = commandOn(
   ['<lambda>', LAMBDA_ARGUMENT],
   'schedule',

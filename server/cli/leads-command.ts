@@ -13,7 +13,6 @@ const filters = {
   since: text('--since <TIME>', 'only leads received at or after this time, such as 2026-01-31T09:30:00Z'),
 };
 
-/** `terrarium leads`: lists, clears and awaits the leads of the mock CRM. */
 export const leadsCommand = defineCommand({
   name: 'leads',
   description: 'show the leads that the mock CRM received',

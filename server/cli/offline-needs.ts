@@ -26,7 +26,6 @@ export interface OfflineContext {
   client: PlatformClient | undefined;
 }
 
-/** Everything that an offline demo needs besides this package. */
 export async function offlineNeeds(context: OfflineContext): Promise<Check[]> {
   const found = await Promise.all([
     imagesNeeded(context),

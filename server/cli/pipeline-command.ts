@@ -72,7 +72,6 @@ const REPOSITORY_OPTIONS = {
   workingTree: flag('--working-tree', 'include uncommitted changes, in a temporary commit'),
 };
 
-/** Shows what a run would do. */
 function planCommand(name: 'plan' | 'lint', description: string) {
   return defineCommand({
     name,
@@ -150,7 +149,6 @@ function allJobs({ jobs }: PlanOfJobs): PlanOfJob[] {
   return jobs.flatMap((job) => [job, ...(job.child && 'jobs' in job.child ? allJobs(job.child) : [])]);
 }
 
-/** `terrarium pipeline run|demo|retry|stop`: runs the pipeline of a branch on this machine. */
 export const pipelineCommand = defineCommand({
   name: 'pipeline',
   description: 'run pipelines that deploy to the platform',

@@ -35,7 +35,6 @@ const META_URL = [
 ] as const;
 const PATH = ['<PATH>', 'environment on the other platform, such as demo/website/development'] as const;
 
-/** `terrarium pull META_URL PATH`: copies lambdas, APIs and endpoints from another platform. */
 export const pullCommand = defineCommand({
   name: 'pull',
   description: 'copy lambdas with their APIs and endpoints from another platform to this one',
@@ -45,7 +44,6 @@ export const pullCommand = defineCommand({
   run: (context, metaUrl = '', path = '') => publish(context, { direction: 'pull', metaUrl, path }),
 });
 
-/** `terrarium push META_URL PATH`: copies them to another platform. */
 export const pushCommand = defineCommand({
   name: 'push',
   description: 'copy lambdas with their APIs and endpoints from this platform to another one',

@@ -15,7 +15,6 @@ const ASIDE = 'set-aside';
 /** Not part of a world: other instances, earlier worlds, and the owner's credentials. */
 const KEPT = [ASIDE, 'instances', 'root-api-key.json', 'passwords.json', 'crm-certificate.pem'];
 
-/** `terrarium reset`: moves the world away, so that the next start begins with the seed. Nothing is deleted. */
 export const resetCommand = defineCommand({
   name: 'reset',
   description: 'move the world of a stopped platform away, so that its next start begins with the seed',

@@ -10,7 +10,6 @@ import { rowLines } from './terminal.ts';
 const LOOK_EVERY_MS = 200;
 const placesSchema = z.looseObject({ metaUrl: z.string(), securityUrl: z.string(), gatewayUrl: z.string() });
 
-/** `terrarium status`: prints whether the platform is running, its addresses and its health. */
 export const statusCommand = defineCommand({
   name: 'status',
   description: 'print whether the platform is running, its addresses and its health; exit code 1 if it is not healthy',
@@ -22,7 +21,6 @@ export const statusCommand = defineCommand({
   },
 });
 
-/** `terrarium wait`: waits until the platform is ready, for scripts that start it in another process. */
 export const waitCommand = defineCommand({
   name: 'wait',
   description: 'wait until the platform is ready, then print its address; exit code 1 after a timeout',

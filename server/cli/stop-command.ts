@@ -12,7 +12,6 @@ const LOOK_EVERY_MS = 50;
 /** For a platform that hangs. */
 const RESPONSE_TIMEOUT_MS = 10_000;
 
-/** `terrarium stop`: stops the platform of a data folder, and waits until it has ended. */
 export const stopCommand = defineCommand({
   name: 'stop',
   description: 'stop the platform of this folder and wait until it has ended; exit code 1 if none is running',

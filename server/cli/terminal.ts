@@ -87,7 +87,6 @@ async function askPerson(question: string, isHidden: boolean): Promise<string> {
 
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
 
-/** The text in a style, if the terminal has colors. */
 export function styled(terminal: Pick<Terminal, 'hasColour'>, style: Style, text: string): string {
   return terminal.hasColour ? styleText(style, text, { validateStream: false }) : text;
 }
@@ -96,7 +95,6 @@ export function printLines(lines: Iterable<string>, terminal: Pick<Terminal, 'pr
   for (const line of lines) terminal.print(onOneLine(line));
 }
 
-/** One line for each row, with aligned columns. */
 export function rowLines(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   const shown = rows.map((row) => row.map(onOneLine));

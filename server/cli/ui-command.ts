@@ -14,7 +14,6 @@ import { windowChoice, windowContext } from './window-context.ts';
 const OPENS_WITHIN_MS = 60_000;
 const NOT_OPENED = `the browser did not open the window within ${OPENS_WITHIN_MS / 1000} s. Open the address above in a browser instead.`;
 
-/** `terrarium ui`: prints an address of the window that signs in once, and opens it in a browser if possible. */
 export const uiCommand = defineCommand({
   name: 'ui',
   description: 'open the window of the running platform, signed in as root',

@@ -22,10 +22,7 @@ export interface DataOptions {
   onWarning(message: string): void;
 }
 
-/**
- * Opens or creates the data folder; `unwind` closes it.
- * @throws StoreError if the folder is damaged, in use, or not usable
- */
+/** Opens or creates the data folder; `unwind` closes it. Throws StoreError if the folder is damaged, in use, or not usable. */
 export async function openData({ config, createWorld, nowMs, onWarning }: DataOptions, cleanup: CleanupStack) {
   const isKept = config.data !== IN_MEMORY;
   const medium: StorageBackend = isKept ? { kind: 'folder', dir: config.data } : { kind: 'memory' };

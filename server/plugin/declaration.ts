@@ -62,11 +62,7 @@ export type ListenerNameOf<D extends Declarations> = {
   [Name in keyof D & string]: D[Name] extends { listener: ListenerDeclaration } ? Name : never;
 }[keyof D & string];
 
-/**
- * One kind of member of all declarations, by its name.
- *
- * @throws Error naming both subjects when two declare one of the same name
- */
+/** One kind of member of all declarations, by its name. Throws Error naming both subjects when two declare one of the same name. */
 export function membersOf<M>(
   declarations: Declarations,
   what: string,

@@ -28,7 +28,6 @@ export function openApiDocument({ version, typePrefix, baseUrl, gatewayUrl }: Do
     rows.map(([, row]) => row),
     typePrefix,
   );
-  const groups = tagGroups();
   return {
     openapi: '3.1.0',
     info: {
@@ -41,8 +40,8 @@ export function openApiDocument({ version, typePrefix, baseUrl, gatewayUrl }: Do
     servers: [{ url: baseUrl, description: 'Control plane' }],
     // Some generated clients use a token for the last one.
     security: [{ basic: [] }, { bearer: [] }],
-    tags: groups.flatMap(({ tags }) => tags.map(([name, description]) => ({ name, description }))),
-    'x-tagGroups': groups.map(({ name, tags }) => ({ name, tags: tags.map(([tag]) => tag) })),
+    tags: TAG_GROUPS.flatMap(({ tags }) => tags.map(([name, description]) => ({ name, description }))),
+    'x-tagGroups': TAG_GROUPS.map(({ name, tags }) => ({ name, tags: tags.map(([tag]) => tag) })),
     paths: {
       ...pathsOf(controlPlane, schemaOf),
       ...pathsOf(gateway, schemaOf, [{ url: gatewayUrl, description: 'Gateway' }]),
@@ -162,53 +161,46 @@ function response(form: ErrorForm, status: number): JsonObject {
   };
 }
 
-/** The tags of one service in reading order, each with a description. */
-interface TagGroup {
-  name: string;
-  tags: readonly (readonly [name: string, description: string])[];
-}
-
-export function tagGroups(): readonly TagGroup[] {
-  return [
-    {
-      name: 'Resource service',
-      tags: [
-        ['Platform', 'Health and version.'],
-        ...resourceTypes.map((type) => [namingOf(type).tag, type.summary] as const),
-        ['Entitlements', 'Permissions. A resource has one entitlement per action, which adds to the inherited ones.'],
-        ['Resources of any type', 'Every path of a type also exists with `resources` in place of the type name.'],
-        ['Reference lists', 'Resource types, environment types, states ... Changing them is not emulated (501).'],
-      ],
-    },
-    {
-      name: 'Security service',
-      tags: [
-        ['Tokens and keys', 'Access tokens for Bearer, API keys for Basic authentication.'],
-        ['Accounts', 'Accounts are the users of the resource service; a user has the same id in both.'],
-        ['Directories', 'Organizations with their accounts and groups.'],
-        ['Security service', 'State of the service.'],
-      ],
-    },
-    {
-      name: 'Gateway',
-      tags: [['Gateway', 'Public endpoints and asynchronous invocation. The gateway has a separate address.']],
-    },
-    {
-      name: 'Emulator',
-      tags: [
-        ['Logs', 'Logs of lambdas and containers.'],
-        ['Invocations', 'Invocations that users start.'],
-        ['Workbench', 'Tools for lambda development: test events, linked file, debugger.'],
-        ['Publishing', 'Copies lambdas, APIs and endpoints between this platform and another one.'],
-        ['Outbound calls', 'Rules for the calls that lambdas make to other hosts.'],
-        ['Containers and jobs', 'Instances, usage and terminals.'],
-        ['Captured leads', 'Web forms that lambdas sent to the mock CRM.'],
-        ['Window', 'Sign-in and status of the window.'],
-        ['Delivery', 'The mock GitLab and pipeline runs.'],
-        ['History', 'Changes of the world: view, compare, revert.'],
-        ['Snapshots', 'Snapshots of the world, and the platform as one archive.'],
-        ['Seeds', 'Export and import of the world as an editable document.'],
-      ],
-    },
-  ];
-}
+/** The tags of each service in reading order, each with a description. */
+const TAG_GROUPS: readonly { name: string; tags: readonly (readonly [name: string, description: string])[] }[] = [
+  {
+    name: 'Resource service',
+    tags: [
+      ['Platform', 'Health and version.'],
+      ...resourceTypes.map((type) => [namingOf(type).tag, type.summary] as const),
+      ['Entitlements', 'Permissions. A resource has one entitlement per action, which adds to the inherited ones.'],
+      ['Resources of any type', 'Every path of a type also exists with `resources` in place of the type name.'],
+      ['Reference lists', 'Resource types, environment types, states ... Changing them is not emulated (501).'],
+    ],
+  },
+  {
+    name: 'Security service',
+    tags: [
+      ['Tokens and keys', 'Access tokens for Bearer, API keys for Basic authentication.'],
+      ['Accounts', 'Accounts are the users of the resource service; a user has the same id in both.'],
+      ['Directories', 'Organizations with their accounts and groups.'],
+      ['Security service', 'State of the service.'],
+    ],
+  },
+  {
+    name: 'Gateway',
+    tags: [['Gateway', 'Public endpoints and asynchronous invocation. The gateway has a separate address.']],
+  },
+  {
+    name: 'Emulator',
+    tags: [
+      ['Logs', 'Logs of lambdas and containers.'],
+      ['Invocations', 'Invocations that users start.'],
+      ['Workbench', 'Tools for lambda development: test events, linked file, debugger.'],
+      ['Publishing', 'Copies lambdas, APIs and endpoints between this platform and another one.'],
+      ['Outbound calls', 'Rules for the calls that lambdas make to other hosts.'],
+      ['Containers and jobs', 'Instances, usage and terminals.'],
+      ['Captured leads', 'Web forms that lambdas sent to the mock CRM.'],
+      ['Window', 'Sign-in and status of the window.'],
+      ['Delivery', 'The mock GitLab and pipeline runs.'],
+      ['History', 'Changes of the world: view, compare, revert.'],
+      ['Snapshots', 'Snapshots of the world, and the platform as one archive.'],
+      ['Seeds', 'Export and import of the world as an editable document.'],
+    ],
+  },
+];

@@ -5,22 +5,12 @@ import { text } from './parameter.ts';
 import { pageQuery, placesOfPage } from './recorded.ts';
 import { defineRoutes, ok, route } from './route.ts';
 
-const { startedAt, method, url, durationMs, status, error, traceId, caughtBy, warning, rules } = outboundCall.shape;
 const recordedCall = z.object({
   seq: z.int(),
   executionId: id.describe('The invocation that made the call'),
   lambdaId: id,
   lambdaName: z.string(),
-  startedAt,
-  method,
-  url,
-  durationMs,
-  status,
-  error,
-  traceId,
-  caughtBy,
-  warning,
-  rules,
+  ...outboundCall.omit({ request: true, response: true }).shape,
 });
 export type RecordedCall = z.output<typeof recordedCall>;
 

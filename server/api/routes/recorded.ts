@@ -48,16 +48,9 @@ export const placesOfPage = {
 };
 const page = { total: z.int().describe('Number of recorded entries that you can view'), ...placesOfPage };
 
-const { executionId, lambdaId, lambdaName, trigger, cold, acceptedAt, finishedAt } = invocation.shape;
 const summary = z.object({
   seq: z.int(),
-  executionId,
-  lambdaId,
-  lambdaName,
-  trigger,
-  cold,
-  acceptedAt,
-  finishedAt,
+  ...invocation.omit({ startedAt: true, durationMs: true, outcome: true, logs: true, outbound: true }).shape,
   durationMs: z.number(),
   outcome: invocation.shape.outcome.omit({ result: true }),
   excerpt: z.string().describe('Beginning of the result, or the error'),
@@ -69,7 +62,7 @@ const summary = z.object({
 });
 export type InvocationSummary = z.output<typeof summary>;
 
-const begun = z.object({ executionId, lambdaId, lambdaName, trigger, acceptedAt });
+const begun = summary.pick({ executionId: true, lambdaId: true, lambdaName: true, trigger: true, acceptedAt: true });
 export type StartedView = z.output<typeof begun>;
 
 const invocationEvent = z.object({
