@@ -49,7 +49,7 @@ async function readSeed(path: string, terminal: Terminal): Promise<ReadSeed> {
   const isFolder = (await stat(named).catch(() => undefined))?.isDirectory();
   const file = isFolder ? join(named, SEED_FILE) : named;
   // Loaded only now: no other command needs it.
-  const { readSeedFileForApply } = await import('../services/seeds/read-seed.ts');
+  const { readSeedFileForApply } = await import('../platform/seed-files.ts');
   const { document, placeOf } = await readSeedFileForApply(file);
   return { type: 'application/json', content: JSON.stringify(document), placeOf };
 }

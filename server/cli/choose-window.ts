@@ -1,5 +1,10 @@
 import type { Config } from '../platform/config-schema.ts';
-import type { ElectronBinary } from './window-context.ts';
+
+/**
+ * The path of Electron's binary; or why it is missing and, if it can be downloaded, the folder of Electron's package to download it
+ * into.
+ */
+export type ElectronBinary = { path: string } | { missing: string; fetchInto?: string };
 
 export interface WindowContext {
   /** `headless` of the configuration; undefined when it is not set. */

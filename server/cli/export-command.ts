@@ -90,7 +90,7 @@ async function filesFor(path: string, client: PlatformClient, scope: string | un
   const document: unknown = JSON.parse(await exported(client, scope, 'json'));
   if (!isJsonObject(document)) throw new ExitWith(NO, `${client.baseUrl} did not return a seed document`);
   // Loaded only now: no other command needs it.
-  const { seedFolder } = await import('../services/seeds/seed-folder.ts');
+  const { seedFolder } = await import('../platform/seed-files.ts');
   return new Map([...seedFolder(document)].map(([name, text]) => [join(path, name), text]));
 }
 
@@ -104,7 +104,7 @@ const PROGRESS_EVERY_MS = 1_000;
  *
  * @param file absolute path
  */
-export async function saveArchive(client: PlatformClient, file: string, terminal: Terminal): Promise<void> {
+async function saveArchive(client: PlatformClient, file: string, terminal: Terminal): Promise<void> {
   const archive = await client.stream('GET', PATH, { accept: ZIP_TYPE, timeoutMs: TRANSFER_TIMEOUT_MS });
   const draft = draftOf(file);
   try {
@@ -118,7 +118,7 @@ export async function saveArchive(client: PlatformClient, file: string, terminal
 }
 
 /** Replaces the instance with the contents of an archive. Throws UserError, or the error of the file system, when it cannot be read. */
-export async function sendArchive(client: PlatformClient, file: string, terminal: Terminal): Promise<ImportView> {
+async function sendArchive(client: PlatformClient, file: string, terminal: Terminal): Promise<ImportView> {
   if (!(await stat(file)).isFile())
     throw new UserError(`${file} is not a file: give the path of a ZIP archive that export has written`);
   // An error while reading the file is passed on to the stream that the request sends.

@@ -77,7 +77,7 @@ const LOOK_EVERY_MS = 50;
  * @param args the arguments of `terrarium start` without `--detach` and `--json`
  * @throws ExitWith with the platform's output if it ended before it was ready; UserError for a world in memory, which no command could find
  */
-export async function startDetached(
+async function startDetached(
   { data }: Pick<Config, 'data'>,
   args: readonly string[],
   { env, folder }: Pick<Terminal, 'env' | 'folder'>,

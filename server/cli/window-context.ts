@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { ConfigWithOrigins } from '../platform/config-sources.ts';
 import { isOlderNode } from '../system/node-version.ts';
 import { SYSTEM } from '../system/this-system.ts';
-import type { WindowContext } from './choose-window.ts';
+import type { ElectronBinary, WindowContext } from './choose-window.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Browsers that support `--app`, by command name; the first one found is used. */
@@ -109,12 +109,6 @@ function isExecutable(path: string): boolean {
     return false;
   }
 }
-
-/**
- * The path of Electron's binary; or why it is missing and, if it can be downloaded, the folder of Electron's package to download it
- * into.
- */
-export type ElectronBinary = { path: string } | { missing: string; fetchInto?: string };
 
 const manifest = z.looseObject({ engines: z.looseObject({ node: z.string() }) });
 

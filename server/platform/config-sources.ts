@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf, reasonOf } from '../model/errors.ts';
 import { UserError, validateConfig } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { isObject, settings, valueAt } from './config-settings.ts';
@@ -55,7 +54,7 @@ function readSettingsFile(folder: string): object {
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
-    if (codeOf(cause) === 'ENOENT') return {};
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return {};
     throw new UserError(`${file} cannot be read: ${reasonOf(cause)}`, { cause });
   }
   let content: unknown;
@@ -67,6 +66,10 @@ function readSettingsFile(folder: string): object {
   if (!isObject(content)) throw new UserError(`${file} is not a JSON object of settings`);
   const { $schema: _, ...given } = content; // for editors
   return given;
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }
 
 /** A copy with the value set; a value on the path that is not an object stays, and the schema rejects it. */

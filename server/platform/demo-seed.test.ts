@@ -3,10 +3,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Commit } from '../model/commit.ts';
 import type { World } from '../model/record.ts';
-import { readSeedFileForApply } from '../services/seeds/read-seed.ts';
 import { packageFile } from '../system/package-file.ts';
 import { changed, seedsForEachTest } from '../testing/applied-seed.ts';
 import { exported, firstWorld, openSeeds } from '../testing/world-seeds.ts';
+import { readSeedFileForApply } from './seed-files.ts';
 
 const DEMO = packageFile('fixtures/worlds/demo.yaml');
 

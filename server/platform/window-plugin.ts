@@ -70,7 +70,7 @@ export const windowPlugin = plugin({
  * @param typePrefix the first segment of type names
  * @param addresses as a client reaches them
  */
-export function documentation(typePrefix: string, addresses: (req: Request) => ServiceAddresses): Router {
+function documentation(typePrefix: string, addresses: (req: Request) => ServiceAddresses): Router {
   const router = express.Router();
   const docs = lazy(async () => {
     const { docsRouter } = await import('../api/openapi/docs-routes.ts');

@@ -72,7 +72,7 @@ export interface DocumentAddresses {
 const PLACEHOLDERS = { baseUrl: 'http://base-url.invalid', gatewayUrl: 'http://gateway-url.invalid' };
 
 /** The document as JSON. Creating it is slow, so it is created once and the addresses are filled in per reader. */
-export class DocumentText {
+class DocumentText {
   readonly #text: string;
   readonly #hash: string;
 

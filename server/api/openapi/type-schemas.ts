@@ -127,7 +127,7 @@ const served: Readonly<Record<string, JsonObject>> = {
 };
 
 /** The schema of a property that the server sets. Throws for an unknown one: add it to the table. */
-export function servedProperty(name: string): JsonObject {
+function servedProperty(name: string): JsonObject {
   const schema = served[name];
   if (schema) return schema;
   throw new Error(`the API document has no schema for the server-set property '${name}'`);

@@ -31,7 +31,7 @@ export function compressAnswers(): RequestHandler {
 }
 
 /** Compresses a stream that is about to be sent; undefined where it is sent as it is. Sets the headers. */
-export function encoderFor(res: Response): Transform | undefined {
+function encoderFor(res: Response): Transform | undefined {
   return encodingFor(res)?.stream();
 }
 

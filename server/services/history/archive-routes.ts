@@ -4,6 +4,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import type { ImportView } from '../../api/routes/history.ts';
+import { sendStream } from '../../api/server/compress.ts';
 import { causeOf } from '../../model/cause.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { notSaved } from '../../storage/files/append-file.ts';
@@ -14,8 +15,6 @@ import { type ArchiveSource, archiveOf } from './archive.ts';
 import { briefDifference, toCommitView } from './history-routes.ts';
 import { differenceBetween, type HistoryService, type Undoing } from './history-service.ts';
 import { type ArchiveTarget, planImport } from './plan-import.ts';
-import { sendStream } from '../../api/server/compress.ts';
-
 
 const ZIP_TYPE = 'application/zip';
 const MAX_ARCHIVE_BYTES = 1024 * 1024 * 1024;

@@ -4,6 +4,7 @@ import { type BriefCommit, type CommitView, type DifferenceView, historyRoutes }
 import { momentOrCommit } from '../../api/routes/parameter.ts';
 import type { QueryOf } from '../../api/routes/route.ts';
 import { changeSourceOf } from '../../api/server/change-source.ts';
+import { sendStream } from '../../api/server/compress.ts';
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import { type Visibility, visibilityFor } from '../../api/server/visibility.ts';
 import type { Caller } from '../../model/caller.ts';
@@ -19,8 +20,6 @@ import { worldFileContent } from '../../storage/world/world-file.ts';
 import type { Moment, PastWorld } from '../../storage/world/world-history.ts';
 import { findCommits } from './history-query.ts';
 import { type Difference, differenceBetween, type HistoryService } from './history-service.ts';
-import { sendStream } from '../../api/server/compress.ts';
-
 
 /** May a caller view a record in the resource service? Only root may view deleted ones. */
 export function seesRecord({ view, authorizer }: RouteGuard, caller: Caller, id: Uuid): boolean {

@@ -1,14 +1,13 @@
 import { Readable } from 'node:stream';
 import type { Router } from 'express';
 import { seedRoutes } from '../../api/routes/seeds.ts';
+import { sendStream } from '../../api/server/compress.ts';
 import { JsonText } from '../../api/server/json-text.ts';
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import { readText } from '../../api/server/read-body.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { chunked } from '../../storage/files/yielding.ts';
 import type { WorldSeeds } from './world-seeds.ts';
-import { sendStream } from '../../api/server/compress.ts';
-
 
 const JSON_TYPE = 'application/json';
 /** RFC 9512, and what was usual before it. */

@@ -1,0 +1,2 @@
+export { readSeedFileForApply } from '../services/seeds/read-seed.ts';
+export { seedFolder } from '../services/seeds/seed-folder.ts';
