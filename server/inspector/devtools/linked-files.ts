@@ -2,7 +2,7 @@ import path from 'node:path';
 import { PlatformError, reasonOf } from '../../model/errors.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import type { Uuid } from '../../model/record.ts';
-import { type FileReading, followFile, readSource } from './watched-file.ts';
+import { type FileReading, readSource, WatchedFile } from './watched-file.ts';
 
 export interface FileLink {
   /** Absolute path. */
@@ -30,7 +30,7 @@ const NOT_INLINE = "the lambda's code is a package: only inline code can follow 
 /** Lambdas whose code follows a file on this machine: each saved change of the file is one of the lambda. */
 export class LinkedFiles {
   readonly #options: LinkedFilesOptions;
-  readonly #links = new Map<Uuid, { state: LinkState; stop(): Promise<void> }>();
+  readonly #links = new Map<Uuid, { state: LinkState; file: WatchedFile }>();
 
   constructor(options: LinkedFilesOptions) {
     this.#options = options;
@@ -70,7 +70,7 @@ export class LinkedFiles {
     const known = this.#links.get(lambdaId);
     if (!known) return false;
     this.#links.delete(lambdaId);
-    await known.stop();
+    await known.file.stop();
     await this.#options.log.remove(lambdaId);
     this.#options.onChange(lambdaId);
     return true;
@@ -78,12 +78,12 @@ export class LinkedFiles {
 
   /** Stops watching; the links are kept. */
   async stop(): Promise<void> {
-    await Promise.all([...this.#links.values()].map((link) => link.stop()));
+    await Promise.all([...this.#links.values()].map(({ file }) => file.stop()));
   }
 
   #follow(lambdaId: Uuid, link: FileLink): void {
-    const stop = followFile(link.path, (reading) => this.#takeIn(lambdaId, link, reading));
-    this.#links.set(lambdaId, { state: { ...link }, stop });
+    const file = new WatchedFile(link.path, (reading) => this.#takeIn(lambdaId, link, reading));
+    this.#links.set(lambdaId, { state: { ...link }, file });
   }
 
   async #takeIn(lambdaId: Uuid, link: FileLink, reading: FileReading): Promise<void> {

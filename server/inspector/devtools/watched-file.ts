@@ -1,42 +1,82 @@
+import { type FSWatcher, watch } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { setTimeout as pause } from 'node:timers/promises';
+import path from 'node:path';
 
 const MAX_BYTES = 1024 * 1024;
-/** Looked at, because some file systems report no changes, and nothing reports those of a folder that was replaced. */
-const LOOK_EVERY_MS = 250;
+/** Some file systems report no changes, and a folder that was replaced reports none any more. */
+const LOOK_EVERY_MS = 1_000;
 /** An editor writes in several steps; what is read in between is half a file. */
 const SETTLE_MS = 15;
 
 export type FileReading = { ok: true; text: string } | { ok: false; problem: string };
 
-/**
- * Follows a text file, however editors write it: in place, or by putting another one in its place.
- *
- * @param file absolute path
- * @param onReading called in order for every new state of the file, including the first
- * @returns ends it; resolves when the current reading has been reported
- */
-export function followFile(file: string, onReading: (reading: FileReading) => Promise<void>): () => Promise<void> {
-  const stop = new AbortController();
-  const { signal } = stop;
-  const wait = (ms: number) => pause(ms, undefined, { signal, ref: false }).catch(() => undefined); // stopped
-  const follow = async () => {
-    let known = '';
-    for (; !signal.aborted; await wait(LOOK_EVERY_MS)) {
-      let { stamp, reading } = await readStable(file);
-      while (stamp !== known && !signal.aborted) {
-        known = stamp;
-        await wait(SETTLE_MS);
-        ({ stamp, reading } = await readStable(file));
-        if (stamp === known && !signal.aborted) await onReading(reading);
-      }
+/** Follows a text file, however editors write it: in place, or by putting another one in its place. */
+export class WatchedFile {
+  readonly #path: string;
+  readonly #onReading: (reading: FileReading) => Promise<void>;
+  #watcher: FSWatcher | undefined;
+  #settling: NodeJS.Timeout | undefined;
+  readonly #looking: NodeJS.Timeout;
+  #stamp = '';
+  #underWay: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  /**
+   * Begins to watch.
+   *
+   * @param file absolute path
+   * @param onReading called in order for every new state of the file, including the first
+   */
+  constructor(file: string, onReading: (reading: FileReading) => Promise<void>) {
+    this.#path = file;
+    this.#onReading = onReading;
+    this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    this.#watch();
+    this.#look();
+  }
+
+  /** Resolves when the current reading has been reported. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearInterval(this.#looking);
+    clearTimeout(this.#settling);
+    this.#watcher?.close();
+    await this.#underWay;
+  }
+
+  #watch(): void {
+    try {
+      // Watches the folder, not the file: some editors write a new file and rename it, which ends a watch on the old one.
+      this.#watcher = watch(path.dirname(this.#path), { persistent: false }, (_event, name) => {
+        if (name !== null && name !== path.basename(this.#path)) return;
+        clearTimeout(this.#settling);
+        this.#settling = setTimeout(() => this.#look(), SETTLE_MS).unref();
+      });
+      this.#watcher.on('error', () => this.#forgetWatcher());
+    } catch {
+      this.#forgetWatcher();
     }
-  };
-  const ended = follow();
-  return () => {
-    stop.abort();
-    return ended;
-  };
+  }
+
+  /** Until there is something to watch again, looking now and then has to do. */
+  #forgetWatcher(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
+  }
+
+  #look(): void {
+    if (!this.#watcher && !this.#isStopped) this.#watch();
+    this.#underWay = this.#underWay.then(() => this.#read());
+  }
+
+  async #read(): Promise<void> {
+    if (this.#isStopped) return;
+    const { stamp, reading } = await readStable(this.#path);
+    if (stamp === this.#stamp || this.#isStopped) return;
+    this.#stamp = stamp;
+    if (!reading.ok) this.#forgetWatcher();
+    await this.#onReading(reading);
+  }
 }
 
 /** Reads a source file once. Nothing is thrown: what is wrong is a sentence. */
