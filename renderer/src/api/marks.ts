@@ -1,4 +1,5 @@
 import { useMemo } from 'react';
+import type { RecordedMark } from '../../../server/api/routes/recorded.ts';
 import type { Place } from '../url.ts';
 import { keys } from './query-client.ts';
 import { useRead } from './read.ts';
@@ -10,14 +11,25 @@ export const PARTS = 32;
 export interface StripMark {
   id: string;
   atMs: number;
-  /** Each has a different shape. */
-  kind: 'commit' | 'rules' | 'engine' | 'deploy';
+  /** Classes of its shape. */
+  shape: string;
   /** What happened, in words. */
   text: string;
   /** Of so many near each other it is the newest. */
   count: number;
   place: Place;
 }
+
+/** Of each kind its shape, since color alone does not tell them apart, and what shows more of it. */
+const KINDS: Readonly<Record<RecordedMark['kind'], { shape: string; place(mark: RecordedMark): Place }>> = {
+  commit: {
+    shape: 'rotate-45 bg-accent',
+    place: ({ seq }) => ({ screen: 'history', search: { sel: String(seq) } }),
+  },
+  rules: { shape: 'rounded-full bg-warn', place: () => ({ screen: 'leads', search: { tab: 'rules' } }) },
+  engine: { shape: 'bg-text', place: () => ({ screen: 'containers' }) },
+  deploy: { shape: 'rotate-45 border border-accent bg-panel', place: () => ({ screen: 'pipelines' }) },
+};
 
 export interface Changes {
   marks: readonly StripMark[];
@@ -36,14 +48,10 @@ export function useMarks(range: { from: string; to: string } | undefined): Chang
     { keepsLast: true, enabled: range !== undefined },
   );
   return useMemo(() => {
-    const marks = (data?.marks ?? []).map(({ at, kind, text, seq, count }): StripMark => {
-      const place: Readonly<Record<typeof kind, Place>> = {
-        commit: { screen: 'history', search: { sel: String(seq) } },
-        rules: { screen: 'leads', search: { tab: 'rules' } },
-        deploy: { screen: 'pipelines' },
-        engine: { screen: 'containers' },
-      };
-      return { id: `${at} ${kind} ${seq ?? text}`, atMs: Date.parse(at), kind, text, count, place: place[kind] };
+    const marks = (data?.marks ?? []).map((mark): StripMark => {
+      const { at, kind, text, seq, count } = mark;
+      const { shape, place } = KINDS[kind];
+      return { id: `${at} ${kind} ${seq ?? text}`, atMs: Date.parse(at), shape, text, count, place: place(mark) };
     });
     return { marks, total: data?.total ?? 0, isCut: data?.isCut ?? false };
   }, [data]);

@@ -47,7 +47,7 @@ function routesOf(type: ResourceType, parent?: ResourceType): [id: string, row: 
   const aboveId = `{${above?.idParameter}}`;
   // The parameter names in a path must differ.
   const id = parent === type ? `{sub_${idParameter}}` : `{${idParameter}}`;
-  const words = parent
+  const words: Record<string, string> = parent
     ? { word: parent.word, resource_id: aboveId, parent_id: aboveId, child_word: type.word, child_id: id, own_id: id }
     : { word: type.word, resource_id: id };
   const replacements = { ...words, new_word: type.word, replaceable_id: id, own_replaceable_id: id };

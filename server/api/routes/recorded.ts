@@ -93,19 +93,24 @@ const recordedInvocation = named(
 );
 export type RecordedView = z.output<typeof recordedInvocation>;
 
+/** Something besides commits that may be why calls go another way from then on. */
+const activityKinds = z.enum(['rules', 'engine', 'deploy']);
+export type ActivityKind = z.output<typeof activityKinds>;
+
 const activityEvent = z.object({
   at: time,
-  kind: z.enum(['rules', 'engine', 'deploy']).describe('Outbound rules, a container engine, or a pipeline deployment'),
+  kind: activityKinds.describe('Outbound rules, a container engine, or a pipeline deployment'),
   text: z.string().describe('Description of the event'),
 });
 
 const mark = z.object({
   at: time,
-  kind: z.enum(['commit', 'rules', 'engine', 'deploy']),
+  kind: z.enum(['commit', ...activityKinds.options]),
   text: z.string().describe('Description of the event'),
   seq: z.int().optional().describe('Commit number'),
   count: z.int().describe('Number of changes in this part of the range; the newest is described'),
 });
+export type RecordedMark = z.output<typeof mark>;
 
 /** Invocations of one lambda that failed with the same error. */
 const failure = object('Failure', {

@@ -1,3 +1,4 @@
+import type { ActivityKind } from '../../api/routes/recorded.ts';
 import { describeRule, type OutboundRule } from '../../model/outbound-rule.ts';
 import type { PipelineDeployment } from '../../model/pipeline-run.ts';
 import type { RecordLog } from '../../storage/records/record-log.ts';
@@ -7,10 +8,9 @@ const MAX_REPORTED = 500;
 /** Enough to find the last word about an engine among the news of others. */
 const MAX_LOOKED = 2_000;
 
-/** Something besides commits that may be why calls go another way from then on. */
 export interface ActivityEvent {
   atMs: number;
-  kind: 'rules' | 'engine' | 'deploy';
+  kind: ActivityKind;
   /** What happened, in words. */
   text: string;
   /** Subject and state of an engine event, to avoid duplicates. */

@@ -219,25 +219,17 @@ function HoverCard({ bucket, share, time, states, changes }: HoverCardProps) {
   );
 }
 
-/** What a mark looks like: not by color alone. */
-const SHAPES: Readonly<Record<StripMark['kind'], string>> = {
-  commit: 'rotate-45 bg-accent',
-  rules: 'rounded-full bg-warn',
-  engine: 'bg-text',
-  deploy: 'rotate-45 border border-accent bg-panel',
-};
-
 function markText({ text, count }: StripMark): string {
   return count === 1 ? text : `${counted(count, 'change')}, the newest: ${text}`;
 }
 
 function Mark({ mark, share }: { mark: StripMark; share: number }) {
-  const { place, atMs, kind, count } = mark;
+  const { place, atMs, shape, count } = mark;
   const title = `${clockText(atMs).slice(0, 8)} ${markText(mark)}`;
   return (
     <span className="absolute -top-0.5 h-full w-3 -translate-x-1/2" style={{ left: `${share * 100}%` }} title={title}>
       <span aria-hidden className="absolute inset-y-0 left-1/2 border-l border-dashed border-accent" />
-      <span aria-hidden className={`absolute left-1/2 size-1.5 -translate-x-1/2 ${SHAPES[kind]}`} />
+      <span aria-hidden className={`absolute left-1/2 size-1.5 -translate-x-1/2 ${shape}`} />
       {count > 1 && (
         <span
           aria-hidden

@@ -11,6 +11,16 @@ import { SettingsGroup } from './settings-group.tsx';
 
 const CONFIG_COMMAND = 'terrarium config';
 
+/** Addresses in their order; others follow, by their own names. */
+const ADDRESSES: Readonly<Record<string, string>> = {
+  baseUrl: 'Control plane',
+  metaUrl: 'Resource service',
+  securityUrl: 'Security service',
+  gatewayUrl: 'Gateway',
+  crmUrl: 'Mock CRM',
+  scmUrl: 'Source control',
+};
+
 /** The platform as it was started. */
 export function PlatformTab() {
   const read = usePlatformStatus();
@@ -19,19 +29,16 @@ export function PlatformTab() {
   if (!status) return <Pending query={read} />;
   const { addresses, store, processes, engines } = status;
   const problem = storageProblem(status);
-  const address = (name: string, url: string | undefined) => ({ name, value: url, copy: url, isMono: true });
   return (
     <div className="flex max-w-5xl flex-col gap-6 p-5">
       <SettingsGroup title="Addresses" note="Where clients find the services.">
         <KeyValue
-          rows={[
-            address('Control plane', addresses.baseUrl),
-            address('Resource service', addresses.metaUrl),
-            address('Security service', addresses.securityUrl),
-            address('Gateway', addresses.gatewayUrl),
-            address('Mock CRM', addresses.crmUrl),
-            address('Source control', addresses.scmUrl),
-          ]}
+          rows={Object.keys({ ...ADDRESSES, ...addresses }).map((key) => ({
+            name: ADDRESSES[key] ?? key.replace(/Url$/, ''),
+            value: addresses[key],
+            copy: addresses[key],
+            isMono: true,
+          }))}
         />
         <a className="link mt-1" href="/docs" target="_blank" rel="noreferrer">
           Documentation of the API
