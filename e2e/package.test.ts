@@ -324,7 +324,7 @@ describe.runIf(process.platform === 'linux')('the window', { timeout: RUN_TIMEOU
       const first = start();
       await vi.waitUntil(() => /Electron (is downloaded|could not)/.test(first.output()), { timeout: 60_000 });
       const opened = async () => (await readFile(join(home, 'opened'), 'utf8')).trim().split('\n');
-      await vi.waitUntil(async () => (await opened().catch(() => [])).length === 1, { timeout: 20_000 });
+      await vi.waitUntil(async () => (await opened().catch(() => [])).length === 1, { timeout: 60_000 });
       const printed = (name: string) => new RegExp(`^  ${name} +(\\S+)`, 'm').exec(first.output())?.[1] ?? '';
       const [port, key, secret] = [new URL(printed('API docs')).port, printed('API key'), printed('secret')];
       const ui = ['ui', '--base-url', `http://127.0.0.1:${port}`, '--key', key, '--secret', secret];

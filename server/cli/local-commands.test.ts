@@ -311,7 +311,7 @@ describe('terrarium start --detach', () => {
     expect((await stopBy({}, worldId)).status).toBe(401);
     expect((await stopBy({ Authorization }, '6b8c1e7c-33c4-4d3a-8c0f-2f2b7b2f9a11')).status).toBe(409);
     expect((await stopBy({ Authorization }, worldId)).status).toBe(204);
-    await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => isAlive(pid), { timeout: 60_000 }).toBe(false);
     expect((await cli.runInProcess(['stop', '--instance', 'apart'])).err).toContain('no platform is running');
   });
 });

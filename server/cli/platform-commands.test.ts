@@ -329,7 +329,7 @@ describe('terrarium schedule', () => {
     expect(await cli.json('schedule', 'new-year')).toEqual({ nextAt: expect.stringMatching(/-01-01T/), leftOut: 0 });
     await createLambda('often', 'exports.run = () => 1;', { periodic_info: { interval_seconds: 1 } });
     const said = async () => (await cli.runInProcess(['schedule', 'often'])).out;
-    await expect.poll(said, { timeout: 20_000 }).toMatch(/^next {2}\S+Z\nlast {2}\S+Z\n/);
+    await expect.poll(said, { timeout: 60_000 }).toMatch(/^next {2}\S+Z\nlast {2}\S+Z\n/);
   });
 });
 

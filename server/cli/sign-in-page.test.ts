@@ -133,7 +133,7 @@ describe.runIf(process.platform !== 'win32')('a browser', () => {
       const { page } = await show(
         kind === 'app' ? { kind, path, name: 'Chromium', line } : { kind, opener: [path], line },
       );
-      const text = await vi.waitFor(() => readFile(join(home, 'seen'), 'utf8'), { timeout: 20_000 });
+      const text = await vi.waitFor(() => readFile(join(home, 'seen'), 'utf8'), { timeout: 60_000 });
       const { argument, location } = JSON.parse(text);
       expect(location).toBe(WINDOW_URL);
       expect(argument).toBe(kind === 'app' ? `--app=${page?.url}` : page?.url);

@@ -45,7 +45,7 @@ describe('a browser', () => {
     );
     const url = 'http://127.0.0.1:4700/ui/?code=a$(touch x)&b=c d';
     expect(await openWindow({ kind: 'app', path, name: 'Chromium', line }, url)).toBeUndefined();
-    expect(await vi.waitFor(() => readFile(join(folder, 'seen'), 'utf8'), { timeout: 20_000 })).toBe(`--app=${url}`);
+    expect(await vi.waitFor(() => readFile(join(folder, 'seen'), 'utf8'), { timeout: 60_000 })).toBe(`--app=${url}`);
   });
 
   it('that does not exist or cannot run is reported', async () => {
@@ -107,7 +107,7 @@ describe('the Electron shell', () => {
     const stop = new EventEmitter();
     const stopSignal = once(stop, 'signal').then(([signal]) => String(signal));
     const end = runShell(electron, 'main.js', [], terminalOf(), stopSignal);
-    await vi.waitFor(() => readFile(join(folder, 'up')), { timeout: 20_000 });
+    await vi.waitFor(() => readFile(join(folder, 'up')), { timeout: 60_000 });
     stop.emit('signal', 'SIGTERM');
     expect(await end).toEqual({ exitCode: 0 });
   });
@@ -119,7 +119,7 @@ describe('the Electron shell', () => {
     const stop = new EventEmitter();
     const stopSignal = once(stop, 'signal').then(([signal]) => String(signal));
     const end = runShell(electron, 'main.js', [], terminalOf(true), stopSignal, 'win32');
-    await vi.waitFor(() => readFile(join(folder, 'up')), { timeout: 20_000 });
+    await vi.waitFor(() => readFile(join(folder, 'up')), { timeout: 60_000 });
     stop.emit('signal', 'SIGINT');
     expect(await end).toEqual({ exitCode: 5 });
   });
@@ -159,8 +159,8 @@ describe("Electron's binary, which is not installed yet", () => {
     const shown = { kind: 'browser', opener: [], line: '' } as const;
     const terminal = { env: env(), print: (line: string) => void lines.push(line) };
     const stop = fetchInBackground(shown, { electron: binary(), window: 'auto' }, terminal);
-    if (isStopped) await vi.waitUntil(() => lines.length > 0, { timeout: 15_000 });
-    else await vi.waitUntil(() => /is downloaded|could not/.test(lines.at(-1) ?? ''), { timeout: 15_000 });
+    if (isStopped) await vi.waitUntil(() => lines.length > 0, { timeout: 60_000 });
+    else await vi.waitUntil(() => /is downloaded|could not/.test(lines.at(-1) ?? ''), { timeout: 60_000 });
     await stop();
     return lines;
   };

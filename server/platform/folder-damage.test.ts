@@ -92,7 +92,7 @@ beforeAll(async () => {
     (name) => !/^(records|lambdas)\/|^\.gitignore$|\.lock$/.test(name),
   );
   expect(names).toEqual(expect.arrayContaining(['journal.jsonl', 'passwords.json', 'root-api-key.json', 'world.json']));
-}, 60_000);
+});
 
 /**
  * Starts on a damaged copy. Either the start is refused and the folder can be repaired, or the contents of all other files are available,

@@ -38,6 +38,6 @@ it('an export applied to the same world changes nothing, and exports the same ag
     { numRuns: 20 },
   );
   expect([...seen].sort()).toEqual([...typeWords].sort());
-}, 60_000);
+});
 
 const changedIn = ({ changes }: AppliedSeed) => changes.filter(({ action }) => action !== 'unchanged');

@@ -41,7 +41,7 @@ async function startTree(): Promise<{ leader: ChildProcess; below: number[] }> {
 }
 
 const gone = (pids: readonly number[]) =>
-  vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 20_000 });
+  vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 60_000 });
 
 describe.runIf(process.platform === 'linux').each(['linux', 'darwin', 'freebsd'] as const)('on %s', (system) => {
   it('lists what descends from a process', async () => {

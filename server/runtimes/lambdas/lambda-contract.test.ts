@@ -189,7 +189,7 @@ describe('the environment of a lambda (D-111, D-113)', () => {
     expect(first[0]).not.toBe(second[0]);
     expect(first.slice(1)).toEqual([0, '700']);
     bed.remove(ids[0] ?? '');
-    await vi.waitFor(() => expect(existsSync(first[0])).toBe(false), { timeout: 20_000 });
+    await vi.waitFor(() => expect(existsSync(first[0])).toBe(false), { timeout: 60_000 });
     expect(existsSync(second[0])).toBe(true);
   });
 

@@ -376,7 +376,7 @@ describe('code that cannot be loaded says in one line what to write', () => {
     // What a process printed while it could not be loaded belongs to no call, and may arrive after the answer.
     const logged = () => bed.service.readLog(id, {}).lines.map(({ text }) => text);
     await expect
-      .poll(logged, { timeout: 20_000 })
+      .poll(logged, { timeout: 60_000 })
       .toContain(`[terrarium] install it with: npm install --prefix ${where()} left-out`);
   });
 });

@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const env = { CRM_API_BASEPATH: 'crm.example' };
 const recordOf = ({ executionId }: Invocation) =>
-  vi.waitFor(() => records.get(executionId) ?? Promise.reject(new Error('not yet')), { timeout: 20_000 });
+  vi.waitFor(() => records.get(executionId) ?? Promise.reject(new Error('not yet')), { timeout: 60_000 });
 
 it.each([[false], [true]])(
   'an outbound call under way when the handler answers is in the record (isolate: %s)',

@@ -40,14 +40,14 @@ it('no process outlives an emulator that is killed: neither idle, nor in an endl
   expect(pids.every(isAlive)).toBe(true);
 
   emulator.kill('SIGKILL');
-  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 20_000 });
+  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 60_000 });
 });
 
 it('an emulator that has stopped exits while a process that it cannot know keeps the streams of a lambda open', async () => {
   const { emulator, pids } = await start('stop');
   const [orphan = 0] = pids;
   try {
-    await vi.waitFor(() => expect(emulator.exitCode).toBe(0), { timeout: 20_000 });
+    await vi.waitFor(() => expect(emulator.exitCode).toBe(0), { timeout: 60_000 });
     expect(isAlive(orphan)).toBe(true);
   } finally {
     emulator.kill('SIGKILL');

@@ -56,7 +56,7 @@ async function startedBy(code: string): Promise<{ pid: number; lambda: string; b
   return { pid, lambda, bed };
 }
 
-const gone = (pid: number) => vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 20_000 });
+const gone = (pid: number) => vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 60_000 });
 
 /** A process that says of itself that it comes from a lambda. */
 function marked(origin: unknown): number {
