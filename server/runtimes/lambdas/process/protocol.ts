@@ -34,7 +34,7 @@ export const FrameType = {
 
 /** Where a lambda's process comes from. All that it starts carries it in its environment, and is known by it. */
 export interface Origin {
-  /** The emulator's process, as `system/owner.ts` describes it. */
+  /** The emulator's process, as `server/system/owner.ts` describes it. */
   owner: unknown;
   platform: string;
   process: number;
