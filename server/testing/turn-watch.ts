@@ -26,8 +26,12 @@ function exampleMs(): number {
   return threadMs() - beginMs;
 }
 
+/** The slowest of so many: what is compared with them is the slowest of many turns, and the speed of a shared processor changes at any time. */
+const EXAMPLES = 5;
+
 /** What a processor time just measured would be without other programs, which use the same caches and memory. */
-export const undisturbedMs = (ms: number): number => ms / Math.max(1, exampleMs() / EXAMPLE_MS);
+export const undisturbedMs = (ms: number): number =>
+  ms / Math.max(1, ...Array.from({ length: EXAMPLES }, () => exampleMs() / EXAMPLE_MS));
 
 /** Does something, and returns with its result the longest processor time of one turn of the event loop meanwhile, see `undisturbedMs`. */
 export async function watchTurns<T>(work: () => Promise<T>): Promise<{ result: T; longestMs: number }> {
