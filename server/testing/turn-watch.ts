@@ -30,8 +30,13 @@ function exampleMs(): number {
 const EXAMPLES = 5;
 
 /** What a processor time just measured would be without other programs, which use the same caches and memory. */
-export const undisturbedMs = (ms: number): number =>
-  ms / Math.max(1, ...Array.from({ length: EXAMPLES }, () => exampleMs() / EXAMPLE_MS));
+export function undisturbedMs(ms: number): number {
+  const beginMs = threadMs();
+  const slower = Math.max(1, ...Array.from({ length: EXAMPLES }, () => exampleMs() / EXAMPLE_MS));
+  // The comparison is not a turn of the platform.
+  last.threadMs += threadMs() - beginMs;
+  return ms / slower;
+}
 
 /** Does something, and returns with its result the longest processor time of one turn of the event loop meanwhile, see `undisturbedMs`. */
 export async function watchTurns<T>(work: () => Promise<T>): Promise<{ result: T; longestMs: number }> {
@@ -124,9 +129,5 @@ export async function takeLongestTurn(limitMs: number): Promise<number> {
   );
   resetTurns();
   const longestMs = Math.max(0, ...tookMs);
-  if (longestMs <= limitMs) return 0;
-  const undisturbed = undisturbedMs(longestMs);
-  // The comparison is not a turn of the platform.
-  last = { atMs: performance.now(), threadMs: threadMs() };
-  return undisturbed;
+  return longestMs <= limitMs ? 0 : undisturbedMs(longestMs);
 }
