@@ -5,7 +5,7 @@ import type { StoredResource, Uuid } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { wasInMemory } from '../../system/owner.ts';
 import { ContainerRunner } from './container-runner.ts';
-import { EngineLeftovers, EngineUnreachable, type Instance, type PullProgress } from './engine.ts';
+import { EngineLeftovers, EngineUnreachable, type Instance, type IsKept, type PullProgress } from './engine.ts';
 import type { EngineConnection, EngineListener } from './engine-connection.ts';
 import { Engines, type EnginesOptions, isEngineProvider } from './engines.ts';
 import { leftoverSentence } from './leftover-sentence.ts';
@@ -256,10 +256,12 @@ export class ContainerService {
     clearTimeout(this.#pruneTimer);
     if (this.#isStopped) return;
     this.#pruneTimer = setTimeout(() => {
-      const environments = new Set(Array.from(this.#runners.values(), ({ plan }) => plan.workload.environmentId));
-      const volumes = new Set(this.#options.view.all('volumes').map(({ id }) => id));
+      const isKept: IsKept = (kind, id) => {
+        if (kind === 'volume') return this.#options.view.find(id) !== undefined;
+        return [...this.#runners.values()].some(({ plan }) => plan.workload.environmentId === id);
+      };
       for (const one of this.engines.ready()) {
-        const pruned = one.engine().then((engine) => engine.prune({ environments, volumes }));
+        const pruned = one.engine().then((engine) => engine.prune(isKept));
         pruned.catch(() => undefined); // the next time
       }
     }, PRUNE_AFTER_MS).unref();

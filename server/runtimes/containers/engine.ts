@@ -172,6 +172,9 @@ export type EngineEvent =
   | { kind: 'lost'; reason: string };
 
 /** All that an engine makes has the world's id as a label; nothing else is ever touched. Rejects with EngineUnreachable or EngineRefusal. */
+/** Asked immediately before something is removed: it may be wanted again by then. */
+export type IsKept = (kind: 'environment' | 'volume', id: Uuid) => boolean;
+
 export interface ContainerEngine {
   ping(): Promise<string>;
   /** Resolves as soon as it answers; rejects when it has not for some seconds. The cheapest question there is. */
@@ -185,8 +188,8 @@ export interface ContainerEngine {
   clear(options: ClearOptions): Promise<Leftovers>;
   /** Removes what other worlds left that were in memory only and whose owner is gone: all of each, volumes too. */
   sweep(isGone: (owners: readonly Owner[]) => Promise<boolean>): Promise<void>;
-  /** Removes networks of environments without instances, and volumes, that are not named. */
-  prune(kept: { environments: ReadonlySet<Uuid>; volumes: ReadonlySet<Uuid> }): Promise<void>;
+  /** Removes networks of environments, and volumes, that are not kept and that no instance uses. */
+  prune(isKept: IsKept): Promise<void>;
   logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]>;
   /** Calls whenever an instance of a record, also a later one, has written something, until the returned function is called. */
   follow(recordId: Uuid, onNews: () => void): Promise<() => void>;

@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectForTests, expectNoLeftovers, newWorldId, requireEngine, testImage } from '../../../testing/engine.ts';
+import { makeEngineProxy } from '../../../testing/engine-proxy.ts';
 import { type ApplyOptions, type EngineEvent, EngineRefusal, EngineUnreachable, type Workload } from '../engine.ts';
 import { DockerEngine } from './docker-engine.ts';
+import { ensureNetwork } from './docker-instances.ts';
+import { networkName } from './instance-definition.ts';
 
 const LIMIT_MS = 60_000;
 const POLL = { timeout: LIMIT_MS, interval: 50 };
+/** How long the engine takes to remove a network: longer than to answer whether it exists. */
+const REMOVAL_MS = 500;
 
 let image: string;
 const worldId = newWorldId();
@@ -19,7 +24,7 @@ beforeAll(async () => {
 }, LIMIT_MS);
 afterAll(async () => {
   for (const { recordId } of await engine.list()) await engine.remove(recordId);
-  await engine.prune({ environments: new Set(), volumes: new Set() });
+  await engine.prune(() => false);
   engine.close();
   await expectNoLeftovers(worldId);
 }, LIMIT_MS);
@@ -105,6 +110,40 @@ describe('bringing a workload to its described state', () => {
     );
     await expect(update).rejects.toThrow('never healthy');
     expect(await engine.list(asked.recordId)).toMatchObject([{ revision: '1', state: 'running' }]);
+  });
+
+  it('creates the network of an environment again that somebody removed', { timeout: LIMIT_MS }, async () => {
+    const asked = workload({ environmentId: randomUUID() });
+    await apply(asked);
+    await apply({ ...asked, instances: 0 });
+    const docker = await requireEngine();
+    await docker.getNetwork(networkName(worldId, asked.environmentId)).remove();
+    await apply(asked);
+    expect(await engine.list(asked.recordId)).toMatchObject([{ state: 'running' }]);
+    await engine.remove(asked.recordId);
+  });
+
+  it('creates a network that is needed again while it is being removed through another connection', async () => {
+    const proxy = await makeEngineProxy();
+    await proxy.open();
+    const pruning = new DockerEngine({ worldId, connection: connectForTests(proxy.url) });
+    const removedId = randomUUID();
+    const Name = networkName(worldId, removedId);
+    const ensure = () => ensureNetwork(connectForTests(), { worldId }, removedId, { Name, Driver: 'bridge' });
+    await ensure();
+    let ensured: Promise<void> | undefined;
+    await pruning.prune((_kind, id) => {
+      if (id !== removedId) return true;
+      proxy.hang();
+      setTimeout(() => proxy.open(), REMOVAL_MS);
+      ensured = ensure();
+      return false;
+    });
+    await ensured;
+    const docker = await requireEngine();
+    expect((await docker.getNetwork(Name).inspect()).Labels).toMatchObject({ 'terrarium.environment': removedId });
+    pruning.close();
+    await proxy.remove();
   });
 
   it('says of an instance that has ended that it cannot be measured', { timeout: LIMIT_MS }, async () => {

@@ -11,6 +11,7 @@ import {
   type ExecResult,
   type Instance,
   type InstanceStats,
+  type IsKept,
   type Leftovers,
   type LogOptions,
   type Shell,
@@ -119,8 +120,8 @@ export class DockerEngine implements ContainerEngine {
     return sweepWorlds(this.connection, isGone);
   }
 
-  prune(kept: { environments: ReadonlySet<Uuid>; volumes: ReadonlySet<Uuid> }): Promise<void> {
-    return this.#instances.prune(kept);
+  prune(isKept: IsKept): Promise<void> {
+    return this.#instances.prune(isKept);
   }
 
   async logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]> {

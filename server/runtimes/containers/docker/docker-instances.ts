@@ -1,6 +1,13 @@
 import { pack } from 'tar-stream';
 import type { Uuid } from '../../../model/record.ts';
-import { EngineRefusal, EngineUnreachable, type GivenFile, type Instance, type Workload } from '../engine.ts';
+import {
+  EngineRefusal,
+  EngineUnreachable,
+  type GivenFile,
+  type Instance,
+  type IsKept,
+  type Workload,
+} from '../engine.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { instanceDefinition, networkName } from './instance-definition.ts';
 import { LABEL, marksOf, ownedBy, type WorldMark } from './labels.ts';
@@ -13,7 +20,6 @@ const FILE_MODE = 0o644;
 export class DockerInstances {
   readonly #world: WorldMark;
   readonly #connection: DockerConnection;
-  readonly #networks = new Map<Uuid, Promise<void>>();
 
   constructor(world: WorldMark, connection: DockerConnection) {
     this.#world = world;
@@ -38,9 +44,9 @@ export class DockerInstances {
   async start(workload: Workload): Promise<Instance> {
     const { bindAddress } = this.#connection.address;
     const options = instanceDefinition(this.#world, workload, bindAddress);
-    const make = () => this.#connection.ask((docker) => docker.createContainer(options));
-    await this.#ensureNetwork(workload.environmentId);
-    const container = await make();
+    const Name = networkName(this.#world.worldId, workload.environmentId);
+    await ensureNetwork(this.#connection, this.#world, workload.environmentId, { Name, Driver: 'bridge' });
+    const container = await this.#connection.ask((docker) => docker.createContainer(options));
     try {
       if (workload.files.length > 0) {
         const archive = await archiveOf(workload.files);
@@ -51,9 +57,6 @@ export class DockerInstances {
       if (started) return started;
       throw new EngineRefusal('fault', `instance ${container.id.slice(0, 12)} was removed while it started`);
     } catch (failure) {
-      // Somebody removed the network since it was last seen.
-      if (failure instanceof EngineRefusal && /network .*not found/i.test(failure.message))
-        this.#networks.delete(workload.environmentId);
       if (!(failure instanceof EngineUnreachable)) await this.remove(container.id).catch(() => undefined);
       throw failure;
     }
@@ -79,50 +82,55 @@ export class DockerInstances {
     await tolerantly(() => container.remove({ force: true, v: true }));
   }
 
-  async prune(kept: { environments: ReadonlySet<Uuid>; volumes: ReadonlySet<Uuid> }): Promise<void> {
+  async prune(isKept: IsKept): Promise<void> {
     const filters = ownedBy(this.#world.worldId);
     const [networks, { Volumes: volumes }] = await this.#connection.ask((docker) =>
       Promise.all([docker.listNetworks({ filters }), docker.listVolumes({ filters })]),
     );
     // A network or volume that is in use (403, 409) or missing (404) is checked again the next time.
-    for (const { Id: id, Labels: labels } of networks) {
-      const environmentId = labels?.[LABEL.environment] ?? '';
-      if (kept.environments.has(environmentId)) continue;
-      this.#networks.delete(environmentId);
-      await this.#connection.askTolerantly((docker) => docker.getNetwork(id).remove());
+    for (const { Id: id, Name: name, Labels: labels } of networks) {
+      await inTurn(name, async () => {
+        if (isKept('environment', labels?.[LABEL.environment] ?? '')) return;
+        await this.#connection.askTolerantly((docker) => docker.getNetwork(id).remove());
+      });
     }
     for (const { Name: name, Labels: labels } of volumes ?? []) {
-      if (kept.volumes.has(labels?.[LABEL.volume] ?? '')) continue;
+      if (isKept('volume', labels?.[LABEL.volume] ?? '')) continue;
       await this.#connection.askTolerantly((docker) => docker.getVolume(name).remove());
     }
   }
-
-  /** One network an environment, however many ask for it at once (D-049). */
-  #ensureNetwork(environmentId: Uuid): Promise<void> {
-    const known = this.#networks.get(environmentId);
-    if (known) return known;
-    const Name = networkName(this.#world.worldId, environmentId);
-    const made = ensureNetwork(this.#connection, this.#world, environmentId, { Name, Driver: 'bridge' });
-    this.#networks.set(environmentId, made);
-    made.catch(() => this.#networks.delete(environmentId));
-    return made;
-  }
 }
 
-/** Makes the network of an environment unless it exists. */
-export async function ensureNetwork(
+/** Makes the network of an environment unless it exists (D-049). */
+export function ensureNetwork(
   connection: DockerConnection,
   world: WorldMark,
   environmentId: Uuid,
   options: { Name: string; Driver: 'bridge' } | { Name: string; Driver: 'overlay'; Attachable: true },
 ): Promise<void> {
   const { Name } = options;
-  if (await connection.askTolerantly((docker) => docker.getNetwork(Name).inspect(), 'missing')) return;
-  const Labels = { ...marksOf(world), [LABEL.environment]: environmentId };
-  await connection.askTolerantly(
-    (docker) => docker.createNetwork({ ...options, CheckDuplicate: true, Labels }),
-    'conflict',
-  );
+  return inTurn(Name, async () => {
+    if (await connection.askTolerantly((docker) => docker.getNetwork(Name).inspect(), 'missing')) return;
+    const Labels = { ...marksOf(world), [LABEL.environment]: environmentId };
+    await connection.askTolerantly(
+      (docker) => docker.createNetwork({ ...options, CheckDuplicate: true, Labels }),
+      'conflict',
+    );
+  });
+}
+
+const lastSteps = new Map<string, Promise<void>>();
+
+/** A network is created and removed by one step after the other, also if several connections lead to the same daemon. */
+function inTurn(name: string, step: () => Promise<void>): Promise<void> {
+  const done = (lastSteps.get(name) ?? Promise.resolve()).then(step);
+  const ended = done
+    .catch(() => undefined)
+    .then(() => {
+      if (lastSteps.get(name) === ended) lastSteps.delete(name);
+    });
+  lastSteps.set(name, ended);
+  return done;
 }
 
 async function archiveOf(files: readonly GivenFile[]): Promise<Buffer> {
