@@ -216,7 +216,7 @@ function isThisMachine(name: string): boolean {
   return Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === name));
 }
 
-/** The body of a response without its content encoding. One that is missing or ends early is no error of the decoder. */
+/** The body of a response without its content encoding. A body that is missing or incomplete is not an error here. */
 export function decodedBody({ body, headers }: Pick<RemoteResponse, 'body' | 'headers'>): Readable {
   const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = constants;
   const encoding = headers['content-encoding'];

@@ -92,11 +92,12 @@ function operationObject(id: string, row: Route, schemaOf: SchemaOf): JsonObject
     status,
     { $ref: `#/components/responses/${errorResponse(errorForm, status)}` },
   ]);
+  const sentences = [right === 'root' && 'For the root user.', description].filter(Boolean).join(' ');
   return {
     operationId: id,
     tags: [tag],
     summary,
-    ...(description && { description }),
+    ...(sentences && { description: sentences }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: { required: !body.isOptional, content: contentOf(schemaOf(body.schema), body.mediaTypes) },

@@ -56,7 +56,6 @@ const pipelineProject = object('PipelineProject', {
 });
 
 const MAX_VALUE_CHARACTERS = 10_000;
-const FOR_ROOT = 'For the root user.';
 
 export const deliveryRoutes = defineRoutes('Delivery', {
   readScm: route('get /inspect/scm', SEES_ALL, {
@@ -77,14 +76,12 @@ export const deliveryRoutes = defineRoutes('Delivery', {
   }),
   setPipelineVariable: route('put /inspect/scm/projects/{project_id}/variables/{variable_key}', 'root', {
     summary: 'Set a variable',
-    description: FOR_ROOT,
     body: json(strictObject('PipelineVariable', { value: z.string().min(1).max(MAX_VALUE_CHARACTERS) })),
     answer: noContent,
     errors: [404],
   }),
   removePipelineVariable: route('delete /inspect/scm/projects/{project_id}/variables/{variable_key}', 'root', {
     summary: 'Remove a variable of a project',
-    description: FOR_ROOT,
     answer: noContent,
     errors: [404],
   }),
@@ -98,27 +95,26 @@ export const deliveryRoutes = defineRoutes('Delivery', {
   }),
   beginPipelineRun: route('post /inspect/pipelines', 'root', {
     summary: 'Report the start of a run',
-    description: FOR_ROOT,
     body: json(named('PipelineStart', pipelineStart)),
     answer: createdWithLocation(run),
   }),
   runDemoPipeline: route('post /inspect/pipelines/demo', 'root', {
     summary: "Run the sample app's pipeline",
-    description: 'For the root user. The response is sent when the run has started. Use its id to follow the run.',
+    description: 'The response is sent when the run has started. Use its id to follow the run.',
     answer: accepted(run),
     errors: [409],
   }),
   retryPipelineJob: route('post /inspect/pipelines/{pipeline_id}/jobs/{job_name}/retry', 'root', {
     summary: 'Retry one job of a run',
     description:
-      'For the root user. Runs the job on the same commit with the artifacts of earlier jobs, as a separate run with the other id ' +
+      'Runs the job on the same commit with the artifacts of earlier jobs, as a separate run with the other id ' +
       'in `retryOf`. The response is sent when the run has started.',
     answer: accepted(run),
     errors: [404, 409],
   }),
   stopPipelineRun: route('post /inspect/pipelines/{pipeline_id}/stop', 'root', {
     summary: 'Stop a run that the platform started',
-    description: 'For the root user. The response is immediate. The run becomes `canceled` when its runner has ended.',
+    description: 'The response is immediate. The run becomes `canceled` when its runner has ended.',
     answer: accepted(object('PipelineRunId', { id: z.string() })),
     errors: [404, 409],
   }),
@@ -129,7 +125,6 @@ export const deliveryRoutes = defineRoutes('Delivery', {
   }),
   tellPipelineRun: route('put /inspect/pipelines/{pipeline_id}', 'root', {
     summary: 'Report the progress of a run',
-    description: FOR_ROOT,
     body: json(named('PipelineProgress', pipelineProgress)),
     answer: ok(run),
     errors: [404, 409],

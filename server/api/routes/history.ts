@@ -94,7 +94,7 @@ const importedArchive = object('ImportedArchive', {
 });
 export type ImportView = z.output<typeof importedArchive>;
 
-const RESTORES = 'For the root user. All changes are one commit, which you can revert.';
+const RESTORES = 'All changes are one commit, which you can revert.';
 const archive = z.unknown().meta({ type: 'string', format: 'binary' });
 const ofResource = uuid('Only commits that changed this resource');
 const brief = flag('Leave out the operations');
@@ -133,7 +133,7 @@ export const historyRoutes = defineRoutes('History', {
   revertCommit: route('post /inspect/history/{commit_seq}/revert', 'root', {
     summary: 'Revert a change',
     description:
-      'For the root user. Adds a commit that undoes the change, so you can revert it too. The request fails if later commits ' +
+      'Adds a commit that undoes the change, so you can revert it too. The request fails if later commits ' +
       'changed the same members or if the result would not be a valid world; `details` lists the reasons.',
     answer: ok(madeCommit),
     errors: [404, 409],
@@ -193,7 +193,7 @@ export const snapshotRoutes = defineRoutes('Snapshots', {
   }),
   createSnapshot: route('post /inspect/snapshots', 'root', {
     summary: 'Create a snapshot of the current world',
-    description: 'For the root user. Names consist of lower-case letters, digits, dots, hyphens and underscores.',
+    description: 'Names consist of lower-case letters, digits, dots, hyphens and underscores.',
     body: json(strictObject('SnapshotRequest', { name: z.string() })),
     answer: createdWithLocation(snapshot),
     errors: [409],
@@ -218,7 +218,7 @@ export const snapshotRoutes = defineRoutes('Snapshots', {
   exportArchive: route('get /inspect/archive', 'root', {
     summary: 'Export the platform as one file',
     description:
-      'For the root user. Returns a ZIP archive of the world, its history, captured leads and asynchronous results, with a ' +
+      'Returns a ZIP archive of the world, its history, captured leads and asynchronous results, with a ' +
       'manifest of SHA-256 hashes. The archive does not contain keys, tokens or certificates. Passwords, values of secrets and ' +
       "providers' credentials are replaced by `<hidden>`.",
     answer: stream(archive, 'application/zip'),
@@ -227,7 +227,7 @@ export const snapshotRoutes = defineRoutes('Snapshots', {
   importArchive: route('post /inspect/archive', 'root', {
     summary: 'Replace the world with an archive',
     description:
-      'For the root user. All changes in the world are one commit, which you can revert. Leads are added. The root organization ' +
+      'All changes in the world are one commit, which you can revert. Leads are added. The root organization ' +
       'and the root user keep their ids, keys and password. A damaged or unknown file is refused with a reason, and nothing ' +
       'changes. With `dryRun` nothing changes; `resources` and `total` show what would change.',
     isStrict: true,
@@ -241,7 +241,7 @@ export const resetRoutes = defineRoutes('Seeds', {
   resetWorld: route('post /inspect/reset', 'root', {
     summary: 'Reset the world to a seed',
     description:
-      'For the root user. Replaces the world with the contents of the seed. The root user is kept. All changes are one commit, ' +
+      'Replaces the world with the contents of the seed. The root user is kept. All changes are one commit, ' +
       'which you can revert. Leads, results, keys and snapshots are kept.',
     body: json(
       strictObject('ResetRequest', {

@@ -34,8 +34,6 @@ const lead = object('Lead', {
 });
 export type LeadView = z.output<typeof lead>;
 
-const FOR_ROOT = 'For the root user.';
-
 /** Leads that the mock CRM captured (D-200). */
 export const leadRoutes = defineRoutes('Captured leads', {
   listLeads: route('get /inspect/leads', 'caller', {
@@ -59,12 +57,10 @@ export const leadRoutes = defineRoutes('Captured leads', {
   }),
   deleteLeads: route('delete /inspect/leads', 'root', {
     summary: 'Delete all captured leads',
-    description: FOR_ROOT,
     answer: ok(object('DeletedLeads', { deleted: z.int().describe('Number of deleted leads') })),
   }),
   deleteLead: route('delete /inspect/leads/{lead_id}', 'root', {
     summary: 'Delete a captured lead',
-    description: FOR_ROOT,
     answer: noContent,
     errors: [404],
   }),

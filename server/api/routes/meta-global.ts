@@ -64,12 +64,12 @@ export const platformRoutes = defineRoutes('Platform', {
   }),
   sync: route('post /meta/sync', 'root', {
     failsAs: 'org.update',
-    summary: 'Has no effect; exists for clients that synchronize; root only',
+    summary: 'Has no effect; exists for clients that synchronize',
     answer: ok(z.object({ synced: z.literal(true) })),
   }),
   bootstrap: route('post /meta/bootstrap', 'root', {
     failsAs: 'org.update',
-    summary: 'Has no effect; exists for clients that bootstrap; root only',
+    summary: 'Has no effect; exists for clients that bootstrap',
     answer: ok(z.object({ bootstrapped: z.literal(true) })),
   }),
 });

@@ -38,7 +38,7 @@ export const membershipRoutes = defineRoutes('Groups', {
 /** D-067, D-069. */
 export const providerRoutes = defineRoutes('Providers', {
   initializeProviders: route('post /meta/root/providers/initialize', 'root', {
-    summary: 'Create missing default rules; root only',
+    summary: 'Create missing default rules',
     failsAs: 'provider.create',
     answer: ok(initialized, 'All defaults'),
     errors: [409],

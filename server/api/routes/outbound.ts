@@ -29,7 +29,7 @@ export const outboundRoutes = defineRoutes('Outbound calls', {
   replaceOutboundRules: route('put /inspect/outbound', 'root', {
     summary: 'Replace the rules for outbound calls',
     description:
-      'For the root user. The first enabled rule whose `host` matches decides the call: `catch` (the mock CRM responds), `pass`, ' +
+      'The first enabled rule whose `host` matches decides the call: `catch` (the mock CRM responds), `pass`, ' +
       '`block` or `fail` (with a status or a network error). A `delay` rule waits, then the following rules apply. Changes apply ' +
       'to the next call, including calls of running lambdas.',
     body: json(named('OutboundRulesRequest', outboundRulesRequest)),

@@ -40,7 +40,7 @@ export const seedRoutes = defineRoutes('Seeds', {
   applySeed: route('post /inspect/apply', 'root', {
     summary: 'Apply a seed document',
     description:
-      'For the root user. All changes are one commit; if one is refused, nothing changes. Resources that are not in the document ' +
+      'All changes are one commit; if one is refused, nothing changes. Resources that are not in the document ' +
       'are kept unless `prune` is true. Applying a document twice has no further effect. `codeFile` is not read: send the code as ' +
       '`properties.code`.',
     isStrict: true,
@@ -55,7 +55,7 @@ export const seedRoutes = defineRoutes('Seeds', {
   exportSeed: route('get /inspect/export', 'root', {
     summary: 'Export the world or one organization as a seed document',
     description:
-      'For the root user. Returns YAML, or JSON if the Accept header prefers it. Passwords, values of secrets and credentials of ' +
+      'Returns YAML, or JSON if the Accept header prefers it. Passwords, values of secrets and credentials of ' +
       'providers are replaced by `<not exported>`; applying the document keeps the stored ones. Applying the document to the same ' +
       'world has no effect.',
     isStrict: true,

@@ -110,7 +110,7 @@ export const windowRoutes = defineRoutes('Window', {
   lookAs: route('put /inspect/session/view-as', 'root', {
     summary: 'View as another user',
     description:
-      'For the root user in a session of the window. Responses show what the other user sees, and write requests are refused, ' +
+      'In a session of the window. Responses show what the other user sees, and write requests are refused, ' +
       'until you switch back.',
     body: json(strictObject('ViewAsRequest', { userId: id.nullable().describe('null: switch back to yourself') })),
     answer: ok(session),
@@ -120,14 +120,14 @@ export const windowRoutes = defineRoutes('Window', {
   endSession: route('delete /inspect/session', 'none', { summary: 'Sign out', answer: noContent }),
   stopPlatform: route('post /inspect/stop', 'root', {
     summary: 'Stop the platform',
-    description: 'As Ctrl+C does. For the root user, from this machine only (D-219).',
+    description: 'As Ctrl+C does. From this machine only (D-219).',
     body: json(strictObject('StopRequest', { worldId: id.describe('The world of the platform that is meant') })),
     answer: noContent,
     errors: [409],
   }),
   createSessionCode: route('post /inspect/session/codes', 'root', {
     summary: 'Create a one-time sign-in code',
-    description: 'For the root user. The code is valid for ten minutes.',
+    description: 'The code is valid for ten minutes.',
     answer: created(
       object('SessionCode', {
         code: z.string(),
@@ -183,7 +183,7 @@ export const settingsRoutes = defineRoutes('Window', {
   readSettings: route('get /inspect/settings', 'root', {
     summary: 'Read the configuration and storage sizes',
     description:
-      'For the root user. Returns each setting with the origin of its value, and each part of the storage with its size and limit.',
+      'Returns each setting with the origin of its value, and each part of the storage with its size and limit.',
     answer: ok(
       object('PlatformSettings', {
         settings: z.array(setting),

@@ -70,7 +70,7 @@ export const workbenchRoutes = defineRoutes('Workbench', {
   linkFile: route('post /inspect/lambdas/{lambda_id}/link', 'root', {
     summary: "Link the lambda's code to a file",
     description:
-      'For the root user. The file is on the machine of the platform. Its content is copied to the lambda now and whenever the ' +
+      'The file is on the machine of the platform. Its content is copied to the lambda now and whenever the ' +
       'file is saved. Each copy is a separate commit with the source `file`.',
     target: A_LAMBDA,
     body: json(linkRequest),
@@ -79,14 +79,14 @@ export const workbenchRoutes = defineRoutes('Workbench', {
   }),
   unlinkFile: route('delete /inspect/lambdas/{lambda_id}/link', 'root', {
     summary: "Unlink the lambda's code",
-    description: 'For the root user. The lambda keeps its current code.',
+    description: 'The lambda keeps its current code.',
     target: A_LAMBDA,
     answer: noContent,
   }),
   debugLambda: route('post /inspect/lambdas/{lambda_id}/debug', 'root', {
     summary: 'Start debugging a lambda',
     description:
-      'For the root user. From the next invocation, the lambda runs in one process without a timeout until you stop debugging. At ' +
+      'From the next invocation, the lambda runs in one process without a timeout until you stop debugging. At ' +
       'most ten lambdas can be debugged at a time; another one returns 409.',
     target: A_LAMBDA,
     answer: ok(debugging),
@@ -94,7 +94,7 @@ export const workbenchRoutes = defineRoutes('Workbench', {
   }),
   endDebugging: route('delete /inspect/lambdas/{lambda_id}/debug', 'root', {
     summary: 'Stop debugging a lambda',
-    description: 'For the root user. An invocation at a breakpoint ends as `interrupted`.',
+    description: 'An invocation at a breakpoint ends as `interrupted`.',
     target: A_LAMBDA,
     answer: noContent,
   }),

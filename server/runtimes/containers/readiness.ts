@@ -55,7 +55,7 @@ export class Readiness {
     this.#instances = instances;
     for (const [id, watched] of this.#watched) {
       const one = instances.find((instance) => instance.id === id);
-      // What somebody pauses listens on, and serves again as soon as it may. The engine can have restarted it between two looks.
+      // A paused instance keeps its ports, and serves again when it continues. The engine can have restarted it between two looks.
       const isAlive = one?.state === 'running' || one?.state === 'paused';
       if (!isAlive || one.startedAtMs !== watched.open?.startedAtMs) watched.open = undefined;
       if (one?.state !== 'running') {
