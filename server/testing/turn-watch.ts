@@ -29,31 +29,79 @@ function exampleMs(): number {
 /** The slowest of so many: what is compared with them is the slowest of many turns, and the speed of a shared processor changes at any time. */
 const EXAMPLES = 5;
 
-/** What a processor time just measured would be without other programs, which use the same caches and memory. */
-export function undisturbedMs(ms: number): number {
+/** How many times slower this thread is now than on the reference processor: other programs use the same processor, caches and memory. */
+function slowness(): number {
   const beginMs = threadMs();
   const slower = Math.max(1, ...Array.from({ length: EXAMPLES }, () => exampleMs() / EXAMPLE_MS));
   // The comparison is not a turn of the platform.
   last.threadMs += threadMs() - beginMs;
-  return ms / slower;
+  return slower;
 }
+
+/** What a processor time just measured would be on the reference processor without other programs. */
+export function undisturbedMs(ms: number, slownessBefore = 1): number {
+  return ms / Math.max(slownessBefore, slowness());
+}
+
+interface Span {
+  beginMs: number;
+  endMs: number;
+}
+
+interface Turn extends Span {
+  threadMs: number;
+}
+
+/**
+ * Processor time of the longest of these turns. Collecting garbage does not count: when it happens, and how long it takes, depends on all
+ * that is in the memory of the process, such as what is left over from earlier tests.
+ */
+async function longestOf(turns: readonly Turn[], collections: readonly Span[]): Promise<number> {
+  // Collections are announced in a later turn.
+  if (turns.length > 0) await nextTurn();
+  const tookMs = turns.map(({ beginMs, endMs, threadMs: tookMs }) =>
+    collections.reduce(
+      (restMs, one) => restMs - Math.max(0, Math.min(one.endMs, endMs) - Math.max(one.beginMs, beginMs)),
+      tookMs,
+    ),
+  );
+  return Math.max(0, ...tookMs);
+}
+
+/** An observer that adds each collection of garbage to a list. */
+function collectionsTo(list: () => Span[]): PerformanceObserver {
+  return new PerformanceObserver((seen) => {
+    for (const { startTime, duration } of seen.getEntries())
+      list().push({ beginMs: startTime, endMs: startTime + duration });
+  });
+}
+
+/** Turns below it are not remembered. */
+const SHORT_MS = 5;
 
 /** Does something, and returns with its result the longest processor time of one turn of the event loop meanwhile, see `undisturbedMs`. */
 export async function watchTurns<T>(work: () => Promise<T>): Promise<{ result: T; longestMs: number }> {
-  let longestMs = 0;
+  const slownessBefore = slowness();
+  const turns: Turn[] = [];
+  const collections: Span[] = [];
+  const collector = collectionsTo(() => collections);
+  collector.observe({ entryTypes: ['gc'] });
   let isOver = false;
-  let lastMs = threadMs();
+  let last = { atMs: performance.now(), threadMs: threadMs() };
   const sample = (): void => {
-    const nowMs = threadMs();
-    longestMs = Math.max(longestMs, nowMs - lastMs);
-    lastMs = nowMs;
+    const now = { atMs: performance.now(), threadMs: threadMs() };
+    const tookMs = now.threadMs - last.threadMs;
+    if (tookMs > SHORT_MS) turns.push({ beginMs: last.atMs, endMs: now.atMs, threadMs: tookMs });
+    last = now;
     if (!isOver) setImmediate(sample);
   };
   setImmediate(sample);
   const result = await work();
   isOver = true;
   sample();
-  return { result, longestMs: undisturbedMs(longestMs) };
+  const longestMs = await longestOf(turns, collections);
+  collector.disconnect();
+  return { result, longestMs: undisturbedMs(longestMs, slownessBefore) };
 }
 
 /** Processor time that one turn of the event loop may take while a platform runs in this process. */
@@ -62,21 +110,13 @@ export const LONGEST_TURN_MS = 100;
 /** How often the time is read: what a turn took is known up to this. */
 const SAMPLE_INTERVAL_MS = 5;
 
-interface Span {
-  beginMs: number;
-  endMs: number;
-}
-
 let platforms = 0;
 let timer: NodeJS.Timeout | undefined;
 let last = { atMs: 0, threadMs: 0 };
 /** Long turns since they were last asked for, and the collections of garbage meanwhile. */
-let longTurns: (Span & { threadMs: number })[] = [];
+let longTurns: Turn[] = [];
 let collections: Span[] = [];
-const collector = new PerformanceObserver((list) => {
-  for (const { startTime, duration } of list.getEntries())
-    collections.push({ beginMs: startTime, endMs: startTime + duration });
-});
+const collector = collectionsTo(() => collections);
 
 function sample(): void {
   const now = { atMs: performance.now(), threadMs: threadMs() };
@@ -113,21 +153,10 @@ export function resetTurns(): void {
   collections = [];
 }
 
-/**
- * Processor time of the longest turn since the last call; 0 if none took longer than the limit. Collecting garbage does not count, because
- * most of that is left over from the tests that ran before in the same process.
- */
+/** Processor time of the longest turn since the last call; 0 if none took longer than the limit. */
 export async function takeLongestTurn(limitMs: number): Promise<number> {
   if (timer) sample();
-  // Collections are announced in a later turn.
-  if (longTurns.length > 0) await nextTurn();
-  const tookMs = longTurns.map(({ beginMs, endMs, threadMs: tookMs }) =>
-    collections.reduce(
-      (restMs, one) => restMs - Math.max(0, Math.min(one.endMs, endMs) - Math.max(one.beginMs, beginMs)),
-      tookMs,
-    ),
-  );
+  const longestMs = await longestOf(longTurns, collections);
   resetTurns();
-  const longestMs = Math.max(0, ...tookMs);
   return longestMs <= limitMs ? 0 : undisturbedMs(longestMs);
 }
