@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Route } from '@playwright/test';
 import { DebuggerSession } from '../server/testing/debugger-session.ts';
 import { expectNoFaults } from './axe.ts';
 import { codeOf, consoleOf, lambdaClient, openLambda, reviewSaves, write } from './lambda-client.ts';
@@ -140,6 +141,21 @@ test('a lambda is created, found, run and read by keyboard', async ({ page, plat
   const result = page.getByRole('tab', { name: 'Result' });
   while ((await result.getAttribute('aria-selected')) !== 'true') await page.keyboard.press('ArrowRight');
   await expect(page.getByRole('tabpanel')).toContainText('Hello from by-keyboard');
+});
+
+test('the suggestions for a place stay open when the preselected place arrives late', async ({ page, platform }) => {
+  await platform.open(page);
+  const held: Route[] = [];
+  await page.route(/\/meta\/[^?]*lambdas/, (route) => void held.push(route));
+  await platform.open(page, 'lambdas?new=web-form');
+  await page.getByRole('combobox', { name: 'In', exact: true }).fill('integration');
+  const suggestion = page.getByRole('option', { name: /^integration/ });
+  await expect(suggestion).toBeVisible();
+  expect(held).not.toEqual([]);
+  for (const route of held) await route.continue();
+  await expect(page.getByText('root / demo / website', { exact: true })).toBeVisible();
+  await suggestion.click();
+  await expect(page.getByRole('combobox', { name: 'In', exact: true })).toHaveValue('integration');
 });
 
 test('a name in use is rejected in its field', { tag: '@slow' }, async ({ page, platform }) => {

@@ -61,7 +61,8 @@ export function ResourcePicker({
       items={found?.rows ?? []}
       inputValue={text}
       onInputChange={(next) => setTyped(next)}
-      selectedKey={value ?? null}
+      // A value that arrives while the user types would close the suggestions.
+      selectedKey={typed === undefined ? (value ?? null) : null}
       onSelectionChange={(key) => {
         const node = found?.rows.find(({ id }) => id === key);
         // If the user leaves the field without a selection, the previous selection stays.
