@@ -184,6 +184,15 @@ describe('a handler that could call back and does not ends when nothing is left 
     expect(invocation.logs.map(({ text }) => text)).toEqual(['done', expect.stringMatching(NO_CALLBACK)]);
   });
 
+  it('with the returned value as the result also if the process is busy at the timeout', async () => {
+    const code = `exports.run = (event, context, callback) => {
+      setTimeout(() => { for (const until = Date.now() + 500; Date.now() < until; ); }, 700);
+      setInterval(() => {}, 20);
+      return "held";
+    }`;
+    expect(resultOf(await bed.run(code, { timeout: 1 }))).toBe('held');
+  });
+
   it('unless a pending operation could: then the timeout decides', async () => {
     const code = (value: string) =>
       `exports.run = (event, context, callback) => { setInterval(() => {}, 20); return ${value} }`;

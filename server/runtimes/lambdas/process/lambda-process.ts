@@ -67,6 +67,8 @@ export class LambdaProcess {
   onLine: (stream: LogLine['stream'], text: string) => void = () => {};
   /** Called with the address where a debugger can attach, before the lambda is loaded. */
   onInspecting: (url: string) => void = () => {};
+  /** Has the running call returned a value that is its result at the timeout (D-138)? */
+  holdsResult = false;
   reportedMb: number | undefined;
   onSubprocess: () => void = () => {};
 
@@ -338,7 +340,10 @@ export class LambdaProcess {
 
   #take({ type, head, body }: Frame): void {
     const calls = this.#inFlight;
-    if (type === FrameType.began) calls.began(...readBegan(head));
+    if (type === FrameType.began) {
+      this.holdsResult = false;
+      calls.began(...readBegan(head));
+    } else if (type === FrameType.held) this.holdsResult = true;
     else if (type === FrameType.outcome) calls.ended({ kind: 'outcome', head: readOutcome(head), body });
     else if (type === FrameType.outbound) calls.outbound(outboundHead.parse(head), body);
     else if (type === FrameType.note) calls.note(noteHead.parse(head));

@@ -9,7 +9,10 @@ export const CONTROL_FD = 3;
  */
 export const CALLS_FD = 4;
 
-/** The emulator sends load, invoke, rules, withdraw, goOn and collect; the process the others. `subprocess`: it starts something. */
+/**
+ * The emulator sends load, invoke, rules, withdraw, goOn and collect; the process the others. `subprocess`: it starts something. `held`: the
+ * running call has returned a value, which is its result at the timeout (D-138).
+ */
 export const FrameType = {
   load: 1,
   invoke: 2,
@@ -30,6 +33,7 @@ export const FrameType = {
   collect: 17,
   collected: 18,
   memory: 19,
+  held: 20,
 } as const;
 
 /** Where a lambda's process comes from. All that it starts carries it in its environment, and is known by it. */
