@@ -226,7 +226,7 @@ function invoke(head: InvokeHead, body: Buffer, deadlineMs: number): void {
     limitBytes: resultLimitBytes,
     whenNothingIsLeft: (then) => nothingLeft.wait(then),
     beforeTimeout: (then) => {
-      send(FrameType.held, {});
+      send(FrameType.returned, {});
       late = setTimeout(then, max(0, head.timeoutMs - TIMEOUT_MARGIN_MS)).unref();
     },
     note,

@@ -3,7 +3,7 @@ import { timedOut } from '../lambda-failure.ts';
 import type { LambdaProcess } from '../process/lambda-process.ts';
 import type { ActiveInvocation } from './active-invocation.ts';
 
-/** How late after its timeout a process may send the result that it holds: it or the machine may be busy. */
+/** How long after its timeout a process can send a value that its handler returned: it or the machine may be busy. */
 const LATE_RESULT_MS = 2_000;
 /** Of several processes of a lambda all but one leave when they have been without work for so long. */
 const EXTRA_IDLE_MS = 5_000;
@@ -168,7 +168,7 @@ export class PoolWorker {
         const end = () => {
           if (this.#inFlight.length > 0 && this.#sinceMs === sinceMs) this.process.kill(timedOut(timeoutMs));
         };
-        if (this.process.holdsResult) setTimeout(end, LATE_RESULT_MS).unref();
+        if (this.process.hasReturned) setTimeout(end, LATE_RESULT_MS).unref();
         // The result may be there already: after the machine slept, timers come before what was received.
         else setImmediate(end);
       }, timeoutMs).unref();

@@ -67,8 +67,8 @@ export class LambdaProcess {
   onLine: (stream: LogLine['stream'], text: string) => void = () => {};
   /** Called with the address where a debugger can attach, before the lambda is loaded. */
   onInspecting: (url: string) => void = () => {};
-  /** Has the running call returned a value that is its result at the timeout (D-138)? */
-  holdsResult = false;
+  /** Has the handler returned a value that is the result at the timeout (D-138)? */
+  hasReturned = false;
   reportedMb: number | undefined;
   onSubprocess: () => void = () => {};
 
@@ -341,9 +341,9 @@ export class LambdaProcess {
   #take({ type, head, body }: Frame): void {
     const calls = this.#inFlight;
     if (type === FrameType.began) {
-      this.holdsResult = false;
+      this.hasReturned = false;
       calls.began(...readBegan(head));
-    } else if (type === FrameType.held) this.holdsResult = true;
+    } else if (type === FrameType.returned) this.hasReturned = true;
     else if (type === FrameType.outcome) calls.ended({ kind: 'outcome', head: readOutcome(head), body });
     else if (type === FrameType.outbound) calls.outbound(outboundHead.parse(head), body);
     else if (type === FrameType.note) calls.note(noteHead.parse(head));

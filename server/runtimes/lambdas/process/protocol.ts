@@ -10,7 +10,7 @@ export const CONTROL_FD = 3;
 export const CALLS_FD = 4;
 
 /**
- * The emulator sends load, invoke, rules, withdraw, goOn and collect; the process the others. `subprocess`: it starts something. `held`: the
+ * The emulator sends load, invoke, rules, withdraw, goOn and collect; the process the others. `subprocess`: it starts something. `returned`: the
  * running call has returned a value, which is its result at the timeout (D-138).
  */
 export const FrameType = {
@@ -33,7 +33,7 @@ export const FrameType = {
   collect: 17,
   collected: 18,
   memory: 19,
-  held: 20,
+  returned: 20,
 } as const;
 
 /** Where a lambda's process comes from. All that it starts carries it in its environment, and is known by it. */
