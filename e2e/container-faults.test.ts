@@ -130,6 +130,23 @@ describe('a container that cannot run as it is defined', () => {
 });
 
 describe('what happens around it', () => {
+  it('a provider whose address leads to the same engine leaves the containers of other providers alone', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const first = await make.container(tenant, idle());
+    await expect.poll(() => statusOf(first), POLL).toBe('RUNNING');
+    const [instance] = await engineOf(first);
+    const proxy = await makeEngineProxy();
+    await proxy.open();
+    const provider = await make.provider(tenant, 'CaaS::Docker', { config: { url: proxy.url } });
+    const second = await make.container(tenant, idle({ provider: { id: provider.id } }));
+    await expect.poll(() => statusOf(second), POLL).toBe('RUNNING');
+    expect((await engineOf(first)).map(({ Id, State }) => [Id, State])).toEqual([[instance?.Id, 'running']]);
+    expect((await root.delete(`/root/containers/${second.id}`)).status).toBe(204);
+    await expect.poll(() => engineOf(second), POLL).toEqual([]);
+    await proxy.remove();
+  });
+
   it('a removed instance is created again; a foreign container is never changed', async () => {
     const foreign = await docker.createContainer({
       Image: image,

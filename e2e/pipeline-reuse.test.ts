@@ -5,7 +5,7 @@ import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
 import { requireEngine, testImage } from '../server/testing/engine.ts';
 import { PipelineBench } from '../server/testing/pipeline-bench.ts';
 
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 300_000;
 
 const JOBS = `default: {image: "terrarium-test/busybox:1"}
 build:

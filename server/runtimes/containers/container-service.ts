@@ -245,11 +245,17 @@ export class ContainerService {
     for (const [id, runner] of this.#runners) {
       if (runner.attached === attached) runner.adopt(byRecord.get(id) ?? []);
     }
-    for (const id of byRecord.keys()) {
-      const runner = this.#runners.get(id);
-      if (runner?.attached !== attached) this.#remove(attached.use((engine) => engine.remove(id)));
+    for (const [id, found] of byRecord) {
+      if (this.#runners.get(id)?.attached !== attached) this.#remove(this.#removeOrphans(attached, id, found));
     }
     this.#pruneSoon();
+  }
+
+  /** Two addresses can lead to the same daemon: instances that the engine of the runner lists, too, are no orphans. */
+  async #removeOrphans(attached: EngineConnection, id: Uuid, found: readonly Instance[]): Promise<void> {
+    const own = await this.#runners.get(id)?.attached.use((engine) => engine.list(id));
+    if (own?.some((one) => found.some((other) => other.id === one.id))) return;
+    await attached.use((engine) => engine.remove(id));
   }
 
   #pruneSoon(): void {
