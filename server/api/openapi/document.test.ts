@@ -169,6 +169,15 @@ describe('the OpenAPI document', () => {
     expect(document.security).toEqual([{ basic: [] }, { bearer: [] }]);
   });
 
+  it('begins the description of each route for the root user with that, and no other', () => {
+    for (const { operationId, description = '', 'x-terrarium-right': right } of operations)
+      expect([operationId, String(description).startsWith('For the root user.')]).toEqual([
+        operationId,
+        right === 'root',
+      ]);
+    expect(at('paths', '/inspect/leads', 'delete', 'description')).toBe('For the root user.');
+  });
+
   it('has the gateway at its own address', () => {
     expect(document.servers).toEqual([expect.objectContaining({ url: 'http://127.0.0.1:4700' })]);
     for (const path of ['/api/async', '/results/{result_id}', '/{api_name}/{endpoint}']) {

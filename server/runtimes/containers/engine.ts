@@ -171,10 +171,10 @@ export type EngineEvent =
   | { kind: 'instance'; recordId: Uuid; instanceId: string; what: string; atMs: number }
   | { kind: 'lost'; reason: string };
 
-/** All that an engine makes has the world's id as a label; nothing else is ever touched. Rejects with EngineUnreachable or EngineRefusal. */
-/** Asked immediately before something is removed: it may be wanted again by then. */
+/** Asked immediately before something is removed: it may be needed again by then. */
 export type IsKept = (kind: 'environment' | 'volume', id: Uuid) => boolean;
 
+/** All that an engine makes has the world's id as a label; nothing else is ever touched. Rejects with EngineUnreachable or EngineRefusal. */
 export interface ContainerEngine {
   ping(): Promise<string>;
   /** Resolves as soon as it answers; rejects when it has not for some seconds. The cheapest question there is. */

@@ -112,7 +112,9 @@ describe('bringing a workload to its described state', () => {
     expect(await engine.list(asked.recordId)).toMatchObject([{ revision: '1', state: 'running' }]);
   });
 
-  it('creates the network of an environment again that somebody removed', { timeout: LIMIT_MS }, async () => {
+  it('creates the network of an environment again after another program removed it', {
+    timeout: LIMIT_MS,
+  }, async () => {
     const asked = workload({ environmentId: randomUUID() });
     await apply(asked);
     await apply({ ...asked, instances: 0 });

@@ -10,8 +10,8 @@ export const CONTROL_FD = 3;
 export const CALLS_FD = 4;
 
 /**
- * The emulator sends load, invoke, rules, withdraw, goOn and collect; the process the others. `subprocess`: it starts something. `returned`: the
- * running call has returned a value, which is its result at the timeout (D-138).
+ * The emulator sends load, invoke, rules, withdraw, goOn and collect; the process the others. `subprocess`: it starts something.
+ * `returned`: the handler of the running call has returned a value, which is its result at the timeout (D-138).
  */
 export const FrameType = {
   load: 1,
