@@ -1,6 +1,5 @@
 import { defineConfig } from '@playwright/test';
 import { findChromium } from './scripts/find-program.mjs';
-import { isMissing } from './server/testing/missing-here.ts';
 
 const executablePath = findChromium();
 if (executablePath === undefined) {
@@ -20,7 +19,6 @@ const sandboxOptions = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
 export default defineConfig({
   testDir: 'e2e',
   testMatch: '**/*.spec.ts',
-  testIgnore: isMissing('pipelines') ? 'pipelines.spec.ts' : [],
   // These timeouts only end tests that hang: waits end as soon as their condition is met.
   timeout: 240_000,
   expect: { timeout: 60_000 },

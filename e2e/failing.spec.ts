@@ -98,7 +98,7 @@ test('a change with no successful call before it is named, without the recommend
   await expect(failing(page).getByRole('button', { name: /Undo/ })).toBeHidden();
 });
 
-test('the editor reports a variable that the code reads and that is not set, before a run', async ({
+test('the editor reports a variable that the code reads and that is not set, before a run', { tag: '@slow' }, async ({
   page,
   platform,
 }) => {

@@ -56,7 +56,7 @@ test(
   },
 );
 
-test('a seed replaces the world, and that can be undone', async ({ page, platform }) => {
+test('a seed replaces the world, and that can be undone', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page);
   await send(platform, page, 'POST', '/meta/root', { name: 'mine' });
   const before = await worldOf(platform, page);

@@ -80,7 +80,10 @@ test('a past world is opened by mouse and by keyboard, shown, and restored', asy
   expect((await platform.send(page, 'GET', `/meta/root/resources/${made.id}`)).status).toBe(200);
 });
 
-test('a commit that conflicts with a later one is not undone, and the reason is shown', async ({ page, platform }) => {
+test('a commit that conflicts with a later one is not undone, and the reason is shown', { tag: '@slow' }, async ({
+  page,
+  platform,
+}) => {
   await platform.open(page);
   const lambda = await commitDescriptions(platform, page, 3);
   await platform.open(page, 'history?sel=4');

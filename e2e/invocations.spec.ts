@@ -48,7 +48,7 @@ test('a query filters the list, a row opens its detail, and a replay is compared
   expect(body).toHaveLength(2);
 });
 
-test('an event can be edited before a replay', async ({ page, platform }) => {
+test('an event can be edited before a replay', { tag: '@slow' }, async ({ page, platform }) => {
   await sendForm(platform);
   await platform.open(page, 'invocations');
   await page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1).click();

@@ -2,10 +2,9 @@ import { beginTask } from './clicks.ts';
 import { codeOf, consoleOf, lambdaClient, openLambda } from './lambda-client.ts';
 import { expect, test } from './window.ts';
 
-test('the code editor saves with Ctrl S, offers Undo, finds text with Ctrl F and indents with Tab', async ({
-  page,
-  platform,
-}) => {
+test('the code editor saves with Ctrl S, offers Undo, finds text with Ctrl F and indents with Tab', {
+  tag: '@slow',
+}, async ({ page, platform }) => {
   const client = await lambdaClient(platform, page);
   const lambda = await client.find('contact-form');
   await openLambda(platform, page, lambda);

@@ -7,7 +7,10 @@ import { expect, test } from './window.ts';
 
 const HELLO = 'exports.run = (event, context, callback) => {\n  callback(null, "hello");\n};\n';
 
-test('a debugger attaches to the shown address, and stops in the code', async ({ page, platform }) => {
+test('a debugger attaches to the shown address, and stops in the code', { tag: '@slow' }, async ({
+  page,
+  platform,
+}) => {
   const client = await lambdaClient(platform, page);
   const lambda = await client.make('debugged', HELLO, { timeout: 1 });
   await openLambda(platform, page, lambda);
@@ -143,7 +146,10 @@ test('a lambda is created, found, run and read by keyboard', async ({ page, plat
   await expect(page.getByRole('tabpanel')).toContainText('Hello from by-keyboard');
 });
 
-test('the suggestions for a place stay open when the preselected place arrives late', async ({ page, platform }) => {
+test('the suggestions for a place stay open when the preselected place arrives late', { tag: '@slow' }, async ({
+  page,
+  platform,
+}) => {
   await platform.open(page);
   const held: Route[] = [];
   await page.route(/\/meta\/[^?]*lambdas/, (route) => void held.push(route));

@@ -6,7 +6,7 @@ const HELLO = 'exports.run = (event, context, callback) => callback(null, "hello
 /** Runs the open lambda with its stored code. */
 const run = (page: Page) => page.keyboard.press('ControlOrMeta+Enter');
 
-test('a failed run shows its error, and the editor marks the line', async ({ page, platform }) => {
+test('a failed run shows its error, and the editor marks the line', { tag: '@slow' }, async ({ page, platform }) => {
   const client = await lambdaClient(platform, page);
   const lambda = await client.make('fails', 'exports.run = () => {\n  const a = ;\n};\n', { timeout: 1 });
   await openLambda(platform, page, lambda);

@@ -103,7 +103,7 @@ test('test events are saved on the platform under names, shown in another browse
   await expect(consoleOf(page).getByRole('alert')).toContainText(/JSON/);
 });
 
-test('variables are hidden, shown on request, added, changed, removed, and saved as a patch', async ({
+test('variables are hidden, shown on request, added, changed, removed, and saved as a patch', { tag: '@slow' }, async ({
   page,
   platform,
 }) => {

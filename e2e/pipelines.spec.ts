@@ -168,7 +168,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
   });
 });
 
-test('missing variables of a project are listed, and can be set', { tag: '@slow' }, async ({ page, platform }) => {
+test('missing variables of a project are listed, and can be set', async ({ page, platform }) => {
   await platform.open(page);
   const endpoints = await send<Named[]>(platform, page, 'GET', '/meta/demo/apiendpoints?expand=true');
   const deploy = endpoints.find(({ properties }) => properties.resource === '/deploy');

@@ -35,7 +35,7 @@ test('an edit in the form is shown as a patch and a diff before it is applied', 
   });
 });
 
-test("a lambda's code is edited as the source that it is, and runs", async ({ page, platform }) => {
+test("a lambda's code is edited as the source that it is, and runs", { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page);
   const { id } = await windowClient(platform, page).find('lambdas', 'order-status');
   await platform.open(page, `resources/${id}`);
@@ -184,10 +184,9 @@ test('calls, relations and permissions of a resource update live', { tag: '@slow
   await expect(right).not.toContainText('milo.tanaka');
 });
 
-test('root sees a random password; a key is created, shown once, accepted by the API, and revoked', async ({
-  page,
-  platform,
-}) => {
+test('root sees a random password; a key is created, shown once, accepted by the API, and revoked', {
+  tag: '@slow',
+}, async ({ page, platform }) => {
   await platform.open(page);
   const { send } = windowClient(platform, page);
   const users = (await send('GET', '/meta/root/users?expand=true')) as { id: string; name: string }[]; // as the document says
@@ -219,7 +218,10 @@ test('root sees a random password; a key is created, shown once, accepted by the
   expect(await status()).toBe(401);
 });
 
-test('a deletion lists everything that it deletes, and the history restores all of it', async ({ page, platform }) => {
+test('a deletion lists everything that it deletes, and the history restores all of it', { tag: '@slow' }, async ({
+  page,
+  platform,
+}) => {
   await platform.open(page);
   const { send, find } = windowClient(platform, page);
   const { id } = await find('workspaces', 'website');

@@ -125,7 +125,7 @@ test('a platform that cannot record in files shows the reason', { tag: '@slow' }
   }
 });
 
-test('a created key is accepted, and a revoked one is not', async ({ page, platform }) => {
+test('a created key is accepted, and a revoked one is not', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page, 'settings');
   await openTab(page, 'Access');
   await page.getByRole('button', { name: 'New API key' }).click();

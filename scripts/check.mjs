@@ -27,6 +27,11 @@ const parts = [
   ['types of the window', types('renderer/tsconfig.json')],
   ['layers', [join('scripts', 'check-layers.mjs')]],
   ['words', [join('scripts', 'check-words.mjs')]],
+  // Tests of the repository itself: its scripts, generated pages and layer rules.
+  [
+    'tests of the scripts',
+    [join('node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', 'scripts', '--reporter', 'dot'],
+  ],
   ['dead exports', [join('node_modules', 'knip', 'bin', 'knip.js')]],
   ['format and lint', [join('node_modules', '@biomejs', 'biome', 'bin', 'biome'), 'check', '.']],
   // npm tells its scripts where it is itself.

@@ -1,6 +1,6 @@
 // Makes the data folder that later versions have to open: node scripts/make-data-folder.mjs FOLDER
 // To be run, after a build, whenever the form of what is kept changes; FOLDER is a new one in fixtures/data-folders. The older
-// ones stay: server/platform/kept-folders.test.ts opens each. All keys and passwords in it are made for it and good for nothing.
+// ones stay: server/platform/kept-folders.slow.test.ts opens each. All keys and passwords in it are made for it and good for nothing.
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';

@@ -8,7 +8,7 @@ import { nodeComplaint } from '../entries/check-node.cjs';
 import { isBuilt } from './build-stamp.mjs';
 import { packagesComplaint } from './installed-packages.mjs';
 import { exclusively } from './setup-lock.mjs';
-import { prepareTestMachine } from './test-machine.mjs';
+import { FIRST_TIER, prepareTestMachine } from './test-machine.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const PROGRESS_EVERY_MS = 5_000;
@@ -84,7 +84,8 @@ function readPackage() {
 try {
   await setUp({ hasToRun: process.argv[2] !== 'packages' });
   linkCommand();
-  if (process.argv[2] === 'test') await prepareTestMachine({ step, say });
+  if (process.argv[2] === 'test') await prepareTestMachine({ kinds: FIRST_TIER, step, say });
+  if (process.argv[2] === 'test:all') await prepareTestMachine({ step, say });
 } catch (error) {
   console.error(`setup: ${error.message}`);
   process.exitCode = 1;

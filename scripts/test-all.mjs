@@ -1,5 +1,5 @@
-// `npm run test:all`: the tests that are slow by nature, one part after another as in scripts/test.mjs, except for those
-// that mostly wait. Continuous integration runs it after `npm test`.
+// `npm run test:all`: the second tier: tests that need a container engine, and tests that take long. Continuous integration runs it
+// after `npm test`.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { NEWEST_LTS, newestNode } from './extra-packages.mjs';
@@ -23,15 +23,17 @@ const commit = spawnSync('git', ['rev-list', '--count', 'HEAD'], { encoding: 'ut
 const part = 1 + ((Number.parseInt(commit, 10) || 0) % PARTS);
 
 // Podman leaves rules in the system's firewall, which block the next user of the same port: not at the same time as other engines' tests.
-const podman = run('podman', inOwnNetwork(vitest('4-podman')), ['podman', 'containers']);
+const podman = run('podman', inOwnNetwork(vitest('podman')), ['podman', 'containers']);
 // These load pages from containers, so they need the engine's networks, and none that change meanwhile: before other tests use the engine.
-const pages = podman.then(() => run('engine journeys', playwright('engine'), ['browser', 'containers']));
+const pages = podman.then(() => run('engine journeys', playwright('engine'), ['browser', 'containers', 'git']));
 // Both mostly wait, which the other journeys fill where they have a network of their own.
 if (!hasOwnNetwork) await pages;
-await Promise.all([pages, run('slow journeys', inOwnNetwork(playwright('slow')), ['browser'])]);
-await run('slow tests', vitest(...(lacks('containers') ? [] : ['5-slow-engines']), '5-slow', '5-slow-window'));
-const underNewest = (project, folders) => [newestNode, ...vitest(project).slice(1), ...folders];
-await run(`platform under Node.js ${NEWEST_LTS}`, underNewest('2-platform', AFFECTED));
-await run(`slow tests under Node.js ${NEWEST_LTS}`, underNewest('5-slow', ['server/runtimes/lambdas']));
+await Promise.all([pages, run('slow journeys', inOwnNetwork(playwright('slow')), ['browser', 'git'])]);
+// Tests with containers mostly wait, which the others fill.
+await run('slow tests', vitest(...(lacks('containers') ? [] : ['engine']), 'slow', 'slow-window'), ['git']);
+const underNewest = (project, ...rest) => [newestNode, ...vitest(project).slice(1), ...rest];
+// In another order than in `npm test`, because tests have to pass in any order.
+await run(`platform under Node.js ${NEWEST_LTS}`, underNewest('fast', '--sequence.shuffle', ...AFFECTED));
+await run(`slow tests under Node.js ${NEWEST_LTS}`, underNewest('slow', 'server/runtimes/lambdas'));
 await run('mutations', [process.execPath, join('scripts', 'mutations.mjs'), '--part', `${part}/${PARTS}`]);
 report();

@@ -21,12 +21,14 @@ const NEEDED = [
   { kind: 'containers', file: '/bin/busybox', debian: 'busybox-static' },
   { kind: 'zsh', file: 'zsh', debian: 'zsh' },
   { kind: 'fish', file: 'fish', debian: 'fish' },
-  { kind: 'pipelines', file: 'git', debian: 'git' },
+  { kind: 'git', file: 'git', debian: 'git' },
   { kind: 'strace', file: 'strace', debian: 'strace' },
   { kind: 'podman', file: 'podman', debian: 'podman' },
   { kind: 'podman', file: '/usr/lib/podman/netavark', debian: 'netavark' },
   { kind: 'podman', file: '/usr/lib/podman/aardvark-dns', debian: 'aardvark-dns' },
 ];
+/** The kinds of tests in the first tier (`npm test`); all others belong to `npm run test:all`. */
+export const FIRST_TIER = ['browser'];
 const isMissing = ({ file, find = findProgram }) => find(file) === undefined;
 
 /**
@@ -37,7 +39,7 @@ const isMissing = ({ file, find = findProgram }) => find(file) === undefined;
 export async function missingKinds() {
   if (process.env.CI) return new Map();
   const hasEngine = await engineAnswers();
-  const missing = NEEDED.filter((one) => !one.isEngine && isMissing(one)).map(({ kind, file, debian }) => [
+  const missing = NEEDED.filter((program) => !program.isEngine && isMissing(program)).map(({ kind, file, debian }) => [
     kind,
     { reason: `no ${file}`, remedy: `Debian: apt-get install ${debian}` },
   ]);
@@ -49,18 +51,22 @@ export async function missingKinds() {
 }
 
 /**
- * @param step runs a command: title, [command, ...arguments], options
- * @param say prints one line
+ * Installs and starts what the tests need, where that is possible.
+ *
+ * @param options.kinds the kinds of tests to prepare; all by default
+ * @param options.step runs a command: title, [command, ...arguments], options
+ * @param options.say prints one line
  */
-export async function prepareTestMachine({ step, say }) {
-  const hasEngine = await engineAnswers();
-  const missing = NEEDED.filter((one) => !(one.isEngine && hasEngine) && isMissing(one));
+export async function prepareTestMachine({ kinds, step, say }) {
+  const programs = kinds ? NEEDED.filter(({ kind }) => kinds.includes(kind)) : NEEDED;
+  const needsEngine = programs.some(({ isEngine }) => isEngine) && !(await engineAnswers());
+  const missing = programs.filter((program) => (!program.isEngine || needsEngine) && isMissing(program));
   if (missing.length > 0 && mayInstall()) await install(missing, { step, say });
-  if (!hasEngine) await startEngine(say);
+  if (needsEngine) await startEngine(say);
 }
 
 async function install(missing, { step, say }) {
-  const packages = missing.map((one) => one.debian);
+  const packages = missing.map(({ debian }) => debian);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   try {
     await step('looking for Debian packages', ['apt-get', 'update', '-q'], { env });

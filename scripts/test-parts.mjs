@@ -15,6 +15,8 @@ export const vitest = (...projects) => [
   process.execPath,
   join('node_modules', 'vitest', 'vitest.mjs'),
   'run',
+  '--reporter=default',
+  `--reporter=${join('scripts', 'slowest-files.mjs')}`,
   ...projects.flatMap((project) => ['--project', project]),
 ];
 
@@ -90,13 +92,18 @@ export async function run(name, [command, ...args], needs = []) {
   results.push(`test: ${name}: ${code === 0 ? 'ok' : 'FAILED'} (${((Date.now() - startedAt) / 1000).toFixed(0)} s)`);
 }
 
-/** Prints what failed, how each part ended, what did not run and how to change that, and the result of all. */
-export function report() {
-  const remedies = [...missing].map(
+/**
+ * Prints what failed, how each part ended, what did not run and how to change that, and the overall result.
+ *
+ * @param kinds the kinds of tests that the parts contain; all by default
+ */
+export function report(kinds = [...missing.keys()]) {
+  const notRunKinds = [...missing].filter(([kind]) => kinds.includes(kind));
+  const remedies = notRunKinds.map(
     ([kind, { reason, remedy }]) => `test: not run here: ${kind}: ${reason} (${remedy})`,
   );
   const result = failed.length > 0 ? `FAILED: ${failed.join(', ')}` : 'passed';
-  const notRun = [...missing].map(([kind, { reason }]) => `${kind} (${reason})`);
-  const exceptions = missing.size > 0 ? `; not run here: ${notRun.join(', ')}` : '';
+  const notRun = notRunKinds.map(([kind, { reason }]) => `${kind} (${reason})`);
+  const exceptions = notRun.length > 0 ? `; not run here: ${notRun.join(', ')}` : '';
   console.log([...failures, ...results, ...remedies, `test: ${result}${exceptions}`].join('\n'));
 }

@@ -9,7 +9,7 @@ const LARGE_BODY = 'JSON of up to 10 MiB is parsed and written in one turn';
 
 /**
  * Code is compiled when it runs for the first time, which is most of what these tests do, in small worlds. With large worlds a turn has half of
- * the time (e2e/large-requests.test.ts).
+ * the time (e2e/large-requests.slow.test.ts).
  */
 const LONGEST_FIRST_TURN_MS = 2 * LONGEST_TURN_MS;
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { basic, bearer, send } from '../testing/checked-client.ts';
 import { type Emulator, startEmulator } from './emulator.ts';
 
-/** Each kind of file is in it (scripts/make-data-folder.mjs). Files of records: server/storage/records/record-damage.test.ts. */
+/** Each kind of file is in it (scripts/make-data-folder.mjs). Files of records: server/storage/records/record-damage.slow.test.ts. */
 const KEPT = fileURLToPath(new URL('../../fixtures/data-folders/2026-11-contract', import.meta.url));
 const CENTURY_S = 100 * 365 * 24 * 60 * 60;
 const PAGE_BYTES = 4096;

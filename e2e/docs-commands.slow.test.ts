@@ -46,7 +46,7 @@ beforeAll(async () => {
   const command = packageFile('dist/server/cli.js');
   const bin = path.join(folder, 'bin');
   await mkdir(bin);
-  // Replaces npx, which takes a second to find the package. e2e/package.test.ts uses the real one.
+  // Replaces npx, which takes a second to find the package. e2e/package.slow.test.ts uses the real one.
   const npx = `#!/bin/sh\n[ "$1" = terrarium-emulator ] || { echo "npx $1: not in the documentation's tests" >&2; exit 127; }\nshift\nexec '${process.execPath}' '${command}' "$@"\n`;
   await writeFile(path.join(bin, 'npx'), npx);
   await chmod(path.join(bin, 'npx'), 0o755);
