@@ -23,9 +23,9 @@ const commit = spawnSync('git', ['rev-list', '--count', 'HEAD'], { encoding: 'ut
 const part = 1 + ((Number.parseInt(commit, 10) || 0) % PARTS);
 
 // Podman leaves rules in the system's firewall, which block the next user of the same port: not at the same time as other engines' tests.
-const podman = run('podman', inOwnNetwork(vitest('podman')), ['podman', 'containers']);
+await run('podman', inOwnNetwork(vitest('podman')), ['podman', 'containers']);
 // These load pages from containers, so they need the engine's networks, and none that change meanwhile: before other tests use the engine.
-const pages = podman.then(() => run('engine journeys', playwright('engine'), ['browser', 'containers', 'git']));
+const pages = run('engine journeys', playwright('engine'), ['browser', 'containers', 'git']);
 // Both mostly wait, which the other journeys fill where they have a network of their own.
 if (!hasOwnNetwork) await pages;
 await Promise.all([pages, run('slow journeys', inOwnNetwork(playwright('slow')), ['browser', 'git'])]);

@@ -16,8 +16,8 @@ const run = promisify(execFile);
 const LIMIT_MS = 90_000;
 const POLL = { timeout: 45_000, interval: 100 };
 const IMAGE = 'terrarium-test/busybox:1';
-/** Number of containers that are created, used and deleted. */
-const TRIALS = 12;
+/** Number of containers that are created, used and deleted at the same time. */
+const TRIALS = 2;
 
 /**
  * Limits below those of this machine, which cannot be raised inside of a container. Soft and hard limits are the same, because
