@@ -3,6 +3,7 @@ import { heldBytes } from '../model/held-bytes.ts';
 import type { Invocation } from '../model/invocation.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import type { Uuid } from '../model/record.ts';
+import { Lifetimes } from '../system/lifetimes.ts';
 import { contentTypeOf } from './lambda-call.ts';
 import type { GatewayLimits } from './limits.ts';
 
@@ -11,8 +12,6 @@ export interface FinishedResult {
   lambdaId: Uuid;
   acceptedAtMs: number;
   finishedAtMs: number;
-  /** By the clock that is never set. Missing in results of earlier versions. */
-  endedSteadyMs?: number;
   contentType: string;
   result: string;
   isBase64Encoded?: true;
@@ -32,8 +31,8 @@ export type StoredResult = { state: 'pending'; lambdaId: Uuid; acceptedAtMs: num
 export class AsyncResults {
   readonly #log: KeyedLog<StoredResult>;
   readonly #limits: Pick<GatewayLimits, 'resultsPerLambda' | 'resultsBytes' | 'resultLifetimeS'>;
+  readonly #lifetimes: Lifetimes;
   readonly #nowMs: () => number;
-  readonly #steadyMs: () => number;
   /** Execution ids of a lambda's finished results in the order they finished. A Set, so that removal is cheap. */
   readonly #finished = new Map<Uuid, Set<Uuid>>();
   readonly #latest = new Map<Uuid, Uuid>();
@@ -51,8 +50,8 @@ export class AsyncResults {
   ) {
     this.#log = log;
     this.#limits = limits;
+    this.#lifetimes = new Lifetimes(limits.resultLifetimeS * 1000, nowMs, steadyMs);
     this.#nowMs = nowMs;
-    this.#steadyMs = steadyMs;
   }
 
   /** Loads the stored results. Invocations that an earlier run did not finish become failed results (D-168). */
@@ -87,7 +86,7 @@ export class AsyncResults {
 
   find(executionId: Uuid): StoredResult | undefined {
     const stored = this.#unwritten.get(executionId) ?? this.#log.get(executionId);
-    return stored && !this.#isExpired(stored) ? stored : undefined;
+    return stored && !this.#isExpired(executionId, stored) ? stored : undefined;
   }
 
   findLatest(lambdaId: Uuid): { executionId: Uuid; finished: FinishedResult } | undefined {
@@ -98,8 +97,8 @@ export class AsyncResults {
 
   async #finish(id: Uuid, accepted: StoredResult, end: ResultFacts) {
     const { lambdaId, acceptedAtMs } = accepted;
-    const [finishedAtMs, endedSteadyMs] = [this.#nowMs(), this.#steadyMs()];
-    const finished: FinishedResult = { state: 'finished', lambdaId, acceptedAtMs, finishedAtMs, endedSteadyMs, ...end };
+    const finishedAtMs = this.#lifetimes.begin(id).startsAtMs;
+    const finished: FinishedResult = { state: 'finished', lambdaId, acceptedAtMs, finishedAtMs, ...end };
     this.#index(id, finished);
     this.#unwritten.set(id, finished);
     this.#unwrittenBytes += heldBytes(finished);
@@ -155,7 +154,7 @@ export class AsyncResults {
     }
     for (const [id, stored] of this.#log.entries()) {
       const isOverLimit = this.#sizeBytes > this.#limits.resultsBytes;
-      if (!isOverLimit && !this.#isExpired(stored)) break;
+      if (!isOverLimit && !this.#isExpired(id, stored)) break;
       if (stored.state === 'pending' || id === newest) continue;
       this.#finished.get(stored.lambdaId)?.delete(id);
       this.#releaseSize(id);
@@ -167,11 +166,11 @@ export class AsyncResults {
   #releaseSize(id: Uuid): void {
     this.#sizeBytes -= this.#sizes.get(id) ?? 0;
     this.#sizes.delete(id);
+    this.#lifetimes.forget(id);
   }
 
-  #isExpired(stored: StoredResult): boolean {
-    if (stored.state === 'pending') return false;
-    return this.#steadyMs() >= (stored.endedSteadyMs ?? stored.finishedAtMs) + this.#limits.resultLifetimeS * 1000;
+  #isExpired(id: Uuid, stored: StoredResult): boolean {
+    return stored.state === 'finished' && this.#lifetimes.isOver(id, stored.finishedAtMs + this.#lifetimes.lifetimeMs);
   }
 }
 

@@ -90,11 +90,15 @@ export class Gateway {
     this.#endpoints.changed(changes);
   }
 
-  /** The used part of each endpoint's rate limit in the current window (D-155). */
+  /** The used part of each endpoint's rate limit in the current window (D-155), which ends at a time of the wall clock. */
   limitUses(): ({ endpointId: Uuid } & LimitUse)[] {
-    const nowMs = this.#options.steadyMs();
-    const uses = Array.from(this.#endpoints.all(), ({ id, limit }) => limit && { endpointId: id, ...limit.use(nowMs) });
-    return uses.filter((use) => use !== undefined);
+    const steadyMs = this.#options.steadyMs();
+    const aheadMs = this.#options.nowMs() - steadyMs;
+    return Array.from(this.#endpoints.all()).flatMap(({ id, limit }) => {
+      if (!limit) return [];
+      const { endsAtMs, ...use } = limit.use(steadyMs);
+      return [{ endpointId: id, ...use, endsAtMs: endsAtMs && endsAtMs + aheadMs }];
+    });
   }
 
   /** Stops listening, waits for requests and asynchronous invocations within the drain timeout, and closes all connections. */

@@ -18,7 +18,7 @@ export class RateLimit {
     this.perMinute = perMinute;
   }
 
-  /** Counts a call at a time in epoch milliseconds. Throws 429 with Retry-After, without counting the call, if the limit is used up. */
+  /** Counts a call at a time of a steady clock, in milliseconds. Throws 429 with Retry-After, without counting the call, if the limit is used up. */
   count(nowMs: number): void {
     if (!this.#isInWindow(nowMs)) {
       this.#windowStartMs = nowMs;
@@ -41,8 +41,7 @@ export class RateLimit {
     return { perMinute, used: perMinute - this.remaining(nowMs), endsAtMs };
   }
 
-  /** Setting the clock back also ends the window, so that a window never lasts longer than announced. */
   #isInWindow(nowMs: number): boolean {
-    return nowMs >= this.#windowStartMs && nowMs < this.#windowStartMs + WINDOW_MS;
+    return nowMs < this.#windowStartMs + WINDOW_MS;
   }
 }

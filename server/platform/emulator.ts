@@ -89,7 +89,7 @@ async function start(
     allowedHosts: hostsOf(config),
     notifier,
     nowMs,
-    steadyMs: steadyClock(nowMs),
+    steadyMs: steadyClock(),
     fineMs: fineClock(nowMs),
     hasViewers: () => stream.subscribers > 0,
     warn,

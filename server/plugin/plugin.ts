@@ -72,10 +72,11 @@ export interface SharedPlatform {
   readonly allowedHosts: ReadonlySet<string>;
   /** Lets requests wait for data that does not exist yet. */
   readonly notifier: Notifier;
+  /** The wall clock, in milliseconds since 1970: for times that are shown or stored. */
   nowMs(): number;
-  /** The clock for what lasts a certain time: it does not change when the clock is set. */
+  /** Elapsed milliseconds, sleep included: for durations. Setting the machine's clock does not change it. */
   steadyMs(): number;
-  /** The same clock with fractions, for durations below a millisecond. */
+  /** The wall clock with tenths of milliseconds. */
   fineMs(): number;
   /** Is a window open? Without one, what happens often need not be published. */
   hasViewers(): boolean;

@@ -1,3 +1,5 @@
+import { uptime } from 'node:os';
+
 // Saved at start: a lambda can replace the globals of its own process.
 const hrtime = process.hrtime.bind(process);
 
@@ -21,8 +23,30 @@ export function fineClock(nowMs: () => number, monotonic: () => number = monoton
   };
 }
 
-/** The wall clock at the start plus the time since then: setting the clock does not change it, and it stays valid after a restart. */
-export function steadyClock(nowMs: () => number, monotonic: () => number = monotonicMs): () => number {
-  const aheadMs = nowMs() - monotonic();
-  return () => Math.trunc(aheadMs + monotonic());
+/** How often the machine's uptime is read, and the shortest difference that counts as sleep: both clocks are read one after the other. */
+const UPTIME_INTERVAL_MS = 1_000;
+const SHORTEST_SLEEP_MS = 2_000;
+
+/**
+ * Returns a clock of elapsed milliseconds that setting the wall clock does not change. It includes the time in which the machine slept,
+ * which the monotonic clock of Linux and macOS leaves out and the machine's uptime contains.
+ */
+export function steadyClock(
+  monotonic: () => number = monotonicMs,
+  uptimeMs: () => number = machineUptimeMs,
+): () => number {
+  const leadMs = uptimeMs() - monotonic();
+  let sleptMs = 0;
+  let readAtMs = monotonic();
+  return () => {
+    const awakeMs = monotonic();
+    if (awakeMs - readAtMs >= UPTIME_INTERVAL_MS) {
+      readAtMs = awakeMs;
+      const newSleepMs = uptimeMs() - awakeMs - leadMs - sleptMs;
+      if (newSleepMs >= SHORTEST_SLEEP_MS) sleptMs += newSleepMs;
+    }
+    return Math.trunc(awakeMs + sleptMs);
+  };
 }
+
+const machineUptimeMs = () => uptime() * 1_000;

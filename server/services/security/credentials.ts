@@ -1,6 +1,7 @@
 import crypto, { randomInt, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import type { Uuid } from '../../model/record.ts';
+import { Lifetimes } from '../../system/lifetimes.ts';
 
 /** The stored data of an API key, by the key. */
 export interface KeyRecord {
@@ -28,6 +29,8 @@ interface CredentialsOptions {
   keys: KeyedLog<KeyRecord>;
   tokens: KeyedLog<TokenRecord>;
   nowMs(): number;
+  /** The clock that decides when a token expires; the wall clock by default. */
+  steadyMs?(): number;
   /** Life of a token (D-185); 8 hours by default. */
   tokenLifetimeMs?: number;
 }
@@ -51,20 +54,23 @@ function sha256(text: string): string {
 export class Credentials {
   readonly tokenLifetimeMs: number;
   readonly #options: CredentialsOptions;
+  readonly #tokenLifetimes: Lifetimes;
   /** Time of the last use of each key, and of each token by its hash, in milliseconds since 1970. Kept only while the platform runs. */
   readonly #usedAtMs = new Map<string, number>();
 
   constructor(options: CredentialsOptions) {
     this.#options = options;
     this.tokenLifetimeMs = options.tokenLifetimeMs ?? TOKEN_LIFETIME_MS;
+    this.#tokenLifetimes = new Lifetimes(this.tokenLifetimeMs, options.nowMs, options.steadyMs ?? options.nowMs);
   }
 
   /** A new token for an account; of the expired ones the oldest are dropped on this occasion. */
   async issueToken(accountId: Uuid, orgId: Uuid): Promise<string> {
-    const issuedAtMs = this.#options.nowMs();
     const token = randomUUID();
-    const record = { accountId, orgId, issuedAtMs, expiresAtMs: issuedAtMs + this.tokenLifetimeMs };
-    await Promise.all([this.#dropExpired(issuedAtMs), this.#options.tokens.put(sha256(token), record)]);
+    const id = sha256(token);
+    const { startsAtMs, endsAtMs } = this.#tokenLifetimes.begin(id);
+    const record = { accountId, orgId, issuedAtMs: startsAtMs, expiresAtMs: endsAtMs };
+    await Promise.all([this.#dropExpired(), this.#options.tokens.put(id, record)]);
     return token;
   }
 
@@ -79,11 +85,10 @@ export class Credentials {
     // Looked up by its hash, so the duration of the lookup reveals nothing about the token.
     const id = sha256(token);
     const record = this.#options.tokens.get(id);
-    const nowMs = this.#options.nowMs();
     if (!record) return { reason: 'wrong' };
     if (record.endedAtMs !== undefined) return { reason: 'ended' };
-    if (record.expiresAtMs <= nowMs) return { reason: 'expired' };
-    this.#usedAtMs.set(id, nowMs);
+    if (this.#tokenLifetimes.isOver(id, record.expiresAtMs)) return { reason: 'expired' };
+    this.#usedAtMs.set(id, this.#options.nowMs());
     return { ...record, id };
   }
 
@@ -93,18 +98,16 @@ export class Credentials {
 
   /** The tokens that are still good, oldest first, each with what names it: its hash, which proves nothing. */
   *tokens(): Generator<TokenRecord & { id: string; lastUsedAtMs: number | undefined }> {
-    const nowMs = this.#options.nowMs();
     for (const [id, record] of this.#options.tokens.entries()) {
-      if (isGood(record, nowMs)) yield { ...record, id, lastUsedAtMs: this.#usedAtMs.get(id) };
+      if (this.#isGood(id, record)) yield { ...record, id, lastUsedAtMs: this.#usedAtMs.get(id) };
     }
   }
 
   async endToken(id: string): Promise<boolean> {
     const record = this.#options.tokens.get(id);
-    const nowMs = this.#options.nowMs();
-    if (!record || !isGood(record, nowMs)) return false;
+    if (!record || !this.#isGood(id, record)) return false;
     this.#usedAtMs.delete(id);
-    await this.#options.tokens.put(id, { ...record, endedAtMs: nowMs });
+    await this.#options.tokens.put(id, { ...record, endedAtMs: this.#options.nowMs() });
     return true;
   }
 
@@ -176,18 +179,19 @@ export class Credentials {
   }
 
   /** All tokens have the same lifetime, so the oldest ones expire first, and the loop ends at the first valid one. */
-  async #dropExpired(nowMs: number): Promise<void> {
-    const expired: string[] = [];
-    for (const [tokenHash, record] of this.#options.tokens.entries()) {
-      if (record.expiresAtMs > nowMs) break;
-      expired.push(tokenHash);
+  async #dropExpired(): Promise<void> {
+    const expiredIds: string[] = [];
+    for (const [id, { expiresAtMs }] of this.#options.tokens.entries()) {
+      if (!this.#tokenLifetimes.isOver(id, expiresAtMs)) break;
+      expiredIds.push(id);
     }
-    for (const id of expired) this.#usedAtMs.delete(id);
-    const surplus = expired.slice(0, Math.max(0, expired.length - MAX_EXPIRED));
-    await Promise.all(surplus.map((id) => this.#options.tokens.remove(id)));
+    for (const id of expiredIds) this.#usedAtMs.delete(id);
+    const surplusIds = expiredIds.slice(0, Math.max(0, expiredIds.length - MAX_EXPIRED));
+    for (const id of surplusIds) this.#tokenLifetimes.forget(id);
+    await Promise.all(surplusIds.map((id) => this.#options.tokens.remove(id)));
   }
-}
 
-function isGood({ endedAtMs, expiresAtMs }: TokenRecord, nowMs: number): boolean {
-  return endedAtMs === undefined && expiresAtMs > nowMs;
+  #isGood(id: string, { endedAtMs, expiresAtMs }: TokenRecord): boolean {
+    return endedAtMs === undefined && !this.#tokenLifetimes.isOver(id, expiresAtMs);
+  }
 }

@@ -30,7 +30,7 @@ export const securityPlugin = plugin({
     const { tokenLifetimeS, tokenRequestsPerMinute } = config.limits;
     const tokenLifetimeMs = tokenLifetimeS * 1000;
     const { 'api-keys': keys, tokens } = logs;
-    const credentials = new Credentials({ keys, tokens, nowMs: steadyMs, tokenLifetimeMs });
+    const credentials = new Credentials({ keys, tokens, nowMs, steadyMs, tokenLifetimeMs });
     const authenticator = createAuthenticator(view, credentials);
     const authorizer = createAuthorizer(view);
     platform.fill(authenticators, authenticator);
@@ -83,7 +83,7 @@ export const securityPlugin = plugin({
       authenticator,
       authorizer,
       passwords: platform.slot(randomPasswords),
-      sessions: new WindowSessions({ view, credentials, ...signIns }, steadyMs, logs['window-sessions']),
+      sessions: new WindowSessions({ view, credentials, ...signIns }, platform, logs['window-sessions']),
       /** Was an id ever an account's? Old references to it must never mean a new account (D-030). */
       wasAccount: (id: Uuid) => past.get(id) !== undefined,
     };

@@ -6,6 +6,7 @@ import type { KeyedLog } from '../../model/keyed-log.ts';
 import type { Uuid, WorldView } from '../../model/record.ts';
 import { owningOrganization } from '../../model/rules/hierarchy.ts';
 import { SESSION_KEY_HEADER, sessionKeyIn } from '../../model/session-key.ts';
+import { Lifetimes } from '../../system/lifetimes.ts';
 import { isDisabled } from './accounts.ts';
 import { delayFailure, tooManyAttempts } from './attempt-limiter.ts';
 import type { Credentials } from './credentials.ts';
@@ -57,22 +58,25 @@ const OWN_PATHS = ['/inspect/session', '/inspect/session/view-as'];
  */
 export class WindowSessions {
   readonly #signIn: SignIn;
-  readonly #nowMs: () => number;
+  readonly #lifetimes: Lifetimes;
+  readonly #steadyMs: () => number;
+  /** When each code expires, by the steady clock. */
   readonly #codes = new Map<string, number>();
   readonly #kept: KeyedLog<KeptSession>;
   /** Those that were used since the start, by the hash of their cookie. */
   readonly #open = new Map<string, Session>();
 
-  constructor(signIn: SignIn, nowMs: () => number, kept: KeyedLog<KeptSession>) {
+  constructor(signIn: SignIn, clock: { nowMs(): number; steadyMs(): number }, kept: KeyedLog<KeptSession>) {
     this.#signIn = signIn;
-    this.#nowMs = nowMs;
+    this.#steadyMs = () => clock.steadyMs();
+    this.#lifetimes = new Lifetimes(SESSION_LIFETIME_MS, () => clock.nowMs(), this.#steadyMs);
     this.#kept = kept;
   }
 
   /** A code for one sign-in as root, within ten minutes. */
   createCode(): string {
     const code = randomBytes(24).toString('base64url');
-    this.#codes.set(code, this.#nowMs() + CODE_LIFETIME_MS);
+    this.#codes.set(code, this.#steadyMs() + CODE_LIFETIME_MS);
     dropOldest(this.#codes, MAX_CODES);
     return code;
   }
@@ -90,12 +94,12 @@ export class WindowSessions {
     const session = {
       userId,
       token: await tokenFor(this.#signIn, userId),
-      endsAtMs: this.#nowMs() + SESSION_LIFETIME_MS,
+      endsAtMs: this.#lifetimes.begin(nameOf(id)).endsAtMs,
       keyHash: key === undefined ? undefined : hashOf(key),
     };
     await this.#keep(id, session);
     for (const [old, { endsAtMs }] of this.#kept.entries()) {
-      if (this.#kept.size > MAX_SESSIONS || endsAtMs <= this.#nowMs()) await this.#forget(old);
+      if (this.#kept.size > MAX_SESSIONS || this.#lifetimes.isOver(old, endsAtMs)) await this.#forget(old);
       else break;
     }
     return { id, session };
@@ -118,8 +122,8 @@ export class WindowSessions {
   find(request: IncomingMessage): Session | undefined {
     const id = cookieIn(request);
     const session = id === undefined ? undefined : this.#sessionOf(id);
-    if (!session || !hasKeyOf(session, request)) return undefined;
-    return session.endsAtMs > this.#nowMs() ? session : undefined;
+    if (id === undefined || !session || !hasKeyOf(session, request)) return undefined;
+    return this.#lifetimes.isOver(nameOf(id), session.endsAtMs) ? undefined : session;
   }
 
   /** The session of a cookie; one of before the last start is opened by it. */
@@ -146,6 +150,7 @@ export class WindowSessions {
   async #forget(hash: string): Promise<void> {
     const viewAs = this.#kept.get(hash)?.viewAs;
     this.#open.delete(hash);
+    this.#lifetimes.forget(hash);
     if (viewAs) await this.#signIn.credentials.endToken(viewAs.tokenId);
     await this.#kept.remove(hash);
   }
@@ -213,7 +218,7 @@ export class WindowSessions {
   #redeem(code: string): Uuid {
     const endsAtMs = this.#codes.get(code);
     this.#codes.delete(code);
-    if (endsAtMs !== undefined && endsAtMs > this.#nowMs()) return this.#signIn.view.root.owner;
+    if (endsAtMs !== undefined && endsAtMs > this.#steadyMs()) return this.#signIn.view.root.owner;
     throw new PlatformError(
       401,
       'this code has already been used or has expired. To get a new address, run `terrarium ui`.',
