@@ -23,6 +23,7 @@ const NEEDED = [
   { kind: 'fish', file: 'fish', debian: 'fish' },
   { kind: 'git', file: 'git', debian: 'git' },
   { kind: 'strace', file: 'strace', debian: 'strace' },
+  { kind: 'faketime', file: 'faketime', debian: 'faketime' },
   { kind: 'podman', file: 'podman', debian: 'podman' },
   { kind: 'podman', file: '/usr/lib/podman/netavark', debian: 'netavark' },
   { kind: 'podman', file: '/usr/lib/podman/aardvark-dns', debian: 'aardvark-dns' },
