@@ -46,7 +46,6 @@ const SLOW = [
   'e2e/env-proxy.test.ts',
   'e2e/files-in-use.test.ts',
   'e2e/floods.test.ts',
-  'e2e/large-requests.test.ts',
   'e2e/nameless-user.test.ts',
   'e2e/package-managers.test.ts',
   'e2e/package.test.ts',
@@ -55,7 +54,6 @@ const SLOW = [
   'e2e/pipeline-rules.test.ts',
   'e2e/pipeline-trouble.test.ts',
   'e2e/pipeline-variables.test.ts',
-  'e2e/search.test.ts',
   'e2e/power-cut.test.ts',
   'e2e/wind-down.test.ts',
   'server/cli/local-commands.test.ts',
@@ -79,8 +77,6 @@ const notHere = isMissing('pipelines') ? PIPELINES : [];
 /** Builds the bootstrap of lambda processes from the current sources, for tests that start such processes themselves. */
 const BUILD_CHILD = 'server/testing/build-child.ts';
 
-/** Fails tests that block the event loop of a platform. */
-const WATCH_TURNS = 'server/testing/long-turns.ts';
 /** A document for the tests of the window. */
 const DOM = 'renderer/testing/dom.ts';
 
@@ -104,7 +100,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: '1-engines', include: ENGINES, exclude: [...SLOW_ENGINES, ...notHere], setupFiles: WATCH_TURNS },
+        test: { name: '1-engines', include: ENGINES, exclude: [...SLOW_ENGINES, ...notHere] },
       },
       {
         extends: true,
@@ -113,7 +109,6 @@ export default defineConfig({
           include: ['{server,electron,renderer,e2e,scripts,fixtures}/**/*.test.ts'],
           exclude: [...ENGINES, PODMAN, ...SLOW, ...notHere],
           globalSetup: BUILD_CHILD,
-          setupFiles: WATCH_TURNS,
         },
       },
       {
@@ -123,11 +118,11 @@ export default defineConfig({
       { extends: true, test: { name: '4-podman', include: [PODMAN], sequence: { groupOrder: 1 } } },
       {
         extends: true,
-        test: { name: '5-slow', include: SLOW, exclude: notHere, globalSetup: BUILD_CHILD, setupFiles: WATCH_TURNS },
+        test: { name: '5-slow', include: SLOW, exclude: notHere, globalSetup: BUILD_CHILD },
       },
       {
         extends: true,
-        test: { name: '5-slow-engines', include: SLOW_ENGINES, exclude: notHere, setupFiles: WATCH_TURNS },
+        test: { name: '5-slow-engines', include: SLOW_ENGINES, exclude: notHere },
       },
       { extends: true, test: { name: '5-slow-window', include: [SLOW_WINDOW], setupFiles: DOM } },
     ],
