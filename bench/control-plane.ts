@@ -1,6 +1,6 @@
 // What the control plane costs its clients: reading one resource and listing a thousand expanded, beside a bare express that answers
-// the same value by `response.json`; a durable create and a patch in a world of 100,000 resources beside one of 100; and how long a
-// start on 100,000 takes. All take turns. BENCH_BEFORE names the command line of another build to be measured, too.
+// the same value by `response.json`; a durable create and a patch in a world of 10,000 resources beside one of 100; and how long a
+// start on 10,000 takes. All take turns. BENCH_BEFORE names the command line of another build to be measured, too.
 //
 //   node bench/run.mjs control-plane [reads | growth]
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ const BUILDS = [
   { name: 'Terrarium', cli: CLI },
 ];
 const LISTED = 1_000;
-const [SMALL, LARGE] = [100, 100_000];
+const [SMALL, LARGE] = [100, 10_000];
 const START_ROUNDS = 3;
 
 /** In a process of its own: answers every GET with the value that it is sent. */

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { KeptLines } from '../server/inspector/recorder/kept-lines.ts';
 import { Recorder } from '../server/inspector/recorder/recorder.ts';
 import { mapLead } from '../server/mocks/crm/lead.ts';
-import { captured } from '../server/model/exchange-record.ts';
-import type { Invocation, LambdaCall, LogLine, Outcome } from '../server/model/invocation.ts';
+import type { Invocation, LambdaCall, Outcome } from '../server/model/invocation.ts';
 import type { StoredResource } from '../server/model/record.ts';
 import { CleanupStack } from '../server/platform/cleanup-stack.ts';
 import { completeOptions } from '../server/platform/config.ts';
@@ -51,54 +49,6 @@ export async function growHistory(dataDir: string, lambdaName: string, count: nu
     for (let done = 0; done < count; done += BATCH) {
       await Promise.all(Array.from({ length: Math.min(BATCH, count - done) }, (_, at) => describe(done + at + 1)));
     }
-  });
-}
-
-/** Adds calls of a lambda through the gateway, each with a request, a CRM form and a log line; visitors are `visitor-0@example.com` and so on. */
-export async function growForms(dataDir: string, lambdaName: string, count: number, maxItems: number): Promise<void> {
-  await withData(dataDir, async (data) => {
-    const { id: lambdaId } = lambdaOf(data, lambdaName);
-    const { keep: _, ...bounds } = completeOptions({}).records;
-    const options = { ...bounds, maxItems, files: data.store.files, nowMs: Date.now, onWarning: console.error };
-    const records = new RecordLogs(options);
-    const recorder = new Recorder(records);
-    const lines = new KeptLines(records);
-    await records.open();
-    for (let done = 0; done < count; done += 1) {
-      const executionId = randomUUID();
-      const atMs = Date.now();
-      const email = `visitor-${done}@example.com`;
-      const requestBody = captured(
-        Buffer.from(JSON.stringify({ payload: { firstName: 'Number', lastName: `${done}`, email } })),
-      );
-      const responseBody = captured(Buffer.from('{"status":"SUCCESS"}'));
-      const json = ['content-type', 'application/json'];
-      const path = '/website/lead';
-      recorder.addExchange({
-        ...{ plane: 'gateway', atMs, durationMs: 4, upstreamMs: 3, method: 'POST', target: path, peer: '127.0.0.1' },
-        ...{ status: 200, isComplete: true, executionId, steps: [], requestHeaders: json, responseHeaders: json },
-        ...{ requestBody, responseBody, endpointId: undefined, traceId: undefined, userId: undefined },
-      });
-      const form = new URLSearchParams({ oid: '00D000000000000', email, first_name: 'Number', last_name: `${done}` });
-      const contentType = 'application/x-www-form-urlencoded';
-      const headers = { 'content-type': 'application/json' };
-      const context = { method: 'POST', path, params: {}, headers, creds: '', user: null, httpAware: false };
-      const times = { acceptedAtMs: atMs, startedAtMs: atMs, finishedAtMs: atMs + 1 };
-      const line: LogLine = { atMs, stream: 'stdout', text: `lead ${done} was sent`, executionId };
-      const url = 'https://crm.example.com/servlet/servlet.WebToLead';
-      const request = { ...captured(Buffer.from(form.toString())), contentType };
-      const outbound = [{ method: 'POST', url, startedAtMs: atMs, durationMs: 2, status: 200, request }];
-      recorder.addInvocation(
-        {
-          ...{ executionId, lambdaId, lambdaName, trigger: 'gateway', cold: false, ...times, outbound, logs: [line] },
-          outcome: { ok: true, value: { kind: 'json', bytes: responseBody.bytes } },
-        },
-        { executionId, trigger: 'gateway', body: Buffer.from(requestBody.bytes), context },
-      );
-      lines.add(lambdaId, line);
-      if (done % BATCH === 0) await records.save();
-    }
-    await records.stop();
   });
 }
 

@@ -91,7 +91,6 @@ async function buildServer() {
         input: {
           cli: join(root, 'server', 'cli', 'cli.ts'),
           library: join(root, 'server', 'library', 'library.ts'),
-          'seed-thread': join(root, 'server', 'services', 'seeds', 'seed-thread.ts'),
         },
         // All files side by side: a path relative to import.meta.url is the same whichever part the code ends up in.
         output: { format: 'cjs', entryFileNames: '[name]-[hash].cjs', chunkFileNames: '[name]-[hash].cjs' },

@@ -36,7 +36,7 @@ export function checkOf(name: string, isNeeded: boolean) {
   });
 }
 
-/** More than a world of 100,000 resources takes with its history while a snapshot is written. */
+/** More than a world of 10,000 resources takes with its history while a snapshot is written. */
 const SPACE_WANTED_MB = 200;
 const PROBE_TIMEOUT_MS = 2_000;
 

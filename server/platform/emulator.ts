@@ -113,7 +113,6 @@ async function start(
   for (const one of [notifier, stream]) cleanup.add(() => one.stop());
   await host.run('listening');
   await host.run('ready');
-  store.completeView().catch(onFault);
   controlPlane.loadSoon();
   let stopped: Promise<void> | undefined;
   const stopOnce = () => {

@@ -14,7 +14,6 @@ import { SeedError } from '../services/seeds/seed-error.ts';
 import type { Seed } from '../services/seeds/seed-node.ts';
 import { seedTarget } from '../services/seeds/seed-target.ts';
 import { TrialWorld } from '../services/seeds/trial-world.ts';
-import { pauses } from '../storage/files/yielding.ts';
 import { packageFile } from '../system/package-file.ts';
 import { hostsOf } from './addresses.ts';
 import type { Config } from './config-schema.ts';
@@ -38,16 +37,15 @@ export async function makeFirstWorld(
   const seed = await (given ? readGivenSeed(given) : seedNamed(config.seed));
   const rootPassword = config.rootPassword ?? (await passwords.draw('root'));
   const bare = bareWorld(await passwords.hash(rootPassword), options.nowMs());
-  const store = await TrialWorld.of(new Map(Object.entries(bare.resources)));
+  const store = new TrialWorld(new Map(Object.entries(bare.resources)));
   const core = createControlPlaneServices({
     ...options,
     store,
     config: coreConfigOf(config, hostsOf(config)),
     hashPassword: (password) => passwords.hash(password),
   });
-  const pause = pauses();
-  await applySeed(seed, seedTarget(core, systemActor(store.view.root, 'seed'), passwords), { pause });
-  const { put } = await store.difference(pause);
+  await applySeed(seed, seedTarget(core, systemActor(store.view.root, 'seed'), passwords));
+  const { put } = store.difference();
   const made = put.map((record) => [record.id, record]);
   return { ...bare, resources: { ...bare.resources, ...Object.fromEntries(made) } };
 }

@@ -6,7 +6,6 @@ import { USER } from '../model/type-names.ts';
 import type { LambdaService } from '../runtimes/lambdas/lambda-service.ts';
 import { systemActor } from '../services/resources/actor.ts';
 import type { Credentials } from '../services/security/credentials.ts';
-import { atOnce } from '../storage/files/yielding.ts';
 import { changesBetween } from '../storage/world/world-difference.ts';
 import type { Data } from './data.ts';
 import { logs } from './declarations.ts';
@@ -51,7 +50,7 @@ export function createTestService({
     async reset(): Promise<number> {
       const cause = causeOf(systemActor(view.root, 'startup'), 'history.restore', 'reset to the beginning');
       const resources = new Map(records.map((record) => [record.id, record]));
-      await store.commit(atOnce(changesBetween(store.world.resources, resources)), cause);
+      await store.commit(changesBetween(store.world.resources, resources), cause);
       await Promise.all(restoreLogs.map((restore) => restore()));
       await lambdas.applyRules();
       lambdas.forgetLogs();

@@ -3,7 +3,6 @@ import { type Emulator, startEmulator } from '../platform/emulator.ts';
 import { hashPassword } from '../services/security/passwords.ts';
 import { send } from './checked-client.ts';
 import { basic, bearer, type Reply } from './client.ts';
-import { watchPlatform } from './turn-watch.ts';
 
 /** A separate platform for one test file, with clients of its resource service. */
 export interface Platform {
@@ -48,7 +47,6 @@ export async function startPlatform(options: Parameters<typeof startEmulator>[0]
     },
   );
   const { apiKey, apiSecret = '' } = emulator.rootCredentials;
-  const unwatch = watchPlatform();
   return {
     emulator,
     warnings,
@@ -61,7 +59,6 @@ export async function startPlatform(options: Parameters<typeof startEmulator>[0]
     },
     async stop() {
       await emulator.stop();
-      unwatch();
       if (faults.length > 0) throw faults[0];
     },
   };

@@ -1,4 +1,4 @@
-import type { AppendHandle, ReadHandle, StoreFiles } from '../storage/files/files.ts';
+import type { AppendHandle, Chunks, ReadHandle, StoreFiles } from '../storage/files/files.ts';
 import { MemoryFiles } from '../storage/files/memory-files.ts';
 
 export type FileStep = 'append' | 'sync' | 'truncate' | 'replace' | 'rename' | 'remove';
@@ -68,7 +68,7 @@ export class TestFiles implements StoreFiles {
     };
   }
 
-  async replace(name: string, content: AsyncIterable<Uint8Array>): Promise<number> {
+  async replace(name: string, content: Chunks): Promise<number> {
     return this.#step('replace', () => this.inner.replace(name, content));
   }
 

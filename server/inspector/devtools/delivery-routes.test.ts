@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { makeAccount, rootPairOf } from '../../testing/account.ts';
 import { type Reply, send } from '../../testing/checked-client.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
+import { restoreWorldAfterEach } from '../../testing/restore-world.ts';
 import type { Body } from '../../testing/tenant.ts';
 
 const platform = sharedPlatform({ seed: 'demo' });
@@ -26,6 +27,13 @@ beforeAll(async () => {
   auth = rootPairOf(platform);
   project = `scm/projects/${(await inspect('GET', 'scm/projects')).body[0].id}`;
 });
+restoreWorldAfterEach(platform);
+
+/** Deletes the account as which pipelines run. */
+const deletePipelineAccount = async () => {
+  const [account] = (await platform.root.get('/root/users?expand=true&name=ci-service')).body;
+  await platform.root.send('DELETE', `/root/users/${account.id}`);
+};
 
 describe("a project's variables", () => {
   it('have each a description of its own', async () => {
@@ -56,8 +64,7 @@ describe("a project's variables", () => {
   it('are missing with a reason when the world does not have what gives them', async () => {
     const [deploy] = (await platform.root.get('/demo/apiendpoints?expand=true&resource=/deploy')).body;
     await platform.root.send('DELETE', `/demo/apiendpoints/${deploy.id}`);
-    const [account] = (await platform.root.get('/root/users?expand=true&name=ci-service')).body;
-    await platform.root.send('DELETE', `/root/users/${account.id}`);
+    await deletePipelineAccount();
     expect(await variable('PLATFORM_DEPLOY_URL')).toMatchObject({ missing: expect.stringContaining('/deploy') });
     expect(await variable('PLATFORM_API_KEY')).toMatchObject({
       missing: expect.stringContaining("user 'ci-service' does not exist"),
@@ -104,6 +111,7 @@ describe('runs', () => {
     expect(await inspect('POST', `pipelines/${run.id}/stop`)).toMatchObject(refusal(409));
     expect(await inspect('POST', 'pipelines/none/stop')).toMatchObject(refusal(404));
     expect(await inspect('POST', `pipelines/${run.id}/jobs/none/retry`)).toMatchObject(refusal(404));
+    await deletePipelineAccount();
     // Runs in this process; the response has the reason why it cannot run.
     const demo = await inspect('POST', 'pipelines/demo');
     expect(demo).toMatchObject(refusal(409));

@@ -15,7 +15,6 @@ import {
   isLambdaProvider,
   visibleProviders,
 } from '../../model/types/provider-rules.ts';
-import { ofOneWorld } from '../../storage/files/yielding.ts';
 
 /** In which order types stand below a place: places first, then workloads, then what serves them. */
 const treeOrder = typeWordsFrom([
@@ -84,9 +83,6 @@ function idsIn(value: Json | undefined, pointer: string, found = new Map<Uuid, s
   return found;
 }
 
-/** Past that a count is not worth the wait. */
-const MAX_COUNTED = 200_000;
-
 const SERVES: Record<(typeof PROVIDER_KINDS)[number], (type: string) => boolean> = {
   CaaS: isContainerEngine,
   Lambda: isLambdaProvider,
@@ -94,7 +90,7 @@ const SERVES: Record<(typeof PROVIDER_KINDS)[number], (type: string) => boolean>
 };
 
 /**
- * The hierarchy piece by piece, for those who cannot hold a world of 100,000 resources: what is directly below a place, the
+ * The hierarchy piece by piece, for clients that do not read the whole world: what is directly below a place, the
  * way up from it, everything below it counted, what names it, and a search. All of it filtered by the right to view (D-118).
  */
 export function treeRouter(guard: RouteGuard): Router {
@@ -105,7 +101,7 @@ export function treeRouter(guard: RouteGuard): Router {
   const wordsOf = (sent: readonly TypeWord[] | undefined) => treeOrder.filter((word) => !sent || sent.includes(word));
 
   return mountRoutes(treeRoutes, guard, {
-    async searchTree({ caller, query }) {
+    searchTree({ caller, query }) {
       const isSeen = viewOf(caller);
       const isIn = scopeOf(view, query.scope);
       const isNamed = namedLike(query.q ?? '');
@@ -115,12 +111,12 @@ export function treeRouter(guard: RouteGuard): Router {
       };
       const isWanted = (one: StoredResource) =>
         isNamed(one) && isIn(one.id) && isSeen(one) && !(query.tops && isBelowSeen(one));
-      const all = () => ofTypes(wordsOf(query.word), (one) => view.all(one));
-      const { rows, total } = await ofOneWorld(view, () => counted(all(), isWanted, query.offset, query.limit));
+      const all = ofTypes(wordsOf(query.word), (one) => view.all(one));
+      const { rows, total } = counted(all, isWanted, query.offset, query.limit);
       const above = new Map(rows.flatMap((one) => [...ancestors(view, one)].slice(1).map((at) => [at.id, at])));
       return { rows: nodes(rows), above: nodes([...above.values()].filter(isSeen)), total };
     },
-    async countTree({ caller, query: { scope } }) {
+    countTree({ caller, query: { scope } }) {
       const isSeen = viewOf(caller);
       const isIn = scopeOf(view, scope);
       if (caller.isRoot && (scope ?? view.root.id) === view.root.id) {
@@ -128,36 +124,34 @@ export function treeRouter(guard: RouteGuard): Router {
         return { total: counts.reduce((sum, [, count]) => sum + count, 0), types: Object.fromEntries(counts) };
       }
       const isWanted = (one: StoredResource) => isIn(one.id) && isSeen(one);
-      const all = () => ofTypes(treeOrder, (word) => view.all(word));
-      const { total, types } = await ofOneWorld(view, () => counted(all(), isWanted));
+      const { total, types } = counted(
+        ofTypes(treeOrder, (word) => view.all(word)),
+        isWanted,
+      );
       return { total, types };
     },
-    async readTreePlace({ caller, resource }) {
+    readTreePlace({ caller, resource }) {
       const isSeen = viewOf(caller);
       const path = [...ancestors(view, resource)].slice(1).reverse().filter(isSeen);
-      const children = () => ofTypes(treeOrder, (word) => view.children(resource.id, word));
-      const { types } = await ofOneWorld(view, () => counted(children(), isSeen));
+      const children = ofTypes(treeOrder, (word) => view.children(resource.id, word));
+      const { types } = counted(children, isSeen);
       return { resource: nodeOf(view, resource), path: nodes(path), types };
     },
-    async listTreeChildren({ caller, resource, query: { word, offset, limit } }) {
+    listTreeChildren({ caller, resource, query: { word, offset, limit } }) {
       const isSeen = viewOf(caller);
-      return ofOneWorld(view, function* () {
-        const children = ofTypes(wordsOf(word), (one) => childrenInOrder(view, resource.id, one));
-        const { rows, total } = yield* counted(children, isSeen, offset, limit);
-        const all = ofTypes(treeOrder, (one) => view.children(resource.id, one));
-        return { rows: nodes(rows), total, types: (yield* counted(all, isSeen)).types };
-      });
+      const children = ofTypes(wordsOf(word), (one) => childrenInOrder(view, resource.id, one));
+      const { rows, total } = counted(children, isSeen, offset, limit);
+      const all = ofTypes(treeOrder, (one) => view.children(resource.id, one));
+      return { rows: nodes(rows), total, types: counted(all, isSeen).types };
     },
     listTreeProviders: ({ resource, query: { type } }) => ({
       rows: nodes([...visibleProviders(view, resource, type ? SERVES[type] : () => true)]),
     }),
-    async countTreeBelow({ caller, resource, query: { word, offset, limit } }) {
+    countTreeBelow({ caller, resource, query: { word, offset, limit } }) {
       const isSeen = viewOf(caller);
       const words = wordsOf(word);
       const isWanted = (one: StoredResource) => words.includes(typeOf(one).word) && isSeen(one);
-      const { rows, ...counts } = await ofOneWorld(view, () =>
-        counted(allBelow(view, resource.id), isWanted, offset, limit),
-      );
+      const { rows, ...counts } = counted(allBelow(view, resource.id), isWanted, offset, limit);
       return { rows: nodes(rows), ...counts };
     },
     listRelations: ({ caller, resource, query }) => relationsOf(view, resource, viewOf(caller), query),
@@ -165,7 +159,7 @@ export function treeRouter(guard: RouteGuard): Router {
 }
 
 /** What a resource names, and what names it. */
-async function relationsOf(
+function relationsOf(
   view: WorldView,
   resource: StoredResource,
   isSeen: (one: StoredResource) => boolean,
@@ -176,7 +170,7 @@ async function relationsOf(
     return other && isSeen(other) ? [{ resource: nodeOf(view, other), pointer }] : [];
   });
   const isWanted = (one: StoredResource) => one.id !== resource.id && isSeen(one);
-  const { rows, total } = await ofOneWorld(view, () => counted(view.referrers(resource.id), isWanted, offset, limit));
+  const { rows, total } = counted(view.referrers(resource.id), isWanted, offset, limit);
   const namedBy = rows.map((one) => ({
     resource: nodeOf(view, one),
     pointer: idsIn(one.properties, '/properties').get(resource.id) ?? '/properties',
@@ -191,31 +185,28 @@ function* ofTypes(
   for (const word of words) yield* all(word);
 }
 
-/** One page of the resources, and their number, total and by type. Yields after each. */
-function* counted(
+/** One page of the resources, and their number, total and by type. */
+function counted(
   records: Iterable<StoredResource>,
   isWanted: (one: StoredResource) => boolean,
   offset = 0,
   limit = 0,
-): Generator<undefined, { rows: StoredResource[]; types: Partial<Record<TypeWord, number>>; total: number }> {
+): { rows: StoredResource[]; types: Partial<Record<TypeWord, number>>; total: number } {
   const rows: StoredResource[] = [];
   const types: Partial<Record<TypeWord, number>> = {};
   let total = 0;
   for (const one of records) {
-    yield;
     if (!isWanted(one)) continue;
     const { word } = typeOf(one);
     if (total >= offset && rows.length < limit) rows.push(one);
     types[word] = (types[word] ?? 0) + 1;
     total += 1;
-    if (total >= MAX_COUNTED) break;
   }
   return { rows, types, total };
 }
 
 /**
- * Do the name, id, type or type label of a resource contain all words of the filter? Types are compared only once, because each letter of a
- * filter searches a world of up to 100,000 resources.
+ * Do the name, id, type or type label of a resource contain all words of the filter? Types are compared only once for the whole world.
  */
 function namedLike(q: string): (one: StoredResource) => boolean {
   const wanted = q.trim().toLowerCase();

@@ -44,7 +44,11 @@ async function makeForm() {
     const { body } = await inspect('GET', '/leads');
     return body.flatMap(({ sender, mapped }: Body) => (sender?.lambdaId === lambda.id ? [mapped.lastName] : []));
   };
-  return { lambda, submit, patch, leads };
+  const failures = async () => {
+    const { body } = await inspect('GET', '/failures');
+    return body.failures.filter(({ lambdaId }: Body) => lambdaId === lambda.id);
+  };
+  return { lambda, endpoint, submit, patch, leads, failures };
 }
 const newestCommit = async (): Promise<number> => (await inspect('GET', '/history?limit=1')).body.newest;
 const failureOf = async (id: string) => (await inspect('GET', `/failures/${id}`)).body;
@@ -84,12 +88,12 @@ describe('A run of failures', () => {
       ],
     });
     expect(await failureOf(first)).toEqual(reported);
-    expect((await inspect('GET', '/failures')).body.failures).toEqual([reported]);
-    expect((await inspect('GET', '/invocations?q=outbound:error')).body.invocations).toMatchObject([
+    expect(await form.failures()).toEqual([reported]);
+    expect((await inspect('GET', `/invocations?q=outbound:error&lambda=${form.lambda.id}`)).body.invocations).toMatchObject([
       { executionId: second, outcome: { ok: true }, outboundCalls: 1, outboundFailures: 1 },
       { executionId: first },
     ]);
-    expect((await inspect('GET', '/traffic?q=outbound:error')).body.requests).toMatchObject([
+    expect((await inspect('GET', `/traffic?q=outbound:error&endpoint=${form.endpoint.id}`)).body.requests).toMatchObject([
       { executionId: second, status: 200, outboundFailures: 1 },
       { executionId: first },
     ]);
@@ -121,7 +125,7 @@ describe('A run of failures', () => {
       },
     });
     expect((await form.leads()).toSorted()).toEqual(['Hamilton', 'Hopper', 'Lovelace']);
-    expect((await inspect('GET', '/failures')).body.failures).toEqual([]);
+    expect(await form.failures()).toEqual([]);
     expect(await failureOf(second)).toMatchObject({ count: 2, lost: 0, isOver: true });
 
     // The rejected form and the lead that it became refer to each other.
@@ -228,9 +232,7 @@ describe('A run of failures', () => {
   it('is one for each error, and is listed until as many invocations in a row succeeded', async () => {
     const form = await makeForm();
     const listed = async () =>
-      (await inspect('GET', '/failures')).body.failures
-        .filter(({ lambdaId }: Body) => lambdaId === form.lambda.id)
-        .map(({ text, count, succeeded }: Body) => [text, count, succeeded]);
+      (await form.failures()).map(({ text, count, succeeded }: Body) => [text, count, succeeded]);
     await form.submit({ name: 'Good' });
     // Numbers and quoted values differ from call to call, but not the error.
     await form.submit({ fail: "no order 17 of 'Ada'" });
@@ -271,8 +273,7 @@ describe('A run of failures', () => {
     expect(await failureOf(lost)).toMatchObject({ count: 2, lost: 1 });
     await inspect('POST', `/invocations/${executionId}/replay`);
     expect(await failureOf(lost)).toMatchObject({ count: 2, lost: 0 });
-    const { failures } = (await inspect('GET', '/failures')).body;
-    expect(failures.filter(({ lambdaId }: Body) => lambdaId === form.lambda.id)).toEqual([]);
+    expect(await form.failures()).toEqual([]);
   });
 
   it('has no known cause if nothing was changed, and ends with a success', async () => {

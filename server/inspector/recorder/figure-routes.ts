@@ -14,7 +14,6 @@ import { isFailedCall } from '../../model/failed-call.ts';
 import { FigureRows, type FigureState } from '../../model/figures.ts';
 import { timeOf } from '../../model/iso-time.ts';
 import type { Query, ReadQuery } from '../../model/query-language.ts';
-import { inSlices } from '../../storage/files/yielding.ts';
 import type { MarkedPlace, Placed, RecordLog } from '../../storage/records/record-log.ts';
 import { isGatewayKind } from './recorded-exchange.ts';
 import { failureOfKind, isFailedMark, outboundCallsOfKind, outboundFailuresOfMark } from './recorded-invocation.ts';
@@ -23,8 +22,6 @@ import { type RecordedData, readingFor, readQuery, recordedFacts } from './recor
 
 /** Maximum number of records to read; counts from the index alone have no limit. */
 const MAX_READ = 20_000;
-/** Other tasks get a turn after so many records. */
-const SOME = 256;
 /** The file of a record is damaged, so it is not counted, as it is not listed. */
 const DAMAGED = new Error('this record cannot be read');
 
@@ -60,10 +57,8 @@ class Count {
     return placed;
   }
 
-  *records(log: RecordLog<unknown>, { toMs }: ReadQuery<never>, add: (place: MarkedPlace) => void): Generator {
-    let looked = 0;
+  records(log: RecordLog<unknown>, { toMs }: ReadQuery<never>, add: (place: MarkedPlace) => void): void {
     for (const place of log.marks()) {
-      if (++looked % SOME === 0) yield;
       if (place.beganMs > toMs) continue;
       if (this.#read >= MAX_READ) {
         this.fromMs = place.beganMs;
@@ -92,22 +87,21 @@ class Count {
     const facts = Object.create(others) as Facts;
     for (const [name, tell] of Object.entries<((place: MarkedPlace) => unknown) | undefined>(known))
       if (tell) Object.defineProperty(facts, name, { get: () => tell(at) });
-    const work = this.records(log, query, (place) => {
+    this.records(log, query, (place) => {
       at = place;
       whole = undefined;
       if (place.beganMs < query.fromMs || !isAsked(place) || !query.matches(facts)) return;
       this.rows.add(place.seq, place, stateOf(place));
     });
-    return { query, work };
+    return query;
   }
 }
 
 export function figureRouter(data: RecordedData, guard: RouteGuard): Router {
   return mountRoutes(figureRoutes, guard, {
-    async readFigures({ caller, query }) {
+    readFigures({ caller, query }) {
       const asking = askingOf(data, guard, caller, query);
-      const { query: read, work } = FIGURES[query.of](asking);
-      await inSlices(work);
+      const read = FIGURES[query.of](asking);
       const { rows, fromMs } = asking.count;
       const shown = rows.view(read, asking.now, query.buckets);
       return { ...shown, ...(fromMs !== undefined && { countedFrom: timeOf(fromMs) }) };
@@ -193,7 +187,7 @@ const FIGURES = {
   'outbound-calls'({ recorder: { invocations, bodies }, q, now, hide, count, groupsIn }: Asking) {
     const query = readQuery(outboundQuery(q, now));
     const isInGroups = groupsIn(invocations);
-    const work = count.records(invocations, query, (place) => {
+    count.records(invocations, query, (place) => {
       if (outboundCallsOfKind(place.kind) === 0 || !isInGroups(place.group)) return;
       for (const one of callsIn(bodies, count.read(invocations, place))) {
         const { call } = one;
@@ -202,7 +196,7 @@ const FIGURES = {
         count.rows.add(one.seq, figures, isFailedCall(call) ? 'failed' : 'ok');
       }
     });
-    return { query, work };
+    return query;
   },
   'log-lines'({ lines, recorder, q, now, count, wanted }: Asking) {
     const { byGroup, factsOf } = linesOf({ lines, recorder }, wanted());

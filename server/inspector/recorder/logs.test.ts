@@ -1,22 +1,17 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { basic, send } from '../../testing/checked-client.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
-import {
-  type Body,
-  containerBody,
-  createTenant,
-  grant,
-  lambdaBody,
-  makeUser,
-  type Tenant,
-} from '../../testing/tenant.ts';
+import { type ResourceFactory, resourceFactoryFor } from '../../testing/resource-factory.ts';
+import { type Body, createTenant, grant, makeUser, type Tenant } from '../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const platform = sharedPlatform();
 let acme: Tenant;
+/** A lambda that is not called by any test. */
 let lambda: Body;
 let container: Body;
+let make: ResourceFactory;
 let rootKey: string;
 
 const code = `exports.run = (event, context, callback) => {
@@ -30,16 +25,18 @@ beforeAll(async () => {
   const { root, emulator } = platform;
   rootKey = basic(emulator.rootCredentials.apiKey, emulator.rootCredentials.apiSecret ?? '');
   acme = await createTenant(root, 'acme');
-  lambda = await root.create(`${acme.environment}/lambdas`, lambdaBody(acme, 'talker', { code }));
-  container = await root.create(`${acme.environment}/containers`, containerBody(acme, 'web'));
-  const api = await root.create(`${acme.environment}/apis`, { name: 'site' });
-  const properties = { resource: '/talk', implementation_type: 'lambda', implementation_id: lambda.id };
-  await root.create(`/acme/apis/${api.id}/apiendpoints`, { name: 'talk', properties });
+  make = resourceFactoryFor(root);
+  lambda = await make.lambda(acme, { code });
+  container = await make.container(acme);
 });
 
-const talk = async (lines: number) => {
-  const reply = await send('POST', `${platform.emulator.gatewayUrl}/site/talk`, { body: { lines } });
+/** Creates a lambda and calls it once. */
+const makeTalker = async (lines: number): Promise<Body> => {
+  const talker = await make.lambda(acme, { code });
+  const endpoint = await make.endpoint(await make.api(acme), talker);
+  const reply = await send('POST', endpoint.properties.public_url, { body: { lines } });
   expect(reply).toMatchObject({ status: 200, body: 'done' });
+  return talker;
 };
 const log = (path: string, auth: string | undefined = rootKey) =>
   send('GET', `${platform.emulator.baseUrl}/log${path}`, { auth });
@@ -50,31 +47,31 @@ describe('GET {base_url}/log/lambda/{id} (D-191)', () => {
   });
 
   it('is an array of the lambda’s output, newest last, with or without standard error', async () => {
-    await talk(2);
-    await expect.poll(async () => (await log(`/lambda/${lambda.id}`)).body).toHaveLength(3);
-    const { body } = await log(`/lambda/${lambda.id.toUpperCase()}?stderr=true`);
+    const { id } = await makeTalker(2);
+    await expect.poll(async () => (await log(`/lambda/${id}`)).body).toHaveLength(3);
+    const { body } = await log(`/lambda/${id.toUpperCase()}?stderr=true`);
     expect(body).toEqual(expect.arrayContaining(['out 1', 'out 2', 'err']));
     expect(body.indexOf('out 1')).toBeLessThan(body.indexOf('out 2'));
-    expect((await log(`/lambda/${lambda.id}?stderr=false`)).body).toEqual(['out 1', 'out 2']);
+    expect((await log(`/lambda/${id}?stderr=false`)).body).toEqual(['out 1', 'out 2']);
   });
 
   it('is of the newest 1000 lines, or of all, or since a time', async () => {
-    await talk(1200);
-    const all = async () => (await log(`/lambda/${lambda.id}?time=all&stderr=false`)).body;
-    await expect.poll(all).toHaveLength(1202);
-    expect((await log(`/lambda/${lambda.id}?stderr=false`)).body).toHaveLength(1000);
+    const { id } = await makeTalker(1200);
+    const all = async () => (await log(`/lambda/${id}?time=all&stderr=false`)).body;
+    await expect.poll(all).toHaveLength(1200);
+    expect((await log(`/lambda/${id}?stderr=false`)).body).toHaveLength(1000);
     expect((await all()).at(-1)).toBe('out 1200');
     for (const [time, lines] of [
-      ['1h', 1202],
-      ['90m', 1202],
-      ['2d', 1202],
+      ['1h', 1200],
+      ['90m', 1200],
+      ['2d', 1200],
       ['0s', 0],
-      ['2020-01-01T00:00:00Z', 1202],
-      ['2020-01-01', 1202],
+      ['2020-01-01T00:00:00Z', 1200],
+      ['2020-01-01', 1200],
       ['2999-01-01T00:00:00.000Z', 0],
       ['2999-01-01T00:00:00%2B01:00', 0],
     ] as const) {
-      expect((await log(`/lambda/${lambda.id}?time=${time}&stderr=false`)).body, time).toHaveLength(lines);
+      expect((await log(`/lambda/${id}?time=${time}&stderr=false`)).body, time).toHaveLength(lines);
     }
   });
 

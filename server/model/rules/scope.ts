@@ -1,6 +1,6 @@
 import type { Uuid, WorldView } from '../record.ts';
 
-/** Is a resource equal to this ancestor or below it? Caches visited parents, because 100,000 resources have few. */
+/** Is a resource equal to this ancestor or below it? Caches visited parents, because many resources have few. */
 export function scopeOf(view: WorldView, scope: Uuid | undefined): (id: Uuid | undefined) => boolean {
   if (scope === undefined) return () => true;
   const known = new Map<Uuid | null, boolean>([

@@ -40,9 +40,7 @@ export async function receiveArchive(
     const { world, seq, added, ...rest } = await planImport(path, historyService.store.world.resources, target);
     const reported = { leads: added.filter(({ name }) => name === 'leads').length, ...rest };
     if (isDry) {
-      const { resources, total } = briefDifference(
-        await differenceBetween(historyService.store.world, { resources: world }),
-      );
+      const { resources, total } = briefDifference(differenceBetween(historyService.store.world, { resources: world }));
       return { ...reported, resources, total };
     }
     const cause = causeOf(by, 'archive.import', `import of an archive of commit ${seq}`);

@@ -4,6 +4,7 @@ import yazl from 'yazl';
 import { z } from 'zod';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import { maskedRecord } from '../../model/rules/masking.ts';
+import type { Chunks } from '../../storage/files/files.ts';
 import { worldFileContent } from '../../storage/world/world-file.ts';
 import type { WorldStore } from '../../storage/world/world-store.ts';
 import { toCommitView } from './history-routes.ts';
@@ -55,7 +56,7 @@ export async function archiveOf(store: WorldStore, source: ArchiveSource): Promi
   const commits = async function* () {
     for await (const commit of store.history.commits(seq + 1)) yield toCommitView(commit);
   };
-  const contents: Record<string, AsyncIterable<Uint8Array>> = {
+  const contents: Record<string, Chunks> = {
     [WORLD]: worldFileContent(store.world.id, seq, records),
     [HISTORY]: linesOf(commits()),
     ...Object.fromEntries(source.logs.map(({ name, log }) => [fileOf(name), linesOf(recordsOf(log))])),
@@ -89,10 +90,7 @@ export async function archiveOf(store: WorldStore, source: ArchiveSource): Promi
   return output;
 }
 
-async function* measured(
-  content: AsyncIterable<Uint8Array>,
-  done: (file: Manifest['files'][string]) => void,
-): AsyncGenerator<Uint8Array> {
+async function* measured(content: Chunks, done: (file: Manifest['files'][string]) => void): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
   for await (const chunk of content) {

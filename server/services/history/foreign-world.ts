@@ -11,20 +11,12 @@ import { actionsOf } from '../../model/rules/actions.ts';
 import { HIDDEN } from '../../model/rules/masking.ts';
 import { newlyNamed } from '../../model/rules/named-resources.ts';
 import { hashedProperties } from '../../model/rules/secrets.ts';
-import { yieldingForEach } from '../../storage/files/yielding.ts';
 import { WorldIndex } from '../../storage/world/world-index.ts';
 
 type Resources = ReadonlyMap<Uuid, StoredResource>;
 
 export interface WorldConstraints extends WriteConstraints {
   hashPassword(password: string): Promise<string>;
-}
-
-/** Replaces these resources, whatever their current state. Yields to other work in between. */
-export async function viewOf(resources: Iterable<StoredResource>): Promise<WorldView> {
-  const index = new WorldIndex();
-  await yieldingForEach(resources, (after) => index.apply(index.prepare([{ after }])));
-  return index;
 }
 
 /** Validates an imported world like requests (D-215), except for records that are unchanged here (D-096). Names and parents are checked before. */
@@ -35,7 +27,7 @@ export async function validateWorld(
 ): Promise<Map<Uuid, StoredResource>> {
   const parsed = new Map<Uuid, StoredResource>();
   const same = new Set<StoredResource>();
-  await yieldingForEach(records.values(), async (record) => {
+  for (const record of records.values()) {
     const kept = present.get(record.id);
     const isSame = kept !== undefined && isDeepStrictEqual(kept, record);
     if (isSame) same.add(kept);
@@ -43,16 +35,16 @@ export async function validateWorld(
       record.id,
       isSame ? kept : await blaming(record, records, () => parsedRecord(record, kept, constraints)),
     );
-  });
-  const view = await viewOf(parsed.values());
+  }
+  const view = WorldIndex.of(parsed.values());
   const valid = new Map<Uuid, StoredResource>();
-  await yieldingForEach(parsed.values(), async (record) => {
+  for (const record of parsed.values()) {
     const kept = present.get(record.id);
     valid.set(
       record.id,
       same.has(record) ? record : await blaming(record, records, () => validated(record, kept, view, constraints)),
     );
-  });
+  }
   return valid;
 }
 

@@ -15,7 +15,6 @@ import { typeOf } from '../../model/registry.ts';
 import { describeResource, pathOf } from '../../model/resource-path.ts';
 import { commitSentence } from '../../model/rules/commit-words.ts';
 import { maskedCommit, maskedOperations, maskedRecord } from '../../model/rules/masking.ts';
-import { yieldingForEach } from '../../storage/files/yielding.ts';
 import { worldFileContent } from '../../storage/world/world-file.ts';
 import type { Moment, PastWorld } from '../../storage/world/world-history.ts';
 import { findCommits } from './history-query.ts';
@@ -79,7 +78,7 @@ export function historyRouter(historyService: HistoryService, guard: RouteGuard)
     outlineWorldAt: async ({ query }) => outline(await worldAt(query.at), query),
     async compareMoments({ caller, query: { brief, resource, ...query } }) {
       const [from, to] = [await worldAt(query.from), await worldAt(query.to)];
-      const difference = await differenceBetween(onlyOne(from, resource), onlyOne(to, resource), { from, to });
+      const difference = differenceBetween(onlyOne(from, resource), onlyOne(to, resource), { from, to });
       const shown = brief
         ? briefDifference(difference)
         : toDifferenceView(difference, (id) => seesRecord(guard, caller, id));
@@ -155,22 +154,16 @@ export function onlyOne<World extends Pick<PastWorld, 'resources'>>(world: World
 /** Lists what there was at a moment. The moment that was looked at last is remembered, for its next pages. */
 function pastOutline() {
   let latest: { seq: number; resources: CommitResource[] } | undefined;
-  const outlineOf = async ({ seq, resources }: PastWorld): Promise<CommitResource[]> => {
+  const outlineOf = ({ seq, resources }: PastWorld): CommitResource[] => {
     if (latest?.seq === seq) return latest.resources;
-    const outline: CommitResource[] = [];
-    await yieldingForEach(resources.values(), (record) =>
-      outline.push(describeResource(record, (parent) => resources.get(parent))),
-    );
+    const outline = [...resources.values()].map((record) => describeResource(record, (id) => resources.get(id)));
     outline.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
     latest = { seq, resources: outline };
     return outline;
   };
-  return async (
-    world: PastWorld,
-    { q = '', offset, limit }: Omit<QueryOf<typeof historyRoutes.outlineWorldAt>, 'at'>,
-  ) => {
+  return (world: PastWorld, { q = '', offset, limit }: Omit<QueryOf<typeof historyRoutes.outlineWorldAt>, 'at'>) => {
     const words = q.toLowerCase().split(/\s+/).filter(Boolean);
-    const all = await outlineOf(world);
+    const all = outlineOf(world);
     const matching = words.length === 0 ? all : all.filter((one) => words.every((word) => contains(one, word)));
     return { seq: world.seq, total: matching.length, resources: matching.slice(offset, offset + limit) };
   };

@@ -11,7 +11,6 @@ import { describeResource } from '../../model/resource-path.ts';
 import type { WriteConstraints } from '../../model/resource-type.ts';
 import { USER } from '../../model/type-names.ts';
 import { violationInHostPath } from '../../model/types/volume.ts';
-import { inSlices, ofOneWorld, yieldingForEach } from '../../storage/files/yielding.ts';
 import { planRevert } from '../../storage/world/revert.ts';
 import { changesBetween, type WorldDifference } from '../../storage/world/world-difference.ts';
 import type { Moment, PastWorld } from '../../storage/world/world-history.ts';
@@ -47,12 +46,9 @@ export class HistoryService {
     const commit = await this.store.history.get(seq);
     const left = await this.store.history.worldAt({ seq });
     const { store } = this;
-    const constraints = this.#constraints;
-    const { violations, changes, asOf } = await ofOneWorld(store.view, function* () {
-      const { conflicts, ...plan } = yield* planRevert(commit, left.resources, store.world.resources);
-      const found = conflicts.length > 0 ? conflicts : yield* violationsIn(store.view, constraints, plan);
-      return { violations: found, changes: plan, asOf: store.seq };
-    });
+    const asOf = store.seq;
+    const { conflicts, ...changes } = planRevert(commit, left.resources, store.world.resources);
+    const violations = conflicts.length > 0 ? conflicts : violationsIn(store.view, this.#constraints, changes);
     if (violations.length > 0) throw inTheWay(`commit ${seq} cannot be reverted`, violations);
     const made = await this.#commit(changes, causeOf(by, 'history.revert', `revert of commit ${seq}`), asOf);
     if (made) return made;
@@ -71,9 +67,8 @@ export class HistoryService {
   /** Restores an earlier world in one commit, except for passwords. Throws 409 if the current configuration no longer allows it. */
   async restoreTo(resources: Resources, cause: Cause): Promise<Commit | undefined> {
     const { store } = this;
-    const { changes, asOf } = await ofOneWorld(store.view, function* () {
-      return { changes: yield* changesBetween(store.world.resources, resources), asOf: store.seq };
-    });
+    const asOf = store.seq;
+    const changes = changesBetween(store.world.resources, resources);
     const details = changes.put.flatMap((record) => {
       const violation = violationInHostPath(record, this.#constraints.allowedHostPaths);
       return violation === undefined
@@ -88,18 +83,12 @@ export class HistoryService {
   /** Commits what was once, but for passwords. */
   async #commit({ put, remove }: WorldDifference, cause: Cause, asOf: number): Promise<Commit | undefined> {
     const kept = await withLastPasswords(this.store, put);
-    const prepared = await inSlices(this.store.prepare({ put: kept, remove }));
-    if (this.store.seq === asOf) return this.store.commit(prepared, cause);
+    if (this.store.seq === asOf) return this.store.commit({ put: kept, remove }, cause);
     throw new PlatformError(409, 'the world changed during the restore. Nothing was changed; try again.');
   }
 
   async replaceWith(resources: Resources, cause: Cause): Promise<Commit | undefined> {
-    const { store } = this;
-    const { saved } = await ofOneWorld(store.view, function* () {
-      const changes = yield* changesBetween(store.world.resources, resources);
-      return { saved: store.commit(yield* store.prepare(changes), cause) };
-    });
-    return saved;
+    return this.store.commit(changesBetween(this.store.world.resources, resources), cause);
   }
 }
 
@@ -112,12 +101,12 @@ function inTheWay(what: string, details: ErrorDetail[]): PlatformError {
 }
 
 /** How two worlds differ, in an order in which the operations can be applied. @param whole where paths are looked up */
-export async function differenceBetween(
+export function differenceBetween(
   from: Pick<PastWorld, 'resources'>,
   to: Pick<PastWorld, 'resources'>,
   whole: { from: Pick<PastWorld, 'resources'>; to: Pick<PastWorld, 'resources'> } = { from, to },
-): Promise<Difference> {
-  const { put, remove } = await inSlices(changesBetween(from.resources, to.resources));
+): Difference {
+  const { put, remove } = changesBetween(from.resources, to.resources);
   const difference: Difference = { ops: [], resources: [] };
   const tell = (before: StoredResource | undefined, after: StoredResource | undefined, world: Resources) => {
     const record = after ?? before;
@@ -127,8 +116,8 @@ export async function differenceBetween(
     const action = after ? (before ? 'update' : 'create') : 'delete';
     difference.resources.push({ ...describeResource(record, (id) => world.get(id)), action });
   };
-  await yieldingForEach(put, (after) => tell(from.resources.get(after.id), after, whole.to.resources));
-  await yieldingForEach(remove, (id) => tell(from.resources.get(id), undefined, whole.from.resources));
+  for (const after of put) tell(from.resources.get(after.id), after, whole.to.resources);
+  for (const id of remove) tell(from.resources.get(id), undefined, whole.from.resources);
   return difference;
 }
 

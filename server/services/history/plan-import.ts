@@ -1,5 +1,4 @@
 import { codeToRun } from '../../model/code-to-run.ts';
-import type { CommitResource } from '../../model/commit.ts';
 import { PlatformError, reasonOf } from '../../model/errors.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
@@ -7,10 +6,10 @@ import { describeResource } from '../../model/resource-path.ts';
 import { ORGANIZATION } from '../../model/rules/hierarchy.ts';
 import { hasHidden, unmaskedRecord } from '../../model/rules/masking.ts';
 import { USER } from '../../model/type-names.ts';
-import { inSlices, yieldingForEach } from '../../storage/files/yielding.ts';
 import { changesBetween, sharingRecords } from '../../storage/world/world-difference.ts';
+import { WorldIndex } from '../../storage/world/world-index.ts';
 import type { ArchivedLog } from './archive.ts';
-import { validateWorld, viewOf, type WorldConstraints } from './foreign-world.ts';
+import { validateWorld, type WorldConstraints } from './foreign-world.ts';
 import { readArchive } from './read-archive.ts';
 
 type Resources = ReadonlyMap<Uuid, StoredResource>;
@@ -39,7 +38,7 @@ export async function planImport(path: string, present: Resources, { logs, const
   });
   const records = (await Promise.all(parsed)).flat();
   const root = checked(() => rootOf(archive.world.resources));
-  await requireSound(archive.world.resources);
+  requireSound(archive.world.resources);
 
   const own = rootOf(present);
   const ids: [Uuid, Uuid][] = [
@@ -47,20 +46,16 @@ export async function planImport(path: string, present: Resources, { logs, const
     [root.owner, own.owner],
   ];
   const resources = new Map<Uuid, StoredResource>();
-  await yieldingForEach(archive.world.resources.values(), (record) => {
+  for (const record of archive.world.resources.values()) {
     const renamed = withIds(record, ids);
     // Root stays the root of this platform, regardless of the archive.
     const kept = renamed.id === own.owner ? present.get(own.owner) : undefined;
     resources.set(renamed.id, kept ?? unmaskedRecord(renamed, present.get(renamed.id)));
-  });
-  const world = await sharingRecords(await validateWorld(resources, present, constraints), present);
-  const changed = (await inSlices(changesBetween(present, world))).put.map(({ id }) => id);
-  const runs = changed.length > 0 ? codeToRun(await viewOf(world.values()), changed) : [];
-  const hidden: CommitResource[] = [];
-  await yieldingForEach(
-    world.values(),
-    (one) => hasHidden(one) && hidden.push(describeResource(one, (id) => world.get(id))),
-  );
+  }
+  const world = sharingRecords(await validateWorld(resources, present, constraints), present);
+  const changed = changesBetween(present, world).put.map(({ id }) => id);
+  const runs = changed.length > 0 ? codeToRun(WorldIndex.of(world.values()), changed) : [];
+  const hidden = [...world.values()].filter(hasHidden).map((record) => describeResource(record, (id) => world.get(id)));
   return {
     world,
     seq: archive.world.seq,
@@ -91,7 +86,7 @@ function rootOf(resources: Resources): StoredResource {
 }
 
 /** Throws unless every resource has a known type, a possible parent below the root, and a unique name. */
-async function requireSound(resources: Resources): Promise<void> {
+function requireSound(resources: Resources): void {
   const names = new Set<string>();
   const sound = new Set<Uuid>();
   const requireRecord = (record: StoredResource): void => {
@@ -115,7 +110,7 @@ async function requireSound(resources: Resources): Promise<void> {
     }
     for (const id of path) sound.add(id);
   };
-  await yieldingForEach(resources.values(), (record) => checked(() => requireRecord(record)));
+  for (const record of resources.values()) checked(() => requireRecord(record));
 }
 
 function withIds(record: StoredResource, ids: readonly (readonly [from: Uuid, to: Uuid])[]): StoredResource {

@@ -64,7 +64,7 @@ async function readZip(zip: ZipFile, logs: readonly string[]): Promise<ArchiveCo
   const world = wanted.get(WORLD);
   if (!world) throw refused(`it has no ${WORLD}`);
   return {
-    world: await worldIn(world),
+    world: worldIn(world),
     records: new Map(logs.map((log) => [log, recordsIn(log, wanted.get(fileOf(log)))])),
   };
 }
@@ -86,9 +86,9 @@ async function readEntry(zip: ZipFile, entry: Entry, keepBytes: number): Promise
   return { sha256: hash.digest('hex'), content };
 }
 
-async function worldIn(content: Buffer): Promise<PastWorld> {
+function worldIn(content: Buffer): PastWorld {
   try {
-    return await parseForeignWorld(content);
+    return parseForeignWorld(content);
   } catch (error) {
     throw refused(`${WORLD} is not a valid world: ${reasonOf(error)}`, error);
   }

@@ -7,7 +7,6 @@ import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import { causeOf } from '../../model/cause.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { pathOf } from '../../model/resource-path.ts';
-import { ofOneWorld } from '../../storage/files/yielding.ts';
 import { sharingRecords } from '../../storage/world/world-difference.ts';
 import { briefDifference } from './history-routes.ts';
 import { differenceBetween, type HistoryService } from './history-service.ts';
@@ -24,12 +23,9 @@ export function resetRouter(historyService: HistoryService, freshWorld: FreshWor
   return mountRoutes(resetRoutes, guard, {
     async resetWorld({ caller, body: { seed, dryRun }, req }) {
       const fresh = await freshWorld(seed);
-      const { world: current, view } = historyService.store;
-      const present = current.resources;
-      const world = await sharingRecords(await ofOneWorld(view, () => asContinuation(fresh, present)), present);
-      const { resources, total } = briefDifference(
-        await differenceBetween({ resources: present }, { resources: world }),
-      );
+      const present = historyService.store.world.resources;
+      const world = sharingRecords(asContinuation(fresh, present), present);
+      const { resources, total } = briefDifference(differenceBetween({ resources: present }, { resources: world }));
       const cause = causeOf({ caller, via: changeSourceOf(req) }, 'world.reset', `reset to the seed '${seed}'`);
       const commit = dryRun ? undefined : await historyService.replaceWith(world, cause);
       return { resources, total, ...(commit && { commit: commit.seq }) };
@@ -38,22 +34,16 @@ export function resetRouter(historyService: HistoryService, freshWorld: FreshWor
 }
 
 /** A new world in which resources with a counterpart at the same path keep its id, history and creation. */
-function* asContinuation(fresh: Resources, present: Resources): Generator<undefined, Resources> {
-  const now = new Map<string, StoredResource>();
-  for (const record of present.values()) {
-    yield;
-    now.set(placeOf(record, present), record);
-  }
+function asContinuation(fresh: Resources, present: Resources): Resources {
+  const now = new Map([...present.values()].map((record) => [placeOf(record, present), record]));
   const counterparts = new Map<Uuid, StoredResource>();
   for (const record of fresh.values()) {
-    yield;
     const counterpart = record.parent === null ? rootOf(present) : now.get(placeOf(record, fresh));
     if (counterpart) counterparts.set(record.id, counterpart);
   }
   const owner = rootOf(present)?.owner;
   const world = new Map<Uuid, StoredResource>();
   for (const record of fresh.values()) {
-    yield;
     const text = JSON.stringify(record).replace(UUID, (id) => counterparts.get(id)?.id ?? id);
     const renamed: StoredResource = JSON.parse(text); // one id for another leaves it a record
     const before = present.get(renamed.id);

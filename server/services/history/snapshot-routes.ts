@@ -21,7 +21,7 @@ export function snapshotRouter(
   /** The saved world, prepared for a comparison with the current one. */
   const read = async (name: string) => {
     const { seq, resources } = await snapshots.read(name);
-    return { seq, resources: await sharingRecords(resources, store.world.resources) };
+    return { seq, resources: sharingRecords(resources, store.world.resources) };
   };
   return mountRoutes(snapshotRoutes, guard, {
     listSnapshots: async () => (await snapshots.list()).map(toSnapshotView),
@@ -34,7 +34,7 @@ export function snapshotRouter(
     async compareSnapshot({ caller, path, query: { brief, resource } }) {
       const then = await read(path.snapshot_name);
       const now = await store.history.worldAt({ seq: store.seq });
-      const difference = await differenceBetween(onlyOne(then, resource), onlyOne(now, resource), {
+      const difference = differenceBetween(onlyOne(then, resource), onlyOne(now, resource), {
         from: then,
         to: now,
       });

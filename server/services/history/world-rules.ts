@@ -6,20 +6,18 @@ import type { WriteConstraints } from '../../model/resource-type.ts';
 import { namedBy } from '../../model/rules/references.ts';
 import { ChangedView } from './changed-view.ts';
 
-/** Why changes would leave no valid world: something is missing, a name is taken, or the rules of a type refuse a record. In steps. */
-export function* violationsIn(
+/** Why changes would leave no valid world: something is missing, a name is taken, or the rules of a type refuse a record. */
+export function violationsIn(
   view: WorldView,
   constraints: WriteConstraints,
   changes: { put: readonly StoredResource[]; remove: readonly Uuid[] },
-): Generator<undefined, ErrorDetail[]> {
+): ErrorDetail[] {
   const after = new ChangedView(view, changes);
   const violations: ErrorDetail[] = [];
   for (const id of changes.remove) {
-    yield;
     violations.push(...violationsInRemoval(view, after, id));
   }
   for (const record of changes.put) {
-    yield;
     violations.push(...violationsInRecord(record, { previous: view.find(record.id), after, constraints }));
   }
   return violations;

@@ -16,18 +16,18 @@ export interface DeletionQuery {
 }
 
 /**
- * Plans a deletion in steps. Children and workloads keep a resource in place unless forced; then they go first, the target last (D-128,
+ * Plans a deletion. Children and workloads keep a resource in place unless forced; then they go first, the target last (D-128,
  * D-129). Others are updated without references to what is removed (D-072, D-079). Throws 409 with the counts per type, or with the mounts.
  */
-export function* planDeletion(
+export function planDeletion(
   view: WorldView,
   target: StoredResource,
   asked: DeletionQuery,
-): Generator<undefined, { removed: StoredResource[]; updated: StoredResource[] }> {
+): { removed: StoredResource[]; updated: StoredResource[] } {
   typeOf(target).release?.(target, view);
   const removed = new Map<Uuid, StoredResource>();
-  yield* collect(view, target, removed);
-  yield* requireUnmounted(view, target, removed);
+  collect(view, target, removed);
+  requireUnmounted(view, target, removed);
   const dependants = dependantsOf(view, target);
   const takesContainers = asked.deleteContainers && typeOf(target).word === 'providers';
   const isDeletedToo = (one: StoredResource) => asked.force || (takesContainers && typeOf(one).word === 'containers');
@@ -39,19 +39,14 @@ export function* planDeletion(
       : `has children: ${countsOf(inTheWay)}; force=true deletes them too`;
     throw new PlatformError(409, `${typeOf(target).singular} '${target.name}' ${state}`);
   }
-  return { removed: [...removed.values()], updated: yield* forgetful(view, removed) };
+  return { removed: [...removed.values()], updated: forgetful(view, removed) };
 }
 
 /** What goes along may be mounted only by what goes, too: development must not take secrets from production (D-133). Throws 409. */
-function* requireUnmounted(
-  view: WorldView,
-  target: StoredResource,
-  removed: ReadonlyMap<Uuid, StoredResource>,
-): Generator<undefined, void> {
+function requireUnmounted(view: WorldView, target: StoredResource, removed: ReadonlyMap<Uuid, StoredResource>): void {
   const name = (one: StoredResource) => `${typeOf(one).singular} '${one.name}'`;
   const details: ErrorDetail[] = [];
   for (const mounted of removed.values()) {
-    yield;
     const mounts = view
       .referrers(mounted.id)
       .filter((one) => !removed.has(one.id) && onDelete(one, mounted.id) === 'unmounted');
@@ -76,29 +71,20 @@ function dependantsOf(view: WorldView, target: StoredResource): StoredResource[]
   return [...new Set([...view.children(target.id), ...holders])];
 }
 
-function* collect(
-  view: WorldView,
-  target: StoredResource,
-  removed: Map<Uuid, StoredResource>,
-): Generator<undefined, void> {
-  yield;
+function collect(view: WorldView, target: StoredResource, removed: Map<Uuid, StoredResource>): void {
   if (removed.has(target.id)) return;
   removed.set(target.id, target);
   for (const one of dependantsOf(view, target)) {
     // A resource that can exist without the deleted one (a container without its volume) is updated instead.
-    if (one.parent === target.id || onDelete(one, target.id) === 'follows') yield* collect(view, one, removed);
+    if (one.parent === target.id || onDelete(one, target.id) === 'follows') collect(view, one, removed);
   }
   removed.delete(target.id);
   removed.set(target.id, target);
 }
 
-function* forgetful(
-  view: WorldView,
-  removed: ReadonlyMap<Uuid, StoredResource>,
-): Generator<undefined, StoredResource[]> {
+function forgetful(view: WorldView, removed: ReadonlyMap<Uuid, StoredResource>): StoredResource[] {
   const updated = new Map<Uuid, StoredResource>();
   for (const gone of removed.keys()) {
-    yield;
     for (const referrer of view.referrers(gone)) {
       if (removed.has(referrer.id)) continue;
       const before = updated.get(referrer.id) ?? referrer;

@@ -44,8 +44,7 @@ function attribute(resource: StoredResource, name: string): string | undefined {
 export function globalRouter({ service, answer }: ResourceRouteParts): MountedRoute[] {
   const { view } = service;
   const { names, records } = searches(service);
-  const listAll = (asked: Listing, word: 'orgs' | 'users' | 'rules') =>
-    list(service, asked, () => view.all(word), word);
+  const listAll = (asked: Listing, word: 'orgs' | 'users' | 'rules') => list(service, asked, view.all(word), word);
   return [
     ...answer(organizationRoutes, {
       listAllOrganizations: (asked) => listAll(asked, 'orgs'),

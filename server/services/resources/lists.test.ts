@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sharedPlatform } from '../../testing/platform.ts';
+import { restoreWorldAfterEach } from '../../testing/restore-world.ts';
 import {
   type Body,
   containerBody,
@@ -44,6 +45,7 @@ beforeAll(async () => {
   await make(`${acme.environment}/providers`, { name: 'env-logs', ...logging });
   await make('/rival/providers', { name: 'rival-logs', ...logging });
 });
+restoreWorldAfterEach(platform);
 
 const names = async (path: string): Promise<string[]> => (await root.get(path)).body.map((one: Body) => one.name);
 

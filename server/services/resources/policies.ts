@@ -118,11 +118,6 @@ export class Policies {
 
   /** Invokes the lambdas of event rules, now for `pre`; the result does so for `post`. No failure changes the action (D-124, D-132). */
   announce(actor: Actor, action: Action, except?: StoredResource): (made?: StoredResource) => void {
-    return this.prepare(actor, action, except)();
-  }
-
-  /** The first part of `announce`, which invokes nothing; what it returns does the rest. */
-  prepare(actor: Actor, action: Action, except?: StoredResource): () => (made?: StoredResource) => void {
     if (!isAnnounced(typeOf(action.record).singular)) return announceNothing;
     // Rules and record are read before the action: a deletion may take them along.
     const events = (phase: Phase) =>
@@ -131,13 +126,11 @@ export class Policies {
         .map(({ rule, verb }) => ({ rule, event: this.#event(actor, { ...action, verb }, phase, rule) }));
     const [before, after] = [events('pre'), events('post')];
     if (before.length + after.length === 0) return announceNothing;
-    return () => {
-      for (const { rule, event } of before) this.#send(rule, event);
-      return (made) => {
-        for (const { rule, event } of after) {
-          this.#send(rule, made ? { ...event, resource: this.#options.renderer().record(made) } : event);
-        }
-      };
+    for (const { rule, event } of before) this.#send(rule, event);
+    return (made) => {
+      for (const { rule, event } of after) {
+        this.#send(rule, made ? { ...event, resource: this.#options.renderer().record(made) } : event);
+      }
     };
   }
 

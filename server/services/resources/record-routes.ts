@@ -23,7 +23,7 @@ export function recordRouter({ service, answer }: ResourceRouteParts): MountedRo
     service.remove(actor, id, query);
   /** Lists of words that are only listed are empty (D-190). */
   const listOf = (asked: Listing, word: string, resources: typeof listOwned, from: StoredResource) =>
-    isTypeWord(word) || word === 'resources' ? list(service, asked, () => resources(view, from, word), word) : [];
+    isTypeWord(word) || word === 'resources' ? list(service, asked, resources(view, from, word), word) : [];
   const refuseAction = (): never => {
     throw new PlatformError(501, 'actions on lists, such as import, are not emulated (D-211)');
   };

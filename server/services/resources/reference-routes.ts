@@ -42,13 +42,12 @@ export function referenceRouter({ service, answer }: ResourceRouteParts): Mounte
     }) as Entry[]); // either form begins with a link
   const ofType = (asked: Listing, type: TypeName, organization: StoredResource) => {
     const names = new Set<string>(concreteTypes(type));
-    const found = () =>
-      resourceTypes
-        .filter((one) => fullNamesOf(one).some((name) => names.has(name)))
-        .flatMap((one) => [...view.ownedBy(organization.id, one.word)])
-        .filter((one) => names.has(one.type));
+    const resources = resourceTypes
+      .filter((one) => fullNamesOf(one).some((name) => names.has(name)))
+      .flatMap((one) => [...view.ownedBy(organization.id, one.word)])
+      .filter((one) => names.has(one.type));
     // Of types that hold nothing here any filter finds nothing.
-    return list(service, asked, found, registered(type)?.word ?? 'resources');
+    return list(service, asked, resources, registered(type)?.word ?? 'resources');
   };
   return answer(referenceRoutes, {
     listReferences: (asked) => listOf(asked.path.reference_word, asked),

@@ -1,8 +1,10 @@
 import { beforeAll, expect, it } from 'vitest';
 import { sharedPlatform } from '../../testing/platform.ts';
+import { restoreWorldAfterEach } from '../../testing/restore-world.ts';
 import { type Body, containerBody, createTenant, lambdaBody, type Tenant } from '../../testing/tenant.ts';
 
-const { root } = sharedPlatform();
+const platform = sharedPlatform();
+const { root } = platform;
 let tenant: Tenant;
 /** By the two words of the path: what refers, and what it refers to. */
 let pairs: Record<string, [Body, Body]>;
@@ -34,6 +36,7 @@ beforeAll(async () => {
     'environments/providers': [{ id: tenant.environmentId }, docker],
   };
 });
+restoreWorldAfterEach(platform);
 
 const referring = [
   'groups/users',

@@ -10,8 +10,7 @@ import type { DerivedRecord, ResourceType } from '../../model/resource-type.ts';
 import { requireRightTo } from '../../model/rules/rights.ts';
 import { hashedProperties } from '../../model/rules/secrets.ts';
 import type { TypeWord } from '../../model/type-words.ts';
-import { ofOneWorld } from '../../storage/files/yielding.ts';
-import type { CommitRequest, PreparedCommit, WorldStore } from '../../storage/world/world-store.ts';
+import type { WorldStore } from '../../storage/world/world-store.ts';
 import type { Actor } from './actor.ts';
 import { type DeletionQuery, planDeletion } from './deletion.ts';
 import type { Action, Policies } from './policies.ts';
@@ -31,7 +30,7 @@ export interface GrantChange {
 }
 
 export interface ResourceServiceOptions extends Omit<RecordBuilderOptions, 'view'> {
-  store: Pick<WorldStore, 'view' | 'commit'> & Partial<Pick<WorldStore, 'completeView' | 'prepare'>>;
+  store: Pick<WorldStore, 'view' | 'commit'>;
   policies: Policies;
   /** One-way hash of a user's password. */
   hashPassword(password: string): Promise<string>;
@@ -157,28 +156,14 @@ export class ResourceService {
   async remove(actor: Actor, id: Uuid, asked: DeletionQuery = UNFORCED): Promise<void> {
     const target = this.#present(id);
     this.demand(actor, `${typeOf(target).singular}.delete`, target);
-    await this.#options.store.completeView?.();
-    // From the last step of the plan to the commit nothing can come between.
-    const { finish, committed } = await ofOneWorld(this.view, () => this.#removal(actor, this.#present(id), asked));
-    await committed;
-    for (const done of finish) done();
-  }
-
-  *#removal(actor: Actor, target: StoredResource, asked: DeletionQuery) {
     const { policies } = this.#options;
-    const { removed, updated } = yield* planDeletion(this.view, target, asked);
-    const announced: ReturnType<Policies['prepare']>[] = [];
-    for (const record of removed) {
-      yield;
-      announced.push(policies.prepare(actor, { verb: 'delete', record }));
-    }
-    const put = updated.map((one) => this.drafts.touched(actor, one));
-    const request = { put, remove: removed.map((one) => one.id) };
-    const { store } = this.#options;
-    const prepared = store.prepare ? yield* store.prepare(request) : request;
+    const { removed, updated } = planDeletion(this.view, target, asked);
     policies.limit({ verb: 'delete', record: target }, { removed });
-    const finish = announced.map((announce) => announce());
-    return { finish, committed: this.#commit(actor, `${typeOf(target).singular}.delete`, prepared) };
+    const put = updated.map((record) => this.drafts.touched(actor, record));
+    const finish = removed.map((record) => policies.announce(actor, { verb: 'delete', record }));
+    const removedIds = removed.map((record) => record.id);
+    await this.commit(actor, `${typeOf(target).singular}.delete`, put, removedIds);
+    for (const done of finish) done();
   }
 
   /** Commits records that another part of this layer has put together, e.g. a move. */
@@ -188,11 +173,7 @@ export class ResourceService {
     put: readonly StoredResource[],
     remove: readonly Uuid[] = [],
   ): Promise<void> {
-    await this.#commit(actor, action, { put, remove });
-  }
-
-  async #commit(actor: Actor, action: string, request: CommitRequest | PreparedCommit): Promise<void> {
-    const commit = await this.#options.store.commit(request, causeOf(actor, action));
+    const commit = await this.#options.store.commit({ put, remove }, causeOf(actor, action));
     if (commit) actor.onCommit?.(commit.seq);
   }
 

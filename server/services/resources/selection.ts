@@ -6,7 +6,6 @@ import { fullNamesOf, typeOf, typeOfWord } from '../../model/registry.ts';
 import { hiddenProperties } from '../../model/rules/secrets.ts';
 import { parseTypeName, providerTypesMatching } from '../../model/type-names.ts';
 import type { TypeWord } from '../../model/type-words.ts';
-import { ofOneWorld } from '../../storage/files/yielding.ts';
 import { requireFilters } from './filter-names.ts';
 import type { RecordView, Renderer } from './renderer.ts';
 import type { ResourceService } from './resource-service.ts';
@@ -34,12 +33,12 @@ export function read(
 }
 
 /** A list of resources of one moment that the caller may view (D-118), filtered (D-187). Throws 400 for an unknown filter or type. */
-export async function list(
+export function list(
   service: ResourceService,
   { actor, renderer, query }: Listing,
-  resources: () => readonly StoredResource[],
+  resources: readonly StoredResource[],
   word: TypeWord | 'resources',
-): Promise<Json[] | JsonText> {
+): Json[] | JsonText {
   requireSubType(query.filter.type, word);
   requireFilters(query.filter, word);
   const criteria = Object.entries(query.filter).map(([name, wanted]) => criterion(name, wanted, renderer));
@@ -48,17 +47,10 @@ export async function list(
     link: (one: StoredResource) => renderer.link(one),
     record: (one: StoredResource) => renderer.record(one),
   };
-  return ofOneWorld(service.view, function* () {
-    const texts: Buffer[] = [];
-    const shown: Json[] = [];
-    for (const one of resources()) {
-      yield;
-      if (!isSelected(one)) continue;
-      if (query.expand && !query.compact) texts.push(renderer.text(one));
-      else shown.push(...inForm(query, [one], forms));
-    }
-    return query.expand && !query.compact ? JsonText.list(texts) : shown;
-  });
+  const selected = resources.filter(isSelected);
+  return query.expand && !query.compact
+    ? JsonText.list(selected.map((record) => renderer.text(record)))
+    : inForm(query, selected, forms);
 }
 
 /** Links; records with `expand=true` (D-186); records without who and when with `compact=true` (D-036). */

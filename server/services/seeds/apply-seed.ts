@@ -9,7 +9,6 @@ import { replaceReferences } from '../../model/rules/references.ts';
 import { hashedProperties, replaceSecrets } from '../../model/rules/secrets.ts';
 import { parseTypeName } from '../../model/type-names.ts';
 import type { TypeWord } from '../../model/type-words.ts';
-import type { Pause } from '../../storage/files/yielding.ts';
 import { madeVolumes, withCreatedVolumes } from './inline-volumes.ts';
 import { pruneWorld } from './prune-world.ts';
 import { type GrantEntry, grantsOf, identityWords, plainGrants } from './seed-grants.ts';
@@ -30,59 +29,53 @@ import { operationsTo } from './seed-update.ts';
  * wants all or nothing hands in a copy of the world.
  *
  * @param options.prune delete what is below the organizations of the seed and is not in it; what stays must not use it
- * @param options.pause awaited between two resources
  * @returns the ids of all resources that the seed speaks of, in its order, then of the volumes that its containers asked for
  * @throws SeedError that names the line of what could not be applied
  */
 export async function applySeed(
   seed: Seed,
   target: SeedTarget,
-  { prune = false, pause = () => undefined }: { prune?: boolean; pause?: Pause } = {},
+  { prune = false }: { prune?: boolean } = {},
 ): Promise<Uuid[]> {
   if (seed.defaultProviders) await blaming(seed, seed.root, () => target.initializeProviders());
-  const scope = await SeedScope.ofWorld(seed.root, target.view, pause);
-  return new Application(seed, target, scope, pause).run(prune);
+  const scope = SeedScope.ofWorld(seed.root, target.view);
+  return new Application(seed, target, scope).run(prune);
 }
 
 class Application {
   readonly #seed: Seed;
   readonly #target: SeedTarget;
   readonly #scope: SeedScope;
-  readonly #pause: Pause;
   readonly #ids = new Map<SeedNode, Uuid>();
   readonly #derived: Uuid[] = [];
 
-  constructor(seed: Seed, target: SeedTarget, scope: SeedScope, pause: Pause) {
+  constructor(seed: Seed, target: SeedTarget, scope: SeedScope) {
     this.#seed = seed;
     this.#target = target;
     this.#scope = scope;
-    this.#pause = pause;
   }
 
   async run(prune: boolean): Promise<Uuid[]> {
     const { root, scope } = this.#seed;
-    const order = await this.#order();
+    const order = this.#order();
     const grants: { node: SeedNode; entries: GrantEntry<Found>[] }[] = [];
     for (const node of order) {
-      await this.#pause();
       if (node.grants) grants.push({ node, entries: this.#grantEntries(node) });
     }
     for (const node of order) {
-      await this.#pause();
       await blaming(this.#seed, node, () => this.#settle(node));
     }
     for (const { node, entries } of grants) {
-      await this.#pause();
       await blaming(this.#seed, node, () => this.#grant(node, entries));
     }
     const named = [...[root, ...descendants(root)].map((node) => this.#idOf(node)), ...this.#derived];
     const organizations = scope.map((node) => this.#idOf(node));
-    if (prune) await pruneWorld(this.#target, organizations, new Set(named), this.#pause);
+    if (prune) await pruneWorld(this.#target, organizations, new Set(named));
     return named;
   }
 
   /** All resources in the order of the document, but each after its parent and whatever it names. */
-  async #order(): Promise<SeedNode[]> {
+  #order(): SeedNode[] {
     const order = new Set<SeedNode>();
     const underway = new Set<SeedNode>();
     const visit = (node: SeedNode) => {
@@ -102,7 +95,6 @@ class Application {
     const nodes = [this.#seed.root, ...descendants(this.#seed.root)];
     // Organizations first, because a user's home can name one by its fqon, in any order in the document.
     for (const node of [...nodes.filter(({ word }) => word === 'orgs'), ...nodes]) {
-      await this.#pause();
       visit(node);
     }
     return [...order];

@@ -2,7 +2,6 @@ import { PlatformError } from '../../model/errors.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { pathOf } from '../../model/resource-path.ts';
 import { allBelow } from '../../model/rules/hierarchy.ts';
-import type { Pause } from '../../storage/files/yielding.ts';
 import type { SeedTarget } from './seed-target.ts';
 
 /** Deletes what is not kept: its users first, children before parents. Throws 409 if something that stays uses it; deletions stay. */
@@ -10,7 +9,6 @@ export async function pruneWorld(
   target: Pick<SeedTarget, 'view' | 'remove'>,
   organizations: readonly Uuid[],
   kept: ReadonlySet<Uuid>,
-  pause: Pause,
 ): Promise<void> {
   const { view } = target;
   const doomed = new Set(
@@ -18,7 +16,6 @@ export async function pruneWorld(
   );
   const remove = async (record: StoredResource): Promise<void> => {
     if (!doomed.delete(record.id)) return;
-    await pause();
     for (const one of [...view.children(record.id), ...view.referrers(record.id)]) await remove(one);
     const path = pathOf(record, (id) => view.find(id));
     try {

@@ -5,7 +5,6 @@ import type { JsonObject } from '../../model/json.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { pathOf } from '../../model/resource-path.ts';
-import type { Pause } from '../../storage/files/yielding.ts';
 import { type FormOptions, formOf } from './seed-form.ts';
 import { storedSecret } from './seed-secrets.ts';
 
@@ -22,7 +21,7 @@ const HIDDEN = '<hidden>';
 const NEW_AND_HIDDEN = '<hidden, another than before>';
 
 /** The changes of each of these resources, in their order, with references as paths. */
-export async function seedChanges(ids: Iterable<Uuid>, world: AppliedWorld, pause: Pause): Promise<SeedChange[]> {
+export function seedChanges(ids: Iterable<Uuid>, world: AppliedWorld): SeedChange[] {
   const find = (id: Uuid) => world.after.find(id) ?? world.before(id);
   const formed = (record: StoredResource, previous?: StoredResource): JsonObject => ({
     name: record.name,
@@ -49,7 +48,6 @@ export async function seedChanges(ids: Iterable<Uuid>, world: AppliedWorld, paus
   };
   const changes: SeedChange[] = [];
   for (const id of new Set(ids)) {
-    await pause();
     const record = find(id);
     if (!record) continue;
     const change = changeOf(world.before(id), world.after.find(id));

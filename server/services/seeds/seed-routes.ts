@@ -2,11 +2,10 @@ import { Readable } from 'node:stream';
 import type { Router } from 'express';
 import { seedRoutes } from '../../api/routes/seeds.ts';
 import { sendStream } from '../../api/server/compress.ts';
-import { JsonText } from '../../api/server/json-text.ts';
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import { readText } from '../../api/server/read-body.ts';
 import { PlatformError } from '../../model/errors.ts';
-import { chunked } from '../../storage/files/yielding.ts';
+import { chunksOf } from '../../storage/files/chunks.ts';
 import type { WorldSeeds } from './world-seeds.ts';
 
 const JSON_TYPE = 'application/json';
@@ -20,14 +19,13 @@ export function seedRouter(seeds: WorldSeeds, guard: RouteGuard): Router {
       const { type, text } = await readText(req, [JSON_TYPE, ...YAML_TYPES]);
       if (text === '') throw new PlatformError(400, 'send the seed document as the body, as JSON or YAML');
       const sent = { format: type === JSON_TYPE ? 'json' : 'yaml', text } as const;
-      const { changes, ...applied } = await seeds.apply(caller, sent, query);
-      return JsonText.withList(applied, 'changes', changes);
+      return seeds.apply(caller, sent, query);
     },
     async exportSeed({ query: { scope = '/' }, req, res }) {
       const isJson = req.accepts([YAML_TYPES[0], JSON_TYPE]) === JSON_TYPE;
-      const texts = await seeds.export(scope, isJson ? 'json' : 'yaml');
+      const texts = seeds.export(scope, isJson ? 'json' : 'yaml');
       res.vary('Accept').type(isJson ? JSON_TYPE : YAML_TYPES[0]);
-      await sendStream(Readable.from(chunked(texts)), res);
+      await sendStream(Readable.from(chunksOf(texts)), res);
     },
   });
 }

@@ -2,7 +2,6 @@ import { segmentsOf } from '../../model/patch/pointer.ts';
 import { isUuid, type StoredResource, type Uuid, type WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import type { TypeWord } from '../../model/type-words.ts';
-import type { Pause } from '../../storage/files/yielding.ts';
 import { descendants, type SeedNode } from './seed-node.ts';
 
 /** Target of a reference: a resource of the seed, or one that exists only in the world. */
@@ -30,14 +29,13 @@ export class SeedScope {
   }
 
   /** For a seed that was not exported from the world: looks up the targets of its references there. */
-  static async ofWorld(root: SeedNode, view: WorldView, pause: Pause): Promise<SeedScope> {
+  static ofWorld(root: SeedNode, view: WorldView): SeedScope {
     const scope = new SeedScope(root, view, new Map());
     const nodes = [root, ...descendants(root)];
     for (const node of nodes) {
       if (isUuid(node.record.id)) scope.#byId.set(node.record.id.toLowerCase(), node);
     }
     for (const node of nodes) {
-      await pause();
       const found = scope.#match(node);
       if (found) scope.#present.set(node, found);
     }

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Change } from '../../model/commit.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
-import { atOnce, type Pause } from '../../storage/files/yielding.ts';
-import { changesBetween, type WorldDifference } from '../../storage/world/world-difference.ts';
+import type { WorldDifference } from '../../storage/world/world-difference.ts';
 import { WorldIndex } from '../../storage/world/world-index.ts';
 import { applyChanges } from '../../storage/world/world-patch.ts';
 import type { CommitRequest, WorldStore } from '../../storage/world/world-store.ts';
@@ -14,27 +13,10 @@ export class TrialWorld implements Pick<WorldStore, 'view' | 'commit'> {
   /** The changes, relative to the copied world. */
   readonly #before = new Map<Uuid, StoredResource | undefined>();
 
-  private constructor(index: WorldIndex, present: Map<Uuid, StoredResource>) {
-    this.#index = index;
-    this.#present = present;
-  }
-
-  /**
-   * Creates a copy with turns for other tasks; `follow` brings it up to date.
-   *
-   * @param resources of the world to copy; its records are shared, since records never change in place
-   */
-  static async of(resources: ReadonlyMap<Uuid, StoredResource>): Promise<TrialWorld> {
-    const present = new Map(resources);
-    const index = await WorldIndex.of(present.values());
-    await index.complete();
-    return new TrialWorld(index, present);
-  }
-
-  follow(resources: ReadonlyMap<Uuid, StoredResource>): void {
-    const { put, remove } = atOnce(changesBetween(this.#present, resources));
-    this.#apply(put, remove);
-    this.#before.clear();
+  /** @param resources of the world to copy; its records are shared, since records never change in place */
+  constructor(resources: ReadonlyMap<Uuid, StoredResource>) {
+    this.#present = new Map(resources);
+    this.#index = WorldIndex.of(resources.values());
   }
 
   get view(): WorldView {
@@ -50,11 +32,10 @@ export class TrialWorld implements Pick<WorldStore, 'view' | 'commit'> {
   }
 
   /** The changes that turn the copied world into the current copy, each resource in the order of its first change. */
-  async difference(pause: Pause): Promise<WorldDifference> {
+  difference(): WorldDifference {
     const put: StoredResource[] = [];
     const remove: Uuid[] = [];
     for (const [id, before] of this.#before) {
-      await pause();
       const after = this.#present.get(id);
       if (isDeepStrictEqual(before, after)) continue;
       if (after) put.push(after);

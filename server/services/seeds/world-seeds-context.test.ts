@@ -81,7 +81,6 @@ orgs:
       get seq() {
         return seq++;
       },
-      prepare: (request) => store.prepare(request),
       commit: () => Promise.reject(new Error('must not be reached')),
     }));
     await expect(apply('orgs: { acme: {} }')).rejects.toMatchObject({

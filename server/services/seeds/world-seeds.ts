@@ -1,11 +1,11 @@
 import type { AppliedSeed, SeedChange } from '../../api/routes/seeds.ts';
+import { parseJson } from '../../api/server/read-body.ts';
 import { envWithScm, type ScmAccess, withoutScm } from '../../mocks/scm/scm-address.ts';
 import type { Caller } from '../../model/caller.ts';
 import { causeOf } from '../../model/cause.ts';
 import { codeToRun } from '../../model/code-to-run.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { type Pause, pauses } from '../../storage/files/yielding.ts';
 import { WorldIndex } from '../../storage/world/world-index.ts';
 import type { WorldStore } from '../../storage/world/world-store.ts';
 import type { Actor } from '../resources/actor.ts';
@@ -14,19 +14,27 @@ import { PasswordWork } from '../security/password-work.ts';
 import type { RandomPasswords } from '../security/random-passwords.ts';
 import { applySeed } from './apply-seed.ts';
 import { exportSeed } from './export-seed.ts';
+import { readSentSeed } from './read-seed.ts';
 import { seedChanges } from './seed-changes.ts';
+import { sentSeedDocument } from './seed-document.ts';
 import { SeedError } from './seed-error.ts';
 import { descendants, type Seed } from './seed-node.ts';
 import { seedTarget } from './seed-target.ts';
 import type { TextFormat } from './seed-text.ts';
-import { readSent, type SentSeed, withLine } from './sent-seed.ts';
+import { parseSeedDocument } from './seed-yaml.ts';
 import { TrialWorld } from './trial-world.ts';
+
+/** A seed document in the body of a request. */
+export interface SentSeed {
+  format: TextFormat;
+  text: string;
+}
 
 /** How often a seed is tried again when others changed the world meanwhile. Only the first attempt has to wait for anything. */
 const MAX_ATTEMPTS = 5;
 
 export interface WorldSeedsOptions extends Omit<CoreOptions, 'containers' | 'invoker'> {
-  store: Pick<WorldStore, 'view' | 'world' | 'seq' | 'prepare' | 'commit'>;
+  store: Pick<WorldStore, 'view' | 'world' | 'seq' | 'commit'>;
   randomPasswords: RandomPasswords;
   /** Current address of the mock GitLab; undefined without one. */
   scm?(): ScmAccess;
@@ -48,15 +56,13 @@ export function worldSeeds(options: WorldSeedsOptions) {
 
   /** Undefined when the world was changed meanwhile, so that nothing was done. */
   const attempt = async (
-    trial: TrialWorld,
     seed: Seed,
     actor: Actor,
-    { dryRun, prune, pause }: { dryRun: boolean; prune: boolean; pause: Pause },
+    { dryRun, prune }: { dryRun: boolean; prune: boolean },
     passwords: PasswordWork,
   ): Promise<AppliedSeed | undefined> => {
     const { seq } = store;
-    trial.follow(store.world.resources);
-    await pause();
+    const trial = new TrialWorld(store.world.resources);
     const core = createControlPlaneServices({
       ...options,
       store: trial,
@@ -64,24 +70,17 @@ export function worldSeeds(options: WorldSeedsOptions) {
     });
     const isPassword = (text: string, hash: string) => passwords.check(text, hash);
     const target = { ...seedTarget(core, actor, options.randomPasswords), isPassword };
-    const named = await applySeed(seed, target, { prune, pause });
-    const difference = await trial.difference(pause);
+    const named = await applySeed(seed, target, { prune });
+    const difference = trial.difference();
     const put = difference.put.map(({ id }) => id);
     const world = { before: (id: string) => trial.before(id), after: trial.view, typePrefix };
-    const changes = await seedChanges([...named, ...put, ...difference.remove], world, pause);
+    const changes = seedChanges([...named, ...put, ...difference.remove], world);
     const code = codeToRun(trial.view, put);
     const runs = code.length > 0 && { runs: code.map(({ id: _, ...reported }) => reported) };
     if (dryRun) return { dryRun, summary: summaryOf(changes), changes: changes.map(withoutTrialId), ...runs };
-    const steps = store.prepare(difference);
-    for (let step = steps.next(); store.seq === seq; step = steps.next()) {
-      // From the last step to the commit no other change can happen.
-      if (!step.done) await pause();
-      else {
-        const commit = await store.commit(step.value, causeOf(actor, 'world.apply'));
-        return { dryRun, summary: summaryOf(changes), changes, ...runs, ...(commit && { commit: commit.seq }) };
-      }
-    }
-    return undefined;
+    if (store.seq !== seq) return undefined;
+    const commit = await store.commit(difference, causeOf(actor, 'world.apply'));
+    return { dryRun, summary: summaryOf(changes), changes, ...runs, ...(commit && { commit: commit.seq }) };
   };
 
   return {
@@ -90,16 +89,13 @@ export function worldSeeds(options: WorldSeedsOptions) {
         const read = await readSent(sent);
         const seed = scm ? nameScmIn(read, scm()) : read;
         const passwords = new PasswordWork();
-        const trial = await TrialWorld.of(store.world.resources);
         for (let tries = 1; tries <= MAX_ATTEMPTS; tries++) {
-          // The last attempt leaves others no time to change the world.
-          const pause = tries < MAX_ATTEMPTS ? pauses() : () => undefined;
-          const applied = await attempt(trial, seed, { caller, via: 'seed' }, { ...asked, pause }, passwords);
+          const applied = await attempt(seed, { caller, via: 'seed' }, asked, passwords);
           if (applied) return applied;
           passwords.again();
         }
       } catch (cause) {
-        throw cause instanceof SeedError ? asPlatformError(await withLine(cause, sent)) : cause;
+        throw cause instanceof SeedError ? asPlatformError(cause) : cause;
       }
       throw new PlatformError(409, 'other changes to the world prevented applying the seed. Try again.');
     },
@@ -108,13 +104,19 @@ export function worldSeeds(options: WorldSeedsOptions) {
      *
      * @param scope path of an organization, `/` for everything. Throws 400, 404 when it names none.
      */
-    async export(scope: string, format: TextFormat): Promise<Iterable<string>> {
-      const view = await WorldIndex.of(store.world.resources.values());
+    export(scope: string, format: TextFormat): Iterable<string> {
+      const view = WorldIndex.of(store.world.resources.values());
       const revise = scm && ((form: JsonObject) => withoutScm(form, scm()));
       const { gatewayUrl } = addresses();
       return exportSeed(view, { scope, format, gatewayUrl, typePrefix, ...(revise && { revise }) });
     },
   };
+}
+
+const SENT = 'seed';
+
+function readSent({ format, text }: SentSeed): Promise<Seed> {
+  return readSentSeed(format === 'yaml' ? parseSeedDocument(SENT, text) : sentSeedDocument(SENT, parseJson(text)));
 }
 
 /** Sets the current address of the mock GitLab in the lambdas of a seed; changes the seed. */

@@ -1,6 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { codeOf, PlatformError, reasonOf } from '../../model/errors.ts';
-import type { AppendHandle, FsyncPolicy, StoreFiles } from './files.ts';
+import type { AppendHandle, Chunks, FsyncPolicy, StoreFiles } from './files.ts';
 import { FolderLost } from './store-error.ts';
 
 /** Called once, in the order of the appends; without an error when durable. Must not throw. */
@@ -16,7 +16,6 @@ const advice: Readonly<Record<string, string>> = {
 
 /** Ending of the file that takes the place of one that is moved. */
 export const NEXT = '.next';
-async function* noChunks(): AsyncGenerator<Uint8Array> {}
 
 export function notSaved(what: string, path: string, error: unknown): PlatformError {
   if (error instanceof FolderLost)
@@ -37,7 +36,7 @@ export class AppendFile {
   #sizeBytes: number;
   /** Can the file contain bytes after it that must be removed? */
   #isDirty: boolean;
-  #queue: { text: string | (() => Promise<string>); done: Done }[] = [];
+  #queue: { text: string; done: Done }[] = [];
   #tasks: (() => Promise<void>)[] = [];
   #running: Promise<void> | undefined;
   #failure: PlatformError | undefined;
@@ -70,8 +69,7 @@ export class AppendFile {
     else this.#files.check();
   }
 
-  /** @param text or what makes it, called before it is written */
-  append(text: string | (() => Promise<string>), done: Done): void {
+  append(text: string, done: Done): void {
     this.#queue.push({ text, done });
     this.#start();
   }
@@ -100,7 +98,7 @@ export class AppendFile {
       await this.#close(); // Windows cannot move an open file
       // An empty file takes its place. Until then, it shows that the missing one was moved.
       const next = `${this.#name}${NEXT}`;
-      const isMade = await this.#files.replace(next, noChunks()).then(
+      const isMade = await this.#files.replace(next, []).then(
         () => true,
         () => false,
       );
@@ -111,7 +109,7 @@ export class AppendFile {
   }
 
   /** Replaces all between two writes. `content` is called at the start and must include all appends so far, which become durable with it. */
-  rewrite(content: () => AsyncIterable<Uint8Array>): Promise<void> {
+  rewrite(content: () => Chunks): Promise<void> {
     return this.between(async () => {
       await this.#truncateTorn();
       await this.#close();
@@ -157,9 +155,7 @@ export class AppendFile {
   async #writeBatch(): Promise<void> {
     const batch = this.#queue.splice(0, this.#fsync === 'always' ? 1 : this.#queue.length);
     try {
-      let all = '';
-      for (const { text } of batch) all += typeof text === 'string' ? text : await text();
-      await this.#write(all);
+      await this.#write(batch.map(({ text }) => text).join(''));
     } catch (error) {
       const failure = notSaved('The change', this.#files.pathOf(this.#name), error);
       // Immediately, so that a crash does not restore what will be refused; if this fails too, before the next write.

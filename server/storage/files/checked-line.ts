@@ -20,29 +20,6 @@ export function toCheckedLine(value: object): string {
   return `${body}${MARK}${checksumText(crc32(body))}${END}\n`;
 }
 
-/** The same line, in steps between which others can have a turn. @param lists members with many elements; they come last */
-export function* checkedLineInSteps(
-  value: object,
-  lists: Readonly<Record<string, readonly object[]>>,
-): Generator<undefined, string> {
-  let body = '';
-  let crc = 0;
-  const add = (text: string) => {
-    body += text;
-    crc = crc32(text, crc);
-  };
-  add(JSON.stringify(value).slice(0, -1));
-  for (const [name, elements] of Object.entries(lists)) {
-    add(`,${JSON.stringify(name)}:[`);
-    for (let at = 0; at < elements.length; at++) {
-      yield;
-      add(`${at === 0 ? '' : ','}${JSON.stringify(elements[at])}`);
-    }
-    add(']');
-  }
-  return `${body}${MARK}${checksumText(crc)}${END}\n`;
-}
-
 /** Parses a line of `toCheckedLine`, given without its end. Throws if the checksum is wrong. */
 export function fromCheckedLine(line: Buffer): unknown {
   const body = line.subarray(0, -TAIL_BYTES);

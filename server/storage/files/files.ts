@@ -27,6 +27,9 @@ export interface ReadHandle {
   close(): Promise<void>;
 }
 
+/** The content of a file in parts, in order. */
+export type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
 /** The file operations of a store. Names are relative, with `/` between folder and file. */
 export interface StoreFiles {
   readonly wasKilled: boolean;
@@ -44,7 +47,7 @@ export interface StoreFiles {
   /** Opens a file for appending after `sizeBytes` valid bytes, synced if asked; creates it if it does not exist. */
   openAppend(name: string, sizeBytes: number, isSynced?: boolean): Promise<AppendHandle>;
   /** Replaces a file, or makes it with its folder, atomically even in a crash. Resolves to its size when it is on the disk. */
-  replace(name: string, content: AsyncIterable<Uint8Array>): Promise<number>;
+  replace(name: string, content: Chunks): Promise<number>;
   /** Moves a file, creating the target folder; durable when it resolves. */
   rename(from: string, to: string): Promise<void>;
   remove(name: string): Promise<void>;

@@ -5,7 +5,7 @@ import { codeOf, reasonOf } from '../../model/errors.ts';
 import { renameFile } from '../../system/files-in-use.ts';
 import { READ_AT_ONCE } from '../../system/kept-file.ts';
 import { SYSTEM } from '../../system/this-system.ts';
-import type { AppendHandle, ReadHandle, StoreFiles } from './files.ts';
+import type { AppendHandle, Chunks, ReadHandle, StoreFiles } from './files.ts';
 import { isSameFile, type LockFile, lockFolder, lookAt, lookAtOpen } from './folder-lock.ts';
 import { openFile, readWholeFile, unreadable } from './read-file.ts';
 import { FolderLost, StoreError } from './store-error.ts';
@@ -198,7 +198,7 @@ export class FolderFiles implements StoreFiles {
     return new FileAppender(this, name, handle, through !== 0);
   }
 
-  async replace(name: string, content: AsyncIterable<Uint8Array>): Promise<number> {
+  async replace(name: string, content: Chunks): Promise<number> {
     this.check();
     const path = this.pathOf(name);
     const temporary = `${path}.tmp`;
@@ -255,7 +255,7 @@ function isUnchanged(found: BigIntStats | undefined, known: BigIntStats | undefi
   return isSameFile(found, known) && found.size === known.size && found.mtimeNs === known.mtimeNs;
 }
 
-async function writeWhole(path: string, content: AsyncIterable<Uint8Array>): Promise<number> {
+async function writeWhole(path: string, content: Chunks): Promise<number> {
   const handle = await open(path, 'w', FILE_MODE);
   let sizeBytes = 0;
   try {

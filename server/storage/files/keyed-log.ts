@@ -4,8 +4,8 @@ import { isJsonObject } from '../../model/json.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import { AppendFile } from './append-file.ts';
 import { readCheckedLines, toCheckedLine } from './checked-line.ts';
+import { chunksOf } from './chunks.ts';
 import type { FsyncPolicy, StoreFiles } from './files.ts';
-import { chunked } from './yielding.ts';
 
 /** Limits of a log: the oldest records are removed when one is added, but never the new one. */
 export interface Caps {
@@ -165,7 +165,7 @@ export class OpenKeyedLog<T> implements KeyedLog<T> {
   async #rewrite(): Promise<void> {
     this.#isRewriting = true;
     try {
-      await this.#file.rewrite(() => chunked(linesOf([...this.#records])));
+      await this.#file.rewrite(() => chunksOf(linesOf([...this.#records])));
       this.#lines = this.#records.size;
       this.#rewriteAboveBytes = REWRITE_MIN_BYTES;
     } catch (error) {

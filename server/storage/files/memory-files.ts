@@ -1,4 +1,4 @@
-import type { AppendHandle, ReadHandle, StoreFiles } from './files.ts';
+import type { AppendHandle, Chunks, ReadHandle, StoreFiles } from './files.ts';
 
 class MemoryFile implements AppendHandle {
   chunks: Uint8Array[] = [];
@@ -81,7 +81,7 @@ export class MemoryFiles implements StoreFiles {
     return file;
   }
 
-  async replace(name: string, content: AsyncIterable<Uint8Array>): Promise<number> {
+  async replace(name: string, content: Chunks): Promise<number> {
     const file = new MemoryFile();
     for await (const chunk of content) file.chunks.push(chunk);
     this.#files.set(name, file);

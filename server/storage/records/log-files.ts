@@ -148,7 +148,7 @@ export class LogFiles {
     await this.close();
     this.#isEndTorn = false;
     const file = `${FOLDER}/${name}-${String(from).padStart(POSITION_DIGITS, '0')}.bin`;
-    await files.replace(file, oneChunk(headOf(name, format, from)));
+    await files.replace(file, [headOf(name, format, from)]);
     const segment = { name: file, from, sizeBytes: 0, writtenAtMs: this.#options.nowMs() };
     this.#segments.push(segment);
     return segment;
@@ -178,10 +178,10 @@ export class LogFiles {
       try {
         const content = files.readAt(segment.name, 0, HEAD_BYTES + segment.sizeBytes);
         if (!content) return;
-        await files.replace(setAsideName(segment.name), oneChunk(content));
+        await files.replace(setAsideName(segment.name), [content]);
         for (const { from, until } of damaged) content.fill(0, HEAD_BYTES + from, HEAD_BYTES + until);
         if (segment === this.#segments.at(-1)) await this.close();
-        await files.replace(segment.name, oneChunk(content));
+        await files.replace(segment.name, [content]);
         this.#warnSetAside(segment.name, fault);
       } catch (error) {
         onWarning(
@@ -227,8 +227,4 @@ export function setAsideName(name: string): string {
 function headOf(log: string, format: number, from: number): Buffer {
   const line = `${JSON.stringify({ terrarium: 'records', format, log, from })}`;
   return Buffer.from(`${line.padEnd(HEAD_BYTES - 1)}\n`);
-}
-
-async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }

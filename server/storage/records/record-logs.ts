@@ -100,7 +100,7 @@ export class RecordLogs {
     const setAside = () => files?.rename(ID_FILE, setAsideName(ID_FILE)).catch((error) => this.#failed(error));
     const kept = (await this.#readId().catch(setAside))?.toString().trim();
     if (!isNew && kept !== undefined && /^[0-9a-f]{8}$/.test(kept)) return kept;
-    await files?.replace(ID_FILE, bytesOf(`${this.#id}\n`)).catch((error) => this.#failed(error));
+    await files?.replace(ID_FILE, [Buffer.from(`${this.#id}\n`)]).catch((error) => this.#failed(error));
     return this.#id;
   }
 
@@ -212,8 +212,4 @@ export class RecordLogs {
     this.#files.push(made);
     return made;
   }
-}
-
-async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
 }

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { CHANGE_SOURCES, type Commit } from '../../model/commit.ts';
 import { PlatformError, reasonOf } from '../../model/errors.ts';
 import { AppendFile, type Done, NEXT } from '../files/append-file.ts';
-import { checkedLineInSteps, fromCheckedLine, readCheckedLines, toCheckedLine } from '../files/checked-line.ts';
+import { fromCheckedLine, readCheckedLines, toCheckedLine } from '../files/checked-line.ts';
 import type { FsyncPolicy, ReadHandle, StoreFiles } from '../files/files.ts';
 import { StoreError } from '../files/store-error.ts';
-import { inSlices } from '../files/yielding.ts';
 
 const JOURNAL_FILE = 'journal.jsonl';
 
@@ -16,8 +15,6 @@ const SEQ_DIGITS = 12;
 /** The beginning of a line, sufficient to skip lines without parsing them. */
 const LINE_BEGIN = /^\{"seq":(\d+),/;
 const LINE_BEGIN_BYTES = 32;
-/** The number of resources from which a commit is written with turns for other tasks. */
-const LONG_COMMIT = 500;
 
 /** Limits of the kept history; commits that the current world needs are always kept. */
 export interface Retention {
@@ -111,10 +108,7 @@ export class Journal {
   }
 
   append(commit: Commit, done: Done): void {
-    const { ops, inverse, resources, ...rest } = commit;
-    const isLong = resources.length > LONG_COMMIT;
-    const line = isLong ? () => inSlices(checkedLineInSteps(rest, { ops, inverse, resources })) : toCheckedLine(commit);
-    this.file.append(line, (error) => {
+    this.file.append(toCheckedLine(commit), (error) => {
       if (!error) this.#lastSeq = commit.seq;
       done(error);
     });

@@ -1,6 +1,5 @@
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import type { TypeWord } from '../../model/type-words.ts';
-import { yieldingForEach } from '../files/yielding.ts';
 
 export interface Entry {
   /** The current state; a new object after each change. */
@@ -16,7 +15,6 @@ export interface Entry {
 
 export type KeyOf = (entry: Entry) => string;
 
-const MANY = 2_000;
 const NO_RECORDS: readonly StoredResource[] = Object.freeze([]);
 
 function byAge(a: Entry, b: Entry): number {
@@ -34,7 +32,6 @@ class Bucket {
   #isSorted = true;
   /** Parts of the list that were requested, by their second key; they are updated from then on. */
   #parts: Map<KeyOf, Listing> | undefined;
-  #changes = 0;
 
   get size(): number {
     return this.#entries.size;
@@ -48,23 +45,20 @@ class Bucket {
       this.#newestOrder = entry.order;
     }
     this.#entries.set(entry.record.id, entry);
-    this.#changes += 1;
     for (const [keyOf, part] of this.#parts ?? []) part.add(keyOf(entry), entry);
   }
 
   /** @param entry as it was when it was added */
   delete(entry: Entry): void {
     this.#entries.delete(entry.record.id);
-    this.#changes += 1;
     for (const [keyOf, part] of this.#parts ?? []) part.remove(keyOf(entry), entry);
   }
 
   follow(before: Entry, after: Entry): void {
-    this.#changes += 1;
     for (const [keyOf, part] of this.#parts ?? []) part.move(before, after, keyOf);
   }
 
-  /** The entries by a second key. The first request for a part of a long list, before `prepare` has created it, scans the whole list. */
+  /** The entries by a second key. The first request for a part of a long list scans the whole list. */
   part(keyOf: KeyOf): Listing {
     this.#parts ??= new Map();
     let part = this.#parts.get(keyOf);
@@ -74,17 +68,6 @@ class Bucket {
       this.#parts.set(keyOf, part);
     }
     return part;
-  }
-
-  /** Creates a part of a long list in advance, yielding to other tasks. If something changes meanwhile, the first request creates it. */
-  async prepare(keyOf: KeyOf): Promise<void> {
-    if (this.#entries.size < MANY || this.#parts?.has(keyOf)) return;
-    const part = new Listing();
-    const changes = this.#changes;
-    await yieldingForEach(this.#entries.values(), (entry) => part.add(keyOf(entry), entry));
-    if (changes !== this.#changes) return;
-    this.#parts ??= new Map();
-    this.#parts.set(keyOf, part);
   }
 
   records(): StoredResource[] {
@@ -113,10 +96,6 @@ export class Listing {
   isWithin(key: string, keyOf: KeyOf, within: string): boolean {
     const bucket = this.#buckets.get(key);
     return bucket === undefined || bucket.part(keyOf).#buckets.get(within)?.size === bucket.size;
-  }
-
-  async prepare(keyOf: KeyOf): Promise<void> {
-    await yieldingForEach(this.#buckets.values(), (bucket) => bucket.prepare(keyOf));
   }
 
   has(key: string): boolean {

@@ -67,7 +67,7 @@ export class NamedSnapshots {
     if (!content) throw unknown(name);
     const path = this.#files.pathOf(file);
     try {
-      return await parseWorldFile(path, content);
+      return parseWorldFile(path, content);
     } catch (error) {
       const reason = reasonOf(error instanceof StoreError ? error.cause : error);
       const message = `snapshot '${name}' cannot be used: ${path} is damaged (${reason}). Restore it from a copy or delete it.`;

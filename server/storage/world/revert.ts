@@ -17,15 +17,14 @@ export interface RevertPlan {
 }
 
 /** Plans to undo an older commit: what it changed must be unchanged since it `left` it. An array counts as one value. */
-export function* planRevert(
+export function planRevert(
   commit: Pick<Commit, 'inverse'>,
   left: ReadonlyMap<Uuid, StoredResource>,
   present: ReadonlyMap<Uuid, StoredResource>,
-): Generator<undefined, RevertPlan> {
+): RevertPlan {
   const plan: RevertPlan = { put: [], remove: [], conflicts: [] };
-  const { changes } = yield* tryOperations(left, commit.inverse);
+  const { changes } = tryOperations(left, commit.inverse);
   for (const { before: after, after: before } of changes) {
-    yield;
     const id = (after ?? before)?.id ?? '';
     const now = present.get(id);
     if (isDeepStrictEqual(now, before)) continue;

@@ -1,7 +1,6 @@
 import type { Adapter } from 'lowdb';
 import type { Commit } from '../../model/commit.ts';
 import type { FsyncPolicy, StoreFiles } from '../files/files.ts';
-import { atOnce } from '../files/yielding.ts';
 import { Journal, type Retention, snapshotMissing } from './journal.ts';
 import { type LiveWorld, parseWorldFile, worldFileContent } from './world-file.ts';
 import { applyChanges, tryOperations } from './world-patch.ts';
@@ -43,12 +42,12 @@ export class WorldAdapter implements Adapter<LiveWorld | null> {
       await this.#openJournal(0, () => undefined);
       return null;
     }
-    const world = await parseWorldFile(this.#files.pathOf(WORLD_FILE), content);
+    const world = parseWorldFile(this.#files.pathOf(WORLD_FILE), content);
     Journal.reportMissing(this.#files, world.seq, this.#onWarning);
     this.#snapshotSeq = world.seq;
     this.#journalLimitBytes = Math.max(SNAPSHOT_MIN_BYTES, content.length);
     await this.#openJournal(world.seq, (commit) => {
-      applyChanges(world.resources, atOnce(tryOperations(world.resources, commit.ops)).changes);
+      applyChanges(world.resources, tryOperations(world.resources, commit.ops).changes);
       world.seq = commit.seq;
     });
     return world;

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredResource, Uuid } from '../../model/record.ts';
-import { yieldingForEach } from '../files/yielding.ts';
 
 type Resources = ReadonlyMap<Uuid, StoredResource>;
 
@@ -10,27 +9,19 @@ export interface WorldDifference {
 }
 
 /** The changes from one world to another. Nearly all records of a past world are the same objects, so this takes milliseconds. */
-export function* changesBetween(from: Resources, to: Resources): Generator<undefined, WorldDifference> {
-  const put: StoredResource[] = [];
-  const remove: Uuid[] = [];
-  for (const [id, record] of to) {
-    yield;
-    if (from.get(id) !== record) put.push(record);
-  }
-  for (const id of from.keys()) {
-    yield;
-    if (!to.has(id)) remove.push(id);
-  }
-  return { put, remove };
+export function changesBetween(from: Resources, to: Resources): WorldDifference {
+  return {
+    put: [...to].flatMap(([id, record]) => (from.get(id) === record ? [] : [record])),
+    remove: [...from.keys()].filter((id) => !to.has(id)),
+  };
 }
 
-/** A world from a file in which equal records are replaced by the current ones, as `changesBetween` needs it. Yields to other tasks. */
-export async function sharingRecords(world: Resources, present: Resources): Promise<Map<Uuid, StoredResource>> {
+/** A world from a file in which equal records are replaced by the current ones, as `changesBetween` needs it. */
+export function sharingRecords(world: Resources, present: Resources): Map<Uuid, StoredResource> {
   const shared = new Map<Uuid, StoredResource>();
-  await yieldingForEach(world, ([id, record]) => {
+  for (const [id, record] of world) {
     const now = present.get(id);
-    // Also reuses the own id: comparing identical strings is faster.
-    shared.set(now?.id ?? id, now && isDeepStrictEqual(now, record) ? now : record);
-  });
+    shared.set(id, now && isDeepStrictEqual(now, record) ? now : record);
+  }
   return shared;
 }

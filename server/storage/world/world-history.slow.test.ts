@@ -5,7 +5,6 @@ import type { StoredResource, Uuid } from '../../model/record.ts';
 import { requests } from '../../testing/arbitrary-commits.ts';
 import { cause, record, rootId, testOptions } from '../../testing/small-world.ts';
 import { TestFiles } from '../../testing/storage-files.ts';
-import { atOnce } from '../files/yielding.ts';
 import type { Retention } from './journal.ts';
 import { planRevert } from './revert.ts';
 import { changesBetween } from './world-difference.ts';
@@ -79,7 +78,7 @@ describe('laws', () => {
         for (const seq of [then, now]) {
           const before = store.seq;
           const { resources } = await store.history.worldAt({ seq });
-          const made = await store.commit(atOnce(changesBetween(store.world.resources, resources)), cause);
+          const made = await store.commit(changesBetween(store.world.resources, resources), cause);
           expect(stateOf(store)).toEqual(states[seq]);
           expect(store.seq).toBe(made ? before + 1 : before);
         }
@@ -94,7 +93,7 @@ describe('laws', () => {
         const { store, states, commits } = await live(new TestFiles(), all);
         const commit = commits.at(-1);
         if (!commit) return;
-        const { conflicts, ...plan } = atOnce(planRevert(commit, store.world.resources, store.world.resources));
+        const { conflicts, ...plan } = planRevert(commit, store.world.resources, store.world.resources);
         expect(conflicts).toEqual([]);
         await store.commit(plan, cause);
         expect(stateOf(store)).toEqual(states[commit.seq - 1]);
@@ -108,7 +107,7 @@ describe('laws', () => {
         const { store, states, commits } = await live(new TestFiles(), all);
         for (const commit of commits) {
           const left = await store.history.worldAt({ seq: commit.seq });
-          const { conflicts, put, remove } = atOnce(planRevert(commit, left.resources, store.world.resources));
+          const { conflicts, put, remove } = planRevert(commit, left.resources, store.world.resources);
           const later = commits.filter(({ seq }) => seq > commit.seq).flatMap(({ resources }) => resources);
           const touched = new Set(later.map(({ id }) => id));
           for (const { pointer } of conflicts) expect(touched).toContain(pointer.split('/')[2]);

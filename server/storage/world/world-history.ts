@@ -1,7 +1,6 @@
 import type { Commit } from '../../model/commit.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
-import { inSlices, yieldingForEach } from '../files/yielding.ts';
 import type { Journal } from './journal.ts';
 import type { LiveWorld } from './world-file.ts';
 import { applyChanges, tryOperations } from './world-patch.ts';
@@ -48,18 +47,13 @@ export class WorldHistory {
   /** Throws 404 for the future or before the oldest kept commit; 503 if a file is damaged, or a commit was undone meanwhile. */
   async worldAt(moment: Moment): Promise<PastWorld> {
     let { seq } = this.#world;
-    // A copy of the current state, which takes a millisecond; the undo steps then yield to other tasks.
-    const records = [...this.#world.resources.values()];
-    const resources = new Map<Uuid, StoredResource>();
-    await Promise.all([
-      this.#journal.file.settled(),
-      yieldingForEach(records, (record) => resources.set(record.id, record)),
-    ]);
+    const resources = new Map(this.#world.resources);
+    await this.#journal.file.settled();
     if ('seq' in moment && moment.seq === seq) return { seq, resources };
     if ('seq' in moment && moment.seq > seq) throw await this.#unknown(`commit ${moment.seq}`, moment);
     for await (const commit of this.commits(seq + 1)) {
       if ('seq' in moment ? commit.seq <= moment.seq : commit.atMs <= moment.atMs) return { seq, resources };
-      applyChanges(resources, (await inSlices(tryOperations(resources, commit.inverse))).changes);
+      applyChanges(resources, tryOperations(resources, commit.inverse).changes);
       seq = commit.seq - 1;
     }
     // All kept commits are undone: earlier states are only known if every commit is kept.

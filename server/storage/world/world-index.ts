@@ -3,7 +3,6 @@ import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { foundBy } from '../../model/rules/references.ts';
 import type { TypeWord } from '../../model/type-words.ts';
-import { yieldingForEach } from '../files/yielding.ts';
 import { type Entry, type KeyOf, Listing } from './listing.ts';
 
 const NO_PARENT = '';
@@ -19,14 +18,12 @@ const ownerOf: KeyOf = ({ owner }) => owner;
 const nameOf: KeyOf = ({ record }) => record.name;
 const wordAndNameOf: KeyOf = ({ record, word }) => `${word}/${record.name}`;
 
-/** Indexes that each commit updates. Those that a start does not need are created on first use, or earlier by `complete`. */
+/** Indexes that each commit updates. Those that a start does not need are created on first use. */
 export class WorldIndex implements WorldView {
   readonly #entries = new Map<Uuid, Entry>();
   #nextOrder = 1;
   #revision = 0;
   #root: StoredResource | undefined;
-
-  #completed: Promise<void> | undefined;
 
   readonly #byParent = new Listing();
   readonly #byWord = new Listing();
@@ -77,11 +74,9 @@ export class WorldIndex implements WorldView {
     return this.referrers(id, word).filter((one) => this.#entries.get(one.id)?.owner !== orgId);
   }
 
-  /** An index of records that no change reaches any more, created with turns for other tasks. */
-  static async of(resources: Iterable<StoredResource>): Promise<WorldIndex> {
+  static of(resources: Iterable<StoredResource>): WorldIndex {
     const index = new WorldIndex();
-    await yieldingForEach([...resources], (record) => index.begin([record]));
-    await index.#byParent.prepare(wordAndNameOf);
+    index.begin(resources);
     return index;
   }
 
@@ -94,18 +89,6 @@ export class WorldIndex implements WorldView {
       if (this.#file(record.id, { record, word, references: undefined, owner: this.#ownerOf(record) }))
         this.#propagateOwner(record.id);
     }
-  }
-
-  complete(): Promise<void> {
-    this.#completed ??= this.#complete();
-    return this.#completed;
-  }
-
-  async #complete(): Promise<void> {
-    await yieldingForEach(this.#entries.values(), (entry) => this.#readReferences(entry));
-    this.#unread.clear();
-    for (const keyOf of [wordOf, wordAndNameOf]) await this.#byParent.prepare(keyOf);
-    await this.#byWord.prepare(ownerOf);
   }
 
   /** Looks up the registry before `apply`: a record of an unknown type must be refused before anything is changed. */

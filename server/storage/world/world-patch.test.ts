@@ -3,7 +3,6 @@ import jsonPatch from 'fast-json-patch';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../model/json.ts';
 import { record, rootId, smallWorld } from '../../testing/small-world.ts';
-import { atOnce } from '../files/yielding.ts';
 import { applyChanges, changeBetween, tryOperations } from './world-patch.ts';
 
 const { applyPatch, compare } = jsonPatch;
@@ -64,17 +63,15 @@ test('a record keeps its id', () => {
 test('operations have their effect, and can be reversed', () => {
   const site = { ...base, tags: ['a'] };
   const resources = new Map([[site.id, site]]);
-  const made = atOnce(
-    tryOperations(resources, [
-      { op: 'test', path: `${path}/name`, value: 'api' },
-      { op: 'add', path: `${path}/properties/env`, value: {} },
-      { op: 'add', path: `${path}/properties/env/A`, value: '1' },
-      { op: 'move', from: `${path}/tags`, path: `${path}/properties/labels` },
-    ]),
-  );
+  const made = tryOperations(resources, [
+    { op: 'test', path: `${path}/name`, value: 'api' },
+    { op: 'add', path: `${path}/properties/env`, value: {} },
+    { op: 'add', path: `${path}/properties/env/A`, value: '1' },
+    { op: 'move', from: `${path}/tags`, path: `${path}/properties/labels` },
+  ]);
   applyChanges(resources, made.changes);
   expect(resources.get(site.id)?.properties).toEqual({ env: { A: '1' }, labels: ['a'] });
-  applyChanges(resources, atOnce(tryOperations(resources, made.inverse)).changes);
+  applyChanges(resources, tryOperations(resources, made.inverse).changes);
   expect(resources.get(site.id)).toEqual(site);
 });
 
@@ -88,6 +85,6 @@ test.each([
 ] as const)('operations %s are refused and change nothing', (_case, operation) => {
   const resources = new Map(Object.entries(smallWorld().resources));
   const add = { op: 'add', path, value: base } as const;
-  expect(() => atOnce(tryOperations(resources, [add, operation]))).toThrow(expect.objectContaining({ status: 422 }));
+  expect(() => tryOperations(resources, [add, operation])).toThrow(expect.objectContaining({ status: 422 }));
   expect(Object.fromEntries(resources)).toEqual(smallWorld().resources);
 });

@@ -7,7 +7,6 @@ import { isUuid, type StoredResource, type Uuid } from '../../model/record.ts';
 const { applyPatch, compare, deepClone, JsonPatchError } = jsonPatch;
 
 const ROOT = '/resources/';
-const STEP_OPERATIONS = 100;
 
 /** The operations on the world that turn one state of a resource into another; undefined means that the resource does not exist. */
 export function operationsBetween(
@@ -119,37 +118,27 @@ function isNode(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/**
- * The changes, computed on copies, and the operations that undo them in reverse order. In steps between which others can have a turn; the
- * world must not change meanwhile. Throws 422 if an operation does not apply.
- */
-export function* tryOperations(
+/** Computes the changes on copies, and the operations that undo them in reverse order. Throws 422 if an operation does not apply. */
+export function tryOperations(
   resources: ReadonlyMap<Uuid, StoredResource>,
   operations: readonly Operation[],
-): Generator<undefined, { changes: Change[]; inverse: Operation[] }> {
-  const copies = new Map<Uuid, StoredResource | undefined>();
-  for (let at = 0; at < operations.length; at += STEP_OPERATIONS) {
-    const step = operations.slice(at, at + STEP_OPERATIONS);
-    const touched: Record<Uuid, StoredResource> = {};
-    const ids = new Set(step.flatMap(idsNamedIn));
-    for (const id of ids) {
-      const record = resources.get(id);
-      const copy = copies.has(id) ? copies.get(id) : record && deepClone(record);
-      if (copy) touched[id] = copy;
-    }
-    try {
-      applyPatch({ resources: touched }, deepClone(step), true);
-    } catch (error) {
-      throw notApplicable(error, at);
-    }
-    for (const id of ids) copies.set(id, touched[id]);
-    yield;
+): { changes: Change[]; inverse: Operation[] } {
+  const ids = new Set(operations.flatMap(idsNamedIn));
+  const copies: Record<Uuid, StoredResource> = {};
+  for (const id of ids) {
+    const record = resources.get(id);
+    if (record) copies[id] = deepClone(record);
+  }
+  try {
+    applyPatch({ resources: copies }, deepClone(operations), true);
+  } catch (error) {
+    throw notApplicable(error);
   }
   const changes: Change[] = [];
   const inverse: Operation[][] = [];
-  for (const [id, after] of copies) {
-    yield;
+  for (const id of ids) {
     const before = resources.get(id);
+    const after = copies[id];
     const back = operationsBetween(id, after, before);
     if (back.length === 0) continue;
     if (after && after.id !== id) throw new PlatformError(422, `${ROOT}${id}/id must be ${id}`);
@@ -179,11 +168,11 @@ function idsNamedIn(operation: Operation): Uuid[] {
   });
 }
 
-function notApplicable(error: unknown, first: number): PlatformError {
+function notApplicable(error: unknown): PlatformError {
   // Its message contains the whole document; name, index and path are sufficient.
   const reason =
     error instanceof JsonPatchError
-      ? `operation ${first + (error.index ?? 0)} (${error.operation?.op} ${error.operation?.path}): ${error.name}`
+      ? `operation ${error.index ?? 0} (${error.operation?.op} ${error.operation?.path}): ${error.name}`
       : String(error);
   return new PlatformError(422, `the operations do not apply to the current world, ${reason}`, { cause: error });
 }

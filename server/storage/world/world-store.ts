@@ -8,7 +8,6 @@ import type { FsyncPolicy, StorageBackend, StoreFiles } from '../files/files.ts'
 import { FolderFiles } from '../files/folder-files.ts';
 import { MemoryFiles } from '../files/memory-files.ts';
 import { FolderLost, StoreError } from '../files/store-error.ts';
-import { atOnce } from '../files/yielding.ts';
 import type { Retention } from './journal.ts';
 import { WORLD_FILE, WorldAdapter } from './world-adapter.ts';
 import type { LiveWorld } from './world-file.ts';
@@ -37,7 +36,7 @@ export interface CommitRequest {
 }
 
 /** A commit that is valid in the world in which it was computed. */
-export interface PreparedCommit {
+interface PreparedCommit {
   changes: Change[];
   entries: PreparedChange[];
   ops: Operation[];
@@ -128,13 +127,12 @@ export class WorldStore {
   }
 
   /** In the view at once; resolves when durable, or to undefined if nothing changes. Else rejects with 503 and undoes it with later ones. */
-  async commit(request: CommitRequest | PreparedCommit, cause: Cause): Promise<Commit | undefined> {
+  async commit(request: CommitRequest, cause: Cause): Promise<Commit | undefined> {
     if (this.#isClosed) throw new PlatformError(503, 'the platform is stopping, so the change was not made');
-    return this.#commit('entries' in request ? request : atOnce(this.prepare(request)), cause);
+    return this.#commit(this.#prepare(request), cause);
   }
 
-  /** Computes a commit in steps, between which others can have a turn. It is valid as long as the world does not change. */
-  *prepare(request: CommitRequest): Generator<undefined, PreparedCommit> {
+  #prepare(request: CommitRequest): PreparedCommit {
     const wanted = new Map<Uuid, StoredResource | undefined>();
     for (const record of request.put ?? []) wanted.set(record.id, record);
     for (const id of request.remove ?? []) wanted.set(id, undefined);
@@ -142,7 +140,6 @@ export class WorldStore {
     const inverse: Operation[][] = [];
     const present = this.#world.resources;
     for (const [id, record] of wanted) {
-      yield;
       const made = changeBetween(id, present.get(id), record);
       if (!made) continue;
       prepared.changes.push(made.change);
@@ -152,17 +149,11 @@ export class WorldStore {
     }
     const removed: CommitResource[] = [];
     for (const { before, after } of prepared.changes) {
-      yield;
       if (after) prepared.resources.push(describeResource(after, (id) => (wanted.has(id) ? wanted : present).get(id)));
       else if (before) removed.push(describeResource(before, (id) => present.get(id)));
     }
     prepared.resources.push(...removed);
     return { ...prepared, inverse: inverse.reverse().flat() };
-  }
-
-  /** Creates what the start of a large world does not need, yielding; else the first query does, in a tenth of a second. */
-  completeView(): Promise<void> {
-    return this.#index.complete();
   }
 
   /** Calls the listener for each commit once it is durable, in order. Returns a function that unsubscribes. */

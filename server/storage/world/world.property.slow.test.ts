@@ -6,7 +6,6 @@ import { request, requests } from '../../testing/arbitrary-commits.ts';
 import { cause, record, rootId, smallWorld, testOptions } from '../../testing/small-world.ts';
 import { systemError, TestFiles } from '../../testing/storage-files.ts';
 import type { MemoryFiles } from '../files/memory-files.ts';
-import { atOnce } from '../files/yielding.ts';
 import { applyChanges, tryOperations } from './world-patch.ts';
 import { type CommitRequest, openStoreIn, type WorldStore } from './world-store.ts';
 
@@ -35,7 +34,7 @@ describe('laws', () => {
         const { commits, states } = await make(store, all);
         const resources = new Map(store.world.resources);
         for (const { seq, inverse } of commits.toReversed()) {
-          applyChanges(resources, atOnce(tryOperations(resources, inverse)).changes);
+          applyChanges(resources, tryOperations(resources, inverse).changes);
           expect(Object.fromEntries(resources)).toEqual(states[seq - 1]);
         }
       }),

@@ -89,7 +89,7 @@ const COLUMNS: readonly GridColumn<Row>[] = [
 const PLAIN_COLUMNS = COLUMNS.filter(({ id }) => id !== 'state' && id !== 'address');
 const keyOf = ({ key }: Row) => key;
 
-/** The children of a resource. Only visible rows are read, even of 100,000. Enter opens a row. */
+/** The children of a resource. Only visible rows are read. Enter opens a row. */
 export function ChildrenTable({ place }: { place: TreePlace }) {
   const { id } = place.resource;
   const [{ sel }, change] = useSearch();
@@ -116,7 +116,7 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
     }, ASK_EVERY_MS);
   }, []);
   const facts = useLiveFacts(place);
-  // Each page updates only its own rows, because there may be 100,000.
+  // Each page updates only its own rows, because there may be thousands.
   const unread = useMemo(() => Array.from({ length: total }, (_, index): Row => ({ key: `row ${index}` })), [total]);
   const rows = useMemo(() => {
     const all = unread.slice();

@@ -33,7 +33,7 @@ export interface ResourcePickerProps {
   error?: string | undefined;
 }
 
-/** Chooses a resource by a part of its name; also in a world of 100,000 only a few are read. */
+/** Chooses a resource by a part of its name; in a large world only a few are read. */
 export function ResourcePicker({
   label,
   isLabelHidden,

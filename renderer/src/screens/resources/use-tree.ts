@@ -22,7 +22,7 @@ export interface TreeQueries {
   filter: string;
 }
 
-/** The part of the tree that is open, read piece by piece: a world of 100,000 resources is never read as a whole. */
+/** The part of the tree that is open, read piece by piece: a large world is never read as a whole. */
 export function useTree({ roots, scope, selectedId, filter }: TreeQueries) {
   const opened = useValue(chosen);
   const pageCounts = useValue(pages);

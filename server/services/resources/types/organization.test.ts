@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { refusal, sharedPlatform } from '../../../testing/platform.ts';
 
 const TYPE_ID = '23ba3299-b04e-4c5c-9b3d-64939b22944e';
@@ -10,10 +10,13 @@ const RESERVED =
 const platform = sharedPlatform();
 const { root } = platform;
 
+beforeAll(async () => {
+  await root.create('/root', { name: 'north' });
+  await root.create('/orgs', { name: 'south' });
+});
+
 describe('the properties of an organization (D-040)', () => {
   it('shows root as root, a child of root by its bare name and a deeper one as parent.child', async () => {
-    await root.create('/root', { name: 'north' });
-    await root.create('/orgs', { name: 'south' });
     await root.create('/north', { name: 'sales' });
     await root.create('/north.sales', { name: 'web' });
     for (const fqon of ['root', 'north', 'south', 'north.sales', 'north.sales.web']) {
@@ -108,7 +111,7 @@ describe('the properties of an organization (D-040)', () => {
   });
 
   it('has no PUT', async () => {
-    const { id, ...record } = (await root.get('/patched')).body;
+    const { id, ...record } = (await root.get('/north')).body;
     expect(await root.put(`/root/orgs/${id}`, record)).toMatchObject(refusal(404));
   });
 });
