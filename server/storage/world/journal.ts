@@ -16,7 +16,7 @@ const SEQ_DIGITS = 12;
 const LINE_BEGIN = /^\{"seq":(\d+),/;
 const LINE_BEGIN_BYTES = 32;
 
-/** Limits of the kept history; commits that the current world needs are always kept. */
+/** Limits of the history: the newest commits within both are kept. Commits that the current world needs are always on disk. */
 export interface Retention {
   maxCommits: number;
   maxBytes: number;
@@ -40,13 +40,15 @@ const commitLine = z.object({
 /** `journal.jsonl` after the files in `history/`, without gaps. The snapshot's `seq` tells which the world needs. */
 export class Journal {
   readonly #files: StoreFiles;
+  readonly #retention: Retention;
   readonly file: AppendFile;
   /** Sequence numbers of the first commit in `journal.jsonl` (or the next one) and of the last durable one. */
   #firstSeq: number;
   #lastSeq: number;
 
-  private constructor(files: StoreFiles, file: AppendFile, firstSeq: number, lastSeq: number) {
+  private constructor(files: StoreFiles, retention: Retention, file: AppendFile, firstSeq: number, lastSeq: number) {
     this.#files = files;
+    this.#retention = retention;
     this.file = file;
     this.#firstSeq = firstSeq;
     this.#lastSeq = lastSeq;
@@ -55,7 +57,7 @@ export class Journal {
   /** Opens the journal and replays the commits after a snapshot. Throws StoreError on damage or a gap. */
   static async open(
     files: StoreFiles,
-    fsync: FsyncPolicy,
+    options: { fsync: FsyncPolicy; retention: Retention },
     afterSeq: number,
     apply: (commit: Commit) => void,
     onWarning: (message: string) => void,
@@ -88,10 +90,10 @@ export class Journal {
         }),
       });
     }
-    const file = new AppendFile(files, JOURNAL_FILE, fsync, end?.sizeBytes, end?.isTorn);
+    const file = new AppendFile(files, JOURNAL_FILE, options.fsync, end?.sizeBytes, end?.isTorn);
     if (!end) await file.create();
-    if (firstSeq > 0) return new Journal(files, file, firstSeq, lastSeq);
-    return new Journal(files, file, appliedSeq + 1, appliedSeq);
+    if (firstSeq > 0) return new Journal(files, options.retention, file, firstSeq, lastSeq);
+    return new Journal(files, options.retention, file, appliedSeq + 1, appliedSeq);
   }
 
   static reportMissing(files: StoreFiles, afterSeq: number, onWarning: (message: string) => void): void {
@@ -127,29 +129,39 @@ export class Journal {
 
   /** The kept durable commits before one, newest first, with a part of a file in memory at a time. Throws 503 if a file is damaged. */
   async *backwards(beforeSeq = Number.POSITIVE_INFINITY): AsyncGenerator<Commit> {
+    const oldestSeq = this.#lastSeq - this.#retention.maxCommits + 1;
     const { handle, sizeBytes, segments } = await this.file.between(async () => ({
       handle: await this.#files.openRead(JOURNAL_FILE),
       sizeBytes: this.file.sizeBytes,
       segments: await segmentsOf(this.#files),
     }));
-    if (handle) yield* this.#commitsIn(JOURNAL_FILE, handle, sizeBytes, beforeSeq);
-    for (const { name, firstSeq } of segments.reverse()) {
+    const range = { oldestSeq, beforeSeq };
+    if (handle) yield* this.#commitsIn(JOURNAL_FILE, handle, sizeBytes, range);
+    for (const { name, firstSeq, lastSeq } of segments.reverse()) {
       if (firstSeq >= beforeSeq) continue;
+      if (lastSeq < oldestSeq) return;
       const segment = await this.#files.openRead(name);
       if (!segment) return; // no longer kept, like everything before it
-      yield* this.#commitsIn(name, segment, segment.sizeBytes, beforeSeq);
+      yield* this.#commitsIn(name, segment, segment.sizeBytes, range);
     }
   }
 
   async oldestSeq(): Promise<number> {
-    return (await segmentsOf(this.#files))[0]?.firstSeq ?? this.#firstSeq;
+    const storedSeq = (await segmentsOf(this.#files))[0]?.firstSeq ?? this.#firstSeq;
+    return Math.max(storedSeq, this.#lastSeq - this.#retention.maxCommits + 1);
   }
 
-  async *#commitsIn(name: string, handle: ReadHandle, sizeBytes: number, beforeSeq: number): AsyncGenerator<Commit> {
+  async *#commitsIn(
+    name: string,
+    handle: ReadHandle,
+    sizeBytes: number,
+    { oldestSeq, beforeSeq }: { oldestSeq: number; beforeSeq: number },
+  ): AsyncGenerator<Commit> {
     try {
       for await (const line of linesBackwards(handle, sizeBytes)) {
-        const seq = Number(LINE_BEGIN.exec(line.toString('latin1', 0, LINE_BEGIN_BYTES))?.[1]);
+        const seq = seqOf(line);
         if (seq >= beforeSeq) continue;
+        if (seq < oldestSeq) return;
         yield this.#parse(name, line);
       }
     } finally {
@@ -170,18 +182,56 @@ export class Journal {
     }
   }
 
-  /** Deletes the oldest files of the history until the limits are met, except for commits after the snapshot. */
-  async trim({ maxCommits, maxBytes }: Retention, snapshotSeq: number): Promise<void> {
-    const segments = await segmentsOf(this.#files);
-    const sizes = await Promise.all(segments.map(({ name }) => sizeOf(this.#files, name)));
-    let bytes = sizes.reduce((sum, size) => sum + size, this.file.sizeBytes);
-    for (const [index, { name, firstSeq, lastSeq }] of segments.entries()) {
-      const isTooMuch = this.#lastSeq - firstSeq + 1 > maxCommits || bytes > maxBytes;
-      if (!isTooMuch || lastSeq > snapshotSeq) return;
-      await this.#files.remove(name);
-      bytes -= sizes[index] ?? 0;
+  /** Removes the oldest commits from `history/` until the limits are met, except for those after the snapshot. */
+  async trim(snapshotSeq: number): Promise<void> {
+    const oldestSeq = this.#lastSeq - this.#retention.maxCommits + 1;
+    let freeBytes = this.#retention.maxBytes - this.file.sizeBytes;
+    const excess: { name: string; lastSeq: number; keptBytes: number }[] = [];
+    for (const { name, firstSeq, lastSeq } of (await segmentsOf(this.#files)).reverse()) {
+      const sizeBytes = await sizeOf(this.#files, name);
+      const isExcess = firstSeq < oldestSeq || sizeBytes > freeBytes;
+      if (isExcess && lastSeq <= snapshotSeq) excess.push({ name, lastSeq, keptBytes: Math.max(0, freeBytes) });
+      freeBytes -= sizeBytes;
+    }
+    // The oldest first, so that a crash leaves no gap.
+    for (const { name, lastSeq, keptBytes } of excess.reverse()) {
+      const kept = await this.#newestLines(name, oldestSeq, keptBytes);
+      if (kept.lines.length === 0) {
+        await this.#files.remove(name);
+        continue;
+      }
+      await this.#files.replace(name, kept.lines);
+      await this.#files.rename(name, segmentName(kept.firstSeq, lastSeq));
     }
   }
+
+  /** Returns the last lines of a segment, each with its line end, from a commit on and up to a size. */
+  async #newestLines(
+    name: string,
+    oldestSeq: number,
+    maxBytes: number,
+  ): Promise<{ lines: Buffer[]; firstSeq: number }> {
+    const handle = await this.#files.openRead(name);
+    const lines: Buffer[] = [];
+    let [firstSeq, sizeBytes] = [0, 0];
+    try {
+      if (!handle) return { lines, firstSeq };
+      for await (const line of linesBackwards(handle, handle.sizeBytes)) {
+        sizeBytes += line.length + 1;
+        if (seqOf(line) < oldestSeq || sizeBytes > maxBytes) break;
+        firstSeq = seqOf(line);
+        lines.push(Buffer.concat([line, LINE_END]));
+      }
+    } finally {
+      await handle?.close();
+    }
+    return { lines: lines.reverse(), firstSeq };
+  }
+}
+
+/** Reads a commit's sequence number from the beginning of its line, without parsing the rest. */
+function seqOf(line: Buffer): number {
+  return Number(LINE_BEGIN.exec(line.toString('latin1', 0, LINE_BEGIN_BYTES))?.[1]);
 }
 
 function parseCommit(value: unknown): Commit {
@@ -232,6 +282,7 @@ async function sizeOf(files: StoreFiles, name: string): Promise<number> {
 }
 
 const NEWLINE = 0x0a;
+const LINE_END = Buffer.from([NEWLINE]);
 const CHUNK_BYTES = 64 * 1024;
 
 /** The complete lines of a file, last first, without line ends; at most a chunk and a line are in memory. */

@@ -65,7 +65,7 @@ export class WorldAdapter implements Adapter<LiveWorld | null> {
     const sizeBytes = await this.#files.replace(WORLD_FILE, worldFileContent(world.id, seq, records));
     this.#snapshotSeq = seq;
     await this.journal.rotate();
-    await this.journal.trim(this.#retention, seq);
+    await this.journal.trim(seq);
     this.#journalLimitBytes = Math.max(SNAPSHOT_MIN_BYTES, sizeBytes);
   }
 
@@ -83,6 +83,7 @@ export class WorldAdapter implements Adapter<LiveWorld | null> {
   }
 
   async #openJournal(afterSeq: number, apply: (commit: Commit) => void): Promise<void> {
-    this.#journal = await Journal.open(this.#files, this.#fsync, afterSeq, apply, this.#onWarning);
+    const options = { fsync: this.#fsync, retention: this.#retention };
+    this.#journal = await Journal.open(this.#files, options, afterSeq, apply, this.#onWarning);
   }
 }

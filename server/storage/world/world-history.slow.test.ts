@@ -127,18 +127,50 @@ describe('laws', () => {
 describe('kept data', () => {
   const fourRuns = ['a', 'b', 'c', 'd'].map((run) => [1, 2, 3].map((n) => ({ put: [env(`${run}${n}`)] })));
 
-  test('is as many commits as wanted, dropped file by file, the oldest first, without a gap', async () => {
+  test('the newest commits are kept up to the limit, while the store is open and after it was closed', async () => {
     const files = new TestFiles();
-    const { store, states } = await live(files, fourRuns, { maxCommits: 7, maxBytes: 1e9 });
+    const retention = { maxCommits: 7, maxBytes: 1e9 };
+    const { store, states } = await live(files, fourRuns, retention);
+    const newest = [12, 11, 10, 9, 8, 7, 6];
+    expect((await historyOf(store)).map(({ seq }) => seq)).toEqual(newest);
+    expect(await store.history.span()).toEqual({ oldest: 5, newest: 12 });
     await store.close();
-    expect(await files.list('history')).toEqual(['000000000007-000000000009.jsonl', '000000000010-000000000012.jsonl']);
-    const again = await open(files);
-    expect((await historyOf(again)).map(({ seq }) => seq)).toEqual([12, 11, 10, 9, 8, 7]);
-    expect(stateOf(again)).toEqual(states[12]);
-    expect(recordsOf((await again.history.worldAt({ seq: 6 })).resources)).toEqual(states[6]);
+    expect(await files.list('history')).toEqual([
+      '000000000006-000000000006.jsonl',
+      '000000000007-000000000009.jsonl',
+      '000000000010-000000000012.jsonl',
+    ]);
+    const reopened = await open(files, retention);
+    expect((await historyOf(reopened)).map(({ seq }) => seq)).toEqual(newest);
+    expect(stateOf(reopened)).toEqual(states[12]);
+    expect(recordsOf((await reopened.history.worldAt({ seq: 5 })).resources)).toEqual(states[5]);
   });
 
-  test('is as many bytes as wanted', async () => {
+  test('a long session that is closed keeps the newest commits', async () => {
+    const files = new TestFiles();
+    const session = Array.from({ length: 30 }, (_, index) => ({ put: [env(`value ${index}`)] }));
+    const { store } = await live(files, [session], { maxCommits: 10, maxBytes: 1e9 });
+    expect(await historyOf(store)).toHaveLength(10);
+    await store.close();
+    const reopened = await open(files);
+    expect((await historyOf(reopened)).map(({ seq }) => seq)).toEqual([30, 29, 28, 27, 26, 25, 24, 23, 22, 21]);
+  });
+
+  test('the newest commits are kept up to the size limit', async () => {
+    const files = new TestFiles();
+    const { store } = await live(files, fourRuns, { maxCommits: 1e9, maxBytes: 1_500 });
+    await store.close();
+    const names = await files.list('history');
+    const contents = await Promise.all(names.map((name) => files.read(`history/${name}`)));
+    const sizeBytes = contents.reduce((sum, content) => sum + (content?.length ?? 0), 0);
+    expect(sizeBytes).toBeGreaterThan(1_000);
+    expect(sizeBytes).toBeLessThanOrEqual(1_500);
+    const reopened = await open(files);
+    expect(reopened.seq).toBe(12);
+    expect((await historyOf(reopened))[0]?.seq).toBe(12);
+  });
+
+  test('no commit is kept if the newest one exceeds the size limit', async () => {
     const files = new TestFiles();
     const { store } = await live(files, fourRuns, { maxCommits: 1e9, maxBytes: 1 });
     await store.close();
@@ -148,8 +180,8 @@ describe('kept data', () => {
 
   test('is named for a moment that is no longer kept', async () => {
     const { store } = await live(new TestFiles(), fourRuns, { maxCommits: 7, maxBytes: 1e9 });
-    const message = 'it starts at commit 4 of 2023-11-14T22:13:20.000Z';
-    for (const seq of [2, 1, 0]) {
+    const message = 'it starts at commit 6 of 2023-11-14T22:13:20.000Z';
+    for (const seq of [4, 1, 0]) {
       await expect(store.history.worldAt({ seq })).rejects.toMatchObject({ status: 404 });
       await expect(store.history.worldAt({ seq })).rejects.toThrow(message);
     }
