@@ -10,7 +10,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const ENTRIES = {
   'entry.ts': undefined,
   'typescript-parser.ts': 'lambda-typescript.cjs',
-  'source-hints.ts': 'lambda-functions.cjs',
+  'declares-callback.ts': 'declares-callback.cjs',
 };
 
 /**

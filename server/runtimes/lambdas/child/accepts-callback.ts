@@ -2,19 +2,18 @@
 const { apply } = Reflect;
 const { toString: sourceOf } = Function.prototype;
 
-/** Source that needs no parser: up to two plain parameters. Then only `arguments` in it decides. */
-const PLAIN =
-  /^(async\s+)?(function\s*[\w$]*\s*\(\s*([\w$]+\s*(,\s*[\w$]+\s*)?)?\)\s*\{|(\(\s*([\w$]+\s*(,\s*[\w$]+\s*)?)?\)|[\w$]+)\s*=>)/;
+/** Source whose `length` counts all parameters, because none has a default and none is a rest. Then only `arguments` in it decides. */
+const EXACT_LENGTH = /^(async\b\s*)?(function\b\s*)?\*?\s*([\w$]*\s*\(([^()=.'"`/]|\n)*\)\s*(\{|=>)|[\w$]+\s*=>)/;
 
 /** Can the handler call back (D-138): has it a third parameter, a rest, or `arguments`, or no source to read? */
 export function acceptsCallback(
   handler: (...args: never[]) => unknown,
-  parser: () => Pick<typeof import('./source-hints.ts'), 'declaresCallback'>,
+  parser: () => Pick<typeof import('./declares-callback.ts'), 'declaresCallback'>,
 ): boolean {
   try {
     if (handler.length >= 3) return true;
     const source = apply(sourceOf, handler, []);
-    if (PLAIN.test(source) && !/arguments|\[native code\]/.test(source)) return false;
+    if (EXACT_LENGTH.test(source) && !/arguments|\[native code\]/.test(source)) return false;
     return parser().declaresCallback(source);
   } catch {
     // It cannot be read.

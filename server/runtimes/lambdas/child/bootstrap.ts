@@ -240,13 +240,13 @@ function invoke(head: InvokeHead, body: Buffer, deadlineMs: number): void {
 const HANDED_OVER = '__terrariumHandler';
 
 /** Stops an attached debugger at the handler's first line in its next call. The returned function removes the breakpoint. */
-function stopAtFirstLine({ own }: Handler): () => void {
+function stopAtFirstLine({ exportedFunction }: Handler): () => void {
   // Here, not at the top: no other lambda needs it.
   const { Session } = require('node:inspector') as typeof import('node:inspector');
   const session = new Session();
   session.connect();
   session.post('Debugger.enable');
-  Object.defineProperty(globalThis, HANDED_OVER, { value: own, configurable: true });
+  Object.defineProperty(globalThis, HANDED_OVER, { value: exportedFunction, configurable: true });
   session.post('Runtime.evaluate', { expression: `globalThis.${HANDED_OVER}` }, (_error, answer) => {
     const objectId = answer?.result?.objectId;
     // As: the inspector knows it, Node's types do not.

@@ -4,6 +4,10 @@ import { statusIn } from '../../../model/http-result.ts';
 import type { CallPlace } from '../process/protocol.ts';
 import { sourceLine } from './source-place.ts';
 
+// Captured at start, because a lambda may replace the globals of its own process.
+const { apply } = Reflect;
+const { toString: functionSource } = Function.prototype;
+
 const NO_CALL = /\b(succeed|fail|done|send|json|status|sendStatus|end|type) is not a function/;
 /** What JSON.parse says of the beginning of a page, and libraries as the reason of their own error. */
 const IS_HTML = /(?:^|reason: )Unexpected token '?<'?(?:,| in JSON)/;
@@ -37,8 +41,8 @@ export function hintAboutResult(value: unknown, { httpAware, apiEndpointId }: Ca
     : undefined;
 }
 
-/** The same of what it threw. @param isExplained has its source been explained already? */
-export function hintAboutError(error: unknown, isExplained: boolean): string | undefined {
+/** Returns what the author of a handler should know about an error that it threw, if its message shows the cause. */
+export function hintAboutError(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if (IS_HTML.test(error.message)) {
     const isOwn = ([, one = '']: RegExpMatchArray) =>
@@ -50,10 +54,56 @@ export function hintAboutError(error: unknown, isExplained: boolean): string | u
         : `${basename(file)}, line ${line} parses HTML as JSON in: ${sourceLine(file, Number(line))}`;
     return `${place} - the response is a web page, often an error page; write: if (!response.ok) throw new Error(\`\${response.status} \${await response.text()}\`)`;
   }
-  if (isExplained) return undefined;
   if (NO_CALL.test(error.message))
     return 'a handler is called as (event, context, callback), and context is a JSON string: call callback, or return the result (D-135, D-138)';
   if (NO_BODY.test(error.message))
     return 'event is the request body, as a string: JSON.parse(event), not event.body (D-135)';
   return undefined;
+}
+
+/** A handler's first two parameters, if they are plain names or a pattern such as `{ body }`. */
+const PARAMETERS =
+  /^(?:async\b\s*)?(?:function\b\s*)?\*?\s*(?:[\w$]+\s*(?=\())?\(?\s*([\w$]+|\{[^{}()]*\})\s*(?:,\s*([\w$]+)\s*)?(?:,|\)|=>)/;
+const PARAMETER_NAMES = ['event', 'context'];
+
+/**
+ * Returns a hint if a failed handler reads its event or context like an object, although both are JSON strings (D-135): the commonest mistake in
+ * handlers that were written for another platform. It looks at the source only after a failure, and only for plain cases.
+ */
+export function hintAboutParameters(handler: (...args: unknown[]) => unknown): string | undefined {
+  const source = sourceOf(handler);
+  const [head = '', ...parameters] = PARAMETERS.exec(source) ?? [];
+  const body = source.slice(head.length);
+  for (const [index, parameter] of parameters.entries()) {
+    if (parameter === undefined) continue;
+    const meaning = PARAMETER_NAMES[index] ?? '';
+    const isString = `but its ${index === 0 ? 'first' : 'second'} parameter, the ${meaning}, is a JSON string`;
+    if (parameter.startsWith('{'))
+      return `the handler unpacks ${parameter}, ${isString}; write: (event) => { const ${parameter} = JSON.parse(event) (D-135)`;
+    const property = propertyReadFrom(parameter, body);
+    if (property === undefined) continue;
+    // The event is the request's body, so that event.body of other platforms is the event itself.
+    const instead = property === 'body' ? '' : `.${property}`;
+    return `the handler reads ${parameter}.${property}, ${isString}; write: JSON.parse(${parameter})${instead} (D-135)`;
+  }
+  return undefined;
+}
+
+/** Returns the first property that a body reads from a name and that no string has, unless the name can be something else in it. */
+function propertyReadFrom(name: string, body: string): string | undefined {
+  const escaped = name.replaceAll('$', '\\$');
+  const isRedefined = new RegExp(
+    `\\b(?:const|let|var|typeof)\\s+${escaped}\\b|\\b${escaped}\\s*=(?!=)|\\b${escaped}\\b[^;{}()\\n]*\\)?\\s*=>`,
+  ).test(body);
+  if (isRedefined) return undefined;
+  const reads = body.matchAll(new RegExp(`(?<![.\\w$])${escaped}(?:\\?\\.|\\.)([A-Za-z_$][\\w$]*)`, 'g'));
+  return Array.from(reads, ([, property = '']) => property).find((property) => !(property in String.prototype));
+}
+
+function sourceOf(handler: (...args: unknown[]) => unknown): string {
+  try {
+    return apply(functionSource, handler, []);
+  } catch {
+    return '';
+  }
 }

@@ -4,16 +4,12 @@ import { basename, delimiter, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { acceptsCallback } from './accepts-callback.ts';
 import { messageOf, missingModule, traceOf, withArticle } from './error-text.ts';
-import { mayHaveHints } from './other-platforms.ts';
 import type { Handler } from './run-handler.ts';
 import { placeOfSyntaxError, reportedPlace, sourceLine } from './source-place.ts';
 import { acceptTypeScript, isTypeScript, TypeScriptError, withoutTypes } from './typescript.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
 const { apply } = Reflect;
-const { toString: sourceOf } = Function.prototype;
-/** A longer file is made by a tool. */
-const LONGEST_READ = 256 * 1024;
 
 /** Errors of `require` after which `import` is tried: only `import` asks where `offerModules` has it look. */
 const IMPORTED = new Set<unknown>(['ERR_REQUIRE_ASYNC_MODULE', 'ERR_REQUIRE_ESM', 'ERR_MODULE_NOT_FOUND']);
@@ -29,9 +25,7 @@ const DEFAULTS_DEEP = 2;
 export async function loadHandler(file: string, exportName: string): Promise<Handler> {
   const exported = await loadModule(file);
   try {
-    const handler = handlerIn(exported, exportName, file);
-    const hints = hintsIn(file, handler.own);
-    return hints.length > 0 ? { ...handler, hints } : handler;
+    return handlerIn(exported, exportName, file);
   } catch (thrown) {
     // A getter can throw anything.
     throw thrown instanceof HandlerMissing ? thrown : explained(thrown, file);
@@ -64,7 +58,7 @@ function handlerIn(exported: unknown, exportName: string, path: string): Handler
       `handler '${exportName}' names a file, but inline code is one file; write in the lambda's property 'handler': ${own}`,
     );
   }
-  const hint = unexportedIn(path, exportName) ?? hintsIn(path)[0];
+  const hint = unexportedIn(path, exportName);
   if (hint !== undefined) throw new HandlerMissing(hint);
   const known = names.length > 0 ? `its exports are ${names.join(', ')}` : 'it exports nothing';
   throw new HandlerMissing(
@@ -78,7 +72,7 @@ function handlerOf(member: object, owner: unknown): Handler {
   return {
     call: (...args) => apply(handler, owner, args),
     acceptsCallback: acceptsCallback(handler, functionParser),
-    own: handler,
+    exportedFunction: handler,
   };
 }
 
@@ -101,22 +95,9 @@ function adviceOn(file: string, pattern: RegExp, wrong: string, instead: string)
   return `${basename(file)}, line ${line} ${wrong}, in: ${sourceLine(file, line)}; write: ${instead}`;
 }
 
-function hintsIn(file: string, handler?: object): string[] {
-  try {
-    const text = isTypeScript(file) ? withoutTypes(file) : readFileSync(file, 'utf8');
-    const own = typeof handler === 'function' ? apply(sourceOf, handler, []) : undefined;
-    const variables = Object.keys(process.env);
-    if (text.length > LONGEST_READ || !mayHaveHints(text, own, variables)) return [];
-    return functionParser().sourceHints({ file: basename(file), text, handler: own, variables });
-  } catch {
-    // What cannot be read has no hints.
-    return [];
-  }
-}
-
-/** It is a separate file next to the child's bundle (scripts/build-child.mjs), because most handlers do not need it. */
-function functionParser(): typeof import('./source-hints.ts') {
-  const file: string = join(dirname(__filename), 'lambda-functions.cjs');
+/** Loads the parser, a separate file next to the child's bundle (scripts/build-child.mjs), because most handlers do not need it. */
+function functionParser(): typeof import('./declares-callback.ts') {
+  const file: string = join(dirname(__filename), 'declares-callback.cjs');
   return require(file);
 }
 
@@ -161,7 +142,7 @@ function explained(thrown: unknown, file: string): Error {
   if (!(thrown instanceof SyntaxError)) {
     const command = installCommand(thrown, file);
     if (command !== undefined) process.stderr.write(`[terrarium] install it with: ${command}\n`);
-    const [hint = mixtureIn(file, message)] = hintsIn(file);
+    const hint = mixtureIn(file, message);
     return new Error(`${basename(file)} failed to load: ${message}${hint === undefined ? '' : `; ${hint}`}`);
   }
   const place = placeOfSyntaxError(thrown, file);

@@ -3,8 +3,8 @@ import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { acceptsCallback } from './accepts-callback.ts';
+import * as parser from './declares-callback.ts';
 import { type Handler, type HandlerOutcome, runHandler } from './run-handler.ts';
-import * as sourceHints from './source-hints.ts';
 
 const LIMIT = 1_000;
 
@@ -12,7 +12,7 @@ async function outcomeOf(handler: (...args: never[]) => unknown, note: (text: st
   const { head, body } = await new Promise<HandlerOutcome>((done) =>
     // As: a handler may declare as many parameters as it likes.
     runHandler(
-      { call: handler as Handler['call'], acceptsCallback: acceptsCallback(handler, () => sourceHints) },
+      { call: handler as Handler['call'], acceptsCallback: acceptsCallback(handler, () => parser) },
       'event',
       'context',
       {

@@ -3,14 +3,14 @@ import { EventEmitter } from 'node:events';
 import { isAnyArrayBuffer, isArrayBufferView } from 'node:util/types';
 import type { CallPlace, OutcomeHead } from '../process/protocol.ts';
 import { messageOf, traceOf, withArticle } from './error-text.ts';
-import { hintAboutError, hintAboutResult } from './hints.ts';
+import { hintAboutError, hintAboutParameters, hintAboutResult } from './hints.ts';
 
 /** `exports.run = (event, context, callback) => ...`, both strings (D-135), and whether it can call back (D-138). */
 export interface Handler {
   call(event: string, context: string, callback: (error?: unknown, value?: unknown) => void): unknown;
   acceptsCallback: boolean;
-  hints?: readonly string[];
-  own?: object;
+  /** The exported function; its source explains failed calls. */
+  exportedFunction?: (...args: unknown[]) => unknown;
 }
 
 export interface HandlerOutcome {
@@ -74,7 +74,7 @@ export function runHandler(handler: Handler, event: string, context: string, env
     if (!isDone) end(success(value, limitBytes, hint, place));
   };
   const fail = (error: unknown, value?: unknown): void => {
-    if (!isDone) end(failure(error, value, limitBytes, hint, handler.hints !== undefined));
+    if (!isDone) end(failure(error, value, limitBytes, hint, handler));
   };
   const takeSettled = (value: unknown): void => {
     isPending = false;
@@ -93,7 +93,6 @@ export function runHandler(handler: Handler, event: string, context: string, env
     );
     succeed(held.value);
   };
-  for (const text of handler.hints ?? []) hint(text);
   try {
     const returned = handler.call(event, context, (error, value) => (error ? fail(error, value) : succeed(value)));
     if (isThenable(returned)) {
@@ -193,9 +192,15 @@ function nameOf(value: unknown): string {
   return withArticle((value as object).constructor?.name || 'nameless object');
 }
 
-function failure(error: unknown, value: unknown, limitBytes: number, hint: Hint, isExplained: boolean): HandlerOutcome {
+function failure(
+  error: unknown,
+  value: unknown,
+  limitBytes: number,
+  hint: Hint,
+  { exportedFunction }: Handler,
+): HandlerOutcome {
   const { head, body } = success(value, limitBytes);
-  hint(hintAboutError(error, isExplained));
+  hint(hintAboutError(error) ?? (exportedFunction && hintAboutParameters(exportedFunction)));
   // A second argument that cannot be sent is left out: the error is the news.
   const kept = head.failure ? { kind: 'nothing' as const, body: '' } : { kind: head.kind, body };
   return {
