@@ -45,7 +45,6 @@ const SLOW = [
   'e2e/docs-commands.test.ts',
   'e2e/env-proxy.test.ts',
   'e2e/files-in-use.test.ts',
-  'e2e/floods.test.ts',
   'e2e/nameless-user.test.ts',
   'e2e/package-managers.test.ts',
   'e2e/package.test.ts',
