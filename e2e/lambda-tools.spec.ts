@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Route } from '@playwright/test';
 import { DebuggerSession } from '../server/testing/debugger-session.ts';
 import { expectNoFaults } from './axe.ts';
@@ -169,14 +168,19 @@ test('a name in use is rejected in its field', { tag: '@slow' }, async ({ page, 
   const lambda = await client.make('taken', HELLO);
   await openLambda(platform, page, lambda);
   // A user who types and sends at once does not wait for the dialog's requests.
+  let release = (): void => {};
+  const isReleased = new Promise<void>((resolve) => {
+    release = resolve;
+  });
   await page.route(/\/providers/, async (route) => {
-    await pause(1_000);
+    await isReleased;
     await route.continue();
   });
   await page.getByRole('button', { name: 'New lambda' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('taken');
   await page.keyboard.press('Enter');
+  release();
   await expect(dialog.getByRole('alert')).toContainText('taken');
   await dialog.getByLabel('Name').fill('web');
   await dialog.getByRole('button', { name: /Code template/ }).click();

@@ -155,15 +155,10 @@ on-host:
       DOCKER_HOST: 'unix:///nonexistent/docker.sock',
       CONTAINER_HOST: 'unix:///nonexistent/podman.sock',
     };
-    const withoutImageAtMs = performance.now();
     expect((await runOf(definition, ['--job', 'b'], withoutEngine)).exitCode).toBe(0);
-    const startedAtMs = performance.now();
     const { exitCode, out, err } = await runOf(definition, [], withoutEngine);
-    const tookMs = performance.now() - startedAtMs;
     expect(exitCode, `${out}${err}`).toBe(2);
     expect(err).toMatch(/job 'a' cannot run: it has an image, but no container engine responds: .*--shell/);
-    // It does not wait for an engine: it takes no longer than a run without images, also on a busy machine.
-    expect(tookMs / (startedAtMs - withoutImageAtMs)).toBeLessThan(4);
     expect((await runOf(definition.replace('/tmp/never', 'here'), ['--shell'], withoutEngine)).exitCode).toBe(0);
   });
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { beginOf } from '../system/processes.ts';
 import { temporaryVariable } from '../system/temporary.ts';
 import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../testing/command.ts';
@@ -44,30 +44,30 @@ describe('named instances', () => {
   });
 
   it('are reset separately, and keep their keys', async () => {
-    const first = await Promise.all([start('--instance', 'one'), start('--instance', 'two', '--seed', 'empty')]);
+    const first = await Promise.all([start('--instance', 'kept'), start('--instance', 'reset', '--seed', 'empty')]);
     for (const { child } of first) child.kill('SIGTERM');
     for (const { ended } of first) await ended;
-    const key = readFileSync(join(folderOf('two'), 'root-api-key.json'), 'utf8');
-    const { setAside } = await cli.json('reset', '--instance', 'two');
+    const key = readFileSync(join(folderOf('reset'), 'root-api-key.json'), 'utf8');
+    const { setAside } = await cli.json('reset', '--instance', 'reset');
     expect(existsSync(join(setAside, 'world.json'))).toBe(true);
-    expect(existsSync(join(folderOf('one'), 'world.json'))).toBe(true);
-    expect(await cli.json('reset', '--instance', 'two')).toMatchObject({ setAside: null });
+    expect(existsSync(join(folderOf('kept'), 'world.json'))).toBe(true);
+    expect(await cli.json('reset', '--instance', 'reset')).toMatchObject({ setAside: null });
 
-    const again = await start('--instance', 'two');
-    expect(Object.keys((await cli.json('export', '--instance', 'two')).orgs)).toEqual(['demo']);
-    expect(readFileSync(join(folderOf('two'), 'root-api-key.json'), 'utf8')).toBe(key);
+    const again = await start('--instance', 'reset');
+    expect(Object.keys((await cli.json('export', '--instance', 'reset')).orgs)).toEqual(['demo']);
+    expect(readFileSync(join(folderOf('reset'), 'root-api-key.json'), 'utf8')).toBe(key);
     again.child.kill('SIGTERM');
     await again.ended;
   });
 
   it('that have crashed are reported as not running', async () => {
-    const run = await start('--instance', 'two');
+    const run = await start('--instance', 'crashed');
     run.child.kill('SIGKILL');
     await run.ended;
     // The file still exists after the crash, but is ignored.
-    expect(existsSync(join(folderOf('two'), 'instance.json'))).toBe(true);
-    expect((await cli.runInProcess(['status', '--instance', 'two'])).exitCode).toBe(1);
-    expect((await cli.runInProcess(['token', '--instance', 'two'])).err).toContain('no platform is running on');
+    expect(existsSync(join(folderOf('crashed'), 'instance.json'))).toBe(true);
+    expect((await cli.runInProcess(['status', '--instance', 'crashed'])).exitCode).toBe(1);
+    expect((await cli.runInProcess(['token', '--instance', 'crashed'])).err).toContain('no platform is running on');
   });
 
   it('are not affected by a reset of the default instance', async () => {
@@ -214,6 +214,13 @@ describe('terrarium doctor', () => {
 describe('terrarium start --detach', () => {
   const detach = ['start', '--detach', '--instance', 'apart'];
 
+  // Creates the world and chooses the ports of the instance.
+  beforeAll(async () => {
+    await cli.run(detach);
+    await cli.json('stop', '--instance', 'apart');
+  });
+  afterEach(() => rmSync(join(folderOf('apart'), 'instance.json'), { force: true }));
+
   it('returns when the platform is ready; the platform runs until it is stopped, and keeps its ports', async () => {
     const waiting = cli.json('wait', '--instance', 'apart');
     const { baseUrl, gatewayUrl, crmUrl, scmUrl, pid, log } = JSON.parse((await cli.run([...detach, '--json'])).out);
@@ -293,7 +300,6 @@ describe('terrarium start --detach', () => {
       const ended = once(other, 'exit');
       expect(await stop({ began, worldId })).toMatchObject({ exitCode: 0 });
       expect(await ended).toEqual([null, 'SIGTERM']);
-      rmSync(join(dataDir, 'instance.json'));
     },
   );
 

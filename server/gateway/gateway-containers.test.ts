@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { Agent, request } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { TestShop } from '../testing/container-instances.ts';
@@ -239,11 +239,12 @@ it('the head of an answer does not wait for its body', async () => {
 it('an instance is not read faster than the client reads', async () => {
   const shop = await shopWith();
   const [offered, chunk] = [512, Buffer.alloc(256 * 1024)];
-  let taken = 0;
+  const takenCounts: number[] = [];
   await shop.instance((_request, response) => {
+    const index = takenCounts.push(0) - 1;
     const write = () => {
-      while (taken < offered) {
-        taken++;
+      while ((takenCounts[index] ?? 0) < offered) {
+        takenCounts[index] = (takenCounts[index] ?? 0) + 1;
         if (!response.write(chunk)) return;
       }
       response.end();
@@ -251,39 +252,47 @@ it('an instance is not read faster than the client reads', async () => {
     response.on('drain', write);
     write();
   });
-  const sent = request({ port: shop.gateway.port, host: '127.0.0.1', path: '/web/shop' }).end();
-  const [response] = await once(sent, 'response');
-  // Nothing is read: the number of accepted bytes stops growing long before the end.
-  let before = -1;
-  while (before !== taken) {
-    before = taken;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  expect(taken).toBeLessThan(offered / 2);
-  let size = 0;
-  for await (const part of response) size += part.length;
-  expect(size).toBe(offered * chunk.length);
+  const get = async () => {
+    const sent = request({ port: shop.gateway.port, host: '127.0.0.1', path: '/web/shop' }).end();
+    const [response]: IncomingMessage[] = await once(sent, 'response');
+    if (!response) throw new Error('there is no response');
+    return response;
+  };
+  const sizeOf = async (response: IncomingMessage) => {
+    let size = 0;
+    for await (const part of response) size += part.length;
+    return size;
+  };
+  const unread = await get();
+  expect(await sizeOf(await get())).toBe(offered * chunk.length);
+  // While all of this went through the gateway, most of the other response could have.
+  expect(takenCounts[0]).toBeLessThan(offered / 2);
+  expect(await sizeOf(unread)).toBe(offered * chunk.length);
 });
 
 it('a client is not read faster than the instance reads', async () => {
   const shop = await shopWith({ gateway: { limits: { requestBodyBytes: 1024 ** 3 } } });
   const goes: (() => void)[] = [];
   await shop.instance((request, response) => {
-    goes.push(() => request.resume().on('end', () => response.end('done')));
+    const read = () => void request.resume().on('end', () => response.end('done'));
+    if (request.url === '/later') goes.push(read);
+    else read();
   });
-  const socket = connect(shop.gateway.port, '127.0.0.1');
   const total = 128 * 1024 * 1024;
-  socket.write(`POST /web/shop HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${total}\r\n\r\n`);
-  socket.write(Buffer.alloc(total));
-  let before = -1;
-  // Before the instance is connected, nothing shows that the client waits.
-  while (goes.length === 0 || before !== socket.bytesWritten - socket.writableLength) {
-    before = socket.bytesWritten - socket.writableLength;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  const upload = (path: string) => {
+    const socket = connect(shop.gateway.port, '127.0.0.1');
+    const head = `POST /web/shop${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${total}\r\n\r\n`;
+    socket.write(head);
+    socket.write(Buffer.alloc(total));
+    return { socket, answer: socket.toArray().then((parts) => parts.join('')) };
+  };
+  const { socket, answer } = upload('/later');
+  await expect.poll(() => goes).toHaveLength(1);
+  expect(await upload('/now').answer).toMatch(/^HTTP\/1\.1 200.*done/s);
+  // While all of this went through the gateway, all of the other body could have.
   expect(socket.writableLength).toBeGreaterThan(0);
   for (const go of goes) go();
-  expect((await socket.toArray()).join('')).toMatch(/^HTTP\/1\.1 200.*done/s);
+  expect(await answer).toMatch(/^HTTP\/1\.1 200.*done/s);
 });
 
 it('a client with Expect: 100-continue gets 100 from the container', async () => {
@@ -406,7 +415,7 @@ it('requests take turns among the instances', async () => {
 it('the recorder gets the response and its duration', async () => {
   const shop = await shopWith();
   await shop.instance((_request, response) => {
-    setTimeout(() => response.writeHead(201).end('made'), 30);
+    response.writeHead(201).end('made');
   });
   const over = shop.gateway.nextExchange();
   await shop.gateway.send('POST', '/web/shop/x', { body: 'hello' });
@@ -418,6 +427,6 @@ it('the recorder gets the response and its duration', async () => {
     isComplete: true,
     endpointId: shop.endpoint.id,
   });
-  expect(reported.upstreamMs).toBeGreaterThanOrEqual(25);
+  expect(reported.upstreamMs).toBeGreaterThan(0);
   expect(reported.durationMs).toBeGreaterThanOrEqual(reported.upstreamMs);
 });

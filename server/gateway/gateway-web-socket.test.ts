@@ -60,6 +60,9 @@ async function ask(socket: WebSocket, message: string | Buffer): Promise<Buffer 
 const EMPTY_CLOSE = '\x88\x80\x01\x02\x03\x04';
 const CLOSE_ANSWER = '\x88\x00';
 
+/** Longer than a test may take. */
+const HOUR_MS = 3_600_000;
+
 /** The bytes of a handshake. */
 function handshake(path = '/web/shop', lines: string[] = []): string {
   const own = ['Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
@@ -118,12 +121,9 @@ describe('a WebSocket', () => {
     await ask(socket, 'hello');
     expect(shop.gateway.traffic).toEqual([]);
     const over = shop.gateway.nextExchange();
-    const began = performance.now();
-    await new Promise((resolve) => setTimeout(resolve, 30));
     socket.close();
     expect(await over).toMatchObject({ method: 'GET', target: '/web/shop', status: 101, isComplete: true });
-    expect(shop.gateway.traffic[0]?.durationMs).toBeGreaterThanOrEqual(25);
-    expect(shop.gateway.traffic[0]?.durationMs).toBeLessThan(performance.now() - began + 1_000);
+    expect(shop.gateway.traffic[0]?.durationMs).toBeGreaterThan(0);
   });
 
   it('can send before the handshake is complete', async () => {
@@ -146,27 +146,25 @@ describe('a WebSocket', () => {
   it('is not read faster than the client reads', async () => {
     const shop = await shopWith();
     const { sockets } = await echo(shop);
-    let sender: WebSocket | undefined;
+    const senders: WebSocket[] = [];
     sockets.on('connection', (socket) => {
-      sender = socket;
-      for (let at = 0; at < 64; at++) socket.send(Buffer.alloc(1024 * 1024));
+      senders.push(socket);
+      for (let count = 0; count < 64; count++) socket.send(Buffer.alloc(1024 * 1024));
     });
-    const socket = new WebSocket(`ws://127.0.0.1:${shop.gateway.port}/web/shop`);
-    await once(socket, 'open');
-    socket.pause();
-    let before = -1;
-    while (before !== sender?.bufferedAmount) {
-      before = sender?.bufferedAmount ?? -1;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    expect(sender?.bufferedAmount).toBeGreaterThan(16 * 1024 * 1024);
-    let received = 0;
-    const all = new Promise<void>((resolve) => {
-      socket.on('message', () => ++received === 64 && resolve());
-    });
-    socket.resume();
-    await all;
-    socket.terminate();
+    const receiveAll = async (socket: WebSocket) => {
+      let received = 0;
+      socket.on('message', () => received++);
+      await expect.poll(() => received).toBe(64);
+    };
+    const slow = await open(shop);
+    slow.pause();
+    const fast = await open(shop);
+    await receiveAll(fast);
+    // While all of this went through the gateway, most of what is for the other client could have.
+    expect(senders[0]?.bufferedAmount).toBeGreaterThan(16 * 1024 * 1024);
+    slow.resume();
+    await receiveAll(slow);
+    for (const socket of [slow, fast]) socket.terminate();
   });
 });
 
@@ -200,13 +198,11 @@ describe('a WebSocket that ends', () => {
     const socket = await open(shop);
     const [served] = await arrived;
     const ends = [closed(socket), closed(served)];
-    const startedMs = performance.now();
-    await shop.proxy.drain('i1', 60_000);
+    await shop.proxy.drain('i1', HOUR_MS);
     expect(await Promise.all(ends)).toEqual([
       { code: 1001, reason: 'going away' },
       { code: 1001, reason: 'going away' },
     ]);
-    expect(performance.now() - startedMs).toBeLessThan(10_000);
   });
 
   it('because its instance is drained is never cut within a message', async () => {

@@ -89,14 +89,15 @@ describe('A run of failures', () => {
     });
     expect(await failureOf(first)).toEqual(reported);
     expect(await form.failures()).toEqual([reported]);
-    expect((await inspect('GET', `/invocations?q=outbound:error&lambda=${form.lambda.id}`)).body.invocations).toMatchObject([
+    expect(
+      (await inspect('GET', `/invocations?q=outbound:error&lambda=${form.lambda.id}`)).body.invocations,
+    ).toMatchObject([
       { executionId: second, outcome: { ok: true }, outboundCalls: 1, outboundFailures: 1 },
       { executionId: first },
     ]);
-    expect((await inspect('GET', `/traffic?q=outbound:error&endpoint=${form.endpoint.id}`)).body.requests).toMatchObject([
-      { executionId: second, status: 200, outboundFailures: 1 },
-      { executionId: first },
-    ]);
+    expect(
+      (await inspect('GET', `/traffic?q=outbound:error&endpoint=${form.endpoint.id}`)).body.requests,
+    ).toMatchObject([{ executionId: second, status: 200, outboundFailures: 1 }, { executionId: first }]);
     expect((await inspect('GET', `/leads?refused=true&execution=${first}`)).body).toMatchObject([
       { mapped: { lastName: 'Hopper' }, refused: { status: 400 } },
     ]);

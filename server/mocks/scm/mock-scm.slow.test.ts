@@ -149,38 +149,40 @@ describe('projects', () => {
 
 describe('merge requests and notes', () => {
   it('are made, listed by branch, told things, merged and closed', async () => {
-    const made = await gitlab.MergeRequests.create(101, 'feature/a', 'main', 'Sell ferns');
+    const { id } = await scm.projects.create({ name: 'reviewed', namespace: 'fern-moss' });
+    const made = await gitlab.MergeRequests.create(id, 'feature/a', 'main', 'Sell ferns');
     expect(made).toMatchObject({
       iid: 1,
       state: 'opened',
       source_branch: 'feature/a',
-      web_url: `${scm.url}/fern-moss/shop/-/merge_requests/1`,
+      web_url: `${scm.url}/fern-moss/reviewed/-/merge_requests/1`,
     });
-    await expect(gitlab.MergeRequests.create(101, 'feature/a', 'main', 'Again')).rejects.toThrow(
+    await expect(gitlab.MergeRequests.create(id, 'feature/a', 'main', 'Again')).rejects.toThrow(
       /Another open merge request already exists for this source branch: !1/,
     );
-    await gitlab.MergeRequests.create(101, 'feature/b', 'main', 'Other');
-    expect(
-      await gitlab.MergeRequests.all({ projectId: 101, sourceBranch: 'feature/a', state: 'opened' }),
-    ).toMatchObject([{ iid: 1 }]);
+    await gitlab.MergeRequests.create(id, 'feature/b', 'main', 'Other');
+    expect(await gitlab.MergeRequests.all({ projectId: id, sourceBranch: 'feature/a', state: 'opened' })).toMatchObject(
+      [{ iid: 1 }],
+    );
 
-    const note = await gitlab.MergeRequestNotes.create(101, 1, 'Deployed to http://localhost:4701/x');
+    const note = await gitlab.MergeRequestNotes.create(id, 1, 'Deployed to http://localhost:4701/x');
     expect(note).toMatchObject({ body: 'Deployed to http://localhost:4701/x', noteable_iid: 1, system: false });
-    await gitlab.MergeRequestNotes.edit(101, 1, note.id, { body: 'elsewhere' });
-    expect(await gitlab.MergeRequestNotes.show(101, 1, note.id)).toMatchObject({ body: 'elsewhere' });
-    expect(await gitlab.MergeRequestNotes.all(101, 1)).toHaveLength(1);
-    await gitlab.MergeRequestNotes.remove(101, 1, note.id);
-    expect(await gitlab.MergeRequestNotes.all(101, 1)).toEqual([]);
+    await gitlab.MergeRequestNotes.edit(id, 1, note.id, { body: 'elsewhere' });
+    expect(await gitlab.MergeRequestNotes.show(id, 1, note.id)).toMatchObject({ body: 'elsewhere' });
+    expect(await gitlab.MergeRequestNotes.all(id, 1)).toHaveLength(1);
+    await gitlab.MergeRequestNotes.remove(id, 1, note.id);
+    expect(await gitlab.MergeRequestNotes.all(id, 1)).toEqual([]);
 
-    expect(await gitlab.MergeRequests.merge(101, 1)).toMatchObject({ state: 'merged' });
-    expect(await gitlab.MergeRequests.edit(101, 2, { stateEvent: 'close' })).toMatchObject({ state: 'closed' });
-    expect(await gitlab.MergeRequests.all({ projectId: 101, state: 'opened' })).toEqual([]);
+    expect(await gitlab.MergeRequests.merge(id, 1)).toMatchObject({ state: 'merged' });
+    expect(await gitlab.MergeRequests.edit(id, 2, { stateEvent: 'close' })).toMatchObject({ state: 'closed' });
+    expect(await gitlab.MergeRequests.all({ projectId: id, state: 'opened' })).toEqual([]);
   });
 });
 
 describe('environments', () => {
   it('are made, listed, given an address, stopped and deleted', async () => {
-    const made = await gitlab.Environments.create(101, 'review/feature/a');
+    const { id } = await scm.projects.create({ name: 'deployed', namespace: 'fern-moss' });
+    const made = await gitlab.Environments.create(id, 'review/feature/a');
     expect(made).toMatchObject({
       name: 'review/feature/a',
       slug: 'review-feature-a',
@@ -188,18 +190,18 @@ describe('environments', () => {
       state: 'available',
     });
     const url = 'http://localhost:4701/website/shop-feature-a';
-    expect(await gitlab.Environments.edit(101, made.id, { externalUrl: url })).toMatchObject({ external_url: url });
-    expect(await gitlab.Environments.all(101, { name: 'review/feature/a' })).toMatchObject([{ external_url: url }]);
+    expect(await gitlab.Environments.edit(id, made.id, { externalUrl: url })).toMatchObject({ external_url: url });
+    expect(await gitlab.Environments.all(id, { name: 'review/feature/a' })).toMatchObject([{ external_url: url }]);
     expect(
-      (await call('PUT', `/projects/101/environments/${made.id}`, { body: '{"external_url":"javascript:alert(1)"}' }))
+      (await call('PUT', `/projects/${id}/environments/${made.id}`, { body: '{"external_url":"javascript:alert(1)"}' }))
         .status,
     ).toBe(400);
-    expect((await call('POST', '/projects/101/environments', { body: '{"name":"review/feature/a"}' })).status).toBe(
+    expect((await call('POST', `/projects/${id}/environments`, { body: '{"name":"review/feature/a"}' })).status).toBe(
       409,
     );
-    expect(await gitlab.Environments.stop(101, made.id)).toMatchObject({ state: 'stopped' });
-    await gitlab.Environments.remove(101, made.id);
-    expect(await gitlab.Environments.all(101)).toEqual([]);
+    expect(await gitlab.Environments.stop(id, made.id)).toMatchObject({ state: 'stopped' });
+    await gitlab.Environments.remove(id, made.id);
+    expect(await gitlab.Environments.all(id)).toEqual([]);
   });
 });
 

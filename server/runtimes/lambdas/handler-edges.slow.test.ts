@@ -127,7 +127,7 @@ describe('a handler that', () => {
       'exports.run = (e, c, cb) => { cb(null, "ok"); setTimeout(() => Promise.reject(new Error("late")), 5) }',
     );
     expect(resultOf(await bed.invoke(id))).toBe('ok');
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await expect.poll(() => bed.service.log(id, { time: 'all' }).join('\n')).toContain('late');
     expect(resultOf(await bed.invoke(id))).toBe('ok');
   });
 

@@ -56,11 +56,10 @@ it.each([[false], [true]])(
   },
 );
 
-it('the record is closed after a second, and at once when the emulator stops', async () => {
+it('a record whose call gets no response is closed after a while, and at once when the emulator stops', async () => {
   const id = bed.lambda(FORM, { env });
   const slow = await recordOf(await bed.invoke(id));
   expect(slow.outbound).toMatchObject([{ error: 'no response before the invocation ended' }]);
-  expect(slow.outbound[0]?.durationMs).toBeGreaterThanOrEqual(1_000);
   const last = await bed.invoke(id);
   await bed.service.stop();
   expect(records.get(last.executionId)?.outbound).toHaveLength(1);

@@ -120,8 +120,8 @@ describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
     expect(arrived).toEqual([{ at: 'host', execution: undefined, body: 'a' }]);
     const [call, ...more] = invocation.outbound;
     expect(more).toEqual([]);
-    expect(call).toMatchObject({ method: 'POST', url: `http://${host}/x`, status: 200, rules: [{}] });
-    expect(call?.durationMs).toBeGreaterThanOrEqual(300);
+    const rules = [{ text: 'delay of 300 ms for 127.0.0.1' }];
+    expect(call).toMatchObject({ method: 'POST', url: `http://${host}/x`, status: 200, rules });
   });
 
   it('to the CRM waits and is caught then, or fails', async () => {
@@ -129,7 +129,6 @@ describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
     const slow = await bed.run(code, env({ TO: 'crm.example' }), 'a');
     expect(resultOf(slow)).toBe('200 mock');
     expect(slow.outbound).toMatchObject([{ caughtBy: 'crm', rules: [{ text: 'delay of 200 ms for {crm}' }] }]);
-    expect(slow.outbound[0]?.durationMs).toBeGreaterThanOrEqual(200);
 
     await change({ host: '{crm}', action: 'delay', delayMs: 1 }, { host: '*.example', action: 'fail', status: 500 });
     const failed = await bed.run(code, env({ TO: 'crm.example' }), 'a');

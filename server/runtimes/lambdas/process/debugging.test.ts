@@ -42,8 +42,9 @@ describe('a lambda that is debugged', () => {
     await debuggerOf.breakAt(file, 2);
     const answer = bed.invoke(lambda, '1');
     await debuggerOf.paused();
-    // Twice the timeout: a promise about what does not happen needs a moment in which it could.
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    // Another lambda with the same timeout, called later, has timed out.
+    const hanging = bed.lambda('exports.run = () => new Promise(() => {})', { timeout: 0.1 });
+    expect(failureOf(await bed.invoke(hanging))).toMatch(/^timeout/);
     await debuggerOf.close();
     const invocation = await answer;
     expect(JSON.parse(resultOf(invocation))).toMatchObject({ calls: 1, event: '1' });
