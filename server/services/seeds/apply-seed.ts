@@ -148,6 +148,12 @@ class Application {
   async #written(node: SeedNode, stored: StoredResource | undefined): Promise<JsonObject | undefined> {
     if (!node.properties) return undefined;
     const referring = this.#referring(node, (found) => this.#idOf(found));
+    if (!stored) {
+      // A user who is created without a password gets a random one.
+      for (const name of hashedProperties(typeOfWord(node.word))) {
+        if (referring[name] === NOT_EXPORTED) delete referring[name];
+      }
+    }
     const whole = replaceSecrets(typeOfWord(node.word), referring, (value, path) => {
       if (value !== NOT_EXPORTED) return value;
       const kept = stored && storedSecret(stored.properties, referring, path);

@@ -3,7 +3,8 @@ import type { Json, JsonObject } from '../../model/json.ts';
 import { NOT_EXPORTED } from './seed-secrets.ts';
 
 const HEAD = `# Resources of a platform by type and name, from the root organization down. Resources refer to each other by name or
-# path. To create or update these resources in a world, apply this file; ${NOT_EXPORTED} keeps the stored value.
+# path. To create or update these resources in a world, apply this file. ${NOT_EXPORTED} keeps the stored value; a new
+# user gets a random password.
 `;
 
 /** Maximum length of a list on one line. */
