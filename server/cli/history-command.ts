@@ -158,6 +158,8 @@ function deletedAccountLines({ seq, ops, resources }: CommitView): string[] {
 }
 
 function printCommit({ commit }: AnswerOf<typeof historyRoutes.revertCommit>, terminal: Terminal): Found {
-  const lines = commit ? [...commitLines(commit, terminal), ...deletedAccountLines(commit)] : ['No changes: the world is already in this state.'];
+  const lines = commit
+    ? [...commitLines(commit, terminal), ...deletedAccountLines(commit)]
+    : ['No changes: the world is already in this state.'];
   return { answer: { commit: commit ?? null }, lines };
 }

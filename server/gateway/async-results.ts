@@ -95,8 +95,7 @@ export class AsyncResults {
   }
 
   find(executionId: Uuid): StoredResult | undefined {
-    const stored =
-      this.#writing.get(executionId) ?? this.#unwritten.get(executionId) ?? this.#log.get(executionId);
+    const stored = this.#writing.get(executionId) ?? this.#unwritten.get(executionId) ?? this.#log.get(executionId);
     return stored && !this.#isExpired(stored) ? stored : undefined;
   }
 

@@ -7,7 +7,28 @@ import { Parts, type TextFormat, textsOf } from './seed-text.ts';
 /** Parts of texts that YAML folds, trims or takes for its own syntax. */
 const PIECES = [
   ...[' ', '  ', '\t', '\n', '\n\n', '\r', '\r\n', '\u0085', '\u2028', '\u2029', '\ufeff', '\u00a0', '\0', '\x7f'],
-  ...['a', 'é', 'x'.repeat(100), '- ', '? ', ': ', ', ', ' #', '|', '>', '[', '{', "'", '"', '\\', '%', '@', '&', '*', '!'],
+  ...[
+    'a',
+    'é',
+    'x'.repeat(100),
+    '- ',
+    '? ',
+    ': ',
+    ', ',
+    ' #',
+    '|',
+    '>',
+    '[',
+    '{',
+    "'",
+    '"',
+    '\\',
+    '%',
+    '@',
+    '&',
+    '*',
+    '!',
+  ],
 ];
 
 const readers: Record<TextFormat, (text: string) => unknown> = {

@@ -7,8 +7,9 @@ import { renderWindow } from '../../../testing/render-window.tsx';
 const platform = sharedPlatform({ seed: 'demo' });
 const DELETED = 'This deletes 1 account: /grace.hopper. Their users cannot sign in until you undo it.';
 
-
-beforeAll(() => platform.root.create('/root/users', { name: 'grace.hopper', properties: { password: 'compiler-1906' } }));
+beforeAll(() =>
+  platform.root.create('/root/users', { name: 'grace.hopper', properties: { password: 'compiler-1906' } }),
+);
 
 describe('a dialog that replaces the world', () => {
   it('names the accounts that a restore of an earlier moment deletes', async () => {
