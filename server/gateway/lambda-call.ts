@@ -28,6 +28,9 @@ const FAILURE_STATUS: Readonly<Record<FailureKind, number>> = {
   interrupted: 503,
 };
 
+/** Clients reject responses with headers of more than 8 or 16 KiB. */
+const MAX_ACCEPT_CHARACTERS = 4096;
+
 /** Statuses without a body (RFC 9110), whatever the lambda returns. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
@@ -44,7 +47,7 @@ export function contentTypeOf(value: LambdaValue, accept: string | undefined): s
 }
 
 function acceptOr(fallback: string, accept: string | undefined): string {
-  return accept && isHeaderValue(accept) ? accept : fallback;
+  return accept && accept.length <= MAX_ACCEPT_CHARACTERS && isHeaderValue(accept) ? accept : fallback;
 }
 
 /** D-137, D-139, and D-140 for an http-aware endpoint. Never throws; `say` adds a line to the lambda's log. */

@@ -229,7 +229,7 @@ async function blaming<T>(seed: Seed, node: SeedNode, actor: () => Promise<T>): 
   try {
     return await actor();
   } catch (cause) {
-    if (!(cause instanceof PlatformError) || cause.status === 500) throw cause;
+    if (!(cause instanceof PlatformError) || cause.status >= 500) throw cause;
     const [detail] = cause.details ?? [];
     const within = detail ? segmentsOf(detail.pointer) : [];
     throw seed.errorAt([...node.path, ...within], detail?.message ?? cause.message, cause);

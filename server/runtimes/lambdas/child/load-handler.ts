@@ -12,6 +12,7 @@ import { acceptTypeScript, isTypeScript, TypeScriptError, withoutTypes } from '.
 // Captured at start, because a lambda may replace the globals of its own process.
 const { apply } = Reflect;
 const { toString: sourceOf } = Function.prototype;
+const BUILT_IN = [Object.prototype, Function.prototype];
 /** A longer file is made by a tool. */
 const LONGEST_READ = 256 * 1024;
 
@@ -45,7 +46,7 @@ function handlerIn(exported: unknown, exportName: string, path: string): Handler
   const owners = [exported];
   for (let depth = 1; depth <= DEFAULTS_DEEP; depth += 1) owners.push(memberOf(owners.at(-1), 'default'));
   for (const owner of owners) {
-    const member = memberOf(owner, exportName);
+    const member = exportIn(owner, exportName);
     if (typeof member === 'function') return handlerOf(member, owner);
     if (member !== undefined)
       throw new HandlerMissing(`handler '${exportName}' is ${withArticle(typeof member)}, not a function`);
@@ -70,6 +71,16 @@ function handlerIn(exported: unknown, exportName: string, path: string): Handler
   throw new HandlerMissing(
     `handler '${exportName}' is not exported by ${file}; ${known}: export it under that name, or change the lambda's property 'handler'`,
   );
+}
+
+/** The export with a name. Members that every object or function inherits, such as `constructor`, are no exports. */
+function exportIn(owner: unknown, name: string): unknown {
+  const member = memberOf(owner, name);
+  const isInherited =
+    name === 'constructor' && isHolder(owner)
+      ? !Object.hasOwn(owner, name)
+      : BUILT_IN.some((prototype) => Object.getOwnPropertyDescriptor(prototype, name)?.value === member);
+  return isInherited ? undefined : member;
 }
 
 function handlerOf(member: object, owner: unknown): Handler {
