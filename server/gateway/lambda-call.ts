@@ -7,6 +7,7 @@ import type { CallContext, FailureKind, Invocation, LambdaCall, LambdaValue, Out
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import type { Uuid } from '../model/record.ts';
 import { isSameList } from '../model/same-list.ts';
+import { MAX_ACCEPT_CHARACTERS } from '../model/types/lambda.ts';
 import { type Answer, type Exchange, hasHeader, jsonAnswer } from './exchange.ts';
 import { queryParams } from './request.ts';
 import { affectsWindow } from './window-cookies.ts';
@@ -27,9 +28,6 @@ const FAILURE_STATUS: Readonly<Record<FailureKind, number>> = {
   runtime: 501,
   interrupted: 503,
 };
-
-/** Clients reject responses with headers of more than 8 or 16 KiB. */
-const MAX_ACCEPT_CHARACTERS = 4096;
 
 /** Statuses without a body (RFC 9110), whatever the lambda returns. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);

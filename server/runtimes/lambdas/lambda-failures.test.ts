@@ -84,7 +84,6 @@ describe('each failure of D-139 has its own outcome and message', () => {
   });
 
   it('a handler that is named like a member that every object or function inherits is not there', async () => {
-    bed = await TestLambdaService.start();
     for (const [code, handler] of [
       ['exports.run = () => 1', 'constructor'],
       ['exports.run = () => 1', 'toString'],
@@ -92,7 +91,9 @@ describe('each failure of D-139 has its own outcome and message', () => {
       ['export const run = () => 1; export default { run }', 'hasOwnProperty'],
     ] as const) {
       const invocation = await bed.invoke(bed.lambda(code, { handler }));
-      expect(failureOf(invocation)).toContain(`load: handler '${handler}' is not exported by index.js; its exports are run`);
+      expect(failureOf(invocation)).toContain(
+        `load: handler '${handler}' is not exported by index.js; its exports are run`,
+      );
     }
     const own = bed.lambda('exports.constructor = () => "own"', { handler: 'constructor' });
     expect(resultOf(await bed.invoke(own))).toBe('own');

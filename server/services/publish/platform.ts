@@ -108,7 +108,8 @@ export class Platform {
         `${this.metaUrl} rejects these credentials. Give the credentials of an account on that platform.`,
       );
     if (status >= 400) {
-      const said = refusalSchema.safeParse(jsonIn(text)).data?.message.slice(0, MAX_REASON_CHARACTERS) ?? 'no reason given';
+      const said =
+        refusalSchema.safeParse(jsonIn(text)).data?.message.slice(0, MAX_REASON_CHARACTERS) ?? 'no reason given';
       const means = status === 404 || status === 403 || status === 409 ? status : status < 500 ? 400 : 502;
       throw new PlatformError(means, `${request} failed with ${status}: ${said}`);
     }
