@@ -9,7 +9,7 @@ export interface DocumentAddresses {
   gatewayUrl: string;
 }
 
-export interface StoredDocument {
+interface StoredDocument {
   /** The entity tag (RFC 9110, 8.8.3). */
   tag: string;
   body: Buffer;
