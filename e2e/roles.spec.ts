@@ -148,7 +148,12 @@ test('a viewer of an organization sees the pipeline runs that deploy there, and 
   await platform.open(page);
   await makeUser(platform, page, 'viewer');
   await makeUser(platform, page, 'stranger');
-  const environments = await send<Named[]>(platform, page, 'GET', '/meta/demo/environments?name=development&expand=true');
+  const environments = await send<Named[]>(
+    platform,
+    page,
+    'GET',
+    '/meta/demo/environments?name=development&expand=true',
+  );
   const start = (path: string, targetEnvironmentId?: string) => ({
     project: { id: 101, path },
     branch: 'feature/ferns',
