@@ -130,6 +130,13 @@ describe.skipIf(skipReason !== undefined)('on a small disk', () => {
     const snapshot = await send('POST', `${baseUrl}/inspect/snapshots`, { auth, body: { name: 'disk-full' } });
     expect(snapshot).toMatchObject(refusal(503));
     expect(snapshot.body.message).toContain('The disk is full');
+    for (const [path, body] of [
+      ['reset', { seed: 'demo' }],
+      ['apply', { format: 1, users: { grace: {} } }],
+    ] as const) {
+      const result = await send('POST', `${baseUrl}/inspect/${path}`, { auth, body });
+      expect([result.status, result.body.message]).toEqual([503, expect.stringContaining('The disk is full')]);
+    }
     expect(await names()).toEqual(['root', 'before']);
 
     free();

@@ -26,6 +26,53 @@ test('a new user creates their own form in few clicks', { tag: '@slow' }, async 
   await ownFormTask();
 });
 
+/** The steps of `In the window` of docs/get-started/quick-start.md. */
+test('a new user breaks the contact form by a variable, sees why its lead is missing, and undoes the change', async ({
+  page,
+  platform,
+}) => {
+  await platform.open(page);
+  const home = page.getByRole('article').filter({ hasText: 'A web form in 60 seconds' });
+  await home.getByRole('button', { name: 'Send the form' }).click();
+  await home.getByRole('link', { name: '1 in the inbox' }).click();
+  const leads = page.getByRole('grid', { name: 'Leads' }).getByRole('row').filter({ hasText: 'Lovelace' });
+  await leads.click();
+  await expect(page.getByRole('region', { name: 'Lead', exact: true })).toContainText('Ada Lovelace');
+  await sidebar(page, 'Invocations').click();
+  await page.getByRole('grid', { name: 'Invocations' }).getByRole('row').filter({ hasText: 'contact-form' }).click();
+  await page.getByRole('tab', { name: /^Outbound \d/ }).click();
+  await expect(page.getByRole('main')).toContainText('crm.example.com');
+
+  await page.keyboard.press('ControlOrMeta+k');
+  const palette = page.getByRole('dialog', { name: 'Commands and resources' });
+  await page.keyboard.type('contact-form');
+  await expect(palette.getByRole('menuitem').first()).toHaveText('Open contact-form');
+  await page.keyboard.press('Enter');
+  await page.getByRole('tab', { name: 'Environment' }).click();
+  await page.getByRole('button', { name: 'Remove CRM_OID' }).click();
+  await page.getByRole('button', { name: 'Save variables' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(page.getByText('contact-form was saved.')).toBeVisible();
+
+  await sidebar(page, 'Home').click();
+  await home.getByRole('button', { name: 'Send again' }).click();
+  await expect(home.getByRole('alert')).toContainText(
+    /did not become a lead: the response was 200, but the CRM rejected it \(.*'oid'/,
+  );
+  await sidebar(page, 'Leads').click();
+  await expect(leads).toHaveCount(2);
+  await leads.filter({ hasText: 'refused' }).click();
+  await expect(page.getByRole('region', { name: 'Lead', exact: true })).toContainText("the form has no 'oid'");
+
+  await sidebar(page, 'History').click();
+  await page.getByRole('grid', { name: 'Commits' }).getByRole('row').nth(1).click();
+  await page.getByRole('button', { name: 'Revert this commit' }).click();
+  await expect(page.getByText(/^Commit \d+ was undone/)).toBeVisible();
+  await sidebar(page, 'Home').click();
+  await home.getByRole('button', { name: 'Send again' }).click();
+  await expect(home.getByRole('link', { name: '2 in the inbox' })).toBeVisible();
+});
+
 test('a user is invited in few clicks, works at once, gets another role, and sees when it is removed', {
   tag: '@slow',
 }, async ({ page, platform, browser }) => {

@@ -141,3 +141,41 @@ test('every screen is true for users of every role', { tag: '@slow' }, async ({ 
     }
   }
 });
+
+test('a viewer of an organization sees the pipeline runs that deploy there, and no projects', {
+  tag: '@slow',
+}, async ({ page, platform }) => {
+  await platform.open(page);
+  await makeUser(platform, page, 'viewer');
+  await makeUser(platform, page, 'stranger');
+  const environments = await send<Named[]>(
+    platform,
+    page,
+    'GET',
+    '/meta/demo/environments?name=development&expand=true',
+  );
+  const start = (path: string, targetEnvironmentId?: string) => ({
+    project: { id: 101, path },
+    branch: 'feature/ferns',
+    sha: 'a'.repeat(40),
+    variables: { present: [], missing: [] },
+    jobs: [{ name: 'build', stage: 'build', state: 'running' }],
+    ...(targetEnvironmentId !== undefined && { targetEnvironmentId }),
+  });
+  await send(platform, page, 'POST', '/inspect/pipelines', start('elsewhere/app'));
+  const shown = await send<Named>(platform, page, 'POST', '/inspect/pipelines', start('demo/app', environments[0]?.id));
+  const refused: string[] = [];
+  page.on('response', (answer) => {
+    if (answer.status() === 403) refused.push(new URL(answer.url()).pathname);
+  });
+  await platform.openAs(page, 'viewer', PASSWORD);
+  await platform.open(page, `pipelines?sel=${shown.id}`);
+  const runs = page.getByRole('grid', { name: 'Runs' });
+  await expect(runs.getByRole('row').filter({ hasText: 'feature/ferns' })).toHaveCount(1);
+  await expect(page.getByRole('region', { name: 'Run', exact: true })).toContainText('demo/app');
+  await expect(page.getByRole('region', { name: 'Projects' })).toBeHidden();
+  expect(refused).toEqual([]);
+  await platform.openAs(page, 'stranger', PASSWORD);
+  await platform.open(page, 'pipelines');
+  await expect(page.getByRole('main')).toContainText('You need the environment.view permission');
+});

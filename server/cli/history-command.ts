@@ -7,6 +7,7 @@ import {
 } from '../api/routes/history.ts';
 import type { AnswerOf } from '../api/routes/route.ts';
 import { CHANGE_SOURCES } from '../model/commit.ts';
+import { USER } from '../model/type-names.ts';
 import { changeLines } from './change-lines.ts';
 import { defineCommand, type Found, numberIn, type OptionSpec, text } from './command.ts';
 import { commandOn, platformOptions, queryOf } from './instance-options.ts';
@@ -146,7 +147,19 @@ function differenceFound(difference: DifferenceView, terminal: Terminal): Found 
   return { answer: difference, lines: isNone ? ['no difference'] : changeLines(difference, terminal) };
 }
 
+/** A line that names the users who cannot sign in since a commit, if there are any. */
+function deletedAccountLines({ seq, ops, resources }: CommitView): string[] {
+  const accounts = resources.filter(
+    ({ type, id }) => type === USER && ops.some(({ op, path }) => op === 'remove' && path === `/resources/${id}`),
+  );
+  if (accounts.length === 0) return [];
+  const paths = accounts.map(({ path }) => path).join(', ');
+  return [`deleted accounts: ${paths}. Their users cannot sign in. To undo it: history revert ${seq}`];
+}
+
 function printCommit({ commit }: AnswerOf<typeof historyRoutes.revertCommit>, terminal: Terminal): Found {
-  const lines = commit ? commitLines(commit, terminal) : ['No changes: the world is already in this state.'];
+  const lines = commit
+    ? [...commitLines(commit, terminal), ...deletedAccountLines(commit)]
+    : ['No changes: the world is already in this state.'];
   return { answer: { commit: commit ?? null }, lines };
 }

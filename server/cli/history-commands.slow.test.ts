@@ -52,6 +52,11 @@ it('snapshot saves, compares, restores and deletes a world', async () => {
   expect((await json('snapshot', 'diff', 'good')).resources).toMatchObject([{ path: '/demo', action: 'update' }]);
   expect((await run('snapshot', 'restore', 'good')).exitCode).toBe(0);
   expect(await description()).toBe('To be kept');
+  const newAccount = JSON.stringify({ format: 1, orgs: { demo: { users: { 'grace.hopper': {} } } } });
+  await cli.runInProcess(['apply', '-f', '-', ...AT], { input: newAccount });
+  expect((await run('snapshot', 'restore', 'good')).out).toMatch(
+    /^deleted accounts: \/demo\/grace\.hopper\. Their users cannot sign in\. To undo it: history revert \d+$/m,
+  );
   expect((await run('snapshot', 'list')).out).toMatch(/^good {2}\S+Z {2}as of commit \d+ {2}\d+ KiB\n$/);
   expect(await json('snapshot', 'delete', 'good')).toEqual({ deleted: 'good' });
   expect(await json('snapshot', 'list')).toEqual([]);

@@ -128,6 +128,29 @@ describe('asynchronous results (D-169)', () => {
     await store.accept('three', 'lambda');
   });
 
+  it.each([
+    ['has saved it', undefined],
+    ['has rejected it', new Error('disk full')],
+  ])('become visible when the disk %s, not before', async (_end, failure) => {
+    const { log, store, run } = results();
+    await run('earlier', 'lambda');
+    await store.accept('later', 'lambda');
+    let endWrite = (_failure?: Error) => {};
+    log.durable = () =>
+      new Promise((resolve, reject) => {
+        endWrite = (error) => (error ? reject(error) : resolve());
+      });
+    const finish = store.finish('later', invocation('lambda', 'later', text('later')));
+    expect(store.find('later')).toMatchObject({ state: 'pending' });
+    expect(store.findLatest('lambda')?.executionId).toBe('earlier');
+    endWrite(failure);
+    await finish;
+    expect(store.find('later')).toMatchObject({ state: 'finished', result: 'later' });
+    expect(store.findLatest('lambda')?.executionId).toBe('later');
+    log.durable = async () => {};
+    await store.stop();
+  });
+
   it('that never were accepted are not made up', async () => {
     const { log, store } = results();
     await store.finish('stranger', invocation('lambda', 'stranger', text('x')));

@@ -27,7 +27,11 @@ const MAX_UNWRITTEN_BYTES = 64 * 1024 * 1024;
 /** A durable record of an asynchronous invocation, keyed by its execution id. */
 export type StoredResult = { state: 'pending'; lambdaId: Uuid; acceptedAtMs: number } | FinishedResult;
 
-/** Journaled on acceptance (D-168), kept within limits (D-169). A result that cannot be saved is kept in memory and saved later. */
+/**
+ * Results of asynchronous invocations: journaled on acceptance (D-168), kept within limits (D-169). A finished result becomes visible once it
+ * is on disk, so that no client reads a result that a power cut takes back. If the disk rejects it, it becomes visible too, is kept in
+ * memory and saved later.
+ */
 export class AsyncResults {
   readonly #log: KeyedLog<StoredResult>;
   readonly #limits: Pick<GatewayLimits, 'resultsPerLambda' | 'resultsBytes' | 'resultLifetimeS'>;
@@ -36,6 +40,8 @@ export class AsyncResults {
   /** Execution ids of a lambda's finished results in the order they finished. A Set, so that removal is cheap. */
   readonly #finished = new Map<Uuid, Set<Uuid>>();
   readonly #latest = new Map<Uuid, Uuid>();
+  /** Records of acceptance of invocations whose results the disk has neither saved nor rejected. */
+  readonly #writing = new Map<Uuid, StoredResult>();
   readonly #unwritten = new Map<Uuid, FinishedResult>();
   #unwrittenBytes = 0;
   readonly #sizes = new Map<Uuid, number>();
@@ -58,7 +64,10 @@ export class AsyncResults {
   async recover(): Promise<void> {
     const entries = [...this.#log.entries()];
     const done = entries.flatMap(([id, one]) => (one.state === 'finished' ? [{ id, one }] : []));
-    for (const { id, one } of done.sort((a, b) => a.one.finishedAtMs - b.one.finishedAtMs)) this.#index(id, one);
+    for (const { id, one } of done.sort((a, b) => a.one.finishedAtMs - b.one.finishedAtMs)) {
+      this.#index(id, one);
+      this.#latest.set(one.lambdaId, id);
+    }
     const message = 'the platform stopped before this invocation ended, or before its result could be saved';
     const failure = { contentType: 'text/plain; charset=utf-8', result: message, error: message };
     const interrupted = entries.filter(([, one]) => one.state === 'pending');
@@ -85,7 +94,7 @@ export class AsyncResults {
   }
 
   find(executionId: Uuid): StoredResult | undefined {
-    const stored = this.#unwritten.get(executionId) ?? this.#log.get(executionId);
+    const stored = this.#writing.get(executionId) ?? this.#unwritten.get(executionId) ?? this.#log.get(executionId);
     return stored && !this.#isExpired(executionId, stored) ? stored : undefined;
   }
 
@@ -102,7 +111,10 @@ export class AsyncResults {
     this.#index(id, finished);
     this.#unwritten.set(id, finished);
     this.#unwrittenBytes += heldBytes(finished);
+    this.#writing.set(id, accepted);
     await this.#write(id, finished);
+    this.#writing.delete(id);
+    this.#latest.set(lambdaId, id);
     // What cannot be removed from a full disk is removed at the next start.
     await Promise.allSettled(this.#surplus(lambdaId, id).map((old) => this.#log.remove(old)));
   }
@@ -139,7 +151,6 @@ export class AsyncResults {
     this.#sizeBytes += sizeBytes;
     const ids = this.#finished.get(lambdaId) ?? new Set();
     this.#finished.set(lambdaId, ids.add(id));
-    this.#latest.set(lambdaId, id);
   }
 
   /** Takes from the indexes: the oldest of this lambda above its limit, and of all what is too old or exceeds the total size. */

@@ -202,6 +202,12 @@ describe('GET /results/{id}', () => {
     ['nothing', { ok: true, value: { kind: 'nothing' } }, undefined, { result: '' }],
     ['text with Accept', text('<a/>'), 'text/xml', { contentType: 'text/xml', result: '<a/>' }],
     [
+      'text with an Accept that is too long for a response',
+      text('<a/>'),
+      `text/xml;q=${'1'.repeat(5_000)}`,
+      { contentType: 'text/plain; charset=utf-8', result: '<a/>' },
+    ],
+    [
       'an error with a text',
       { ok: false, failure: 'error', message: 'oh', value: { kind: 'text', bytes: Buffer.from('ERROR') } },
       undefined,

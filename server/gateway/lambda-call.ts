@@ -7,6 +7,7 @@ import type { CallContext, FailureKind, Invocation, LambdaCall, LambdaValue, Out
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import type { Uuid } from '../model/record.ts';
 import { isSameList } from '../model/same-list.ts';
+import { MAX_ACCEPT_CHARACTERS } from '../model/types/lambda.ts';
 import { type Answer, type Exchange, hasHeader, jsonAnswer } from './exchange.ts';
 import { queryParams } from './request.ts';
 import { affectsWindow } from './window-cookies.ts';
@@ -44,7 +45,7 @@ export function contentTypeOf(value: LambdaValue, accept: string | undefined): s
 }
 
 function acceptOr(fallback: string, accept: string | undefined): string {
-  return accept && isHeaderValue(accept) ? accept : fallback;
+  return accept && accept.length <= MAX_ACCEPT_CHARACTERS && isHeaderValue(accept) ? accept : fallback;
 }
 
 /** D-137, D-139, and D-140 for an http-aware endpoint. Never throws; `say` adds a line to the lambda's log. */

@@ -6,13 +6,15 @@ export const MAX_RECORD_SIZE = 10 * 1024 * 1024;
 /** Counted size of a scalar other than a string, or of a pair of brackets. */
 const SMALL = 4;
 
-/** Nesting depth and approximate JSON length of a value, computed without recursion. */
-export function measure(value: Json): { depth: number; size: number } {
+/** Nesting depth, approximate JSON length, and number of members and elements of a value, computed without recursion. */
+export function measure(value: Json): { depth: number; size: number; values: number } {
   let depth = 0;
   let size = 0;
+  let values = 0;
   for (let level = [value]; level.length > 0; ) {
     const below: Json[] = [];
     let isNested = false;
+    values += level.length;
     for (const one of level) {
       size += typeof one === 'string' ? one.length : SMALL;
       if (typeof one !== 'object' || one === null) continue;
@@ -25,5 +27,5 @@ export function measure(value: Json): { depth: number; size: number } {
     if (isNested) depth += 1;
     level = below;
   }
-  return { depth, size };
+  return { depth, size, values };
 }

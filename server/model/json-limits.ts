@@ -2,7 +2,7 @@
 export const MAX_JSON_DEPTH = 100;
 
 /** Maximum number of members and elements in JSON input: each takes many times its text in memory. */
-const MAX_JSON_VALUES = 1_000_000;
+export const MAX_JSON_VALUES = 1_000_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -1,10 +1,12 @@
-import { Parser } from 'yaml';
-import { MAX_JSON_DEPTH } from './json-limits.ts';
+import { isAlias, isCollection, isNode, isPair, type ParsedNode, Parser } from 'yaml';
+import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from './json-limits.ts';
 
 /** Maximum number of words, marks and spaces: each takes hundreds of bytes in memory while a document is read. */
 const MAX_TOKENS = 2_000_000;
 /** A text with more is not YAML. The reader needs a time that grows with their square. */
 const MAX_ERRORS = 10;
+/** Plenty for people. */
+const MAX_ALIASES = 1000;
 
 /** Why and in which line a YAML text exceeds the limits of input; undefined if it does not. Keeps nothing of the text in memory. */
 export function faultOfYaml(text: string): { reason: string; line: number } | undefined {
@@ -19,6 +21,57 @@ export function faultOfYaml(text: string): { reason: string; line: number } | un
     throw fault;
   }
   return undefined;
+}
+
+/**
+ * Returns why and at which offset a YAML document exceeds the limits of input once its aliases are expanded; undefined if it does not.
+ * Needs a time that grows with the document only, in contrast to the library, whose own limit does not restrict the depth.
+ */
+export function faultOfAliases(contents: ParsedNode | null): { reason: string; offset: number } | undefined {
+  const anchors = new Map<string, ExpandedSize>();
+  let aliases = 0;
+  let offset = 0;
+  const sizeOf = (node: unknown): ExpandedSize => {
+    if (isNode(node)) offset = node.range?.[0] ?? offset;
+    if (isAlias(node)) {
+      aliases += 1;
+      if (aliases > MAX_ALIASES) throw new LimitExceeded(`it has more than ${MAX_ALIASES} aliases`);
+      const size = anchors.get(node.source);
+      if (!size) throw new LimitExceeded(`the alias '*${node.source}' is before its anchor or within it`);
+      return size;
+    }
+    if (!isCollection(node)) {
+      const size = { depth: 0, values: 1 };
+      if (isNode(node) && 'anchor' in node && node.anchor) anchors.set(node.anchor, size);
+      return size;
+    }
+    let [depth, values] = [0, 1];
+    for (const item of node.items) {
+      for (const member of isPair(item) ? [item.key, item.value] : [item]) {
+        const size = sizeOf(member);
+        depth = Math.max(depth, size.depth);
+        values += size.values;
+      }
+    }
+    depth += 1;
+    if (depth > MAX_JSON_DEPTH) throw new LimitExceeded(`its aliases nest deeper than ${MAX_JSON_DEPTH} levels`);
+    if (values > MAX_JSON_VALUES)
+      throw new LimitExceeded(`its aliases expand to more than ${MAX_JSON_VALUES} members and elements`);
+    if (node.anchor) anchors.set(node.anchor, { depth, values });
+    return { depth, values };
+  };
+  try {
+    sizeOf(contents);
+  } catch (fault) {
+    if (fault instanceof LimitExceeded) return { reason: fault.message, offset };
+    throw fault;
+  }
+  return undefined;
+}
+
+interface ExpandedSize {
+  depth: number;
+  values: number;
 }
 
 class LimitExceeded extends Error {}

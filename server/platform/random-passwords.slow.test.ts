@@ -52,7 +52,8 @@ test('root and the users of the demo have passwords that are random and differ b
     expect(await signIn(other.emulator, user, passwords[user])).toBe(400);
   }
   expect(emulator.rootCredentials.password).toBe(passwords.root);
-  expect((await stat(join(data, 'passwords.json'))).mode & 0o777).toBe(0o600);
+  for (const file of ['passwords.json', 'root-api-key.json'])
+    expect((await stat(join(data, file))).mode & 0o777, file).toBe(0o600);
   const listed = await send('GET', `${emulator.baseUrl}/inspect/access/passwords`, { auth: authOf(emulator) });
   expect(Object.fromEntries(listed.body.map((one: Listed) => [one.user.name, one.password]))).toEqual(passwords);
 });

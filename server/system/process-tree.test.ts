@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import fs from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -46,8 +48,8 @@ const gone = (pids: readonly number[]) =>
 describe.runIf(process.platform === 'linux').each(['linux', 'darwin', 'freebsd'] as const)('on %s', (system) => {
   it('lists what descends from a process', async () => {
     const { leader, below } = await startTree();
-    expect((await descendantsOf(leader.pid ?? 0, system)).sort()).toEqual(below.sort());
-    expect(await descendantsOf(below[1] ?? 0, system)).toEqual([]);
+    expect((await descendantsOf([leader.pid ?? 0], system)).sort()).toEqual(below.sort());
+    expect(await descendantsOf([below[1] ?? 0], system)).toEqual([]);
   });
 
   it('ends with a process what descends from it, without variables that show where it comes from', async () => {
@@ -63,6 +65,22 @@ describe.runIf(process.platform === 'linux').each(['linux', 'darwin', 'freebsd']
     await killOrphans(below.slice(0, 1), system);
     await gone(below);
   });
+});
+
+it.runIf(process.platform === 'linux')('lists the processes of the machine once to end 50 orphans', async () => {
+  const orphans = Array.from({ length: 50 }, () => startProgram('sleep', ['600'], { stdio: 'ignore', detached: true }));
+  started.push(...orphans.map((leader) => ({ leader, below: [] })));
+  const pids = orphans.map(({ pid }) => pid ?? 0);
+  const list = vi.spyOn(fs, 'readdirSync');
+  syncBuiltinESMExports();
+  try {
+    await killOrphans(pids, 'linux');
+    expect(list.mock.calls.filter(([path]) => path === '/proc')).toHaveLength(1);
+  } finally {
+    list.mockRestore();
+    syncBuiltinESMExports();
+  }
+  await gone(pids);
 });
 
 it('ends the process and its group where the parents of processes cannot be listed', async () => {

@@ -17,18 +17,26 @@ export async function killTree(leader: ChildProcess, system = SYSTEM): Promise<v
   const { pid } = leader;
   if (pid === undefined) return;
   if (system === 'win32') await taskkill(pid);
-  const below = system === 'win32' ? [] : await descendantsOf(pid, system);
+  const below = system === 'win32' ? [] : await descendantsOf([pid], system);
   // By now another process can have its number.
   if (leader.exitCode === null && leader.signalCode === null) signalGroup(leader, 'SIGKILL', system);
   for (const one of below) kill(one, 'SIGKILL');
 }
 
-/** Ends processes that another one started before it ended, and what belongs to them: their groups, and what descends from them. */
+/**
+ * Ends processes that another one started before it ended, and what belongs to them: their groups, and what descends from them. Lists the
+ * processes of the machine once for all of them.
+ */
 export async function killOrphans(pids: Iterable<number>, system = SYSTEM): Promise<void> {
-  for (const pid of pids) {
-    if (system === 'win32') await taskkill(pid);
-    else
-      for (const one of [pid, ...(await descendantsOf(pid, system))]) for (const id of [one, -one]) kill(id, 'SIGKILL');
+  const roots = [...pids];
+  if (system === 'win32') {
+    for (const pid of roots) await taskkill(pid);
+    return;
+  }
+  if (roots.length === 0) return;
+  for (const pid of [...roots, ...(await descendantsOf(roots, system))]) {
+    kill(pid, 'SIGKILL');
+    kill(-pid, 'SIGKILL');
   }
 }
 
@@ -44,12 +52,17 @@ export function killByEnvironment(matches: (environment: string) => boolean): vo
   }
 }
 
-export async function descendantsOf(root: number, system = SYSTEM): Promise<number[]> {
-  const parents = await (system === 'linux' ? parentsHere() : parentsByPs());
-  const found = new Set([root]);
-  for (const pid of found) for (const [child, parent] of parents) if (parent === pid) found.add(child);
-  found.delete(root);
-  return [...found];
+export async function descendantsOf(roots: readonly number[], system = SYSTEM): Promise<number[]> {
+  const children = new Map<number, number[]>();
+  for (const [child, parent] of await (system === 'linux' ? parentsHere() : parentsByPs())) {
+    const siblings = children.get(parent);
+    if (siblings) siblings.push(child);
+    else children.set(parent, [child]);
+  }
+  const tree = new Set(roots);
+  for (const pid of tree) for (const child of children.get(pid) ?? []) tree.add(child);
+  for (const root of roots) tree.delete(root);
+  return [...tree];
 }
 
 type Parents = readonly (readonly [pid: number, parent: number])[];

@@ -47,6 +47,7 @@ export type TestSeeds = ControlPlane & {
   store: WorldStore;
   act: Actor;
   seeds: WorldSeeds;
+  randomPasswords: RandomPasswords;
   warnings: string[];
 };
 
@@ -75,7 +76,7 @@ export async function openSeeds(
   });
   const randomPasswords = await RandomPasswords.open(undefined);
   const seeds = worldSeeds({ ...options, store: wrapStore(store), randomPasswords });
-  return { ...core, store, act: systemActor(store.view.root, 'api'), seeds, warnings };
+  return { ...core, store, act: systemActor(store.view.root, 'api'), seeds, randomPasswords, warnings };
 }
 
 /** The text of an exported world. */

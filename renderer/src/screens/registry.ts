@@ -82,7 +82,7 @@ const entries = {
     path: '/pipelines',
     help: 'guides/run-a-pipeline',
     title: 'Pipelines',
-    needs: 'all',
+    needs: 'environment.view',
     icon: GitBranch,
     letter: 'p',
   },

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import express, { type Request, type Router } from 'express';
 import type { JsonObject } from '../../model/json.ts';
 import { docsPage } from './docs-page.ts';
+import { type DocumentAddresses, DocumentStore } from './document-store.ts';
 
 export interface DocsOptions {
   /** Creates the document, once for all clients. */
@@ -16,14 +16,12 @@ export interface DocsOptions {
 export function docsRouter({ document, addresses, assetsDir }: DocsOptions): Router {
   // Strict: relative addresses on the page would be wrong after a trailing slash.
   const router = express.Router({ caseSensitive: true, strict: true });
-  let text: DocumentText | undefined;
+  const documents = new DocumentStore(document);
   router.get('/openapi.json', (request, response) => {
-    text ??= new DocumentText(document);
-    const used = addresses(request);
-    const tag = text.tag(used);
+    const { tag, body } = documents.read(addresses(request));
     response.set({ 'Cache-Control': 'no-cache', ETag: tag });
     if (hasTag(request, tag)) response.status(304).end();
-    else response.type('json').send(text.read(used));
+    else response.type('json').send(body);
   });
   router.get('/docs', (request, response) => {
     response
@@ -58,45 +56,4 @@ function contentPolicy(gatewayUrl: string): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
-}
-
-/** The addresses of the platform for a reader of the document, without trailing slashes. */
-export interface DocumentAddresses {
-  /** `{base_url}` */
-  baseUrl: string;
-  /** `{gateway_url}` */
-  gatewayUrl: string;
-}
-
-/** Placeholders for the addresses, the only part that differs between readers. The host name cannot exist (RFC 6761). */
-const PLACEHOLDERS = { baseUrl: 'http://base-url.invalid', gatewayUrl: 'http://gateway-url.invalid' };
-
-/** The document as JSON. Creating it is slow, so it is created once and the addresses are filled in per reader. */
-class DocumentText {
-  readonly #text: string;
-  readonly #hash: string;
-
-  constructor(make: (addresses: DocumentAddresses) => JsonObject) {
-    this.#text = JSON.stringify(make(PLACEHOLDERS));
-    this.#hash = hashOf(this.#text);
-  }
-
-  /** The entity tag (RFC 9110, 8.8.3) of the result of `read`. */
-  tag({ baseUrl, gatewayUrl }: DocumentAddresses): string {
-    return `"${hashOf([this.#hash, baseUrl, gatewayUrl].join(' '))}"`;
-  }
-
-  read({ baseUrl, gatewayUrl }: DocumentAddresses): string {
-    return this.#text
-      .replaceAll(PLACEHOLDERS.baseUrl, () => withinJson(baseUrl))
-      .replaceAll(PLACEHOLDERS.gatewayUrl, () => withinJson(gatewayUrl));
-  }
-}
-
-function withinJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
-}
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
 }

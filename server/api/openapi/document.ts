@@ -7,7 +7,7 @@ import { PREFIX } from '../routes/security.ts';
 import { controlPlaneTables } from '../routes/tables.ts';
 import { namingOf } from '../routes/type-naming.ts';
 import { namedSchemas } from '../schemas/parts.ts';
-import type { DocumentAddresses } from './docs-routes.ts';
+import type { DocumentAddresses } from './document-store.ts';
 import { jsonSchemasOf, ref } from './json-schema.ts';
 import { documentedPaths, errorResponse, parametersOf, pathsOf, refusalsOf, type SchemaOf } from './operation.ts';
 import { typeSchemas } from './type-schemas.ts';

@@ -56,8 +56,8 @@ export const seedRoutes = defineRoutes('Seeds', {
     summary: 'Export the world or one organization as a seed document',
     description:
       'Returns YAML, or JSON if the Accept header prefers it. Passwords, values of secrets and credentials of ' +
-      'providers are replaced by `<not exported>`; applying the document keeps the stored ones. Applying the document to the same ' +
-      'world has no effect.',
+      'providers are replaced by `<not exported>`; applying the document keeps the stored ones, and gives new users random ' +
+      'passwords. Applying the document to the same world has no effect.',
     isStrict: true,
     query: {
       scope: text('Path of an organization: names from the root organization down', {

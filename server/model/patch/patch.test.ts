@@ -145,6 +145,19 @@ describe('editable properties (D-090, D-092, D-093, D-095)', () => {
 });
 
 describe('a patch of a record with a long array', () => {
+  it('is limited for copies that multiply, with 400', () => {
+    const copies = Array.from({ length: 30 }, (_, index) => ({
+      op: 'copy',
+      from: '/properties/config',
+      path: `/properties/config/k${index}`,
+    }));
+    const run = () => patched({ op: 'add', path: '/properties/config', value: {} }, ...copies);
+    expect(failure(run)).toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/^operation 17 \(\/properties\/config\/k16\): copies more than 100000 members/),
+      details: [{ pointer: '/properties/config/k16' }],
+    });
+  });
   const long = { ...written, tags: Array.from({ length: 300_000 }, () => '') };
   const applied = (operation: JsonObject, times: number) =>
     applyPatch(long, shownAs(long), parsePatch(Array.from({ length: times }, () => operation)), rules);

@@ -9,6 +9,9 @@ import { segmentsOf } from './pointer.ts';
 /** Elements of arrays that inserts and removals before the end may copy in total: about a quarter of a second. */
 const MAX_SHIFTED = 100_000_000;
 
+/** Members and elements that copies may add in total. Copies of copies would otherwise multiply a few bytes to millions of values. */
+const MAX_COPIED_VALUES = 100_000;
+
 // A CommonJS package: unbundled, as in tests of the window, it only has a default export.
 const { applyOperation, JsonPatchError } = jsonPatch;
 
@@ -100,11 +103,11 @@ export function applyPatch(
 ): JsonObject {
   const document = { ...written };
   const own = ownedParts(document);
-  let [carried, shifted] = [0, 0];
+  let [carried, copiedValues, shifted] = [0, 0, 0];
   operations.forEach((sent, index) => {
     const operation = rules.rewrite?.(sent, document) ?? sent;
-    const refuse = (reason: string): never => {
-      throw new PlatformError(422, `operation ${index} (${operation.path}): ${reason}`, {
+    const refuse = (reason: string, status: 400 | 422 = 422): never => {
+      throw new PlatformError(status, `operation ${index} (${operation.path}): ${reason}`, {
         details: [{ pointer: operation.path, message: reason }],
       });
     };
@@ -112,11 +115,14 @@ export function applyPatch(
     const problem = readOnlyProblem(operation, rules) ?? unreadableProblem(operation, rules);
     if (problem) refuse(problem);
     const { value, isCarried } = placedBy(operation, document);
-    const { depth, size } = measure(value);
+    const { depth, size, values } = measure(value);
     if (segmentsOf(operation.path).length + depth > MAX_JSON_DEPTH)
       refuse(`nests deeper than ${MAX_JSON_DEPTH} levels`);
     // A few copies of copies would fill all memory.
     if (isCarried) carried += size;
+    if (operation.op === 'copy') copiedValues += values;
+    if (copiedValues > MAX_COPIED_VALUES)
+      refuse(`copies more than ${MAX_COPIED_VALUES} members and elements in total; split the patch`, 400);
     if (carried > MAX_RECORD_SIZE) refuse('moves and copies more than the maximum size of a record');
     shifted += shiftedBy(operation, document);
     if (shifted > MAX_SHIFTED) refuse('inserts and removes too much within long arrays');

@@ -96,6 +96,14 @@ function isPlainPath(resource: string): boolean {
   }
 }
 
+/** Longest host name (RFC 1035) with a port. */
+const MAX_HOST_CHARACTERS = 253 + ':65535'.length;
+
+/** Can a text stand between `//` and `/` of an address that clients can parse? */
+function isHost(text: string): boolean {
+  return !/[\s/\\?#@%]/.test(text) && URL.canParse(`http://${text}`);
+}
+
 export const endpointProperties = z.strictObject({
   resource: z
     .string()
@@ -105,7 +113,7 @@ export const endpointProperties = z.strictObject({
     .describe('Path below the API, not used by another endpoint of it; required unless hosts are set')
     .register(formFacts, { label: 'Path', order: 1 }),
   hosts: z
-    .array(z.string().regex(/^[^\s/]+$/, 'must be a host name'))
+    .array(z.string().max(MAX_HOST_CHARACTERS).refine(isHost, 'must be a host name, with or without a port'))
     .optional()
     .describe('Host names that lead to this endpoint; not a name of the platform itself'),
   implementation_type: z.enum(['lambda', 'container']).register(formFacts, { label: 'Target type', order: 2 }),

@@ -83,6 +83,22 @@ describe('each failure of D-139 has its own outcome and message', () => {
     expect(failureOf(await bed.run('exports.run = 5'))).toBe("load: handler 'run' is a number, not a function");
   });
 
+  it('a handler that is named like a member that every object or function inherits is not there', async () => {
+    for (const [code, handler] of [
+      ['exports.run = () => 1', 'constructor'],
+      ['exports.run = () => 1', 'toString'],
+      ['module.exports = new (class { run() { return 1; } })()', 'constructor'],
+      ['export const run = () => 1; export default { run }', 'hasOwnProperty'],
+    ] as const) {
+      const invocation = await bed.invoke(bed.lambda(code, { handler }));
+      expect(failureOf(invocation)).toContain(
+        `load: handler '${handler}' is not exported by index.js; its exports are run`,
+      );
+    }
+    const own = bed.lambda('exports.constructor = () => "own"', { handler: 'constructor' });
+    expect(resultOf(await bed.invoke(own))).toBe('own');
+  });
+
   it('a syntax error names its line and column, in either kind of module', async () => {
     expect(failureOf(await bed.run('exports.run = () => {\n  const x = ;\n}'))).toBe(
       "load: syntax error in index.js, line 2, column 13: Unexpected token ';' in: const x = ;",

@@ -1,3 +1,9 @@
+import { PipelineError } from './pipeline-error.ts';
+
+/** Characters that variables within variables may add in total; each mention counts as some. */
+const MAX_EXPANDED_CHARACTERS = 10_000_000;
+const CHARACTERS_PER_MENTION = 100;
+
 /** A value as a definition, a project or the server gives it. */
 export interface VariableValue {
   value: string;
@@ -17,9 +23,13 @@ export function asVariables(
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, ...how }]));
 }
 
-/** Each with those put in that its value mentions; `$$` is a `$`. One that mentions itself, by whatever way, is empty there. */
+/**
+ * Each with those put in that its value mentions; `$$` is a `$`. One that mentions itself, by whatever way, is empty there.
+ * Throws PipelineError if variables multiply, as `$B$B` in `A`, `$C$C` in `B` and so on do.
+ */
 export function expanded(variables: Variables): Record<string, string> {
   const known = new Map<string, string>();
+  let characters = 0;
   const textOf = (name: string, asking: readonly string[]): string => {
     const found = known.get(name);
     if (found !== undefined) return found;
@@ -28,7 +38,16 @@ export function expanded(variables: Variables): Record<string, string> {
     const value = variable.isRaw
       ? variable.value
       : variable.value.replace(NAME, (whole, braced, bare) => {
-          return whole === '$$' ? '$' : textOf(braced ?? bare, [...asking, name]);
+          if (whole === '$$') return '$';
+          const text = textOf(braced ?? bare, [...asking, name]);
+          characters += CHARACTERS_PER_MENTION + text.length;
+          if (characters > MAX_EXPANDED_CHARACTERS) {
+            throw new PipelineError(
+              `variable '${asking[0] ?? name}' and the variables in its value multiply to more than ${MAX_EXPANDED_CHARACTERS} ` +
+                'characters. Mention fewer variables in it.',
+            );
+          }
+          return text;
         });
     // What is empty only because of who asked may have a value for another one.
     if (asking.length === 0) known.set(name, value);

@@ -6,6 +6,8 @@ import { type Json, jsonIn } from '../../model/json.ts';
 import { withoutTrailing } from '../../model/without-trailing.ts';
 
 const TIMEOUT_MS = 30_000;
+/** Longest part of an error message of another platform that is repeated. */
+const MAX_REASON_CHARACTERS = 500;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 type LinkLocal = NonNullable<OutgoingRequest['linkLocal']>;
@@ -106,7 +108,8 @@ export class Platform {
         `${this.metaUrl} rejects these credentials. Give the credentials of an account on that platform.`,
       );
     if (status >= 400) {
-      const said = refusalSchema.safeParse(jsonIn(text)).data?.message ?? 'no reason given';
+      const said =
+        refusalSchema.safeParse(jsonIn(text)).data?.message.slice(0, MAX_REASON_CHARACTERS) ?? 'no reason given';
       const means = status === 404 || status === 403 || status === 409 ? status : status < 500 ? 400 : 502;
       throw new PlatformError(means, `${request} failed with ${status}: ${said}`);
     }

@@ -13,7 +13,7 @@ let mine: Tenant;
 let theirs: Tenant;
 /** Returns the response of the real platform, or another one. */
 let between: Server;
-let upset: ((method: string, path: string) => number | string | undefined) | undefined;
+let upset: ((method: string, path: string) => number | string | { message: string } | undefined) | undefined;
 
 beforeAll(async () => {
   [here, there] = await Promise.all([startPlatform(), startPlatform({ typePrefix: 'Acme' })]);
@@ -24,6 +24,7 @@ beforeAll(async () => {
     const fault = upset?.(req.method ?? '', req.url ?? '');
     if (fault === 0) return void res.destroy();
     if (typeof fault === 'number') return void res.writeHead(fault, { 'content-type': 'application/json' }).end('{}');
+    if (typeof fault === 'object') return void res.writeHead(500).end(JSON.stringify(fault));
     if (typeof fault === 'string') return void res.end(fault);
     const { authorization = '', 'content-type': type } = req.headers;
     const reply = await fetch(`${there.emulator.baseUrl}${req.url}`, {
@@ -269,6 +270,12 @@ describe('A pull', () => {
     ['a page', () => '<html>', 502, /unexpected response/],
     ['a broken connection', (_, path) => (path.includes('/apis') ? 0 : undefined), 502, /incomplete/],
     ['a fault', (_, path) => (path.includes('/apis') ? 500 : undefined), 502, /failed with 500/],
+    [
+      'a fault with a long message',
+      (_, path) => (path.includes('/apis') ? { message: 'x'.repeat(100_000) } : undefined),
+      502,
+      /failed with 500: x{500}$/,
+    ],
     ['a no', () => 401, 400, /rejects these credentials/],
   ])('that is answered with %s is a sentence, and changes nothing', async (_, fault, expected, sentence) => {
     const { newest } = (

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
+import { notSaved } from '../../storage/files/append-file.ts';
 import { readSecret, writeSecret } from '../../storage/files/secret-file.ts';
 import { hashPassword, RANDOM_N, verifyPassword } from './passwords.ts';
 
@@ -26,12 +27,19 @@ export class RandomPasswords {
     return new RandomPasswords((await readSecret(file, keptSchema)) ?? {}, file);
   }
 
+  /** Throws PlatformError 503 if the password cannot be saved. */
   async draw(user: string): Promise<string> {
     const known = this.#passwords.get(user);
     if (known !== undefined) return known;
     const drawn = randomBytes(PASSWORD_BYTES).toString('base64url');
     this.#passwords.set(user, drawn);
-    if (this.#file !== undefined) await writeSecret(this.#file, Object.fromEntries(this.#passwords));
+    if (this.#file === undefined) return drawn;
+    try {
+      await writeSecret(this.#file, Object.fromEntries(this.#passwords));
+    } catch (error) {
+      this.#passwords.delete(user);
+      throw notSaved(`the random password of user '${user}'`, this.#file, error);
+    }
     return drawn;
   }
 

@@ -140,6 +140,12 @@ class Application {
   async #written(node: SeedNode, stored: StoredResource | undefined): Promise<JsonObject | undefined> {
     if (!node.properties) return undefined;
     const referring = this.#referring(node, (found) => this.#idOf(found));
+    if (!stored) {
+      // A user who is created without a password gets a random one.
+      for (const name of hashedProperties(typeOfWord(node.word))) {
+        if (referring[name] === NOT_EXPORTED) delete referring[name];
+      }
+    }
     const whole = replaceSecrets(typeOfWord(node.word), referring, (value, path) => {
       if (value !== NOT_EXPORTED) return value;
       const kept = stored && storedSecret(stored.properties, referring, path);
@@ -215,7 +221,7 @@ async function blaming<T>(seed: Seed, node: SeedNode, actor: () => Promise<T>): 
   try {
     return await actor();
   } catch (cause) {
-    if (!(cause instanceof PlatformError) || cause.status === 500) throw cause;
+    if (!(cause instanceof PlatformError) || cause.status >= 500) throw cause;
     const [detail] = cause.details ?? [];
     const within = detail ? segmentsOf(detail.pointer) : [];
     throw seed.errorAt([...node.path, ...within], detail?.message ?? cause.message, cause);

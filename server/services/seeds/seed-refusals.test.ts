@@ -145,7 +145,13 @@ describe('a seed file', () => {
       { length: 12 },
       (_, at) => `l${at}: &l${at} [${Array(9).fill(at ? `*l${at - 1}` : 'x')}]`,
     );
-    await expect(readSeed(await file(`format: 1\n${levels.join('\n')}`))).rejects.toThrow(/aliases cannot be expanded/);
+    await expect(readSeed(await file(`format: 1\n${levels.join('\n')}`))).rejects.toThrow(
+      /:8: its aliases expand to more than 1000000/,
+    );
+    const chain = Array.from({ length: 1001 }, (_, index) => `x${index + 1}: &x${index + 1} [*x${index}]`);
+    await expect(readSeed(await file(`format: 1\nx0: &x0 []\n${chain.join('\n')}`))).rejects.toThrow(
+      /1003: it has more than 1000 aliases/,
+    );
   });
 
   it('must be readable text', async () => {

@@ -17,6 +17,12 @@ const apply = (body: string, query = '', type = YAML) =>
 const exported = (query = '', headers: Record<string, string> = {}) =>
   send('GET', inspect(`/export${query}`), { auth, headers });
 
+/** A document in which each list contains the one before. */
+function aliasChain(length: number): string {
+  const lists = Array.from({ length }, (_, index) => `x${index + 1}: &x${index + 1} [*x${index}]`);
+  return `format: 1\nx0: &x0 []\n${lists.join('\n')}`;
+}
+
 describe('a document that is made to exhaust the platform', () => {
   it.each([
     ['deep YAML lists', YAML, () => '['.repeat(5_000_000), 'nested deeper than 100 levels'],
@@ -133,6 +139,15 @@ describe('POST {base_url}/inspect/apply', () => {
     ['half a document', '{"format": 1', 'application/json', '', 400],
     ['another format', 'format: 2', YAML, '', 400],
     ['an alias bomb', `format: 1\nx: &x [1]\ny: [${Array(2000).fill('*x')}]`, YAML, '', 400],
+    ['a chain of 3,000 aliases', aliasChain(3000), YAML, '', 400],
+    ['a chain of aliases deeper than the limit of nesting', aliasChain(900), YAML, '', 400],
+    [
+      '900 aliases of a large list',
+      `format: 1\norgs: { a: { properties: { x: &x [${'1,'.repeat(2_000)}], y: [${Array(900).fill('*x')}] } } }`,
+      YAML,
+      '',
+      400,
+    ],
     ['a file of the server', 'format: 1\norgs: { a: { lambdas: { l: { codeFile: /etc/hostname } } } }', YAML, '', 400],
     ['a mistyped parameter', 'format: 1', YAML, '?dryrun=true', 400],
     ['an unclear parameter', 'format: 1', YAML, '?dryRun=yes', 400],

@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, memberOf } from '../../model/json.ts';
 
-/** Placeholder in a document for a value that cannot be read; applying it keeps the stored value. */
+/** Placeholder in a document for a value that cannot be read; applying it keeps the stored value. A new user gets a random password. */
 export const NOT_EXPORTED = '<not exported>';
 
 /**

@@ -3,8 +3,12 @@ import type { Json, JsonObject } from '../../model/json.ts';
 import { NOT_EXPORTED } from './seed-secrets.ts';
 
 const HEAD = `# Resources of a platform by type and name, from the root organization down. Resources refer to each other by name or
-# path. To create or update these resources in a world, apply this file; ${NOT_EXPORTED} keeps the stored value.
+# path. To create or update these resources in a world, apply this file. ${NOT_EXPORTED} keeps the stored value; a new
+# user gets a random password.
 `;
+
+/** Characters other than the line feed that readers take for a line break or for the beginning of a file. */
+const LINE_BREAKS = /[\r\u0085\u2028\u2029\ufeff]/g;
 
 /** Maximum length of a list on one line. */
 const MAX_LINE_CHARACTERS = 80;
@@ -48,6 +52,9 @@ function* yamlMembers(members: Iterable<[string, Json | Parts]>, indent: string)
 function yamlOfMember(key: string, value: Json): string {
   const yaml = new Document({ [key]: value }, { aliasDuplicateObjects: false });
   visit(yaml, {
+    Scalar(_key, node) {
+      if (typeof node.value === 'string' && needsEscapes(node.value)) node.type = 'QUOTE_DOUBLE';
+    },
     Collection(_key, node) {
       if (node === yaml.contents) return;
       const values = isMap(node) ? node.items.map(({ value }) => value) : node.items;
@@ -55,7 +62,8 @@ function yamlOfMember(key: string, value: Json): string {
       if (isShort && values.every(isWord) && JSON.stringify(node).length <= MAX_LINE_CHARACTERS) node.flow = true;
     },
   });
-  return yaml.toString({ lineWidth: 0, flowCollectionPadding: false });
+  const text = yaml.toString({ lineWidth: 0, flowCollectionPadding: false });
+  return text.replace(LINE_BREAKS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function isWord(value: unknown): boolean {
@@ -81,7 +89,15 @@ function* jsonMembers(members: Iterable<[string, Json | Parts]>, indent: string)
   yield `\n${indent}}`;
 }
 
-/** Indents lines. It changes no value: a text in JSON has no line breaks, and one in YAML is read without its indentation. */
+/** Can a text be lost when YAML folds lines or trims white space? */
+function needsEscapes(text: string): boolean {
+  return text.trim() === '' || text.search(LINE_BREAKS) >= 0;
+}
+
+/**
+ * Indents lines. It changes no value: a text in JSON has no `\n`, and one in YAML is read without its indentation. (The flag `m` of
+ * patterns takes other characters for line breaks, which JSON can contain.)
+ */
 function indented(text: string, indent: string): string {
-  return indent === '' ? text : text.replace(/^(?=.)/gm, indent);
+  return indent === '' ? text : text.replace(/(^|\n)(?=[^\n])/g, `$1${indent}`);
 }

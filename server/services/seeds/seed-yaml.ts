@@ -1,10 +1,7 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import { pointerTo } from '../../model/patch/pointer.ts';
-import { faultOfYaml } from '../../model/yaml-limits.ts';
+import { faultOfAliases, faultOfYaml } from '../../model/yaml-limits.ts';
 import { SeedError } from './seed-error.ts';
-
-/** Aliases that may be expanded while reading: plenty for people, too few for a bomb. */
-const MAX_ALIASES = 1000;
 
 export interface SeedDocument {
   file: string;
@@ -28,6 +25,8 @@ export function parseSeedDocument(file: string, text: string): SeedDocument {
 
   const [fault] = [...document.errors, ...document.warnings];
   if (fault) throw new SeedError({ file, line: lineAt(fault.pos[0]) }, `not well-formed YAML: ${fault.message}`, fault);
+  const excess = faultOfAliases(document.contents);
+  if (excess) throw new SeedError({ file, line: lineAt(excess.offset) }, excess.reason);
   visit(document, {
     Pair(_index, { key }) {
       if (!isScalar(key) || key.value !== '__proto__') return;
@@ -55,20 +54,8 @@ export function parseSeedDocument(file: string, text: string): SeedDocument {
 
   return {
     file,
-    content: contentOf(),
+    content: document.toJS({ maxAliasCount: -1 }),
     errorAt: (path, reason, cause) =>
       new SeedError({ file, line: lineAt(offsetOf(path)), pointer: pointerTo(path) }, reason, cause),
   };
-
-  function contentOf(): unknown {
-    try {
-      return document.toJS({ maxAliasCount: MAX_ALIASES });
-    } catch (cause) {
-      throw new SeedError(
-        { file },
-        `its aliases cannot be expanded: ${cause instanceof Error ? cause.message : cause}`,
-        cause,
-      );
-    }
-  }
 }

@@ -11,6 +11,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { FailureNote } from '../../components/empty-state.tsx';
 import { Switch } from '../../components/fields.tsx';
 import { Progress } from '../../components/meter.tsx';
+import { DeletedAccounts } from './deleted-accounts.tsx';
 import { DifferenceList, totalText } from './difference-list.tsx';
 import { type ImportKind, type ImportOutcome, importFile, kindOf } from './import-file.ts';
 
@@ -135,6 +136,7 @@ function Outcome({ outcome, isNothing }: { outcome: ImportOutcome; isNothing: bo
           {hidden.length > 5 && ' ...'}).
         </p>
       )}
+      <DeletedAccounts difference={outcome} direction="to-come" />
       {runs.length > 0 && <ExecutableCode runs={runs} />}
       <div className="-mx-4 mt-2 max-h-64 overflow-auto border-y border-line">
         <DifferenceList difference={outcome} direction="to-come" />

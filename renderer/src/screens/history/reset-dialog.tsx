@@ -7,6 +7,7 @@ import { toastCommit } from '../../api/undo.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Select } from '../../components/fields.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
+import { DeletedAccounts } from './deleted-accounts.tsx';
 import { DifferenceList, totalText } from './difference-list.tsx';
 
 const SEEDS = [
@@ -53,6 +54,7 @@ export function ResetDialog({ onClose }: { onClose(): void }) {
           <p className="mt-3 font-medium">
             {count === 0 ? 'No changes: the world is already in this state.' : `${totalText(data, 'to-come')}.`}
           </p>
+          <DeletedAccounts difference={data} direction="to-come" />
           {count > 0 && (
             <div className="-mx-4 mt-2 max-h-64 overflow-auto border-y border-line">
               <DifferenceList difference={data} direction="to-come" />

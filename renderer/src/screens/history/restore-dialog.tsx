@@ -4,6 +4,7 @@ import { toastCommit } from '../../api/undo.ts';
 import { counted } from '../../components/amounts.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Pending } from '../../components/pending.tsx';
+import { DeletedAccounts } from './deleted-accounts.tsx';
 import { DifferenceList, totalText } from './difference-list.tsx';
 import { type Since, useDifference } from './use-commits.ts';
 
@@ -52,6 +53,7 @@ export function RestoreDialog({ to, onClose, onRestored }: RestoreDialogProps) {
             <span className="font-medium">{totalText(data, 'back')}.</span> The restore is one new commit, which you can
             undo. Leads, results, keys and tokens are kept.
           </p>
+          <DeletedAccounts difference={data} direction="back" />
           <div className="-mx-4 mt-3 max-h-72 overflow-auto border-y border-line">
             <DifferenceList difference={data} direction="back" since={to} />
           </div>

@@ -43,6 +43,8 @@ interface UnmatchedForm {
 const MAX_SAID = 200;
 /** The organization of the demo world (fixtures/worlds/demo.yaml). */
 const DEMO = 'demo';
+/** The path of the endpoint of the demo's contact form, within its API. */
+const CONTACT = '/lead';
 
 export function useTour(): Tour {
   const orgs = useWorld<PlatformRecord[]>('/orgs', { expand: true }).data;
@@ -54,11 +56,15 @@ export function useTour(): Tour {
   const runs = useRead(keys.pipelines, '/inspect/pipelines').data ?? [];
   const engine = usePlatformStatus().data?.engines[0];
 
-  const form = hasDemo
-    ? lambdas.find(({ properties }) => memberOf(properties.env, 'CRM_OID') !== undefined)
-    : undefined;
+  const implementationOf = ({ properties }: PlatformRecord) =>
+    lambdas.find(({ id }) => id === referenceId(properties.implementation_id));
+  // The contact form of the demo stays the form when its variables are broken; otherwise any lambda that knows a CRM is.
+  const contact = endpoints.find((endpoint) => endpoint.properties.resource === CONTACT && implementationOf(endpoint));
+  const form = contact
+    ? implementationOf(contact)
+    : (hasDemo && lambdas.find(({ properties }) => memberOf(properties.env, 'CRM_OID') !== undefined)) || undefined;
   const formUrl = urlOf(
-    endpoints.find(({ properties }) => form && referenceId(properties.implementation_id) === form.id),
+    contact ?? endpoints.find(({ properties }) => form && referenceId(properties.implementation_id) === form.id),
   );
   const published = runs
     .find(({ state, appUrl }) => state === 'success' && appUrl !== undefined)
@@ -114,7 +120,9 @@ async function sendForm(formUrl: string | undefined): Promise<UnmatchedForm | un
   if (status >= 400) return { executionId, message: `the response was ${status}: ${body.slice(0, MAX_SAID)}` };
   const leads = await load('/inspect/leads', { execution: executionId });
   if (leads.length > 0) return undefined;
-  return { executionId, message: 'the lambda ran, but did not send a lead' };
+  const [rejected] = await load('/inspect/leads', { execution: executionId, refused: true });
+  const reason = rejected?.refused ? `the CRM rejected it (${rejected.refused.message})` : 'no lead was sent';
+  return { executionId, message: `the response was ${status}, but ${reason}` };
 }
 
 function showFormOutcome(stray: UnmatchedForm | undefined): void {

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { PipelineApp, PipelineDeployment, PipelineRun } from '../../../../server/model/pipeline-run.ts';
+import { useSeesAll } from '../../api/permissions.tsx';
 import { Duration, Time } from '../../components/amount.tsx';
 import { Copy } from '../../components/copy.tsx';
 import { type Condition, State } from '../../components/state.tsx';
@@ -83,10 +84,15 @@ function Chapter({ title, is, word, children }: ChapterProps) {
 }
 
 function MergeRequest({ run: { project, mergeRequest, branch } }: { run: PipelineRun }) {
+  const seesProjects = useSeesAll();
   const found = useScmProject(project.id)?.merge_requests.find(({ iid }) => iid === mergeRequest?.iid);
   if (!mergeRequest) return null;
   return (
-    <Chapter title="Merge request" is={found ? 'ok' : 'idle'} word={found?.state ?? 'deleted'}>
+    <Chapter
+      title="Merge request"
+      is={found ? 'ok' : 'idle'}
+      word={found?.state ?? (seesProjects ? 'deleted' : 'state not shown')}
+    >
       <a className="link" href={found?.web_url ?? mergeRequest.url} target="_blank" rel="noreferrer">
         !{mergeRequest.iid} {found?.title}
       </a>
@@ -175,11 +181,12 @@ function Published({ deployment: { published } }: { deployment: PipelineDeployme
 
 /** What the mock GitLab received, always shown as text. */
 function Note({ run, deployment }: { run: PipelineRun; deployment: PipelineDeployment }) {
+  const seesProjects = useSeesAll();
   const project = useScmProject(run.project.id);
   const { noteId, isEnvironmentTold } = deployment;
   const note = project?.merge_requests.flatMap(({ notes }) => notes).find(({ id }) => id === noteId);
   const environment = project?.environments.find(({ name }) => name === `review/${run.branch}`);
-  if (deployment.problem !== undefined || deployment.action === 'stop') return null;
+  if (!seesProjects || deployment.problem !== undefined || deployment.action === 'stop') return null;
   return (
     <>
       <Chapter

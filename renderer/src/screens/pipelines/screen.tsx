@@ -1,5 +1,6 @@
 import { Play } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
+import { useSeesAll } from '../../api/permissions.tsx';
 import { Duration, Time } from '../../components/amount.tsx';
 import { Button } from '../../components/button.tsx';
 import { Copy } from '../../components/copy.tsx';
@@ -67,10 +68,14 @@ const COLUMNS: readonly GridColumn<RunSummary>[] = [
 /** Beside a run, which says the others. */
 const COLUMNS_BESIDE = COLUMNS.filter(({ id }) => id !== 'project' && id !== 'outcome');
 
-/** Projects above the runs of their pipelines: from the branch to the app behind an address. */
+/**
+ * The runs of pipelines that deploy to an environment that the user may view; for those who view the whole platform also other runs, and
+ * the projects above them.
+ */
 export default function PipelinesScreen() {
   const [{ sel, scope, q = '', show = 'all', project }, change] = useSearch();
   const runs = useRuns(scope);
+  const seesProjects = useSeesAll();
   const everywhere = useRuns().data ?? NONE;
   const all = runs.data ?? NONE;
   const rows = useMemo(() => all.filter((run) => isWanted(run, { q, show, project })), [all, q, show, project]);
@@ -104,7 +109,7 @@ export default function PipelinesScreen() {
       above={
         <>
           <FailureNote error={starting.error} className="mx-4 my-2" />
-          <ProjectsTable runs={everywhere} sample={sample} />
+          {seesProjects && <ProjectsTable runs={everywhere} sample={sample} />}
         </>
       }
       name="pipeline-runs"

@@ -4,6 +4,7 @@ import type { AnswerOf } from '../../../../server/api/routes/route.ts';
 import type { PipelineRun } from '../../../../server/model/pipeline-run.ts';
 import { useChange } from '../../api/change.ts';
 import { load, send } from '../../api/client.ts';
+import { useSeesAll } from '../../api/permissions.tsx';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
 
@@ -46,9 +47,9 @@ function useCommit(): number {
   return dataUpdatedAt;
 }
 
-/** What the mock GitLab stores for a project. */
+/** What the mock GitLab stores for a project; undefined for users who may not view the whole platform. */
 export function useScmProject(id: number): ScmProjectView | undefined {
-  const { data } = useRead(keys.pipelines, '/inspect/scm');
+  const { data } = useRead(keys.pipelines, '/inspect/scm', {}, { enabled: useSeesAll() });
   return data?.projects.find((project) => project.id === id);
 }
 

@@ -10,6 +10,7 @@ import { acceptTypeScript, isTypeScript, TypeScriptError, withoutTypes } from '.
 
 // Captured at start, because a lambda may replace the globals of its own process.
 const { apply } = Reflect;
+const BUILT_IN = [Object.prototype, Function.prototype];
 
 /** Errors of `require` after which `import` is tried: only `import` asks where `offerModules` has it look. */
 const IMPORTED = new Set<unknown>(['ERR_REQUIRE_ASYNC_MODULE', 'ERR_REQUIRE_ESM', 'ERR_MODULE_NOT_FOUND']);
@@ -39,7 +40,7 @@ function handlerIn(exported: unknown, exportName: string, path: string): Handler
   const owners = [exported];
   for (let depth = 1; depth <= DEFAULTS_DEEP; depth += 1) owners.push(memberOf(owners.at(-1), 'default'));
   for (const owner of owners) {
-    const member = memberOf(owner, exportName);
+    const member = exportIn(owner, exportName);
     if (typeof member === 'function') return handlerOf(member, owner);
     if (member !== undefined)
       throw new HandlerMissing(`handler '${exportName}' is ${withArticle(typeof member)}, not a function`);
@@ -64,6 +65,16 @@ function handlerIn(exported: unknown, exportName: string, path: string): Handler
   throw new HandlerMissing(
     `handler '${exportName}' is not exported by ${file}; ${known}: export it under that name, or change the lambda's property 'handler'`,
   );
+}
+
+/** The export with a name. Members that every object or function inherits, such as `constructor`, are no exports. */
+function exportIn(owner: unknown, name: string): unknown {
+  const member = memberOf(owner, name);
+  const isInherited =
+    name === 'constructor' && isHolder(owner)
+      ? !Object.hasOwn(owner, name)
+      : BUILT_IN.some((prototype) => Object.getOwnPropertyDescriptor(prototype, name)?.value === member);
+  return isInherited ? undefined : member;
 }
 
 function handlerOf(member: object, owner: unknown): Handler {

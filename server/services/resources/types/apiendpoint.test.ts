@@ -158,6 +158,12 @@ describe('the properties of an endpoint (D-060)', () => {
     ['/properties/whitelist/0', { whitelist: ['localhost'] }, 'must be an address or a CIDR range'],
     ['/properties/whitelist/0', { whitelist: ['10.0.0.300'] }, 'must be an address or a CIDR range'],
     ['/properties/hosts/0', { hosts: ['https://a.example/'] }],
+    ['/properties/hosts/1', { hosts: ['a.example', '%zz'] }, 'must be a host name'],
+    ['/properties/hosts/0', { hosts: ['?a=b#c'] }, 'must be a host name'],
+    ['/properties/hosts/0', { hosts: ['user@a.example'] }, 'must be a host name'],
+    ['/properties/hosts/0', { hosts: ['a.example:99999'] }, 'must be a host name'],
+    ['/properties/hosts/0', { hosts: ['[1'] }, 'must be a host name'],
+    ['/properties/hosts/0', { hosts: ['a'.repeat(300)] }],
     ['/properties/colour', { colour: 'red' }, 'is not a known member'],
   ])('refuses at %s: %j', async (pointer, change, said?: string) => {
     expect(await post(await makeApi(), toLambda(change))).toMatchObject(refusal(400, pointer, said));
@@ -169,6 +175,7 @@ describe('the properties of an endpoint (D-060)', () => {
     { plugins: { acmeSecurity: { enabled: true, users: [], groups: [UNKNOWN_ID], note: 1 } } },
     { whitelist: ['10.0.0.1', 'fd00::/8'] },
     { methods: [] },
+    { hosts: ['a.example:8080', 'b_c.example', '[2001:db8::1]', 'bücher.example'] },
     { resource: '/Ünïcode/%20' },
   ])('takes %j (D-083, D-155)', async (change) => {
     expect((await create(await makeApi(), toLambda(change))).properties).toMatchObject(change);

@@ -99,6 +99,8 @@ describe('the properties of a lambda (D-056)', () => {
     ['/properties/pre_warm', { pre_warm: -1 }, 'must be at least 0'],
     ['/properties/env/A', { env: { A: 1 } }, 'must be a string'],
     ['/properties/headers/Accept', { headers: { Accept: 1 } }, 'must be a string'],
+    ['/properties/headers/accept', { headers: { accept: `text/${'x'.repeat(4096)}` } }, 'at most 4096 characters'],
+    ['/properties/headers/Accept', { headers: { Accept: 'text/plain\r\nX: y' } }, 'must be a header value'],
     ['/properties/compressed', { compressed: 'yes' }, 'must be true or false'],
     ['/properties/public', { public: 'yes' }, 'must be true or false'],
     ['/properties/apiendpoint', { apiendpoint: [] }, 'is not a known member'],
