@@ -169,7 +169,11 @@ describe('POST /api/async (D-165)', () => {
 
   it('asks for credentials of the lambda that the body names, not for those of the endpoint with this path', async () => {
     const closed = gateway.lambda(() => text('x'), { public: false });
-    gateway.endpoint(gateway.api('api'), gateway.lambda(() => text('own')), { resource: '/async' });
+    gateway.endpoint(
+      gateway.api('api'),
+      gateway.lambda(() => text('own')),
+      { resource: '/async' },
+    );
     expect((await call({ lambdaId: closed.id })).status).toBe(401);
     expect((await call({ n: 1 })).status).toBe(200);
   });

@@ -92,6 +92,8 @@ export interface OutboundCall {
   error?: string | undefined;
   /** The mock that responded instead of the host. */
   caughtBy?: 'crm' | undefined;
+  /** The call followed the mock CRM's redirect to `retURL`; the mock answered it with a page of its own. */
+  afterRedirect?: true | undefined;
   /** A form that reached no CRM, or was not caught, and what to do. */
   warning?: string | undefined;
 }

@@ -252,6 +252,10 @@ export class LambdaProcesses {
     throw new LambdaFailure('crash', `the installation is incomplete: ${childFile} is missing; run 'npm run build'`);
   }
 
+  get catchesCrm(): boolean {
+    return this.#settings.outbound.crm === 'catch';
+  }
+
   get ownHosts(): string[] {
     return hostsOf(this.#settings.addresses());
   }

@@ -44,6 +44,7 @@ export const outboundHead = z.object({
     .regex(/^[0-9a-f]{32}$/)
     .exactOptional(),
   caughtBy: z.literal('crm').exactOptional(),
+  afterRedirect: z.literal(true).exactOptional(),
   rules: z
     .array(z.object({ id: text, text }))
     .max(MAX_OUTBOUND_RULES)
