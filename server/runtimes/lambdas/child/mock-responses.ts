@@ -3,8 +3,9 @@ import type { RequestOptions } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { FORM_HEADER, isCrmForm, pathnameOf, type RequestHead } from '../../../model/crm-form.ts';
 import { EXECUTION_HEADER } from '../../../model/execution-header.ts';
-import type { OutboundTarget, OutboundVerdict } from '../../../model/outbound-rule.ts';
+import type { OutboundAnswer, OutboundTarget, OutboundVerdict } from '../../../model/outbound-rule.ts';
 import type { OutboundRoutes } from '../process/protocol.ts';
+import type { CallNumbers } from './call-numbers.ts';
 import type { ConnectOptions } from './call-target.ts';
 import { messageOf } from './error-text.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
@@ -19,6 +20,8 @@ export interface Guest {
   isTls: boolean;
   /** Of a connection for a form to a host that is not the lambda's own CRM: how that host is connected to. */
   formOf?: ConnectOptions;
+  /** Decides again without some rules. */
+  decideWithout(skippedIds: ReadonlySet<string>, isMocked: boolean): OutboundVerdict | undefined;
   /** With `formOf`: the verdict on all other requests of this connection. */
   otherwise?: OutboundVerdict;
 }
@@ -50,6 +53,7 @@ export class MockResponses {
   /** By the port that a connection comes from; all others are sent away. */
   readonly #guests = new Map<number, Guest & { socket: Socket }>();
   readonly #unwatched: <T>(make: () => T) => T;
+  readonly #callNumbers: CallNumbers | undefined;
   #routes: Pick<OutboundRoutes, 'mock' | 'crm' | 'namedForms'> = { namedForms: [] };
   /** Addresses to which the mock CRM has redirected the current invocation, and which it has not requested since. */
   readonly #redirects = new Set<string>();
@@ -58,7 +62,13 @@ export class MockResponses {
   #port: number | undefined;
 
   /** The running invocation's id, if any; `unwatched` makes a connection to which no rule applies. */
-  constructor(calls: OutboundCalls, executionId: () => string | undefined, unwatched: <T>(make: () => T) => T) {
+  constructor(
+    calls: OutboundCalls,
+    executionId: () => string | undefined,
+    unwatched: <T>(make: () => T) => T,
+    callNumbers?: CallNumbers,
+  ) {
+    this.#callNumbers = callNumbers;
     this.#calls = calls;
     this.#executionId = executionId;
     this.#unwatched = unwatched;
@@ -151,17 +161,21 @@ export class MockResponses {
     const head = { method, url, contentType: headers['content-type'] };
     const isForm = isCrmForm(head, this.#routes.namedForms);
     const isAfterRedirect = this.isAfterRedirect(head);
-    const verdict = (!isForm && !isAfterRedirect && guest.otherwise) || guest.verdict;
-    const { action, rules, delayMs } = isAfterRedirect ? AFTER_REDIRECT : verdict;
+    const matched = (!isForm && !isAfterRedirect && guest.otherwise) || guest.verdict;
     // As: of a header that is sent once Node makes one text.
     const trace = headers.traceparent as string | undefined;
     const call = this.#calls.answering(isHttp2 ? undefined : socket, head, trace);
+    const verdict = isAfterRedirect ? AFTER_REDIRECT : await this.#settle(guest, matched, isForm);
+    const { action, rules, delayMs } = verdict;
     const caughtBy = action === 'catch' && {
       caughtBy: 'crm' as const,
       ...(isAfterRedirect && { afterRedirect: true as const }),
     };
     if (isAfterRedirect) this.#redirects.delete(withoutHash(url));
-    if (action !== 'pass') this.#calls.tell(call, { ...caughtBy, ...(rules.length > 0 && { rules }) });
+    const hasOtherRules = verdict !== matched && !isAfterRedirect;
+    if (action !== 'pass' || hasOtherRules) {
+      this.#calls.tell(call, { ...caughtBy, ...((rules.length > 0 || hasOtherRules) && { rules }) });
+    }
     // With HTTP/1, the lambda's end of the connection reports it.
     if (isHttp2) response.on('close', () => this.#calls.tell(call, { ended: true }));
     // The next request to that host needs a new connection.
@@ -169,7 +183,7 @@ export class MockResponses {
     if (delayMs > 0) await new NativePromise((resolve) => setTimeout(resolve, delayMs));
     if (isHttp2) this.#sniff(call, 'request', request);
     const error = errorOf(verdict, target);
-    if (error && !isAfterRedirect) return this.#fail(call, socket, error);
+    if (error) return this.#fail(call, socket, error);
     if (isAfterRedirect) {
       request.resume();
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(REDIRECT_PAGE);
@@ -182,11 +196,46 @@ export class MockResponses {
       else this.#fail(call, socket, new Error('there is no mock CRM to catch the call'));
       return;
     }
+    if (verdict.answer) return this.#answerAs(verdict, call, socket, request, response);
     const status = verdict.status ?? 500;
     const text = `Answered by an outbound rule: ${rules.at(-1)?.text ?? 'the configuration'}\n`;
     request.resume();
     response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text);
     this.#calls.tell(call, { status });
+  }
+
+  /** Skips rules that do not apply to a call because of its number. */
+  async #settle(guest: Guest, matched: OutboundVerdict, isMocked: boolean): Promise<OutboundVerdict> {
+    const skippedIds = new Set<string>();
+    let verdict = matched;
+    for (;;) {
+      const { after = 0, times = Number.POSITIVE_INFINITY } = verdict.answer ?? {};
+      const rule = verdict.rules.at(-1);
+      if (!rule || !this.#callNumbers || (after === 0 && times === Number.POSITIVE_INFINITY)) return verdict;
+      const number = await this.#callNumbers.next(rule.id);
+      if (number > after && number <= after + times) return verdict;
+      skippedIds.add(rule.id);
+      verdict = guest.decideWithout(skippedIds, isMocked) ?? { action: 'pass', delayMs: 0, rules: [] };
+    }
+  }
+
+  async #answerAs(
+    { status = 200, answer = {} }: OutboundVerdict,
+    call: object,
+    socket: Socket,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    request.resume();
+    try {
+      const body = await bodyOf(answer);
+      const names = Object.keys(answer.headers ?? {}).map((name) => name.toLowerCase());
+      const type = names.includes('content-type') ? {} : { 'content-type': typeOf(answer) };
+      response.writeHead(status, { ...type, ...answer.headers }).end(body);
+      this.#calls.tell(call, { status });
+    } catch (thrown) {
+      this.#fail(call, socket, new Error(`the file of the outbound rule could not be read: ${messageOf(thrown)}`));
+    }
   }
 
   #mockFor({ url = '/' }: IncomingMessage, isForm: boolean): Destination | undefined {
@@ -253,6 +302,24 @@ export class MockResponses {
     const headers = Object.entries(message.headers).flatMap(([name, value]) => [name, String(value)]);
     message.on('data', (part: Buffer) => this.#calls.takeBody(call, of, part, headers));
   }
+}
+
+async function bodyOf({ body, file }: OutboundAnswer): Promise<string | Buffer> {
+  if (file !== undefined) return (require('node:fs/promises') as typeof import('node:fs/promises')).readFile(file);
+  return typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body);
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  json: 'application/json',
+  html: 'text/html; charset=utf-8',
+  xml: 'application/xml',
+  txt: 'text/plain; charset=utf-8',
+};
+
+function typeOf({ body, file }: OutboundAnswer): string {
+  if (file !== undefined)
+    return TYPES[/\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? ''] ?? 'application/octet-stream';
+  return TYPES[body === undefined || typeof body === 'string' ? 'txt' : 'json'] ?? '';
 }
 
 function withoutHash(url: string): string {

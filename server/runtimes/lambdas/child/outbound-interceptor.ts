@@ -8,6 +8,7 @@ import {
   type OutboundVerdict,
 } from '../../../model/outbound-rule.ts';
 import type { OutboundRoutes } from '../process/protocol.ts';
+import type { CallNumbers } from './call-numbers.ts';
 import { type ConnectOptions, connectOptionsIn, targetOf } from './call-target.ts';
 import { divertHttpForms } from './http-forms.ts';
 import { Http2Calls, reportElsewhere } from './http2-calls.ts';
@@ -44,11 +45,11 @@ export class OutboundInterceptor {
   #mockedHead: RequestHead | undefined;
   #routes: OutboundRoutes = { catchesCrm: false, namedForms: [], ownHosts: [], rules: [] };
 
-  constructor(calls: OutboundCalls, executionId: () => string | undefined) {
+  constructor(calls: OutboundCalls, executionId: () => string | undefined, callNumbers?: CallNumbers) {
     this.#calls = calls;
     this.#http2 = new Http2Calls(calls, (head) => this.#http2Connection(head));
     calls.onHead = (socket, head, isForProxy) => this.#divert(socket, head, isForProxy);
-    this.#answers = new MockResponses(calls, executionId, (make) => this.#unwatched(make));
+    this.#answers = new MockResponses(calls, executionId, (make) => this.#unwatched(make), callNumbers);
     calls.rulesOf = (head) => {
       if (this.#routes.rules.length === 0 || !URL.canParse(head.url)) return [];
       const target = targetOf(optionsOf(new URL(head.url)), this.#routes.crm);
@@ -111,9 +112,9 @@ export class OutboundInterceptor {
     }
   }
 
-  #decide(target: ConnectionTarget): OutboundVerdict | undefined {
+  #decide(target: ConnectionTarget, skippedIds?: ReadonlySet<string>): OutboundVerdict | undefined {
     if (target.isAfterRedirect) return { action: 'catch', delayMs: 0, rules: [] };
-    return decideOutbound(this.#routes.rules, target, this.#routes.catchesCrm);
+    return decideOutbound(this.#routes.rules, target, this.#routes.catchesCrm, skippedIds);
   }
 
   #connect(socket: Socket, args: unknown[]): Socket {
@@ -205,7 +206,15 @@ export class OutboundInterceptor {
     const isAfterRedirect = this.#answers.isAfterRedirect(head);
     const verdict = target && this.#decide({ ...target, isCrm: true, isAfterRedirect });
     if (!target || !verdict || verdict.action === 'pass') return undefined;
-    const guest = { target, verdict, otherwise: this.#otherwise(target), isTls: head.url.startsWith('https:'), formOf };
+    const isTls = head.url.startsWith('https:');
+    const guest = {
+      target,
+      verdict,
+      otherwise: this.#otherwise(target),
+      isTls,
+      formOf,
+      decideWithout: this.#without(target),
+    };
     return { guest, error: errorOf(verdict, target) };
   }
 
@@ -248,10 +257,13 @@ export class OutboundInterceptor {
     this.#led.add(socket);
     // A request that turns out not to be a form goes to the host after all, with the original options.
     const isOwnCrm = targetOf(options, this.#routes.crm)?.isCrm === true;
-    const formOf = target.isCrm && !isOwnCrm ? options : undefined;
+    const isForForm = target.isCrm && !isOwnCrm;
+    const otherwise = isForForm && { otherwise: this.#otherwise(target) };
+    // A rule may leave the call to its host.
+    const formOf = (isForForm || verdict.action === 'answer') && { formOf: options };
     return this.#connectHere(
       socket,
-      { target, verdict, isTls, ...(formOf && { formOf, otherwise: this.#otherwise(target) }) },
+      { target, verdict, isTls, decideWithout: this.#without(target), ...formOf, ...otherwise },
       args.flat().filter(isFunction),
     );
   }
@@ -259,6 +271,10 @@ export class OutboundInterceptor {
   /** The verdict on requests that use a connection to a host which was led here for another request. */
   #otherwise({ hostname, port }: OutboundTarget): OutboundVerdict {
     return this.#decide({ hostname, port, isCrm: false }) ?? { action: 'pass', delayMs: 0, rules: [] };
+  }
+
+  #without({ hostname, port, isCrm }: OutboundTarget): Guest['decideWithout'] {
+    return (skippedIds, isMocked) => this.#decide({ hostname, port, isCrm: isCrm || isMocked }, skippedIds);
   }
 
   /** Connects to the mock responses. Until they listen, writes are buffered, as during a name lookup. */

@@ -191,7 +191,8 @@ export class ActiveInvocation implements Invocation {
     const { call } = known;
     if (caughtBy) call.caughtBy = caughtBy;
     if (afterRedirect) call.afterRedirect = true;
-    if (rules) call.rules = rules;
+    if (rules?.length === 0) delete call.rules;
+    else if (rules) call.rules = rules;
     if (status !== undefined) call.status = status;
     if (error !== undefined) call.error = error;
     call.durationMs = nowMs - call.startedAtMs;
