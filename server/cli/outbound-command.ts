@@ -52,7 +52,10 @@ export const outboundCommand = defineCommand({
           ...(header.length > 0 && { headers: Object.fromEntries(header.map(headerIn)) }),
         };
         const { rules, revision } = await client.ask(outboundRoutes.readOutboundRules);
-        const answer = await client.ask(outboundRoutes.replaceOutboundRules, jsonBody({ rules: [rule, ...rules], revision }));
+        const answer = await client.ask(
+          outboundRoutes.replaceOutboundRules,
+          jsonBody({ rules: [rule, ...rules], revision }),
+        );
         return { answer: answer.rules, lines: linesOf(answer.rules) };
       },
     }),

@@ -98,7 +98,15 @@ function answerOf({ headers, body, file, times, after }: OutboundRule): Outbound
   };
 }
 
-export function describeRule({ host, action, delayMs, status, error }: Omit<OutboundRule, 'id' | 'enabled'>): string {
+interface RuleSummary {
+  host: string;
+  action: OutboundAction;
+  delayMs?: number | undefined;
+  status?: number | undefined;
+  error?: NetworkError | undefined;
+}
+
+export function describeRule({ host, action, delayMs, status, error }: RuleSummary): string {
   if (action === 'delay') return `delay of ${delayMs} ms for ${host}`;
   if (action === 'answer') return `answer with ${status ?? 200} for ${host}`;
   return action === 'fail' ? `fail with ${status ?? error} for ${host}` : `${action} for ${host}`;

@@ -125,8 +125,20 @@ export function RuleDialog({
               onChange={setContentType}
               isMono
             />
-            <NumberField label="Number of calls (0: all)" value={times} minValue={0} maxValue={1_000_000} onChange={setTimes} />
-            <NumberField label="After how many calls" value={after} minValue={0} maxValue={1_000_000} onChange={setAfter} />
+            <NumberField
+              label="Number of calls (0: all)"
+              value={times}
+              minValue={0}
+              maxValue={1_000_000}
+              onChange={setTimes}
+            />
+            <NumberField
+              label="After how many calls"
+              value={after}
+              minValue={0}
+              maxValue={1_000_000}
+              onChange={setAfter}
+            />
           </>
         )}
         {action === 'fail' && (
