@@ -108,7 +108,7 @@ function rejectionOf({ url, response }: OutboundCall, status: number): string | 
   return `the mock CRM rejected the form with status ${status}${reason && `: ${reason}`}`;
 }
 
-/** Returns why an address that was put together from CRM_API_BASEPATH is wrong: the variable holds more than a host. */
+/** Returns why an address that was put together from CRM_API_BASEPATH is wrong: the variable contains more than a host. */
 function faultOfBasepath(url: string, basepath: string): string | undefined {
   const { hostname, pathname } = new URL(url);
   const [, scheme, host = ''] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?([^/?#]*)/i.exec(basepath) ?? [];
