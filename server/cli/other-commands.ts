@@ -10,6 +10,7 @@ import { historyCommand, snapshotCommand } from './history-command.ts';
 import { connect } from './instance-options.ts';
 import { invokeCommand, logsCommand, scheduleCommand } from './lambda-commands.ts';
 import { leadsCommand } from './leads-command.ts';
+import { outboundCommand } from './outbound-command.ts';
 import { pipelineCommand } from './pipeline-command.ts';
 import { pullCommand, pushCommand } from './publishing-command.ts';
 import { resetCommand } from './reset-command.ts';
@@ -29,6 +30,7 @@ const COMMANDS: readonly CommandSpec[] = [
   scheduleCommand,
   logsCommand,
   leadsCommand,
+  outboundCommand,
   pipelineCommand,
   tokenCommand,
   applyCommand,

@@ -224,6 +224,23 @@ describe('terrarium logs', () => {
   });
 });
 
+it('terrarium outbound adds, lists and removes rules for outbound calls', async () => {
+  const options = ['--body', '{"success":true}', '--header', 'X-Mine: a:b', '--times', '2', '--after', '1'];
+  const added = await cli.json('outbound', 'add', 'captcha.example', 'answer', ...options);
+  const answer = { body: { success: true }, headers: { 'X-Mine': 'a:b' }, times: 2, after: 1 };
+  expect(added).toMatchObject([{ host: 'captcha.example', action: 'answer', ...answer }]);
+  await cli.json('outbound', 'add', '{crm}', 'delay', '--delay-ms', '5');
+  const { out } = await cli.runInProcess(['outbound']);
+  expect(out).toMatch(/^delay of 5 ms for \{crm\}.*\nanswer with 200 for captcha.example/);
+  expect((await cli.runInProcess(['outbound', 'add', 'a', 'answer', '--times', 'x'])).exitCode).toBe(2);
+  const wrong = await cli.runInProcess(['outbound', 'add', 'a', 'fail']);
+  expect(wrong).toMatchObject({
+    exitCode: 2,
+    err: expect.stringContaining("must have either a 'status' or an 'error'"),
+  });
+  expect(await cli.json('outbound', 'clear')).toEqual({ removed: 2 });
+});
+
 describe('terrarium leads wait', () => {
   const send = (email: string) => cli.json('invoke', CONTACT_FORM, '--event', formOf(email));
 

@@ -18,6 +18,8 @@ export interface BuiltInRoute {
   readonly methods: ReadonlySet<string>;
   readonly cors: CorsPolicy;
   answer(exchange: Exchange, target: RequestTarget): Promise<Answer>;
+  /** Whether the route answers a request with this body even if an endpoint has its path; undefined: never. */
+  takesPrecedence?(body: Uint8Array): boolean;
 }
 
 type Table = typeof builtInRoutes;
@@ -60,6 +62,7 @@ export class BuiltInRoutes {
           cors: ANY_ORIGIN,
           answer: async (exchange, target) =>
             answer(exchange, target, Object.fromEntries(names.map((name, at) => [inside(name), target.segments[at]]))),
+          ...(id === 'invokeAsync' && { takesPrecedence: (body: Uint8Array) => this.#namesLambda(body) }),
         },
       };
     });
@@ -72,13 +75,23 @@ export class BuiltInRoutes {
     )?.route;
   }
 
+  #namesLambda(body: Uint8Array): boolean {
+    try {
+      const { lambdaId } = builtInRoutes.invokeAsync.body.read(jsonOf(body));
+      return this.#parts.view.find(lambdaId)?.type === LAMBDA;
+    } catch {
+      return false; // the endpoint may accept what is no JSON
+    }
+  }
+
   async #acceptCall(exchange: Exchange, target: RequestTarget): Promise<Answer> {
     const { view, callers, calls, limits } = this.#parts;
-    const body = await readBody(exchange.request, exchange.response, limits.requestBodyBytes);
-    exchange.body = body;
+    exchange.body ??= await readBody(exchange.request, exchange.response, limits.requestBodyBytes);
+    const { body } = exchange;
     const { lambdaId } = builtInRoutes.invokeAsync.body.read(jsonOf(body));
     const lambda = view.find(lambdaId);
     if (lambda?.type !== LAMBDA) throw new PlatformError(404, `lambda '${lambdaId}' not found`);
+    exchange.targetName = `lambda ${lambda.id}`;
     const who = callers.identify(exchange);
     callers.requireInvoke(who, lambda);
     const { query } = target;

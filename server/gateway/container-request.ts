@@ -23,6 +23,8 @@ export interface ContainerRequest {
   /** The request with an unread body; with `Expect: 100-continue` the client still waits for 100. */
   request: IncomingMessage;
   response: ServerResponse;
+  /** The body, if the gateway has read it to choose the route. */
+  body?: Uint8Array;
   /** Headers that the gateway adds to those of the container (`own`); called when the response starts. */
   controlHeaders(own: readonly string[]): string[];
   recorder: {

@@ -14,6 +14,7 @@ const EXPOSED = [
   'X-Terrarium-Proxy-Latency',
   'X-Terrarium-Upstream-Latency',
   'X-Terrarium-Execution-Id',
+  'X-Terrarium-Target',
   'Server-Timing',
   'Retry-After',
 ].join(', ');

@@ -68,6 +68,8 @@ export class Exchange {
   userId: Uuid | undefined;
   apiKey: string | undefined;
   body: Uint8Array | undefined;
+  /** For `X-Terrarium-Target`: `lambda ID` or `endpoint ID`, where the path alone does not tell which of them answers (D-165). */
+  targetName: string | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, atMs: number, upgrade?: UpgradedConnection) {
     this.request = request;
@@ -148,6 +150,7 @@ export class Exchange {
       'Server-Timing',
       `proxy;dur=${proxyMs.toFixed(1)}, upstream;dur=${upstreamMs.toFixed(1)}`,
     ];
+    if (this.targetName !== undefined) headers.push('X-Terrarium-Target', this.targetName);
     if (this.#rate) {
       headers.push('X-RateLimit-Limit-Minute', String(this.#rate.limit));
       headers.push('X-RateLimit-Remaining-Minute', String(this.#rate.remaining));

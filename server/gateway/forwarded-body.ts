@@ -34,7 +34,11 @@ export class ForwardedBody {
     const { request } = call;
     this.#call = call;
     this.#isIdempotent = IDEMPOTENT.has(request.method ?? '');
-    this.#isRead = !hasBody(request);
+    this.#isRead = call.body !== undefined || !hasBody(request);
+    if (call.body) {
+      this.#kept = [Buffer.from(call.body)];
+      call.recorder.sent(call.body);
+    }
     this.#isWanted = request.headers.expect === undefined || request.httpVersion !== '1.1';
   }
 

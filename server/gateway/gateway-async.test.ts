@@ -147,6 +147,43 @@ describe('POST /api/async (D-165)', () => {
     expect((await gateway.send('GET', '/api/async')).status).toBe(405);
     expect((await gateway.send('GET', '/api/other')).body).toBe('root');
   });
+
+  it('invokes the lambda that the body names even if an endpoint has this path, and names the target in a header', async () => {
+    const [named, own] = [gateway.lambda(() => text('named')), gateway.lambda(() => text('own'))];
+    const api = gateway.api('api');
+    const endpoint = gateway.endpoint(api, own, { resource: '/async', synchronous: false });
+    const toLambda = await call({ lambdaId: named.id, payload: 1 });
+    expect(toLambda.headers['x-terrarium-target']).toBe(`lambda ${named.id}`);
+    await allEnded();
+    expect((await result(toLambda.json.lambdaId)).json).toMatchObject({ lambdaId: named.id, result: 'named' });
+    expect(gateway.traffic.at(-2)).not.toHaveProperty('endpointId', endpoint.id);
+
+    for (const body of ['no JSON', '', { payload: 1 }, { lambdaId: randomUUID() }]) {
+      const toEndpoint = await call(body);
+      expect(toEndpoint.headers['x-terrarium-target']).toBe(`endpoint ${endpoint.id}`);
+      await allEnded();
+      expect((await result(toEndpoint.json.lambdaId)).json).toMatchObject({ lambdaId: own.id, result: 'own' });
+    }
+    expect(JSON.parse(Buffer.from(gateway.calls[3]?.body ?? []).toString())).toEqual({ payload: 1 });
+  });
+
+  it('asks for credentials of the lambda that the body names, not for those of the endpoint with this path', async () => {
+    const closed = gateway.lambda(() => text('x'), { public: false });
+    gateway.endpoint(
+      gateway.api('api'),
+      gateway.lambda(() => text('own')),
+      { resource: '/async' },
+    );
+    expect((await call({ lambdaId: closed.id })).status).toBe(401);
+    expect((await call({ n: 1 })).status).toBe(200);
+  });
+
+  it('exists for a path whose endpoint takes other methods only', async () => {
+    const lambda = gateway.lambda(() => text('x'));
+    gateway.endpoint(gateway.api('api'), lambda, { resource: '/async', methods: ['GET'] });
+    expect((await call({ lambdaId: lambda.id })).status).toBe(200);
+    expect((await call({})).status).toBe(400);
+  });
 });
 
 describe('an asynchronous endpoint (D-164)', () => {

@@ -430,3 +430,18 @@ it('the recorder gets the response and its duration', async () => {
   expect(reported.upstreamMs).toBeGreaterThan(0);
   expect(reported.durationMs).toBeGreaterThanOrEqual(reported.upstreamMs);
 });
+
+it('an endpoint /async of an API named api gets the body that the gateway read to look for a lambda', async () => {
+  const shop = await shopWith();
+  await shop.instance(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    response.end(`${request.method} ${Buffer.concat(chunks)}`);
+  });
+  const { gateway } = shop;
+  gateway.endpoint(gateway.api('api'), shop.shop, { resource: '/async', container_port_name: 'web' });
+  const chunked = { headers: { 'Transfer-Encoding': 'chunked' }, body: 'second' };
+  expect((await gateway.send('POST', '/api/async', { body: '{"order":1}' })).body).toBe('POST {"order":1}');
+  expect((await gateway.send('POST', '/api/async', chunked)).body).toBe('POST second');
+  expect((await gateway.send('POST', '/api/async')).body).toBe('POST ');
+});

@@ -53,7 +53,8 @@ export class Pipeline {
     const { request } = exchange;
     const target = this.#targetOf(request.url ?? '');
     const host = this.#ownHost(exchange, target);
-    const routes = this.#routesOf(host, target.segments);
+    const builtIn = this.#parts.builtIns.find(target.segments);
+    const routes = this.#routesOf(host, target.segments, builtIn);
     const asked = preflightedMethod(request);
     if (!routes) {
       // So that a page can read the 404.
@@ -63,20 +64,44 @@ export class Pipeline {
     }
     const preflighted = asked === undefined ? undefined : preflightedRoute(asked, routes);
     const route = preflighted ?? routeForMethod(routes, request.method ?? '');
+    if (request.method === 'POST' && builtIn?.takesPrecedence && route !== builtIn) {
+      return this.#answerByBody(exchange, target, route, builtIn);
+    }
     exchange.allowOrigins((route ?? routes[0])?.cors);
     if (!preflighted) this.#preflights.followedBy(request, route ?? routes[0]);
     if (!route) throw methodNotAllowed(request, routes);
-    exchange.passed('route');
-    if ('id' in route) {
-      exchange.endpointId = route.id;
-      if (route.limit) exchange.showLimit(route.limit, this.#parts.steadyMs());
-    }
+    this.#enter(exchange, route);
     if (preflighted && asked !== undefined) {
       this.#preflights.answered(request, preflighted);
       // With the method that is not published, too, a page can read the 405.
       return { status: 204, headers: preflightHeaders([...methodsOf([preflighted]), asked], request), body: '' };
     }
     return 'answer' in route ? route.answer(exchange, target) : this.#serve(exchange, route, target);
+  }
+
+  /** A body that names a lambda is for the built-in route, any other for the endpoint of that path (D-165). */
+  async #answerByBody(
+    exchange: Exchange,
+    target: RequestTarget,
+    endpoint: Endpoint | BuiltInRoute | undefined,
+    builtIn: BuiltInRoute,
+  ): Promise<Answer | undefined> {
+    const { request, response } = exchange;
+    exchange.allowOrigins(endpoint?.cors ?? builtIn.cors);
+    exchange.body = await readBody(request, response, this.#parts.limits.requestBodyBytes);
+    const route = builtIn.takesPrecedence?.(exchange.body) || !endpoint ? builtIn : endpoint;
+    if ('id' in route) exchange.targetName = `endpoint ${route.id}`;
+    exchange.allowOrigins(route.cors);
+    this.#preflights.followedBy(request, route);
+    this.#enter(exchange, route);
+    return 'answer' in route ? route.answer(exchange, target) : this.#serve(exchange, route, target);
+  }
+
+  #enter(exchange: Exchange, route: Endpoint | BuiltInRoute): void {
+    exchange.passed('route');
+    if (!('id' in route)) return;
+    exchange.endpointId = route.id;
+    if (route.limit) exchange.showLimit(route.limit, this.#parts.steadyMs());
   }
 
   #targetOf(text: string): RequestTarget {
@@ -112,10 +137,13 @@ export class Pipeline {
     );
   }
 
-  /** Exactly this path of an endpoint takes precedence over a built-in route (`/async` of an API `api`, D-165), no other does (D-151). */
-  #routesOf(host: string, segments: readonly string[]): readonly (Endpoint | BuiltInRoute)[] | undefined {
+  /** An endpoint with exactly this path (`/async` of an API `api`, D-165) shares it with a built-in route, no other does (D-151). */
+  #routesOf(
+    host: string,
+    segments: readonly string[],
+    builtIn: BuiltInRoute | undefined,
+  ): readonly (Endpoint | BuiltInRoute)[] | undefined {
     const found = this.#parts.endpoints.find(host, segments);
-    const builtIn = this.#parts.builtIns.find(segments);
     if (!builtIn) return found;
     const depth = found?.[0]?.prefix.length;
     return depth === segments.length ? found : [builtIn];
@@ -152,7 +180,7 @@ export class Pipeline {
       return undefined;
     }
     refuseWebSocket(exchange);
-    exchange.body = await readBody(request, response, limits.requestBodyBytes);
+    exchange.body ??= await readBody(request, response, limits.requestBodyBytes);
     exchange.passed('body');
     const call = lambdaCall(exchange, {
       trigger: to.isSynchronous ? 'gateway' : 'async',
@@ -177,7 +205,7 @@ export class Pipeline {
     { authority, path, query }: RequestTarget,
   ): Promise<void> {
     const { containers, view, version, limits } = this.#parts;
-    const { request, response, upgrade } = exchange;
+    const { request, response, upgrade, body } = exchange;
     refuseLargeBody(request, limits.requestBodyBytes);
     const call = requestForContainer(view, {
       containerId: to.id,
@@ -189,6 +217,7 @@ export class Pipeline {
       prefix: prefix.map((segment) => `/${encodeURIComponent(segment)}`).join(''),
       request,
       response,
+      ...(body && { body }),
       controlHeaders: (own) => exchange.controlHeaders(version, own),
       recorder: exchange.recorder(),
     });

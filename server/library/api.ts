@@ -36,6 +36,8 @@ export interface Terrarium extends RunningPlatform, AsyncDisposable {
   invoke(lambda: string, event?: unknown): Promise<Invocation>;
   /** The leads that the mock CRM received. */
   readonly leads: Leads;
+  /** The rules for calls that lambdas make to other hosts. */
+  readonly outbound: OutboundRules;
   /** The newest invocations of lambdas, of any caller. */
   readonly invocations: Invocations;
 }
@@ -92,6 +94,8 @@ export interface OutboundCall {
   error?: string | undefined;
   /** The mock that responded instead of the host. */
   caughtBy?: 'crm' | undefined;
+  /** The call followed the mock CRM's redirect to `retURL`; the mock answered it with a page of its own. */
+  afterRedirect?: true | undefined;
   /** A form that reached no CRM, or was not caught, and what to do. */
   warning?: string | undefined;
 }
@@ -124,6 +128,35 @@ export interface Lead {
   mapped: Record<string, string>;
   /** The invocation that sent it. */
   executionId?: string | undefined;
+}
+
+/** A rule for calls to a host; the other members depend on the action, as in the REST API. */
+export interface OutboundRule {
+  /** A host such as `api.example` or `*.example:8443`, or `{crm}`. */
+  host: string;
+  action: 'catch' | 'pass' | 'block' | 'delay' | 'fail' | 'answer';
+  delayMs?: number | undefined;
+  status?: number | undefined;
+  error?: 'ECONNREFUSED' | 'ECONNRESET' | 'ENOTFOUND' | 'ETIMEDOUT' | undefined;
+  headers?: Record<string, string> | undefined;
+  /** Text is sent as it is, any other value as JSON. */
+  body?: unknown;
+  /** The absolute path of a file to send instead of `body`. */
+  file?: string | undefined;
+  /** The number of calls to answer. Later calls are left to the following rules. */
+  times?: number | undefined;
+  /** The number of calls to leave to the following rules first. */
+  after?: number | undefined;
+  enabled?: boolean | undefined;
+}
+
+export interface OutboundRules {
+  /** The rules, in the order in which they are matched. */
+  list(): Promise<OutboundRule[]>;
+  /** Adds a rule before the others, from the next call on. */
+  add(rule: OutboundRule): Promise<void>;
+  /** Removes all rules. */
+  clear(): Promise<void>;
 }
 
 /** Filter of leads; an absent member matches all. */

@@ -41,6 +41,19 @@ describe('a platform in a test suite', () => {
     expect(await platform.leads.clear()).toBe(3);
   });
 
+  it('adds, lists and removes rules for outbound calls', async () => {
+    await platform.outbound.add({ host: '{crm}', action: 'answer', status: 503, body: { busy: true }, times: 1 });
+    await platform.outbound.add({ host: 'x.example', action: 'block' });
+    expect((await platform.outbound.list()).map(({ host }) => host)).toEqual(['x.example', '{crm}']);
+    expect((await platform.invoke('contact-form', { payload: {} })).outbound).toMatchObject([{ status: 503 }]);
+    expect((await platform.invoke('contact-form', { payload: {} })).outbound).toMatchObject([{ status: 200 }]);
+    await platform.outbound.clear();
+    expect(await platform.outbound.list()).toEqual([]);
+    const wrong = platform.outbound.add({ host: 'a', action: 'fail' });
+    await expect(wrong).rejects.toMatchObject({ code: 'REFUSED', status: 400 });
+    await platform.leads.clear();
+  });
+
   it('resolves a wait for a lead when it arrives', async () => {
     const waiting = platform.leads.waitFor({ since: new Date() });
     await platform.invoke('contact-form', { payload: { email: 'late@example.com' } });

@@ -7,6 +7,7 @@ import { deploy } from './deploy.ts';
 import { coded } from './failure.ts';
 import { invocationsOf } from './invocations.ts';
 import { leadsOf } from './leads.ts';
+import { outboundOf } from './outbound.ts';
 
 export const startEmulator: StartEmulator = async (options = {}, { onWarning, onFault } = {}) => {
   const { seed, ...settings } = options;
@@ -46,6 +47,7 @@ function terrarium(emulator: EmbeddedEmulator, { rootApiSecret = '' }: Terrarium
       });
     },
     leads: leadsOf(client),
+    outbound: outboundOf(client),
     invocations: invocationsOf(client, () => before),
     stop,
     [Symbol.asyncDispose]: stop,

@@ -40,13 +40,13 @@ export function hostnameIn({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').toLowerCase();
 }
 
-/** Is that a POST of a form to a CRM: at a known form endpoint, or where variables name both host and path (D-200 b, c)? */
+/** Tells whether a request is a POST to a known form endpoint, or of a form to a host and path that variables name (D-200 b, c). */
 export function isCrmForm({ method, url, contentType }: RequestHead, named: readonly NamedForm[]): boolean {
   if (method !== 'POST' || !URL.canParse(url)) return false;
-  if (contentType !== undefined && !FORM_TYPE.test(contentType)) return false;
   const parsed = new URL(url);
   const path = pathnameOf(url.replace(/^[^/]*\/\/[^/?#]*/, ''));
   if (isKnownForm(path)) return true;
+  if (contentType !== undefined && !FORM_TYPE.test(contentType)) return false;
   const hostname = hostnameIn(parsed);
   const port = Number(parsed.port) || (parsed.protocol === 'http:' ? 80 : 443);
   return named.some(
@@ -63,19 +63,58 @@ export function canBeCrm(hostname: string, ownHosts: readonly string[]): boolean
   );
 }
 
-/** What the author of a lambda has to know of a form that reached no CRM or, not caught, a real one; undefined for other calls. */
-export function formWarning(call: OutboundCall, ownHosts: readonly string[]): string | undefined {
+interface FormContext {
+  /** Hosts of the platform, which are never a CRM's. */
+  ownHosts: readonly string[];
+  /** The lambda's variables. */
+  env: Readonly<Record<string, string>>;
+  /** False with `outbound.crm: pass`. */
+  catchesCrm: boolean;
+}
+
+const MAX_REASON_LENGTH = 500;
+
+/** Returns what the author of a lambda has to know about a form that a CRM rejects or that was not caught; undefined for other calls. */
+export function formWarning(call: OutboundCall, { ownHosts, env, catchesCrm }: FormContext): string | undefined {
   const { method, url, status, caughtBy, request, rules = [] } = call;
-  if (method !== 'POST' || !request || !URL.canParse(url)) return undefined;
-  const { host, pathname } = new URL(url);
-  if (caughtBy === 'crm') {
-    if (status !== 404) return undefined;
-    return `the form for ${host} was posted to ${pathname}, a path that no variable of the lambda names, and no lead was created: set a variable (such as CRM_PATH) to ${pathname}`;
-  }
-  if (rules.length > 0 || request.contentEncoding !== undefined) return undefined;
+  if (method !== 'POST' || !URL.canParse(url)) return undefined;
+  const basepathFault = faultOfBasepath(url, env.CRM_API_BASEPATH?.trim() ?? '');
+  if (basepathFault !== undefined && (status === undefined || status >= 400)) return basepathFault;
+  if (status === undefined) return undefined; // it is not known whether a form has been sent
+  if (caughtBy === 'crm') return rejectionOf(call, status);
+  if (rules.length > 0 || !request || request.contentEncoding !== undefined) return undefined;
   if (request.contentType !== undefined && !FORM_TYPE.test(request.contentType)) return undefined;
   const [, encoded, part] = CRM_FIELD.exec(Buffer.from(request.bytes).toString('latin1')) ?? [];
   const field = encoded ?? part;
+  const { host } = new URL(url);
   if (field === undefined || !canBeCrm(hostnameIn(new URL(url)), ownHosts)) return undefined;
-  return `a CRM form (with the field '${field}') was sent to ${host} and was not caught: set CRM_API_BASEPATH of the lambda to ${host} to have the mock CRM take it`;
+  const fact = `a CRM form (with the field '${field}') was sent to ${host} and was not caught`;
+  if (!catchesCrm) return `${fact}, because the setting outbound.crm is 'pass'`;
+  return env.CRM_API_BASEPATH?.trim() === host
+    ? fact
+    : `${fact}: set CRM_API_BASEPATH of the lambda to ${host} to have the mock CRM take it`;
+}
+
+/** Returns why the mock CRM created no lead. */
+function rejectionOf({ url, response }: OutboundCall, status: number): string | undefined {
+  const { host, pathname } = new URL(url);
+  if (status === 404) {
+    const path = pathname === '/' ? 'the path of the form' : pathname;
+    return `the form for ${host} was posted to ${pathname}, a path that no variable of the lambda names, and no lead was created: set a variable (such as CRM_PATH) to ${path}`;
+  }
+  if (status < 400) return undefined;
+  const isText = response?.contentType?.startsWith('text/plain') && response.contentEncoding === undefined;
+  const reason = response && isText ? Buffer.from(response.bytes).toString().trim().slice(0, MAX_REASON_LENGTH) : '';
+  return `the mock CRM rejected the form with status ${status}${reason && `: ${reason}`}`;
+}
+
+/** Returns why an address that was put together from CRM_API_BASEPATH is wrong: the variable contains more than a host. */
+function faultOfBasepath(url: string, basepath: string): string | undefined {
+  const { hostname, pathname } = new URL(url);
+  const [, scheme, host = ''] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?([^/?#]*)/i.exec(basepath) ?? [];
+  if (scheme !== undefined && hostname === scheme.toLowerCase() && pathname.startsWith(`//${host}`))
+    return `CRM_API_BASEPATH is a URL and the lambda puts a scheme before it, so the form was posted to the host '${hostname}': set CRM_API_BASEPATH to the host alone, ${host}`;
+  if (basepath.endsWith('/') && pathname.startsWith('//'))
+    return `CRM_API_BASEPATH ends with a slash, so the form was posted to ${pathname}: set CRM_API_BASEPATH to ${basepath.replace(/\/+$/, '')}`;
+  return undefined;
 }

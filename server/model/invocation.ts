@@ -83,6 +83,8 @@ export interface OutboundCall {
   response?: OutboundBody;
   /** The mock that responded instead of the addressed host. */
   caughtBy?: 'crm';
+  /** The call followed a redirect of the mock CRM, which answered it with a page of its own (D-200). */
+  afterRedirect?: true;
   /** What the author of the lambda has to know of it, and what to do. */
   warning?: string;
   rules?: MetRule[];

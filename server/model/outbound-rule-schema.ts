@@ -4,6 +4,8 @@ import { faultOfHost, NETWORK_ERRORS, OWN_CRM } from './outbound-rule.ts';
 /** Longest delay: longer than any timeout of a lambda. */
 const MAX_DELAY_MS = 600_000;
 export const MAX_OUTBOUND_RULES = 100;
+const MAX_ANSWER_BODY_BYTES = 256 * 1024;
+const MAX_COUNTED_CALLS = 1_000_000;
 
 const host = z
   .string()
@@ -16,6 +18,25 @@ const host = z
   );
 const shared = { id: z.guid().optional(), host, enabled: z.boolean().default(true) };
 
+const status = z.int().min(200).max(599).exactOptional();
+const headers = z
+  .record(
+    z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not a header name'),
+    z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/),
+  )
+  .refine(
+    (record) => !Object.keys(record).some((name) => /^(content-length|transfer-encoding|connection)$/i.test(name)),
+    {
+      message: 'must not contain Content-Length, Transfer-Encoding or Connection, which follow from the body',
+    },
+  );
+const body = z
+  .json()
+  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_ANSWER_BODY_BYTES, {
+    message: `is longer than ${MAX_ANSWER_BODY_BYTES} bytes. Use 'file' instead.`,
+  })
+  .describe('Text is sent as it is, any other value as JSON');
+
 const outboundRuleRequest = z
   .discriminatedUnion('action', [
     z.strictObject({ ...shared, action: z.enum(['catch', 'pass', 'block']) }),
@@ -23,12 +44,43 @@ const outboundRuleRequest = z
     z.strictObject({
       ...shared,
       action: z.literal('fail'),
-      status: z.int().min(200).max(599).exactOptional(),
+      status,
       error: z.enum(NETWORK_ERRORS).exactOptional(),
+    }),
+    z.strictObject({
+      ...shared,
+      action: z.literal('answer'),
+      status: status.describe('Default: 200'),
+      headers: headers.exactOptional(),
+      body: body.exactOptional(),
+      file: z
+        .string()
+        .min(1)
+        .exactOptional()
+        .describe('The absolute path of a file to send instead of `body`; it is read for each call'),
+      times: z
+        .int()
+        .min(1)
+        .max(MAX_COUNTED_CALLS)
+        .exactOptional()
+        .describe('The number of calls to answer. Later calls are left to the following rules.'),
+      after: z
+        .int()
+        .min(0)
+        .max(MAX_COUNTED_CALLS)
+        .exactOptional()
+        .describe('The number of calls to leave to the following rules first'),
     }),
   ])
   .refine((rule) => rule.action !== 'fail' || (rule.status === undefined) !== (rule.error === undefined), {
     message: "must have either a 'status' or an 'error'",
+  })
+  .refine((rule) => rule.action !== 'answer' || rule.body === undefined || rule.file === undefined, {
+    message: "must have a 'body' or a 'file', not both",
+  })
+  .refine((rule) => rule.action !== 'answer' || rule.file === undefined || /^([/\\]|[A-Za-z]:)/.test(rule.file), {
+    message: 'must be an absolute path, because the platform and lambdas run in other folders',
+    path: ['file'],
   });
 
 export const outboundRulesRequest = z.strictObject({

@@ -36,6 +36,35 @@ describe('the pattern of a rule', () => {
   });
 });
 
+describe('a rule that answers', () => {
+  const read = (fields: object) =>
+    outboundRulesRequest.safeParse({ rules: [{ host: 'a', action: 'answer', ...fields }] });
+
+  it.each([
+    [{}],
+    [{ body: { success: true } }],
+    [{ body: 'text', status: 204, headers: { 'X-Mine': '1' }, times: 1, after: 0 }],
+    [{ file: '/tmp/answer.json' }],
+  ])('accepts %j', (fields) => {
+    expect(read(fields).success).toBe(true);
+  });
+
+  it.each([
+    [{ body: 'a', file: '/a' }, "must have a 'body' or a 'file', not both"],
+    [{ file: 'answer.json' }, 'must be an absolute path'],
+    [{ headers: { 'Content-Length': '1' } }, 'must not contain Content-Length'],
+    [{ headers: { 'a b': '1' } }, 'is not a header name'],
+    [{ body: 'x'.repeat(262_144) }, "Use 'file' instead"],
+    [{ times: 0 }, ''],
+    [{ status: 100 }, ''],
+    [{ error: 'ECONNRESET' }, ''],
+  ])('rejects %j', (fields, message) => {
+    const { success, error } = read(fields);
+    expect(success).toBe(false);
+    expect(JSON.stringify(error?.issues)).toContain(message);
+  });
+});
+
 describe('what becomes of a call', () => {
   it('is left to itself without a rule, but for the CRM that the configuration catches', () => {
     expect(decideOutbound([], other, true)).toBeUndefined();

@@ -1,7 +1,8 @@
+import type { Json } from './json.ts';
 import { matchesStars } from './star-pattern.ts';
 
 /** Actions for a matching outbound call: `delay` waits, then the following rules apply. */
-export const OUTBOUND_ACTIONS = ['catch', 'pass', 'block', 'delay', 'fail'] as const;
+export const OUTBOUND_ACTIONS = ['catch', 'pass', 'block', 'delay', 'fail', 'answer'] as const;
 export type OutboundAction = (typeof OUTBOUND_ACTIONS)[number];
 
 export const NETWORK_ERRORS = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT'] as const;
@@ -10,7 +11,20 @@ export type NetworkError = (typeof NETWORK_ERRORS)[number];
 /** A `host` of a rule that matches the CRM hosts in the variables of the calling lambda (D-200). */
 export const OWN_CRM = '{crm}';
 
-export interface OutboundRule {
+/** The response of a rule with the action `answer`. */
+export interface OutboundAnswer {
+  headers?: Record<string, string>;
+  /** Text is sent as it is, any other value as JSON. */
+  body?: Json;
+  /** The path of a file to send instead of `body`. */
+  file?: string;
+  /** The number of calls to answer; the following rules apply to later ones. */
+  times?: number;
+  /** The number of calls to leave to the following rules first. */
+  after?: number;
+}
+
+export interface OutboundRule extends OutboundAnswer {
   id: string;
   /** A host in which `*` matches any part, with an optional port: `api.example`, `*.example:8443`; or `{crm}`. */
   host: string;
@@ -36,23 +50,37 @@ export interface OutboundVerdict {
   delayMs: number;
   status?: number;
   error?: NetworkError;
+  answer?: OutboundAnswer;
   rules: MetRule[];
 }
 
-/** Delays add up until a rule decides. Without one, calls to the CRM are intercepted if `catchesCrm`. Undefined: not affected. */
+/**
+ * Delays add up until a rule decides. Without one, calls to the CRM are intercepted if `catchesCrm`. Undefined: not affected.
+ *
+ * @param skippedIds rules that do not apply to this call, because of its number
+ */
 export function decideOutbound(
   rules: readonly OutboundRule[],
   target: OutboundTarget,
   catchesCrm: boolean,
+  skippedIds?: ReadonlySet<string>,
 ): OutboundVerdict | undefined {
   const met: MetRule[] = [];
   let delayMs = 0;
   for (const rule of rules) {
     const { id, action, status, error } = rule;
-    if (!rule.enabled || !meets(rule.host, target)) continue;
+    if (!rule.enabled || skippedIds?.has(id) || !meets(rule.host, target)) continue;
     met.push({ id, text: describeRule(rule) });
     if (action !== 'delay') {
-      return { action, delayMs, ...(status !== undefined && { status }), ...(error && { error }), rules: met };
+      const answer = action === 'answer' && { answer: answerOf(rule) };
+      return {
+        action,
+        delayMs,
+        ...answer,
+        ...(status !== undefined && { status }),
+        ...(error && { error }),
+        rules: met,
+      };
     }
     delayMs += rule.delayMs ?? 0;
   }
@@ -60,8 +88,27 @@ export function decideOutbound(
   return action === 'catch' || met.length > 0 ? { action, delayMs, rules: met } : undefined;
 }
 
-export function describeRule({ host, action, delayMs, status, error }: Omit<OutboundRule, 'id' | 'enabled'>): string {
+function answerOf({ headers, body, file, times, after }: OutboundRule): OutboundAnswer {
+  return {
+    ...(headers && { headers }),
+    ...(body !== undefined && { body }),
+    ...(file !== undefined && { file }),
+    ...(times !== undefined && { times }),
+    ...(after !== undefined && { after }),
+  };
+}
+
+interface RuleSummary {
+  host: string;
+  action: OutboundAction;
+  delayMs?: number | undefined;
+  status?: number | undefined;
+  error?: NetworkError | undefined;
+}
+
+export function describeRule({ host, action, delayMs, status, error }: RuleSummary): string {
   if (action === 'delay') return `delay of ${delayMs} ms for ${host}`;
+  if (action === 'answer') return `answer with ${status ?? 200} for ${host}`;
   return action === 'fail' ? `fail with ${status ?? error} for ${host}` : `${action} for ${host}`;
 }
 

@@ -46,7 +46,8 @@ export const builtInRoutes = defineRoutes('Gateway', {
   invokeAsync: route('post /api/async', permission('lambda.invoke', 'lambdaId'), {
     summary: 'Invoke a lambda without waiting for it',
     description:
-      'A public lambda needs no credentials. An endpoint `/async` of an API named `api` takes precedence over this route.',
+      'A public lambda needs no credentials. An endpoint `/async` of an API named `api` gets only requests whose body names no ' +
+      'existing lambda.',
     body: {
       ...readJson(
         named('AsyncCall', z.looseObject({ lambdaId: id }).describe('The event; `lambdaId` is the id of the lambda')),
@@ -59,7 +60,13 @@ export const builtInRoutes = defineRoutes('Gateway', {
         object('AsyncAcceptance', { lambdaId: id.describe('ID of this invocation, for `/results/{result_id}`') }),
         'Accepted',
       ),
-      headers: latency,
+      headers: {
+        ...latency,
+        'X-Terrarium-Target': {
+          description: '`lambda ID` for this route, `endpoint ID` if an endpoint with this path has answered',
+          schema: { type: 'string' },
+        },
+      },
     },
     errors: [404, 429],
   }),

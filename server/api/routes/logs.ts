@@ -21,6 +21,10 @@ export const outboundCall = z.object({
   error: z.string().optional(),
   traceId: traceId.optional(),
   caughtBy: z.enum(['crm']).optional(),
+  afterRedirect: z
+    .literal(true)
+    .optional()
+    .describe("The call followed the mock CRM's redirect to `retURL`; the mock answered it with a page of its own"),
   request: outboundBody.optional().describe('Absent if the body is empty'),
   warning: z.string().optional().describe('A form that reached no CRM, or was not caught, and what to do'),
   response: outboundBody.optional(),

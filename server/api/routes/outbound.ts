@@ -15,6 +15,11 @@ const outboundRules = object('OutboundRules', {
       delayMs: z.int().optional(),
       status: z.int().optional(),
       error: z.enum(NETWORK_ERRORS).optional(),
+      headers: z.record(z.string(), z.string()).optional(),
+      body: z.json().optional(),
+      file: z.string().optional(),
+      times: z.int().optional(),
+      after: z.int().optional(),
       enabled: z.boolean(),
     }),
   ),
@@ -30,7 +35,8 @@ export const outboundRoutes = defineRoutes('Outbound calls', {
     summary: 'Replace the rules for outbound calls',
     description:
       'The first enabled rule whose `host` matches decides the call: `catch` (the mock CRM responds), `pass`, ' +
-      '`block` or `fail` (with a status or a network error). A `delay` rule waits, then the following rules apply. Changes apply ' +
+      '`block`, `fail` (with a status or a network error) or `answer` (with a response of your own; `times` and `after` count the ' +
+      'calls of all lambdas since the rule was changed). A `delay` rule waits, then the following rules apply. Changes apply ' +
       'to the next call, including calls of running lambdas.',
     body: json(named('OutboundRulesRequest', outboundRulesRequest)),
     answer: ok(outboundRules),

@@ -254,6 +254,8 @@ describe('the mock CRM', () => {
       415,
       /iso-8859-1/,
     ],
+    ['fields in the query string', '', { path: `${FORM_PATH}?oid=1` }, 400, /in the query string. Send them in the body/],
+    ['a path with two slashes', 'oid=1', { path: `/${FORM_PATH}` }, 404, /Remove the slash at the end of the variable/],
     ['another encoding', 'oid=1', { path: `${FORM_PATH}?encoding=Shift_JIS` }, 415, /Shift_JIS/],
     ['a body that is too large', `oid=1&x=${'a'.repeat(300_000)}`, {}, 413, /larger than 262144 bytes/],
     ['a path that no variable names', 'oid=1', { path: '/forms/lead' }, 404, /no form at \/forms\/lead: no variable/],

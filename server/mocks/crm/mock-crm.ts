@@ -159,7 +159,7 @@ export class MockCrm {
       this.#refuseRebinding(request);
       const fields = await readForm(request);
       form = { ...form, fields, mapped: mapLead(fields) };
-      const lead = { ...form, oid: oidIn(fields) };
+      const lead = { ...form, oid: oidIn(fields, queryOf(request)) };
       await leads.put(lead.id, lead);
       onLead?.(lead);
       const returnUrl = returnUrlOf(lead);
@@ -223,6 +223,12 @@ async function readForm(request: IncomingMessage): Promise<Lead['fields']> {
   const { url = '/', headers } = request;
   if (!isKnownForm(url) && headers[FORM_HEADER] === undefined) {
     const path = pathnameOf(url);
+    if (path.startsWith('//')) {
+      throw new PlatformError(
+        404,
+        `the mock CRM has no form at ${path}: the path starts with two slashes. Remove the slash at the end of the variable that names the host.`,
+      );
+    }
     throw new PlatformError(
       404,
       `the mock CRM has no form at ${path}: no variable of the lambda names that path. Set a variable (such as CRM_PATH) to ` +
@@ -237,9 +243,15 @@ async function readForm(request: IncomingMessage): Promise<Lead['fields']> {
   return readLeadForm(request, queryOf(request));
 }
 
-function oidIn(fields: Lead['fields']): string {
+function oidIn(fields: Lead['fields'], query: URLSearchParams): string {
   const oid = fields.find(({ name }) => name === 'oid')?.value.trim();
   if (oid) return oid;
+  if (query.has('oid')) {
+    throw new PlatformError(
+      400,
+      'the fields of the form are in the query string. Send them in the body. No lead was created.',
+    );
+  }
   throw new PlatformError(400, "the form has no 'oid', the required id of the CRM organization. No lead was created.");
 }
 

@@ -31,7 +31,7 @@ function checkContentType(contentType: string, encoding: string | null): void {
   if (mediaType !== FORM) {
     throw new PlatformError(
       415,
-      `the content type '${mediaType}' is not supported. Send a web-to-lead form as ${FORM} and set the Content-Type header.`,
+      `${mediaType === '' ? 'the form has no content type' : `the content type '${mediaType}' is not supported`}. Send a web-to-lead form as ${FORM} and set the Content-Type header.`,
     );
   }
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);

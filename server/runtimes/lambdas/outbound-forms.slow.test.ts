@@ -43,6 +43,14 @@ function receiver(at: keyof typeof seen) {
     for await (const chunk of request) body += chunk;
     const { method, url, headers } = request;
     seen[at].push({ method, url, body, from: String(headers[EXECUTION_HEADER]) });
+    if (at === 'crm' && body.includes('retURL')) {
+      response.writeHead(302, { location: String(new URLSearchParams(body).get('retURL')) }).end();
+      return;
+    }
+    if (at === 'crm' && headers['content-type']?.includes('json')) {
+      response.writeHead(415, { 'content-type': 'text/plain; charset=utf-8' }).end('send a form\n');
+      return;
+    }
     // As the mock CRM does at a path that nothing names.
     if (at === 'crm' && headers[FORM_HEADER] === undefined) response.statusCode = 404;
     response.end(at);
@@ -59,6 +67,12 @@ async function listen(server: Server): Promise<number> {
 beforeAll(async () => {
   const { cert, private: key } = await generate([{ name: 'commonName', value: 'crm.example' }], {
     algorithm: 'sha256',
+    extensions: [
+      {
+        name: 'subjectAltName',
+        altNames: ['crm.example', 'shop.example'].map((value) => ({ type: 2, value })),
+      },
+    ],
   });
   // As: see receiver.
   const secure = createSecureServer({ cert, key, allowHTTP1: true }, receiver('host') as never);
@@ -182,11 +196,85 @@ it.each([
   expect(crm).toMatchObject([{ method: 'POST', body: 'oid=1' }]);
 });
 
+it.each([
+  ['fetch', `post(${AT}, '{}', 'application/json')`],
+  ['https with a type that is set late', `send(${AT}, '{}', 'application/json')`],
+  [
+    'undici',
+    `require('undici').request(${AT}, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }).then((r) => r.body.text())`,
+  ],
+  ['fetch in another case', `post(${AT}.replace('WebToLead', 'webtocase'), '{}', 'application/json')`],
+])('JSON to a known form endpoint by %s is rejected by the mock CRM with a reason in the log', async (_what, call) => {
+  const { answer, invocation, host, crm } = await evaluate(`${CALLS} return ${call} })()`, {});
+  const warning = 'the mock CRM rejected the form with status 415: send a form';
+  expect({ answer, host }).toEqual({ answer: 'send a form', host: [] });
+  expect(crm).toMatchObject([{ method: 'POST', body: '{}' }]);
+  expect(invocation.outbound).toMatchObject([{ status: 415, caughtBy: 'crm', warning }]);
+  expect(invocation.logs.map(({ text }) => text)).toEqual([`[terrarium] ${warning}`]);
+});
+
+describe("the page that the mock CRM's redirect leads to is answered by the mock", () => {
+  const THANKS = 'https://shop.example:TLS_PORT/thanks?a=1';
+  const follow = {
+    fetch: (page: string) =>
+      `fetch(${AT}, { method: 'POST', body: new URLSearchParams({ oid: '1', retURL: '${page}' }) }).then((r) => r.text())`,
+    undici: (page: string) =>
+      `require('undici').fetch(${AT}, { method: 'POST', body: 'oid=1&retURL=' + encodeURIComponent('${page}'), headers: { 'content-type': ${PLAIN} } }).then((r) => r.text())`,
+    https: (page: string) => `new Promise((ok, no) => { const https = require('https');
+      https.request(${AT}, { method: 'POST', headers: { 'content-type': ${PLAIN} } }, (r) => https.get(r.headers.location, (page) => { let t = ''; page.on('data', (d) => { t += d }).on('end', () => ok(t)) }).on('error', no)).on('error', no).end('oid=1&retURL=' + encodeURIComponent('${page}')) })`,
+    axios: (page: string) =>
+      `require('axios').post(${AT}, new URLSearchParams({ oid: '1', retURL: '${page}' })).then((r) => r.data)`,
+    got: (page: string) =>
+      `got().then((g) => g.post(${AT}, { form: { oid: '1', retURL: '${page}' } })).then((r) => r.body)`,
+    'got with HTTP/2': (page: string) =>
+      `got().then((g) => g.post(${AT}, { http2: true, form: { oid: '1', retURL: '${page}' } })).then((r) => r.body)`,
+  };
+
+  it.each(Object.entries(follow))('by %s', async (_library, call) => {
+    const { answer, invocation, host } = await evaluate(call(THANKS), {});
+    expect({ answer, host }).toEqual({ answer: expect.stringContaining('The mock CRM redirected here'), host: [] });
+    expect(invocation.outbound).toMatchObject([
+      { method: 'POST', status: 302, caughtBy: 'crm' },
+      // got repeats the POST.
+      { url: THANKS.replace('TLS_PORT', String(ports.https)), status: 200, caughtBy: 'crm', afterRedirect: true },
+    ]);
+  });
+
+  it('whatever the outbound rules say about its host, and without a rule in its record', async () => {
+    rules = [{ id: 'offline', enabled: true, host: 'shop.example', action: 'block' }];
+    const { answer, invocation } = await evaluate(follow.fetch(THANKS), {});
+    rules = [];
+    expect(answer).toContain('The mock CRM redirected here');
+    expect(invocation.outbound[1]).not.toHaveProperty('rules');
+  });
+
+  it.each([
+    ['at the host of the CRM', 'https://crm.example:TLS_PORT/thanks'],
+    ['on loopback', 'http://127.0.0.1:TCP_PORT/thanks'],
+  ])('even %s', async (_what, page) => {
+    const { answer, host } = await evaluate(follow.fetch(page), {});
+    expect({ answer, host }).toEqual({ answer: expect.stringContaining('The mock CRM redirected here'), host: [] });
+  });
+
+  it('over a connection to its host that is open already', async () => {
+    const first = `fetch('${THANKS}').then((r) => r.text()).then(() => ${follow.fetch(THANKS)})`;
+    const { answer, host } = await evaluate(first, {});
+    expect(answer).toContain('The mock CRM redirected here');
+    expect(host).toHaveLength(1);
+  });
+
+  it('once, and not in the next invocation', async () => {
+    const { answer, host } = await evaluate(
+      `${follow.fetch(THANKS)}.then(() => fetch('${THANKS}')).then((r) => r.text())`,
+      {},
+    );
+    expect({ answer, host }).toMatchObject({ answer: 'host', host: [{ url: '/thanks?a=1' }] });
+  });
+});
+
 const FORM = { SLACK_URL: 'http://hooks.example:TCP_PORT/services/T0/B0', CRM_PATH: '/services/T0/B0' };
 it.each([
   ['a webhook to a chat service whose URL is in a variable', FORM, "post(process.env.SLACK_URL, 'payload=x', PLAIN)"],
-  ['JSON for a known form endpoint', {}, `post(${AT}, '{}', 'application/json')`],
-  ['JSON for a known form endpoint, its type set late', {}, `send(${AT}, '{}', 'application/json')`],
   [
     'a form to a named host at a path that no variable names',
     { HOST: 'crm.example', WHERE: '/a' },
@@ -277,6 +365,62 @@ describe('the author of the lambda is warned', () => {
   ])('but not of %s', async (_what, call) => {
     expect(await warned(call, {})).toEqual({ answer: 'host', warning: undefined });
   });
+
+  it.each([
+    [
+      'a URL',
+      'https://crm.example:TCP_PORT',
+      "post('https://' + process.env.CRM_API_BASEPATH + '/lead', 'oid=1', PLAIN)",
+      'CRM_API_BASEPATH is a URL',
+    ],
+    [
+      'a URL, by https',
+      'https://crm.example',
+      "new Promise((ok) => require('https').request({ method: 'POST', host: process.env.CRM_API_BASEPATH, path: '/lead' }).on('error', () => ok('failed')).end('oid=1'))",
+      'set CRM_API_BASEPATH to the host alone, crm.example',
+    ],
+    [
+      'a host with a slash',
+      'crm.example/',
+      "post('http://' + process.env.CRM_API_BASEPATH.replace('/', ':TCP_PORT/') + '/servlet/servlet.WebToLead', 'oid=1', PLAIN)",
+      'CRM_API_BASEPATH ends with a slash',
+    ],
+  ])('of a CRM_API_BASEPATH that is %s', async (_what, CRM_API_BASEPATH, call, hint) => {
+    const { warning } = await warned(call, { CRM_API_BASEPATH, CRM_PATH: '/lead' });
+    expect(warning).toContain(hint);
+  });
+
+  it('of a form posted to /, without naming a value that CRM_PATH has already', async () => {
+    const env = { CRM_API_BASEPATH: 'crm.example', CRM_PATH: '/' };
+    const { warning } = await warned("post('http://crm.example:TCP_PORT/', 'oid=1', PLAIN)", env);
+    expect(warning).toContain('set a variable (such as CRM_PATH) to the path of the form');
+  });
+
+  it.each([
+    ['error', { action: 'fail', error: 'ECONNREFUSED' }],
+    ['block', { action: 'block' }],
+  ] as const)(
+    'but not of a form that a rule for {crm} failed with %s, whose record names the rule',
+    async (_what, rule) => {
+      rules = [{ id: 'down', enabled: true, host: '{crm}', ...rule }];
+      const env = { PARTNER: 'crm.example', WHERE: '/in' };
+      const calls = [
+        "post('http://crm.example:TCP_PORT/in', 'oid=1', PLAIN)",
+        "send('https://crm.example:TLS_PORT/in', 'oid=1', PLAIN)",
+        "require('undici').request('http://crm.example:TCP_PORT/in', { method: 'POST', body: 'oid=1' })",
+      ];
+      for (const call of calls) {
+        const { invocation, host, crm } = await evaluate(
+          `${CALLS} return ${call.replaceAll('PLAIN', PLAIN)} })()`,
+          env,
+        );
+        expect(invocation.outbound).toMatchObject([{ error: expect.any(String), rules: [{ id: 'down' }] }]);
+        expect(invocation.outbound[0]).not.toHaveProperty('warning');
+        expect([host, crm]).toEqual([[], []]);
+      }
+      rules = [];
+    },
+  );
 
   it('but not of a form that an outbound rule answered', async () => {
     rules = [{ id: 'down', enabled: true, host: '{crm}', action: 'fail', status: 503 }];

@@ -1,5 +1,8 @@
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EXECUTION_HEADER } from '../../model/execution-header.ts';
 import type { OutboundRule } from '../../model/outbound-rule.ts';
@@ -145,6 +148,91 @@ describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
     const resolved = `require('dns').lookup = (dns => (name, ...rest) => dns('127.0.0.1', ...rest))(require('dns').lookup); ${code}`;
     expect(resultOf(await bed.run(resolved, env({ TO: crm, CRM_API_BASEPATH: crm }), 'c'))).toBe('200 host');
   });
+});
+
+const undici = `exports.run = (event) => require(process.env.UNDICI).request('http://' + process.env.TO + '/x', { method: 'POST', body: event })
+  .then(async (r) => r.statusCode + ' ' + await r.body.text(), (e) => e.code + ': ' + e.message)`;
+const worker = `exports.run = (event) => new Promise((ok, no) => new (require('worker_threads').Worker)(\`
+  fetch('http://' + process.env.TO + '/x', { method: 'POST', body: '\${event}' }).then(async (r) => require('worker_threads').parentPort.postMessage(r.status + ' ' + await r.text()))\`, { eval: true }).on('error', no).on('message', ok))`;
+const UNDICI = fileURLToPath(import.meta.resolve('undici'));
+
+describe.each(Object.entries({ ...ways, undici, 'a worker thread': worker }))(
+  'a rule that answers a call by %s',
+  (_way, code) => {
+    const run = async () => resultOf(await bed.run(code, env({ UNDICI }), 'a'));
+
+    it('sends JSON, text or a file with a status and headers, and nothing reaches the host', async () => {
+      await change({ host, action: 'answer', body: { success: true, score: 0.9 } });
+      const invocation = await bed.run(code, env({ UNDICI }), 'a');
+      expect(resultOf(invocation)).toBe('200 {"success":true,"score":0.9}');
+      expect(invocation.outbound).toMatchObject([
+        {
+          status: 200,
+          response: { contentType: 'application/json' },
+          rules: [{ text: `answer with 200 for ${host}` }],
+        },
+      ]);
+      await change({
+        host,
+        action: 'answer',
+        status: 429,
+        headers: { 'content-type': 'text/x-mine' },
+        body: 'slow down',
+      });
+      const limited = await bed.run(code, env({ UNDICI }), 'a');
+      expect(resultOf(limited)).toBe('429 slow down');
+      expect(limited.outbound).toMatchObject([{ status: 429, response: { contentType: 'text/x-mine' } }]);
+      const file = path.join(bed.folder, 'answer.json');
+      await writeFile(file, '{"from":"file"}');
+      await change({ host, action: 'answer', file });
+      expect(await run()).toBe('200 {"from":"file"}');
+      expect(arrived).toEqual([]);
+    });
+
+    it('counts calls over invocations, and leaves all others to the following rules or the host', async () => {
+      await change(
+        { host, action: 'answer', body: 'second and third', after: 1, times: 2 },
+        { host, action: 'answer', body: 'first', times: 1 },
+      );
+      expect(await run()).toBe('200 first');
+      expect(await run()).toBe('200 second and third');
+      expect(await run()).toBe('200 second and third');
+      const last = await bed.run(code, env({ UNDICI }), 'a');
+      expect(resultOf(last)).toBe('200 host');
+      expect(last.outbound).toEqual([expect.not.objectContaining({ rules: expect.anything() })]);
+      expect(arrived).toHaveLength(1);
+    });
+  },
+);
+
+it('a rule that answers twice does so for two of ten calls at the same time, and starts over when it is changed', async () => {
+  const code = `exports.run = () => fetch('http://' + process.env.TO + '/x').then((r) => r.text())`;
+  const lambda = bed.lambda(code, env());
+  const results = async () => {
+    const invocations = await Promise.all(Array.from({ length: 10 }, () => bed.invoke(lambda)));
+    return invocations.map(resultOf).sort();
+  };
+  const expected = [...Array(8).fill('host'), ...Array(2).fill('mine')];
+  await change({ host, action: 'answer', body: 'mine', times: 2 });
+  expect(await results()).toEqual(expected);
+  expect(await results()).toEqual(Array(10).fill('host'));
+  await change({ host, action: 'answer', body: 'mine', times: 2 });
+  expect(await results()).toEqual(expected);
+});
+
+it('a rule that answers the CRM leaves later calls to the mock CRM', async () => {
+  await change({ host: '{crm}', action: 'answer', status: 503, body: 'busy', times: 1 });
+  const lambda = bed.lambda(ways.fetch, env({ TO: 'crm.example' }));
+  expect(resultOf(await bed.invoke(lambda, 'a'))).toBe('503 busy');
+  expect(resultOf(await bed.invoke(lambda, 'a'))).toBe('200 mock');
+});
+
+it('a rule that answers with a file that does not exist fails the call with the reason', async () => {
+  await change({ host, action: 'answer', file: path.join(bed.folder, 'missing.json') });
+  const { outbound } = await bed.run(ways.fetch, env(), 'a');
+  expect(outbound).toMatchObject([
+    { error: expect.stringContaining('the file of the outbound rule could not be read') },
+  ]);
 });
 
 it('a delayed fetch that is given up ends at once', async () => {

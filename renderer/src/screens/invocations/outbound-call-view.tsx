@@ -21,7 +21,11 @@ export function OutboundCallView({ call, executionId, traceId }: OutboundCallVie
       <p className="flex flex-wrap items-center gap-2">
         <State is={isFailedCall(call) ? 'error' : 'ok'}>{call.status ?? 'no response'}</State>
         <Badge>{call.method}</Badge>
-        {call.caughtBy && <Badge tone="running">caught by the mock {call.caughtBy.toUpperCase()}</Badge>}
+        {call.caughtBy && (
+          <Badge tone="running">
+            {call.afterRedirect ? "page after the mock CRM's redirect" : `caught by the mock ${call.caughtBy.toUpperCase()}`}
+          </Badge>
+        )}
         <span className="ml-auto text-muted">
           <Duration ms={call.durationMs} />
         </span>

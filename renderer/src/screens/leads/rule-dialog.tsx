@@ -12,6 +12,11 @@ import { Segments } from '../../components/segments.tsx';
 import { ACTIONS, ERRORS } from './rule-words.ts';
 import type { RuleRequest } from './use-outbound-rules.ts';
 
+const BODIES = [
+  { id: 'body', text: 'Text or JSON' },
+  { id: 'file', text: 'A file' },
+];
+
 const WAYS = [
   { id: 'status', text: 'A status' },
   { id: 'error', text: 'A network error' },
@@ -33,12 +38,27 @@ export function RuleDialog({
   const [way, setWay] = useState(rule.error ? 'error' : 'status');
   const [status, setStatus] = useState(rule.status ?? 500);
   const [error, setError] = useState<NetworkError>(rule.error ?? 'ECONNREFUSED');
+  const [answerStatus, setAnswerStatus] = useState(rule.status ?? 200);
+  const [source, setSource] = useState(rule.file === undefined ? 'body' : 'file');
+  const [body, setBody] = useState(bodyText(rule.body));
+  const [file, setFile] = useState(rule.file ?? '');
+  const [contentType, setContentType] = useState(contentTypeIn(rule.headers) ?? '');
+  const [times, setTimes] = useState(rule.times ?? 0);
+  const [after, setAfter] = useState(rule.after ?? 0);
+  const headers = headersWith(rule.headers, contentType.trim());
   const asked: RuleRequest = {
     ...(rule.id !== undefined && { id: rule.id }),
     host: host.trim(),
     action,
     ...(action === 'delay' && { delayMs }),
     ...(action === 'fail' && (way === 'status' ? { status } : { error })),
+    ...(action === 'answer' && {
+      status: answerStatus,
+      ...(Object.keys(headers).length > 0 && { headers }),
+      ...(source === 'file' ? { file: file.trim() } : { body: bodyIn(body) }),
+      ...(times > 0 && { times }),
+      ...(after > 0 && { after }),
+    }),
     enabled: rule.enabled,
   };
   const fault = faultOfHost(asked.host);
@@ -48,7 +68,7 @@ export function RuleDialog({
       onClose={onClose}
       action={rule.id === undefined ? 'Add' : 'Save'}
       onAction={() => onKeep(asked)}
-      isReady={fault === undefined}
+      isReady={fault === undefined && (action !== 'answer' || source === 'body' || file.trim() !== '')}
     >
       <div className="flex flex-col gap-3">
         <div className="flex items-end gap-2">
@@ -83,6 +103,44 @@ export function RuleDialog({
             onChange={setDelayMs}
           />
         )}
+        {action === 'answer' && (
+          <>
+            <NumberField
+              label="Status"
+              value={answerStatus}
+              minValue={200}
+              maxValue={599}
+              formatOptions={{ useGrouping: false }}
+              onChange={setAnswerStatus}
+            />
+            <Segments label="Body" segments={BODIES} value={source} onChange={setSource} />
+            {source === 'file' ? (
+              <TextField label="Absolute path of the file" value={file} onChange={setFile} isMono />
+            ) : (
+              <TextField label="Text or JSON" value={body} onChange={setBody} isMono />
+            )}
+            <TextField
+              label="Content type (empty: from the body)"
+              value={contentType}
+              onChange={setContentType}
+              isMono
+            />
+            <NumberField
+              label="Number of calls (0: all)"
+              value={times}
+              minValue={0}
+              maxValue={1_000_000}
+              onChange={setTimes}
+            />
+            <NumberField
+              label="After how many calls"
+              value={after}
+              minValue={0}
+              maxValue={1_000_000}
+              onChange={setAfter}
+            />
+          </>
+        )}
         {action === 'fail' && (
           <>
             <Segments label="With what" segments={WAYS} value={way} onChange={setWay} />
@@ -109,4 +167,27 @@ export function RuleDialog({
       </div>
     </Dialog>
   );
+}
+
+function bodyText(body: RuleRequest['body']): string {
+  return typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body);
+}
+
+/** Reads an object or array as JSON, anything else as text. */
+function bodyIn(text: string): NonNullable<RuleRequest['body']> {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function contentTypeIn(headers: RuleRequest['headers'] = {}): string | undefined {
+  return Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+}
+
+function headersWith(headers: RuleRequest['headers'] = {}, contentType: string): Record<string, string> {
+  const others = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'content-type');
+  return { ...Object.fromEntries(others), ...(contentType && { 'content-type': contentType }) };
 }

@@ -14,6 +14,7 @@ export const ACTIONS: readonly (Option & { id: OutboundAction })[] = [
   { id: 'block', text: 'Block', note: 'The connection is refused.' },
   { id: 'delay', text: 'Delay', note: 'The call waits, then the next rules apply.' },
   { id: 'fail', text: 'Fail', note: 'A status or a network error of your choice.' },
+  { id: 'answer', text: 'Answer', note: 'A response of your own.' },
 ];
 
 export const ERRORS: readonly (Option & { id: NetworkError })[] = [
@@ -41,7 +42,14 @@ export const PRESETS: readonly { id: string; text: string; rule: RuleRequest }[]
 ];
 
 /** What a rule does, for its row. */
-export function effectOf({ action, delayMs, status, error }: Omit<OutboundRule, 'id' | 'host' | 'enabled'>): string {
+export function effectOf({
+  action,
+  delayMs,
+  status,
+  error,
+  times,
+  after,
+}: Omit<OutboundRule, 'id' | 'host' | 'enabled'>): string {
   switch (action) {
     case 'catch':
       return 'caught by the mock CRM';
@@ -51,7 +59,15 @@ export function effectOf({ action, delayMs, status, error }: Omit<OutboundRule, 
       return 'connection refused';
     case 'delay':
       return `waits ${durationText(delayMs ?? 0)}, then the next rules apply`;
+    case 'answer':
+      return `answers with ${status ?? 200}${countText({ times, after })}`;
     default:
       return status === undefined ? `fails with ${error}` : `returns ${status}`;
   }
+}
+
+function countText({ times, after }: Pick<OutboundRule, 'times' | 'after'>): string {
+  const calls = times === undefined ? 'all calls' : times === 1 ? 'one call' : `${times} calls`;
+  if (after) return `, ${calls} after the first ${after === 1 ? 'one' : after}`;
+  return times === undefined ? '' : `, ${calls}`;
 }

@@ -10,6 +10,7 @@ import type { SentHead } from '../process/process-messages.ts';
 import {
   type BeganRow,
   CALLS_FD,
+  type CallNumberHead,
   CONTROL_FD,
   FrameType,
   type GoOnHead,
@@ -19,6 +20,7 @@ import {
   type OutcomeRow,
   type RulesHead,
 } from '../process/protocol.ts';
+import { CallNumbers } from './call-numbers.ts';
 import { hideFolders, messageOf } from './error-text.ts';
 import { eventAndContext } from './event.ts';
 import { EventLoopDrain } from './event-loop-drain.ts';
@@ -84,7 +86,8 @@ outboundCalls.traceOf = (): TraceHeaders | undefined =>
 const nothingLeft = new EventLoopDrain(calls, control);
 const delay = new ProcessorDelay();
 
-const line = new OutboundInterceptor(outboundCalls, () => (current > 0 ? executionId : undefined));
+const callNumbers = new CallNumbers((request, ruleId) => send(FrameType.countCall, { request, ruleId }));
+const line = new OutboundInterceptor(outboundCalls, () => (current > 0 ? executionId : undefined), callNumbers);
 
 function send(
   type: number,
@@ -343,6 +346,7 @@ calls.on('data', (chunk: Buffer) => {
     else if (type === FrameType.recall) recall();
     else if (type === FrameType.collect) collect();
     else if (type === FrameType.goOn) goOn((head as GoOnHead).closed);
+    else if (type === FrameType.callNumber) callNumbers.take(head as CallNumberHead);
     else if (type === FrameType.rules) line.change((head as RulesHead).rules);
   }
 });

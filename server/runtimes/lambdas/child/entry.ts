@@ -7,7 +7,8 @@ import { Socket } from 'node:net';
 import type { OutboundRule } from '../../../model/outbound-rule.ts';
 import { FrameReader, writeFrame } from '../process/frames.ts';
 import type { OutboundNews } from '../process/process-messages.ts';
-import { FrameType, type NewsAddress, type RulesHead } from '../process/protocol.ts';
+import { type CallNumberHead, FrameType, type NewsAddress, type RulesHead } from '../process/protocol.ts';
+import { CallNumbers } from './call-numbers.ts';
 import { OutboundCalls } from './outbound-calls.ts';
 import { OutboundInterceptor } from './outbound-interceptor.ts';
 import { propagatedContext, propagateToChildren } from './propagate-to-children.ts';
@@ -16,13 +17,15 @@ import { propagatedContext, propagateToChildren } from './propagate-to-children.
 function reportToParent(
   { port, token }: NewsAddress,
   changeRules: (rules: readonly OutboundRule[]) => void,
-): (news: OutboundNews, bytes?: Uint8Array) => void {
+): { tell: (news: OutboundNews, bytes?: Uint8Array) => void; callNumbers: CallNumbers } {
   const home = new Socket();
   const frames = new FrameReader(0);
+  const callNumbers = new CallNumbers((request, ruleId) => writeFrame(home, FrameType.countCall, { request, ruleId }));
   home.on('error', () => {});
   home.on('data', (chunk: Buffer) => {
     // As: the other end is the emulator's.
     for (const { type, head } of frames.push(chunk)) {
+      if (type === FrameType.callNumber) callNumbers.take(head as CallNumberHead);
       if (type !== FrameType.rules) continue;
       changeRules((head as RulesHead).rules);
       // Who changed them waits until they hold.
@@ -31,18 +34,19 @@ function reportToParent(
   });
   home.connect(port, '127.0.0.1').unref();
   writeFrame(home, FrameType.subprocess, { token });
-  return (news, bytes) => {
+  const tell = (news: OutboundNews, bytes?: Uint8Array): void => {
     if (!home.destroyed) writeFrame(home, FrameType.outbound, news, bytes);
   };
+  return { tell, callNumbers };
 }
 
 const inherited = propagatedContext();
 if (inherited) {
   const { news } = inherited.routes;
-  const tell = news && reportToParent(news, (rules) => line.change(rules));
-  const calls = new OutboundCalls((about, bytes) => tell?.(about, bytes));
+  const parent = news && reportToParent(news, (rules) => line.change(rules));
+  const calls = new OutboundCalls((about, bytes) => parent?.tell(about, bytes));
   calls.traceOf = () => inherited.trace;
-  const line: OutboundInterceptor = new OutboundInterceptor(calls, () => inherited.executionId);
+  const line: OutboundInterceptor = new OutboundInterceptor(calls, () => inherited.executionId, parent?.callNumbers);
   line.install(inherited.routes);
   propagateToChildren(
     __filename,

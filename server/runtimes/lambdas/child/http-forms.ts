@@ -12,8 +12,11 @@ interface RequestTaker {
   addRequest: AddRequest;
 }
 
-/** Gives a request that is a form for a CRM its own connection, made by `connecting`: it can go to the mock CRM without one to the host. */
-export function divertHttpForms(isForm: (head: RequestHead) => boolean, connecting: <T>(make: () => T) => T): void {
+/** Gives a request that the mock CRM answers its own connection, made by `connecting`: it needs none to the host. */
+export function divertHttpForms(
+  isForm: (head: RequestHead) => boolean,
+  connecting: <T>(head: RequestHead, make: () => T) => T,
+): void {
   const http = require('node:http') as typeof import('node:http');
   const prototype = http.Agent.prototype as unknown as RequestTaker;
   const own = prototype.addRequest;
@@ -21,7 +24,9 @@ export function divertHttpForms(isForm: (head: RequestHead) => boolean, connecti
     const contentType = request.getHeader('content-type');
     if (!isForm(headOf(request))) return apply(own, this, [request, ...rest]);
     const take = (): void => {
-      const taker = isForm(headOf(request)) ? agentFor(request.protocol === 'https:', connecting) : this;
+      const head = headOf(request);
+      const connect = <T>(make: () => T): T => connecting(head, make);
+      const taker = isForm(head) ? agentFor(request.protocol === 'https:', connect) : this;
       apply(own, taker, [request, ...rest]);
     };
     // Libraries set headers right after they have made a request.

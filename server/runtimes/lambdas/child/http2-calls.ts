@@ -95,7 +95,9 @@ export class Http2Calls {
     const sent = stream.sentHeaders;
     const { ':method': method = 'GET', ':scheme': scheme = 'https', ':authority': host, ':path': path = '/' } = sent;
     const trace = sent.traceparent === undefined ? undefined : String(sent.traceparent);
-    const call = this.#calls.answering(undefined, String(method), `${scheme}://${host}${String(path)}`, trace);
+    const contentType = sent['content-type']?.toString();
+    const head = { method: String(method), url: `${scheme}://${host}${String(path)}`, contentType };
+    const call = this.#calls.answering(undefined, head, trace);
     let received: IncomingHttpHeaders = {};
     sniff(stream, {
       sent: (part) => this.#calls.takeBody(call, 'request', part(), linesOf(sent)),

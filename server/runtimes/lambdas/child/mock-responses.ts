@@ -1,13 +1,15 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { FORM_HEADER, isCrmForm, pathnameOf } from '../../../model/crm-form.ts';
+import { FORM_HEADER, isCrmForm, pathnameOf, type RequestHead } from '../../../model/crm-form.ts';
 import { EXECUTION_HEADER } from '../../../model/execution-header.ts';
-import type { OutboundTarget, OutboundVerdict } from '../../../model/outbound-rule.ts';
+import type { OutboundAnswer, OutboundTarget, OutboundVerdict } from '../../../model/outbound-rule.ts';
 import type { OutboundRoutes } from '../process/protocol.ts';
+import type { CallNumbers } from './call-numbers.ts';
 import type { ConnectOptions } from './call-target.ts';
 import { messageOf } from './error-text.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
+import { errorOf } from './rule-errors.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
 const { setTimeout, Promise: NativePromise } = globalThis;
@@ -18,6 +20,10 @@ export interface Guest {
   isTls: boolean;
   /** Of a connection for a form to a host that is not the lambda's own CRM: how that host is connected to. */
   formOf?: ConnectOptions;
+  /** Decides again without some rules. */
+  decideWithout(skippedIds: ReadonlySet<string>, isMocked: boolean): OutboundVerdict | undefined;
+  /** With `formOf`: the verdict on all other requests of this connection. */
+  otherwise?: OutboundVerdict;
 }
 
 /** Headers of one connection, which say nothing about the next, and those that only this process writes. */
@@ -26,9 +32,15 @@ const HOP_BY_HOP = new Set([
   ...[EXECUTION_HEADER, FORM_HEADER],
 ]);
 const HTTP2_START = 'PRI * HTTP/2';
+const REDIRECT_PAGE = `<!DOCTYPE html><title>Mock CRM</title>
+<p>The mock CRM redirected here after it received the form. The page itself was not requested: nothing left this machine.</p>
+`;
+
+const AFTER_REDIRECT: OutboundVerdict = { action: 'catch', delayMs: 0, rules: [] };
 
 interface Destination {
   name: string;
+  isMock?: true;
   isTls: boolean;
   options: RequestOptions;
   headers: IncomingHttpHeaders;
@@ -41,12 +53,22 @@ export class MockResponses {
   /** By the port that a connection comes from; all others are sent away. */
   readonly #guests = new Map<number, Guest & { socket: Socket }>();
   readonly #unwatched: <T>(make: () => T) => T;
+  readonly #callNumbers: CallNumbers | undefined;
   #routes: Pick<OutboundRoutes, 'mock' | 'crm' | 'namedForms'> = { namedForms: [] };
+  /** Addresses to which the mock CRM has redirected the current invocation, and which it has not requested since. */
+  readonly #redirects = new Set<string>();
+  #redirectedExecutionId: string | undefined;
   #proxy: Server | undefined;
   #port: number | undefined;
 
   /** The running invocation's id, if any; `unwatched` makes a connection to which no rule applies. */
-  constructor(calls: OutboundCalls, executionId: () => string | undefined, unwatched: <T>(make: () => T) => T) {
+  constructor(
+    calls: OutboundCalls,
+    executionId: () => string | undefined,
+    unwatched: <T>(make: () => T) => T,
+    callNumbers?: CallNumbers,
+  ) {
+    this.#callNumbers = callNumbers;
     this.#calls = calls;
     this.#executionId = executionId;
     this.#unwatched = unwatched;
@@ -60,6 +82,24 @@ export class MockResponses {
   whenReady(then: (port: number) => void): void {
     if (this.#port === undefined) this.#proxy?.once('listening', () => this.whenReady(then));
     else then(this.#port);
+  }
+
+  get hasRedirects(): boolean {
+    return this.#redirects.size > 0;
+  }
+
+  /** Tells whether a request follows a redirect of the mock CRM in the same invocation (D-200). */
+  isAfterRedirect({ url }: RequestHead): boolean {
+    if (!this.hasRedirects || this.#redirectedExecutionId !== this.#executionId()) return false;
+    return this.#redirects.has(withoutHash(url));
+  }
+
+  #rememberRedirect(location: string | undefined, url: string): void {
+    if (location === undefined || !URL.canParse(location, url)) return;
+    const executionId = this.#executionId();
+    if (this.#redirectedExecutionId !== executionId) this.#redirects.clear();
+    this.#redirectedExecutionId = executionId;
+    this.#redirects.add(withoutHash(new URL(location, url).href));
   }
 
   /** That connection is about to be made to it, maybe in place of one that the lambda writes to. */
@@ -114,35 +154,88 @@ export class MockResponses {
   }
 
   async #answer(guest: Guest & { socket: Socket }, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { verdict, socket, formOf } = guest;
-    const { rules, delayMs } = verdict;
+    const { socket, formOf, target } = guest;
     const isHttp2 = request.httpVersionMajor === 2;
     const { method = 'GET', headers } = request;
     const url = urlOf(guest, request);
-    const isForm = isCrmForm({ method, url, contentType: headers['content-type'] }, this.#routes.namedForms);
-    const action = formOf && !isForm ? 'pass' : verdict.action;
+    const head = { method, url, contentType: headers['content-type'] };
+    const isForm = isCrmForm(head, this.#routes.namedForms);
+    const isAfterRedirect = this.isAfterRedirect(head);
+    const matched = (!isForm && !isAfterRedirect && guest.otherwise) || guest.verdict;
     // As: of a header that is sent once Node makes one text.
     const trace = headers.traceparent as string | undefined;
-    const call = this.#calls.answering(isHttp2 ? undefined : socket, method, url, trace);
-    const caughtBy = action === 'catch' && { caughtBy: 'crm' as const };
-    if (action !== 'pass') this.#calls.tell(call, { ...caughtBy, ...(rules.length > 0 && { rules }) });
+    const call = this.#calls.answering(isHttp2 ? undefined : socket, head, trace);
+    const verdict = isAfterRedirect ? AFTER_REDIRECT : await this.#settle(guest, matched, isForm);
+    const { action, rules, delayMs } = verdict;
+    const caughtBy = action === 'catch' && {
+      caughtBy: 'crm' as const,
+      ...(isAfterRedirect && { afterRedirect: true as const }),
+    };
+    if (isAfterRedirect) this.#redirects.delete(withoutHash(url));
+    const hasOtherRules = verdict !== matched && !isAfterRedirect;
+    if (action !== 'pass' || hasOtherRules) {
+      this.#calls.tell(call, { ...caughtBy, ...((rules.length > 0 || hasOtherRules) && { rules }) });
+    }
     // With HTTP/1, the lambda's end of the connection reports it.
     if (isHttp2) response.on('close', () => this.#calls.tell(call, { ended: true }));
     // The next request to that host needs a new connection.
     else if (formOf) response.shouldKeepAlive = false;
     if (delayMs > 0) await new NativePromise((resolve) => setTimeout(resolve, delayMs));
     if (isHttp2) this.#sniff(call, 'request', request);
+    const error = errorOf(verdict, target);
+    if (error) return this.#fail(call, socket, error);
+    if (isAfterRedirect) {
+      request.resume();
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(REDIRECT_PAGE);
+      this.#calls.tell(call, { status: 200 });
+      return;
+    }
     if (action === 'catch' || action === 'pass') {
       const to = action === 'pass' ? hostOf(guest) : this.#mockFor(request, isForm);
       if (to) this.#forward(call, guest, request, response, to);
-      else this.#fail(call, socket, 'there is no mock CRM to catch the call');
+      else this.#fail(call, socket, new Error('there is no mock CRM to catch the call'));
       return;
     }
+    if (verdict.answer) return this.#answerAs(verdict, call, socket, request, response);
     const status = verdict.status ?? 500;
     const text = `Answered by an outbound rule: ${rules.at(-1)?.text ?? 'the configuration'}\n`;
     request.resume();
     response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text);
     this.#calls.tell(call, { status });
+  }
+
+  /** Skips rules that do not apply to a call because of its number. */
+  async #settle(guest: Guest, matched: OutboundVerdict, isMocked: boolean): Promise<OutboundVerdict> {
+    const skippedIds = new Set<string>();
+    let verdict = matched;
+    for (;;) {
+      const { after = 0, times = Number.POSITIVE_INFINITY } = verdict.answer ?? {};
+      const rule = verdict.rules.at(-1);
+      if (!rule || !this.#callNumbers || (after === 0 && times === Number.POSITIVE_INFINITY)) return verdict;
+      const number = await this.#callNumbers.next(rule.id);
+      if (number > after && number <= after + times) return verdict;
+      skippedIds.add(rule.id);
+      verdict = guest.decideWithout(skippedIds, isMocked) ?? { action: 'pass', delayMs: 0, rules: [] };
+    }
+  }
+
+  async #answerAs(
+    { status = 200, answer = {} }: OutboundVerdict,
+    call: object,
+    socket: Socket,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    request.resume();
+    try {
+      const body = await bodyOf(answer);
+      const names = Object.keys(answer.headers ?? {}).map((name) => name.toLowerCase());
+      const type = names.includes('content-type') ? {} : { 'content-type': typeOf(answer) };
+      response.writeHead(status, { ...type, ...answer.headers }).end(body);
+      this.#calls.tell(call, { status });
+    } catch (thrown) {
+      this.#fail(call, socket, new Error(`the file of the outbound rule could not be read: ${messageOf(thrown)}`));
+    }
   }
 
   #mockFor({ url = '/' }: IncomingMessage, isForm: boolean): Destination | undefined {
@@ -159,6 +252,7 @@ export class MockResponses {
     return {
       name: `the mock CRM at ${host}:${port}`,
       isTls: ca !== undefined,
+      isMock: true,
       options: { host, port, ...tls },
       headers,
     };
@@ -166,17 +260,20 @@ export class MockResponses {
 
   #forward(
     call: object,
-    { socket, target }: Guest & { socket: Socket },
+    guest: Guest & { socket: Socket },
     request: IncomingMessage,
     response: ServerResponse,
     to: Destination,
   ): void {
+    const { socket, target } = guest;
+    const url = urlOf(guest, request);
     const { method = 'GET', url: path = '/', httpVersionMajor } = request;
     const host = String(request.headers[':authority'] ?? target.hostname);
     const headers = { host, ...plainHeaders(request.headers), ...to.headers };
     const answer = (incoming: IncomingMessage): void => {
       const { statusCode: status = 502, statusMessage = '' } = incoming;
       this.#calls.tell(call, { status });
+      if (to.isMock && status >= 300 && status < 400) this.#rememberRedirect(incoming.headers.location, url);
       if (httpVersionMajor === 2) this.#sniff(call, 'response', incoming);
       const answerHeaders = plainHeaders(incoming.headers);
       if (httpVersionMajor === 2) response.writeHead(status, answerHeaders);
@@ -189,15 +286,15 @@ export class MockResponses {
     const outgoing = this.#unwatched(() => http.request(options, answer));
     this.#calls.hide(outgoing);
     outgoing.on('error', (error) => {
-      if (!response.headersSent) this.#fail(call, socket, `${to.name} did not respond: ${messageOf(error)}`);
+      if (!response.headersSent) this.#fail(call, socket, new Error(`${to.name} did not respond: ${messageOf(error)}`));
     });
     response.on('close', () => outgoing.destroy());
     request.pipe(outgoing);
   }
 
-  #fail(call: object, socket: Socket, reason: string): void {
-    this.#calls.tell(call, { error: reason, ended: true });
-    socket.destroy(new Error(reason));
+  #fail(call: object, socket: Socket, error: Error): void {
+    this.#calls.tell(call, { error: error.message, ended: true });
+    socket.destroy(error);
   }
 
   /** A stream of HTTP/2 is not to be read on the lambda's end. */
@@ -205,6 +302,28 @@ export class MockResponses {
     const headers = Object.entries(message.headers).flatMap(([name, value]) => [name, String(value)]);
     message.on('data', (part: Buffer) => this.#calls.takeBody(call, of, part, headers));
   }
+}
+
+async function bodyOf({ body, file }: OutboundAnswer): Promise<string | Buffer> {
+  if (file !== undefined) return (require('node:fs/promises') as typeof import('node:fs/promises')).readFile(file);
+  return typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body);
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  json: 'application/json',
+  html: 'text/html; charset=utf-8',
+  xml: 'application/xml',
+  txt: 'text/plain; charset=utf-8',
+};
+
+function typeOf({ body, file }: OutboundAnswer): string {
+  if (file !== undefined)
+    return TYPES[/\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? ''] ?? 'application/octet-stream';
+  return TYPES[body === undefined || typeof body === 'string' ? 'txt' : 'json'] ?? '';
+}
+
+function withoutHash(url: string): string {
+  return url.replace(/#.*/s, '');
 }
 
 function plainHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {

@@ -32,7 +32,7 @@ interface UndiciRequest extends ChangeableRequest {
 
 /** Reports every HTTP call of this process with the beginning of its bodies. It only listens: a call behaves exactly as it would without. */
 export class OutboundCalls {
-  rulesOf: (url: string) => MetRule[] = () => [];
+  rulesOf: (head: RequestHead) => MetRule[] = () => [];
   onHead: (socket: Socket, head: RequestHead, isForProxy: boolean) => void = () => {};
   traceOf: () => TraceHeaders | undefined = () => undefined;
   readonly #report: (news: OutboundNews, bytes?: Uint8Array) => void;
@@ -109,15 +109,14 @@ export class OutboundCalls {
     return [...this.#unsent].some((request) => {
       const origin = new URL(request.origin);
       if (hostnameIn(origin) !== hostname || portOf(origin) !== port) return false;
-      const contentType = headerIn(linesOf(request), 'content-type');
-      return matches({ method: request.method, url: `${request.origin}${request.path}`, contentType });
+      return matches(headOf(request));
     });
   }
 
   /** The call that has arrived here, by a connection which carries one at a time or by another; it starts now unless it is known already. */
-  answering(socket: Socket | undefined, method: string, url: string, traceParent?: string): object {
+  answering(socket: Socket | undefined, { method, url, contentType }: RequestHead, traceParent?: string): object {
     const call = (socket ? this.#carried.get(socket) : this.#createdBy(method, url)) ?? {};
-    this.#start(call, method, url, readTraceParent(traceParent)?.traceId);
+    this.#start(call, { method, url, contentType }, readTraceParent(traceParent)?.traceId);
     return call;
   }
 
@@ -136,17 +135,19 @@ export class OutboundCalls {
     const scheme = 'encrypted' in socket ? 'https' : 'http';
     const isWhole = /^https?:/.test(target);
     const url = isWhole ? target : `${scheme}://${headerIn(headers, 'host')}${target}`;
-    this.#start(call, method, url, traceIn(headers));
+    const head = { method, url, contentType: headerIn(headers, 'content-type') };
+    this.#start(call, head, traceIn(headers));
     if (request) this.#follow(request);
-    this.onHead(socket, { method, url, contentType: headerIn(headers, 'content-type') }, isWhole);
+    this.onHead(socket, head, isWhole);
     return call;
   }
 
-  #start(request: object, method: string, url: string, traceId = this.#traces.get(request)): void {
+  #start(request: object, head: RequestHead, traceId = this.#traces.get(request)): void {
     if (this.#hidden.has(request) || this.#ids.has(request)) return;
     this.#lastId += 1;
     this.#ids.set(request, this.#lastId);
-    const rules = this.rulesOf(url);
+    const { method, url } = head;
+    const rules = this.rulesOf(head);
     const known = {
       id: this.#lastId,
       atMs: monotonicMs(),
@@ -160,7 +161,9 @@ export class OutboundCalls {
   #watchHttp(): void {
     on<{ request: ClientRequest }>('http.client.request.start', ({ request }) => {
       const host = request.getHeader('host') ?? request.host;
-      this.#start(request, request.method, `${request.protocol}//${host}${request.path}`);
+      const contentType = request.getHeader('content-type')?.toString();
+      const url = `${request.protocol}//${host}${request.path}`;
+      this.#start(request, { method: request.method, url, contentType });
       this.#follow(request);
     });
     on<{ request: ClientRequest; response: { statusCode: number } }>('http.client.response.finish', (message) =>
@@ -185,7 +188,7 @@ export class OutboundCalls {
       this.#created.add(request);
       this.#unsent.add(request);
       const traceId = traceUndici(request, this.traceOf());
-      this.#start(request, request.method, `${request.origin}${request.path}`, traceId);
+      this.#start(request, headOf(request), traceId);
     });
     on<{ request: UndiciRequest; socket: Socket }>('undici:client:sendHeaders', ({ request, socket }) => {
       this.#announced.set(socket, request);
@@ -209,6 +212,11 @@ export class OutboundCalls {
 function on<T>(channel: string, listener: (message: T) => void): void {
   // As: Node documents what each channel carries, but types it as unknown.
   subscribe(channel, (message) => listener(message as T));
+}
+
+function headOf(request: UndiciRequest): RequestHead {
+  const contentType = headerIn(linesOf(request), 'content-type');
+  return { method: request.method, url: `${request.origin}${request.path}`, contentType };
 }
 
 function portOf({ port, protocol }: URL): number {

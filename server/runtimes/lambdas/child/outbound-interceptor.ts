@@ -3,17 +3,18 @@ import { Socket } from 'node:net';
 import { canBeCrm, hostnameIn, isCrmForm, type RequestHead } from '../../../model/crm-form.ts';
 import {
   decideOutbound,
-  type NetworkError,
   type OutboundRule,
   type OutboundTarget,
   type OutboundVerdict,
 } from '../../../model/outbound-rule.ts';
 import type { OutboundRoutes } from '../process/protocol.ts';
+import type { CallNumbers } from './call-numbers.ts';
 import { type ConnectOptions, connectOptionsIn, targetOf } from './call-target.ts';
 import { divertHttpForms } from './http-forms.ts';
 import { Http2Calls, reportElsewhere } from './http2-calls.ts';
 import { type Guest, MockResponses } from './mock-responses.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
+import { errorOf } from './rule-errors.ts';
 import { bufferWrites, makeDivertible } from './stream-hooks.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
@@ -22,6 +23,11 @@ const { apply } = Reflect;
 const ownConnect = Socket.prototype.connect;
 
 const nodeTls = () => require('node:tls') as typeof import('node:tls');
+
+interface ConnectionTarget extends OutboundTarget {
+  /** The connection is for a request that follows a redirect of the mock CRM, whatever the rules. */
+  isAfterRedirect?: boolean;
+}
 
 type Connect = (this: Socket, ...args: unknown[]) => Socket;
 
@@ -35,17 +41,20 @@ export class OutboundInterceptor {
   readonly #led = new WeakSet<Socket>();
   readonly #open = new Map<Socket, { target: OutboundTarget; decided: string }>();
   #isOwn = false;
-  #isForForm = false;
+  /** The request that a connection is being made for, if the mock CRM answers it. */
+  #mockedHead: RequestHead | undefined;
   #routes: OutboundRoutes = { catchesCrm: false, namedForms: [], ownHosts: [], rules: [] };
 
-  constructor(calls: OutboundCalls, executionId: () => string | undefined) {
+  constructor(calls: OutboundCalls, executionId: () => string | undefined, callNumbers?: CallNumbers) {
     this.#calls = calls;
     this.#http2 = new Http2Calls(calls, (head) => this.#http2Connection(head));
     calls.onHead = (socket, head, isForProxy) => this.#divert(socket, head, isForProxy);
-    this.#answers = new MockResponses(calls, executionId, (make) => this.#unwatched(make));
-    calls.rulesOf = (url) => {
-      const target = URL.canParse(url) ? targetOf(optionsOf(new URL(url)), this.#routes.crm) : undefined;
-      return (target && this.#decide(target)?.rules) ?? [];
+    this.#answers = new MockResponses(calls, executionId, (make) => this.#unwatched(make), callNumbers);
+    calls.rulesOf = (head) => {
+      if (this.#routes.rules.length === 0 || !URL.canParse(head.url)) return [];
+      const target = targetOf(optionsOf(new URL(head.url)), this.#routes.crm);
+      if (!target || this.#answers.isAfterRedirect(head)) return [];
+      return this.#decide({ ...target, isCrm: target.isCrm || this.#isForm(head) })?.rules ?? [];
     };
   }
 
@@ -57,8 +66,8 @@ export class OutboundInterceptor {
     // A request that is given all its headers writes its head before it connects.
     this.#calls.trace();
     divertHttpForms(
-      (head) => !this.#isOwn && this.#isForm(head),
-      (make) => this.#forForm(make),
+      (head) => !this.#isOwn && this.#isMocked(head),
+      (head, make) => this.#connectFor(head, make),
     );
     const tls = nodeTls();
     const ownTlsConnect = tls.connect;
@@ -103,8 +112,9 @@ export class OutboundInterceptor {
     }
   }
 
-  #decide(target: OutboundTarget): OutboundVerdict | undefined {
-    return decideOutbound(this.#routes.rules, target, this.#routes.catchesCrm);
+  #decide(target: ConnectionTarget, skippedIds?: ReadonlySet<string>): OutboundVerdict | undefined {
+    if (target.isAfterRedirect) return { action: 'catch', delayMs: 0, rules: [] };
+    return decideOutbound(this.#routes.rules, target, this.#routes.catchesCrm, skippedIds);
   }
 
   #connect(socket: Socket, args: unknown[]): Socket {
@@ -157,12 +167,20 @@ export class OutboundInterceptor {
     return led;
   }
 
-  #targetOf(options: ConnectOptions): OutboundTarget | undefined {
+  #targetOf(options: ConnectOptions): ConnectionTarget | undefined {
     const target = targetOf(options, this.#routes.crm);
-    if (!target || target.isCrm || !this.#routes.catchesCrm) return target;
-    const matches = (head: RequestHead): boolean => this.#isForm(head);
-    const isCrm = this.#isForForm || this.#calls.isAwaited(matches, target.hostname, target.port);
-    return { ...target, isCrm };
+    if (!target || !this.#routes.catchesCrm) return target;
+    const mockedHead = this.#mockedHead;
+    const isFor = (matches: (head: RequestHead) => boolean): boolean =>
+      mockedHead ? matches(mockedHead) : this.#calls.isAwaited(matches, target.hostname, target.port);
+    if (this.#answers.hasRedirects && isFor((head) => this.#answers.isAfterRedirect(head))) {
+      return { ...target, isCrm: true, isAfterRedirect: true };
+    }
+    return target.isCrm ? target : { ...target, isCrm: isFor((head) => this.#isForm(head)) };
+  }
+
+  #isMocked(head: RequestHead): boolean {
+    return this.#isForm(head) || this.#answers.isAfterRedirect(head);
   }
 
   /** Is that a form for a CRM which no connection to the CRM's own host carries (D-200 b, c)? */
@@ -171,23 +189,32 @@ export class OutboundInterceptor {
     return catchesCrm && isCrmForm(head, namedForms) && canBeCrm(hostnameIn(new URL(head.url)), ownHosts);
   }
 
-  #forForm<T>(make: () => T): T {
-    this.#isForForm = true;
+  #connectFor<T>(head: RequestHead, make: () => T): T {
+    this.#mockedHead = head;
     try {
       return make();
     } finally {
-      this.#isForForm = false;
+      this.#mockedHead = undefined;
     }
   }
 
-  /** A form for a CRM that is to be answered here, or to fail; undefined for all other requests. */
+  /** A request that the mock CRM answers or a rule lets fail; undefined for all other requests. */
   #formIn(head: RequestHead): { guest: Guest; error: Error | undefined } | undefined {
-    if (!this.#isForm(head)) return undefined;
+    if (!this.#isMocked(head)) return undefined;
     const formOf = optionsOf(new URL(head.url));
     const target = targetOf(formOf, undefined);
-    const verdict = target && this.#decide({ ...target, isCrm: true });
+    const isAfterRedirect = this.#answers.isAfterRedirect(head);
+    const verdict = target && this.#decide({ ...target, isCrm: true, isAfterRedirect });
     if (!target || !verdict || verdict.action === 'pass') return undefined;
-    const guest = { target, verdict, isTls: head.url.startsWith('https:'), formOf };
+    const isTls = head.url.startsWith('https:');
+    const guest = {
+      target,
+      verdict,
+      otherwise: this.#otherwise(target),
+      isTls,
+      formOf,
+      decideWithout: this.#without(target),
+    };
     return { guest, error: errorOf(verdict, target) };
   }
 
@@ -197,7 +224,8 @@ export class OutboundInterceptor {
     const form = divert && !this.#led.has(socket) ? this.#formIn(head) : undefined;
     const { target: connected } = this.#open.get(socket) ?? {};
     if (!divert || !form) return;
-    if (connected && !isForProxy && !canBeCrm(connected.hostname, this.#routes.ownHosts)) return;
+    const isLocal = connected && !isForProxy && !canBeCrm(connected.hostname, this.#routes.ownHosts);
+    if (isLocal && !this.#answers.isAfterRedirect(head)) return;
     if (form.error) return void socket.destroy(form.error);
     divert(this.#connectHere(new Socket(), form.guest, [], socket));
     this.#led.add(socket);
@@ -229,12 +257,24 @@ export class OutboundInterceptor {
     this.#led.add(socket);
     // A request that turns out not to be a form goes to the host after all, with the original options.
     const isOwnCrm = targetOf(options, this.#routes.crm)?.isCrm === true;
-    const formOf = target.isCrm && !isOwnCrm ? options : undefined;
+    const isForForm = target.isCrm && !isOwnCrm;
+    const otherwise = isForForm && { otherwise: this.#otherwise(target) };
+    // A rule may leave the call to its host.
+    const formOf = (isForForm || verdict.action === 'answer') && { formOf: options };
     return this.#connectHere(
       socket,
-      { target, verdict, isTls, ...(formOf && { formOf }) },
+      { target, verdict, isTls, decideWithout: this.#without(target), ...formOf, ...otherwise },
       args.flat().filter(isFunction),
     );
+  }
+
+  /** The verdict on requests that use a connection to a host which was led here for another request. */
+  #otherwise({ hostname, port }: OutboundTarget): OutboundVerdict {
+    return this.#decide({ hostname, port, isCrm: false }) ?? { action: 'pass', delayMs: 0, rules: [] };
+  }
+
+  #without({ hostname, port, isCrm }: OutboundTarget): Guest['decideWithout'] {
+    return (skippedIds, isMocked) => this.#decide({ hostname, port, isCrm: isCrm || isMocked }, skippedIds);
   }
 
   /** Connects to the mock responses. Until they listen, writes are buffered, as during a name lookup. */
@@ -295,12 +335,6 @@ function optionsOf({ hostname, port, protocol }: URL): ConnectOptions {
   return { host: hostname, port: port || (protocol === 'http:' ? 80 : 443) };
 }
 
-function errorOf({ action, error, rules }: OutboundVerdict, target: OutboundTarget): Error | undefined {
-  const rule = rules.at(-1)?.text ?? 'the configuration';
-  if (action === 'block') return networkError('ECONNREFUSED', target, rule);
-  return error && networkError(error, target, rule);
-}
-
 function offersHttp2({ ALPNProtocols }: ConnectOptions): boolean {
   return Array.isArray(ALPNProtocols) && ALPNProtocols.includes('h2');
 }
@@ -318,13 +352,4 @@ function isKeepingAlive(socket: Socket): boolean {
 
 function isFunction(arg: unknown): boolean {
   return typeof arg === 'function';
-}
-
-/** The error that Node gives when the network fails in that way; its message says that a rule made it up. */
-function networkError(code: NetworkError, { hostname, port }: OutboundTarget, rule: string): Error {
-  const made = (syscall: string, of: string, details: object) =>
-    Object.assign(new Error(`${syscall} ${code}${of} (outbound rule: ${rule})`), { code, syscall, ...details });
-  if (code === 'ENOTFOUND') return made('getaddrinfo', ` ${hostname}`, { hostname });
-  if (code === 'ECONNRESET') return made('read', '', {});
-  return made('connect', ` ${hostname}:${port}`, { address: hostname, port });
 }

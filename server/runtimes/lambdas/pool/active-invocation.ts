@@ -44,13 +44,14 @@ export class InvocationFinalizer {
     const { processes } = this.#host;
     const endedAt = endedAtMs ?? this.#host.nowMs();
     running.finish(this.#definition(), outcome, endedAt, processes);
-    for (const { warning } of running.outbound) if (warning !== undefined) this.note(running, warning);
+    this.#noteWarnings(running);
     if (endedAtMs === undefined || !running.hasOpenOutbound) {
       this.#host.onInvocation(running, running.call);
       return undefined;
     }
     const recorded = running.closed(this.#host.nowMs).then(() => {
       this.#open.delete(running);
+      this.#noteWarnings(running);
       this.#host.onInvocation(running, running.call);
     });
     this.#open.set(running, recorded);
@@ -60,6 +61,14 @@ export class InvocationFinalizer {
   async closeRecords(): Promise<void> {
     for (const running of this.#open.keys()) running.closeRecord();
     await Promise.all(this.#open.values());
+  }
+
+  #noteWarnings(running: ActiveInvocation): void {
+    for (const { warning } of running.outbound) {
+      if (warning === undefined || running.notedWarnings.has(warning)) continue;
+      running.notedWarnings.add(warning);
+      this.note(running, warning);
+    }
   }
 
   note(running: ActiveInvocation | undefined, text: string): void {
@@ -96,9 +105,10 @@ const KEPT_BODY_BYTES = 2 * 1024 * 1024;
 const OPEN_OUTBOUND_MS = 1_000;
 const NOT_ENDED = failed(interrupted());
 
-/** The hosts of the platform's addresses: read for a call that has outbound calls, because parsing addresses takes time. */
-interface PlatformHosts {
+/** Facts for the warnings about outbound calls: read for a call that has some, because parsing the platform's addresses takes time. */
+interface PlatformFacts {
   readonly ownHosts: readonly string[];
+  readonly catchesCrm: boolean;
 }
 
 interface OpenOutbound {
@@ -123,6 +133,7 @@ export class ActiveInvocation implements Invocation {
   accept?: string;
   readonly logs: LogLine[] = [];
   outbound: OutboundCall[] = [];
+  readonly notedWarnings = new Set<string>();
 
   readonly call: LambdaCall;
   /** The same as `acceptedAtMs` by the monotonic clock, which is never set. */
@@ -131,8 +142,8 @@ export class ActiveInvocation implements Invocation {
   readonly done: Promise<Invocation>;
   #calls: Map<number, OpenOutbound> | undefined;
   #bodyBytes = 0;
-  /** Of the platform: no form that goes there is for a CRM. */
-  #platform: PlatformHosts = { ownHosts: [] };
+  #platform: PlatformFacts = { ownHosts: [], catchesCrm: false };
+  #env: LambdaDefinition['env'] = {};
   #resolve: (invocation: Invocation) => void = () => {};
   #closeRecord: (() => void) | undefined;
 
@@ -167,7 +178,7 @@ export class ActiveInvocation implements Invocation {
 
   /** News of an outbound call. @param bytes the part of a body that it has */
   addOutbound(news: OutboundHead, bytes: Uint8Array, nowMs: number): void {
-    const { id, method, url, traceId, caughtBy, rules, status, error, body, ended } = news;
+    const { id, method, url, traceId, caughtBy, afterRedirect, rules, status, error, body, ended } = news;
     this.#calls ??= new Map();
     let known = this.#calls.get(id);
     if (!known) {
@@ -179,7 +190,9 @@ export class ActiveInvocation implements Invocation {
     }
     const { call } = known;
     if (caughtBy) call.caughtBy = caughtBy;
-    if (rules) call.rules = rules;
+    if (afterRedirect) call.afterRedirect = true;
+    if (rules?.length === 0) delete call.rules;
+    else if (rules) call.rules = rules;
     if (status !== undefined) call.status = status;
     if (error !== undefined) call.error = error;
     call.durationMs = nowMs - call.startedAtMs;
@@ -215,21 +228,23 @@ export class ActiveInvocation implements Invocation {
       };
     });
     this.#closeRecord = undefined;
-    this.#takeOutbound(nowMs());
+    this.#takeOutbound(nowMs(), true);
   }
 
   closeRecord(): void {
     this.#closeRecord?.();
   }
 
-  #takeOutbound(nowMs: number): void {
+  #takeOutbound(nowMs: number, isFinal: boolean): void {
     if (!this.#calls) return;
     this.outbound = Array.from(this.#calls.values(), ({ call, parts, hasEnded }) => {
       for (const of of ['request', 'response'] as const) {
         const body = call[of];
         if (body) body.bytes = Buffer.concat(parts[of]);
       }
-      const warning = formWarning(call, this.#platform.ownHosts);
+      const { ownHosts, catchesCrm } = this.#platform;
+      // It depends on the response, which a call that goes on has not received yet.
+      const warning = hasEnded || isFinal ? formWarning(call, { ownHosts, catchesCrm, env: this.#env }) : undefined;
       const known = { ...call, ...(warning !== undefined && { warning }) };
       if (hasEnded) return known;
       const error = 'no response before the invocation ended';
@@ -238,17 +253,18 @@ export class ActiveInvocation implements Invocation {
   }
 
   finish(
-    { name, accept }: Pick<LambdaDefinition, 'name' | 'accept'>,
+    { name, accept, env = {} }: Pick<LambdaDefinition, 'name' | 'accept'> & Partial<Pick<LambdaDefinition, 'env'>>,
     outcome: Outcome,
     nowMs: number,
-    platform: PlatformHosts = this.#platform,
+    platform: PlatformFacts = this.#platform,
   ): void {
     this.#platform = platform;
+    this.#env = env;
     this.lambdaName = name;
     if (accept !== undefined) this.accept = accept;
     this.finishedAtMs = nowMs;
     this.outcome = outcome;
-    this.#takeOutbound(nowMs);
+    this.#takeOutbound(nowMs, false);
     this.#resolve(this);
   }
 }

@@ -7,7 +7,7 @@ import { FrameReader, writeFrame } from './frames.ts';
 import type { OutboundNews } from './process-messages.ts';
 import { FrameType } from './protocol.ts';
 
-const proxy = new ChildProcessChannel();
+const proxy = new ChildProcessChannel(() => 1);
 beforeAll(() => proxy.open());
 afterAll(() => proxy.close());
 

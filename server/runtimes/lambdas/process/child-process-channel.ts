@@ -5,8 +5,8 @@ import { ZodError, z } from 'zod';
 import { MAX_CAPTURED_BYTES } from '../../../model/exchange-record.ts';
 import type { OutboundRule } from '../../../model/outbound-rule.ts';
 import { FrameError, FrameReader, writeFrame } from './frames.ts';
-import { type OutboundNews, subprocessReport } from './process-messages.ts';
-import { FrameType, type NewsAddress } from './protocol.ts';
+import { countCallHead, type OutboundNews, subprocessReport } from './process-messages.ts';
+import { type CallNumberHead, FrameType, type NewsAddress } from './protocol.ts';
 
 export type NewsListener = (from: object, news: OutboundNews, bytes: Uint8Array) => void;
 
@@ -26,7 +26,13 @@ interface Place {
 /** Where threads and Node processes of lambdas report their calls (D-200): a lambda's process may block while it waits for them. */
 export class ChildProcessChannel {
   readonly #places = new Map<string, Place>();
+  /** Returns the number of a call that a rule has matched. */
+  readonly #countCall: (ruleId: string) => number;
   #server: Server | undefined;
+
+  constructor(countCall: (ruleId: string) => number) {
+    this.#countCall = countCall;
+  }
 
   async open(): Promise<void> {
     const server = createServer((socket) => this.#welcome(socket));
@@ -75,7 +81,11 @@ export class ChildProcessChannel {
         for (const { type, head, body } of frames.push(chunk)) {
           if (!place) place = this.#introduce(socket, hello.parse(head).token);
           else if (type === FrameType.rules) place.heard.get(socket)?.shift()?.();
-          else place.listener(socket, subprocessReport.parse(head), body);
+          else if (type === FrameType.countCall) {
+            const { request, ruleId } = countCallHead.parse(head);
+            const answer: CallNumberHead = { request, number: this.#countCall(ruleId) };
+            writeFrame(socket, FrameType.callNumber, answer);
+          } else place.listener(socket, subprocessReport.parse(head), body);
           if (!place) return void socket.destroy();
         }
       } catch (thrown) {

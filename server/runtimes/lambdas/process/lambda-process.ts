@@ -12,6 +12,8 @@ import { type Frame, FrameError, FrameReader, writeFrame, writeFrameOf } from '.
 import { type CallListener, InFlightCalls } from './in-flight-calls.ts';
 import { type GroupOptions, startGroup } from './process-group.ts';
 import {
+  type CountCallHead,
+  countCallHead,
   inspectingHead,
   memoryHead,
   messageHead,
@@ -26,6 +28,7 @@ import {
 } from './process-messages.ts';
 import {
   CALLS_FD,
+  type CallNumberHead,
   CONTROL_FD,
   FrameType,
   type GoOnHead,
@@ -38,6 +41,8 @@ export interface ProcessOptions extends GroupOptions {
   resultLimitBytes: number;
   logLimitLines: number;
   reaper: ProcessReaper;
+  /** Returns the number of a call that an outbound rule has matched. */
+  countCall(ruleId: string): number;
 }
 
 /** The data of one call for a process; `members` is the JSON of the rest of an `InvokeHead` (`headMembers`). */
@@ -87,6 +92,8 @@ export class LambdaProcess {
   #hasStarted = false;
   readonly #started = new Set<number>();
   #collected: (() => void)[] = [];
+  /** Returns the number of a call that a rule has matched. */
+  readonly #countCall: (ruleId: string) => number;
   #resolveExited: (why: LambdaFailure) => void = () => {};
   #resolveReady: () => void = () => {};
   #stderrTail: Buffer = Buffer.alloc(0);
@@ -97,6 +104,7 @@ export class LambdaProcess {
   constructor(options: ProcessOptions) {
     this.#memoryMb = options.memoryMb;
     this.#reaper = options.reaper;
+    this.#countCall = options.countCall;
     this.#inFlight = new InFlightCalls(options.logLimitLines, {
       onLine: (stream, text) => this.onLine(stream, text),
       goOn: (closed) => {
@@ -210,6 +218,11 @@ export class LambdaProcess {
     });
   }
 
+  #answerCount({ request, ruleId }: CountCallHead): void {
+    const head: CallNumberHead = { request, number: this.#countCall(ruleId) };
+    if (this.isAlive) this.#send(FrameType.callNumber, head);
+  }
+
   changeRules(rules: readonly OutboundRule[]): void {
     if (this.isAlive) this.#send(FrameType.rules, { rules });
   }
@@ -236,7 +249,7 @@ export class LambdaProcess {
     else if (pid !== undefined) this.#started.add(pid);
   }
 
-  #send(type: number, head: LoadHead | RulesHead | GoOnHead | Record<string, never>): void {
+  #send(type: number, head: LoadHead | RulesHead | GoOnHead | CallNumberHead | Record<string, never>): void {
     const channel = this.#corked();
     if (channel) writeFrame(channel, type, head);
   }
@@ -346,6 +359,7 @@ export class LambdaProcess {
     } else if (type === FrameType.returned) this.hasReturned = true;
     else if (type === FrameType.outcome) calls.ended({ kind: 'outcome', head: readOutcome(head), body });
     else if (type === FrameType.outbound) calls.outbound(outboundHead.parse(head), body);
+    else if (type === FrameType.countCall) this.#answerCount(countCallHead.parse(head));
     else if (type === FrameType.note) calls.note(noteHead.parse(head));
     else if (type === FrameType.recalled) calls.returnUnstarted(recalledHead.parse(head).numbers);
     else if (type === FrameType.loaded) this.#loading?.resolve();

@@ -27,6 +27,7 @@ import { MemoryWatch } from './memory-watch.ts';
 import { OrphanedProcesses } from './orphaned-processes.ts';
 import { ProcessSlots } from './process-slots.ts';
 import type { MockAddress, OutboundRoutes } from './protocol.ts';
+import { RuleCalls } from './rule-calls.ts';
 import { NodeVersions } from './runtimes.ts';
 import { SpareProcesses } from './spare-processes.ts';
 
@@ -72,7 +73,8 @@ export class LambdaProcesses {
   readonly #spares: SpareProcesses;
   readonly places: ProcessSlots;
   readonly #living = new Set<LambdaProcess>();
-  readonly #proxy = new ChildProcessChannel();
+  readonly #ruleCalls = new RuleCalls();
+  readonly #proxy = new ChildProcessChannel((ruleId) => this.#ruleCalls.next(ruleId));
   readonly #newsPlaces = new Map<LambdaProcess, Omit<ReturnType<ChildProcessChannel['place']>, 'address'>>();
   readonly #memory = new MemoryWatch();
   readonly #descendants = new OrphanedProcesses();
@@ -103,6 +105,7 @@ export class LambdaProcesses {
   /** Starts the spares; without lambdas, the first one does. Throws LambdaFailure when the bootstrap has not been built. */
   async start(hasLambdas: boolean): Promise<void> {
     await this.#proxy.open();
+    this.#ruleCalls.use(this.#settings.outbound.rules?.() ?? []);
     this.#requireBootstrap();
     if (hasLambdas) this.#spares.begin();
     // No call waits for it, and what cannot be ended now is tried again at the next start.
@@ -195,6 +198,7 @@ export class LambdaProcesses {
   /** Applies the current outbound rules to every process; resolves when their subprocesses have them, too. */
   async applyRules(): Promise<void> {
     const rules = this.#settings.outbound.rules?.() ?? [];
+    this.#ruleCalls.use(rules);
     for (const process of this.#living) process.changeRules(rules);
     await Promise.all([...this.#newsPlaces.values()].map((place) => place.changeRules(rules)));
   }
@@ -230,6 +234,7 @@ export class LambdaProcesses {
       resultLimitBytes: limits.resultBytes,
       logLimitLines: limits.logLines,
       reaper: this.#reaper,
+      countCall: (ruleId) => this.#ruleCalls.next(ruleId),
     });
     this.#living.add(started);
     // Memory of a debugger does not count as the lambda's.
@@ -250,6 +255,10 @@ export class LambdaProcesses {
     const { childFile } = this.#settings;
     if (existsSync(childFile)) return;
     throw new LambdaFailure('crash', `the installation is incomplete: ${childFile} is missing; run 'npm run build'`);
+  }
+
+  get catchesCrm(): boolean {
+    return this.#settings.outbound.crm === 'catch';
   }
 
   get ownHosts(): string[] {

@@ -22,6 +22,10 @@ export const messageHead = z.object({ message: text });
 export const subprocessHead = z.object({ pid: z.int().min(2).exactOptional(), ended: z.literal(true).exactOptional() });
 export type SubprocessHead = z.output<typeof subprocessHead>;
 
+/** A call that an outbound rule with `times` or `after` has matched; its number is the answer. */
+export const countCallHead = z.object({ request: number, ruleId: text });
+export type CountCallHead = z.output<typeof countCallHead>;
+
 export const memoryHead = z.object({ usedMb: z.number() });
 
 export const noteHead = z.object({
@@ -44,6 +48,7 @@ export const outboundHead = z.object({
     .regex(/^[0-9a-f]{32}$/)
     .exactOptional(),
   caughtBy: z.literal('crm').exactOptional(),
+  afterRedirect: z.literal(true).exactOptional(),
   rules: z
     .array(z.object({ id: text, text }))
     .max(MAX_OUTBOUND_RULES)
@@ -72,6 +77,7 @@ export type SentHead = z.output<
   | typeof recalledHead
   | typeof messageHead
   | typeof memoryHead
+  | typeof countCallHead
   | typeof noteHead
   | typeof outboundHead
   | typeof inspectingHead

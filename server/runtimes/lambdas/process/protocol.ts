@@ -34,6 +34,8 @@ export const FrameType = {
   collected: 18,
   memory: 19,
   returned: 20,
+  countCall: 21,
+  callNumber: 22,
 } as const;
 
 /** Where a lambda's process comes from. All that it starts carries it in its environment, and is known by it. */
@@ -100,6 +102,12 @@ export interface LoadHead {
   isDebugged: boolean;
   /** Where the system does not show the memory of a process, the process reports it while it uses more than this. */
   reportsMemoryOverMb?: number;
+}
+
+/** The answer to a `countCall` frame: the number of calls that the rule has matched, with this one. */
+export interface CallNumberHead {
+  request: number;
+  number: number;
 }
 
 export interface RulesHead {

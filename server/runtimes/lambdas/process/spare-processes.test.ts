@@ -86,6 +86,7 @@ describe('generic processes that are ready', () => {
       env: {},
       isSpare: true,
       isDebugged: false,
+      countCall: () => 1,
     };
     const start = (): LambdaProcess => {
       const started = new LambdaProcess({ ...options, resultLimitBytes: 1_000, logLimitLines: 10, reaper });

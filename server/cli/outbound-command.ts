@@ -1,0 +1,107 @@
+import { resolve } from 'node:path';
+import { jsonBody } from '../api/client/route-client.ts';
+import { outboundRoutes } from '../api/routes/outbound.ts';
+import type { Json } from '../model/json.ts';
+import { describeRule, NETWORK_ERRORS, OUTBOUND_ACTIONS, OWN_CRM } from '../model/outbound-rule.ts';
+import { UserError } from '../platform/config.ts';
+import { defineCommand, type OptionSpec, text, texts } from './command.ts';
+import { platformOptions } from './instance-options.ts';
+import { rowLines } from './terminal.ts';
+
+const ruleOptions = {
+  delayMs: count('--delay-ms <N>', 'for delay: milliseconds to wait'),
+  status: count('--status <N>', 'for fail and answer: the status of the response'),
+  error: text('--error <CODE>', `for fail: ${NETWORK_ERRORS.join(', ')}`),
+  body: text('--body <TEXT>', 'for answer: the body; JSON if it is an object or array, otherwise text'),
+  file: text('--file <FILE>', 'for answer: a file to send as the body'),
+  header: texts('--header <NAME:VALUE>', 'for answer: a header; can be repeated'),
+  times: count('--times <N>', 'for answer: the number of calls to answer'),
+  after: count('--after <N>', 'for answer: the number of calls to leave to the following rules first'),
+};
+
+export const outboundCommand = defineCommand({
+  name: 'outbound',
+  description: 'show and change the rules for calls that lambdas make to other hosts',
+  commands: [
+    defineCommand({
+      name: 'list',
+      isDefault: true,
+      description: 'list rules; the first enabled rule that matches a call applies (the default)',
+      options: platformOptions,
+      async ask(client) {
+        const answer = await client.ask(outboundRoutes.readOutboundRules);
+        return { answer: answer.rules, lines: linesOf(answer.rules) };
+      },
+    }),
+    defineCommand({
+      name: 'add',
+      description: 'add a rule before the others',
+      arguments: [
+        ['<host>', `a host such as api.example or *.example:8443, or ${OWN_CRM}`],
+        ['<action>', 'the effect on a call that matches', OUTBOUND_ACTIONS],
+      ],
+      options: { ...ruleOptions, ...platformOptions },
+      async ask(client, { options, terminal }, host = '', action = '') {
+        const { delayMs, status, error, body, file, header, times, after } = options;
+        const rule = {
+          host,
+          action,
+          ...defined({ delayMs, status, error, times, after }),
+          ...(body !== undefined && { body: bodyIn(body) }),
+          ...(file !== undefined && { file: resolve(terminal.folder, file) }),
+          ...(header.length > 0 && { headers: Object.fromEntries(header.map(headerIn)) }),
+        };
+        const { rules, revision } = await client.ask(outboundRoutes.readOutboundRules);
+        const answer = await client.ask(
+          outboundRoutes.replaceOutboundRules,
+          jsonBody({ rules: [rule, ...rules], revision }),
+        );
+        return { answer: answer.rules, lines: linesOf(answer.rules) };
+      },
+    }),
+    defineCommand({
+      name: 'clear',
+      description: 'remove all rules',
+      options: platformOptions,
+      async ask(client) {
+        const { rules } = await client.ask(outboundRoutes.readOutboundRules);
+        await client.ask(outboundRoutes.replaceOutboundRules, jsonBody({ rules: [] }));
+        return { answer: { removed: rules.length }, lines: [`${rules.length} removed`] };
+      },
+    }),
+  ],
+});
+
+function linesOf(rules: readonly ({ enabled: boolean } & Parameters<typeof describeRule>[0])[]): Iterable<string> {
+  return rowLines(rules.map((rule) => [describeRule(rule), rule.enabled ? '' : 'disabled']));
+}
+
+function count(flags: string, description: string): OptionSpec<number | undefined> {
+  const read = (written: unknown): number | undefined => {
+    if (written === undefined) return undefined;
+    if (/^\d{1,7}$/.test(String(written))) return Number(written);
+    throw new UserError(`${flags.split(' ')[0]} is "${written}"; it must be a whole number`);
+  };
+  return { flags, description, read };
+}
+
+function defined(options: Readonly<Record<string, number | string | undefined>>): Record<string, number | string> {
+  return Object.fromEntries(
+    Object.entries(options).filter((entry): entry is [string, number | string] => entry[1] !== undefined),
+  );
+}
+
+function bodyIn(written: string): Json {
+  if (!/^\s*[[{]/.test(written)) return written;
+  try {
+    return JSON.parse(written);
+  } catch {
+    return written;
+  }
+}
+
+function headerIn(written: string): [name: string, value: string] {
+  const colon = written.indexOf(':');
+  if (colon > 0) return [written.slice(0, colon).trim(), written.slice(colon + 1).trim()];
+  throw new UserError(`--header is "${written}"; it must be NAME:VALUE`);
+}
