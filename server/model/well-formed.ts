@@ -1,7 +1,10 @@
 import { isJsonObject, type Json } from './json.ts';
 
 /** Finds the first string or member name that is not well-formed Unicode: half of a surrogate pair has no bytes in UTF-8. */
-export function pathOfMalformedText(value: Json, path: readonly PropertyKey[] = []): readonly PropertyKey[] | undefined {
+export function pathOfMalformedText(
+  value: Json,
+  path: readonly PropertyKey[] = [],
+): readonly PropertyKey[] | undefined {
   if (typeof value === 'string') return value.isWellFormed() ? undefined : path;
   if (!Array.isArray(value) && !isJsonObject(value)) return undefined;
   for (const [name, member] of Object.entries(value)) {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
+import { imageReferenceHint, isImageReference } from '../image-reference.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { aProvider, formFacts, idOf, referenceFacts, storedOnly } from '../property-facts.ts';
 import { newId, type StoredResource, type WorldView } from '../record.ts';
@@ -48,7 +49,12 @@ const volumeMount = z
 /** Of containers and jobs (D-045). Only this schema stores defaults, so that `replace` in a patch finds its member. */
 export const containerProperties = z.object({
   container_type: caseInsensitiveEnum('DOCKER').register(formFacts, { order: 1 }),
-  image: z.string().min(1).describe('Image reference, for example nginx:1.27').register(formFacts, { order: 2 }),
+  image: z
+    .string()
+    .min(1)
+    .refine(isImageReference, imageReferenceHint)
+    .describe('Image reference, for example nginx:1.27')
+    .register(formFacts, { order: 2 }),
   // Without the members that every read adds.
   provider: runBy('CaaS')
     .overwrite(({ name: _name, resource_type: _type, ...sent }) => sent)

@@ -65,6 +65,15 @@ export interface Workload {
   health: HealthCommand | undefined;
 }
 
+export interface FailedCheck {
+  /** The kind of check and its target, in words that follow "its". */
+  check: string;
+  /** The response, output or error that it got. */
+  result: string;
+  /** The time of the first of its failures in a row. */
+  sinceMs: number;
+}
+
 export interface Instance {
   id: string;
   recordId: Uuid;
@@ -77,7 +86,10 @@ export interface Instance {
   state: 'starting' | 'running' | 'paused' | 'restarting' | 'exited' | 'failed';
   /** Of the health command; `none` without one. */
   health: 'none' | 'starting' | 'healthy' | 'unhealthy';
-  isFailing: boolean;
+  /** Of the health command, when its last run failed. */
+  failedCheck: FailedCheck | undefined;
+  /** The longest time that the health command takes to tell whether a new instance is well. */
+  healthLimitMs: number;
   startedAtMs: number | undefined;
   exitCode: number | undefined;
   wasKilledForMemory: boolean;

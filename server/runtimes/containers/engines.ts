@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { reasonOf } from '../../model/errors.ts';
 import type { StoredResource, WorldView } from '../../model/record.ts';
 import { providerIdOf } from '../../model/types/provider-rules.ts';
 import { type AddressOptions, type DockerAddress, dockerAddress } from './docker/docker-address.ts';
 import type { WorldMark } from './docker/labels.ts';
-import { EngineUnreachable } from './engine.ts';
 import { EngineConnection, type EngineListener, type EngineSource, type EngineState } from './engine-connection.ts';
 
 const SWARM = 'Configuration::Provider::CaaS::Swarm';
@@ -45,9 +45,8 @@ function openEngine(provider: StoredResource, options: OpenEngineOptions): Engin
     const wanted = url ?? (options.engine === 'auto' ? undefined : options.engine);
     address = dockerAddress(wanted, { ...options, ...(tls && { tls }) });
   } catch (failure) {
-    if (failure instanceof EngineUnreachable)
-      return { address: url ?? options.engine, absence: failure.message, isOff: false };
-    throw failure;
+    // Also for an error of another kind: one provider's address never keeps the platform from starting.
+    return { address: url ?? options.engine, absence: reasonOf(failure), isOff: false };
   }
   return {
     address: address.url,

@@ -26,12 +26,13 @@ const STOP_TIMEOUT_MS = 60_000;
 export const containersPlugin = plugin({
   declaration: containers,
   async start(platform) {
-    const { config, logs, store, folder, nowMs, warn } = platform;
+    const { config, logs, store, folder, nowMs, warn, onFault } = platform;
     const { view } = store;
     const { engine, onStop } = config.containers;
     const directory: InstanceDirectory = {
       serving: (id, portName) => service.serving(id, portName),
       unavailableReason: (id) => service.unavailableReason(id),
+      complaint: (id) => service.complaint(id),
     };
     const proxy = new ContainerProxy({ directory, nowMs });
     const kept = logs['service-ports'];
@@ -50,6 +51,7 @@ export const containersPlugin = plugin({
         platform.publish(news.kind === 'engine' ? 'status' : 'containers', { ...news });
       },
       onWarning: warn,
+      onFault,
     });
     const operations = new ContainerOperations(service, { view, nowMs });
     platform.fill(containerProxies, proxy);

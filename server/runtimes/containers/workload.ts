@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { decodeText } from '../../model/base64-text.ts';
+import { invalid } from '../../model/errors.ts';
+import { imageReferenceHint, isImageReference } from '../../model/image-reference.ts';
 import type { StoredResource, WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { mergedEnv } from '../../model/rules/hierarchy.ts';
@@ -31,6 +33,8 @@ export interface Plan {
 /** Works out what shall run for a container or job (D-045..D-049). */
 export function planOf(view: WorldView, record: StoredResource): Plan {
   const sent = typed(containerProperties, record);
+  // Earlier versions stored any text.
+  if (!isImageReference(sent.image)) throw invalid('/properties/image', imageReferenceHint);
   const { word } = typeOf(record);
   const environmentId = record.parent ?? '';
   const probes = probesOf(sent);
