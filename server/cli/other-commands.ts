@@ -7,6 +7,7 @@ import { doctorCommand } from './doctor-command.ts';
 import { execCommand } from './exec-command.ts';
 import { exportCommand, importCommand } from './export-command.ts';
 import { historyCommand, snapshotCommand } from './history-command.ts';
+import { containersCommand } from './containers-command.ts';
 import { connect } from './instance-options.ts';
 import { invokeCommand, logsCommand, scheduleCommand } from './lambda-commands.ts';
 import { leadsCommand } from './leads-command.ts';
@@ -28,6 +29,7 @@ const COMMANDS: readonly CommandSpec[] = [
   invokeCommand,
   scheduleCommand,
   logsCommand,
+  containersCommand,
   leadsCommand,
   pipelineCommand,
   tokenCommand,

@@ -31,8 +31,8 @@ const CHECK_NOTED_MS = 100;
 const MAX_EVENTS = 50;
 /** What failed for a reason that may pass is tried again after the first delay, then with growing ones up to the last. */
 const RETRY_MS = [500, 2_000, 5_000, 15_000, 60_000];
-/** An image that there was none of is looked for so often: somebody may have built, pulled or loaded it since. */
-const IMAGE_LOOK_MS = 3_000;
+/** An image or host folder that did not exist is looked for so often: somebody may have built, pulled or made it since. */
+const LOOK_MS = 3_000;
 /** Time until a new instance must be healthy, in addition to the grace period of its checks. */
 const HEALTH_MARGIN_MS = 30_000;
 const WATCH_INTERVAL_MS = 50;
@@ -292,9 +292,13 @@ export class ContainerRunner {
     if (failure instanceof EngineUnreachable) return; // the engine's state reports it, and this is repeated when the engine is back
     this.#failure = reasonOf(failure);
     if (this.#isRemoved) return;
-    // A definition that is refused is refused again: it waits for a change of the record. So does an image, unless it comes (D-051).
+    // A definition that is refused is refused again: it waits for a change of the record. So do an image and a folder, unless they come (D-051).
     const refused = failure instanceof EngineRefusal ? failure.kind : undefined;
     if (refused === 'definition') return;
+    if (refused === 'folder') {
+      this.#retryTimer = setTimeout(() => this.wake(), LOOK_MS).unref();
+      return;
+    }
     if (refused === 'image') {
       this.#awaitImage();
       return;
@@ -321,7 +325,7 @@ export class ContainerRunner {
     };
     this.#retryTimer = setTimeout(() => {
       look().catch((fault: unknown) => this.#failBy(fault));
-    }, IMAGE_LOOK_MS).unref();
+    }, LOOK_MS).unref();
   }
 
   async #listeningSockets(instanceId: string): Promise<ListeningSocket[] | undefined> {

@@ -21,6 +21,8 @@ interface OpenEngineOptions extends Omit<AddressOptions, 'tls'> {
   world: WorldMark;
   /** `auto` for what the docker command would use, `none`, or an address; a provider's own `config.url` wins. */
   engine: string;
+  /** Time that an instance has to end by itself after its stop signal. */
+  stopSeconds: number;
 }
 
 /** What tells one engine from another: two providers with the same key share a connection. */
@@ -52,7 +54,8 @@ function openEngine(provider: StoredResource, options: OpenEngineOptions): Engin
     address: address.url,
     async open() {
       const { DockerConnection } = await import('./docker/docker-connection.ts');
-      const world = { ...options.world, connection: new DockerConnection(address) };
+      const { stopSeconds } = options;
+      const world = { ...options.world, stopSeconds, connection: new DockerConnection(address) };
       if (provider.type === SWARM) return new (await import('./swarm/swarm-engine.ts')).SwarmEngine(world);
       return new (await import('./docker/docker-engine.ts')).DockerEngine(world);
     },

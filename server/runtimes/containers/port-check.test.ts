@@ -22,6 +22,8 @@ const instance = (ipAddress: string, host = '127.0.0.1'): Instance => ({
   health: 'none',
   failedCheck: undefined,
   healthLimitMs: 0,
+  cpus: undefined,
+  restarts: 0,
   startedAtMs: 0,
   exitCode: undefined,
   wasKilledForMemory: false,

@@ -20,6 +20,8 @@ const instance = (state: Instance['state'], startedAtMs = 0): Instance => ({
   health: 'none',
   failedCheck: undefined,
   healthLimitMs: 0,
+  cpus: undefined,
+  restarts: 0,
   startedAtMs,
   exitCode: undefined,
   wasKilledForMemory: false,

@@ -60,7 +60,7 @@ export function statusOf(record: StoredResource, known: Known): JsonObject {
   }));
   const unhealthy = verdicts.filter(({ verdict }) => verdict === 'unhealthy').length;
   const status = isJob ? jobStatus(record, known) : containerStatus(record, known, running.length, unhealthy);
-  const reason = known.trouble?.reason ?? complaintOf(known.instances, known);
+  const reason = known.trouble?.reason ?? complaintOf(known.instances, known) ?? capOf(record, known.instances);
   const image = record.properties.image;
   return {
     status,
@@ -103,6 +103,16 @@ function jobStatus({ properties }: StoredResource, { instances, trouble }: Known
   return instances.length > 0 ? 'RUNNING' : 'LAUNCHED';
 }
 
+const restartsOf = ({ restarts }: Instance): string =>
+  restarts === 0 ? '' : `, after ${restarts} restart${restarts === 1 ? '' : 's'}`;
+
+/** A sentence about a number of CPUs that the engine's machine does not have. */
+function capOf({ properties }: StoredResource, instances: readonly Instance[]): string | undefined {
+  const [cpus, limit] = [Number(properties.cpus), instances[0]?.cpus];
+  if (limit === undefined || cpus <= limit) return undefined;
+  return `the container engine has ${limit} CPUs, so an instance gets ${limit} and not ${cpus}`;
+}
+
 /** The first reason why one of the instances does not serve as it should. */
 export function complaintOf(
   instances: readonly Instance[],
@@ -116,7 +126,7 @@ export function complaintOf(
       return `${which} was killed because it exceeded its memory limit. Increase the limit.`;
     if (isDown && error) return `${which} could not start: ${error}`;
     if (isDown && exitCode !== undefined && exitCode !== 0)
-      return `${which} ended with exit code ${exitCode}. See its log.`;
+      return `${which} ended with exit code ${exitCode}${restartsOf(instance)}. See its log.`;
     if (state === 'paused') return `${which} is paused. Unpause it in the engine.`;
     if (state === 'restarting')
       return `${which} ended by itself and is restarted. The command of a container must keep running.`;
@@ -129,7 +139,7 @@ export function complaintOf(
   return undefined;
 }
 
-export interface InstanceView extends Omit<Instance, 'health' | 'failedCheck' | 'healthLimitMs'> {
+export interface InstanceView extends Omit<Instance, 'health' | 'failedCheck' | 'healthLimitMs' | 'cpus'> {
   /** Result of its health checks, the engine's and ours; `none` if it has none. */
   health: 'none' | 'unknown' | 'healthy' | 'unhealthy';
   /** Was it created from the current definition? During a rolling update, the old ones were not. */
@@ -142,7 +152,7 @@ export function toWholeInstanceView(
   { healthOf, hasHealthChecks }: Known,
   isCurrent: boolean,
 ): InstanceView {
-  const { failedCheck: _check, healthLimitMs: _limit, ...shown } = instance;
+  const { failedCheck: _check, healthLimitMs: _limit, cpus: _cpus, ...shown } = instance;
   const isChecked = hasHealthChecks || instance.health !== 'none';
   return { ...shown, health: isChecked ? verdictOn(instance, healthOf) : 'none', isCurrent };
 }

@@ -190,6 +190,7 @@ function isOwnFault(failure: unknown): boolean {
 
 function kindOf(statusCode: number, said: string): RefusalKind {
   if (/no such image|pull access denied|manifest|invalid reference format/i.test(said)) return 'image';
+  if (/bind source path does not exist/i.test(said)) return 'folder';
   if (statusCode === 404) return 'missing';
   if (statusCode === 409 || statusCode === 304) return 'conflict';
   return statusCode === 400 || statusCode === 422 || /OCI runtime|port is already allocated|mount/i.test(said)

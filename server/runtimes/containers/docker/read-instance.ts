@@ -3,6 +3,8 @@ import type { FailedCheck, Instance } from '../engine.ts';
 import type { DockerAddress } from './docker-address.ts';
 import { identityIn } from './labels.ts';
 
+const NANO = 1_000_000_000;
+
 export function readInstance(
   found: Docker.ContainerInspectInfo,
   { publishedHost, isOwnKernel }: Pick<DockerAddress, 'publishedHost' | 'isOwnKernel'>,
@@ -18,6 +20,8 @@ export function readInstance(
     health: healthOf(state.Health?.Status),
     failedCheck: failedCheckOf(state.Health?.Log ?? []),
     healthLimitMs: healthLimitOf(config.Healthcheck),
+    cpus: found.HostConfig.NanoCpus ? found.HostConfig.NanoCpus / NANO : undefined,
+    restarts: found.RestartCount,
     startedAtMs: startedAtMs > 0 ? startedAtMs : undefined,
     // Waiting for its restart it counts as running.
     exitCode: (state.Running && !state.Restarting) || state.Status === 'created' ? undefined : state.ExitCode,

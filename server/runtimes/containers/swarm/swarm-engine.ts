@@ -175,6 +175,8 @@ export class SwarmEngine extends DockerEngine {
       health: 'none',
       failedCheck: undefined,
       healthLimitMs: 0,
+      cpus: undefined,
+      restarts: 0,
       startedAtMs: state === 'running' ? Date.parse(Status.Timestamp) : undefined,
       exitCode: state === 'running' ? undefined : Status.ContainerStatus?.ExitCode,
       wasKilledForMemory: /OOM|137/.test(Status.Err ?? ''),
