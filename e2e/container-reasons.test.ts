@@ -1,3 +1,6 @@
+import { mkdir, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { expectNoLeftovers, requireEngine, testImage, testImageWith } from '../server/testing/engine.ts';
 import { type ApiClient, type Platform, refusal, startPlatform } from '../server/testing/platform.ts';
@@ -20,7 +23,7 @@ let image: string;
 beforeAll(async () => {
   await requireEngine();
   image = await testImage();
-  platform = await startPlatform({ containers: { engine: 'auto' } });
+  platform = await startPlatform({ containers: { engine: 'auto' }, allowedHostPaths: [tmpdir()] });
   root = platform.root;
   make = resourceFactoryFor(root);
   tenant = await createTenant(root, 'acme');
@@ -34,7 +37,14 @@ afterAll(async () => {
   if (worldId) await expectNoLeftovers(worldId);
 });
 
-const app = (more: object = {}) => ({ image, cmd: serve('good'), memory: 32, cpus: 0.5, port_mappings: [web], ...more });
+const app = (more: object = {}) => ({
+  image,
+  cmd: serve('good'),
+  memory: 32,
+  cpus: 0.5,
+  port_mappings: [web],
+  ...more,
+});
 const read = async ({ id }: Body): Promise<Body> => (await root.get(`/root/containers/${id}`)).body.properties;
 const whenStatus = (container: Body, status: string) =>
   expect.poll(async () => (await read(container)).status, POLL).toBe(status);
@@ -58,7 +68,7 @@ const call = async (url: string) => {
   return { status: response.status, text: (await response.text()).trim(), headers: response.headers };
 };
 const logOf = async ({ id }: Body): Promise<string[]> =>
-  (await root.get(`/acme/containers/${id}/log`)).body.map(({ text = '' }: Body) => text);
+  (await root.get(`/../inspect/logs/${id}`)).body.lines.map(({ text }: Body) => text);
 const create = (properties: object) =>
   root.post(`${tenant.environment}/containers`, {
     name: make.fresh('refused'),
@@ -67,9 +77,7 @@ const create = (properties: object) =>
 
 describe('an image with a HEALTHCHECK of its own', () => {
   const withCheck = (name: string, command: string) =>
-    testImageWith(`terrarium-test/${name}:1`, [
-      `HEALTHCHECK --interval=1s --timeout=5s --retries=1 CMD ${command}`,
-    ]);
+    testImageWith(`terrarium-test/${name}:1`, [`HEALTHCHECK --interval=1s --timeout=5s --retries=1 CMD ${command}`]);
 
   it('is HEALTHY when the check passes, and UNHEALTHY with what the check printed when it fails', async () => {
     const well = await make.container(tenant, app({ image: await withCheck('well', 'true') }));
@@ -120,7 +128,10 @@ describe('a check', () => {
     await whenStatus(container, 'UNHEALTHY');
     const said = /instance \w{12} has failed its HTTP check of \/health on port 8080 since 2\d{3}-.*Z: status 404/;
     await whenReason(container, said);
-    expect(await call(`${await publish(container)}/`)).toMatchObject({ status: 503, text: expect.stringMatching(said) });
+    expect(await call(`${await publish(container)}/`)).toMatchObject({
+      status: 503,
+      text: expect.stringMatching(said),
+    });
   });
 });
 
@@ -131,7 +142,10 @@ describe('a program that does not listen where its container says', () => {
   ])('but on %s is named as that in the status and to callers', async (address, said) => {
     const container = await make.container(tenant, app({ cmd: serve('hidden', address) }));
     await whenReason(container, said);
-    expect(await call(`${await publish(container)}/`)).toMatchObject({ status: 502, text: expect.stringMatching(said) });
+    expect(await call(`${await publish(container)}/`)).toMatchObject({
+      status: 502,
+      text: expect.stringMatching(said),
+    });
   });
 });
 
@@ -178,7 +192,7 @@ it('secrets are mounted as the bytes that were sent', async () => {
   await whenStatus(container, 'RUNNING');
   const bytesOf = async (key: string) => {
     const command = ['/bin/busybox', 'od', '-An', '-tx1', '-v', `/secrets/${key}`];
-    const { body } = await root.post(`/inspect/containers/${container.id}/exec`, { command });
+    const { body } = await root.post(`/../inspect/containers/${container.id}/exec`, { command });
     return Buffer.from(body.stdout.replace(/\s+/g, ''), 'hex');
   };
   expect(await bytesOf('padded')).toEqual(bytes);
@@ -200,6 +214,30 @@ it('more CPUs than the machine has are capped, and the status says so; a hundred
   await whenStatus(container, 'RUNNING');
   await whenReason(container, /^the container engine has \d+ CPUs, so an instance gets \d+ and not 512$/);
   expect(await create(app({ cpus: 0.001 }))).toMatchObject(refusal(400, '/properties/cpus'));
+});
+
+it('the log still contains what replaced instances wrote, and a long line as it was written', async () => {
+  const long = `awk 'BEGIN { for (i = 0; i < 30000; i++) printf "%s", "x"; print "." }'`;
+  const container = await make.container(tenant, { image, memory: 32, cpus: 0.5, cmd: `echo old; ${long}; ${IDLE}` });
+  const written = ['old', `${'x'.repeat(30_000)}.`];
+  await expect.poll(() => logOf(container), POLL).toEqual(written);
+  const change = [{ op: 'replace', path: '/properties/cmd', value: `echo new; ${IDLE}` }];
+  await root.patch(`/root/containers/${container.id}`, change);
+  await expect.poll(async () => (await logOf(container)).includes('new'), POLL).toBe(true);
+  await whenStatus(container, 'RUNNING');
+  await root.post(`/root/containers/${container.id}/scale?numInstances=0`);
+  await expect.poll(async () => (await read(container)).tasks_running, POLL).toBe(0);
+  expect((await logOf(container)).toSorted()).toEqual([...written, 'new'].toSorted());
+});
+
+it('a host folder that appears later is found', async () => {
+  const folder = join(await mkdtemp(join(tmpdir(), 'terrarium-host-folder-')), 'later');
+  const volume = await make.volume(tenant, { type: 'host_path', config: { host_path: folder } });
+  const volumes = [{ mount_path: '/mnt/later', volume_id: volume.id }];
+  const container = await make.container(tenant, { image, memory: 16, cpus: 0.5, cmd: IDLE, volumes });
+  await whenStatus(container, 'FAILED');
+  await mkdir(folder);
+  await whenStatus(container, 'RUNNING');
 });
 
 it('an endpoint to a udp port is refused', async () => {

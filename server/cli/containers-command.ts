@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { jsonBody } from '../api/client/route-client.ts';
 import { containerRoutes } from '../api/routes/containers.ts';
 import { treeRoutes } from '../api/routes/tree.ts';
+import { pathsIn } from '../model/resource-path.ts';
 import { UserError } from '../platform/config.ts';
 import { defineCommand, text } from './command.ts';
 import { ExitWith } from './exit-with.ts';
@@ -30,7 +31,7 @@ const containerSchema = z.looseObject({
 const findContainer = (client: PlatformClient, named: string) =>
   findResource(client, ['containers'], named, CONTAINER_ARGUMENT);
 
-/** The last row of each instance says how often it was restarted. */
+/** The number of restarts of all instances; undefined without a container engine. */
 async function restartsOf(client: PlatformClient, id: string): Promise<number | undefined> {
   const path = { container_id: id };
   const instances = await client.ask(containerRoutes.listInstances, { path }).catch(() => undefined);
@@ -48,11 +49,12 @@ export const containersCommand = defineCommand({
       options: platformOptions,
       async ask(client) {
         const query = { word: 'containers', limit: String(MAX_LISTED) };
-        const { rows } = await client.ask(treeRoutes.searchTree, { query });
+        const found = await client.ask(treeRoutes.searchTree, { query });
+        const paths = pathsIn(found);
         const listed = await Promise.all(
-          rows.map(async ({ id, fqon, name }) => {
+          found.rows.map(async ({ id }, index) => {
             const { properties } = await client.json('GET', `/meta/root/containers/${id}`, containerSchema);
-            return { id, path: `${fqon}/${name}`, ...pick(properties), restarts: await restartsOf(client, id) };
+            return { id, path: paths[index] ?? '', ...pick(properties), restarts: await restartsOf(client, id) };
           }),
         );
         const lines = rowLines(
@@ -88,7 +90,8 @@ export const containersCommand = defineCommand({
       ],
       options: platformOptions,
       async ask(client, _context, named = '', count = '') {
-        if (!/^\d{1,4}$/.test(count)) throw new UserError(`the number of instances is "${count}"; it must be a whole number`);
+        if (!/^\d{1,4}$/.test(count))
+          throw new UserError(`the number of instances is "${count}"; it must be a whole number`);
         const id = await findContainer(client, named);
         const path = `/meta/root/containers/${id}/scale?numInstances=${count}`;
         await client.json('POST', path, z.unknown());
@@ -103,12 +106,18 @@ export const containersCommand = defineCommand({
         ['<cmd...>', 'the command and its arguments; no shell is used'],
       ],
       passesOptionsOn: true,
-      options: { instance: text('--instance <ID>', 'ID of the instance or a prefix of it (default: the first one)'), ...platformOptions },
+      options: {
+        instance: text('--instance <ID>', 'ID of the instance or a prefix of it (default: the first one)'),
+        ...platformOptions,
+      },
       async run({ options, terminal, connect }, named = '', ...command) {
         const client = await connect();
         const id = await findContainer(client, named);
         const instance = options.instance === undefined ? {} : { instance: options.instance };
-        const outcome = await client.ask(containerRoutes.execInContainer, { path: { container_id: id }, ...jsonBody({ command, ...instance }) });
+        const outcome = await client.ask(containerRoutes.execInContainer, {
+          path: { container_id: id },
+          ...jsonBody({ command, ...instance }),
+        });
         if (outcome.stdout !== '') terminal.printDocument(outcome.stdout.replace(/\n$/, ''));
         if (outcome.stderr !== '') terminal.complain(outcome.stderr.trimEnd());
         if (outcome.exitCode !== 0) throw new ExitWith(outcome.exitCode);
@@ -117,6 +126,12 @@ export const containersCommand = defineCommand({
   ],
 });
 
-function pick({ image, status, status_detail: detail, num_instances: instances, tasks_running: running }: z.output<typeof containerSchema>['properties']) {
+function pick({
+  image,
+  status,
+  status_detail: detail,
+  num_instances: instances,
+  tasks_running: running,
+}: z.output<typeof containerSchema>['properties']) {
   return { image, status, reason: detail?.reason, instances, running };
 }

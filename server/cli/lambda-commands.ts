@@ -16,8 +16,7 @@ const LAMBDA_ARGUMENT = 'ID, path such as /demo/website/development/contact-form
 
 const LOGGED_ARGUMENT = 'ID, path such as /demo/website/development/contact-form, or unique name of the resource';
 
-const findLambda = (client: PlatformClient, named: string) =>
-  findResource(client, ['lambdas'], named, LAMBDA_ARGUMENT);
+const findLambda = (client: PlatformClient, named: string) => findResource(client, ['lambdas'], named, LAMBDA_ARGUMENT);
 
 /** Longer than the longest timeout of a lambda plus its time in the queue. */
 const INVOCATION_TIMEOUT_MS = 1_200_000;

@@ -28,8 +28,12 @@ export async function findByName(
   };
   const found = (await Promise.all(words.map(search))).flat();
   const [only, ...more] = found;
-  if (!only) throw refused(`${words.map((word) => typeOfWord(word).singular).join(' or ')} '${named}' not found`, false);
+  if (!only)
+    throw refused(`${words.map((word) => typeOfWord(word).singular).join(' or ')} '${named}' not found`, false);
   if (more.length === 0) return only.id;
   const paths = found.map(({ path }) => path).join(', ');
-  throw refused(`the name '${named}' matches ${found.length} ${words.join(' or ')}. Give the path of one: ${paths}`, true);
+  throw refused(
+    `the name '${named}' matches ${found.length} ${words.join(' or ')}. Give the path of one: ${paths}`,
+    true,
+  );
 }

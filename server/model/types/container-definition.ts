@@ -13,7 +13,7 @@ import { caseInsensitiveEnum, dnsName, ENV_LABEL, envMap, runBy, stringMap, type
 import { VOLUME, volumeProperties } from './volume.ts';
 
 /** One day: engines and timers count in small units, and would take a much longer time for none. */
-const MAX_CHECK_SECONDS = 86_400;
+const MAX_CHECK_S = 86_400;
 
 const healthCheck = z.looseObject({
   protocol: z.enum(['HTTP', 'HTTPS', 'TCP', 'COMMAND']),
@@ -22,19 +22,19 @@ const healthCheck = z.looseObject({
   grace_period_seconds: z
     .int()
     .min(0)
-    .max(MAX_CHECK_SECONDS)
+    .max(MAX_CHECK_S)
     .default(300)
     .register(formFacts, { label: 'Grace period', unit: 's' }),
   interval_seconds: z
     .int()
     .min(1)
-    .max(MAX_CHECK_SECONDS)
+    .max(MAX_CHECK_S)
     .default(60)
     .register(formFacts, { label: 'Interval', unit: 's' }),
   timeout_seconds: z
     .int()
     .min(1)
-    .max(MAX_CHECK_SECONDS)
+    .max(MAX_CHECK_S)
     .default(10)
     .register(formFacts, { label: 'Timeout', unit: 's' }),
   max_consecutive_failures: z.int().min(0).default(3),

@@ -21,16 +21,26 @@ export const containers = {
           expected: 'remove or keep',
           placeholder: 'remove|keep',
         }),
-        drainSeconds: z.int().min(0).max(MAX_SECONDS).default(10).register(settingNotes, {
-          description: 'time for open requests to a container instance to end before it is stopped, in seconds',
-          expected: `a whole number of seconds from 0 to ${MAX_SECONDS}`,
-          placeholder: 'SECONDS',
-        }),
-        stopSeconds: z.int().min(0).max(MAX_SECONDS).default(10).register(settingNotes, {
-          description: 'time for a container instance to end after its stop signal before it is killed, in seconds',
-          expected: `a whole number of seconds from 0 to ${MAX_SECONDS}`,
-          placeholder: 'SECONDS',
-        }),
+        drainTimeoutS: z
+          .int()
+          .min(0)
+          .max(MAX_SECONDS)
+          .default(10)
+          .register(settingNotes, {
+            description: 'time for open requests to a container instance to end before it is stopped, in seconds',
+            expected: `a whole number of seconds from 0 to ${MAX_SECONDS}`,
+            placeholder: 'SECONDS',
+          }),
+        stopTimeoutS: z
+          .int()
+          .min(0)
+          .max(MAX_SECONDS)
+          .default(10)
+          .register(settingNotes, {
+            description: 'time for a container instance to end after its stop signal before it is killed, in seconds',
+            expected: `a whole number of seconds from 0 to ${MAX_SECONDS}`,
+            placeholder: 'SECONDS',
+          }),
       })
       .prefault({}),
   },

@@ -26,8 +26,8 @@ export const containersPlugin = plugin({
   async start(platform) {
     const { config, logs, store, folder, nowMs, warn, onFault } = platform;
     const { view } = store;
-    const { engine, onStop, drainSeconds, stopSeconds } = config.containers;
-    const drainMs = drainSeconds * 1_000;
+    const { engine, onStop, drainTimeoutS, stopTimeoutS: stopSeconds } = config.containers;
+    const drainMs = drainTimeoutS * 1_000;
     const directory: InstanceDirectory = {
       serving: (id, portName) => service.serving(id, portName),
       unavailableReason: (id) => service.unavailableReason(id),
