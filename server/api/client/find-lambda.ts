@@ -29,11 +29,16 @@ export async function findByName(
   const found = (await Promise.all(words.map(search))).flat();
   const [only, ...more] = found;
   if (!only)
-    throw refused(`${words.map((word) => typeOfWord(word).singular).join(' or ')} '${named}' not found`, false);
+    throw refused(`${alternatives(words.map((word) => typeOfWord(word).singular))} '${named}' not found`, false);
   if (more.length === 0) return only.id;
   const paths = found.map(({ path }) => path).join(', ');
   throw refused(
-    `the name '${named}' matches ${found.length} ${words.join(' or ')}. Give the path of one: ${paths}`,
+    `the name '${named}' matches ${found.length} ${alternatives(words)}. Give the path of one: ${paths}`,
     true,
   );
+}
+
+/** Names as a sentence has them: `a, b or c`. */
+function alternatives(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 }
