@@ -107,16 +107,16 @@ export const containersCommand = defineCommand({
       ],
       passesOptionsOn: true,
       options: {
-        instance: text('--instance <ID>', 'ID of the instance or a prefix of it (default: the first one)'),
+        containerInstance: text('--container-instance <ID>', 'ID of the instance or a prefix of it (default: the first)'),
         ...platformOptions,
       },
       async run({ options, terminal, connect }, named = '', ...command) {
         const client = await connect();
         const id = await findContainer(client, named);
-        const instance = options.instance === undefined ? {} : { instance: options.instance };
+        const { containerInstance: instance } = options;
         const outcome = await client.ask(containerRoutes.execInContainer, {
           path: { container_id: id },
-          ...jsonBody({ command, ...instance }),
+          ...jsonBody({ command, instance }),
         });
         if (outcome.stdout !== '') terminal.printDocument(outcome.stdout.replace(/\n$/, ''));
         if (outcome.stderr !== '') terminal.complain(outcome.stderr.trimEnd());

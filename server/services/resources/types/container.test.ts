@@ -104,7 +104,10 @@ describe('the properties of a container (D-045)', () => {
   });
 
   it('fills in the defaults of a health check', async () => {
-    const { properties } = await create('checked', { health_checks: [{ protocol: 'HTTP', path: '/', port_index: 0 }] });
+    const { properties } = await create('checked', {
+      port_mappings: [web],
+      health_checks: [{ protocol: 'HTTP', path: '/', port_index: 0 }],
+    });
     expect(properties.health_checks).toEqual([
       {
         protocol: 'HTTP',
