@@ -69,7 +69,7 @@ export const containerProperties = z.object({
   container_type: caseInsensitiveEnum('DOCKER').register(formFacts, { order: 1 }),
   image: z
     .string()
-    .min(1)
+    .min(1, { abort: true })
     .refine(isImageReference, imageReferenceHint)
     .describe('Image reference, for example nginx:1.27')
     .register(formFacts, { order: 2 }),

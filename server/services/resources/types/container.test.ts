@@ -139,7 +139,7 @@ describe('the properties of a container (D-045)', () => {
     ['/properties/provider', { provider: undefined }],
     ['/properties/provider/id', { provider: {} }],
     ['/properties/provider/id', { provider: { id: 'docker' } }],
-    ['/properties/cpus', { cpus: 0 }, 'must be greater than 0'],
+    ['/properties/cpus', { cpus: 0 }, 'must be at least 0.01'],
     ['/properties/memory', { memory: 3 }, 'must be at least 4'],
     ['/properties/num_instances', { num_instances: 17 }, 'must be at most 16'],
     ['/properties/num_instances', { num_instances: -1 }, 'must be at least 0'],
