@@ -27,7 +27,7 @@ export async function withPlatform<T>(
   const readyFiles = [config.readyFile, terminal.env[SHELL_READY_FILE]].filter((file) => file !== undefined);
   for (const file of readyFiles) await rm(file, { force: true });
   const onFault = (fault: unknown) => terminal.complain(`terrarium: ${describeFault(fault)}`);
-  // The process would end with a promise that fails while nobody waits for it: one request or record must not end all others.
+  // The process would end with a rejected promise without a handler: one request or record must not end all others.
   terminal.signals.on('unhandledRejection', onFault);
   const emulator = await startEmulator(config, {
     origins,
