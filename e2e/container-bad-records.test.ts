@@ -81,12 +81,7 @@ it('a check path with a space is percent-encoded', async () => {
 it('records that cannot be applied are FAILED after a start with their folder, and others run', async () => {
   const neighbor = await make.container(tenant, idle());
   const stored: [Body, object][] = [];
-  for (const properties of [
-    { image: '//evil' },
-    { image: '../x' },
-    { user: '\ud800' },
-    { port_mappings: 'none' },
-  ])
+  for (const properties of [{ image: '//evil' }, { image: '../x' }, { user: '\ud800' }, { port_mappings: 'none' }])
     stored.push([await make.container(tenant, idle()), properties]);
   await platform.stop();
   const store = await openStore(testOptions({ medium: { kind: 'folder', dir: dataDir } }));

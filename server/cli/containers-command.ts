@@ -107,7 +107,10 @@ export const containersCommand = defineCommand({
       ],
       passesOptionsOn: true,
       options: {
-        containerInstance: text('--container-instance <ID>', 'ID of the instance or a prefix of it (default: the first)'),
+        containerInstance: text(
+          '--container-instance <ID>',
+          'ID of the instance or a prefix of it (default: the first)',
+        ),
         ...platformOptions,
       },
       async run({ options, terminal, connect }, named = '', ...command) {

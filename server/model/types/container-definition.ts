@@ -25,18 +25,8 @@ const healthCheck = z.looseObject({
     .max(MAX_CHECK_S)
     .default(300)
     .register(formFacts, { label: 'Grace period', unit: 's' }),
-  interval_seconds: z
-    .int()
-    .min(1)
-    .max(MAX_CHECK_S)
-    .default(60)
-    .register(formFacts, { label: 'Interval', unit: 's' }),
-  timeout_seconds: z
-    .int()
-    .min(1)
-    .max(MAX_CHECK_S)
-    .default(10)
-    .register(formFacts, { label: 'Timeout', unit: 's' }),
+  interval_seconds: z.int().min(1).max(MAX_CHECK_S).default(60).register(formFacts, { label: 'Interval', unit: 's' }),
+  timeout_seconds: z.int().min(1).max(MAX_CHECK_S).default(10).register(formFacts, { label: 'Timeout', unit: 's' }),
   max_consecutive_failures: z.int().min(0).default(3),
   port_index: z.int().min(0).optional().describe('Index of the port mapping, from 0; used unless port is set'),
   port: z.int().min(1).max(65535).optional(),
