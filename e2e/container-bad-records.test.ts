@@ -13,7 +13,7 @@ import { type Body, createTenant, type Tenant } from '../server/testing/tenant.t
 
 const POLL = { timeout: 60_000, interval: 50 };
 /** Generated records: each that is accepted costs a container of the engine. */
-const RECORDS = 50;
+const RECORDS = 40;
 /** Ends immediately when it is stopped. */
 const IDLE = 'trap "exit 0" TERM; sleep 3600 & wait';
 
@@ -186,7 +186,7 @@ describe('generated records', () => {
     const accepted: string[] = [];
     for (const sample of samples) {
       const { status, body } = await post({ ...sample, memory: 16, ...(sample.image === 'IMAGE' && { image }) });
-      expect([201, 400], JSON.stringify(body)).toContain(status);
+      expect([201, 400, 409], JSON.stringify(body)).toContain(status);
       if (status === 201) accepted.push(body.id);
     }
     expect(accepted.length).toBeGreaterThan(RECORDS / 10);
