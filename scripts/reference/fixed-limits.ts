@@ -50,6 +50,12 @@ const LIMITS: Readonly<Record<string, readonly (readonly [limit: string, file: s
   Containers: [
     ['open terminals', 'inspector/devtools/terminals.ts', 'MAX_OPEN'],
     ['open terminals of one user', 'inspector/devtools/terminals.ts', 'MAX_OF_ONE_USER'],
+    [
+      'log lines of ended instances of a container, until the platform stops',
+      'runtimes/containers/docker/ended-logs.ts',
+      'ENDED_LINES',
+    ],
+    ['times of a health check', 'model/types/container-definition.ts', 'MAX_CHECK_S'],
     ['time without progress of an image pull', 'runtimes/containers/docker/image-pull.ts', 'SILENCE_LIMIT_MS'],
   ],
   Pipelines: [

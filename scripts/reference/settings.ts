@@ -34,7 +34,9 @@ function defaultOf({ key, path }: Setting): string {
 
 /** The limits that settings change, and those that are fixed. */
 export function allLimits(): string {
-  const changeable = settings.filter(({ key }) => /^(limits|history|records)\./.test(key) && key !== 'records.keep');
+  const changeable = settings.filter(
+    ({ key }) => /^(limits\.|history\.|records\.|containers\.\w+TimeoutS$)/.test(key) && key !== 'records.keep',
+  );
   const rows = changeable.map((setting) => [setting.description, defaultOf(setting), code(setting.flag)]);
   const kept = [...logs].flatMap(([name, { caps }]) =>
     caps ? [[code(`${name}.jsonl`), String(caps.maxItems), amount(caps.maxBytes, 'bytes')]] : [],

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { findLambdaBy } from '../api/client/find-lambda.ts';
 import { type InvocationView, invokeRoutes, logRoutes } from '../api/routes/logs.ts';
 import type { AnswerOf } from '../api/routes/route.ts';
 import { workbenchRoutes } from '../api/routes/workbench.ts';
@@ -8,18 +7,16 @@ import { reasonOf } from '../model/errors.ts';
 import { UserError } from '../platform/config.ts';
 import { defineCommand, flag, json, text, unless } from './command.ts';
 import { ExitWith, NO } from './exit-with.ts';
+import { findResource } from './find-resource.ts';
 import { commandOn, platformOptions } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { printLines, styled, type Terminal } from './terminal.ts';
 
 const LAMBDA_ARGUMENT = 'ID, path such as /demo/website/development/contact-form, or unique name of the lambda';
 
-const findLambda = (client: PlatformClient, named: string) =>
-  findLambdaBy(
-    client,
-    named,
-    (reason, isAmbiguous) => new UserError(isAmbiguous ? reason : `${reason}. Give the ${LAMBDA_ARGUMENT}.`),
-  );
+const LOGGED_ARGUMENT = 'ID, path such as /demo/website/development/contact-form, or unique name of the resource';
+
+const findLambda = (client: PlatformClient, named: string) => findResource(client, ['lambdas'], named, LAMBDA_ARGUMENT);
 
 /** Longer than the longest timeout of a lambda plus its time in the queue. */
 const INVOCATION_TIMEOUT_MS = 1_200_000;
@@ -80,8 +77,8 @@ const WAIT_S = 30;
 
 export const logsCommand = defineCommand({
   name: 'logs',
-  description: 'print the log of a lambda: the newest 1000 lines, or all lines since a time',
-  arguments: [['<lambda>', LAMBDA_ARGUMENT]],
+  description: 'print the log of a lambda, container or job: the newest 1000 lines, or all lines since a time',
+  arguments: [['<name>', LOGGED_ARGUMENT]],
   options: {
     follow: flag('-f, --follow', 'print new lines until interrupted'),
     since: text('--since <TIME>', 'start of the log: 90s, 15m, 2h, 1d, an ISO timestamp, or all'),
@@ -91,7 +88,7 @@ export const logsCommand = defineCommand({
   },
   async run({ options, terminal, connect }, named = '') {
     const client = await connect();
-    const id = await findLambda(client, named);
+    const id = await findResource(client, ['lambdas', 'containers', 'jobs'], named, LOGGED_ARGUMENT);
     const query = new URLSearchParams({ stderr: String(options.hasErrors) });
     if (options.since !== undefined) query.set('time', options.since);
     do {

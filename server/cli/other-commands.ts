@@ -3,6 +3,7 @@ import { cleanCommand } from './clean-command.ts';
 import { addCommand, type CommandSpec, type Runtime } from './command.ts';
 import { completionCommand } from './completion-command.ts';
 import { configCommand } from './config-command.ts';
+import { containersCommand } from './containers-command.ts';
 import { doctorCommand } from './doctor-command.ts';
 import { execCommand } from './exec-command.ts';
 import { exportCommand, importCommand } from './export-command.ts';
@@ -29,6 +30,7 @@ const COMMANDS: readonly CommandSpec[] = [
   invokeCommand,
   scheduleCommand,
   logsCommand,
+  containersCommand,
   leadsCommand,
   outboundCommand,
   pipelineCommand,

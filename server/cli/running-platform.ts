@@ -26,11 +26,14 @@ export async function withPlatform<T>(
   // A ready file of an earlier run would announce this one too early.
   const readyFiles = [config.readyFile, terminal.env[SHELL_READY_FILE]].filter((file) => file !== undefined);
   for (const file of readyFiles) await rm(file, { force: true });
+  const onFault = (fault: unknown) => terminal.complain(`terrarium: ${describeFault(fault)}`);
+  // The process would end with a rejected promise without a handler: one request or record must not end all others.
+  terminal.signals.on('unhandledRejection', onFault);
   const emulator = await startEmulator(config, {
     origins,
     onStopRequest: () => terminal.signals.emit('SIGTERM', 'SIGTERM'),
     onWarning: (message) => terminal.complain(`terrarium: ${message}`),
-    onFault: (fault) => terminal.complain(`terrarium: ${describeFault(fault)}`),
+    onFault,
   });
   try {
     await writeInstanceFile(emulator, terminal.pid);
@@ -38,6 +41,7 @@ export async function withPlatform<T>(
     for (const file of readyFiles) await writeReadyFile(file, emulator, terminal.pid);
     return await work(emulator);
   } finally {
+    terminal.signals.off('unhandledRejection', onFault);
     for (const file of readyFiles) await removeIfPossible(file);
     await removeInstanceFile(emulator, terminal.pid);
     await emulator.stop();

@@ -97,7 +97,8 @@ export class ContainerProxy {
       } catch (failure) {
         if (!(failure instanceof Unanswered)) throw failure;
         if (failure.silence === 'unreachable') unreachable.set(instance.instanceId, failure);
-        else if (failure.silence !== 'stale' || !body.isRepeatable || !isFirst) throw unanswered(call, failure);
+        else if (failure.silence !== 'stale' || !body.isRepeatable || !isFirst)
+          throw unanswered(call, failure, this.#directory.complaint?.(call.containerId));
         else isFirst = false;
       }
     }
@@ -111,7 +112,9 @@ export class ContainerProxy {
   #unavailableError(call: ContainerRequest, failures: readonly Unanswered[]): PlatformError {
     const [failure] = failures;
     if (failure) {
-      const message = `${named(call)} cannot be reached: ${failure.message}. Check that it listens on port '${call.portName}'.`;
+      const advice =
+        this.#directory.complaint?.(call.containerId) ?? `Check that it listens on port '${call.portName}'.`;
+      const message = `${named(call)} cannot be reached: ${failure.message}. ${advice}`;
       return new PlatformError(502, message, { cause: failure });
     }
     return notRunning(named(call), this.#directory.unavailableReason(call.containerId));
@@ -124,12 +127,11 @@ function notRunning(container: string, reason: string): PlatformError {
   });
 }
 
-function unanswered(call: ContainerRequest, failure: Unanswered): PlatformError {
+function unanswered(call: ContainerRequest, failure: Unanswered, complaint: string | undefined): PlatformError {
   const { message, silence } = failure;
   if (silence === 'late') return new PlatformError(504, `${named(call)} failed: ${message}`, { cause: failure });
-  return new PlatformError(502, `${named(call)} closed the connection without a response (${message})`, {
-    cause: failure,
-  });
+  const fact = `${named(call)} closed the connection without a response (${message})`;
+  return new PlatformError(502, complaint === undefined ? fact : `${fact}: ${complaint}`, { cause: failure });
 }
 
 function openTunnel(call: ContainerRequest, client: UpgradedConnection, switched: SwitchedConnection): WebSocketTunnel {

@@ -27,6 +27,9 @@ const REWRITTEN: ReadonlySet<string> = new Set([
   'x-forwarded-proto',
 ]);
 
+/** Headers of a response in which a container may name itself by the host that it was asked as. */
+const ADDRESS_HEADERS: ReadonlySet<string> = new Set(['content-location', 'location', 'refresh']);
+
 const BODILESS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
 
 /** Headers of a response that only the gateway sets (D-156, D-157, D-199). */
@@ -49,17 +52,16 @@ export function requestLines({ request, serviceHost, askedHost, prefix, exchange
     (name === 'tracestate' && !trace);
   pushEndToEnd(lines, request, isLeftOut);
   lines.push('X-Forwarded-For', listed(headers['x-forwarded-for'], request.socket.remoteAddress));
-  // A proxy in front of the gateway, for example one that terminates TLS, knows better what the client requested.
-  lines.push('X-Forwarded-Proto', only(headers['x-forwarded-proto']) || 'http');
-  const host = only(headers['x-forwarded-host']) || askedHost;
+  const { protocol, host, fullPrefix } = publicAddress({ request, askedHost, prefix });
+  lines.push('X-Forwarded-Proto', protocol);
   if (host) lines.push('X-Forwarded-Host', host);
-  const fullPrefix = `${only(headers['x-forwarded-prefix'])}${prefix}`;
   if (fullPrefix !== '') lines.push('X-Forwarded-Prefix', fullPrefix);
   lines.push('traceparent', traceParentFor(exchangeId, trace));
   return lines;
 }
 
-export function answerLines(answer: IncomingMessage, { request, controlHeaders }: ContainerRequest): string[] {
+export function answerLines(answer: IncomingMessage, call: ContainerRequest): string[] {
+  const { request, controlHeaders } = call;
   const isChunked = answer.headers['transfer-encoding'] !== undefined && request.httpVersion === '1.1';
   const isWithoutBody = answer.statusCode === 204 || answer.statusCode === 304;
   const own: string[] = [];
@@ -68,6 +70,8 @@ export function answerLines(answer: IncomingMessage, { request, controlHeaders }
     answer,
     (name, value) => (name === 'trailer' && (!isChunked || isWithoutBody)) || affectsWindow(name, value),
   );
+  for (let at = 0; at < own.length; at += 2)
+    if (ADDRESS_HEADERS.has((own[at] ?? '').toLowerCase())) own[at + 1] = withPublicAddress(own[at + 1] ?? '', call);
   // Without it, some clients would take the end of the headers for the end of the connection.
   if (isChunked && request.method === 'HEAD' && !isWithoutBody) own.push('Transfer-Encoding', 'chunked');
   const lines = controlHeaders(own);
@@ -79,6 +83,31 @@ export function answerLines(answer: IncomingMessage, { request, controlHeaders }
     if (!reported.has(name.toLowerCase())) lines.push(name, own[at + 1] ?? '');
   }
   return lines;
+}
+
+/** A proxy in front of the gateway, for example one that terminates TLS, knows better what the client requested. */
+function publicAddress({ request, askedHost, prefix }: Pick<ContainerRequest, 'request' | 'askedHost' | 'prefix'>) {
+  const { headers } = request;
+  return {
+    protocol: only(headers['x-forwarded-proto']) || 'http',
+    host: only(headers['x-forwarded-host']) || askedHost,
+    fullPrefix: `${only(headers['x-forwarded-prefix'])}${prefix}`,
+  };
+}
+
+/** Replaces the service's own address, which no client can resolve, as nginx does by default (D-159). */
+function withPublicAddress(value: string, call: ContainerRequest): string {
+  const { protocol, host, fullPrefix } = publicAddress(call);
+  const start = /^(?:\s*\d+\s*[;,]\s*(?:url\s*=\s*)?["']?)?/i.exec(value)?.[0] ?? '';
+  const address = value.slice(start.length);
+  const own = ['http://', 'https://']
+    .map((scheme) => scheme + call.serviceHost)
+    .find((one) => address.toLowerCase().startsWith(one.toLowerCase()));
+  if (host === undefined || own === undefined) return value;
+  const path = address.slice(own.length);
+  // Another port, or a longer name.
+  if (!/^([/?#"']|$)/.test(path)) return value;
+  return `${start}${protocol}://${host}${fullPrefix}${path.startsWith('/') ? '' : '/'}${path}`;
 }
 
 function pushEndToEnd(

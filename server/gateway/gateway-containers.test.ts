@@ -445,3 +445,27 @@ it('an endpoint /async of an API named api gets the body that the gateway read t
   expect((await gateway.send('POST', '/api/async', chunked)).body).toBe('POST second');
   expect((await gateway.send('POST', '/api/async')).body).toBe('POST ');
 });
+
+it('an address of the service itself in a redirect becomes the public one, and any other address stays', async () => {
+  const shop = await shopWith();
+  const host = `shop.${shop.shop.parent}.svc.cluster.local`;
+  await shop.instance((request, response) => {
+    const { name = '', value = '' } = Object.fromEntries(new URL(request.url ?? '', 'http://x').searchParams);
+    response.writeHead(301, { [name]: value.replace('HOST', request.headers.host ?? '') }).end();
+  });
+  const headerOf = async (name: string, value: string, headers = {}) => {
+    const query = new URLSearchParams({ name, value });
+    const sent = { Host: 'x.localhost:8080', ...headers };
+    const got = await shop.gateway.send('GET', `/web/shop/a?${query}`, { headers: sent });
+    return got.headers[name.toLowerCase()];
+  };
+  expect(await headerOf('Location', 'http://HOST/folder/?q=1')).toBe('http://x.localhost:8080/web/shop/folder/?q=1');
+  expect(await headerOf('Location', 'https://HOST')).toBe('http://x.localhost:8080/web/shop/');
+  expect(await headerOf('Content-Location', `http://${host}/x`)).toBe('http://x.localhost:8080/web/shop/x');
+  expect(await headerOf('Refresh', `5; url=http://${host}/x`)).toBe('5; url=http://x.localhost:8080/web/shop/x');
+  const outer = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'shop.test', 'X-Forwarded-Prefix': '/outer' };
+  expect(await headerOf('Location', 'http://HOST/x', outer)).toBe('https://shop.test/outer/web/shop/x');
+  for (const value of ['/folder/', 'folder/', 'http://HOST.evil/x', 'http://HOST:8081/x', 'https://example.com/HOST/'])
+    expect(await headerOf('Location', value)).toBe(value.replace('HOST', host));
+  expect(await headerOf('X-Other', 'http://HOST/x')).toBe(`http://${host}/x`);
+});

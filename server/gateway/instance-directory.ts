@@ -13,4 +13,6 @@ export interface InstanceDirectory {
   serving(containerId: Uuid, portName: string): readonly ServingInstance[];
   /** Why no instance is ready, for users: completes "container 'shop' is not running: ". */
   unavailableReason(containerId: Uuid): string;
+  /** A sentence for users about an instance that runs and does not do what it should, such as listening on its port. */
+  complaint?(containerId: Uuid): string | undefined;
 }

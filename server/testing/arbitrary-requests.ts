@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Operation } from 'fast-json-patch';
 import { PlatformError } from '../model/errors.ts';
+import { isImageReference } from '../model/image-reference.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Uuid } from '../model/record.ts';
 import { typeOfWord, typeWords } from '../model/registry.ts';
@@ -195,7 +196,7 @@ async function applyRequest(service: ResourceService, actor: Actor, asked: Arbit
     const workload = {
       provider: provider('Docker'),
       container_type: 'DOCKER',
-      image: text || 'nginx',
+      image: isImageReference(text) ? text : 'nginx',
       ...mounted,
       env: { SELF: text },
       port_mappings: [

@@ -83,6 +83,19 @@ export async function testImage(tag = IMAGE, docker = new Docker(), applets = AP
   return tag;
 }
 
+/** An image made from the test image with changes in the words of a Dockerfile, such as `ENTRYPOINT ["/bin/echo"]`. */
+export async function testImageWith(tag: string, changes: readonly string[], docker = new Docker()): Promise<string> {
+  const Image = await testImage(IMAGE, docker);
+  const container = await docker.createContainer({ Image });
+  try {
+    const [repo, name] = [tag.slice(0, tag.lastIndexOf(':')), tag.slice(tag.lastIndexOf(':') + 1)];
+    await container.commit({ repo, tag: name, changes });
+  } finally {
+    await container.remove();
+  }
+  return tag;
+}
+
 /** A separate world for a test. */
 export const newWorldId = (): string => randomUUID();
 

@@ -19,6 +19,7 @@ export const containerInstance = object('ContainerInstance', {
     .describe('Created from the current definition; false for old instances during a rolling update'),
   image: z.string(),
   wasKilledForMemory: z.boolean(),
+  restarts: z.int().describe('Number of times that the engine started it again after it ended by itself'),
   ports: z.array(z.object({ containerPort: z.int(), host: z.string(), port: z.int() })),
   startedAt: time.optional(),
   exitCode: z.int().optional(),

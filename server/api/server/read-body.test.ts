@@ -44,4 +44,18 @@ describe('JSON from outside (D-007)', () => {
   it('may speak of prototypes in its texts and of constructors without one', () => {
     expect(parseJson('{"a":"__proto__","constructor":"me"}')).toEqual({ a: '__proto__', constructor: 'me' });
   });
+
+  it.each([
+    ['{"a":["x","\\ud800"]}', '/a/1'],
+    ['{"a":{"b/c":"\\uDC00x"}}', '/a/b~1c'],
+    ['{"a":{"\\udfff":1}}', '/a'],
+  ])('%s is refused, because half of a surrogate pair is no character', (text, pointer) => {
+    expect(() => parseJson(text)).toThrow(
+      expect.objectContaining({ status: 400, details: [expect.objectContaining({ pointer })] }),
+    );
+  });
+
+  it('may escape a whole surrogate pair', () => {
+    expect(parseJson('"\\ud83d\\ude00"')).toBe('😀');
+  });
 });

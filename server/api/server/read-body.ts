@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type express from 'express';
 import { parse as parseSafely } from 'secure-json-parse';
-import { PlatformError, reasonOf } from '../../model/errors.ts';
+import { invalid, PlatformError, reasonOf } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
 import { faultOfJson } from '../../model/json-limits.ts';
+import { pointerTo } from '../../model/patch/pointer.ts';
+import { MALFORMED_TEXT, pathOfMalformedText } from '../../model/well-formed.ts';
 import { FORM_TYPE } from '../routes/route.ts';
 import { readWholeBody } from './whole-body.ts';
 
@@ -43,10 +45,20 @@ function textOf(bytes: Buffer): string {
   }
 }
 
-/** Parses untrusted JSON; throws 400 for malformed, too deep or too large JSON, and for prototype keys. */
+/** Only an escape can stand for half of a surrogate pair, because the text itself is valid UTF-8. */
+const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
+
+/** Parses untrusted JSON; throws 400 for malformed, too deep or too large JSON, for prototype keys and for malformed Unicode. */
 export function parseJson(text: string): Json {
   const fault = faultOfJson(text);
   if (fault) throw new PlatformError(400, fault);
+  const value = parsed(text);
+  const path = SURROGATE_ESCAPE.test(text) ? pathOfMalformedText(value) : undefined;
+  if (path) throw invalid(pointerTo(path), MALFORMED_TEXT);
+  return value;
+}
+
+function parsed(text: string): Json {
   try {
     return parseSafely(text, undefined, { protoAction: 'error', constructorAction: 'error' }) as Json; // parse() is typed any
   } catch (cause) {

@@ -29,6 +29,7 @@ function toInstanceView({ startedAtMs, exitCode, error, ipAddress, ...one }: Ins
     isCurrent: one.isCurrent,
     image: one.image,
     wasKilledForMemory: one.wasKilledForMemory,
+    restarts: one.restarts,
     ports: one.addresses.map((address) => ({ ...address })),
     startedAt: timeIfAny(startedAtMs),
     exitCode,

@@ -176,7 +176,14 @@ function requirePort(
   const before = previous?.properties;
   const isNew = before?.implementation_id !== id || before.container_port_name !== name;
   const container = view.find(id);
-  if (!isNew || !container || findServiceAddress(container, name)) return;
+  if (!isNew || !container) return;
+  const address = findServiceAddress(container, name);
+  if (address && address.protocol !== 'tcp')
+    throw invalid(
+      '/properties/container_port_name',
+      `must be a tcp port of container '${container.name}'; it is a udp port`,
+    );
+  if (address) return;
   throw invalid(
     '/properties/container_port_name',
     name === undefined

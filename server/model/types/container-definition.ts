@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
+import { imageReferenceHint, isImageReference } from '../image-reference.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { aProvider, formFacts, idOf, referenceFacts, storedOnly } from '../property-facts.ts';
 import { newId, type StoredResource, type WorldView } from '../record.ts';
@@ -11,13 +12,21 @@ import { isContainerEngine, providerIdOf, requireProvider } from './provider-rul
 import { caseInsensitiveEnum, dnsName, ENV_LABEL, envMap, runBy, stringMap, typed } from './schema-parts.ts';
 import { VOLUME, volumeProperties } from './volume.ts';
 
+/** One day: engines and timers count in small units, and would take a much longer time for none. */
+const MAX_CHECK_S = 86_400;
+
 const healthCheck = z.looseObject({
   protocol: z.enum(['HTTP', 'HTTPS', 'TCP', 'COMMAND']),
   path: z.string().optional().describe('Path for HTTP and HTTPS checks'),
   command: z.string().optional().describe('Command for COMMAND checks'),
-  grace_period_seconds: z.int().min(0).default(300).register(formFacts, { label: 'Grace period', unit: 's' }),
-  interval_seconds: z.int().min(1).default(60).register(formFacts, { label: 'Interval', unit: 's' }),
-  timeout_seconds: z.int().min(1).default(10).register(formFacts, { label: 'Timeout', unit: 's' }),
+  grace_period_seconds: z
+    .int()
+    .min(0)
+    .max(MAX_CHECK_S)
+    .default(300)
+    .register(formFacts, { label: 'Grace period', unit: 's' }),
+  interval_seconds: z.int().min(1).max(MAX_CHECK_S).default(60).register(formFacts, { label: 'Interval', unit: 's' }),
+  timeout_seconds: z.int().min(1).max(MAX_CHECK_S).default(10).register(formFacts, { label: 'Timeout', unit: 's' }),
   max_consecutive_failures: z.int().min(0).default(3),
   port_index: z.int().min(0).optional().describe('Index of the port mapping, from 0; used unless port is set'),
   port: z.int().min(1).max(65535).optional(),
@@ -48,12 +57,22 @@ const volumeMount = z
 /** Of containers and jobs (D-045). Only this schema stores defaults, so that `replace` in a patch finds its member. */
 export const containerProperties = z.object({
   container_type: caseInsensitiveEnum('DOCKER').register(formFacts, { order: 1 }),
-  image: z.string().min(1).describe('Image reference, for example nginx:1.27').register(formFacts, { order: 2 }),
+  image: z
+    .string()
+    .min(1, { abort: true })
+    .refine(isImageReference, imageReferenceHint)
+    .describe('Image reference, for example nginx:1.27')
+    .register(formFacts, { order: 2 }),
   // Without the members that every read adds.
   provider: runBy('CaaS')
     .overwrite(({ name: _name, resource_type: _type, ...sent }) => sent)
     .register(formFacts, { order: 3 }),
-  cpus: z.number().gt(0).default(1).register(formFacts, { label: 'CPUs', order: 5 }),
+  cpus: z
+    .number()
+    .min(0.01)
+    .default(1)
+    .describe('At most all CPUs of the machine of the engine: a higher number means all of them')
+    .register(formFacts, { label: 'CPUs', order: 5 }),
   memory: z.number().min(4).default(128).describe('MB').register(formFacts, { order: 6, unit: 'MB' }),
   disk: z.number().min(0).default(0).describe('MB; stored only').register(formFacts, { unit: 'MB' }),
   num_instances: z
@@ -66,10 +85,13 @@ export const containerProperties = z.object({
   cmd: z
     .string()
     .optional()
-    .describe('Shell command that replaces the command of the image')
+    .describe('Shell command that runs instead of the ENTRYPOINT and CMD of the image')
     .register(formFacts, { label: 'Command', order: 7 }),
   user: z.string().optional().describe('User that runs the command in the container: a name or number'),
-  args: z.array(z.string()).optional().describe('Command arguments; they take precedence over cmd'),
+  args: z
+    .array(z.string())
+    .optional()
+    .describe('Arguments of the ENTRYPOINT of the image, instead of its CMD; they take precedence over cmd'),
   constraints: z.array(z.string()).default([]).describe('Stored only'),
   accepted_resource_roles: z.array(z.string()).optional().describe('Stored only'),
   force_pull: z.boolean().default(false).describe('Pull the image each time the container starts'),
@@ -124,6 +146,28 @@ function validateVolumes(draft: Draft, context: WriteContext): { volumes: JsonOb
   return { volumes, derived };
 }
 
+/** Throws 400 for a check that could never run (D-045). */
+function requireRunnableChecks({
+  health_checks: checks,
+  port_mappings: mappings,
+}: z.output<typeof containerProperties>): void {
+  for (const [index, { protocol, command = '', port, port_index: mappingIndex }] of checks.entries()) {
+    const at = `/properties/health_checks/${index}`;
+    if (protocol === 'COMMAND') {
+      if (command.trim() === '') throw invalid(`${at}/command`, 'is required for a COMMAND check');
+      continue;
+    }
+    if (port !== undefined) continue;
+    const mapping = mappings[mappingIndex ?? 0];
+    if (!mapping && mappingIndex === undefined)
+      throw invalid(`${at}/port`, 'is required for this check, because the container has no port mapping');
+    if (!mapping)
+      throw invalid(`${at}/port_index`, `must be the index, from 0, of one of the ${mappings.length} port mappings`);
+    if (mapping.container_port === undefined || mapping.protocol === 'udp')
+      throw invalid(`${at}/port_index`, 'must be the index of a tcp port mapping with a container_port');
+  }
+}
+
 /** Checks the references of a container or job, and converts its port mappings and volumes to stored form. */
 function validate(draft: Draft, context: WriteContext): { properties: JsonObject; derived: DerivedRecord[] } {
   const { limits } = context;
@@ -133,6 +177,7 @@ function validate(draft: Draft, context: WriteContext): { properties: JsonObject
   }
   requireProvider(draft, context, 'a container engine', isContainerEngine);
   requireMounts(draft, context);
+  requireRunnableChecks(sent);
   const port_mappings = validatePortMappings(draft.properties);
   const { volumes, derived } = validateVolumes(draft, context);
   return { properties: { ...draft.properties, port_mappings, volumes }, derived };

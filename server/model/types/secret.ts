@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { decodeText } from '../base64-text.ts';
 import { invalid } from '../errors.ts';
-import { type Json, type JsonObject, memberOf } from '../json.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { formFacts, secretFacts } from '../property-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { dnsName, runBy, typed } from './schema-parts.ts';
@@ -24,6 +25,10 @@ export const secretProperties = z.strictObject({
           .describe('Plain text or base64. Leave it out to keep the stored value of this key')
           .register(secretFacts, { shown: 'never' })
           .optional(),
+        encoding: z
+          .enum(['base64', 'text'])
+          .optional()
+          .describe('Encoding of the value; without it, base64 of text and base64 that ends in = is decoded'),
       }),
     )
     .register(formFacts, { order: 2 }),
@@ -34,6 +39,22 @@ const ITEM_VALUE = /^\/properties\/items\/\d+\/value$/;
 function itemsOf(stored: JsonObject | undefined): Json[] {
   const items = stored?.items;
   return Array.isArray(items) ? items : [];
+}
+
+type SecretItem = z.output<typeof secretProperties>['items'][number];
+
+const isBase64 = (text: string): boolean => Buffer.from(text, 'base64').toString('base64') === text;
+
+/** The bytes of a value; none for an item that does not exist any more. Padding shows base64 also where its bytes are no text (D-078). */
+export function secretBytes({ value = '', encoding }: Partial<SecretItem> = {}): Buffer {
+  if (encoding === 'text') return Buffer.from(value);
+  if (encoding === 'base64' || (value.endsWith('=') && isBase64(value))) return Buffer.from(value, 'base64');
+  return Buffer.from(decodeText(value));
+}
+
+/** The value for an environment variable, which is text: bytes that are none stay base64. */
+export function secretText({ value = '', encoding }: Partial<SecretItem> = {}): string {
+  return encoding === 'text' ? value : decodeText(value);
 }
 
 /** D-078. */
@@ -54,17 +75,29 @@ export const secret: ResourceType = {
 
   validate(draft, { previous }) {
     const sent = typed(secretProperties, draft);
-    const kept = new Map(itemsOf(previous?.properties).map((item) => [memberOf(item, 'key'), memberOf(item, 'value')]));
+    const kept = new Map(itemsOf(previous?.properties).map((item) => [memberOf(item, 'key'), item]));
     const keys = new Set<string>();
     const items = sent.items.map((item, index) => {
       const at = `/properties/items/${index}`;
       if (keys.has(item.key)) throw invalid(`${at}/key`, 'is used by another item');
       keys.add(item.key);
-      const value = item.value ?? kept.get(item.key);
+      const stored = kept.get(item.key);
+      const value = item.value ?? memberOf(stored, 'value');
       if (value === undefined) throw invalid(`${at}/value`, 'is required: no value is stored for this key');
-      return { key: item.key, value };
+      const encoding = item.encoding ?? (item.value === undefined ? memberOf(stored, 'encoding') : undefined);
+      if (encoding === 'base64' && !isBase64(String(value)))
+        throw invalid(`${at}/value`, 'must be base64, because the encoding says so');
+      return { key: item.key, value, ...(encoding !== undefined && { encoding }) };
     });
     return { properties: { ...draft.properties, items } };
+  },
+
+  toView({ properties }) {
+    const shown = itemsOf(properties).map((item) => {
+      const { encoding: _, ...rest } = isJsonObject(item) ? item : {};
+      return rest;
+    });
+    return { ...properties, items: shown };
   },
 
   rewrite(operation) {

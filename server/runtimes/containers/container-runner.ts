@@ -11,16 +11,19 @@ import {
   type PullProgress,
 } from './engine.ts';
 import type { EngineConnection } from './engine-connection.ts';
+import { type ListeningSocket, readListeningSockets } from './listening-sockets.ts';
 import { OPEN_LIMIT_MS, Readiness } from './readiness.ts';
 import {
   type ContainerEvent,
   complaintOf,
   type InstanceView,
+  isCheckedByEngine,
   isServing,
   type Known,
   statusOf,
   type Trouble,
   toWholeInstanceView,
+  verdictOn,
 } from './status.ts';
 import type { Plan } from './workload.ts';
 
@@ -28,8 +31,8 @@ const CHECK_NOTED_MS = 100;
 const MAX_EVENTS = 50;
 /** What failed for a reason that may pass is tried again after the first delay, then with growing ones up to the last. */
 const RETRY_MS = [500, 2_000, 5_000, 15_000, 60_000];
-/** An image that there was none of is looked for so often: somebody may have built, pulled or loaded it since. */
-const IMAGE_LOOK_MS = 3_000;
+/** An image or host folder that did not exist is looked for so often: somebody may have built, pulled or made it since. */
+const LOOK_MS = 3_000;
 /** Time until a new instance must be healthy, in addition to the grace period of its checks. */
 const HEALTH_MARGIN_MS = 30_000;
 const WATCH_INTERVAL_MS = 50;
@@ -41,6 +44,7 @@ interface RunnerOptions {
   attached: EngineConnection;
   nowMs(): number;
   drain(instanceId: string): Promise<void>;
+  onFault(fault: unknown): void;
   onChange(): void;
   onPull(progress: PullProgress | undefined): void;
 }
@@ -83,6 +87,8 @@ export class ContainerRunner {
         this.#settle();
         options.onChange();
       },
+      listeningSockets: (instanceId) => this.#listeningSockets(instanceId),
+      onFault: (fault) => this.#failBy(fault),
     });
   }
 
@@ -132,7 +138,7 @@ export class ContainerRunner {
     clearTimeout(this.#retryTimer);
     this.#isDue = true;
     if (this.#working) this.#working.abort();
-    else this.#worked = this.#work();
+    else this.#worked = this.#work().catch((fault: unknown) => this.#failBy(fault));
   }
 
   /** Takes over the instances that the engine already runs for this record, and starts missing ones. */
@@ -146,7 +152,8 @@ export class ContainerRunner {
   onEvent({ what, instanceId, atMs }: Extract<EngineEvent, { kind: 'instance' }>): void {
     if (what === CHECK_ENDED) {
       // The daemon notes the result of a check a moment after its end.
-      if (this.#plan.workload.health) this.#checkTimer ??= setTimeout(() => this.refresh(), CHECK_NOTED_MS).unref();
+      if (this.#plan.workload.health || this.#instances.some(isCheckedByEngine))
+        this.#checkTimer ??= setTimeout(() => this.refresh(), CHECK_NOTED_MS).unref();
       return;
     }
     this.#events.push({ timestamp: new Date(atMs).toISOString(), type: what, instance: instanceId.slice(0, 12) });
@@ -159,9 +166,11 @@ export class ContainerRunner {
     clearTimeout(this.#checkTimer);
     this.#checkTimer = undefined;
     this.#isRefreshDue = true;
-    this.#refreshing ??= this.#refresh().finally(() => {
-      this.#refreshing = undefined;
-    });
+    this.#refreshing ??= this.#refresh()
+      .catch((fault: unknown) => this.#failBy(fault))
+      .finally(() => {
+        this.#refreshing = undefined;
+      });
   }
 
   status(): JsonObject {
@@ -181,7 +190,12 @@ export class ContainerRunner {
     if (this.#plan.workload.instances === 0) return 'it is scaled to 0 instances';
     if ('reason' in state) return state.reason;
     if (state.kind === 'connecting') return 'the container engine has not responded yet';
-    return this.#failure ?? complaintOf(this.#instances) ?? 'its instances are starting';
+    return this.#failure ?? complaintOf(this.#instances, this.#known()) ?? 'its instances are starting';
+  }
+
+  /** Why an instance that takes requests may not answer them; undefined where nothing is wrong. */
+  complaint(): string | undefined {
+    return complaintOf(this.#instances, this.#known());
   }
 
   /** Resolves when as many serve as are asked for; rejects with the reason when that failed, or did not come about in time. */
@@ -215,7 +229,8 @@ export class ContainerRunner {
   }
 
   async remove(): Promise<void> {
-    void this.stop();
+    // The removal ends what is under way, so its end is not waited for.
+    this.stop().catch(this.#options.onFault);
     await this.#removeInstances();
   }
 
@@ -277,9 +292,13 @@ export class ContainerRunner {
     if (failure instanceof EngineUnreachable) return; // the engine's state reports it, and this is repeated when the engine is back
     this.#failure = reasonOf(failure);
     if (this.#isRemoved) return;
-    // A definition that is refused is refused again: it waits for a change of the record. So does an image, unless it comes (D-051).
+    // A definition that is refused is refused again: it waits for a change of the record. So do an image and a folder, unless they come (D-051).
     const refused = failure instanceof EngineRefusal ? failure.kind : undefined;
     if (refused === 'definition') return;
+    if (refused === 'folder') {
+      this.#retryTimer = setTimeout(() => this.wake(), LOOK_MS).unref();
+      return;
+    }
     if (refused === 'image') {
       this.#awaitImage();
       return;
@@ -289,13 +308,32 @@ export class ContainerRunner {
     this.#retryTimer = setTimeout(() => this.wake(), delayMs).unref();
   }
 
+  /** Marks the record FAILED by an error of this program, which ends with it. */
+  #failBy(fault: unknown): void {
+    this.#working = undefined;
+    this.#failure = `internal error: ${reasonOf(fault)}`;
+    this.#options.onFault(fault);
+    this.#options.onChange();
+  }
+
   #awaitImage(): void {
-    this.#retryTimer = setTimeout(async () => {
+    const look = async () => {
       const found = await this.#findImage(this.#plan.workload.image);
       if (this.#failure === undefined || this.#isRemoved) return;
       if (found === undefined) this.#awaitImage();
       else this.wake();
-    }, IMAGE_LOOK_MS).unref();
+    };
+    this.#retryTimer = setTimeout(() => {
+      look().catch((fault: unknown) => this.#failBy(fault));
+    }, LOOK_MS).unref();
+  }
+
+  async #listeningSockets(instanceId: string): Promise<ListeningSocket[] | undefined> {
+    try {
+      return await readListeningSockets(await this.attached.engine(), instanceId);
+    } catch {
+      return undefined; // the instance has no program to read them with, or has ended
+    }
   }
 
   async #findImage(image: string): Promise<string | undefined> {
@@ -338,14 +376,15 @@ export class ContainerRunner {
   async #untilReady(instance: Instance, signal: AbortSignal): Promise<void> {
     const { probes, workload } = this.#plan;
     const graceMs = Math.max(0, workload.health?.graceMs ?? 0, ...probes.map((probe) => probe.graceMs));
-    const untilMs = this.#options.nowMs() + graceMs + HEALTH_MARGIN_MS + OPEN_LIMIT_MS;
+    const limitMs = Math.max(graceMs, instance.healthLimitMs) + HEALTH_MARGIN_MS + OPEN_LIMIT_MS;
+    const untilMs = this.#options.nowMs() + limitMs;
     await this.#look();
     let isConfirmed = false;
     while (!signal.aborted) {
       const now = this.#instances.find(({ id }) => id === instance.id);
-      if (now?.state !== 'running' || this.#readiness.healthOf(instance.id)?.verdict === 'unhealthy') {
+      if (now?.state !== 'running' || verdictOn(now, (id) => this.#readiness.healthOf(id)) === 'unhealthy') {
         const what = now?.state === 'running' ? 'fails its health check' : 'ended';
-        const why = complaintOf(now ? [now] : []) ?? `instance ${instance.id.slice(0, 12)} ${what}`;
+        const why = complaintOf(now ? [now] : [], this.#known()) ?? `instance ${instance.id.slice(0, 12)} ${what}`;
         throw new Error(
           await this.#withLog(`the new definition does not run, so the old one stays in use: ${why}`, instance),
         );
@@ -386,9 +425,10 @@ export class ContainerRunner {
   }
 
   /** An instance without health checks has to run for a while, to show that it does not end soon after its start. */
-  #isSteady({ id }: Instance): boolean {
+  #isSteady(instance: Instance): boolean {
     const { probes, workload } = this.#plan;
-    if (probes.length > 0 || workload.health) return true;
+    const { id } = instance;
+    if (probes.length > 0 || workload.health || isCheckedByEngine(instance)) return true;
     const openSinceMs = this.#readiness.openSinceMs(id);
     return openSinceMs !== undefined && this.#options.nowMs() - openSinceMs >= STEADY_MS;
   }
@@ -428,6 +468,7 @@ export class ContainerRunner {
     return {
       instances: this.#instances,
       healthOf: (id) => this.#readiness.healthOf(id),
+      portComplaintOf: (id) => this.#readiness.portComplaintOf(id),
       hasHealthChecks: probes.length > 0 || workload.health !== undefined,
       hasRun: this.#hasRun,
       trouble: this.#trouble(),

@@ -6,11 +6,11 @@ import { typeOf } from '../../model/registry.ts';
 import { wasInMemory } from '../../system/owner.ts';
 import { ContainerRunner } from './container-runner.ts';
 import { EngineLeftovers, EngineUnreachable, type Instance, type IsKept, type PullProgress } from './engine.ts';
-import type { EngineConnection, EngineListener } from './engine-connection.ts';
+import type { EngineConnection, EngineListener, EngineState } from './engine-connection.ts';
 import { Engines, type EnginesOptions, isEngineProvider } from './engines.ts';
 import { leftoverSentence } from './leftover-sentence.ts';
 import { PullProgressTracker } from './pull-progress-tracker.ts';
-import { statusOf } from './status.ts';
+import { statusOf, type Trouble } from './status.ts';
 import { planOf } from './workload.ts';
 
 /** Time limits for stopping, with removal of the instances, and for the check for leftovers afterwards. */
@@ -33,6 +33,7 @@ export interface ContainerServiceOptions extends Omit<EnginesOptions, 'listener'
   drain(instanceId: string): Promise<void>;
   onNews(news: ContainerNews): void;
   onWarning(message: string): void;
+  onFault(fault: unknown): void;
 }
 
 /** Runs the containers and jobs of the world from their commit to their deletion, and reports their state. Nothing here writes to the world. */
@@ -41,6 +42,8 @@ export class ContainerService {
   readonly engines: Engines;
   readonly #runners = new Map<Uuid, ContainerRunner>();
   readonly #statuses = new Map<Uuid, string>();
+  /** Why a record cannot be run as it is stored. */
+  readonly #refusals = new Map<Uuid, string>();
   readonly #removals = new Set<Promise<unknown>>();
   readonly #swept = new Set<EngineConnection>();
   readonly pulls: PullProgressTracker;
@@ -98,15 +101,17 @@ export class ContainerService {
   }
 
   status(record: StoredResource): JsonObject {
+    const refusal = this.#refusals.get(record.id);
     const runner = this.#runners.get(record.id);
-    if (runner) return runner.status();
+    if (runner && refusal === undefined) return runner.status();
     const state = record.state === 'Active' ? this.engines.find(record)?.state : undefined;
     return statusOf(record, {
-      instances: [],
+      instances: runner?.instances ?? [],
       healthOf: () => undefined,
+      portComplaintOf: () => undefined,
       hasHealthChecks: false,
       hasRun: false,
-      trouble: state && 'reason' in state ? { kind: 'lost', reason: state.reason } : undefined,
+      trouble: refusal === undefined ? lostTo(state) : { kind: 'failed', reason: refusal },
       events: [],
     });
   }
@@ -121,7 +126,13 @@ export class ContainerService {
   }
 
   unavailableReason(containerId: Uuid): string {
+    const refusal = this.#refusals.get(containerId);
+    if (refusal !== undefined) return refusal;
     return this.#runners.get(containerId)?.unavailableReason() ?? 'it was not started';
+  }
+
+  complaint(containerId: Uuid): string | undefined {
+    return this.#runners.get(containerId)?.complaint();
   }
 
   async whenRunning(containerId: Uuid, timeoutMs: number): Promise<void> {
@@ -136,7 +147,7 @@ export class ContainerService {
 
   /** A record was sent again unchanged (D-052). */
   confirmed({ id }: StoredResource): void {
-    void this.#runners.get(id)?.confirm();
+    this.#runners.get(id)?.confirm().catch(this.#options.onFault);
   }
 
   /** Values that a record inherits may have changed since it was started (D-114). */
@@ -144,17 +155,24 @@ export class ContainerService {
     this.#follow(record);
   }
 
+  /** Runs a record as it is now. One that cannot be run is FAILED, and no matter for any other. */
   #follow(record: StoredResource): void {
     if (record.state !== 'Active') return;
+    try {
+      this.#run(record);
+      this.#refusals.delete(record.id);
+    } catch (failure) {
+      const reason = reasonOf(failure);
+      this.#refusals.set(record.id, reason);
+      this.#options.onWarning(`${record.name} cannot be run: ${reason}`);
+      this.#report(record.id, 'FAILED', reason);
+    }
+  }
+
+  #run(record: StoredResource): void {
     const attached = this.engines.find(record);
     if (!attached) return;
-    let plan: ReturnType<typeof planOf>;
-    try {
-      plan = planOf(this.#options.view, record);
-    } catch (failure) {
-      this.#options.onWarning(`${record.name} cannot be run: ${reasonOf(failure)}`);
-      return;
-    }
+    const plan = planOf(this.#options.view, record);
     const known = this.#runners.get(record.id);
     if (known) {
       known.change(record, plan);
@@ -164,6 +182,7 @@ export class ContainerService {
       attached,
       nowMs: this.#options.nowMs,
       drain: this.#options.drain,
+      onFault: this.#options.onFault,
       onChange: () => this.#tell(record.id),
       onPull: (progress) => this.pulls.note(record.id, progress),
     });
@@ -173,6 +192,7 @@ export class ContainerService {
   }
 
   #leave({ id }: StoredResource): void {
+    this.#refusals.delete(id);
     const runner = this.#runners.get(id);
     if (!runner) return;
     this.#runners.delete(id);
@@ -229,6 +249,7 @@ export class ContainerService {
         this.#options.onNews({ kind: 'engine', address, state: state.kind, ...reason, atMs: this.#options.nowMs() });
         for (const [id, runner] of this.#runners) if (runner.attached === attached) this.#tell(id);
       },
+      onFault: this.#options.onFault,
     };
   }
 
@@ -246,6 +267,7 @@ export class ContainerService {
       if (runner.attached === attached) runner.adopt(byRecord.get(id) ?? []);
     }
     for (const [id, found] of byRecord) {
+      if (this.#refusals.has(id)) continue; // until its record says what shall run
       if (this.#runners.get(id)?.attached !== attached) this.#remove(this.#removeOrphans(attached, id, found));
     }
     this.#pruneSoon();
@@ -276,20 +298,22 @@ export class ContainerService {
   #tell(id: Uuid): void {
     const runner = this.#runners.get(id);
     if (!runner) return;
-    const { status, status_detail: detail } = runner.status();
+    const { status, status_detail: detail } = this.status(runner.record);
     const { reason } = Object(detail);
+    this.#report(id, String(status), typeof reason === 'string' ? reason : undefined);
+  }
+
+  #report(id: Uuid, status: string, reason: string | undefined): void {
     const summary = JSON.stringify([status, reason]);
     if (this.#statuses.get(id) === summary) return;
     this.#statuses.set(id, summary);
-    const why = typeof reason === 'string' ? { reason } : {};
-    this.#options.onNews({
-      kind: 'container',
-      recordId: id,
-      status: String(status),
-      ...why,
-      atMs: this.#options.nowMs(),
-    });
+    const why = reason === undefined ? {} : { reason };
+    this.#options.onNews({ kind: 'container', recordId: id, status, ...why, atMs: this.#options.nowMs() });
   }
+}
+
+function lostTo(state: EngineState | undefined): Trouble | undefined {
+  return state && 'reason' in state ? { kind: 'lost', reason: state.reason } : undefined;
 }
 
 function isRunnable(record: StoredResource): boolean {

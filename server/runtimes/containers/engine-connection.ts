@@ -27,6 +27,8 @@ export interface EngineListener {
   onInstances(attached: EngineConnection, instances: readonly Instance[]): void;
   onEvent(event: Extract<EngineEvent, { kind: 'instance' }>): void;
   onState(attached: EngineConnection): void;
+  /** An error of this process, not of the engine. */
+  onFault(fault: unknown): void;
 }
 
 interface Follower {
@@ -68,7 +70,7 @@ export class EngineConnection {
   start(): void {
     if (this.#isStarted || 'absence' in this.#source) return;
     this.#isStarted = true;
-    void this.#connect();
+    this.#connect().catch(this.#listener.onFault);
   }
 
   /** Asks an engine that is away now, and not when its turn comes; resolves when it has answered or not. */
@@ -160,7 +162,7 @@ export class EngineConnection {
       this.#setState({ kind: 'ready', version });
       this.#listener.onInstances(this, instances);
       this.#later(() => this.#resync(), RESYNC_MS);
-      void this.#followAgain(engine);
+      this.#followAgain(engine).catch(this.#listener.onFault);
     } catch (failure) {
       this.#retry(reasonOf(failure));
     }
@@ -217,10 +219,12 @@ export class EngineConnection {
     this.#beatTimer = undefined;
     this.#unwatch?.();
     this.#unwatch = undefined;
-    void this.#engine?.then(
-      (engine) => engine.close(),
-      () => undefined,
-    );
+    this.#engine
+      ?.then(
+        (engine) => engine.close(),
+        () => undefined,
+      )
+      .catch(this.#listener.onFault);
   }
 
   #setState(state: EngineState): void {
@@ -231,6 +235,6 @@ export class EngineConnection {
   #later(work: () => Promise<void>, delayMs: number): void {
     clearTimeout(this.#timer);
     if (this.#isStopped) return;
-    this.#timer = setTimeout(() => void work(), delayMs).unref();
+    this.#timer = setTimeout(() => work().catch(this.#listener.onFault), delayMs).unref();
   }
 }

@@ -50,6 +50,9 @@ export interface Workload {
   /** When given, instances of another image count as of an older revision: its name means this one by now (D-052). */
   imageId?: string | undefined;
   forcePull: boolean;
+  /** In place of the image's ENTRYPOINT and CMD. */
+  entrypoint?: readonly string[] | undefined;
+  /** In place of the image's CMD. */
   command: readonly string[] | undefined;
   user: string | undefined;
   env: Readonly<Record<string, string>>;
@@ -65,6 +68,15 @@ export interface Workload {
   health: HealthCommand | undefined;
 }
 
+export interface FailedCheck {
+  /** The kind of check and its target, in words that follow "its". */
+  check: string;
+  /** The response, output or error that it got. */
+  result: string;
+  /** The time of the first of its failures in a row. */
+  sinceMs: number;
+}
+
 export interface Instance {
   id: string;
   recordId: Uuid;
@@ -77,7 +89,14 @@ export interface Instance {
   state: 'starting' | 'running' | 'paused' | 'restarting' | 'exited' | 'failed';
   /** Of the health command; `none` without one. */
   health: 'none' | 'starting' | 'healthy' | 'unhealthy';
-  isFailing: boolean;
+  /** Of the health command, when its last run failed. */
+  failedCheck: FailedCheck | undefined;
+  /** The longest time that the health command takes to tell whether a new instance is well. */
+  healthLimitMs: number;
+  /** The limit that the engine has set; undefined if there is none or it does not report it. */
+  cpus: number | undefined;
+  /** Number of times that the engine has started it again after it ended by itself. */
+  restarts: number;
   startedAtMs: number | undefined;
   exitCode: number | undefined;
   wasKilledForMemory: boolean;
@@ -220,6 +239,7 @@ export class EngineLeftovers extends Error {
 
 export type RefusalKind =
   | 'image' // it cannot be pulled (D-051)
+  | 'folder' // a folder of the engine's machine that is to be mounted does not exist
   | 'definition' // the engine finds fault with the definition: name, port, mount, command
   | 'missing' // there is no such instance
   | 'conflict'

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { reasonOf } from '../../model/errors.ts';
 import type { StoredResource, WorldView } from '../../model/record.ts';
 import { providerIdOf } from '../../model/types/provider-rules.ts';
 import { type AddressOptions, type DockerAddress, dockerAddress } from './docker/docker-address.ts';
 import type { WorldMark } from './docker/labels.ts';
-import { EngineUnreachable } from './engine.ts';
 import { EngineConnection, type EngineListener, type EngineSource, type EngineState } from './engine-connection.ts';
 
 const SWARM = 'Configuration::Provider::CaaS::Swarm';
@@ -21,6 +21,8 @@ interface OpenEngineOptions extends Omit<AddressOptions, 'tls'> {
   world: WorldMark;
   /** `auto` for what the docker command would use, `none`, or an address; a provider's own `config.url` wins. */
   engine: string;
+  /** Time that an instance has to end by itself after its stop signal. */
+  stopSeconds: number;
 }
 
 /** What tells one engine from another: two providers with the same key share a connection. */
@@ -45,15 +47,15 @@ function openEngine(provider: StoredResource, options: OpenEngineOptions): Engin
     const wanted = url ?? (options.engine === 'auto' ? undefined : options.engine);
     address = dockerAddress(wanted, { ...options, ...(tls && { tls }) });
   } catch (failure) {
-    if (failure instanceof EngineUnreachable)
-      return { address: url ?? options.engine, absence: failure.message, isOff: false };
-    throw failure;
+    // Also for an error of another kind: one provider's address never keeps the platform from starting.
+    return { address: url ?? options.engine, absence: reasonOf(failure), isOff: false };
   }
   return {
     address: address.url,
     async open() {
       const { DockerConnection } = await import('./docker/docker-connection.ts');
-      const world = { ...options.world, connection: new DockerConnection(address) };
+      const { stopSeconds } = options;
+      const world = { ...options.world, stopSeconds, connection: new DockerConnection(address) };
       if (provider.type === SWARM) return new (await import('./swarm/swarm-engine.ts')).SwarmEngine(world);
       return new (await import('./docker/docker-engine.ts')).DockerEngine(world);
     },

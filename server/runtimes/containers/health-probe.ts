@@ -1,6 +1,7 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import type { Instance } from './engine.ts';
+import { reasonOf } from '../../model/errors.ts';
+import type { FailedCheck, Instance } from './engine.ts';
 import type { PortCheck } from './port-check.ts';
 import type { Probe } from './workload.ts';
 
@@ -12,7 +13,7 @@ const INTERVAL_TOLERANCE = 0.9;
 export interface Health {
   /** Undefined until it is healthy for the first time, or has failed too often. */
   verdict: 'healthy' | 'unhealthy' | undefined;
-  isFailing: boolean;
+  failedCheck: FailedCheck | undefined;
 }
 
 /** Checks one instance through its published ports until the returned function is called. Failures within the grace period do not count (D-045). */
@@ -23,59 +24,95 @@ export function probeHealth(
 ): () => void {
   const startedAtMs = instance.startedAtMs ?? nowMs();
   const intervalMs = Math.min(...probes.map((probe) => probe.intervalMs));
-  const failures = new Map<Probe, { count: number; countedAtMs: number }>();
+  const failures = new Map<Probe, { count: number; countedAtMs: number; sinceMs: number }>();
   let verdict: Health['verdict'];
   let isOver = false;
   /** Failures count once an interval, however often is looked, and not within the grace period. */
   const count = (probe: Probe, isWell: boolean) => {
-    const { count, countedAtMs } = failures.get(probe) ?? { count: 0, countedAtMs: Number.NEGATIVE_INFINITY };
-    const isExcused = verdict === undefined && nowMs() - startedAtMs < probe.graceMs;
-    if (isWell) failures.delete(probe);
-    else if (!isExcused && nowMs() - countedAtMs >= probe.intervalMs * INTERVAL_TOLERANCE) {
-      failures.set(probe, { count: count + 1, countedAtMs: nowMs() });
+    if (isWell) {
+      failures.delete(probe);
+      return;
     }
+    const first = { count: 0, countedAtMs: Number.NEGATIVE_INFINITY, sinceMs: nowMs() };
+    const before = failures.get(probe) ?? first;
+    const isExcused = verdict === undefined && nowMs() - startedAtMs < probe.graceMs;
+    const isCounted = !isExcused && nowMs() - before.countedAtMs >= probe.intervalMs * INTERVAL_TOLERANCE;
+    failures.set(probe, isCounted ? { ...before, count: before.count + 1, countedAtMs: nowMs() } : before);
   };
   const check = async () => {
-    const passed = await Promise.all(
-      probes.map(async (probe) => [probe, await passes(instance, probe, ports)] as const),
+    const results = await Promise.all(
+      probes.map(async (probe) => [probe, await failureOf(instance, probe, ports)] as const),
     );
     if (isOver) return;
-    for (const [probe, isWell] of passed) count(probe, isWell);
-    const isFailing = passed.some(([, isWell]) => !isWell);
-    if (!isFailing) verdict = 'healthy';
+    for (const [probe, failure] of results) count(probe, failure === undefined);
+    const failed = results.find(([, failure]) => failure !== undefined);
+    if (!failed) verdict = 'healthy';
     else if (probes.some((probe) => (failures.get(probe)?.count ?? 0) >= probe.failures)) verdict = 'unhealthy';
-    onCheck({ verdict, isFailing });
+    onCheck({ verdict, failedCheck: failed && toFailedCheck(...failed, failures.get(failed[0])?.sinceMs ?? nowMs()) });
     const nextMs = verdict === undefined ? Math.min(FIRST_INTERVAL_MS, intervalMs) : intervalMs;
-    timer = setTimeout(() => void check(), nextMs).unref();
+    timer = setTimeout(checkSafely, nextMs).unref();
   };
-  let timer = setTimeout(() => void check(), 0);
+  // Checks end with an error of this program, and nothing else does.
+  const checkSafely = () => {
+    check().catch((fault: unknown) => {
+      const failedCheck = { check: 'health check', result: reasonOf(fault), sinceMs: nowMs() };
+      onCheck({ verdict: 'unhealthy', failedCheck });
+    });
+  };
+  let timer = setTimeout(checkSafely, 0);
   return () => {
     isOver = true;
     clearTimeout(timer);
   };
 }
 
-async function passes(instance: Instance, probe: Probe, ports: PortCheck): Promise<boolean> {
-  const address = instance.addresses.find(({ containerPort }) => containerPort === probe.containerPort);
-  if (!address) return false;
-  return probe.protocol === 'TCP'
-    ? ports.opens(instance, probe.containerPort, probe.timeoutMs)
-    : answersWell(address, probe);
+function toFailedCheck(
+  { protocol, path, containerPort }: Probe,
+  failure: string | undefined,
+  sinceMs: number,
+): FailedCheck {
+  const target = protocol === 'TCP' ? `port ${containerPort}` : `${path} on port ${containerPort}`;
+  return { check: `${protocol} check of ${target}`, result: failure ?? '', sinceMs };
 }
 
-function answersWell(
+/** The reason why a check fails; undefined if it passes. */
+async function failureOf(instance: Instance, probe: Probe, ports: PortCheck): Promise<string | undefined> {
+  const address = instance.addresses.find(({ containerPort }) => containerPort === probe.containerPort);
+  if (!address) return 'the port is not published';
+  if (probe.protocol !== 'TCP') return failureOfRequest(address, probe);
+  const isOpen = await ports.opens(instance, probe.containerPort, probe.timeoutMs);
+  return isOpen ? undefined : 'nothing accepts connections';
+}
+
+function failureOfRequest(
   { host, port }: { host: string; port: number },
   { protocol, path, timeoutMs }: Probe,
-): Promise<boolean> {
+): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const options = { host, port, path, timeout: timeoutMs, agent: false, rejectUnauthorized: false };
-    const asking = (protocol === 'HTTPS' ? requestHttps : requestHttp)(options, (response) => {
+    const options = {
+      host,
+      port,
+      path: encodedPath(path),
+      timeout: timeoutMs,
+      agent: false,
+      rejectUnauthorized: false,
+    };
+    const request = (protocol === 'HTTPS' ? requestHttps : requestHttp)(options, (response) => {
       const { statusCode = 0 } = response;
       response.destroy();
-      resolve(statusCode >= 200 && statusCode < 400);
+      resolve(statusCode >= 200 && statusCode < 400 ? undefined : `status ${statusCode}`);
     });
-    asking.once('timeout', () => asking.destroy());
-    asking.once('error', () => resolve(false));
-    asking.end();
+    request.once('timeout', () => {
+      resolve(`no response within ${timeoutMs / 1_000} s`);
+      request.destroy();
+    });
+    // Later ones, too: an error without a listener ends the process.
+    request.on('error', (failure) => resolve(failure.message));
+    request.end();
   });
+}
+
+/** Encodes what cannot be part of a request line, as browsers do. */
+function encodedPath(path: string): string {
+  return path.replace(/[^\x21-\x7e]+/gu, encodeURIComponent);
 }

@@ -17,8 +17,6 @@ import type { EngineView } from './engines.ts';
 
 export const engineChanged = event<Extract<ContainerNews, { kind: 'engine' }>>('engine changed');
 
-/** Time for open requests to an instance that is about to be removed. */
-const DRAIN_MS = 10_000;
 /** The engines get the same time as the service. */
 const STOP_TIMEOUT_MS = 60_000;
 
@@ -26,12 +24,14 @@ const STOP_TIMEOUT_MS = 60_000;
 export const containersPlugin = plugin({
   declaration: containers,
   async start(platform) {
-    const { config, logs, store, folder, nowMs, warn } = platform;
+    const { config, logs, store, folder, nowMs, warn, onFault } = platform;
     const { view } = store;
-    const { engine, onStop } = config.containers;
+    const { engine, onStop, drainTimeoutS, stopTimeoutS: stopSeconds } = config.containers;
+    const drainMs = drainTimeoutS * 1_000;
     const directory: InstanceDirectory = {
       serving: (id, portName) => service.serving(id, portName),
       unavailableReason: (id) => service.unavailableReason(id),
+      complaint: (id) => service.complaint(id),
     };
     const proxy = new ContainerProxy({ directory, nowMs });
     const kept = logs['service-ports'];
@@ -40,9 +40,9 @@ export const containersPlugin = plugin({
     const service: ContainerService = new ContainerService({
       view,
       nowMs,
-      opening: { world, engine, env: process.env, homeDir: homeFolder() },
+      opening: { world, engine, stopSeconds, env: process.env, homeDir: homeFolder() },
       drain: async (instanceId) => {
-        await Promise.all([proxy.drain(instanceId, DRAIN_MS), ports.drain(instanceId, DRAIN_MS)]);
+        await Promise.all([proxy.drain(instanceId, drainMs), ports.drain(instanceId, drainMs)]);
       },
       onNews(news) {
         platform.count();
@@ -50,6 +50,7 @@ export const containersPlugin = plugin({
         platform.publish(news.kind === 'engine' ? 'status' : 'containers', { ...news });
       },
       onWarning: warn,
+      onFault,
     });
     const operations = new ContainerOperations(service, { view, nowMs });
     platform.fill(containerProxies, proxy);

@@ -18,7 +18,10 @@ const instance = (state: Instance['state'], startedAtMs = 0): Instance => ({
   imageId: undefined,
   state,
   health: 'none',
-  isFailing: false,
+  failedCheck: undefined,
+  healthLimitMs: 0,
+  cpus: undefined,
+  restarts: 0,
   startedAtMs,
   exitCode: undefined,
   wasKilledForMemory: false,
@@ -28,7 +31,14 @@ const instance = (state: Instance['state'], startedAtMs = 0): Instance => ({
 });
 
 it('an instance whose ports have opened is open as soon as it runs again after a pause, and not after an end', async () => {
-  const readiness = new Readiness({ nowMs: Date.now, onChange: () => {} });
+  const readiness = new Readiness({
+    nowMs: Date.now,
+    onChange: () => {},
+    listeningSockets: async () => undefined,
+    onFault: (fault) => {
+      throw fault;
+    },
+  });
   const see = (state: Instance['state'], startedAtMs?: number) =>
     readiness.attend([instance(state, startedAtMs)], () => []);
   try {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Instance } from './engine.ts';
 import { type Health, probeHealth } from './health-probe.ts';
+import { closedPortsSentence, type ListeningSocket } from './listening-sockets.ts';
 import { PortCheck } from './port-check.ts';
 import type { Probe } from './workload.ts';
 
@@ -8,28 +9,45 @@ import type { Probe } from './workload.ts';
 export const OPEN_LIMIT_MS = 15_000;
 const OPEN_INTERVAL_MS = 3;
 const OPEN_TIMEOUT_MS = 1_000;
+/** Interval at which ports that did not open in time are looked at. */
+const CLOSED_INTERVAL_MS = 1_000;
 
 /** What is known of an instance beyond what its engine says. */
 interface Watched {
   stopProbe?: (() => void) | undefined;
   health?: Health | undefined;
   isOpening?: boolean;
-  /** When its ports opened, or were given up, when the instance had started, and whether one of them opened. */
-  open?: { sinceMs: number; startedAtMs: number | undefined; isListening: boolean } | undefined;
+  /** Its ports opened or were given up then. */
+  open?: Opening | undefined;
+}
+
+interface Opening {
+  sinceMs: number;
+  /** The start of the instance before it. */
+  startedAtMs: number | undefined;
+  isListening: boolean;
+  /** A sentence about the ports that did not open. */
+  complaint: string | undefined;
+}
+
+interface ReadinessOptions {
+  nowMs(): number;
+  onChange(): void;
+  /** Reads where the programs of an instance listen; undefined where that cannot be read. */
+  listeningSockets(instanceId: string): Promise<readonly ListeningSocket[] | undefined>;
+  onFault(fault: unknown): void;
 }
 
 /** Whether the instances of one record can take requests: their ports are open, and their checks from outside pass. */
 export class Readiness {
-  readonly #nowMs: () => number;
-  readonly #onChange: () => void;
+  readonly #options: ReadinessOptions;
   #instances: readonly Instance[] = [];
   readonly #watched = new Map<string, Watched>();
   readonly #ports = new PortCheck();
   #isStopped = false;
 
-  constructor({ nowMs, onChange }: { nowMs(): number; onChange(): void }) {
-    this.#nowMs = nowMs;
-    this.#onChange = onChange;
+  constructor(options: ReadinessOptions) {
+    this.#options = options;
   }
 
   healthOf(instanceId: string): Health | undefined {
@@ -48,6 +66,11 @@ export class Readiness {
   /** False if it publishes ports, and none of them opened in time. */
   isListening(instanceId: string): boolean {
     return this.#watched.get(instanceId)?.open?.isListening === true;
+  }
+
+  /** A sentence, after the name of an instance, about ports that did not open in time. */
+  portComplaintOf(instanceId: string): string | undefined {
+    return this.#watched.get(instanceId)?.open?.complaint;
   }
 
   /** Begins to watch what runs, and forgets what does not any more. @param probesOf the checks of an instance, if it has some */
@@ -71,7 +94,7 @@ export class Readiness {
       this.#watched.set(one.id, watched);
       const probes = probesOf(one);
       if (probes.length > 0) watched.stopProbe ??= this.#probe(one, probes, watched);
-      if (!watched.open && !watched.isOpening) void this.#waitUntilOpen(one, watched);
+      if (!watched.open && !watched.isOpening) this.#waitUntilOpen(one, watched).catch(this.#options.onFault);
     }
   }
 
@@ -84,31 +107,56 @@ export class Readiness {
     const onCheck = (health: Health) => {
       const before = watched.health;
       watched.health = health;
-      if (before?.verdict !== health.verdict || before?.isFailing !== health.isFailing) this.#onChange();
+      const isSameFailure = before?.failedCheck?.result === health.failedCheck?.result;
+      if (before?.verdict !== health.verdict || !isSameFailure) this.#options.onChange();
     };
-    return probeHealth(instance, probes, { nowMs: this.#nowMs, ports: this.#ports, onCheck });
+    return probeHealth(instance, probes, { nowMs: this.#options.nowMs, ports: this.#ports, onCheck });
   }
 
   async #waitUntilOpen(instance: Instance, watched: Watched): Promise<void> {
     watched.isOpening = true;
-    const isListening = await this.#untilOpen(instance);
+    const ports = instance.addresses.map(({ containerPort }) => containerPort);
+    let closed = await this.#untilOpen(instance, ports);
     watched.isOpening = false;
     if (this.#isStopped) return;
-    watched.open = { sinceMs: this.#nowMs(), startedAtMs: instance.startedAtMs, isListening };
-    this.#onChange();
+    const opening: Opening = {
+      sinceMs: this.#options.nowMs(),
+      startedAtMs: instance.startedAtMs,
+      isListening: closed.length === 0 || closed.length < ports.length,
+      complaint: undefined,
+    };
+    watched.open = opening;
+    this.#options.onChange();
+    const isCurrent = () => watched.open === opening && !this.#isStopped;
+    while (closed.length > 0 && isCurrent()) {
+      const sockets = await this.#options.listeningSockets(instance.id);
+      closed = await this.#closedPorts(instance, ports);
+      if (!isCurrent()) return;
+      const complaint = closed.length > 0 ? closedPortsSentence(closed, sockets) : undefined;
+      opening.isListening = closed.length < ports.length;
+      if (complaint !== opening.complaint) {
+        opening.complaint = complaint;
+        this.#options.onChange();
+      }
+      if (closed.length > 0) await pause(CLOSED_INTERVAL_MS, undefined, { ref: false });
+    }
   }
 
-  async #untilOpen(instance: Instance): Promise<boolean> {
-    const limitMs = this.#nowMs() + OPEN_LIMIT_MS;
-    const ports = instance.addresses.map(({ containerPort }) => containerPort);
-    const isOpen = (port: number) => this.#ports.opens(instance, port, OPEN_TIMEOUT_MS);
-    let open: readonly boolean[] = [];
-    while (!this.#isStopped && this.#nowMs() < limitMs) {
-      open = await Promise.all(ports.map(isOpen));
-      if (open.every(Boolean)) return true;
+  /** Resolves to the ports that did not open in time. */
+  async #untilOpen(instance: Instance, ports: readonly number[]): Promise<readonly number[]> {
+    const limitMs = this.#options.nowMs() + OPEN_LIMIT_MS;
+    let closed: readonly number[] = ports;
+    while (!this.#isStopped && this.#options.nowMs() < limitMs) {
+      closed = await this.#closedPorts(instance, ports);
+      if (closed.length === 0) return closed;
       if (this.#instances.find(({ id }) => id === instance.id)?.state === 'restarting') break;
       await pause(OPEN_INTERVAL_MS);
     }
-    return open.includes(true);
+    return closed;
+  }
+
+  async #closedPorts(instance: Instance, ports: readonly number[]): Promise<readonly number[]> {
+    const open = await Promise.all(ports.map((port) => this.#ports.opens(instance, port, OPEN_TIMEOUT_MS)));
+    return ports.filter((_port, index) => !open[index]);
   }
 }

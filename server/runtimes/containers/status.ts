@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { StoredResource } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
-import type { Instance } from './engine.ts';
+import type { FailedCheck, Instance } from './engine.ts';
 import type { Health } from './health-probe.ts';
 
 export interface ContainerEvent extends JsonObject {
@@ -17,6 +17,8 @@ export interface Known {
   instances: readonly Instance[];
   /** Undefined for instances that have no health checks through their ports, or were not checked yet. */
   healthOf(instanceId: string): Health | undefined;
+  /** A sentence, after the name of an instance, about ports on which it does not listen. */
+  portComplaintOf(instanceId: string): string | undefined;
   hasHealthChecks: boolean;
   hasRun: boolean;
   trouble: Trouble | undefined;
@@ -29,11 +31,18 @@ export function isServing(
 ): boolean {
   if (instance.state !== 'running') return false;
   const verdict = verdictOn(instance, healthOf);
-  return hasHealthChecks ? verdict === 'healthy' : verdict !== 'unhealthy';
+  return hasHealthChecks || isCheckedByEngine(instance) ? verdict === 'healthy' : verdict !== 'unhealthy';
+}
+
+/** Images can have a health command of their own. */
+export const isCheckedByEngine = ({ health }: Instance): boolean => health !== 'none';
+
+function failedCheckOf(instance: Instance, healthOf: Known['healthOf']): FailedCheck | undefined {
+  return instance.failedCheck ?? healthOf(instance.id)?.failedCheck;
 }
 
 /** What the checks say of an instance: the engine's command, and the probes through its ports. */
-function verdictOn(instance: Instance, healthOf: Known['healthOf']): 'healthy' | 'unhealthy' | 'unknown' {
+export function verdictOn(instance: Instance, healthOf: Known['healthOf']): 'healthy' | 'unhealthy' | 'unknown' {
   const probed = healthOf(instance.id)?.verdict;
   if (instance.health === 'unhealthy' || probed === 'unhealthy') return 'unhealthy';
   if (instance.health === 'starting') return 'unknown';
@@ -47,11 +56,11 @@ export function statusOf(record: StoredResource, known: Known): JsonObject {
   const running = shown.filter(({ state }) => state === 'running');
   const verdicts = running.map((one) => ({
     verdict: verdictOn(one, known.healthOf),
-    isFailing: one.isFailing || known.healthOf(one.id)?.isFailing === true,
+    isFailing: failedCheckOf(one, known.healthOf) !== undefined,
   }));
   const unhealthy = verdicts.filter(({ verdict }) => verdict === 'unhealthy').length;
   const status = isJob ? jobStatus(record, known) : containerStatus(record, known, running.length, unhealthy);
-  const reason = known.trouble?.reason ?? complaintOf(known.instances);
+  const reason = known.trouble?.reason ?? complaintOf(known.instances, known) ?? capOf(record, known.instances);
   const image = record.properties.image;
   return {
     status,
@@ -78,7 +87,7 @@ function containerStatus(record: StoredResource, known: Known, running: number, 
   if (known.trouble?.kind === 'failed') return 'FAILED';
   if (!known.hasRun) return 'LAUNCHED';
   if (running !== asked) return 'SCALING';
-  if (!known.hasHealthChecks) return 'RUNNING';
+  if (!known.hasHealthChecks && !known.instances.some(isCheckedByEngine)) return 'RUNNING';
   if (unhealthy > 0) return 'UNHEALTHY';
   return known.instances.every((one) => isServing(one, known)) ? 'HEALTHY' : 'RUNNING';
 }
@@ -94,24 +103,43 @@ function jobStatus({ properties }: StoredResource, { instances, trouble }: Known
   return instances.length > 0 ? 'RUNNING' : 'LAUNCHED';
 }
 
-export function complaintOf(instances: readonly Instance[]): string | undefined {
-  for (const { id, state, exitCode, wasKilledForMemory, error, health } of instances) {
+const restartsOf = ({ restarts }: Instance): string =>
+  restarts === 0 ? '' : `, after ${restarts} restart${restarts === 1 ? '' : 's'}`;
+
+/** A sentence about a number of CPUs that the engine's machine does not have. */
+function capOf({ properties }: StoredResource, instances: readonly Instance[]): string | undefined {
+  const [cpus, limit] = [Number(properties.cpus), instances[0]?.cpus];
+  if (limit === undefined || cpus <= limit) return undefined;
+  return `the container engine has ${limit} CPUs, so an instance gets ${limit} and not ${cpus}`;
+}
+
+/** The first reason why one of the instances does not serve as it should. */
+export function complaintOf(
+  instances: readonly Instance[],
+  { healthOf, portComplaintOf }: Pick<Known, 'healthOf' | 'portComplaintOf'>,
+): string | undefined {
+  for (const instance of instances) {
+    const { id, state, exitCode, wasKilledForMemory, error } = instance;
     const which = `instance ${id.slice(0, 12)}`;
     const isDown = state === 'restarting' || state === 'exited' || state === 'failed';
     if (isDown && wasKilledForMemory)
       return `${which} was killed because it exceeded its memory limit. Increase the limit.`;
     if (isDown && error) return `${which} could not start: ${error}`;
     if (isDown && exitCode !== undefined && exitCode !== 0)
-      return `${which} ended with exit code ${exitCode}. See its log.`;
+      return `${which} ended with exit code ${exitCode}${restartsOf(instance)}. See its log.`;
     if (state === 'paused') return `${which} is paused. Unpause it in the engine.`;
     if (state === 'restarting')
       return `${which} ended by itself and is restarted. The command of a container must keep running.`;
-    if (health === 'unhealthy') return `${which} fails its health check`;
+    const ports = state === 'running' ? portComplaintOf(id) : undefined;
+    if (ports !== undefined) return `${which} ${ports}`;
+    const failed = state === 'running' ? failedCheckOf(instance, healthOf) : undefined;
+    if (failed)
+      return `${which} has failed its ${failed.check} since ${new Date(failed.sinceMs).toISOString()}: ${failed.result}`;
   }
   return undefined;
 }
 
-export interface InstanceView extends Omit<Instance, 'health' | 'isFailing'> {
+export interface InstanceView extends Omit<Instance, 'health' | 'failedCheck' | 'healthLimitMs' | 'cpus'> {
   /** Result of its health checks, the engine's and ours; `none` if it has none. */
   health: 'none' | 'unknown' | 'healthy' | 'unhealthy';
   /** Was it created from the current definition? During a rolling update, the old ones were not. */
@@ -124,7 +152,7 @@ export function toWholeInstanceView(
   { healthOf, hasHealthChecks }: Known,
   isCurrent: boolean,
 ): InstanceView {
-  const { isFailing: _, ...shown } = instance;
+  const { failedCheck: _check, healthLimitMs: _limit, cpus: _cpus, ...shown } = instance;
   const isChecked = hasHealthChecks || instance.health !== 'none';
   return { ...shown, health: isChecked ? verdictOn(instance, healthOf) : 'none', isCurrent };
 }

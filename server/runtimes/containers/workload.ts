@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import { decodeText } from '../../model/base64-text.ts';
+import { invalid } from '../../model/errors.ts';
+import { imageReferenceHint, isImageReference } from '../../model/image-reference.ts';
 import type { StoredResource, WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { mergedEnv } from '../../model/rules/hierarchy.ts';
 import { containerProperties } from '../../model/types/container-definition.ts';
 import { portNameOf } from '../../model/types/port-mappings.ts';
 import { typed } from '../../model/types/schema-parts.ts';
-import { secretProperties } from '../../model/types/secret.ts';
+import { secretBytes, secretProperties, secretText } from '../../model/types/secret.ts';
 import { volumeProperties } from '../../model/types/volume.ts';
 import type { CheckTimes, GivenFile, HealthCommand, Mount, Workload, WorkloadPort } from './engine.ts';
 
@@ -31,13 +32,15 @@ export interface Plan {
 /** Works out what shall run for a container or job (D-045..D-049). */
 export function planOf(view: WorldView, record: StoredResource): Plan {
   const sent = typed(containerProperties, record);
+  // Earlier versions stored any text.
+  if (!isImageReference(sent.image)) throw invalid('/properties/image', imageReferenceHint);
   const { word } = typeOf(record);
   const environmentId = record.parent ?? '';
   const probes = probesOf(sent);
   const secrets = mountedSecrets(view, sent);
   const own = {
     image: sent.image,
-    command: sent.args ?? (sent.cmd === undefined ? undefined : ['/bin/sh', '-c', sent.cmd]),
+    ...commandOf(sent),
     user: sent.user,
     labels: sent.labels,
     cpus: sent.cpus,
@@ -69,6 +72,13 @@ export function planOf(view: WorldView, record: StoredResource): Plan {
       : [],
   );
   return { workload, probes, portsByName: new Map(named) };
+}
+
+/** The shell takes the place of the image's ENTRYPOINT and CMD, arguments that of its CMD only; empty ones mean none (D-045). */
+function commandOf({ args = [], cmd = '' }: Definition): Pick<Workload, 'entrypoint' | 'command'> {
+  if (args.length > 0) return { entrypoint: undefined, command: args };
+  if (cmd.trim() === '') return { entrypoint: undefined, command: undefined };
+  return { entrypoint: ['/bin/sh'], command: ['-c', cmd] };
 }
 
 function portsOf({ port_mappings: mappings }: Definition, probes: readonly Probe[]): WorkloadPort[] {
@@ -110,12 +120,17 @@ function healthCommand({ health_checks: checks }: Definition): HealthCommand | u
 
 function timesOf(check: Definition['health_checks'][number]): CheckTimes {
   return {
-    graceMs: check.grace_period_seconds * 1_000,
-    intervalMs: check.interval_seconds * 1_000,
-    timeoutMs: check.timeout_seconds * 1_000,
+    graceMs: millisecondsOf(check.grace_period_seconds),
+    intervalMs: millisecondsOf(check.interval_seconds),
+    timeoutMs: millisecondsOf(check.timeout_seconds),
     failures: Math.max(1, check.max_consecutive_failures),
   };
 }
+
+/** The longest time of a timer. Earlier versions stored longer ones. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+const millisecondsOf = (seconds: number): number => Math.min(seconds * 1_000, MAX_TIMER_MS);
 
 /** A volume by its type (D-079): a folder of the engine's host, an empty one, or one that outlives the instances. */
 function mountOf(
@@ -136,11 +151,11 @@ function mountedSecrets(view: WorldView, { secrets }: Definition): { env: Record
   for (const { mount_type: type, secret_id: id, path, secret_key: key } of secrets) {
     const secret = view.find(id);
     const items = secret ? typed(secretProperties, secret).items : [];
-    const text = () => decodeText(items.find((item) => item.key === key)?.value ?? '');
-    const give = (at: string, content: string) => files.push({ path: at, content: Buffer.from(content) });
-    if (type === 'env') env[path] = text();
-    else if (type === 'file') give(path, text());
-    else for (const item of items) give(`${path.replace(/\/$/, '')}/${item.key}`, decodeText(item.value ?? ''));
+    const item = items.find((one) => one.key === key);
+    if (type === 'env') env[path] = secretText(item);
+    else if (type === 'file') files.push({ path, content: secretBytes(item) });
+    else
+      for (const one of items) files.push({ path: `${path.replace(/\/$/, '')}/${one.key}`, content: secretBytes(one) });
   }
   return { env, files };
 }

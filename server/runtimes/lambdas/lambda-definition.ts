@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import { decodeSource, decodeText } from '../../model/base64-text.ts';
+import { decodeSource } from '../../model/base64-text.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { mergedEnv } from '../../model/rules/hierarchy.ts';
 import { LAMBDA, lambdaProperties } from '../../model/types/lambda.ts';
 import { typed } from '../../model/types/schema-parts.ts';
-import { secretProperties } from '../../model/types/secret.ts';
+import { secretText as itemText, secretProperties } from '../../model/types/secret.ts';
 
 export type CodeSource =
   | { kind: 'inline'; text: string }
@@ -95,7 +95,7 @@ function secretText(
 ): string {
   const secret = view.find(secret_id.toLowerCase());
   const items = secret ? typed(secretProperties, secret).items : [];
-  return decodeText(items.find(({ key }) => key === secret_key)?.value ?? '');
+  return itemText(items.find(({ key }) => key === secret_key));
 }
 
 /** The `Accept` of a lambda's headers, taken literally; a wildcard counts as absent (D-137). */

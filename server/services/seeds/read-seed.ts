@@ -2,6 +2,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';
+import { MALFORMED_TEXT, pathOfMalformedText } from '../../model/well-formed.ts';
 import { readPreparedSeedDocument, readSeedDocument, readUtf8, sentSeedDocument } from './seed-document.ts';
 import { childWordsOf, descendants, json, type Seed, type SeedNode, seedGrant } from './seed-node.ts';
 import type { SeedDocument } from './seed-yaml.ts';
@@ -108,6 +109,8 @@ export async function readSeedFileForApply(
 }
 
 async function understand(document: SeedDocument, readCode: CodeReader): Promise<Seed> {
+  const malformed = pathOfMalformedText(document.content as Json); // as: what is no JSON is refused below
+  if (malformed) throw document.errorAt(malformed, MALFORMED_TEXT);
   const root: SeedNode = {
     word: 'orgs',
     name: 'root',

@@ -81,7 +81,7 @@ export class RecordLogs {
       () => undefined,
       (error) => this.#failed(error),
     );
-    this.#learning.then(tidy);
+    this.#learning.then(tidy, tidy);
     if (this.#failure !== undefined) this.#saveIn(RETRY_MS);
   }
 

@@ -60,7 +60,9 @@ function failBrokenAnswers(agent: Agent): void {
       return;
     }
     sent.add(request);
-    request.once('response', (response: IncomingMessage) => {
+    request.prependOnceListener('response', (response: IncomingMessage) => {
+      // The modem would follow a redirect, without a listener for errors, to any host that the engine names.
+      delete response.headers.location;
       response.once('close', () => {
         if (response.complete) return;
         request.emit('error', Object.assign(new Error('the response is incomplete'), { code: 'ECONNRESET' }));
@@ -134,6 +136,10 @@ export class DockerConnection {
   toEngineError(failure: unknown): EngineUnreachable | EngineRefusal {
     if (failure instanceof EngineUnreachable || failure instanceof EngineRefusal) return failure;
     const { statusCode, code, json, message } = Object(failure);
+    if (isOwnFault(failure)) {
+      const reason = `the request to the container engine cannot be made (${message}). Change the definition of the container.`;
+      return new EngineRefusal('definition', reason, { cause: failure });
+    }
     if (typeof statusCode === 'number') {
       const said = String(Object(json).message ?? message ?? `status ${statusCode}`).trim();
       return new EngineRefusal(kindOf(statusCode, said), said, { cause: failure });
@@ -177,8 +183,14 @@ const REASONS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'it accepts connections, but does not respond',
 };
 
+/** Tells the errors of this process that built the request, or read the answer, from those of the engine and the way to it. */
+function isOwnFault(failure: unknown): boolean {
+  return failure instanceof TypeError || failure instanceof RangeError || failure instanceof URIError;
+}
+
 function kindOf(statusCode: number, said: string): RefusalKind {
   if (/no such image|pull access denied|manifest|invalid reference format/i.test(said)) return 'image';
+  if (/bind source path does not exist/i.test(said)) return 'folder';
   if (statusCode === 404) return 'missing';
   if (statusCode === 409 || statusCode === 304) return 'conflict';
   return statusCode === 400 || statusCode === 422 || /OCI runtime|port is already allocated|mount/i.test(said)

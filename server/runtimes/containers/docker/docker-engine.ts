@@ -20,6 +20,7 @@ import {
 } from '../engine.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { DockerInstances } from './docker-instances.ts';
+import { ENDED_LINES, EndedLogs } from './ended-logs.ts';
 import { execute } from './execute.ts';
 import { pullImage } from './image-pull.ts';
 import { followLogs, readLogs } from './instance-logs.ts';
@@ -51,15 +52,25 @@ async function readStats(connection: DockerConnection, instanceId: string): Prom
   };
 }
 
+/** The default of the docker command. */
+const STOP_SECONDS = 10;
+
+export interface DockerEngineOptions extends WorldMark {
+  connection: DockerConnection;
+  /** Time that an instance has to end by itself after its stop signal. */
+  stopSeconds?: number;
+}
+
 export class DockerEngine implements ContainerEngine {
   protected readonly world: WorldMark;
   protected readonly connection: DockerConnection;
   readonly #instances: DockerInstances;
+  readonly #endedLogs = new EndedLogs();
 
-  constructor({ connection, ...world }: WorldMark & { connection: DockerConnection }) {
+  constructor({ connection, stopSeconds = STOP_SECONDS, ...world }: DockerEngineOptions) {
     this.world = world;
     this.connection = connection;
-    this.#instances = new DockerInstances(world, connection);
+    this.#instances = new DockerInstances(world, connection, stopSeconds);
   }
 
   async ping(): Promise<string> {
@@ -102,14 +113,14 @@ export class DockerEngine implements ContainerEngine {
     await Promise.all(
       [...old, ...surplus].map(async (one) => {
         await options.beforeRemoval(one);
-        await this.#instances.remove(one.id);
+        await this.#remove(one);
       }),
     );
   }
 
   async remove(recordId: Uuid): Promise<void> {
     const found = await this.#instances.list(recordId);
-    await Promise.all(found.map(({ id }) => this.#instances.remove(id)));
+    await Promise.all(found.map((one) => this.#remove(one)));
   }
 
   clear(options: ClearOptions): Promise<Leftovers> {
@@ -125,12 +136,16 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]> {
-    const found = await this.#instances.list(recordId);
-    return readLogs(
+    const ids = (await this.#instances.list(recordId)).map(({ id }) => id);
+    const lines = await readLogs(
       this.connection,
-      found.map(({ id }) => id).filter((id) => id === (options.instanceId ?? id)),
+      ids.filter((id) => id === (options.instanceId ?? id)),
       options,
     );
+    const all = [...this.#endedLogs.linesOf(recordId, options, ids), ...lines].sort(
+      (one, other) => one.atMs - other.atMs,
+    );
+    return options.tail === undefined ? all : all.slice(Math.max(0, all.length - options.tail));
   }
 
   follow(recordId: Uuid, onNews: () => void): Promise<() => void> {
@@ -164,6 +179,14 @@ export class DockerEngine implements ContainerEngine {
 
   protected async containerOf(instanceId: string): Promise<string> {
     return instanceId;
+  }
+
+  async #remove({ id, recordId }: Instance): Promise<void> {
+    await this.#instances.remove(id, async () => {
+      const all = { sinceMs: 0, tail: ENDED_LINES, stderr: true };
+      // An engine that cannot tell its log does not keep the instance.
+      this.#endedLogs.keep(recordId, await readLogs(this.connection, [id], all).catch(() => []));
+    });
   }
 
   /** Usable instances of the current revision: removes incomplete ones and starts stopped ones again, except jobs that have run. */

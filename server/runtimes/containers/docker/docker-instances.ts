@@ -13,17 +13,19 @@ import { instanceDefinition, networkName } from './instance-definition.ts';
 import { LABEL, marksOf, ownedBy, type WorldMark } from './labels.ts';
 import { readInstance } from './read-instance.ts';
 
-const STOP_GRACE_S = 3;
 /** Given files belong to root; only their owner and group read them. */
 const FILE_MODE = 0o644;
 
 export class DockerInstances {
   readonly #world: WorldMark;
   readonly #connection: DockerConnection;
+  readonly #stopSeconds: number;
+  #cpus: number | undefined;
 
-  constructor(world: WorldMark, connection: DockerConnection) {
+  constructor(world: WorldMark, connection: DockerConnection, stopSeconds: number) {
     this.#world = world;
     this.#connection = connection;
+    this.#stopSeconds = stopSeconds;
   }
 
   async list(recordId?: Uuid): Promise<Instance[]> {
@@ -43,7 +45,7 @@ export class DockerInstances {
   /** Starts one instance, or removes it if that fails. Throws EngineRefusal of kind `image` when the daemon has no such image. */
   async start(workload: Workload): Promise<Instance> {
     const { bindAddress } = this.#connection.address;
-    const options = instanceDefinition(this.#world, workload, bindAddress);
+    const options = instanceDefinition(this.#world, workload, bindAddress, await this.#maxCpus());
     const Name = networkName(this.#world.worldId, workload.environmentId);
     await ensureNetwork(this.#connection, this.#world, workload.environmentId, { Name, Driver: 'bridge' });
     const container = await this.#connection.ask((docker) => docker.createContainer(options));
@@ -62,6 +64,11 @@ export class DockerInstances {
     }
   }
 
+  async #maxCpus(): Promise<number | undefined> {
+    this.#cpus ??= Number(Object(await this.#connection.ask((docker) => docker.info())).NCPU) || undefined;
+    return this.#cpus;
+  }
+
   /** False if the daemon refuses. */
   async restart(id: string): Promise<boolean> {
     const isStarted = await this.#connection.askTolerantly((docker) =>
@@ -73,12 +80,17 @@ export class DockerInstances {
     return isStarted === true;
   }
 
-  /** Stops an instance, then removes it with its anonymous volumes; one that has already ended is removed. */
-  async remove(id: string): Promise<void> {
+  /**
+   * Stops an instance, then removes it with its anonymous volumes; one that has already ended is removed.
+   *
+   * @param onStopped called between the two
+   */
+  async remove(id: string, onStopped?: () => Promise<void>): Promise<void> {
     const container = this.#connection.docker.getContainer(id);
     // Missing: gone already. A conflict: it has ended already, or its removal is under way.
     const tolerantly = (work: () => Promise<unknown>) => this.#connection.askTolerantly(work, 'missing', 'conflict');
-    await tolerantly(() => container.stop({ t: STOP_GRACE_S }));
+    await tolerantly(() => container.stop({ t: this.#stopSeconds }));
+    await onStopped?.();
     await tolerantly(() => container.remove({ force: true, v: true }));
   }
 

@@ -19,6 +19,8 @@ export function instanceDefinition(
   world: WorldMark,
   workload: Workload,
   bindAddress: string,
+  /** CPUs of the engine's machine, if it reports them. */
+  maxCpus = Number.POSITIVE_INFINITY,
 ): Docker.ContainerCreateOptions {
   const { ports, health } = workload;
   const network = networkName(world.worldId, workload.environmentId);
@@ -26,6 +28,7 @@ export function instanceDefinition(
   return {
     name: `${workload.name.slice(0, MAX_NAME_LENGTH)}-${randomBytes(4).toString('hex')}`,
     Image: workload.image,
+    ...(workload.entrypoint && { Entrypoint: [...workload.entrypoint] }),
     ...(workload.command && { Cmd: [...workload.command] }),
     ...(workload.user !== undefined && { User: workload.user }),
     Env: Object.entries(workload.env).map(([name, value]) => `${name}=${value}`),
@@ -41,7 +44,7 @@ export function instanceDefinition(
       },
     }),
     HostConfig: {
-      NanoCpus: Math.round(workload.cpus * NANO),
+      NanoCpus: Math.round(Math.min(workload.cpus, maxCpus) * NANO),
       Memory: memory,
       // No swap, so that the memory limit is exact (D-045).
       MemorySwap: memory,

@@ -22,29 +22,52 @@ export class OutputFrames {
   }
 }
 
-/** A longer line is cut into pieces of this many characters: what never ends would be held for ever. */
+/** A longer line is cut into pieces of about so many bytes: what never ends would be held for ever. */
 const LONGEST_LINE = 64 * 1024;
+const NEW_LINE = 0x0a;
+/** The daemon's time stamp and a space. */
+const STAMP = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d) /;
+const MAX_STAMP = 40;
 
 /** Lines with the daemon's time stamps before them, out of framed output. */
 export async function linesIn(output: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<LogLine[]> {
   const lines = new NewestLines();
-  const rest = { stdout: '', stderr: '' };
+  const rest = { stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
   const frames = new OutputFrames((stream, piece) => {
-    const parts = (rest[stream] + piece.toString('utf8')).split('\n');
-    rest[stream] = parts.pop() ?? '';
-    for (const part of parts) lines.add(stampedLine(stream, part));
-    if (rest[stream].length < LONGEST_LINE) return;
-    const line = stampedLine(stream, rest[stream]);
-    lines.add(line);
-    rest[stream] = `${new Date(line.atMs).toISOString()} `;
+    // A long line comes in several pieces, each with a stamp of its own.
+    let open = Buffer.concat([rest[stream], rest[stream].length > 0 ? withoutStamp(piece) : piece]);
+    for (let end = open.indexOf(NEW_LINE); end >= 0; end = open.indexOf(NEW_LINE)) {
+      lines.add(stampedLine(stream, open.subarray(0, end)));
+      open = open.subarray(end + 1);
+    }
+    if (open.length >= LONGEST_LINE) {
+      const end = wholeCharacters(open);
+      const line = stampedLine(stream, open.subarray(0, end));
+      lines.add(line);
+      open = Buffer.concat([Buffer.from(`${new Date(line.atMs).toISOString()} `), open.subarray(end)]);
+    }
+    rest[stream] = open;
   });
   for await (const chunk of output) frames.push(chunk);
   for (const stream of ['stdout', 'stderr'] as const)
-    if (rest[stream] !== '') lines.add(stampedLine(stream, rest[stream]));
+    if (rest[stream].length > 0) lines.add(stampedLine(stream, rest[stream]));
   return lines.reportedLines();
 }
 
-function stampedLine(stream: LogLine['stream'], text: string): LogLine {
+function withoutStamp(piece: Buffer): Buffer {
+  const [stamp = ''] = STAMP.exec(piece.toString('latin1', 0, MAX_STAMP)) ?? [];
+  return piece.subarray(stamp.length);
+}
+
+/** The number of bytes up to the start of the last character, which may be incomplete. */
+function wholeCharacters(bytes: Buffer): number {
+  let end = bytes.length - 1;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return end;
+}
+
+function stampedLine(stream: LogLine['stream'], bytes: Buffer): LogLine {
+  const text = bytes.toString('utf8');
   const space = text.indexOf(' ');
   const atMs = Date.parse(text.slice(0, space));
   return { atMs: Number.isNaN(atMs) ? 0 : atMs, stream, text: text.slice(space + 1).replace(/\r$/, '') };

@@ -1,7 +1,9 @@
 import type Docker from 'dockerode';
-import type { Instance } from '../engine.ts';
+import type { FailedCheck, Instance } from '../engine.ts';
 import type { DockerAddress } from './docker-address.ts';
 import { identityIn } from './labels.ts';
+
+const NANO = 1_000_000_000;
 
 export function readInstance(
   found: Docker.ContainerInspectInfo,
@@ -16,7 +18,10 @@ export function readInstance(
     imageId: bareId(found.Image),
     state: stateOf(state),
     health: healthOf(state.Health?.Status),
-    isFailing: (state.Health?.Log?.at(-1)?.ExitCode ?? 0) !== 0,
+    failedCheck: failedCheckOf(state.Health?.Log ?? []),
+    healthLimitMs: healthLimitOf(config.Healthcheck),
+    cpus: found.HostConfig.NanoCpus ? found.HostConfig.NanoCpus / NANO : undefined,
+    restarts: found.RestartCount,
     startedAtMs: startedAtMs > 0 ? startedAtMs : undefined,
     // Waiting for its restart it counts as running.
     exitCode: (state.Running && !state.Restarting) || state.Status === 'created' ? undefined : state.ExitCode,
@@ -49,4 +54,29 @@ function stateOf(state: Docker.ContainerInspectInfo['State']): Instance['state']
 
 function healthOf(status: string | undefined): Instance['health'] {
   return status === 'healthy' || status === 'unhealthy' || status === 'starting' ? status : 'none';
+}
+
+/** Longest output of a check in a sentence. */
+const MAX_OUTPUT = 200;
+
+function failedCheckOf(log: readonly { Start: string; ExitCode: number; Output: string }[]): FailedCheck | undefined {
+  const last = log.at(-1);
+  if (!last || last.ExitCode === 0) return undefined;
+  const firstFailure = log[log.findLastIndex(({ ExitCode }) => ExitCode === 0) + 1] ?? last;
+  const output = last.Output.trim().replace(/\s+/g, ' ').slice(0, MAX_OUTPUT);
+  // The daemon has no exit code for a command that it had to end.
+  const ending = last.ExitCode === -1 ? '' : `exit code ${last.ExitCode}`;
+  const result = [ending, output].filter((part) => part !== '').join(', ');
+  return { check: 'COMMAND check', result, sinceMs: Date.parse(firstFailure.Start) };
+}
+
+const NANOSECONDS_PER_MS = 1e6;
+/** The daemon's defaults for an image that leaves them out. */
+const HEALTH_DEFAULTS = { Interval: 30e9, Timeout: 30e9, StartPeriod: 0, Retries: 3 };
+
+function healthLimitOf(sent: { [name in keyof typeof HEALTH_DEFAULTS]?: number | undefined } | undefined): number {
+  if (!sent) return 0;
+  const timeOf = (name: keyof typeof HEALTH_DEFAULTS) => sent[name] || HEALTH_DEFAULTS[name];
+  const eachMs = (timeOf('Interval') + timeOf('Timeout')) / NANOSECONDS_PER_MS;
+  return timeOf('StartPeriod') / NANOSECONDS_PER_MS + eachMs * timeOf('Retries');
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonIn } from '../../../model/json.ts';
 import { CHECK_ENDED, type EngineEvent } from '../engine.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { LABEL } from './labels.ts';
@@ -32,7 +33,8 @@ export async function watchInstances(
     isOver = true;
     onEvent({ kind: 'lost', reason: connection.toEngineError(failure ?? { code: 'ECONNRESET' }).message });
   };
-  stream.once('error', lost);
+  // Every one of its errors: one without a listener ends the process.
+  stream.on('error', lost);
   stream.once('end', () => lost());
   stream.once('close', () => lost());
   return () => {
@@ -42,7 +44,9 @@ export async function watchInstances(
 }
 
 function readEvent(line: string): EngineEvent | undefined {
-  const { Action, Actor, timeNano } = message.parse(JSON.parse(line));
+  const { data } = message.safeParse(jsonIn(line));
+  if (!data) return undefined;
+  const { Action, Actor, timeNano } = data;
   const recordId = Actor.Attributes[LABEL.record];
   if (recordId === undefined) return undefined;
   // `exec_create: sh -c ...` and the like are no changes.

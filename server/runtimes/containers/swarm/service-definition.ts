@@ -34,6 +34,7 @@ export function serviceDefinition(
     TaskTemplate: {
       ContainerSpec: {
         Image: workload.image,
+        ...(workload.entrypoint && { Command: [...workload.entrypoint] }),
         ...(workload.command && { Args: [...workload.command] }),
         Env,
         ...(User !== undefined && { User }),

@@ -173,7 +173,10 @@ export class SwarmEngine extends DockerEngine {
       state,
       // A task runs only when its health command, if there is one, has passed.
       health: 'none',
-      isFailing: false,
+      failedCheck: undefined,
+      healthLimitMs: 0,
+      cpus: undefined,
+      restarts: 0,
       startedAtMs: state === 'running' ? Date.parse(Status.Timestamp) : undefined,
       exitCode: state === 'running' ? undefined : Status.ContainerStatus?.ExitCode,
       wasKilledForMemory: /OOM|137/.test(Status.Err ?? ''),

@@ -98,7 +98,7 @@ export class LambdaPool {
     this.#events += 1;
     const running = new ActiveInvocation(call, this.#definition, this.#host.nowMs(), this.#events);
     const refused = this.#closedFor ? failed(this.#closedFor) : this.refusal();
-    if (refused) this.#endings.finish(running, refused);
+    if (refused) void this.#endings.finish(running, refused);
     else {
       this.#host.onBegin(running);
       this.#waiting.push(running);
@@ -290,7 +290,7 @@ export class LambdaPool {
   }
 
   #failWaiting(failure: LambdaFailure): void {
-    for (const waiting of this.#waiting.splice(0)) this.#endings.finish(waiting, failed(failure));
+    for (const waiting of this.#waiting.splice(0)) void this.#endings.finish(waiting, failed(failure));
   }
 
   #run(worker: PoolWorker, running: ActiveInvocation): void {

@@ -104,7 +104,10 @@ describe('the properties of a container (D-045)', () => {
   });
 
   it('fills in the defaults of a health check', async () => {
-    const { properties } = await create('checked', { health_checks: [{ protocol: 'HTTP', path: '/', port_index: 0 }] });
+    const { properties } = await create('checked', {
+      port_mappings: [web],
+      health_checks: [{ protocol: 'HTTP', path: '/', port_index: 0 }],
+    });
     expect(properties.health_checks).toEqual([
       {
         protocol: 'HTTP',
@@ -136,7 +139,7 @@ describe('the properties of a container (D-045)', () => {
     ['/properties/provider', { provider: undefined }],
     ['/properties/provider/id', { provider: {} }],
     ['/properties/provider/id', { provider: { id: 'docker' } }],
-    ['/properties/cpus', { cpus: 0 }, 'must be greater than 0'],
+    ['/properties/cpus', { cpus: 0 }, 'must be at least 0.01'],
     ['/properties/memory', { memory: 3 }, 'must be at least 4'],
     ['/properties/num_instances', { num_instances: 17 }, 'must be at most 16'],
     ['/properties/num_instances', { num_instances: -1 }, 'must be at least 0'],
