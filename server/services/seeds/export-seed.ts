@@ -10,7 +10,7 @@ import { type FormOptions, formOf } from './seed-form.ts';
 import { descendants, type SeedNode } from './seed-node.ts';
 import { LITERAL, SeedScope } from './seed-scope.ts';
 import { NOT_EXPORTED } from './seed-secrets.ts';
-import { Parts, type TextFormat, textsOf } from './seed-text.ts';
+import { type TextFormat, textOf } from './seed-text.ts';
 
 export interface ExportOptions extends Pick<FormOptions, 'typePrefix'> {
   /** Path of the organization to export with all below it, such as `/demo/shop`; `/` for everything. */
@@ -46,11 +46,10 @@ const collections = [
  * is exported only if something refers to it, even inside a text. Resources that every platform has from its start (default providers, root
  * user) are omitted unless they were changed, and so are default values. A value that cannot be read is replaced by `<not exported>`.
  * Creators, times and disabled accounts are not exported.
- * @returns the parts of the text, some of them empty: each takes little time, so that other tasks can run between two of them
  * @throws PlatformError 404 if the scope is not an organization, 400 if it is not a path
  */
-export function exportSeed(view: WorldView, options: ExportOptions): Iterable<string> {
-  return new Export(view, options).texts();
+export function exportSeed(view: WorldView, options: ExportOptions): string {
+  return new Export(view, options).text();
 }
 
 class Export {
@@ -67,23 +66,19 @@ class Export {
     this.#builtIn = builtInOf(view, options.gatewayUrl);
   }
 
-  texts(): Iterable<string> {
+  text(): string {
     const root = this.#node(this.#view.root, null);
     const organization = this.#nodeAt(this.#options.scope, root);
-    return this.#texts(root, organization);
-  }
-
-  *#texts(root: SeedNode, organization: SeedNode): Generator<string> {
-    yield* this.#addChildren(organization);
-    yield* this.#makeForms(root, organization);
-    const members = {
+    this.#addChildren(organization);
+    this.#makeForms(root, organization);
+    const document = {
       format: 1,
       ...(organization !== root && { scope: this.#pathOf(this.#recordOf(organization)) }),
       ...(!this.#builtIn.areDefaultsComplete && { defaultProviders: false }),
       ...this.#forms.get(root),
       ...this.#collections(root),
     };
-    yield* textsOf(members, this.#options.format);
+    return textOf(document, this.#options.format);
   }
 
   #node(record: StoredResource, parent: SeedNode | null): SeedNode {
@@ -114,28 +109,26 @@ class Export {
     return record;
   }
 
-  *#addChildren(node: SeedNode): Generator<string> {
+  #addChildren(node: SeedNode): void {
     const { id } = this.#recordOf(node);
     const children: StoredResource[] = [];
     for (const child of this.#view.children(id)) {
       // Of two alike (one of them is on its way elsewhere, D-134) only one can be named.
       const [first] = this.#view.named(typeOf(child).word, child.name, id);
       if (first?.id === child.id && !this.#builtIn.untouched.has(child.id)) children.push(child);
-      yield '';
     }
     children.sort((a, b) => Number(a.name > b.name) - Number(a.name < b.name));
-    for (const child of children) yield* this.#addChildren(this.#node(child, node));
+    for (const child of children) this.#addChildren(this.#node(child, node));
   }
 
-  *#makeForms(root: SeedNode, organization: SeedNode): Generator<string> {
+  #makeForms(root: SeedNode, organization: SeedNode): void {
     const { revise = (form) => form } = this.#options;
     const scope = new SeedScope(root, this.#view, this.#records);
-    for (const node of below(organization)) {
+    for (const node of [organization, ...descendants(organization)]) {
       const refer = (id: Uuid, words: readonly TypeWord[]) => this.#reference(id, words, node, scope);
       const form = formOf(this.#recordOf(node), { ...this.#options, refer, secret: () => NOT_EXPORTED });
       this.#forms.set(node, revise(form));
       for (const id of uuidsIn(form)) this.#mentioned.add(id);
-      yield '';
     }
   }
 
@@ -158,7 +151,7 @@ class Export {
     return pathOf(record, (id) => this.#view.find(id));
   }
 
-  #collections(node: SeedNode): Record<string, Parts> {
+  #collections(node: SeedNode): JsonObject {
     const byWord = new Map<TypeWord, SeedNode[]>();
     for (const child of node.children) {
       const others = byWord.get(child.word);
@@ -168,33 +161,22 @@ class Export {
     return Object.fromEntries(
       collections.flatMap((word) => {
         const children = byWord.get(word);
-        return children ? [[word, new Parts(() => this.#entries(children, node))]] : [];
+        return children ? [[word, Object.fromEntries(children.map((child) => this.#entry(child, node)))]] : [];
       }),
     );
   }
 
-  *#entries(children: readonly SeedNode[], { children: siblings }: SeedNode): Generator<[string, JsonObject | Parts]> {
-    for (const child of children) {
-      const { id } = this.#recordOf(child);
-      const key = keyFor(child.name, siblings);
-      const members = {
-        ...((this.#mentioned.has(id) || this.#builtIn.defaultIds.has(id)) && { id }),
-        ...(key !== child.name && { name: child.name }),
-        ...this.#forms.get(child),
-      };
-      yield [
-        key,
-        child.children.length === 0
-          ? members
-          : new Parts(() => Object.entries({ ...members, ...this.#collections(child) })),
-      ];
-    }
+  #entry(node: SeedNode, { children: siblings }: SeedNode): [key: string, members: JsonObject] {
+    const { id } = this.#recordOf(node);
+    const key = keyFor(node.name, siblings);
+    const members = {
+      ...((this.#mentioned.has(id) || this.#builtIn.defaultIds.has(id)) && { id }),
+      ...(key !== node.name && { name: node.name }),
+      ...this.#forms.get(node),
+      ...this.#collections(node),
+    };
+    return [key, members];
   }
-}
-
-function* below(node: SeedNode): Generator<SeedNode> {
-  yield node;
-  yield* descendants(node);
 }
 
 /** A name as a key: the one name that readers refuse as a key gets another. */

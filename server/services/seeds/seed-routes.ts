@@ -5,7 +5,6 @@ import { sendStream } from '../../api/server/compress.ts';
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import { readText } from '../../api/server/read-body.ts';
 import { PlatformError } from '../../model/errors.ts';
-import { chunksOf } from '../../storage/files/chunks.ts';
 import type { WorldSeeds } from './world-seeds.ts';
 
 const JSON_TYPE = 'application/json';
@@ -23,9 +22,9 @@ export function seedRouter(seeds: WorldSeeds, guard: RouteGuard): Router {
     },
     async exportSeed({ query: { scope = '/' }, req, res }) {
       const isJson = req.accepts([YAML_TYPES[0], JSON_TYPE]) === JSON_TYPE;
-      const texts = seeds.export(scope, isJson ? 'json' : 'yaml');
+      const text = seeds.export(scope, isJson ? 'json' : 'yaml');
       res.vary('Accept').type(isJson ? JSON_TYPE : YAML_TYPES[0]);
-      await sendStream(Readable.from(chunksOf(texts)), res);
+      await sendStream(Readable.from([Buffer.from(text)]), res);
     },
   });
 }

@@ -15,38 +15,14 @@ const MAX_LINE_CHARACTERS = 80;
 
 export type TextFormat = 'json' | 'yaml';
 
-/** An object that is too large for memory: its members are created one after the other. */
-export class Parts {
-  readonly members: () => Iterable<[string, Json | Parts]>;
-
-  /** @param members at least one */
-  constructor(members: () => Iterable<[string, Json | Parts]>) {
-    this.members = members;
-  }
-}
-
-export function textsOf(document: Record<string, Json | Parts>, format: TextFormat): Iterable<string> {
-  const members = Object.entries(document);
-  return format === 'yaml' ? yamlTexts(members) : jsonTexts(members);
+export function textOf(document: JsonObject, format: TextFormat): string {
+  return format === 'yaml' ? yamlOf(document) : `${JSON.stringify(document, null, 2)}\n`;
 }
 
 /** A seed document as YAML for people to read and edit: short lists of words, and objects of one, on one line. */
 export function yamlOf(document: JsonObject): string {
-  return [...yamlTexts(Object.entries(document))].join('');
-}
-
-function* yamlTexts(members: Iterable<[string, Json | Parts]>): Generator<string> {
-  yield HEAD;
-  yield* yamlMembers(members, '');
-}
-
-function* yamlMembers(members: Iterable<[string, Json | Parts]>, indent: string): Generator<string> {
-  for (const [key, value] of members) {
-    if (value instanceof Parts) {
-      yield indented(`${yamlOfMember(key, null).replace(/ null\n$/, '')}\n`, indent);
-      yield* yamlMembers(value.members(), `${indent}  `);
-    } else yield indented(yamlOfMember(key, value), indent);
-  }
+  const members = Object.entries(document).map(([key, value]) => yamlOfMember(key, value));
+  return `${HEAD}${members.join('')}`;
 }
 
 function yamlOfMember(key: string, value: Json): string {
@@ -70,34 +46,7 @@ function isWord(value: unknown): boolean {
   return isScalar(value) && !String(value.value).includes('\n');
 }
 
-function* jsonTexts(members: Iterable<[string, Json | Parts]>): Generator<string> {
-  yield* jsonMembers(members, '');
-  yield '\n';
-}
-
-function* jsonMembers(members: Iterable<[string, Json | Parts]>, indent: string): Generator<string> {
-  const within = `${indent}  `;
-  let begin = '{\n';
-  for (const [key, value] of members) {
-    const name = `${begin}${within}${JSON.stringify(key)}: `;
-    if (value instanceof Parts) {
-      yield name;
-      yield* jsonMembers(value.members(), within);
-    } else yield name + indented(JSON.stringify(value, null, 2), within).trimStart();
-    begin = ',\n';
-  }
-  yield `\n${indent}}`;
-}
-
 /** Can a text be lost when YAML folds lines or trims white space? */
 function needsEscapes(text: string): boolean {
   return text.trim() === '' || text.search(LINE_BREAKS) >= 0;
-}
-
-/**
- * Indents lines. It changes no value: a text in JSON has no `\n`, and one in YAML is read without its indentation. (The flag `m` of
- * patterns takes other characters for line breaks, which JSON can contain.)
- */
-function indented(text: string, indent: string): string {
-  return indent === '' ? text : text.replace(/(^|\n)(?=[^\n])/g, `$1${indent}`);
 }

@@ -6,7 +6,6 @@ import { causeOf } from '../../model/cause.ts';
 import { codeToRun } from '../../model/code-to-run.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { WorldIndex } from '../../storage/world/world-index.ts';
 import type { WorldStore } from '../../storage/world/world-store.ts';
 import type { Actor } from '../resources/actor.ts';
 import { type CoreOptions, createControlPlaneServices } from '../resources/control-plane.ts';
@@ -100,15 +99,14 @@ export function worldSeeds(options: WorldSeedsOptions) {
       throw new PlatformError(409, 'other changes to the world prevented applying the seed. Try again.');
     },
     /**
-     * The parts of the text of a seed document of the present world, whatever changes meanwhile.
+     * The text of a seed document of the present world.
      *
      * @param scope path of an organization, `/` for everything. Throws 400, 404 when it names none.
      */
-    export(scope: string, format: TextFormat): Iterable<string> {
-      const view = WorldIndex.of(store.world.resources.values());
+    export(scope: string, format: TextFormat): string {
       const revise = scm && ((form: JsonObject) => withoutScm(form, scm()));
       const { gatewayUrl } = addresses();
-      return exportSeed(view, { scope, format, gatewayUrl, typePrefix, ...(revise && { revise }) });
+      return exportSeed(store.view, { scope, format, gatewayUrl, typePrefix, ...(revise && { revise }) });
     },
   };
 }
