@@ -8,7 +8,7 @@ import { parseWith } from '../rules/validate.ts';
 import { mountedIds, requireMounts, secretMounts } from './mounts.ts';
 import { portMappings, validatePortMappings } from './port-mappings.ts';
 import { isContainerEngine, providerIdOf, requireProvider } from './provider-rules.ts';
-import { caseInsensitiveEnum, dnsName, ENV_LABEL, envMap, runBy, stringMap, typed } from './schema-parts.ts';
+import { caseInsensitiveEnum, dnsName, ENV_LABEL, envMap, EXAMPLE_ID, runBy, stringMap, typed } from './schema-parts.ts';
 import { VOLUME, volumeProperties } from './volume.ts';
 
 const healthCheck = z.looseObject({
@@ -142,6 +142,7 @@ function validate(draft: Draft, context: WriteContext): { properties: JsonObject
 export const definition = {
   parents: ['environments'],
   properties: containerProperties,
+  example: { name: 'shop', properties: { container_type: 'DOCKER', image: 'nginx:1', provider: { id: EXAMPLE_ID } } },
   nameRule: dnsName,
   replaceable: true,
   renamable: false,
