@@ -30,7 +30,8 @@ export async function makeSamples(root: ApiClient, tenant: Tenant, selfId: strin
       at: `${org}/providers`,
       ...exampleOf('providers', { linked_providers: [{ id: tenant.docker }] }),
     },
-    users: { at: `${org}/users`, ...exampleOf('users') },
+    // Each user has an email address of their own.
+    users: { at: `${org}/users`, ...exampleOf('users', { email: '' }) },
     groups: { at: `${org}/groups`, ...exampleOf('groups', { users: [selfId] }) },
     policies: { at: `${org}/policies`, ...exampleOf('policies') },
     rules: { at: `${org}/policies/${policy.id}/rules`, ...exampleOf('rules', { lambda: lambda.id }) },
