@@ -8,7 +8,16 @@ import { parseWith } from '../rules/validate.ts';
 import { mountedIds, requireMounts, secretMounts } from './mounts.ts';
 import { portMappings, validatePortMappings } from './port-mappings.ts';
 import { isContainerEngine, providerIdOf, requireProvider } from './provider-rules.ts';
-import { caseInsensitiveEnum, dnsName, ENV_LABEL, envMap, EXAMPLE_ID, runBy, stringMap, typed } from './schema-parts.ts';
+import {
+  caseInsensitiveEnum,
+  dnsName,
+  ENV_LABEL,
+  EXAMPLE_ID,
+  envMap,
+  runBy,
+  stringMap,
+  typed,
+} from './schema-parts.ts';
 import { VOLUME, volumeProperties } from './volume.ts';
 
 const healthCheck = z.looseObject({

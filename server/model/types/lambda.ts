@@ -6,7 +6,7 @@ import type { ResourceType } from '../resource-type.ts';
 import { embeddedProvider, endpointsOf } from './embedded.ts';
 import { requireMounts, secretMounts } from './mounts.ts';
 import { isLambdaProvider, requireProvider } from './provider-rules.ts';
-import { caseInsensitiveEnum, ENV_LABEL, envMap, EXAMPLE_ID, runBy, stringMap, typed } from './schema-parts.ts';
+import { caseInsensitiveEnum, ENV_LABEL, EXAMPLE_ID, envMap, runBy, stringMap, typed } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
   interface TypeWords {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import { aProvider, formFacts, idOf } from '../property-facts.ts';
 
-/** Stands for the id of an existing resource in the example of a type. */
+/** Represents the id of an existing resource in the example of a type. */
 export const EXAMPLE_ID = '5b0c7c3e-6f0a-4c58-9d0e-2a1f4b8d9c61';
 
 export const stringMap = z.record(z.string(), z.string());

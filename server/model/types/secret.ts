@@ -46,7 +46,10 @@ export const secret: ResourceType = {
   verbs: ['import'],
   properties: secretProperties,
   first: { items: [{ key: '', value: '' }] },
-  example: { name: 'crm', properties: { provider: { id: EXAMPLE_ID }, items: [{ key: 'token', value: 'choose-a-value' }] } },
+  example: {
+    name: 'crm',
+    properties: { provider: { id: EXAMPLE_ID }, items: [{ key: 'token', value: 'choose-a-value' }] },
+  },
   serverSet: [],
   // Clients that compare records can therefore not assign the value of one item to the key of another one, and cannot read a value.
   patchedAsShown: ['items'],
