@@ -87,7 +87,7 @@ const withoutPorts = (text: string) =>
 
 /** Runs a script in the folder of the platform; resolves to its output on both streams. */
 async function bash(script: string): Promise<string> {
-  const options = { cwd: folder, env: environment(), maxBuffer: 16 * 1024 * 1024, timeout: 50_000 };
+  const options = { cwd: folder, env: environment(), maxBuffer: 16 * 1024 * 1024, timeout: 100_000 };
   const { stdout } = await promisify(execFile)('bash', ['-c', `exec 2>&1\n${withPorts(script)}`], options);
   return withoutPorts(stdout);
 }
