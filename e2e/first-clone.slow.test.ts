@@ -140,12 +140,10 @@ it('the install page works in a clean clone, and the CI examples in the project 
   const home = await makeFolder('install');
   const project = join(home, 'my-project');
   await mkdir(project);
-  const test =
-    'node -e "fetch(process.env.TERRARIUM_BASE_URL + `/meta/health`).then(({ ok }) => process.exit(ok ? 0 : 1))"';
-  await writeFile(
-    join(project, 'package.json'),
-    JSON.stringify({ name: 'my-project', private: true, scripts: { test } }),
-  );
+  const check = "const { ok } = await fetch(process.env.TERRARIUM_META_URL + '/health');\nprocess.exit(ok ? 0 : 1);\n";
+  await writeFile(join(project, 'check.mjs'), check);
+  const manifest = { name: 'my-project', private: true, scripts: { test: 'node check.mjs' } };
+  await writeFile(join(project, 'package.json'), JSON.stringify(manifest));
   await writeFile(join(project, '.gitignore'), 'node_modules\n');
   await commitAll(project);
   await runPage('docs/get-started/install.md', home);
