@@ -7,22 +7,22 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CodeBlock, type Page, userPages } from '../scripts/read-docs.ts';
 import { packageFile } from '../server/system/package-file.ts';
+import { expectedOutput, fits, isInClone, isNotRun, isShell } from './page-blocks.ts';
 
 /**
  * Runs the commands of every page, as pasted, beside one platform that all pages share, and compares what they print.
  *
  * A block `sh` is run. The next block, if it is `text` or `json`, is its expected output, in which `...` represents anything; without
- * one the commands print nothing. After `sh` there may be `exit=N`, and `not-run: reason` for what cannot be run here. A block with
- * `file=NAME` is written to that file. Of what is pasted only `npx terrarium-emulator` and the port numbers are other ones.
+ * one the commands print nothing. After `sh` there may be `exit=N`, and `not-run: reason` for what cannot be run here, or
+ * `in-clone` for what first-clone.slow.test.ts runs. A block with `file=NAME` is written to that file. Of what is pasted only `npx terrarium-emulator` and the port numbers are other ones.
  */
 const READY_TIMEOUT_MS = 60_000;
 const END = '\u001e';
-const SHELLS: readonly string[] = ['sh', 'bash', 'console'];
 
 /** Number of blocks that are not run, by page: update it when you add one. */
 const NOT_RUN: Record<string, number> = {
   'docs/get-started/connect-your-client.md': 1,
-  'docs/get-started/install.md': 6,
+  'docs/get-started/install.md': 2,
   'docs/guides/ci.md': 3,
   'docs/guides/containers.md': 2,
   'docs/guides/debug-a-web-form-lambda.md': 2,
@@ -34,8 +34,7 @@ const NOT_RUN: Record<string, number> = {
   'README.md': 1,
 };
 
-const isNotRun = ({ info }: CodeBlock) => info.startsWith('not-run: ');
-const pages = userPages().filter(({ blocks }) => blocks.some(({ language }) => SHELLS.includes(language)));
+const pages = userPages().filter(({ blocks }) => blocks.some(isShell));
 
 let folder: string;
 let server: ReturnType<typeof spawn>;
@@ -88,18 +87,9 @@ const withoutPorts = (text: string) =>
 
 /** Runs a script in the folder of the platform; resolves to its output on both streams. */
 async function bash(script: string): Promise<string> {
-  const options = { cwd: folder, env: environment(), maxBuffer: 16 * 1024 * 1024, timeout: 50_000 };
+  const options = { cwd: folder, env: environment(), maxBuffer: 16 * 1024 * 1024, timeout: 100_000 };
   const { stdout } = await promisify(execFile)('bash', ['-c', `exec 2>&1\n${withPorts(script)}`], options);
   return withoutPorts(stdout);
-}
-
-/** Does the output match the pattern, in which `...` represents anything? */
-function fits(output: string, expected: string): boolean {
-  const tidy = (text: string) => text.replace(/[ \t]+$/gm, '').trim();
-  const pattern = tidy(expected)
-    .split('...')
-    .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  return new RegExp(`^${pattern.join('[\\s\\S]*?')}$`).test(tidy(output));
 }
 
 describe('the commands of a page', () => {
@@ -133,10 +123,12 @@ async function runPage({ path: file, blocks }: Page): Promise<void> {
       await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
       await writeFile(path.join(folder, name), block.text);
     }
-    if (!SHELLS.includes(block.language) || isNotRun(block)) continue;
-    const next = blocks[index + 1];
-    const expected = next && ['text', 'json'].includes(next.language) && !next.info ? next.text : '';
-    run.push({ block, expected, exit: /(?:^| )exit=(\d+)/.exec(block.info)?.[1] ?? '0' });
+    if (!isShell(block) || isNotRun(block) || isInClone(block)) continue;
+    run.push({
+      block,
+      expected: expectedOutput(blocks, index),
+      exit: /(?:^| )exit=(\d+)/.exec(block.info)?.[1] ?? '0',
+    });
     script += `${block.text}\nprintf '${END}%s${END}' "$?"\n`;
   }
   if (run.length === 0) return;
@@ -155,6 +147,6 @@ it('are run, except for marked and counted ones', () => {
     return count > 0 ? [[page.path, count] as const] : [];
   });
   expect(Object.fromEntries(marked)).toEqual(NOT_RUN);
-  const all = pages.flatMap(({ blocks }) => blocks).filter(({ language }) => SHELLS.includes(language));
+  const all = pages.flatMap(({ blocks }) => blocks).filter(isShell);
   expect(all.filter(isNotRun).length).toBeLessThan(all.length / 2);
 });

@@ -88,7 +88,7 @@ describe('an engine that accepts connections and says nothing', () => {
         (reason: Error) => reason,
       );
       expect(failure).toMatchObject({ name: 'EngineLeftovers' });
-      for (const part of [proxy.url, '1 container', id.slice(0, 12), 'terrarium clean'])
+      for (const part of [proxy.url, '1 container', id.slice(0, 12), 'npx terrarium-emulator clean'])
         expect(failure?.message).toContain(part);
     },
   );

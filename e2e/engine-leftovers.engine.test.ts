@@ -197,7 +197,7 @@ describe('terrarium clean', () => {
         volumes: [`terrarium-test-${world}`],
       });
     }
-    expect((await command.run(['clean'])).out).toContain('terrarium clean --yes');
+    expect((await command.run(['clean'])).out).toContain('npx terrarium-emulator clean --yes');
     for (const world of [kept, gone, lives, unknown]) expect(await leftoversOf(world)).toHaveLength(3);
 
     // One world at a time, because other test runs on this machine have worlds of their own.

@@ -1,3 +1,4 @@
+import { SHELL_COMMAND } from '../model/shell-command.ts';
 import { UserError } from '../platform/config.ts';
 import type { EngineCleaning, FoundWorld } from '../platform/engine-cleaning.ts';
 import { type Context, defineCommand, flag, json, text } from './command.ts';
@@ -70,7 +71,7 @@ async function clean(
   const isMore = toRemove.length === 0 && worlds.some(({ state }) => state === 'gone');
   print({ engine: cleaning.address, worlds: shown }, [
     ...(rows.length === 0 ? [none] : rowLines(rows)),
-    ...(isMore ? ['', 'To remove what abandoned worlds have left, run `terrarium clean --yes`.'] : []),
+    ...(isMore ? ['', `To remove what abandoned worlds have left, run \`${SHELL_COMMAND} clean --yes\`.`] : []),
   ]);
   for (const [worldId, left] of remaining) terminal.complain(`terrarium: not removed of world ${worldId}: ${left}`);
   if (remaining.size > 0)

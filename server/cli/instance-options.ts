@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { KeyPair } from '../api/client/route-client.ts';
+import { SHELL_COMMAND } from '../model/shell-command.ts';
 import { UserError } from '../platform/config.ts';
 import type { Config } from '../platform/config-schema.ts';
 import { readConfig } from '../platform/config-sources.ts';
@@ -82,7 +83,7 @@ export async function connect(options: Selection, context: CommandContext): Prom
   if (target.kind === 'address') return target.client;
   if (target.running) return target.running.client;
   throw new UserError(
-    `no platform is running on ${target.dataDir}. Start one with \`terrarium start\`, or select another one with --instance, --data or --base-url.`,
+    `no platform is running on ${target.dataDir}. Start one with \`${SHELL_COMMAND} start\`, or select another one with --instance, --data or --base-url.`,
   );
 }
 

@@ -102,7 +102,7 @@ it('the summary has states, times, the failing command with its first complaint,
     '    failed test: adds',
     '  skipped  deploy',
     'deployed shop, shop:1 at http://localhost/shop, responded with 200',
-    'all output: terrarium pipeline logs r1, artifacts: terrarium pipeline artifacts r1',
+    'all output: npx terrarium-emulator pipeline logs r1, artifacts: npx terrarium-emulator pipeline artifacts r1',
     '',
   ]);
   expect(output).toContain(`${esc}[31m  failed`);

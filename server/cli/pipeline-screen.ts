@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { PipelineJob, PipelineRun } from '../model/pipeline-run.ts';
+import { SHELL_COMMAND } from '../model/shell-command.ts';
 import { AFTER_TITLE } from '../runtimes/pipelines/job-script.ts';
 import type { PipelineContext, SectionMarker } from '../runtimes/pipelines/pipeline-request.ts';
 import { duration } from '../runtimes/pipelines/run-log.ts';
@@ -112,7 +113,12 @@ export class PipelineScreen implements Pick<PipelineContext, 'say' | 'onSection'
       const text = [`deployed ${name}`, where, end].filter((part) => part !== '').join(', ');
       print(this.#in(problem === undefined ? 'green' : 'red', text));
     }
-    print(this.#in('dim', `all output: terrarium pipeline logs ${id}, artifacts: terrarium pipeline artifacts ${id}`));
+    print(
+      this.#in(
+        'dim',
+        `all output: ${SHELL_COMMAND} pipeline logs ${id}, artifacts: ${SHELL_COMMAND} pipeline artifacts ${id}`,
+      ),
+    );
   }
 
   #remember(job: string, text: string): void {

@@ -66,7 +66,7 @@ describe('the options that select a platform', () => {
     const { exitCode, out, err } = await cli.runInProcess(['token', '--data', 'nowhere']);
     expect([exitCode, out]).toEqual([2, '']);
     expect(err).toBe(
-      `terrarium: no platform is running on ${join(cli.folder, 'nowhere')}. Start one with \`terrarium start\`, or select another one with --instance, --data or --base-url.\n`,
+      `terrarium: no platform is running on ${join(cli.folder, 'nowhere')}. Start one with \`npx terrarium-emulator start\`, or select another one with --instance, --data or --base-url.\n`,
     );
   });
 

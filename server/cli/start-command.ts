@@ -1,6 +1,7 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { SHELL_COMMAND } from '../model/shell-command.ts';
 import { UserError } from '../platform/config.ts';
 import { type Config, IN_MEMORY } from '../platform/config-schema.ts';
 import { ownerHere } from '../system/owner.ts';
@@ -32,7 +33,10 @@ export const startCommand = defineCommand({
   name: 'start',
   description: 'start the platform (the default command)',
   options: {
-    detach: flag('--detach', 'run in the background; return when the platform is ready (to stop it: `terrarium stop`)'),
+    detach: flag(
+      '--detach',
+      `run in the background; return when the platform is ready (to stop it: \`${SHELL_COMMAND} stop\`)`,
+    ),
     json: json('with --detach: print the addresses as JSON'),
     ...settingOptions,
   },

@@ -36,7 +36,7 @@ describe('terrarium ui', () => {
     const first = await signIn(out.trim());
     expect([first.status, first.headers.get('set-cookie')]).toEqual([200, expect.stringContaining('HttpOnly')]);
     const second = await signIn(out.trim());
-    expect([second.status, await second.text()]).toEqual([401, expect.stringContaining('terrarium ui')]);
+    expect([second.status, await second.text()]).toEqual([401, expect.stringContaining('npx terrarium-emulator ui')]);
   });
 
   it('prints why it does not open the window', async () => {
@@ -54,7 +54,7 @@ describe('terrarium ui', () => {
 
   it('says what to do if no platform is running', async () => {
     const { exitCode, err } = await cli.runInProcess(['ui', '--instance', 'none']);
-    expect([exitCode, err]).toEqual([2, expect.stringContaining('Start one with `terrarium start`')]);
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('Start one with `npx terrarium-emulator start`')]);
   });
 });
 

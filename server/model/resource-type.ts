@@ -77,6 +77,8 @@ export interface ResourceType {
   readonly verbs?: readonly string[];
   /** Written form. Strict objects reject unknown members, loose ones keep, plain ones drop them (D-033). Has references, secrets, form facts. */
   readonly properties: z.ZodType;
+  /** Body of a request that creates one. Its ids of other resources are placeholders. */
+  readonly example: { name: string; resource_type?: string; properties: JsonObject };
   /** Initial values of the form for a new resource. */
   readonly first?: JsonObject;
   /** Properties that only the server sets; ignored in POST and PUT, not editable by PATCH (D-028, D-093). Always includes `parent`. */

@@ -122,7 +122,7 @@ describe('an invalid setting', () => {
       'an unknown key',
       {},
       { baseport: 1 },
-      'baseport in terrarium.json is not a setting. For all settings, see `terrarium config`',
+      'baseport in terrarium.json is not a setting. For all settings, see `npx terrarium-emulator config`',
     ],
     ['a nested unknown key', {}, { limits: { lines: 1 } }, 'limits.lines in terrarium.json is not a setting'],
     ['a polluting key', {}, JSON.parse('{"constructor": 1}'), 'constructor in terrarium.json is not a setting'],

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
+import { SHELL_COMMAND } from '../model/shell-command.ts';
 import { isLoopbackHost } from '../plugin/reachable-url.ts';
 import { type Config, configSchema, IN_MEMORY, type StartOptions } from './config-schema.ts';
 import { settings, valueAt } from './config-settings.ts';
@@ -67,7 +68,7 @@ export function completeOptions(options: StartOptions): Config {
 function complaints(issue: z.core.$ZodIssue, given: unknown, placeOfKey: (key: string) => string): string[] {
   if (issue.code === 'unrecognized_keys') {
     const keys = issue.keys.map((key) => [...issue.path, key].join('.'));
-    return keys.map((key) => `${placeOfKey(key)} is not a setting. For all settings, see \`terrarium config\`.`);
+    return keys.map((key) => `${placeOfKey(key)} is not a setting. For all settings, see \`${SHELL_COMMAND} config\`.`);
   }
   const setting = settings.find(({ path }) => path.every((part, at) => part === issue.path[at]));
   if (!setting) return [`${placeOfKey(issue.path.join('.'))} must be an object of settings`];

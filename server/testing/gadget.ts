@@ -19,6 +19,7 @@ export const gadget: ResourceType = {
     lambda: idOf({ to: { word: 'lambdas', right: 'view' }, onDelete: 'unmounted', missing: 400 }).optional(),
     pin: z.string().optional().register(secretFacts, { shown: 'never' }),
   }),
+  example: { name: 'lamp', properties: { colour: 'green' } },
   first: { colour: 'green' },
   serverSet: [],
 };

@@ -1,6 +1,8 @@
+import type { JsonObject } from '../model/json.ts';
+import { typeOfWord } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { ApiClient } from './platform.ts';
-import { type Body, containerBody, lambdaBody, type Tenant } from './tenant.ts';
+import { type Body, lambdaBody, type Tenant } from './tenant.ts';
 
 /** How to create one resource of a type: the path, and a body without a name. */
 export type Samples = Record<TypeWord, { at: string; properties: Body; resource_type?: string }>;
@@ -11,38 +13,37 @@ export async function makeSamples(root: ApiClient, tenant: Tenant, selfId: strin
   const lambda = await root.create(`${environment}/lambdas`, lambdaBody(tenant, 'target'));
   const policy = await root.create(`${org}/policies`, { name: 'policy' });
   const api = await root.create(`${environment}/apis`, { name: 'site' });
-  const { properties: container } = containerBody(tenant, '');
+  const docker = { provider: { id: tenant.docker } };
   return {
-    orgs: { at: org, properties: { env: { A: '1' } } },
-    workspaces: { at: `${org}/workspaces`, properties: { env: { A: '1' } } },
-    environments: { at: `${workspace}/environments`, properties: { environment_type: 'test' } },
-    containers: { at: `${environment}/containers`, properties: container },
-    jobs: { at: `${environment}/jobs`, properties: container },
-    lambdas: { at: `${environment}/lambdas`, properties: lambdaBody(tenant, 'x').properties },
-    apis: { at: `${environment}/apis`, properties: {} },
+    orgs: { at: org, ...exampleOf('orgs') },
+    workspaces: { at: `${org}/workspaces`, ...exampleOf('workspaces') },
+    environments: { at: `${workspace}/environments`, ...exampleOf('environments') },
+    containers: { at: `${environment}/containers`, ...exampleOf('containers', docker) },
+    jobs: { at: `${environment}/jobs`, ...exampleOf('jobs', docker) },
+    lambdas: { at: `${environment}/lambdas`, ...exampleOf('lambdas', { provider: { id: tenant.lambdas } }) },
+    apis: { at: `${environment}/apis`, ...exampleOf('apis') },
     apiendpoints: {
       at: `${org}/apis/${api.id}/apiendpoints`,
-      properties: { resource: '/x', implementation_type: 'lambda', implementation_id: lambda.id, synchronous: true },
+      ...exampleOf('apiendpoints', { implementation_id: lambda.id }),
     },
     providers: {
       at: `${org}/providers`,
-      resource_type: 'Platform::Configuration::Provider::Logging',
-      properties: { environment_types: ['test'], linked_providers: [{ id: tenant.docker }], level: 'debug' },
+      ...exampleOf('providers', { linked_providers: [{ id: tenant.docker }] }),
     },
-    users: { at: `${org}/users`, properties: { password: 'x', firstName: 'Ada', email: '' } },
-    groups: { at: `${org}/groups`, properties: { users: [selfId] } },
-    policies: { at: `${org}/policies`, properties: {} },
-    rules: {
-      at: `${org}/policies/${policy.id}/rules`,
-      resource_type: 'Platform::Resource::Rule::Event',
-      properties: { match_actions: [{ action: 'secret.create.post' }], lambda: lambda.id },
-    },
-    secrets: {
-      at: `${environment}/secrets`,
-      properties: { provider: { id: tenant.docker }, items: [{ key: 'a', value: 'b' }] },
-    },
-    volumes: { at: `${environment}/volumes`, properties: { provider: { id: tenant.docker }, type: 'persistent' } },
+    // Each user has an email address of their own.
+    users: { at: `${org}/users`, ...exampleOf('users', { email: '' }) },
+    groups: { at: `${org}/groups`, ...exampleOf('groups', { users: [selfId] }) },
+    policies: { at: `${org}/policies`, ...exampleOf('policies') },
+    rules: { at: `${org}/policies/${policy.id}/rules`, ...exampleOf('rules', { lambda: lambda.id }) },
+    secrets: { at: `${environment}/secrets`, ...exampleOf('secrets', docker) },
+    volumes: { at: `${environment}/volumes`, ...exampleOf('volumes', docker) },
   };
+}
+
+/** The example of a type without its name. @param existing properties that refer to resources that exist */
+function exampleOf(word: TypeWord, existing: JsonObject = {}) {
+  const { name: _, properties, ...body } = typeOfWord(word).example;
+  return { ...body, properties: { ...properties, ...existing } };
 }
 
 /**

@@ -49,6 +49,15 @@ describe('the OpenAPI document', () => {
     expect(validator.version).toBe('3.1');
   });
 
+  it('has an example of a request for each resource type, which its schema allows', () => {
+    for (const type of resourceTypes) {
+      const examples = at('components', 'schemas', namingOf(type).requestSchema, 'examples');
+      const typeName = type.example.resource_type?.replace('Platform::', 'Acme::');
+      expect(examples).toEqual([{ ...type.example, ...(typeName && { resource_type: typeName }) }]);
+      expect(type.properties.safeParse(type.example.properties).error, type.name).toBeUndefined();
+    }
+  });
+
   it('has no two paths that are the same but for the names of their parameters', () => {
     const forms = Object.keys(objectAt('paths')).map((path) => path.replace(/\{\w+\}/g, '{}'));
     expect(forms.filter((form, at) => forms.indexOf(form) !== at)).toEqual([]);

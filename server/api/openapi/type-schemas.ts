@@ -33,15 +33,21 @@ export function typeSchemas(
         ...(type.properties.safeParse({}).success ? [] : ['properties']),
         ...(type.subTypes ? ['resource_type'] : []),
       ],
+      examples: [exampleOf(type, typePrefix)],
     });
     schemas[`${schema}PropertiesRequest`] = requestedProperties(type);
   }
   return schemas;
 }
 
+function exampleOf({ example }: ResourceType, typePrefix: string): JsonObject {
+  const { resource_type: typeName, ...body } = example;
+  return { ...body, ...(typeName && { resource_type: typeName.replace(/^\w+/, typePrefix) }) };
+}
+
 function withMembers(
   common: JsonObject,
-  { properties, required = [], ...rest }: { properties: JsonObject; required?: string[]; description?: string },
+  { properties, required = [], ...rest }: JsonObject & { properties: JsonObject; required?: string[] },
 ): JsonObject {
   const names = Array.isArray(common.required) ? common.required : [];
   return {

@@ -33,6 +33,7 @@ export const api: ResourceType = {
       .optional()
       .register(formFacts, { order: 1 }),
   }),
+  example: { name: 'site', properties: {} },
   serverSet: [],
   nameRule: {
     pattern: /^[A-Za-z0-9][A-Za-z0-9._-]*$/,

@@ -13,7 +13,7 @@ import { endpointKeys, requireFreeRoute } from './endpoint-conflicts.ts';
 import { locationOf, publicUrlOf } from './gateway-address.ts';
 import { LAMBDA } from './lambda.ts';
 import { findServiceAddress } from './port-mappings.ts';
-import { caseInsensitiveEnum, typed } from './schema-parts.ts';
+import { caseInsensitiveEnum, EXAMPLE_ID, typed } from './schema-parts.ts';
 
 /** Ids of users or groups in the letter case of the request (D-120). */
 function identities(to: ReferenceTarget) {
@@ -215,6 +215,10 @@ export const apiendpoint: ResourceType = {
   listedBelow: { lambdas: endpointsOf, containers: endpointsOf },
   properties: endpointProperties,
   first: { resource: '/', implementation_type: 'lambda' },
+  example: {
+    name: 'hello',
+    properties: { resource: '/hello', implementation_type: 'lambda', implementation_id: EXAMPLE_ID, synchronous: true },
+  },
   serverSet: ['provider', 'location_id', 'upstream_url', 'public_url'],
   keys: endpointKeys,
 

@@ -9,7 +9,16 @@ import { parseWith } from '../rules/validate.ts';
 import { mountedIds, requireMounts, secretMounts } from './mounts.ts';
 import { portMappings, validatePortMappings } from './port-mappings.ts';
 import { isContainerEngine, providerIdOf, requireProvider } from './provider-rules.ts';
-import { caseInsensitiveEnum, dnsName, ENV_LABEL, envMap, runBy, stringMap, typed } from './schema-parts.ts';
+import {
+  caseInsensitiveEnum,
+  dnsName,
+  ENV_LABEL,
+  EXAMPLE_ID,
+  envMap,
+  runBy,
+  stringMap,
+  typed,
+} from './schema-parts.ts';
 import { VOLUME, volumeProperties } from './volume.ts';
 
 /** One day: engines and timers count in small units, and would take a much longer time for none. */
@@ -187,6 +196,7 @@ function validate(draft: Draft, context: WriteContext): { properties: JsonObject
 export const definition = {
   parents: ['environments'],
   properties: containerProperties,
+  example: { name: 'shop', properties: { container_type: 'DOCKER', image: 'nginx:1', provider: { id: EXAMPLE_ID } } },
   nameRule: dnsName,
   replaceable: true,
   renamable: false,

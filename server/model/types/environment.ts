@@ -33,6 +33,7 @@ export const environment: ResourceType = {
   parents: ['workspaces'],
   properties,
   first: { environment_type: 'development' },
+  example: { name: 'development', properties: { environment_type: 'development' } },
   serverSet: ['workspace'],
 
   validate(draft, { view, previous }) {

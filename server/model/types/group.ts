@@ -3,6 +3,7 @@ import { idIn, type Json } from '../json.ts';
 import { aUser, formFacts, idOrLinkOf } from '../property-facts.ts';
 import type { StoredResource, Uuid, WorldView } from '../record.ts';
 import type { ResourceType } from '../resource-type.ts';
+import { EXAMPLE_ID } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
   interface TypeWords {
@@ -46,6 +47,7 @@ export const group: ResourceType = {
       .describe('Ids of users on write, links on read')
       .register(formFacts, { label: 'Members', order: 1 }),
   }),
+  example: { name: 'developers', properties: { users: [EXAMPLE_ID] } },
   serverSet: [],
   // D-072.
   listedBelow: { users: groupsOf },

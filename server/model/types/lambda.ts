@@ -6,7 +6,7 @@ import type { ResourceType } from '../resource-type.ts';
 import { embeddedProvider, endpointsOf } from './embedded.ts';
 import { requireMounts, secretMounts } from './mounts.ts';
 import { isLambdaProvider, requireProvider } from './provider-rules.ts';
-import { caseInsensitiveEnum, ENV_LABEL, envMap, runBy, stringMap, typed } from './schema-parts.ts';
+import { caseInsensitiveEnum, ENV_LABEL, EXAMPLE_ID, envMap, runBy, stringMap, typed } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
   interface TypeWords {
@@ -111,6 +111,16 @@ export const lambda: ResourceType = {
   properties: lambdaProperties,
   first: { runtime: 'nodejs', code_type: 'inline', handler: 'run', code: FIRST_CODE },
   // A failed move leaves the second value (D-134).
+  example: {
+    name: 'hello',
+    properties: {
+      provider: { id: EXAMPLE_ID },
+      runtime: 'nodejs',
+      code_type: 'inline',
+      code: "exports.run = (event, context, callback) => callback(null, 'hello');",
+      handler: 'run',
+    },
+  },
   serverSet: ['status', 'status_detail'],
 
   validate(draft, context) {

@@ -32,6 +32,7 @@ export const organization: ResourceType = {
     'A node in the structure of an organization; contains sub-organizations, workspaces, users, groups and policies.',
   parents: ['orgs'],
   properties: z.strictObject({ env: variablesInside() }),
+  example: { name: 'acme', properties: { env: { REGION: 'north' } } },
   serverSet: ['fqon', 'children'],
   nameRule: {
     pattern: /^[a-z0-9-]+$/,

@@ -17,6 +17,7 @@ export const policy: ResourceType = {
   summary: 'Rules for actions on a node and everything below it.',
   parents: ['orgs', 'workspaces', 'environments'],
   properties: z.strictObject({}),
+  example: { name: 'watch', properties: {} },
   serverSet: ['rules'],
   toView: (record, { view, link }) => ({ ...record.properties, rules: view.children(record.id, 'rules').map(link) }),
 };

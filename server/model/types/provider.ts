@@ -96,6 +96,11 @@ export const provider: ResourceType = {
     'A service that runs workloads or supports others: a container engine, a lambda runtime, a gateway, logging ...',
   parents: ['orgs', 'workspaces', 'environments'],
   properties,
+  example: {
+    name: 'logs',
+    resource_type: 'Platform::Configuration::Provider::Logging',
+    properties: { environment_types: ['test'], level: 'debug' },
+  },
   serverSet: [],
   subTypes: concreteTypes(PROVIDER),
   patchedAsShown: ['linked_providers'],

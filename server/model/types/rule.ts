@@ -7,7 +7,7 @@ import type { Draft, ResourceType } from '../resource-type.ts';
 import { EVENT_RULE, LIMIT_RULE, limitOperators, parsePredicate } from '../rules/policy-rules.ts';
 import { RULE, typeIdOf } from '../type-names.ts';
 import { LAMBDA } from './lambda.ts';
-import { typed } from './schema-parts.ts';
+import { EXAMPLE_ID, typed } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
   interface TypeWords {
@@ -93,6 +93,11 @@ export const rule: ResourceType = {
   parents: ['policies'],
   properties,
   first: { match_actions: [{ action: 'lambda.create.post' }] },
+  example: {
+    name: 'notify',
+    resource_type: 'Platform::Resource::Rule::Event',
+    properties: { match_actions: [{ action: 'secret.create.post' }], lambda: EXAMPLE_ID },
+  },
   serverSet: ['defined_at'],
   subTypes: [EVENT_RULE, LIMIT_RULE],
 

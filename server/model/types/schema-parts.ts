@@ -2,6 +2,9 @@ import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import { aProvider, formFacts, idOf } from '../property-facts.ts';
 
+/** Represents the id of an existing resource in the example of a type. */
+export const EXAMPLE_ID = '5b0c7c3e-6f0a-4c58-9d0e-2a1f4b8d9c61';
+
 export const stringMap = z.record(z.string(), z.string());
 
 export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;

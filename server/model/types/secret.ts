@@ -4,7 +4,7 @@ import { invalid } from '../errors.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { formFacts, secretFacts } from '../property-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { dnsName, runBy, typed } from './schema-parts.ts';
+import { dnsName, EXAMPLE_ID, runBy, typed } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
   interface TypeWords {
@@ -67,6 +67,10 @@ export const secret: ResourceType = {
   verbs: ['import'],
   properties: secretProperties,
   first: { items: [{ key: '', value: '' }] },
+  example: {
+    name: 'crm',
+    properties: { provider: { id: EXAMPLE_ID }, items: [{ key: 'token', value: 'choose-a-value' }] },
+  },
   serverSet: [],
   // Clients that compare records can therefore not assign the value of one item to the key of another one, and cannot read a value.
   patchedAsShown: ['items'],

@@ -54,6 +54,10 @@ export const user: ResourceType = {
   summary: 'A person or a service account; also an account of the security service.',
   parents: ['orgs'],
   properties,
+  example: {
+    name: 'grace.hopper',
+    properties: { password: 'choose-a-password', firstName: 'Grace', email: 'grace@example.com' },
+  },
   serverSet: ['groups', 'disabled'],
   hidden: ['disabled'],
   ownProperties: ['password', 'firstName', 'lastName', 'email', 'phoneNumber'],

@@ -4,7 +4,7 @@ import { memberOf } from '../json.ts';
 import { formFacts } from '../property-facts.ts';
 import type { StoredResource, WorldView } from '../record.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { dnsName, runBy } from './schema-parts.ts';
+import { dnsName, EXAMPLE_ID, runBy } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
   interface TypeWords {
@@ -63,6 +63,7 @@ export const volume: ResourceType = {
   verbs: ['import'],
   properties: volumeProperties,
   first: { type: 'persistent' },
+  example: { name: 'uploads', properties: { provider: { id: EXAMPLE_ID }, type: 'persistent' } },
   serverSet: ['container'],
   nameRule: dnsName,
   replaceable: true,

@@ -17,5 +17,6 @@ export const workspace: ResourceType = {
   summary: 'A project-level grouping of environments.',
   parents: ['orgs'],
   properties: z.strictObject({ env: variablesInside() }),
+  example: { name: 'website', properties: { env: { REGION: 'north' } } },
   serverSet: [],
 };

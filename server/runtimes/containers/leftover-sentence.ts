@@ -1,3 +1,4 @@
+import { SHELL_COMMAND } from '../../model/shell-command.ts';
 import type { Leftovers } from './engine.ts';
 
 const MAX_NAMED = 5;
@@ -7,7 +8,7 @@ const KINDS = ['containers', 'services', 'networks', 'volumes'] as const satisfi
 export function leftoverSentence(address: string, left: Leftovers, reason: string): string | undefined {
   const what = describeLeftovers(left);
   if (what === '') return undefined;
-  return `left in the container engine at ${address}: ${what} (${reason}); to list and remove what worlds have left there, run \`terrarium clean\``;
+  return `left in the container engine at ${address}: ${what} (${reason}); to list and remove what worlds have left there, run \`${SHELL_COMMAND} clean\``;
 }
 
 /** `2 containers (a, b), 1 network (c)`; empty for none. */

@@ -1,3 +1,4 @@
+import { SHELL_COMMAND } from '../../model/shell-command.ts';
 import { type GitRun, runGit } from '../../system/git.ts';
 import { runProgram } from '../../system/programs.ts';
 import { SYSTEM } from '../../system/this-system.ts';
@@ -40,7 +41,9 @@ export async function requirePrograms(): Promise<void> {
 
 function missingProgram(program: string, system = SYSTEM): PipelineError {
   const advice =
-    system === 'win32' ? 'On Windows, run Terrarium in WSL.' : 'To see how to install it, run `terrarium doctor`.';
+    system === 'win32'
+      ? 'On Windows, run Terrarium in WSL.'
+      : `To see how to install it, run \`${SHELL_COMMAND} doctor\`.`;
   return new PipelineError(
     `pipelines require ${PROGRAMS.join(' and ')}, but '${program}' is not on the PATH. ${advice}`,
   );

@@ -3,6 +3,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { reasonOf } from '../../model/errors.ts';
+import { SHELL_COMMAND } from '../../model/shell-command.ts';
 import { removeIfPossible } from '../../system/files-in-use.ts';
 import { runProgram } from '../../system/programs.ts';
 import { makeTemporary } from '../../system/temporary.ts';
@@ -56,7 +57,7 @@ export async function sampleBase(
     signal.throwIfAborted();
     const why = `${image} is not on this machine and cannot be pulled (${reasonOf(failure)})`;
     if (SYSTEM !== 'linux') {
-      say(`${why}. Download it while you are online: \`terrarium doctor --offline --fetch\``);
+      say(`${why}. Download it while you are online: \`${SHELL_COMMAND} doctor --offline --fetch\``);
       return {};
     }
     say(`${why}: the image is built from ${OWN_IMAGE} instead, with programs of this machine`);

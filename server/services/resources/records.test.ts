@@ -235,10 +235,10 @@ describe('hidden properties (D-029)', () => {
 
   it('the values of secrets, whatever is asked', async () => {
     const secret = await make('secrets');
-    expect(secret.properties.items).toEqual([{ key: 'a' }]);
-    expect((await read('secrets', secret)).properties.items).toEqual([{ key: 'a' }]);
+    expect(secret.properties.items).toEqual([{ key: 'token' }]);
+    expect((await read('secrets', secret)).properties.items).toEqual([{ key: 'token' }]);
     const [expanded] = (await root.get(`/acme/secrets?id=${secret.id}&expand=true`)).body;
-    expect(expanded.properties.items).toEqual([{ key: 'a' }]);
+    expect(expanded.properties.items).toEqual([{ key: 'token' }]);
   });
 });
 

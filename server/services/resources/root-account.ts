@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import type { WorldView } from '../../model/record.ts';
+import { SHELL_COMMAND } from '../../model/shell-command.ts';
 import { readSecret, writeSecret } from '../../storage/files/secret-file.ts';
 import type { Credentials } from '../security/credentials.ts';
 import { verifyPassword } from '../security/passwords.ts';
@@ -57,7 +58,7 @@ export async function replacePublishedPasswords(
   if (replaced.length === 0) return;
   warn(
     `the passwords of ${replaced.join(', ')} were published with an earlier version of Terrarium. They have new random passwords now. ` +
-      'To print one, run: terrarium token --user NAME --show-password',
+      `To print one, run: ${SHELL_COMMAND} token --user NAME --show-password`,
   );
 }
 

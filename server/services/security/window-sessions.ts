@@ -6,6 +6,7 @@ import type { KeyedLog } from '../../model/keyed-log.ts';
 import type { Uuid, WorldView } from '../../model/record.ts';
 import { owningOrganization } from '../../model/rules/hierarchy.ts';
 import { SESSION_KEY_HEADER, sessionKeyIn } from '../../model/session-key.ts';
+import { SHELL_COMMAND } from '../../model/shell-command.ts';
 import { Lifetimes } from '../../system/lifetimes.ts';
 import { isDisabled } from './accounts.ts';
 import { delayFailure, tooManyAttempts } from './attempt-limiter.ts';
@@ -221,7 +222,7 @@ export class WindowSessions {
     if (endsAtMs !== undefined && endsAtMs > this.#steadyMs()) return this.#signIn.view.root.owner;
     throw new PlatformError(
       401,
-      'this code has already been used or has expired. To get a new address, run `terrarium ui`.',
+      `this code has already been used or has expired. To get a new address, run \`${SHELL_COMMAND} ui\`.`,
     );
   }
 }

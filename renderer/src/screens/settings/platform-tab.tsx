@@ -1,3 +1,4 @@
+import { SHELL_COMMAND } from '../../../../server/model/shell-command.ts';
 import { useMissing } from '../../api/permissions.tsx';
 import { storageProblem, usePlatformStatus } from '../../api/platform-status.ts';
 import { useRead } from '../../api/read.ts';
@@ -9,7 +10,7 @@ import { AmountsTable } from './amounts-table.tsx';
 import { ConfigurationTable } from './configuration-table.tsx';
 import { SettingsGroup } from './settings-group.tsx';
 
-const CONFIG_COMMAND = 'terrarium config';
+const CONFIG_COMMAND = `${SHELL_COMMAND} config`;
 
 /** Addresses in their order; others follow, by their own names. */
 const ADDRESSES: Readonly<Record<string, string>> = {

@@ -1,0 +1,2 @@
+/** The command as every reader of a message can type it: the npm package named `terrarium` is unrelated, and only the image has it on its PATH. */
+export const SHELL_COMMAND = 'npx terrarium-emulator';
