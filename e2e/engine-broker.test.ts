@@ -24,6 +24,9 @@ beforeAll(async () => {
     engine: { socketPath },
     mark: `broker-${process.pid}`,
     network: 'none',
+    project: 'group/project',
+    registries: ['127.0.0.1:4703'],
+    imageIds: new Map(),
   });
 });
 afterAll(async () => {
@@ -42,7 +45,7 @@ async function call(method: string, path: string, body?: object) {
       .on('error', reject)
       .end(sent);
   });
-  return { status, body: answer === '' ? undefined : JSON.parse(answer) };
+  return { status, body: answer.startsWith('{') || answer.startsWith('[') ? JSON.parse(answer) : answer };
 }
 
 it('a job sees and changes only containers of its own run', async () => {
@@ -71,4 +74,68 @@ it.each([
   const { status, body } = await call('POST', '/containers/create', { Image: await testImage(), HostConfig });
   if (status === 201) await docker.getContainer(body.Id).remove();
   expect([status, body.message]).toEqual([403, expect.stringContaining(Object.keys(HostConfig)[0] ?? '')]);
+});
+
+it('the body of a request that needs none does not reach the engine', async () => {
+  const { body: own } = await call('POST', '/containers/create', { Image: await testImage(), Cmd: ['sleep', '60'] });
+  try {
+    const attack = { Binds: ['/:/host'], NetworkMode: 'host', PidMode: 'host' };
+    for (const version of ['', '/v1.12', '/v1.23', '/v1.41'])
+      await call('POST', `${version}/containers/${own.Id}/start`, attack);
+    const { HostConfig, Mounts, State } = await docker.getContainer(own.Id).inspect();
+    expect([HostConfig.Binds, HostConfig.NetworkMode, HostConfig.PidMode, Mounts]).toEqual([null, 'none', '', []]);
+    expect(State.Running).toBe(true);
+  } finally {
+    await docker.getContainer(own.Id).remove({ force: true });
+  }
+});
+
+it('a container of a job has the masked and read-only paths of the engine', async () => {
+  const Image = await testImage();
+  for (const HostConfig of [
+    { MaskedPaths: [], ReadonlyPaths: [] },
+    { MaskedPaths: [] },
+    { ReadonlyPaths: [] },
+    { readonlypaths: [] },
+  ]) {
+    const { status, body } = await call('POST', '/containers/create', { Image, HostConfig });
+    const created = status === 201 ? await docker.getContainer(body.Id).inspect() : undefined;
+    await docker
+      .getContainer(body.Id ?? 'none')
+      .remove()
+      .catch(() => undefined);
+    expect(created?.HostConfig.ReadonlyPaths ?? ['/proc/sys']).toContain('/proc/sys');
+    expect(created?.HostConfig.MaskedPaths ?? ['/proc/kcore']).toContain('/proc/kcore');
+  }
+});
+
+it('a job neither removes, replaces nor saves an image that its run did not make', async () => {
+  const name = `terrarium-test/broker-${process.pid}`;
+  const { Id } = await docker.getImage(await testImage()).inspect();
+  await docker.getImage(Id).tag({ repo: name, tag: '1' });
+  const idNow = () =>
+    docker
+      .getImage(`${name}:1`)
+      .inspect()
+      .then(
+        (image) => image.Id,
+        () => undefined,
+      );
+  try {
+    await call('POST', `/images/create?fromImage=${name}&tag=1`);
+    expect((await call('DELETE', `/images/${name}:1`)).status).toBe(200);
+    expect(await idNow()).toBe(Id);
+    expect(
+      (await call('POST', `/images/${await testImage('terrarium-test/no-shell:1', docker, [])}/tag?repo=${name}&tag=1`))
+        .status,
+    ).toBe(403);
+    expect(await idNow()).toBe(Id);
+    expect((await call('GET', `/images/${name}:1/get`)).status).toBe(403);
+    expect((await call('POST', '/build/prune?all=1')).status).toBe(403);
+  } finally {
+    await docker
+      .getImage(`${name}:1`)
+      .remove()
+      .catch(() => undefined);
+  }
 });

@@ -51,11 +51,17 @@ export function passOn(
   else req.pipe(outgoing);
 }
 
+interface UpgradeOptions {
+  body?: Buffer;
+  /** In place of passing on everything in both directions. */
+  join?(socket: Duplex, engine: Duplex): void;
+}
+
 /** Passes on a request that turns its connection into another protocol; a body before that is part of it. */
 export function passOnUpgrade(
   { socket, head }: { socket: Duplex; head: Buffer },
   options: RequestOptions,
-  body = Buffer.alloc(0),
+  { body, join = joinBoth }: UpgradeOptions = {},
 ): void {
   const outgoing = request(options);
   socket.on('error', () => outgoing.destroy());
@@ -67,12 +73,16 @@ export function passOnUpgrade(
   });
   outgoing.once('upgrade', (answer, other, rest) => {
     socket.write(headOf(answer, {}));
-    socket.write(rest);
-    other.write(head);
-    pipeline(socket, other, () => undefined);
-    pipeline(other, socket, () => undefined);
+    if (rest.length > 0) other.unshift(rest);
+    if (head.length > 0) socket.unshift(head);
+    join(socket, other);
   });
   outgoing.end(body);
+}
+
+function joinBoth(socket: Duplex, engine: Duplex): void {
+  pipeline(socket, engine, () => undefined);
+  pipeline(engine, socket, () => undefined);
 }
 
 function headOf({ statusCode, statusMessage, headers }: IncomingMessage, more: Record<string, string>): string {
