@@ -84,7 +84,7 @@ describe('a job in an image', () => {
   image: ${IMAGE}
   script:
     - echo "api $CI_API_V4_URL page $CI_PROJECT_URL"
-    - 'wget -qO- --header "JOB-TOKEN: $CI_JOB_TOKEN" "$CI_API_V4_URL/projects/$CI_PROJECT_ID"'
+    - 'wget -qO- --header "JOB-TOKEN: $CI_JOB_TOKEN" "$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests"'
     - echo waiting
     - while [ ! -e /tmp/go ]; do sleep 1; done
 `,
