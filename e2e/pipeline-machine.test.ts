@@ -104,7 +104,7 @@ it('a job of an engine in a virtual machine gets its files, waits for its servic
     expect(out).toMatch(/> served$/m);
     // In the output for users, the address is unchanged.
     expect(out).toMatch(/ page http:\/\/(?:127\.0\.0\.1|localhost):/);
-    expect(out).toContain('"path_with_namespace":"fern-moss/shop"');
+    expect(out).toContain('"full":"fern-moss/shop!1"');
   } finally {
     network.close();
   }
