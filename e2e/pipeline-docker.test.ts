@@ -95,8 +95,6 @@ it('a definition with docker:dind builds, pushes and runs an image, and sees and
     - if docker tag terrarium-test/busybox:1 own:1; then exit 21; fi
     - if docker build -t terrarium-test/busybox:1 .; then exit 22; fi
     - if docker save terrarium-test/busybox:1 >saved.tar; then exit 23; fi
-    - if docker builder prune --force; then exit 24; fi
-    - if docker image prune --force; then exit 25; fi
     - docker rmi app:test "$IMAGE"
 `,
   });

@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { callBuildKit, field } from '../../testing/buildkit-client.ts';
 import { openDockerBroker } from './docker-broker.ts';
 
 const MARK = 'this-run';
@@ -63,6 +65,8 @@ let folder: string;
 let engine: Server;
 let broker: Awaited<ReturnType<typeof openDockerBroker>>;
 const received: Received[] = [];
+/** Calls of BuildKit that reached the engine, with their messages. */
+const solved: { path: string; message: string }[] = [];
 
 /** The responses of the engine to what the broker itself reads. */
 function described(path: string): object | undefined {
@@ -87,6 +91,16 @@ beforeAll(async () => {
       res.writeHead(answer ? 200 : 404, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer ?? {}));
     });
   }).listen(join(folder, 'engine'));
+  const buildKit = createHttp2Server().on('stream', (stream, headers) => {
+    void text(stream).then((message) => {
+      solved.push({ path: String(headers[':path']), message });
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '0' }, { endStream: true });
+    });
+  });
+  engine.on('upgrade', (_req, socket) => {
+    socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
+    buildKit.emit('connection', socket);
+  });
   await once(engine, 'listening');
   broker = await openDockerBroker({
     path: join(folder, 'socket'),
@@ -100,6 +114,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   received.length = 0;
+  solved.length = 0;
 });
 afterAll(async () => {
   broker.close();
@@ -248,4 +263,31 @@ it('a base image that a job removes stays, and the job goes on', async () => {
   expect(received.filter(({ call }) => !call.startsWith('GET '))).toEqual([]);
   await send('DELETE /images/made:1');
   expect(received.at(-1)?.call).toBe('DELETE /v1.41/images/made:1');
+});
+
+it('a build with BuildKit gets no privileges, no name of an image of others, and no caches of others', async () => {
+  const call = (path: string, ...fields: Buffer[]) => callBuildKit(join(folder, 'socket'), path, Buffer.concat(fields));
+  const control = '/moby.buildkit.v1.Control';
+  const named = (name: string) => Buffer.concat([field(1, 'name'), field(2, name)]);
+  for (const name of ['Prune', 'DiskUsage', 'ListenBuildHistory', 'UpdateBuildHistory'])
+    expect(await call(`${control}/${name}`), name).toMatchObject({ status: '7' });
+  for (const name of ['NewContainer', 'ExecProcess'])
+    expect(await call(`/moby.buildkit.v1.frontend.LLBBridge/${name}`), name).toMatchObject({ status: '7' });
+  for (const refused of [
+    field(9, 'network.host'),
+    field(9, 'security.insecure'),
+    field(4, named('base:1')),
+    field(4, named('docker.io/library/base:1')),
+    field(4, Buffer.concat([named('new:1'), named('base:1')])),
+    field(4, named('new:1,base:1')),
+    field(13, Buffer.concat([field(1, 'image'), field(2, named('base:1'))])),
+    field(4, named('*')),
+    Buffer.from([0x25, 0, 0, 0, 0]),
+  ])
+    expect(await call(`${control}/Solve`, field(1, 'ref'), refused)).toMatchObject({ status: '7' });
+  expect(solved).toEqual([]);
+  for (const name of ['new:1', 'made:1'])
+    expect(await call(`${control}/Solve`, field(4, named(name)))).toMatchObject({ status: '0' });
+  expect(solved).toHaveLength(2);
+  for (const { message } of solved) expect(message).toContain('label:terrarium.project');
 });
