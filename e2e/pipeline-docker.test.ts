@@ -88,13 +88,14 @@ it('a definition with docker:dind builds, pushes and runs an image, and sees and
     - docker cp web:/etc/passwd copied && cat copied
     - docker logs web && docker inspect --format '{{.State.Running}}' web
     - docker stop --time 0 web && docker rm web
-    - docker tag "$IMAGE" app:test && docker build --quiet -t app:test . && docker save app:test >saved.tar && test -s saved.tar
+    - docker tag "$IMAGE" app:test && docker build --quiet -t app:test . && docker save app:test >saved-app.tar && test -s saved-app.tar
     - docker rmi terrarium-test/busybox:1
     - docker pull terrarium-test/busybox:1
     - if docker tag "$IMAGE" terrarium-test/busybox:1; then exit 20; fi
     - if docker tag terrarium-test/busybox:1 own:1; then exit 21; fi
     - if docker build -t terrarium-test/busybox:1 .; then exit 22; fi
     - if docker save terrarium-test/busybox:1 >saved.tar; then exit 23; fi
+    - docker rmi app:test && docker load --input saved-app.tar && docker run --rm app:test
     - docker rmi app:test "$IMAGE"
 `,
   });

@@ -7,13 +7,14 @@ import {
   type RequestOptions,
   type ServerResponse,
 } from 'node:http';
-import { type Duplex, finished } from 'node:stream';
+import { type Duplex, finished, type Readable, type Writable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { z } from 'zod';
 import { jsonIn } from '../../model/json.ts';
 import { joinBuildKit } from './buildkit-calls.ts';
 import { ENGINE_LABEL } from './engine-command.ts';
 import { type EngineRequest, findEngineRequest, newContainer, Refusal, rebuild } from './engine-requests.ts';
+import { copyArchive } from './image-archive.ts';
 import { fullName, MadeImages, type MadeImagesOptions, PROJECT_LABEL } from './made-images.ts';
 import { askEngine, NO_TIME_LIMITS, passOn, passOnUpgrade } from './pass-on.ts';
 
@@ -52,14 +53,14 @@ export async function openDockerBroker(options: BrokerOptions): Promise<{ close(
       const isUnread = failure instanceof SyntaxError || failure instanceof URIError;
       return answer(isUnread ? 400 : 502, `the job's request could not be passed on: ${failure.message}`);
     });
-  const onward = (req: IncomingMessage, { path, body, isArchive }: Allowed): RequestOptions => {
+  const onward = (req: IncomingMessage, { path, body, isArchive, copy }: Allowed): RequestOptions => {
     const headers: OutgoingHttpHeaders = Object.fromEntries(
       Object.entries(req.headers).filter(([name]) => HEADER.test(name)),
     );
     // Of a form, the engine would read more members of the query.
     if (isArchive) headers['content-type'] = 'application/x-tar';
     else if (body.length > 0) headers['content-type'] = 'application/json';
-    if (isArchive && req.headers['content-length'] !== undefined)
+    if (isArchive && !copy && req.headers['content-length'] !== undefined)
       headers['content-length'] = req.headers['content-length'];
     if (!isArchive) headers['content-length'] = String(body.length);
     return { ...options.engine, method: req.method, path, headers, agent: false };
@@ -70,7 +71,7 @@ export async function openDockerBroker(options: BrokerOptions): Promise<{ close(
         if ('status' in result) return respond(req, res, result);
         if (result.isProtocol) return respond(req, res, answer(400, `'${req.url}' needs an upgraded connection`));
         if (!result.isArchive) req.resume();
-        passOn(req, res, onward(req, result), result.isArchive ? {} : { body: result.body });
+        passOn(req, res, onward(req, result), result.isArchive ? { copy: result.copy } : { body: result.body });
         result.onSent?.(new Promise((resolve) => void finished(res, () => resolve())));
       })
       // Such as headers that Node.js does not send.
@@ -119,6 +120,8 @@ interface Allowed {
   isProtocol: boolean;
   /** Called when it has been sent, with its end. */
   onSent?: (ended: Promise<void>) => void;
+  /** Copies an archive that is not passed on as it is. */
+  copy?: (source: Readable, target: Writable) => Promise<void>;
 }
 
 /** A response that does not come from the engine. */
@@ -161,6 +164,12 @@ async function firstBytes(socket: Duplex, head: Buffer, length: number): Promise
   return { body: received.subarray(0, length), rest: received.subarray(length) };
 }
 
+/** A request that is allowed, before it is written for the engine. */
+interface Checked extends Pick<Allowed, 'onSent' | 'copy'> {
+  path: string;
+  value?: unknown;
+}
+
 type Row = NonNullable<ReturnType<typeof findEngineRequest>>;
 
 /** Checks the requests of a job to the engine. */
@@ -186,7 +195,7 @@ class JobCalls {
     const allowed = await this.#allow(row, query, body);
     if ('status' in allowed) return allowed;
     const search = query.size > 0 ? `?${query}` : '';
-    const { path, value, onSent } = allowed;
+    const { path, value, onSent, copy } = allowed;
     return {
       path: `/v${await this.#apiVersion()}${path}${search}`,
       body: Buffer.from(value === undefined ? '' : JSON.stringify(value)),
@@ -195,6 +204,7 @@ class JobCalls {
       isBuildKit: row.call === 'POST /grpc',
       isProtocol: row.call === 'POST /grpc' || row.call === 'POST /session',
       ...(onSent && { onSent }),
+      ...(copy && { copy }),
     };
   }
 
@@ -214,11 +224,7 @@ class JobCalls {
   }
 
   /** Checks a request against what the run has made; changes its query. */
-  async #allow(
-    row: Row,
-    query: URLSearchParams,
-    body: () => Promise<unknown>,
-  ): Promise<{ path: string; value?: unknown; onSent?: Allowed['onSent'] } | OwnResponse> {
+  async #allow(row: Row, query: URLSearchParams, body: () => Promise<unknown>): Promise<Checked | OwnResponse> {
     const { call, name, subject } = row;
     const path = call.replace(/^\w+ /, '');
     const withName = (reference: string) => path.replace(/\{\w+\}/, reference);
@@ -233,8 +239,7 @@ class JobCalls {
     if (call === 'GET /containers/json' || call === 'GET /networks') this.#filterByRun(query);
     if (call === 'GET /images/get') for (const image of query.getAll('names')) await this.#requireMade(image);
     if (call === 'POST /build') await this.#prepareBuild(query);
-    if (call === 'POST /images/load')
-      return answer(403, 'jobs cannot load images, which could replace others. Push and pull them instead.');
+    if (call === 'POST /images/load') return this.#loadImages(path);
     if (call === 'POST /images/create') return this.#createImage(path, query);
     const value = await this.#body(row, body);
     return {
@@ -305,7 +310,7 @@ class JobCalls {
     sent: string,
     query: URLSearchParams,
     withName: (reference: string) => string,
-  ): Promise<{ path: string; onSent?: Allowed['onSent'] }> {
+  ): Promise<Checked> {
     if (call.endsWith('/push')) {
       // The engine takes name and tag apart, and pushes all tags of the repository without one.
       const name = await this.#requireMade(withTag(sent, query.get('tag') ?? ''));
@@ -340,10 +345,7 @@ class JobCalls {
   }
 
   /** Pulls or imports an image whose name is new or the project's own. */
-  async #createImage(
-    path: string,
-    query: URLSearchParams,
-  ): Promise<{ path: string; onSent?: Allowed['onSent'] } | OwnResponse> {
+  async #createImage(path: string, query: URLSearchParams): Promise<Checked | OwnResponse> {
     const [from, tag] = [query.get('fromImage') ?? '', query.get('tag') ?? ''];
     if (from === '') {
       const repository = query.get('repo') ?? '';
@@ -367,6 +369,24 @@ class JobCalls {
         (RepoDigests ?? []).some((digest) => digest.startsWith(`${repository}@`)),
       );
     return { path, onSent };
+  }
+
+  /** Loads images whose names are new or the project's own. */
+  #loadImages(path: string): Checked {
+    const claimed = new Set<string>();
+    const copy = (source: Readable, target: Writable) =>
+      copyArchive(source, target, async (name) => {
+        // Two files of the archive can have it; its end is awaited from then on.
+        if (claimed.has(name)) return;
+        await this.images.requireClaim(name);
+        claimed.add(name);
+        this.images.note(name, ended, () => true);
+      });
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    return { path, copy, onSent: (sent) => void sent.then(end) };
   }
 
   #containerOfRun(sent: z.infer<typeof newContainer>): object {
