@@ -7,7 +7,7 @@ export const field = (number: number, data: string | Buffer) =>
   Buffer.concat([Buffer.from([(number << 3) | 2, Buffer.byteLength(data)]), Buffer.from(data)]);
 
 /** Calls BuildKit as a client of Docker does; resolves to the status of gRPC and its message. */
-export async function callBuildKit(socketPath: string, path: string, message = Buffer.alloc(0)) {
+export async function callBuildKit(socketPath: string, path: string, message: Buffer = Buffer.alloc(0)) {
   const headers = { Connection: 'Upgrade', Upgrade: 'h2c' };
   const upgrade = request({ socketPath, method: 'POST', path: '/grpc', headers, agent: false });
   upgrade.end();

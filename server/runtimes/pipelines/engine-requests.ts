@@ -194,7 +194,7 @@ const terminalSize = { h: NUMBER, w: NUMBER };
  * The requests to the engine that a job may make, by method and path. `container`, `exec` and `madeImage` are made by the run; `image` is any
  * of the machine.
  */
-export const ENGINE_REQUESTS: Readonly<Record<string, EngineRequest>> = {
+const ENGINE_REQUESTS: Readonly<Record<string, EngineRequest>> = {
   'GET /_ping': {},
   'HEAD /_ping': {},
   'GET /version': {},
@@ -262,7 +262,7 @@ export const ENGINE_REQUESTS: Readonly<Record<string, EngineRequest>> = {
   'POST /exec/{exec}/resize': { query: terminalSize },
 };
 
-export type Subject = 'container' | 'exec' | 'image' | 'madeImage';
+type Subject = 'container' | 'exec' | 'image' | 'madeImage';
 
 const PARAMETER = /\{(\w+)\}/;
 const PATTERNS = Object.entries(ENGINE_REQUESTS).map(([call, request]) => {

@@ -48,7 +48,7 @@ const END_GRACE_MS = 2_000;
 const INHERITED =
   /^(?:PATH|PATHEXT|HOME|USER|USERNAME|LOGNAME|USERPROFILE|SHELL|COMSPEC|SYSTEMROOT|WINDIR|PROGRAM\w+(?:\(X86\))?|APPDATA|LOCALAPPDATA|LANG|LANGUAGE|LC_\w+|TZ|TERM|TMPDIR|TEMP|TMP|XDG_RUNTIME_DIR|DOCKER_(?:HOST|CONTEXT|CONFIG|CERT_PATH|TLS_VERIFY|API_VERSION|BUILDKIT)|CONTAINER_HOST|(?:HTTP|HTTPS|FTP|ALL|NO)_PROXY|SSL_CERT_(?:FILE|DIR)|NODE_EXTRA_CA_CERTS)$/i;
 
-/** Reads user and password from a variable of the job, by built-in commands of the shell only, whose arguments nobody sees. */
+/** Reads user and password from a variable of the job, by built-in commands of the shell only, which are in no list of processes. */
 const GIT_HELPER = `!f() {
   rest=\${CI_REPOSITORY_URL#*://} && pair=\${rest%%@*}
   test "$1" != get || printf 'username=%s\\npassword=%s\\n' "\${pair%%:*}" "\${pair#*:}"
