@@ -38,6 +38,8 @@ const ATTRIBUTES_OF_EXPORTER = 2;
 const OPTIONS_OF_FRONTEND = 3;
 const LENGTH_DELIMITED = 2;
 const PREFIX_BYTES = 5;
+const MAX_LENGTH = 2n ** 31n - 1n;
+const MAX_VALUE = 2n ** 64n - 1n;
 
 /** Joins the connection of a client of BuildKit with that of the engine, for the calls that a build needs. */
 export function joinBuildKit(socket: Duplex, engine: Duplex, images: MadeImages, project: string): void {
@@ -143,22 +145,22 @@ function namesIn(message: Buffer): string[] {
 /** The fields of a message of Protocol Buffers. */
 function* fieldsOf(message: Buffer): Generator<{ number: number; data: Buffer }> {
   let offset = 0;
-  const readNumber = () => {
+  const readNumber = (max: bigint) => {
     let value = 0n;
     for (let shift = 0n; shift < 70n; shift += 7n) {
       const byte = message[offset];
       if (byte === undefined) break;
       offset += 1;
       value |= BigInt(byte & 0x7f) << shift;
-      if (byte < 0x80) return Number(value);
+      if (byte < 0x80 && value <= max) return Number(value);
     }
     throw new Refusal(403, 'the build cannot be read');
   };
   while (offset < message.length) {
-    const key = readNumber();
+    const key = readNumber(MAX_LENGTH);
     const [number, type] = [key >>> 3, key & 7];
     if (type !== LENGTH_DELIMITED && type !== 0) throw new Refusal(403, 'the build cannot be read');
-    const length = readNumber();
+    const length = readNumber(type === LENGTH_DELIMITED ? MAX_LENGTH : MAX_VALUE);
     const end = type === LENGTH_DELIMITED ? offset + length : offset;
     if (end > message.length) throw new Refusal(403, 'the build cannot be read');
     yield { number, data: message.subarray(offset, end) };

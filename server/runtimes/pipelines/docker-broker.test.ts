@@ -174,6 +174,7 @@ it('of all paths of the API, in every version, only those of the table reach the
     'POST /containers/own/wait',
     'POST /exec/e1/resize',
     'POST /images/create?changes=LABEL+terrarium.project=g/p',
+    'POST /images/load',
     'POST /images/made/push?tag=1',
     'PUT /containers/own/archive',
   ]);
@@ -202,6 +203,22 @@ it('a query member that is not in the table is refused', async () => {
     expect([call, status]).toEqual([call, 403]);
   }
   expect(received.filter(({ call }) => !call.startsWith('GET '))).toEqual([]);
+});
+
+it('names of images reach the engine whole, so that it cannot take them for others', async () => {
+  for (const call of [
+    'POST /images/create?fromImage=new:2&tag=1',
+    'POST /images/create?fromImage=new&tag=1:2',
+    'POST /images/made:1/tag?repo=base:1&tag=2',
+  ])
+    expect([call, (await send(call)).status]).toEqual([call, 400]);
+  expect(received.filter(({ call }) => call.startsWith('POST '))).toEqual([]);
+  await send('POST /images/create?fromImage=new');
+  const pulls = received.filter(({ call }) => call.startsWith('POST ')).map(({ call }) => call);
+  expect(pulls).toEqual(['POST /v1.41/images/create?fromImage=new&tag=latest']);
+  // Without a tag, the engine would save all images of the repository.
+  await send('GET /images/get?names=docker.io/library/made:1');
+  expect(received.map(({ call }) => call)).toContain('GET /v1.41/images/get?names=made%3A1');
 });
 
 it('a body that is a form cannot change the query of a build', async () => {
@@ -283,6 +300,8 @@ it('a build with BuildKit gets no privileges, no name of an image of others, and
     field(13, Buffer.concat([field(1, 'image'), field(2, named('base:1'))])),
     field(4, named('*')),
     Buffer.from([0x25, 0, 0, 0, 0]),
+    // Numbers of fields that some readers shorten.
+    Buffer.from([0xca, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01, 0]),
   ])
     expect(await call(`${control}/Solve`, field(1, 'ref'), refused)).toMatchObject({ status: '7' });
   expect(solved).toEqual([]);

@@ -15,7 +15,7 @@ import { joinBuildKit } from './buildkit-calls.ts';
 import { ENGINE_LABEL } from './engine-command.ts';
 import { type EngineRequest, findEngineRequest, newContainer, Refusal, rebuild } from './engine-requests.ts';
 import { copyArchive } from './image-archive.ts';
-import { fullName, MadeImages, type MadeImagesOptions, PROJECT_LABEL } from './made-images.ts';
+import { MadeImages, type MadeImagesOptions, PROJECT_LABEL, partsOf } from './made-images.ts';
 import { askEngine, NO_TIME_LIMITS, passOn, passOnUpgrade } from './pass-on.ts';
 
 /** The version of the engine's API that the broker speaks, if the engine does. */
@@ -237,7 +237,7 @@ class JobCalls {
     if (subject === 'madeImage') return this.#allowForMadeImage(call, name, query, withName);
     if (subject === 'image') return { path: withName(name) };
     if (call === 'GET /containers/json' || call === 'GET /networks') this.#filterByRun(query);
-    if (call === 'GET /images/get') for (const image of query.getAll('names')) await this.#requireMade(image);
+    if (call === 'GET /images/get') await this.#requireAllMade(query);
     if (call === 'POST /build') await this.#prepareBuild(query);
     if (call === 'POST /images/load') return this.#loadImages(path);
     if (call === 'POST /images/create') return this.#createImage(path, query);
@@ -305,6 +305,13 @@ class JobCalls {
     return found.name;
   }
 
+  /** Names each image with its tag: without one, the engine saves all images of the repository. */
+  async #requireAllMade(query: URLSearchParams): Promise<void> {
+    const sent = query.getAll('names');
+    query.delete('names');
+    for (const name of sent) query.append('names', await this.#requireMade(name));
+  }
+
   async #allowForMadeImage(
     call: string,
     sent: string,
@@ -354,19 +361,19 @@ class JobCalls {
       return { path };
     }
     query.delete('fromSrc');
-    const name = fullName(withTag(from, tag));
+    const { name, ...parts } = partsOf(withTag(from, tag));
     const before = await this.images.find(name);
     if (before.image && !this.images.isMade(before))
       return {
         status: 200,
         text: `${JSON.stringify({ status: `Status: The image of this machine is used: ${name}` })}\n`,
       };
-    // Without a tag, the engine pulls all of them.
-    if (tag === '' && !/:[^/]+$/.test(from)) query.set('tag', 'latest');
-    const repository = name.replace(/(?:@.+|:[^/]+)$/, '');
+    // Without a tag, the engine would pull all of them.
+    query.set('fromImage', parts.repository);
+    query.set('tag', parts.tag);
     const onSent = (ended: Promise<void>) =>
       this.images.note(name, ended, ({ RepoDigests }) =>
-        (RepoDigests ?? []).some((digest) => digest.startsWith(`${repository}@`)),
+        (RepoDigests ?? []).some((digest) => digest.startsWith(`${parts.repository}@`)),
       );
     return { path, onSent };
   }

@@ -1,11 +1,11 @@
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import { extract, type Headers, pack } from 'tar-stream';
+import { extract, type Header, pack } from 'tar-stream';
 import { expect, it } from 'vitest';
 import { copyArchive } from './image-archive.ts';
 
-type File = [name: string, content: string, header?: Partial<Headers>];
+type File = [name: string, content: string, header?: Partial<Header>];
 
 const manifestOf = (...tags: string[]) =>
   JSON.stringify([{ Config: 'c.json', RepoTags: tags, Layers: ['l/layer.tar'] }]);

@@ -3,10 +3,12 @@ import type { Readable, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { type Entry, extract, type Pack, pack } from 'tar-stream';
+import { extract, type Header, type Pack, pack } from 'tar-stream';
 import { z } from 'zod';
 import { jsonIn } from '../../model/json.ts';
 import { Refusal } from './engine-requests.ts';
+
+type Entry = Readable & { header: Header };
 
 const MAX_NAMING_BYTES = 1_000_000;
 const NAME_ANNOTATION = 'io.containerd.image.name';

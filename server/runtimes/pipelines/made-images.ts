@@ -108,8 +108,16 @@ export class MadeImages {
   }
 }
 
+/** Takes the name of an image apart; the tag can be a digest. Throws a refusal of what is no name. */
+export function partsOf(sent: string): { name: string; repository: string; tag: string } {
+  const name = fullName(sent);
+  const [, repository = '', digest, tag = ''] = /^(.+?)(?:@(sha256:[\da-f]{64})|:([\w.-]+))$/.exec(name) ?? [];
+  if (!IMAGE_NAME.test(`${repository}:tag`)) throw new Refusal(400, `'${sent}' is no name of an image`);
+  return { name, repository, tag: digest ?? tag };
+}
+
 /** The shortest form of a name of Docker's own registry, with its tag, as the engine lists it. */
-export function fullName(name: string): string {
+function fullName(name: string): string {
   const short = name.replace(/^(?:index\.)?docker\.io\//, '').replace(/^library\//, '');
   return /:[^/]+$|@/.test(short) ? short : `${short}:latest`;
 }
