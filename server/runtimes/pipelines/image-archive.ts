@@ -3,12 +3,12 @@ import type { Readable, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { extract, type Header, type Pack, pack } from 'tar-stream';
+import { type Extract, extract, type Pack, pack } from 'tar-stream';
 import { z } from 'zod';
 import { jsonIn } from '../../model/json.ts';
 import { Refusal } from './engine-requests.ts';
 
-type Entry = Readable & { header: Header };
+type Entry = Extract extends AsyncIterable<infer Source> ? Source : never;
 
 const MAX_NAMING_BYTES = 1_000_000;
 const NAME_ANNOTATION = 'io.containerd.image.name';
