@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import type Docker from 'dockerode';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDockerBroker } from '../server/runtimes/pipelines/docker-broker.ts';
+import { callBuildKit, field } from '../server/testing/buildkit-client.ts';
 import { requireEngine, testImage } from '../server/testing/engine.ts';
 
 let docker: Docker;
@@ -24,6 +25,9 @@ beforeAll(async () => {
     engine: { socketPath },
     mark: `broker-${process.pid}`,
     network: 'none',
+    project: 'group/project',
+    registries: ['127.0.0.1:4703'],
+    imageIds: new Map(),
   });
 });
 afterAll(async () => {
@@ -42,7 +46,7 @@ async function call(method: string, path: string, body?: object) {
       .on('error', reject)
       .end(sent);
   });
-  return { status, body: answer === '' ? undefined : JSON.parse(answer) };
+  return { status, body: answer.startsWith('{') || answer.startsWith('[') ? JSON.parse(answer) : answer };
 }
 
 it('a job sees and changes only containers of its own run', async () => {
@@ -71,4 +75,76 @@ it.each([
   const { status, body } = await call('POST', '/containers/create', { Image: await testImage(), HostConfig });
   if (status === 201) await docker.getContainer(body.Id).remove();
   expect([status, body.message]).toEqual([403, expect.stringContaining(Object.keys(HostConfig)[0] ?? '')]);
+});
+
+it('the body of a request that needs none does not reach the engine', async () => {
+  const { body: own } = await call('POST', '/containers/create', { Image: await testImage(), Cmd: ['sleep', '60'] });
+  try {
+    const attack = { Binds: ['/:/host'], NetworkMode: 'host', PidMode: 'host' };
+    for (const version of ['', '/v1.12', '/v1.23', '/v1.41'])
+      await call('POST', `${version}/containers/${own.Id}/start`, attack);
+    const { HostConfig, Mounts, State } = await docker.getContainer(own.Id).inspect();
+    expect([HostConfig.Binds, HostConfig.NetworkMode, HostConfig.PidMode, Mounts]).toEqual([null, 'none', '', []]);
+    expect(State.Running).toBe(true);
+  } finally {
+    await docker.getContainer(own.Id).remove({ force: true });
+  }
+});
+
+it('a container of a job has the masked and read-only paths of the engine', async () => {
+  const Image = await testImage();
+  for (const HostConfig of [
+    { MaskedPaths: [], ReadonlyPaths: [] },
+    { MaskedPaths: [] },
+    { ReadonlyPaths: [] },
+    { readonlypaths: [] },
+  ]) {
+    const { status, body } = await call('POST', '/containers/create', { Image, HostConfig });
+    const created = status === 201 ? await docker.getContainer(body.Id).inspect() : undefined;
+    await docker
+      .getContainer(body.Id ?? 'none')
+      .remove()
+      .catch(() => undefined);
+    expect(created?.HostConfig.ReadonlyPaths ?? ['/proc/sys']).toContain('/proc/sys');
+    expect(created?.HostConfig.MaskedPaths ?? ['/proc/kcore']).toContain('/proc/kcore');
+  }
+});
+
+it('a job neither removes, replaces nor saves an image that its run did not make', async () => {
+  const name = `terrarium-test/broker-${process.pid}`;
+  const { Id } = await docker.getImage(await testImage()).inspect();
+  await docker.getImage(Id).tag({ repo: name, tag: '1' });
+  const idNow = () =>
+    docker
+      .getImage(`${name}:1`)
+      .inspect()
+      .then(
+        (image) => image.Id,
+        () => undefined,
+      );
+  try {
+    await call('POST', `/images/create?fromImage=${name}&tag=1`);
+    expect((await call('DELETE', `/images/${name}:1`)).status).toBe(200);
+    expect(await idNow()).toBe(Id);
+    expect(
+      (await call('POST', `/images/${await testImage('terrarium-test/no-shell:1', docker, [])}/tag?repo=${name}&tag=1`))
+        .status,
+    ).toBe(403);
+    expect(await idNow()).toBe(Id);
+    expect((await call('GET', `/images/${name}:1/get`)).status).toBe(403);
+  } finally {
+    await docker
+      .getImage(`${name}:1`)
+      .remove()
+      .catch(() => undefined);
+  }
+});
+
+it('a build with BuildKit reaches the engine, and the list of all builds of the machine does not', async () => {
+  const call = (name: string, message?: Buffer) =>
+    callBuildKit(join(folder, 'socket'), `/moby.buildkit.v1.Control/${name}`, message);
+  expect(await call('ListWorkers')).toMatchObject({ status: '0' });
+  // BuildKit does not know the frontend.
+  expect((await call('Solve', Buffer.concat([field(1, 'broker'), field(6, 'none.v0')]))).message).toContain('none.v0');
+  expect(await call('DiskUsage')).toMatchObject({ status: '7' });
 });

@@ -83,9 +83,23 @@ it('a definition with docker:dind builds, pushes and runs an image, and sees and
     - if docker run --security-opt seccomp=unconfined "$IMAGE"; then exit 18; fi
     - if docker volume ls; then exit 16; fi
     - if docker container prune --force; then exit 19; fi
-    - docker rmi "$IMAGE"
+    - docker run --detach --name web "$IMAGE" sleep 60
+    - docker exec web echo "executed in a container"
+    - docker cp web:/etc/passwd copied && cat copied
+    - docker logs web && docker inspect --format '{{.State.Running}}' web
+    - docker stop --time 0 web && docker rm web
+    - docker tag "$IMAGE" app:test && docker build --quiet -t app:test . && docker save app:test >saved-app.tar && test -s saved-app.tar
+    - docker rmi terrarium-test/busybox:1
+    - docker pull terrarium-test/busybox:1
+    - if docker tag "$IMAGE" terrarium-test/busybox:1; then exit 20; fi
+    - if docker tag terrarium-test/busybox:1 own:1; then exit 21; fi
+    - if docker build -t terrarium-test/busybox:1 .; then exit 22; fi
+    - if docker save terrarium-test/busybox:1 >saved.tar; then exit 23; fi
+    - docker rmi app:test && docker load --input saved-app.tar && docker run --rm app:test
+    - docker rmi app:test "$IMAGE"
 `,
   });
+  const baseId = await docker('image', 'inspect', '--format', '{{.Id}}', 'terrarium-test/busybox:1');
   const { exitCode, out, err } = await bench.run();
   expect(exitCode, `${out}${err}`).toBe(0);
   expect(out).toMatch(
@@ -104,7 +118,10 @@ it('a definition with docker:dind builds, pushes and runs an image, and sees and
   expect(out).toContain(`this run has no container ${foreign}`);
   expect(out).toContain("jobs cannot use 'GET /volumes'");
   expect(out).toContain("jobs cannot use 'POST /containers/prune'");
+  expect(out).toContain('> executed in a container');
+  expect(out).toContain("this run did not make the image 'terrarium-test/busybox:1'");
   expect(await docker('inspect', '--format', '{{.State.Running}}', foreign)).toBe('true');
+  expect(await docker('image', 'inspect', '--format', '{{.Id}}', 'terrarium-test/busybox:1')).toBe(baseId);
 
   // Containers of the platform can use the pushed image, too.
   const [pushed = ''] = /[\w.:]+\/fern-moss\/app\/web:1/.exec(out) ?? [];

@@ -84,7 +84,7 @@ describe('a job in an image', () => {
   image: ${IMAGE}
   script:
     - echo "api $CI_API_V4_URL page $CI_PROJECT_URL"
-    - 'wget -qO- --header "JOB-TOKEN: $CI_JOB_TOKEN" "$CI_API_V4_URL/projects/$CI_PROJECT_ID"'
+    - 'wget -qO- --header "JOB-TOKEN: $CI_JOB_TOKEN" "$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests"'
     - echo waiting
     - while [ ! -e /tmp/go ]; do sleep 1; done
 `,
@@ -117,7 +117,7 @@ describe('a job in an image', () => {
     await docker('exec', container, 'touch', '/tmp/go');
     const { exitCode, out, err } = await run.ended;
     expect(exitCode, `${out}${err}`).toBe(0);
-    expect(out).toContain('"path_with_namespace":"fern-moss/app"');
+    expect(out).toContain('"full":"fern-moss/app!1"');
     expect(out).toMatch(/> api http:\/\/\d+\.\d+\.\d+\.\d+:\d+\/api\/v4 page http:\/\/(127\.0\.0\.1|localhost):/);
     expect(await listening()).not.toContain(opened);
   });

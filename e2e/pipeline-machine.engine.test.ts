@@ -89,7 +89,7 @@ it('a job of an engine in a virtual machine gets its files, waits for its servic
     - cat "$CA"
     - wget -qO- http://web/
     - echo "api $CI_API_V4_URL page $CI_PROJECT_URL"
-    - 'until wget -qO- --header "JOB-TOKEN: $CI_JOB_TOKEN" "$CI_API_V4_URL/projects/$CI_PROJECT_ID"; do sleep 1; done'
+    - 'until wget -qO- --header "JOB-TOKEN: $CI_JOB_TOKEN" "$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests"; do sleep 1; done'
 `,
   });
   const env = { PATH: await machineCommand(), GCL_JSON_SCHEMA_VALIDATION: 'false' };
@@ -104,7 +104,7 @@ it('a job of an engine in a virtual machine gets its files, waits for its servic
     expect(out).toMatch(/> served$/m);
     // In the output for users, the address is unchanged.
     expect(out).toMatch(/ page http:\/\/(?:127\.0\.0\.1|localhost):/);
-    expect(out).toContain('"path_with_namespace":"fern-moss/shop"');
+    expect(out).toContain('"full":"fern-moss/shop!1"');
   } finally {
     network.close();
   }

@@ -84,7 +84,8 @@ of-merge-requests:
     name: review/$CI_COMMIT_REF_SLUG
     url: http://$CI_ENVIRONMENT_SLUG.example/$VERSION
   script:
-    - 'curl -fsS -H "JOB-TOKEN: $CI_JOB_TOKEN" -d "body=$VERSION of $CI_MERGE_REQUEST_TITLE" "$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests/$CI_MERGE_REQUEST_IID/notes"'
+    - 'curl -fsS -H "JOB-TOKEN: $CI_JOB_TOKEN" "$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests/$CI_MERGE_REQUEST_IID"'
+    - echo "$VERSION of $CI_MERGE_REQUEST_TITLE"
     - echo "branch [$CI_COMMIT_BRANCH] to $CI_MERGE_REQUEST_TARGET_BRANCH_NAME of $CI_COMMIT_REF_NAME for $CI_ENVIRONMENT_NAME"
 
 of-branches:
@@ -153,6 +154,7 @@ describe("a team's own definition", () => {
     expect(out).toContain('> before in /builds/fern-moss/app');
     expect(out).toContain('"source_branch":"feature/a"');
     expect(out).toContain(`> hello app, review, overridden`);
+    expect(out).toContain(`> 1.2.${short} of Turn x into y`);
     expect(out).toContain(`> branch [] to main of feature/a for review/feature-a`);
     expect(out).toMatch(/optional +> image 'no-such\.invalid\/image:1' is not on this machine and cannot be pulled/);
     expect(out).not.toContain('of-branches');
@@ -171,7 +173,7 @@ describe("a team's own definition", () => {
       ({ path_with_namespace: path }: Body) => path === 'fern-moss/app',
     );
     expect(project).toMatchObject({
-      merge_requests: [{ notes: [{ body: `1.2.${short} of Turn x into y` }] }],
+      merge_requests: [{ title: expect.any(String) }],
       environments: [{ name: 'review/feature-a', external_url: expect.stringContaining(`.example/1.2.${short}`) }],
     });
     expect(await leftInEngine(mark)).toBe('');

@@ -5,6 +5,8 @@ import { SYSTEM, type System } from '../system/this-system.ts';
 /** Exit code for what the user can correct: a flag, a port, a folder, a file. */
 export const USER_FAILURE = 2;
 const FAULT = 1;
+/** A cause can be its own cause. */
+const MAX_CAUSES = 5;
 
 /** Errors whose message is meant for the user; by name, since the command line does not import every module that throws them. */
 const USER_ERRORS: readonly string[] = [
@@ -24,9 +26,15 @@ export function describeFailure(failure: unknown, system = SYSTEM) {
     : { text: sentence, exitCode: USER_FAILURE };
 }
 
-/** An internal error with its stack, for a bug report. */
+/** An internal error with its stack and those of its causes, for a bug report. */
 export function describeFault(fault: unknown): string {
-  return `internal error. This is a bug in Terrarium; please report it: ${fault instanceof Error ? fault.stack : String(fault)}`;
+  return `internal error. This is a bug in Terrarium; please report it: ${stacksOf(fault)}`;
+}
+
+function stacksOf(fault: unknown, depth = 1): string {
+  if (!(fault instanceof Error)) return String(fault);
+  const hasCause = fault.cause !== undefined && depth < MAX_CAUSES;
+  return `${fault.stack}${hasCause ? `\ncaused by: ${stacksOf(fault.cause, depth + 1)}` : ''}`;
 }
 
 function userSentence(failure: unknown, system: System): string | undefined {

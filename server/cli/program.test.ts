@@ -265,6 +265,17 @@ describe('a start that fails because of', () => {
     expect(exitCode).toBe(1);
     expect(complaint).toMatch(/please report it: TypeError: x is not a function\n +at /);
   });
+
+  it('an internal error prints the causes of the error, with their stacks', async () => {
+    const cause = new TypeError('Invalid URL', { cause: 'text' });
+    const { complaint } = await failing([], new Error("plugin 'recorder' failed", { cause }));
+    expect(complaint).toMatch(
+      /Error: plugin 'recorder' failed\n +at [\s\S]*\ncaused by: TypeError: Invalid URL\n +at [\s\S]*\ncaused by: text$/,
+    );
+    const endless = new Error('endless');
+    endless.cause = endless;
+    expect((await failing([], endless)).complaint.match(/caused by/g)).toHaveLength(4);
+  });
 });
 
 describe('terrarium config', () => {

@@ -47,7 +47,10 @@ export const pipelineStart = z.strictObject({
   /** Names of the variables that are set, and of those that the definition uses and that are missing. Never values. */
   variables: z.strictObject({ present: z.array(z.string()), missing: z.array(z.string()) }),
   /** The deployment address; requests to it during the run are its deployments. */
-  deployUrl: z.string().max(2_000).optional(),
+  deployUrl: z
+    .url({ protocol: /^https?$/ })
+    .max(2_000)
+    .optional(),
   /** The target environment, which determines the position of the run in the world. */
   targetEnvironmentId: z.guid().optional().catch(undefined),
   startedBy: z.string().max(64).optional(),

@@ -98,6 +98,11 @@ describe("a project's variables", () => {
 });
 
 describe('runs', () => {
+  it('have a deployment address that is a URL', async () => {
+    for (const deployUrl of ['text', '/ci/deploy', 'ftp://localhost/ci/deploy', 'javascript:alert(1)'])
+      expect(await inspect('POST', 'pipelines', { ...START, deployUrl }), deployUrl).toMatchObject(refusal(400));
+  });
+
   it('have their place in the world, and cannot be stopped when a command began them', async () => {
     const environments: Body[] = (await platform.root.get('/demo/environments?expand=true')).body;
     const [here, there] = environments;

@@ -88,15 +88,111 @@ it("a job's token opens its own project while its pipeline runs, and nothing els
   const other = await scm.projects.create({ name: 'other', namespace: 'fern-moss' });
   const as = async (path: string, token: string, method = 'GET') => (await call(method, path, { token })).status;
   const token = jobToken(RUNNING);
-  expect(await as('/projects/101', token)).toBe(200);
+  const path = '/projects/101/merge_requests';
+  expect(await as(path, token)).toBe(200);
   expect(await as('/projects/fern-moss%2Fshop/merge_requests', token)).toBe(200);
-  expect(await as(`/projects/${other.id}`, token)).toBe(404);
-  expect(await as('/projects', token, 'POST')).toBe(403);
-  expect(await as('/projects/101', jobToken(ENDED))).toBe(401);
-  expect(await as('/projects/101', jobToken(RUNNING, 'guessed'))).toBe(401);
-  const byHeader = await fetch(`${scm.url}/api/v4/projects/101`, { headers: { 'JOB-TOKEN': token } });
+  expect(await as(`/projects/${other.id}/merge_requests`, token)).toBe(404);
+  expect(await as(path, jobToken(ENDED))).toBe(401);
+  expect(await as(path, jobToken(RUNNING, 'guessed'))).toBe(401);
+  const byHeader = await fetch(`${scm.url}/api/v4${path}`, { headers: { 'JOB-TOKEN': token } });
   expect(byHeader.status).toBe(200);
-  expect((await fetch(`${scm.url}/api/v4/projects/101?job_token=${token}`)).status).toBe(200);
+  expect((await fetch(`${scm.url}/api/v4${path}?job_token=${token}`)).status).toBe(200);
+});
+
+it("a job's token opens what GitLab's list of job token access names, and refuses everything else", async () => {
+  const project = '/projects/101';
+  const opened = [
+    'GET /repository/branches',
+    'GET /repository/tags',
+    'GET /repository/changelog',
+    'GET /repository/commits/main',
+    'HEAD /repository/commits/main',
+    'GET /repository/commits/main/merge_requests',
+    'GET /repository/files/a%2Fb.txt/raw',
+    'GET /merge_requests',
+    'GET /merge_requests/1',
+    'GET /merge_requests/1/notes',
+    'GET /merge_requests/1/notes/1',
+    'GET /environments',
+    'POST /environments',
+    'DELETE /environments/1',
+    'POST /environments/1/stop',
+    'GET /deployments/1',
+    'POST /deployments',
+    'GET /jobs/1/artifacts',
+    'GET /jobs/1/artifacts/a/b.txt',
+    'GET /jobs/artifacts/main/download',
+    'GET /packages',
+    'GET /releases',
+    'POST /releases',
+    'POST /trigger/pipeline',
+    'PUT /pipelines/1/metadata',
+  ];
+  const refused = [
+    ...['GET', 'PUT', 'DELETE'].map((method) => `${method} `),
+    ...['variables', 'hooks', 'access_tokens'].flatMap((kind) => [
+      `GET /${kind}`,
+      `POST /${kind}`,
+      `DELETE /${kind}/1`,
+    ]),
+    'GET /variables/SECRET',
+    'PUT /variables/SECRET',
+    'GET /members',
+    'GET /members/all',
+    'POST /members',
+    'GET /users',
+    'POST /statuses/main',
+    'GET /repository/commits/main/statuses',
+    'GET /repository/commits',
+    'POST /repository/commits',
+    'POST /repository/branches',
+    'DELETE /repository/branches/main',
+    'GET /repository/branches/main',
+    'POST /repository/tags',
+    'GET /repository/archive',
+    'GET /repository/tree',
+    'GET /repository/files/a.txt',
+    'POST /repository/files/a.txt',
+    'PUT /repository/files/a.txt/raw',
+    'POST /merge_requests',
+    'PUT /merge_requests/1',
+    'PUT /merge_requests/1/merge',
+    'POST /merge_requests/1/notes',
+    'DELETE /merge_requests/1/notes/1',
+    'GET /pipelines',
+    'GET /pipelines/1/variables',
+    'POST /pipeline',
+    'POST /pipelines/1/cancel',
+    'GET /jobs',
+    'GET /jobs/1',
+    'GET /jobs/1/trace',
+    'POST /jobs/1/play',
+    'GET /protected_branches',
+    'GET /Variables',
+    'GET //variables',
+    'GET /environments%2F..%2Fvariables',
+  ];
+  const token = jobToken(RUNNING);
+  const statusOf = async (line: string, base = project) => {
+    const [method = '', path = ''] = line.split(' ');
+    return (await fetch(`${scm.url}/api/v4${base}${path}`, { method, headers: { 'JOB-TOKEN': token } })).status;
+  };
+  for (const line of opened) expect([line, [401, 403].includes(await statusOf(line))]).toEqual([line, false]);
+  for (const line of refused) expect([line, await statusOf(line)]).toEqual([line, 403]);
+  for (const line of [
+    'GET /projects',
+    'POST /projects',
+    'GET /groups',
+    'GET /user',
+    'GET /users',
+    'GET /namespaces',
+    'GET /personal_access_tokens/self',
+  ])
+    expect([line, await statusOf(line, '')]).toEqual([line, 403]);
+  await gitlab.ProjectVariables.create(101, 'SECRET', 'of production', { protected: true });
+  const read = await call('GET', '/projects/101/variables/SECRET', { token });
+  expect(read).toMatchObject({ status: 403, body: { message: expect.stringContaining('CI_JOB_TOKEN') } });
+  await gitlab.ProjectVariables.remove(101, 'SECRET');
 });
 
 describe('projects', () => {
@@ -207,13 +303,21 @@ describe('environments', () => {
 
 describe('commit statuses and variables', () => {
   it('tell how jobs of a commit ended, the latest of each name', async () => {
-    await gitlab.Commits.editStatus(101, 'abc123', 'running', { name: 'build', ref: 'feature/a' });
-    await gitlab.Commits.editStatus(101, 'abc123', 'success', { name: 'build', ref: 'feature/a' });
-    expect(await gitlab.Commits.allStatuses(101, 'abc123')).toMatchObject([{ name: 'build', status: 'success' }]);
-    expect(await call('POST', '/projects/101/statuses/abc123', { body: '{"state":"odd"}' })).toMatchObject({
+    const { id: sha } = await gitlab.Commits.create(101, 'statuses', 'Add a', [
+      { action: 'create', filePath: 'a.txt', content: 'a' },
+    ]);
+    await gitlab.Commits.editStatus(101, sha, 'running', { name: 'build', ref: 'feature/a' });
+    await gitlab.Commits.editStatus(101, sha, 'success', { name: 'build', ref: 'feature/a' });
+    expect(await gitlab.Commits.allStatuses(101, sha)).toMatchObject([{ name: 'build', status: 'success' }]);
+    expect(await call('POST', `/projects/101/statuses/${sha}`, { body: '{"state":"odd"}' })).toMatchObject({
       status: 400,
       body: { error: 'state does not have a valid value' },
     });
+    for (const none of ['abc123', 'f'.repeat(40)])
+      expect(await call('POST', `/projects/101/statuses/${none}`, { body: '{"state":"success"}' })).toMatchObject({
+        status: 404,
+        body: { message: '404 Commit Not Found' },
+      });
   });
 
   it('keep variables of a project', async () => {

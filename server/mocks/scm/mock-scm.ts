@@ -19,6 +19,7 @@ import { RequestTurns } from '../../api/server/request-turns.ts';
 import { cutSlowClients } from '../../api/server/slow-clients.ts';
 import { serveGit } from './git-http.ts';
 import { ImageRegistry, RegistryError } from './image-registry.ts';
+import { isOpenToJobs } from './job-token-access.ts';
 import { jobNumber, jobTokenOf, pipelineNumber } from './pipeline-number.ts';
 import { notFound, ScmError } from './scm-error.ts';
 import { ScmHooks } from './scm-hooks.ts';
@@ -52,7 +53,7 @@ export interface MockScmOptions extends ScmProjectsOptions, Pick<ScmParts, 'pipe
 /**
  * A mock GitLab: the part of the GitLab API v4 that deployment integrations use, at `/api/v4`, Git repositories over HTTP, and pages that
  * show projects and merge requests. Callers send the token as PRIVATE-TOKEN, as Bearer, or as `private_token`. Jobs of a running pipeline send their token as
- * JOB-TOKEN, as `job_token` or in any of these ways; it only grants access to their own project.
+ * JOB-TOKEN, as `job_token` or in any of these ways; it only grants access to what GitLab's list names of their own project.
  */
 export class MockScm {
   readonly #options: MockScmOptions;
@@ -194,11 +195,17 @@ export class MockScm {
     return (req, _res, next) => {
       const caller = this.#callerOf(tokenIn(req) ?? '');
       if (!caller) throw new ScmError(401, { message: '401 Unauthorized' });
-      const { projectId, scopes } = caller;
+      const { projectId, scopes, isJob } = caller;
       if (projectId === undefined) return next();
       const [, named] = /^\/projects\/([^/]+)/.exec(req.path) ?? [];
       if (named !== undefined && this.projects.get(decodeURIComponent(named)).id !== projectId)
         throw notFound('Project');
+      if (isJob) {
+        if (isOpenToJobs(req.method, req.path)) return next();
+        throw new ScmError(403, {
+          message: `403 Forbidden: CI_JOB_TOKEN does not give access to ${req.method} ${req.path}. Use an access token of the project.`,
+        });
+      }
       const isRead = req.method === 'GET' || req.method === 'HEAD';
       const isAllowed = scopes.includes('api') || (isRead && scopes.includes('read_api'));
       // Variables of groups are for those who administer them.

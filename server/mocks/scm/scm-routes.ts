@@ -289,16 +289,17 @@ function environmentRoutes({ projects, views }: ScmParts): Routes {
   };
 }
 
-function statusRoutes({ projects, views, pipelines }: ScmParts): Routes {
+function statusRoutes({ projects, views, pipelines, repositories }: ScmParts): Routes {
   return {
     async 'POST /projects/:project/statuses/:sha'(request) {
       const { project } = request;
       const state = request.text('state');
       if (state === undefined) throw missing('state');
       if (!STATUSES.includes(state)) throw invalidValue('state');
+      const sha = await repositories.shaOf(project, request.param('sha'));
       const status = {
         id: projects.nextId(({ statuses }) => statuses),
-        sha: request.param('sha'),
+        sha,
         ref: request.text('ref') ?? null,
         status: state,
         name: request.text('name') ?? request.text('context') ?? 'default',
@@ -307,8 +308,8 @@ function statusRoutes({ projects, views, pipelines }: ScmParts): Routes {
         created_at: projects.now(),
       };
       // One status per name: a later one replaces it.
-      const others = project.statuses.filter((one) => one.sha !== status.sha || one.name !== status.name);
-      await projects.save({ ...project, statuses: [...others, status] });
+      const others = request.project.statuses.filter((one) => one.sha !== sha || one.name !== status.name);
+      await projects.save({ ...request.project, statuses: [...others, status] });
       return views.status(status);
     },
     'GET /projects/:project/repository/commits/:sha/statuses'(request) {

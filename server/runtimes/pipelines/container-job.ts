@@ -43,7 +43,11 @@ const WITH_SOCKET = {
 };
 
 /** Opens the engine for a job that uses Docker; a note says what differs. */
-async function openDocker(engine: EngineCommand, job: JobToRun, network: string) {
+async function openDocker(
+  { engine, projectDir, platformUrls }: ContainerJobOptions,
+  job: JobToRun,
+  network: string,
+): Promise<{ close(): void } | undefined> {
   const { dockerSocket: path, services, onNote } = job;
   if (path === undefined) return undefined;
   const address = (await engine.site()) === 'here' ? await engine.address() : undefined;
@@ -56,14 +60,27 @@ async function openDocker(engine: EngineCommand, job: JobToRun, network: string)
   onNote(
     `uses the Docker engine of this machine${instead}: it shows what this run makes; privileged containers and folders of the machine are refused`,
   );
-  return openDockerBroker({ path, engine: address, mark: engine.mark, network });
+  const project = projectDir.replace(projectDirInContainer(''), '').toLowerCase();
+  return openDockerBroker({
+    path,
+    engine: address,
+    mark: engine.mark,
+    network,
+    project,
+    registries: platformUrls.map((url) => new URL(url).host),
+    imageIds: engine.imageIds,
+  });
+}
+
+interface ContainerJobOptions {
+  engine: EngineCommand;
+  projectDir: string;
+  platformUrls: readonly string[];
 }
 
 /** Runs a job in its image, in a network of its own with its services; nothing of either is left. */
-export async function runInContainer(
-  job: JobToRun,
-  { engine, projectDir, platformUrls }: { engine: EngineCommand; projectDir: string; platformUrls: readonly string[] },
-): Promise<JobOutcome> {
+export async function runInContainer(job: JobToRun, options: ContainerJobOptions): Promise<JobOutcome> {
+  const { engine, projectDir, platformUrls } = options;
   const { image, services, signal } = job;
   const made: string[] = [];
   let networkId: string | undefined;
@@ -75,7 +92,7 @@ export async function runInContainer(
     const { id, network } = await engine.createNetwork(signal);
     networkId = id;
     route = network && (await routeFor(engine, network, platformUrls, job));
-    docker = await openDocker(engine, job, id);
+    docker = await openDocker(options, job, id);
     const variables: Record<string, string> = { ...inNetwork(job.variables, route), ...(docker && WITH_SOCKET) };
     if (variables.CI_REPOSITORY_URL) await setOrigin(job.workDir, variables.CI_REPOSITORY_URL);
     const inside: JobToRun = { ...job, variables };

@@ -9,7 +9,7 @@ import { runProgram } from '../../system/programs.ts';
 import { INSTALL_READER } from './declaration.ts';
 import { expandedOnce } from './expanded-definitions.ts';
 import { isTrue } from './expression.ts';
-import { git } from './git.ts';
+import { git, withoutPassword } from './git.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { DEFINITION } from './repository.ts';
 import { spanMs } from './time-span.ts';
@@ -389,7 +389,8 @@ async function withRealOrigin({ dir, repositoryDir }: ReadOptions, read: () => P
   const origin = await git(repositoryDir, ['remote', 'get-url', 'origin']).catch(() => '');
   // The reader takes the host of addresses only.
   if (!/^(?:https?|ssh):\/\/|^[^/]+@[^/]+:/.test(origin)) return read();
-  await git(dir, ['remote', 'add', READER_ORIGIN, origin]);
+  const address = withoutPassword(origin);
+  await git(dir, ['remote', 'add', READER_ORIGIN, address]);
   try {
     return await read();
   } finally {

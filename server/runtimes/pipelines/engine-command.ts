@@ -59,6 +59,8 @@ interface NewContainer {
 
 export class EngineCommand {
   readonly program: (typeof PROGRAMS)[number];
+  /** Names of the images that jobs of the run have pulled, loaded or tagged, with the ids of the images. */
+  readonly imageIds = new Map<string, string>();
   readonly #options: EngineCommandOptions;
 
   private constructor(program: (typeof PROGRAMS)[number], options: EngineCommandOptions) {

@@ -27,6 +27,16 @@ export async function git(dir: string, args: readonly string[], options: GitRun 
   }
 }
 
+/** An address without user and password, which every account of the machine could read in the arguments of a program. */
+export function withoutPassword(address: string): string {
+  if (!URL.canParse(address)) return address;
+  const url = new URL(address);
+  if (url.password === '') return address;
+  url.username = '';
+  url.password = '';
+  return url.href;
+}
+
 /** Programs that pipelines are run with. */
 const PROGRAMS = ['git', 'bash'] as const;
 

@@ -1,8 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runOnHost } from './job-runner.ts';
+import { runOnHost, setOrigin } from './job-runner.ts';
 import { jobScripts } from './job-script.ts';
 
 /** Runs these files of a job; resolves to the lines that it prints. */
@@ -31,6 +32,35 @@ async function linesOf(files: Readonly<Record<string, string>>, env = process.en
 }
 
 describe.skipIf(process.platform === 'win32')('a job on this machine', () => {
+  it('gives git its token by a variable: in no argument of a program and in no file of the checkout', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'job-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const { PATH = '' } = process.env;
+    const run = (args: string[], options = {}) =>
+      execFileSync('git', ['-C', join(folder, 'checkout'), ...args], { encoding: 'utf8', ...options });
+    execFileSync('git', ['init', '--quiet', join(folder, 'checkout')]);
+    run(['remote', 'add', 'origin', 'http://other.invalid']);
+    // A git before the real git that notes its arguments.
+    const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+    const log = join(folder, 'arguments');
+    await writeFile(join(folder, 'git'), `#!/bin/sh\necho "$@" >>'${log}'\nexec '${real}' "$@"\n`, { mode: 0o755 });
+    process.env.PATH = `${folder}${delimiter}${PATH}`;
+    try {
+      await setOrigin(join(folder, 'checkout'), 'http://gitlab-ci-token:glcbt-1@127.0.0.1:1234/g/p.git');
+    } finally {
+      process.env.PATH = PATH;
+    }
+    expect(run(['remote', 'get-url', 'origin']).trim()).toBe('http://127.0.0.1:1234/g/p.git');
+    expect(await readFile(log, 'utf8')).toContain('http://127.0.0.1:1234/g/p.git');
+    expect(await readFile(log, 'utf8')).not.toContain('glcbt');
+    expect(await readFile(join(folder, 'checkout/.git/config'), 'utf8')).not.toContain('glcbt');
+    const filled = run(['credential', 'fill'], {
+      input: 'protocol=http\nhost=127.0.0.1:1234\npath=g/p.git\n\n',
+      env: { ...process.env, CI_REPOSITORY_URL: 'http://gitlab-ci-token:glcbt-2@127.0.0.1:1234/g/p.git' },
+    });
+    expect(filled).toContain('username=gitlab-ci-token\npassword=glcbt-2\n');
+  });
+
   it('inherits what programs need, and no credentials', async () => {
     const { PATH = '', HOME = '' } = process.env;
     const inherited = {

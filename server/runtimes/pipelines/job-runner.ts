@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { OWN_GROUP, signalGroup } from '../../system/process-tree.ts';
 import { type ChildProcess, startProgram } from '../../system/programs.ts';
 import type { ImageDefinition, ServiceDefinition } from './definition.ts';
-import { git } from './git.ts';
+import { git, withoutPassword } from './git.ts';
 import { COMMAND_MARK } from './job-script.ts';
 
 export interface JobToRun {
@@ -48,9 +48,21 @@ const END_GRACE_MS = 2_000;
 const INHERITED =
   /^(?:PATH|PATHEXT|HOME|USER|USERNAME|LOGNAME|USERPROFILE|SHELL|COMSPEC|SYSTEMROOT|WINDIR|PROGRAM\w+(?:\(X86\))?|APPDATA|LOCALAPPDATA|LANG|LANGUAGE|LC_\w+|TZ|TERM|TMPDIR|TEMP|TMP|XDG_RUNTIME_DIR|DOCKER_(?:HOST|CONTEXT|CONFIG|CERT_PATH|TLS_VERIFY|API_VERSION|BUILDKIT)|CONTAINER_HOST|(?:HTTP|HTTPS|FTP|ALL|NO)_PROXY|SSL_CERT_(?:FILE|DIR)|NODE_EXTRA_CA_CERTS)$/i;
 
-/** Points `origin` of the checkout to the repository in the mock GitLab, with the token of the job. */
-export async function setOrigin(workDir: string, url: string): Promise<void> {
-  await git(workDir, ['remote', 'set-url', 'origin', url]).catch(() => undefined); // there is none with GIT_STRATEGY=none
+/** Reads user and password from a variable of the job, by built-in commands of the shell only, which are in no list of processes. */
+const GIT_HELPER = `!f() {
+  rest=\${CI_REPOSITORY_URL#*://} && pair=\${rest%%@*}
+  test "$1" != get || printf 'username=%s\\npassword=%s\\n' "\${pair%%:*}" "\${pair#*:}"
+}; f`;
+
+/** Points `origin` of the checkout to the repository in the mock GitLab. Git gets the token of the job from its variables. */
+export async function setOrigin(workDir: string, repositoryUrl: string): Promise<void> {
+  const address = withoutPassword(repositoryUrl);
+  try {
+    await git(workDir, ['remote', 'set-url', 'origin', address]);
+    await git(workDir, ['config', `credential.${address}.helper`, GIT_HELPER]);
+  } catch {
+    // There is no checkout with GIT_STRATEGY=none.
+  }
 }
 
 /** Runs a job's script on this machine, in its own copy of the checkout. */

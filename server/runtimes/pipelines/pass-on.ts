@@ -1,6 +1,6 @@
 // biome-ignore lint/style/noRestrictedImports: passes on what a job sends, for as long as the job runs
 import { type IncomingMessage, type RequestOptions, request, type ServerResponse } from 'node:http';
-import { type Duplex, pipeline } from 'node:stream';
+import { type Duplex, pipeline, type Readable, type Writable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 
 const ASK_TIMEOUT_MS = 10_000;
@@ -15,6 +15,8 @@ interface PassOnOptions {
   translate?(text: string): string;
   /** In place of the body of the request. */
   body?: Buffer | undefined;
+  /** Copies the body of the request to the engine, in place of passing it on as it is. */
+  copy?: ((source: Readable, target: Writable) => Promise<void>) | undefined;
 }
 
 /** Passes a request on, and its response back. */
@@ -22,7 +24,7 @@ export function passOn(
   req: IncomingMessage,
   res: ServerResponse,
   options: RequestOptions,
-  { translate = (text) => text, body }: PassOnOptions,
+  { translate = (text) => text, body, copy }: PassOnOptions,
 ): void {
   // Not to be closed with its response: that loses the response if the end of the request is still being written.
   const { expect: _expect, ...asked } = Object(options.headers);
@@ -38,24 +40,34 @@ export function passOn(
     res.flushHeaders();
     pipeline(answer, res, () => undefined);
   });
-  outgoing.on('error', ({ message }) => {
+  outgoing.on('error', (failure) => {
+    const { message } = failure;
     // Its sender may read the response only after it.
     req.resume();
     if (res.headersSent) return;
+    const { status } = Object(failure);
+    const reason = status === undefined ? `the job's request could not be passed on: ${message}` : message;
     // In the form in which a container engine gives its reasons.
-    const text = JSON.stringify({ message: `the job's request could not be passed on: ${message}` });
-    res.writeHead(502, { 'content-type': 'application/json' }).end(text);
+    const text = JSON.stringify({ message: reason });
+    res.writeHead(status ?? 502, { 'content-type': 'application/json' }).end(text);
   });
   res.once('close', () => outgoing.destroy());
   if (body) outgoing.end(body);
+  else if (copy) copy(req, outgoing).catch((failure) => outgoing.destroy(failure));
   else req.pipe(outgoing);
+}
+
+interface UpgradeOptions {
+  body?: Buffer;
+  /** In place of passing on everything in both directions. */
+  join?(socket: Duplex, engine: Duplex): void;
 }
 
 /** Passes on a request that turns its connection into another protocol; a body before that is part of it. */
 export function passOnUpgrade(
   { socket, head }: { socket: Duplex; head: Buffer },
   options: RequestOptions,
-  body = Buffer.alloc(0),
+  { body, join = joinBoth }: UpgradeOptions = {},
 ): void {
   const outgoing = request(options);
   socket.on('error', () => outgoing.destroy());
@@ -67,12 +79,16 @@ export function passOnUpgrade(
   });
   outgoing.once('upgrade', (answer, other, rest) => {
     socket.write(headOf(answer, {}));
-    socket.write(rest);
-    other.write(head);
-    pipeline(socket, other, () => undefined);
-    pipeline(other, socket, () => undefined);
+    if (rest.length > 0) other.unshift(rest);
+    if (head.length > 0) socket.unshift(head);
+    join(socket, other);
   });
   outgoing.end(body);
+}
+
+function joinBoth(socket: Duplex, engine: Duplex): void {
+  pipeline(socket, engine, () => undefined);
+  pipeline(engine, socket, () => undefined);
 }
 
 function headOf({ statusCode, statusMessage, headers }: IncomingMessage, more: Record<string, string>): string {

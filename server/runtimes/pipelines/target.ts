@@ -117,7 +117,8 @@ export function targetIn(
 ): Pick<PipelineStart, 'deployUrl' | 'targetEnvironmentId'> {
   const { PLATFORM_DEPLOY_URL: written, PLATFORM_TARGET_ENV_UUID: targetEnvironmentId } = variables;
   if (written === undefined || !URL.canParse(written)) return { targetEnvironmentId };
-  const { origin, pathname } = new URL(written);
+  const { protocol, origin, pathname } = new URL(written);
+  if (!/^https?:$/.test(protocol)) return { targetEnvironmentId };
   const deployUrl = `${origin}${pathname}`;
   return { ...(masked(deployUrl, secrets) === deployUrl && { deployUrl }), targetEnvironmentId };
 }

@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { Refusal } from './engine-requests.ts';
+
+/** Label of the images that jobs build, with the path of their project. Not that of containers: a container has the labels of its image. */
+export const PROJECT_LABEL = 'terrarium.project';
+
+/** A name, without a digest. */
+const IMAGE_NAME = /^\w[\w.-]*(?::\d+(?=\/))?(?:\/\w[\w.-]*)*(?::[\w.-]+)?$/;
+
+const engineImage = z.object({
+  Id: z.string(),
+  RepoTags: z.array(z.string()).nullish(),
+  RepoDigests: z.array(z.string()).nullish(),
+  Labels: z.record(z.string(), z.string()).nullish(),
+  Config: z.object({ Labels: z.record(z.string(), z.string()).nullish() }).nullish(),
+});
+
+interface NamedImage {
+  /** Names it for the engine: with a tag or digest, as a name alone could also be the start of another image's id. */
+  name: string;
+  image: z.infer<typeof engineImage> | undefined;
+}
+
+export interface MadeImagesOptions {
+  /** The path of the project of the run. */
+  project: string;
+  /** Hosts of the platform's registry, under all of its addresses. */
+  registries: readonly string[];
+  /** Ids of the images that the run has made without a label, by name. */
+  imageIds: Map<string, string>;
+  askEngine(path: string): Promise<unknown>;
+}
+
+/** The images of an engine, and which of them the project of a run has made. */
+export class MadeImages {
+  readonly #options: MadeImagesOptions;
+  /** Pulls whose end is not noted yet, by the names of the images. */
+  readonly #pending = new Map<string, Promise<void>>();
+
+  constructor(options: MadeImagesOptions) {
+    this.#options = options;
+  }
+
+  /** Finds the image of a name, of an id or of the start of one. */
+  async find(sent: string): Promise<NamedImage> {
+    const name = fullName(sent);
+    await this.#pending.get(name);
+    const named = /^sha256:/.test(sent) ? undefined : await this.#read(name);
+    if (named) return { name, image: named };
+    const image = /^(?:sha256:)?[\da-f]{4,64}$/.test(sent) ? await this.#read(sent) : undefined;
+    return { name: image?.Id ?? name, image };
+  }
+
+  /** Checks an image: has the run, or an earlier run of its project, made it? */
+  isMade({ name, image }: NamedImage): boolean {
+    if (!image) return false;
+    if (this.#isLabeled(image)) return true;
+    const names = name === image.Id ? (image.RepoTags ?? []) : [name];
+    return names.length > 0 && names.every((tag) => this.#isNoted(tag, image.Id));
+  }
+
+  /** Checks that a name is new or of an image that the project has made; rejects with a sentence otherwise. */
+  async requireClaim(sent: string): Promise<void> {
+    if (!IMAGE_NAME.test(sent)) throw new Refusal(400, `'${sent}' is no name of an image`);
+    const named = await this.find(fullName(sent));
+    if (named.image && !this.isMade(named))
+      throw new Refusal(403, `this run did not make the image '${sent}' of this machine. Choose another name.`);
+  }
+
+  /** Keeps only names of images that the project has made. */
+  madeOf(list: unknown): object[] {
+    return (Array.isArray(list) ? list : []).flatMap((entry: unknown) => {
+      const { success, data } = engineImage.safeParse(entry);
+      if (!success) return [];
+      const RepoTags = (data.RepoTags ?? []).filter((tag) => this.#isLabeled(data) || this.#isNoted(tag, data.Id));
+      return RepoTags.length > 0 ? [{ ...Object(entry), RepoTags, RepoDigests: [] }] : [];
+    });
+  }
+
+  /** Notes a name once an operation that gives it to an image has ended. */
+  note(sent: string, ended: Promise<void>, isResult: (image: NonNullable<NamedImage['image']>) => boolean): void {
+    const name = fullName(sent);
+    const noted = ended.then(async () => {
+      const image = await this.#read(name).catch(() => undefined);
+      if (image && isResult(image)) this.#options.imageIds.set(name, image.Id);
+      this.#pending.delete(name);
+    });
+    this.#pending.set(name, noted);
+  }
+
+  #isLabeled({ Labels, Config }: NonNullable<NamedImage['image']>): boolean {
+    const labels = Config?.Labels ?? Labels ?? {};
+    return labels[PROJECT_LABEL] === this.#options.project;
+  }
+
+  #isNoted(sent: string, id: string): boolean {
+    const { imageIds, registries, project } = this.#options;
+    const name = fullName(sent);
+    const isOfProject = registries.some((host) => {
+      const repository = `${host}/${project}`;
+      return name.startsWith(repository) && /^[/:@]/.test(name.slice(repository.length));
+    });
+    return isOfProject || imageIds.get(name) === id;
+  }
+
+  async #read(reference: string): Promise<NamedImage['image']> {
+    return engineImage.optional().parse(await this.#options.askEngine(`/images/${reference}/json`));
+  }
+}
+
+/** Takes the name of an image apart; the tag can be a digest. Throws a refusal of what is no name. */
+export function partsOf(sent: string): { name: string; repository: string; tag: string } {
+  const name = fullName(sent);
+  const [, repository = '', digest, tag = ''] = /^(.+?)(?:@(sha256:[\da-f]{64})|:([\w.-]+))$/.exec(name) ?? [];
+  if (!IMAGE_NAME.test(`${repository}:tag`)) throw new Refusal(400, `'${sent}' is no name of an image`);
+  return { name, repository, tag: digest ?? tag };
+}
+
+/** The shortest form of a name of Docker's own registry, with its tag, as the engine lists it. */
+function fullName(name: string): string {
+  const short = name.replace(/^(?:index\.)?docker\.io\//, '').replace(/^library\//, '');
+  return /:[^/]+$|@/.test(short) ? short : `${short}:latest`;
+}
