@@ -154,7 +154,7 @@ const undici = `exports.run = (event) => require(process.env.UNDICI).request('ht
   .then(async (r) => r.statusCode + ' ' + await r.body.text(), (e) => e.code + ': ' + e.message)`;
 const worker = `exports.run = (event) => new Promise((ok, no) => new (require('worker_threads').Worker)(\`
   fetch('http://' + process.env.TO + '/x', { method: 'POST', body: '\${event}' }).then(async (r) => require('worker_threads').parentPort.postMessage(r.status + ' ' + await r.text()))\`, { eval: true }).on('error', no).on('message', ok))`;
-const UNDICI = fileURLToPath(import.meta.resolve('undici'));
+const UNDICI = path.resolve(fileURLToPath(import.meta.url), '..', '..', '..', '..', 'node_modules', 'undici');
 
 describe.each(Object.entries({ ...ways, undici, 'a worker thread': worker }))(
   'a rule that answers a call by %s',
