@@ -1,0 +1,87 @@
+import { spawnSync } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { builtinModules } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
+
+/* Each module that a new process loads delays the first call of a lambda. */
+
+let bed: TestLambdaService;
+let folder: string;
+let bare: string[];
+
+beforeAll(async () => {
+  bed = await TestLambdaService.start();
+  folder = path.join(bed.folder, 'package');
+  await mkdir(folder);
+  await writeFile(path.join(folder, 'part.js'), 'exports.part = 1');
+  await writeFile(
+    path.join(folder, 'index.js'),
+    `require('./part'); exports.run = async (event, context) => ${LOADED}`,
+  );
+  const { stdout } = spawnSync(process.execPath, ['-p', 'JSON.stringify(process.moduleLoadList)'], {
+    encoding: 'utf8',
+  });
+  bare = builtinsIn(JSON.parse(stdout));
+});
+afterAll(() => bed.stop());
+
+/** An expression of a handler: the built-in modules and the platform's own files that its process has loaded. */
+const LOADED =
+  "({ builtins: process.moduleLoadList, own: Object.keys(require.cache).map((file) => require('path').basename(file)).filter((file) => /^lambda-.*\\.cjs$/.test(file)) })";
+
+function builtinsIn(loaded: string[]): string[] {
+  return builtinModules.filter((name) => loaded.includes(`NativeModule ${name}`));
+}
+
+/** What a process loads that was started for one lambda: no spare fits the variable. */
+async function loadedBy(code: string, properties = {}): Promise<{ builtins: string[]; own: string[] }> {
+  const invocation = await bed.run(code, { env: { NODE_OPTIONS: '--no-deprecation' }, ...properties }, '{"a":1}');
+  const { builtins, own } = JSON.parse(String(resultOf(invocation)));
+  return { builtins: builtinsIn(builtins).filter((name) => !bare.includes(name)), own };
+}
+
+const PARSED = `(event) => { const { a } = JSON.parse(event); return ${LOADED}; }`;
+const PLAIN: [string, string][] = [
+  ['a callback', `exports.run = (event, context, callback) => callback(null, ${LOADED})`],
+  ['no parameter', `exports.run = () => ${LOADED}`],
+  ['an async function', `exports.run = async function (event, context) { return ${LOADED}; }`],
+  ['an async arrow function', `exports.run = async () => ${LOADED}`],
+  ['a minified async arrow function', `exports.run=async(event,context)=>${LOADED}`],
+  ['a Promise', `exports.run = (event) => Promise.resolve(${LOADED})`],
+  ['the event as an object', `exports.run = ${PARSED}`],
+  ['the event as an object by mistake', `exports.run = (event) => { event.body; return ${LOADED}; }`],
+  ['a variable that is not set', `exports.run = () => { process.env.ZEBRA; return ${LOADED}; }`],
+  ['a method', `module.exports = { async run(event, context) { return ${LOADED}; } }`],
+  ['an ES module', `export const run = async (event) => ${LOADED}`],
+];
+
+/** Loaded by the child itself, in the order of their names. */
+const OF_CHILD: string[] = [];
+
+describe('a cold call loads no module that its handler does not need', () => {
+  it.each(PLAIN)('%s', async (_shape, code) => {
+    const { builtins, own } = await loadedBy(code);
+    expect(own).toEqual([]);
+    expect(builtins.filter((name) => !OF_CHILD.includes(name))).toEqual([]);
+  });
+
+  it('a folder', async () => {
+    const properties = { code_type: 'package', handler: 'index.run', package_url: pathToFileURL(folder).href };
+    const { builtins, own } = await loadedBy('', properties);
+    expect(own).toEqual([]);
+    expect(builtins.filter((name) => !OF_CHILD.includes(name))).toEqual([]);
+  });
+
+  it('TypeScript loads its parser only', async () => {
+    const { own } = await loadedBy(`export const run = async (event: string): Promise<object> => (${LOADED})`);
+    expect(own).toEqual(['lambda-typescript.cjs']);
+  });
+
+  it('a default value loads the parser that looks for a callback', async () => {
+    const { own } = await loadedBy(`exports.run = async (event, context = '{}') => ${LOADED}`);
+    expect(own).toEqual(['lambda-functions.cjs']);
+  });
+});
