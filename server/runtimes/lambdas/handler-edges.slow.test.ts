@@ -234,11 +234,6 @@ describe('a handler that', () => {
     },
   );
 
-  it('gives back a Response is reported once', async () => {
-    const line = "the handler's result is a Response, which is empty as JSON: the response is {}";
-    expect((await inAnswer("new Response('x')", false)).said).toEqual([line]);
-  });
-
   it('has returned a value and never calls back has that as its result at the timeout', async () => {
     const code = 'exports.run = (event, context, callback) => { setInterval(() => {}, 1000); return "held" }';
     const invocation = await bed.run(code, { timeout: 2 });

@@ -137,29 +137,45 @@ describe('the outcome of a handler (D-138)', () => {
     expect(await outcomeOf(() => model)).toEqual({ kind: 'json', value: '{"a":1}' });
   });
 
-  it('is JSON of an instance too, and the log says so when nothing of it is left', async () => {
-    const notes: string[] = [];
-    for (const result of [new Map([[1, 2]]), new Response('hi'), new Error('x')]) {
-      expect(
-        await outcomeOf(
-          async () => result,
-          (text) => notes.push(text),
-        ),
-      ).toEqual({ kind: 'json', value: '{}' });
-    }
-    expect(notes).toEqual(
-      ['Map', 'Response', 'Error'].map(
-        (name) =>
-          `the handler's result is ${name === 'Error' ? 'an' : 'a'} ${name}, which is empty as JSON: the response is {}`,
-      ),
-    );
+  it('fails and says what to return instead of an object that is empty as JSON (D-137)', async () => {
+    const results: [object, string][] = [
+      [new Map([[1, 2]]), 'a Map, which is empty as JSON; return Object.fromEntries(map)'],
+      [new Set([1]), 'a Set, which is empty as JSON; return [...set]'],
+      [new Error('x'), 'an Error, which is empty as JSON; throw it, or pass it to callback'],
+      [
+        Object.assign(new TypeError('x'), { code: 1 }),
+        'a TypeError, which is empty as JSON; throw it, or pass it to callback',
+      ],
+      [new FormData(), 'a FormData, which is empty as JSON; return Object.fromEntries(formData)'],
+      [new Headers(), 'a Headers, which is empty as JSON; return Object.fromEntries(headers)'],
+      [new Blob(['x']), 'a Blob, which is empty as JSON; return Buffer.from(await blob.arrayBuffer())'],
+      [/x/, 'a RegExp, which is empty as JSON; return its source, a string'],
+      [
+        new Response('x'),
+        'a Response, which is empty as JSON; return Buffer.from(await response.arrayBuffer()), or { statusCode, headers, body } with is_http_aware on the endpoint',
+      ],
+      [new (class Order {})(), 'an Order, which is empty as JSON; return a string, bytes or a plain value'],
+    ];
+    for (const [result, rest] of results)
+      expect(await outcomeOf(async () => result)).toEqual({
+        kind: 'nothing',
+        failure: 'crash',
+        message: `the handler's result is ${rest}`,
+      });
+  });
+
+  it('is JSON of an instance with members, or that knows its JSON, and of an empty plain object', async () => {
     expect(
       await outcomeOf(
-        () => ({}),
-        (text) => notes.push(text),
+        () =>
+          new (class Order {
+            id = 1;
+          })(),
       ),
-    ).toEqual({ kind: 'json', value: '{}' });
-    expect(notes).toHaveLength(3);
+    ).toEqual({ kind: 'json', value: '{"id":1}' });
+    const error = Object.assign(new Error('x'), { toJSON: () => ({ a: 1 }) });
+    expect(await outcomeOf(() => error)).toEqual({ kind: 'json', value: '{"a":1}' });
+    expect(await outcomeOf(() => ({}))).toEqual({ kind: 'json', value: '{}' });
   });
 
   it('has no stack trace in an error called back as one (D-139)', async () => {

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { EventEmitter } from 'node:events';
-import { isAnyArrayBuffer, isArrayBufferView } from 'node:util/types';
+import { isAnyArrayBuffer, isArrayBufferView, isNativeError } from 'node:util/types';
 import type { CallPlace, OutcomeHead } from '../process/protocol.ts';
 import { messageOf, traceOf, withArticle } from './error-text.ts';
 import { hintAboutError, hintAboutParameters, hintAboutResult } from './hints.ts';
@@ -36,6 +36,22 @@ type Hint = (text: string | undefined) => void;
 const NOWHERE: CallPlace = { httpAware: false };
 const WHAT_TO_RETURN =
   'return a string, a plain value or a promise of one, or declare (event, context, callback) and call callback';
+
+/** For objects that are empty as JSON, by the name of their class. */
+const INSTEAD_OF: ReadonlyMap<string, string> = new Map([
+  ['Error', 'throw it, or pass it to callback'],
+  ['Map', 'return Object.fromEntries(map)'],
+  ['Set', 'return [...set]'],
+  ['FormData', 'return Object.fromEntries(formData)'],
+  ['Headers', 'return Object.fromEntries(headers)'],
+  ['Blob', 'return Buffer.from(await blob.arrayBuffer())'],
+  ['File', 'return Buffer.from(await file.arrayBuffer())'],
+  ['RegExp', 'return its source, a string'],
+  [
+    'Response',
+    'return Buffer.from(await response.arrayBuffer()), or { statusCode, headers, body } with is_http_aware on the endpoint',
+  ],
+]);
 
 // Captured at start, like Buffer, because a lambda may replace the globals of its own process.
 const { stringify } = JSON;
@@ -142,6 +158,18 @@ function isBytes(value: unknown): value is NodeJS.ArrayBufferView | ArrayBufferL
   return isArrayBufferView(value) || isAnyArrayBuffer(value);
 }
 
+/** A Map, a Response or an Error holds something that JSON leaves out. */
+function isEmptyAsJson(value: unknown, text: string): boolean {
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) return false;
+  return isNativeError(value) || (text === '{}' && !isPlain(value));
+}
+
+function emptyAsJson(value: unknown): string {
+  const name = (value as object).constructor?.name ?? '';
+  const instead = INSTEAD_OF.get(isNativeError(value) ? 'Error' : name) ?? 'return a string, bytes or a plain value';
+  return `the handler's result is ${nameOf(value)}, which is empty as JSON; ${instead}`;
+}
+
 function bytesOf(value: NodeJS.ArrayBufferView | ArrayBufferLike): Buffer {
   return isArrayBufferView(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : Buffer.from(value);
 }
@@ -226,10 +254,8 @@ function success(value: unknown, limitBytes: number, hint?: Hint, place = NOWHER
     // A string has at least as many bytes as characters: no need to encode what is too long anyway.
     const sizeBytes = text.length > limitBytes ? text.length : Buffer.byteLength(text);
     if (sizeBytes > limitBytes) return tooLarge(`has ${sizeBytes} bytes`, limitBytes);
-    // A Map, a Response, an Error.
-    if (text === '{}' && !isPlain(value))
-      hint?.(`the handler's result is ${nameOf(value)}, which is empty as JSON: the response is {}`);
-    else hint?.(hintAboutResult(value, place));
+    if (isEmptyAsJson(value, text)) throw new Unsendable(emptyAsJson(value));
+    hint?.(hintAboutResult(value, place));
     return { head: { kind: typeof value === 'string' ? 'text' : 'json' }, body: text };
   } catch (thrown) {
     if (thrown instanceof Unsendable) return unsendable(thrown.message);
