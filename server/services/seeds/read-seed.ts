@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';
@@ -34,8 +35,13 @@ export const nodeSchema = z.strictObject({
   ...ownMembers,
 });
 
-/** Gives the source that a `codeFile` names; throws an Error with the reason. */
-type CodeReader = (codeFile: string) => Promise<string>;
+/** Reads the files that lambdas name, relative to the document. */
+interface CodeReader {
+  /** Gives the source that a `codeFile` names; throws an Error with the reason. */
+  read(codeFile: string): Promise<string>;
+  /** The folder of the document; undefined for a document that is sent. */
+  folder?: string;
+}
 
 /**
  * Reads a seed file: YAML or JSON, a tree of resources from the root organization down.
@@ -70,7 +76,8 @@ export async function readPreparedSeed(file: string, preparedFile: string): Prom
 }
 
 function beside(file: string): CodeReader {
-  return (codeFile) => readUtf8(path.resolve(path.dirname(file), codeFile));
+  const folder = path.resolve(path.dirname(file));
+  return { folder, read: (codeFile) => readUtf8(path.resolve(folder, codeFile)) };
 }
 
 /** The same for content that code hands in; the code of its lambdas is read from files relative to the working folder. */
@@ -82,8 +89,10 @@ export async function readGivenSeed(content: object): Promise<Seed> {
 
 /** The same for a document that was sent, whose lambda code has to be in it. Throws SeedError likewise. */
 export function readSentSeed(document: SeedDocument): Promise<Seed> {
-  return understand(document, async () => {
-    throw new Error('codeFile is not available in a document that is sent. Set properties.code instead.');
+  return understand(document, {
+    read: async () => {
+      throw new Error('codeFile is not available in a document that is sent. Set properties.code instead.');
+    },
   });
 }
 
@@ -97,7 +106,7 @@ export async function readSeedFileForApply(
   const document: JsonObject = JSON.parse(JSON.stringify(source.content));
   for (const node of descendants(seed.root)) {
     const member = node.path.reduce<Json | undefined>(memberOf, document);
-    if (!isJsonObject(member) || member.codeFile === undefined) continue;
+    if (!isJsonObject(member) || node.word !== 'lambdas' || !node.properties) continue;
     delete member.codeFile;
     member.properties = { ...node.properties };
   }
@@ -145,7 +154,8 @@ async function readNode(
   const members = readMembers(document, nodeSchema, value, place);
   const { name = place.name, properties: given, entitlements: grants, codeFile, ...record } = members;
   const code = codeFile === undefined ? undefined : await codeOf(document, place, codeFile, readCode, given);
-  const properties = code === undefined ? given : { ...given, code };
+  const located = place.word === 'lambdas' ? withAbsolutePackage(given, readCode.folder) : given;
+  const properties = code === undefined ? located : { ...located, code };
   const node: SeedNode = { ...place, name, record: presentMembers(record), properties, grants, children: [] };
   node.children = await readChildren(document, value, node, readCode);
   return node;
@@ -214,6 +224,15 @@ function scopeIn(document: SeedDocument, root: SeedNode, scope: string | undefin
   );
 }
 
+/** A path such as `./lambda` or `file:.` in `package_url` is relative to the document. */
+function withAbsolutePackage(properties: JsonObject | undefined, folder: string | undefined): JsonObject | undefined {
+  const address = properties?.package_url;
+  if (folder === undefined || typeof address !== 'string') return properties;
+  const [, relative] = /^(?:file:)?(\.{1,2}(?:[\\/].*)?)$/.exec(address) ?? [];
+  if (relative === undefined) return properties;
+  return { ...properties, package_url: pathToFileURL(path.resolve(folder, relative)).href };
+}
+
 /** A lambda's source as its `code` property has it (D-056). */
 async function codeOf(
   document: SeedDocument,
@@ -227,7 +246,7 @@ async function codeOf(
   if ('code' in properties)
     throw document.errorAt(where, 'cannot be combined with properties.code. Set only one of them.');
   try {
-    return Buffer.from(await readCode(codeFile)).toString('base64');
+    return Buffer.from(await readCode.read(codeFile)).toString('base64');
   } catch (cause) {
     throw document.errorAt(where, `the code cannot be read: ${cause instanceof Error ? cause.message : cause}`, cause);
   }

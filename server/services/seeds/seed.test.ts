@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PlainWorld } from '../../testing/plain-world.ts';
 import { seedDirectory } from '../../testing/seed-directory.ts';
@@ -177,6 +179,20 @@ orgs:
     await apply(circle);
     expect(world.patches).toHaveLength(1);
   });
+
+  it.each(['file:.', './lambda', 'file:./lambda', 'file:../lambda'])(
+    'reads the package_url %s of a lambda relative to the file',
+    async (address) => {
+      const at = await file(
+        `{format: 1, orgs: {shop: {lambdas: {a: {properties: {code_type: package, package_url: '${address}'}}}}}}`,
+      );
+      const expected = pathToFileURL(path.resolve(path.dirname(at), address.replace('file:', ''))).href;
+      const { document } = await readSeedFileForApply(at);
+      expect(document).toMatchObject({
+        orgs: { shop: { lambdas: { a: { properties: { package_url: expected } } } } },
+      });
+    },
+  );
 
   it('can be read as a document to send, with code in place of files and the way back to its lines', async () => {
     await file('exports.run = 1;\n', 'code.js');
