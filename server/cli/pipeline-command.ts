@@ -121,7 +121,7 @@ function* linesOfPlan(
 ): Generator<string, void> {
   for (const one of findings) yield `${one.state === 'refused' ? 'refused' : 'not as on GitLab'}: ${findingText(one)}`;
   if (what === 'lint')
-    yield `the definition of '${of}' (${sha.slice(0, 8)}) is valid: ${plan.jobs.length} jobs in a ${source} pipeline`;
+    yield `the definition of '${of}' (${sha.slice(0, 8)}) is valid: ${plan.jobs.length} ${plan.jobs.length === 1 ? 'job' : 'jobs'} in a ${source} pipeline`;
   yield `${source} pipeline of '${of}' (${sha.slice(0, 8)}):`;
   yield* linesOfJobs(plan, '  ');
 }

@@ -44,7 +44,7 @@ it('caches are copied with links, execution bits and times, over files that are 
     { key: 'k', paths: ['out/'] },
     { key: 'u', untracked: true },
   ];
-  const place = { dir, values: {}, tracked: new Set(['committed']) };
+  const place = { dir, values: {}, projectDir: '/builds/local/repo', tracked: new Set(['committed']) };
   await keepCaches(caches, { ...place, workDir }, true);
   await chmod(join(workDir, 'out', 'read-only'), 0o644);
   await writeFile(join(workDir, 'out', 'read-only'), 'two');
@@ -65,7 +65,7 @@ it('"cache": a job replaces the cache by what it has kept, and without such file
     string,
   ];
   const caches = [{ key: 'k', paths: ['out/'] }];
-  const place = { dir, values: {}, tracked: new Set<string>() };
+  const place = { dir, values: {}, projectDir: '/builds/local/repo', tracked: new Set<string>() };
   await mkdir(join(workDir, 'out'), { recursive: true });
   for (const name of ['kept', 'deleted']) await writeFile(join(workDir, 'out', name), name);
   await keepCaches(caches, { ...place, workDir }, true);
@@ -80,4 +80,21 @@ it('"cache": a job replaces the cache by what it has kept, and without such file
   await keepCaches(caches, { ...place, workDir }, true);
   expect(await readdir(dir, { recursive: true })).toContainEqual(expect.stringContaining('kept'));
   expect(await readdir(dir)).toHaveLength(1);
+});
+
+it('paths below the project folder of a container match, and a cache path that matches no file is reported', async () => {
+  const [workDir, dir, nextDir] = ['work', 'kept', 'next'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await mkdir(join(workDir, 'deps'), { recursive: true });
+  await writeFile(join(workDir, 'deps', 'file'), 'content');
+  const projectDir = '/builds/local/repo';
+  const place = { dir, projectDir, values: { CI_PROJECT_DIR: projectDir }, tracked: new Set<string>() };
+  const caches = [{ key: 'k', paths: ['$CI_PROJECT_DIR/deps/', 'absent/'] }];
+  const notes = await keepCaches(caches, { ...place, workDir }, true);
+  expect(notes).toEqual(['cache: no files match absent/']);
+  await bringCaches(caches, { ...place, workDir: nextDir });
+  expect(await readFile(join(nextDir, 'deps', 'file'), 'utf8')).toBe('content');
 });

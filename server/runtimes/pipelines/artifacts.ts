@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants, createReadStream, existsSync } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, readFile, readlink, rm, utimes, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, posix, relative } from 'node:path';
 import { z } from 'zod';
 import { reasonOf } from '../../model/errors.ts';
 import { readSecret, writeSecret } from '../../storage/files/secret-file.ts';
@@ -171,6 +171,8 @@ export interface CachePlace {
   /** Of the project, private to the platform. */
   dir: string;
   workDir: string;
+  /** The path of `workDir` in the job, which differs from it in a container. */
+  projectDir: string;
   values: Readonly<Record<string, string>>;
   /** Paths of the commit. */
   tracked: ReadonlySet<string>;
@@ -213,15 +215,19 @@ async function bringCache(from: string, workDir: string): Promise<void> {
   }
 }
 
+/** Stores a job's caches; resolves to messages about paths without files. */
 export async function keepCaches(
   caches: readonly CacheDefinition[],
   place: CachePlace,
   isSuccess: boolean,
-): Promise<void> {
+): Promise<string[]> {
+  const notes: string[] = [];
   for (const [index, one] of caches.entries()) {
     if (expandText(one.policy ?? 'pull-push', place.values) === 'pull') continue;
     if (!isKept(one, isSuccess)) continue;
-    const chosen = chosenFiles(one, await pathsBelow(place.workDir), place);
+    const chosen = chosenFiles(one, await pathsBelow(place.workDir), place, (pattern) =>
+      notes.push(`cache: no files match ${pattern}`),
+    );
     // As on the server, nothing is archived then, and the cache stays as it is.
     if (chosen.size === 0) continue;
     const to = join(place.dir, await cacheName(one, index, place));
@@ -235,6 +241,7 @@ export async function keepCaches(
       await removeTree(made);
     }
   }
+  return notes;
 }
 
 export async function cacheName(
@@ -253,9 +260,13 @@ const isKept = ({ when = 'on_success' }: { when?: string | undefined }, isSucces
   when === 'always' || (when === 'on_failure') !== isSuccess;
 
 /** The files of a job that a pattern means. */
-function filesOf(pattern: string, present: readonly string[], { workDir, values }: Omit<CachePlace, 'dir'>): string[] {
+function filesOf(
+  pattern: string,
+  present: readonly string[],
+  { projectDir, values }: Omit<CachePlace, 'dir'>,
+): string[] {
   const path = expandText(pattern, values);
-  return matching(present, path.startsWith('/') ? relative(workDir, path) : path);
+  return matching(present, path.startsWith('/') ? posix.relative(projectDir, path) || '.' : path);
 }
 
 /** Files and links below a folder, which may not exist, without what git keeps there. */

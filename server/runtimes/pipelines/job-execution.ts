@@ -158,7 +158,7 @@ async function bringInputs(job: PlannedJob, options: JobsOptions, attempt: numbe
   if (options.hasSubmodules) await bringSubmodules(options.repositoryDir, workDir, before.GIT_SUBMODULE_STRATEGY);
   const dotenv = await bringArtifacts(job.artifactsOf, workDir, options.artifacts);
   const { values, place } = variablesWith(dotenv);
-  const caches = { dir: options.cacheDir, workDir, values, tracked: options.tracked };
+  const caches = { dir: options.cacheDir, workDir, projectDir, values, tracked: options.tracked };
   await bringCaches(definition.cache ?? [], caches);
   for (const [file, text] of Object.entries(jobScripts(definition))) await writeFile(join(scriptDir, file), text);
   return { buildsDir, workDir, scriptDir, projectDir, jobId, variablesWith, dotenv, values, place, caches };
@@ -183,15 +183,15 @@ function noteStart(
 async function keepResults(
   job: PlannedJob,
   { log, tracked, artifacts: store, onPlace }: JobsOptions,
-  { workDir, values, caches, place, dotenv, variablesWith }: Inputs,
+  { workDir, projectDir, values, caches, place, dotenv, variablesWith }: Inputs,
   { isSuccess, coverage }: { isSuccess: boolean; coverage: number | undefined },
 ): Promise<void> {
   const { name, definition } = job;
-  const collected = await collectArtifacts(job, { workDir, values, isSuccess, store, tracked });
+  const collected = await collectArtifacts(job, { workDir, projectDir, values, isSuccess, store, tracked });
   for (const note of collected.notes) log.note(name, note);
   const results = await resultsOf(collected.reports, workDir);
   log.change(name, { ...results, ...(coverage !== undefined && { coverage }) });
-  await keepCaches(definition.cache ?? [], caches, isSuccess);
+  for (const note of await keepCaches(definition.cache ?? [], caches, isSuccess)) log.note(name, note);
   if (!isSuccess || !place) return;
   // What it has just reported may be part of the address.
   const reported = await bringArtifacts([name], workDir, store);

@@ -16,7 +16,7 @@ export interface Repository {
   isTag?: true;
   sha: string;
   title: string;
-  /** Path of the project that its remote `origin` names, e.g. `fern-moss/shop`. */
+  /** Path of the project that its remote `origin` names, e.g. `fern-moss/shop`; undefined if that is not a valid path. */
   originPath: string | undefined;
   /** How many files of the folder differ from the commit; 0 where another branch is checked out. */
   uncommitted: number;
@@ -65,7 +65,7 @@ export async function readRepository(dir: string, wanted: string | undefined): P
     ...found,
     sha,
     title: (await git(top, ['log', '-1', '--format=%s', sha])) || branch,
-    originPath: /([^/:]+\/[^/]+?)(?:\.git)?\/?$/.exec(origin)?.[1],
+    originPath: /(?:^|[/:])(\w[\w.-]*\/\w[\w.-]*?)(?:\.git)?\/?$/.exec(origin)?.[1],
     uncommitted: status === '' ? 0 : status.split('\n').length,
   };
 }
