@@ -95,7 +95,10 @@ export default {
         'the configuration is read before anything starts: it imports itself, the declarations and packages only',
       severity: 'error',
       from: { path: '^server/platform/config[-.]', pathNot: TEST },
-      to: { path: '^server/', pathNot: '^server/(platform/(config[-.]|declarations[.])|plugin/)' },
+      to: {
+        path: '^server/',
+        pathNot: '^server/(platform/(config[-.]|declarations[.])|plugin/|model/shell-command[.])',
+      },
     },
     {
       name: 'declarations-are-data',

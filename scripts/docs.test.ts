@@ -6,7 +6,6 @@ import { type Page, readPage, root, userPages } from './read-docs.ts';
 const pages = userPages();
 const linked = [...pages, ...['CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].filter(exists).map(readPage)];
 /** Where a page explains how to do something, its first paragraph says for whom it is. */
-const READER_PAGES = /^docs\/(get-started|guides|troubleshooting|reference)/;
 
 function exists(path: string): boolean {
   return existsSync(join(root, path));
@@ -42,11 +41,6 @@ describe('a page of the documentation', () => {
     expect(skipped.map(({ line, text }) => `${path}:${line}: ${text}`)).toEqual([]);
     const texts = headings.map(({ text }) => text);
     expect(texts).toEqual([...new Set(texts)]);
-  });
-
-  it.each(pages.filter(({ path }) => READER_PAGES.test(path)))('$path says first for whom it is', ({ path, prose }) => {
-    const [, first = ''] = prose.split(/\n\n+/, 2);
-    expect(`${path}: ${first}`).toMatch(/: For /);
   });
 
   it('is linked from the index', () => {

@@ -9,7 +9,7 @@ const LIMITS: Readonly<Record<string, readonly (readonly [limit: string, file: s
     ['nesting of JSON (levels)', 'model/json-limits.ts', 'MAX_JSON_DEPTH'],
     ['values in a JSON body', 'model/json-limits.ts', 'MAX_JSON_VALUES'],
     ['tokens of a YAML document', 'model/yaml-limits.ts', 'MAX_TOKENS'],
-    ['aliases in a YAML document', 'services/seeds/seed-yaml.ts', 'MAX_ALIASES'],
+    ['aliases in a YAML document', 'model/yaml-limits.ts', 'MAX_ALIASES'],
     ['one resource', 'model/json-bounds.ts', 'MAX_RECORD_SIZE'],
     ['name of a resource (characters)', 'model/envelope.ts', 'MAX_NAME'],
     ['headers of a request to the control plane', 'platform/control-plane.ts', 'MAX_HEADERS_BYTES'],

@@ -82,8 +82,8 @@ const readsFromStrings: [title: string, code: string, line: string][] = [
   ],
 ];
 
-describe('a failed handler that treats a JSON string as an object is told so', () => {
-  it.concurrent.each(readsFromStrings)('the log explains %s', async (_title, code, line) => {
+describe('the log explains a failed handler that treats a JSON string as an object', () => {
+  it.concurrent.each(readsFromStrings)('the log names %s', async (_title, code, line) => {
     expect(await linesOf(code)).toEqual([line]);
   });
 
@@ -92,7 +92,7 @@ describe('a failed handler that treats a JSON string as an object is told so', (
   });
 });
 
-describe('a failed handler that parses HTML as JSON is told so', () => {
+describe('the log explains a failed handler that parses HTML as JSON', () => {
   const PAGE_HINT = `the response is a web page, often an error page; write: if (!response.ok) throw new Error(\`\${response.status} \${await response.text()}\`)`;
 
   it('HTML that is parsed as JSON', async () => {

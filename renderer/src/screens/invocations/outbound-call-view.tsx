@@ -23,7 +23,9 @@ export function OutboundCallView({ call, executionId, traceId }: OutboundCallVie
         <Badge>{call.method}</Badge>
         {call.caughtBy && (
           <Badge tone="running">
-            {call.afterRedirect ? "page after the mock CRM's redirect" : `caught by the mock ${call.caughtBy.toUpperCase()}`}
+            {call.afterRedirect
+              ? "page after the mock CRM's redirect"
+              : `caught by the mock ${call.caughtBy.toUpperCase()}`}
           </Badge>
         )}
         <span className="ml-auto text-muted">

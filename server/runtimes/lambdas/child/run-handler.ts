@@ -158,7 +158,7 @@ function isBytes(value: unknown): value is NodeJS.ArrayBufferView | ArrayBufferL
   return isArrayBufferView(value) || isAnyArrayBuffer(value);
 }
 
-/** A Map, a Response or an Error holds something that JSON leaves out. */
+/** JSON leaves out what a Map, a Response or an Error contains. */
 function isEmptyAsJson(value: unknown, text: string): boolean {
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return false;
   return isNativeError(value) || (text === '{}' && !isPlain(value));
