@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Json } from './json.ts';
 import { faultOfHost, NETWORK_ERRORS, OWN_CRM } from './outbound-rule.ts';
 
 /** Longest delay: longer than any timeout of a lambda. */
@@ -30,8 +31,9 @@ const headers = z
       message: 'must not contain Content-Length, Transfer-Encoding or Connection, which follow from the body',
     },
   );
+// Any JSON value: a recursive schema has no place in the API document.
 const body = z
-  .json()
+  .custom<Json>()
   .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_ANSWER_BODY_BYTES, {
     message: `is longer than ${MAX_ANSWER_BODY_BYTES} bytes. Use 'file' instead.`,
   })

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Json } from '../../model/json.ts';
 import { NETWORK_ERRORS, OUTBOUND_ACTIONS } from '../../model/outbound-rule.ts';
 import { outboundRulesRequest } from '../../model/outbound-rule-schema.ts';
 import { named, object } from '../schemas/parts.ts';
@@ -16,7 +17,7 @@ const outboundRules = object('OutboundRules', {
       status: z.int().optional(),
       error: z.enum(NETWORK_ERRORS).optional(),
       headers: z.record(z.string(), z.string()).optional(),
-      body: z.json().optional(),
+      body: z.custom<Json>().optional(),
       file: z.string().optional(),
       times: z.int().optional(),
       after: z.int().optional(),

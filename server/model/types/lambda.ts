@@ -22,14 +22,16 @@ const ofPackage = { property: 'code_type', is: ['package'] };
 export const MAX_ACCEPT_CHARACTERS = 4096;
 
 /** The Accept header, in any letter case, becomes the content type of responses (D-137). */
-const responseHeaders = stringMap.superRefine((headers, context) => {
-  for (const [name, value] of Object.entries(headers)) {
-    if (name.toLowerCase() !== 'accept') continue;
-    if (value.length <= MAX_ACCEPT_CHARACTERS && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue;
-    const message = `must be a header value of at most ${MAX_ACCEPT_CHARACTERS} characters`;
-    context.addIssue({ code: 'custom', path: [name], message });
-  }
-});
+const responseHeaders = stringMap
+  .superRefine((headers, context) => {
+    for (const [name, value] of Object.entries(headers)) {
+      if (name.toLowerCase() !== 'accept') continue;
+      if (value.length <= MAX_ACCEPT_CHARACTERS && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue;
+      const message = `must be a header value of at most ${MAX_ACCEPT_CHARACTERS} characters`;
+      context.addIssue({ code: 'custom', path: [name], message });
+    }
+  })
+  .describe('Accept header: content type of the response');
 
 export const lambdaProperties = z.strictObject({
   provider: runBy('Lambda').register(formFacts, { order: 1 }),
@@ -84,7 +86,7 @@ export const lambdaProperties = z.strictObject({
     .optional()
     .describe('Environment variables; they take precedence over inherited variables')
     .register(formFacts, { label: ENV_LABEL, order: 10 }),
-  headers: responseHeaders.optional().describe('Accept header: content type of the response'),
+  headers: responseHeaders.optional(),
   pre_warm: z.int().min(0).optional().describe('Number of processes that are kept ready'),
   isolate: z.boolean().optional().describe('Use a new process for every invocation'),
   secrets: secretMounts('env', 'file').optional().register(formFacts, { order: 11 }),

@@ -135,6 +135,7 @@ describe('where the engine is', () => {
         Image: 'b',
         State: state,
         Config: { Labels: {} },
+        HostConfig: {},
         NetworkSettings: network,
       } as unknown as ContainerInspectInfo;
       const { ipAddress, addresses } = readInstance(found, address);
