@@ -34,7 +34,7 @@ const headers = z
 // Any JSON value: a recursive schema has no place in the API document.
 const body = z
   .custom<Json>()
-  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_ANSWER_BODY_BYTES, {
+  .refine((value) => Buffer.byteLength(JSON.stringify(value ?? null)) <= MAX_ANSWER_BODY_BYTES, {
     message: `is longer than ${MAX_ANSWER_BODY_BYTES} bytes. Use 'file' instead.`,
   })
   .describe('Text is sent as it is, any other value as JSON');
