@@ -45,6 +45,28 @@ async function publish(code: string, properties: object = {}, endpointProperties
   return { lambda, endpoint, call, set };
 }
 
+it('a returned web Response is the response of an http-aware endpoint, and elsewhere its body and content type (D-137)', async () => {
+  const code =
+    "exports.run = async () => { const headers = new Headers({ 'X-Shop': 'a' }); headers.append('Set-Cookie', 'a=1'); headers.append('Set-Cookie', 'b=2');" +
+    ' return Response.json({ order: 1 }, { status: 201, headers }) }';
+  const aware = await publish(code, {}, { is_http_aware: true });
+  const whole = await aware.call();
+  expect([whole.status, whole.headers.get('x-shop'), whole.headers.get('content-type'), whole.body]).toEqual([
+    201,
+    'a',
+    'application/json',
+    { order: 1 },
+  ]);
+  expect(whole.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+  const plain = await (await publish(code)).call();
+  expect([plain.status, plain.headers.get('x-shop'), plain.headers.get('content-type'), plain.body]).toEqual([
+    200,
+    null,
+    'application/json',
+    { order: 1 },
+  ]);
+});
+
 describe('the arguments of a handler (D-135, D-136)', () => {
   it('is the body verbatim and a context of these members', async () => {
     const { lambda, endpoint, call } = await publish(MIRROR);

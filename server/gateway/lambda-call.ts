@@ -41,7 +41,8 @@ type Failure = Outcome & { ok: false };
 class UnusableResult extends Error {}
 
 export function contentTypeOf(value: LambdaValue, accept: string | undefined): string {
-  return acceptOr(value.kind === 'json' ? JSON_TYPE : value.kind === 'bytes' ? BYTES : TEXT, accept);
+  const usual = acceptOr(value.kind === 'json' ? JSON_TYPE : value.kind === 'bytes' ? BYTES : TEXT, accept);
+  return 'contentType' in value ? acceptOr(usual, value.contentType) : usual;
 }
 
 function acceptOr(fallback: string, accept: string | undefined): string {

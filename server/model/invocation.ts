@@ -33,9 +33,9 @@ export interface LambdaCall {
 /** The return value of a handler (D-137) as bytes to send: text and bytes unchanged, other values as JSON. */
 export type LambdaValue =
   | { kind: 'nothing' }
-  | { kind: 'text'; bytes: Uint8Array }
   | { kind: 'json'; bytes: Uint8Array }
-  | { kind: 'bytes'; bytes: Uint8Array };
+  /** `contentType` is that of a web `Response`. */
+  | { kind: 'text' | 'bytes'; bytes: Uint8Array; contentType?: string };
 
 /** Kinds of failures of an invocation (D-139); each has one HTTP response. */
 export const FAILURE_KINDS = [

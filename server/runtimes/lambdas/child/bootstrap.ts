@@ -304,6 +304,7 @@ async function answer(number: number, { head, body, trace }: HandlerOutcome): Pr
     const kind = OUTCOME_KINDS.indexOf(head.kind);
     const row: OutcomeRow = [number, kind, atMs, ranMs, computedMs, waitedMs, hasWritten ? 1 : 0];
     if (head.failure) row.push(head.failure, head.message ?? '');
+    else if (head.contentType !== undefined) row.push(head.contentType);
     send(FrameType.outcome, row, body);
     if (goesOn)
       setImmediate(() => {

@@ -150,10 +150,6 @@ describe('the outcome of a handler (D-138)', () => {
       [new Headers(), 'a Headers, which is empty as JSON; return Object.fromEntries(headers)'],
       [new Blob(['x']), 'a Blob, which is empty as JSON; return Buffer.from(await blob.arrayBuffer())'],
       [/x/, 'a RegExp, which is empty as JSON; return its source, a string'],
-      [
-        new Response('x'),
-        'a Response, which is empty as JSON; return Buffer.from(await response.arrayBuffer()), or { statusCode, headers, body } with is_http_aware on the endpoint',
-      ],
       [new (class Order {})(), 'an Order, which is empty as JSON; return a string, bytes or a plain value'],
     ];
     for (const [result, rest] of results)
@@ -162,6 +158,24 @@ describe('the outcome of a handler (D-138)', () => {
         failure: 'crash',
         message: `the handler's result is ${rest}`,
       });
+  });
+
+  it('is the body and content type of a web Response, and only the first outcome counts while it is read', async () => {
+    expect(await outcomeOf(async () => Response.json({ a: 1 }, { status: 201 }))).toEqual({
+      kind: 'text',
+      value: '{"a":1}',
+      contentType: 'application/json',
+    });
+    expect(await outcomeOf(() => new Response(Buffer.from([1, 2])))).toEqual({ kind: 'bytes', value: '\u0001\u0002' });
+    const twice = (_event: string, _context: string, callback: Callback) => {
+      callback(null, new Response('first'));
+      callback(null, 'second');
+    };
+    expect(await outcomeOf(twice)).toMatchObject({ kind: 'text', value: 'first' });
+    const used = new Response('x');
+    await used.text();
+    expect(await outcomeOf(() => used)).toMatchObject({ failure: 'error' });
+    expect(await outcomeOf(() => new Response('x'.repeat(LIMIT + 1)))).toMatchObject({ failure: 'too-large' });
   });
 
   it('is JSON of an instance with members, or that knows its JSON, and of an empty plain object', async () => {

@@ -14,7 +14,7 @@ export interface Handler {
 }
 
 export interface HandlerOutcome {
-  head: Pick<OutcomeHead, 'kind' | 'failure' | 'message'>;
+  head: Pick<OutcomeHead, 'kind' | 'contentType' | 'failure' | 'message'>;
   body: string | Uint8Array;
   trace?: string | undefined;
 }
@@ -47,10 +47,6 @@ const INSTEAD_OF: ReadonlyMap<string, string> = new Map([
   ['Blob', 'return Buffer.from(await blob.arrayBuffer())'],
   ['File', 'return Buffer.from(await file.arrayBuffer())'],
   ['RegExp', 'return its source, a string'],
-  [
-    'Response',
-    'return Buffer.from(await response.arrayBuffer()), or { statusCode, headers, body } with is_http_aware on the endpoint',
-  ],
 ]);
 
 // Captured at start, like Buffer, because a lambda may replace the globals of its own process.
@@ -59,6 +55,9 @@ const { isArray } = Array;
 const getActiveResourcesInfo = process.getActiveResourcesInfo.bind(process);
 const { fromEntries, getPrototypeOf } = Object;
 class Unsendable extends Error {}
+const DECODED_HEADERS = new Set(['content-encoding', 'content-length']);
+/** Content types of UTF-8 text. */
+const TEXT_TYPE = /^(?:text\/|application\/(?:[\w.+-]*\+)?(?:json|xml|javascript)\b)(?!.*charset=(?!"?utf-8))/i;
 const STARTED = [
   EventEmitter,
   classOf(
@@ -87,7 +86,15 @@ export function runHandler(handler: Handler, event: string, context: string, env
     done(outcome);
   };
   const succeed = (value: unknown): void => {
-    if (!isDone) end(success(value, limitBytes, hint, place));
+    if (isDone) return;
+    if (!isWebResponse(value)) {
+      end(success(value, limitBytes, hint, place));
+      return;
+    }
+    isDone = true; // other outcomes come too late, even while the body is read
+    readResponse(value, limitBytes, place).then(done, (error) =>
+      done(failure(error, undefined, limitBytes, hint, handler)),
+    );
   };
   const fail = (error: unknown, value?: unknown): void => {
     if (!isDone) end(failure(error, value, limitBytes, hint, handler));
@@ -158,7 +165,7 @@ function isBytes(value: unknown): value is NodeJS.ArrayBufferView | ArrayBufferL
   return isArrayBufferView(value) || isAnyArrayBuffer(value);
 }
 
-/** JSON leaves out what a Map, a Response or an Error contains. */
+/** JSON leaves out what a Map or an Error contains. */
 function isEmptyAsJson(value: unknown, text: string): boolean {
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return false;
   return isNativeError(value) || (text === '{}' && !isPlain(value));
@@ -188,13 +195,45 @@ function withJsonParts(value: unknown, hint: Hint | undefined): unknown {
   else if (typeof body === 'object' && !isPlain(body) && stringify(body) === '{}')
     hint?.(`the 'body' of the result is ${nameOf(body)}, which is empty as JSON; ${wanted}`);
   if (typeof headers === 'object' && headers !== null && Symbol.iterator in headers && !isArray(headers)) {
-    const lines = new Map<string, unknown[]>();
     // As: what has entries gives them one by one, such as Headers and a Map.
-    for (const [name, one] of headers as Iterable<[string, unknown]>)
-      lines.set(name, [...(lines.get(name) ?? []), one]);
-    own.headers = fromEntries(lines);
+    own.headers = linesByName(headers as Iterable<[string, unknown]>);
   }
   return own;
+}
+
+/** A web `Response`, of any realm or library, by its members: with the first use of its class, Node loads modules that few lambdas need. */
+function isWebResponse(value: unknown): value is Response {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'arrayBuffer' in value &&
+    typeof value.arrayBuffer === 'function' &&
+    'status' in value &&
+    typeof value.status === 'number' &&
+    'headers' in value &&
+    typeof value.headers === 'object'
+  );
+}
+
+/** Returns a Response's status, headers and body for an http-aware endpoint, else its body and content type (D-137, D-140). */
+async function readResponse(response: Response, limitBytes: number, place: CallPlace): Promise<HandlerOutcome> {
+  const bytes = Buffer.from(await response.arrayBuffer());
+  // `fetch` has decoded the body of a response that it received.
+  const isReceived = response.url !== '' && response.url !== undefined;
+  const headers = linesByName([...response.headers].filter(([name]) => !isReceived || !DECODED_HEADERS.has(name)));
+  if (place.httpAware)
+    return success({ statusCode: response.status, headers, body: bytes }, limitBytes, undefined, place);
+  const contentType = response.headers.get('content-type') ?? undefined;
+  const isText = contentType !== undefined && TEXT_TYPE.test(contentType);
+  const { head, body } = success(isText ? bytes.toString() : bytes, limitBytes);
+  return { head: head.failure || contentType === undefined ? head : { ...head, contentType }, body };
+}
+
+/** Returns the values of each header name, in order. */
+function linesByName(entries: Iterable<[string, unknown]>): Record<string, unknown[]> {
+  const lines = new Map<string, unknown[]>();
+  for (const [name, value] of entries) lines.set(name, [...(lines.get(name) ?? []), value]);
+  return fromEntries(lines);
 }
 
 /** Values of expressions that start something, such as a timer or a request: not a result. */

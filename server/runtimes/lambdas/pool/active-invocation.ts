@@ -16,7 +16,7 @@ import { isDebuggerTalk } from '../process/debugging.ts';
 import type { Ending } from '../process/in-flight-calls.ts';
 import type { LambdaProcesses } from '../process/lambda-processes.ts';
 import type { OutboundHead } from '../process/process-messages.ts';
-import type { InvokeHead } from '../process/protocol.ts';
+import type { InvokeHead, OutcomeHead } from '../process/protocol.ts';
 
 export interface PoolHost {
   readonly limits: { concurrency: number; queue: number; idleMs: number };
@@ -91,11 +91,17 @@ export function isForAnother(ending: Ending, wasUsed: boolean, wasAhead: boolean
   return !ending.hasBegun && (wasAhead || (wasUsed && ending.failure.failure === 'crash'));
 }
 
+function lambdaValueOf({ kind, contentType }: OutcomeHead, bytes: Uint8Array): LambdaValue {
+  if (kind === 'nothing') return { kind };
+  if (kind === 'json' || contentType === undefined) return { kind, bytes };
+  return { kind, bytes, contentType };
+}
+
 export function outcomeOf(ending: Ending): Outcome {
   if (ending.kind === 'withdrawn') return failed(interrupted());
   if (ending.kind === 'gone') return failed(ending.failure);
-  const { kind, failure, message = '' } = ending.head;
-  const value: LambdaValue = kind === 'nothing' ? { kind } : { kind, bytes: ending.body };
+  const { failure, message = '' } = ending.head;
+  const value = lambdaValueOf(ending.head, ending.body);
   return failure ? { ok: false, failure, message, value } : { ok: true, value };
 }
 

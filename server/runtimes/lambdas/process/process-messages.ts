@@ -102,7 +102,8 @@ export function readOutcome(head: unknown): OutcomeHead {
   if (kind === undefined) throw new FrameError('an outcome has an unknown kind');
   const outcome: OutcomeHead = { number, kind, atMs, ranMs, computedMs, waitedMs };
   if (hasWritten === 1) outcome.hasWritten = true;
-  if (row.length > 7) [outcome.failure, outcome.message] = failedOutcome.parse(row.slice(7));
+  if (row.length === 8) outcome.contentType = text.parse(row[7]);
+  if (row.length > 8) [outcome.failure, outcome.message] = failedOutcome.parse(row.slice(7));
   return outcome;
 }
 

@@ -154,13 +154,18 @@ export interface OutcomeHead {
   waitedMs: number;
   /** Has it written to standard output or error? The next call waits for `goOn` then. */
   hasWritten?: true;
+  /** The content type of a web `Response` that the handler returned (D-137). */
+  contentType?: string;
   failure?: 'error' | 'crash' | 'too-large';
   message?: string;
 }
 
 export const OUTCOME_KINDS = ['nothing', 'text', 'json', 'bytes'] as const;
 
-/** As it is sent, since every call has one: `kind` by its place in OUTCOME_KINDS, the last two where there was a failure. */
+/**
+ * As it is sent, since every call has one: `kind` by its place in OUTCOME_KINDS. A row of a failure ends with two more members, one of a web
+ * `Response` with its content type.
+ */
 export type OutcomeRow = [
   number: number,
   kind: number,
@@ -169,6 +174,6 @@ export type OutcomeRow = [
   computedMs: number,
   waitedMs: number,
   hasWritten: 0 | 1,
-  failure?: OutcomeHead['failure'],
+  failureOrContentType?: string,
   message?: string,
 ];
