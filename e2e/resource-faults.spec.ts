@@ -173,7 +173,7 @@ test('a script in any field of any resource is shown as text', { tag: '@slow' },
     properties: {
       provider: docker,
       container_type: 'DOCKER',
-      image: SCRIPT,
+      image: 'scripted:1', // a script is no image reference
       cmd: SCRIPT,
       user: SCRIPT,
       args: [SCRIPT],

@@ -192,6 +192,7 @@ test.describe('without prefetching', () => {
     await sendForm(platform);
     const again = await beginTask(page, 'the demonstration begins again');
     await page.keyboard.press('Shift+R');
+    await expect(page.getByRole('button', { name: 'Restart demo' })).toBeEnabled();
     await page.keyboard.press('Enter');
     await expect(page.getByText('Restored the demo world; the inbox is empty.')).toBeVisible();
     await again();

@@ -98,9 +98,14 @@ function Parts({
     isSent.current = false;
   };
   useEffect(() => {
-    if (!isReady || !isSent.current) return;
-    isSent.current = false;
-    actionIn(foot.current)?.click();
+    if (!isReady) return;
+    if (isSent.current) {
+      isSent.current = false;
+      actionIn(foot.current)?.click();
+      return;
+    }
+    // An action that was not ready when the dialog opened could not take the focus then.
+    if (document.activeElement?.contains(foot.current)) actionIn(foot.current)?.focus();
   }, [isReady]);
   const onKeyDown = ({ key, target, currentTarget, nativeEvent }: KeyboardEvent) => {
     forgetSent();
