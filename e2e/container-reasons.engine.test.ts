@@ -227,7 +227,7 @@ it('the log still contains what replaced instances wrote, and a long line as it 
   await whenStatus(container, 'RUNNING');
   await root.post(`/root/containers/${container.id}/scale?numInstances=0`);
   await expect.poll(async () => (await read(container)).tasks_running, POLL).toBe(0);
-  expect((await logOf(container)).toSorted()).toEqual([...written, 'new'].toSorted());
+  await expect.poll(async () => (await logOf(container)).toSorted(), POLL).toEqual([...written, 'new'].toSorted());
 });
 
 it('a host folder that appears later is found', async () => {

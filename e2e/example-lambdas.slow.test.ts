@@ -167,7 +167,7 @@ describe('a function of an HTTP proxy (Netlify, AWS)', () => {
       'exports.handler = async (event) => ({ statusCode: 200, body: "Hello " + JSON.parse(event.body).name + event.queryStringParameters.mark })';
     const { call, log } = await publish(code, { handler: 'handler' }, { is_http_aware: true });
     expect((await call({ body: { name: 'Ada' } })).status).toBe(500);
-    expect(await log()).toContain('event is the request body, as a string; write: JSON.parse(event)');
+    expect(await log()).toContain('event is the request body, as a string: JSON.parse(event), not event.body');
     const adapted = `${code};
       const single = (params) => Object.fromEntries(Object.entries(params).map(([name, values]) => [name, values.at(-1)]));
       exports.run = (event, context) => { const { method, path, params, headers } = JSON.parse(context);
@@ -182,28 +182,16 @@ describe('a function of an HTTP proxy (Netlify, AWS)', () => {
 
 describe('a handler that is called otherwise elsewhere says so in its log', () => {
   it.each([
-    [
-      'request and response (Google, Express)',
-      'exports.run = (req, res) => { res.status(200).send("hello") }',
-      'res.status',
-    ],
-    [
-      'a context that is called (old AWS)',
-      'exports.run = (event, context) => { context.succeed("hello") }',
-      'context.succeed',
-    ],
-    [
-      'a context that is called, old',
-      'exports.run = function (event, context) { context.done(null, "hello") }',
-      'context.done',
-    ],
-  ])('%s', async (_style, code, name) => {
+    ['request and response (Google, Express)', 'exports.run = (req, res) => { res.status(200).send("hello") }'],
+    ['a context that is called (old AWS)', 'exports.run = (event, context) => { context.succeed("hello") }'],
+    ['a context that is called, old', 'exports.run = function (event, context) { context.done(null, "hello") }'],
+  ])('%s', async (_style, code) => {
     const { call, log } = await publish(code);
     expect(await call()).toMatchObject({
       status: 500,
       body: { message: expect.stringMatching(/ is not a function$/) },
     });
-    expect(await log()).toContain(`index.js, line 1 has ${name} in: ${code} - `);
+    expect(await log()).toContain('a handler is called as (event, context, callback)');
   });
 
   it('(context, event, callback) of Twilio runs when it is handed on in that order', async () => {

@@ -12,6 +12,7 @@ const instance = {
   Image: 'b',
   State: { StartedAt: '', Running: true, Status: 'running' },
   Config: { Labels: {}, Image: 'shop:1' },
+  HostConfig: {},
   NetworkSettings: {
     Networks: { one: { IPAddress: '172.17.0.2' } },
     Ports: { '80/tcp': [{ HostIp: '127.0.0.1', HostPort: '32768' }] },
