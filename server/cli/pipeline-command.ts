@@ -49,9 +49,6 @@ const runOptions = {
   ...platformOptions,
   json: json('print the record of the run as JSON'),
 };
-const reuseOption = {
-  cache: unless('--no-cache', 'run all jobs, also those that had the same inputs in an earlier run'),
-};
 const planOptions = {
   source: {
     flags: '--source <SOURCE>',
@@ -160,7 +157,6 @@ export const pipelineCommand = defineCommand({
       options: {
         ...REPOSITORY_OPTIONS,
         ...planOptions,
-        ...reuseOption,
         watch: flag('--watch', 'run again when files change; includes uncommitted changes'),
       },
       notes: NOTES,
@@ -239,7 +235,6 @@ export const pipelineCommand = defineCommand({
         branch: textOr('--branch <NAME>', 'name of the feature branch', SAMPLE_BRANCH),
         project: textOr('--project <PATH>', 'project in the mock GitLab', SAMPLE_PROJECT),
         ...planOptions,
-        ...reuseOption,
       },
       notes: NOTES,
       run: (context) =>
@@ -285,7 +280,7 @@ export const pipelineCommand = defineCommand({
 });
 
 type RunOptions = ValuesOf<typeof runOptions> &
-  Partial<ValuesOf<typeof planOptions> & ValuesOf<typeof reuseOption>> & {
+  Partial<ValuesOf<typeof planOptions>> & {
     project?: string | undefined;
     workingTree?: boolean;
   };
@@ -300,7 +295,6 @@ function askedOf(options: RunOptions): Omit<PipelineRequest, 'repository' | 'isK
     only: options.job ?? [],
     takesWorkingTree: options.workingTree === true,
     usesShell: options.shell,
-    reuses: options.cache === true,
     isForced: options.force,
     delays: options.delays,
     waits: options.waits,

@@ -88,13 +88,12 @@ export class PipelineScreen implements Pick<PipelineContext, 'say' | 'onSection'
   /** Prints the jobs with state and time, the reasons of failures, and what the run deployed. */
   summarize({ id, state, startedAtMs, finishedAtMs = startedAtMs, jobs, apps = [] }: PipelineRun): void {
     const print = (line: string) => this.#terminal.print(line);
-    const rows = jobs.map(({ state, name, durationMs, tests, coverage, reusedFrom }) => [
+    const rows = jobs.map(({ state, name, durationMs, tests, coverage }) => [
       state,
       name,
       durationMs === undefined ? '' : duration(durationMs),
       tests ? `${tests.total} tests, ${tests.failed} failed, ${tests.skipped} skipped` : '',
       coverage === undefined ? '' : `coverage ${coverage}%`,
-      reusedFrom === undefined ? '' : `reused from run ${reusedFrom}`,
     ]);
     print('');
     print(this.#in('bold', `pipeline ${state} in ${duration(finishedAtMs - startedAtMs)}`));

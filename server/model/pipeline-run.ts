@@ -35,7 +35,9 @@ const pipelineJob = z.strictObject({
   reusedFrom: z
     .int()
     .optional()
-    .describe('Number (`iid`) of the run that has this result: nothing that the job depends on has changed since'),
+    .describe(
+      'Only in records of earlier versions, which did not run unchanged jobs: number (`iid`) of the run that has this result',
+    ),
 });
 
 export const pipelineStart = z.strictObject({

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { constants, createReadStream, existsSync } from 'node:fs';
-import { copyFile, lstat, mkdir, readdir, readFile, readlink, rm, utimes, writeFile } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { copyFile, lstat, mkdir, readdir, readFile, readlink, rm, utimes } from 'node:fs/promises';
 import { dirname, join, posix, relative } from 'node:path';
 import { z } from 'zod';
 import { reasonOf } from '../../model/errors.ts';
@@ -107,7 +107,6 @@ export async function emptyArtifacts({ runDir }: ArtifactStore, name: string): P
   const dir = join(runDir, folderName(name));
   await removeTree(dir);
   await mkdir(dir);
-  await writeFile(`${dir}.json`, '{}');
 }
 
 /** Puts what other jobs have left into a job's folder; resolves to the variables that they have left. */
@@ -126,26 +125,12 @@ export async function bringArtifacts(
 }
 
 /** The variables that jobs have left. */
-export async function dotenvOf(names: readonly string[], store: ArtifactStore): Promise<Record<string, string>> {
+async function dotenvOf(names: readonly string[], store: ArtifactStore): Promise<Record<string, string>> {
   const variables: Record<string, string> = {};
   for (const from of names.flatMap((name) => artifactsIn(store, name) ?? []))
     for (const path of (await pathsBelow(join(from, DOTENV_FOLDER))).sort())
       Object.assign(variables, dotenvIn(await readFile(join(from, DOTENV_FOLDER, path), 'utf8')));
   return variables;
-}
-
-/** A hash of the files of a folder, with their names; the same for a folder that is empty, and for one that does not exist. */
-export async function contentOf(dir: string): Promise<string> {
-  const hash = createHash('sha256');
-  for (const path of (await pathsBelow(dir)).sort()) {
-    const file = join(dir, path);
-    const { mode, size } = await lstat(file);
-    const isLink = (mode & constants.S_IFMT) === constants.S_IFLNK;
-    hash.update(JSON.stringify([path, mode, isLink ? await readlink(file) : size]));
-    if ((mode & constants.S_IFMT) === constants.S_IFREG)
-      for await (const part of createReadStream(file)) hash.update(part);
-  }
-  return hash.digest('hex');
 }
 
 /** Stores the artifacts of a run for later runs of the same commit. */
@@ -244,7 +229,7 @@ export async function keepCaches(
   return notes;
 }
 
-export async function cacheName(
+async function cacheName(
   { key }: CacheDefinition,
   index: number,
   { workDir, values }: Pick<CachePlace, 'workDir' | 'values'>,

@@ -30,8 +30,6 @@ export interface ChosenJobs extends Plan {
   variables: RunVariables;
   /** Paths of the commit. */
   tracked: ReadonlySet<string>;
-  /** Paths of the files of the definition. */
-  definitionFiles: readonly string[];
   facts: RuleFacts;
 }
 
@@ -77,9 +75,7 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
     const unknown = only.filter((one) => !planned.some(({ name, base }) => one === name || one === base));
     if (jobs.length > 0 && unknown.length === 0) {
       if (source !== sources[0]) say(`the merge request pipeline has no jobs, so the branch pipeline (push) is run`);
-      const { stages, files: definitionFiles } = definition;
-      const tracked = new Set(files);
-      return { source, jobs, stages, variables, tracked, definitionFiles, leftOut, facts };
+      return { source, jobs, stages: definition.stages, variables, tracked: new Set(files), leftOut, facts };
     }
     if (source !== sources.at(-1)) continue;
     if (unknown.length > 0) {

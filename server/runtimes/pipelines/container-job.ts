@@ -124,7 +124,7 @@ export async function runInContainer(job: JobToRun, options: ContainerJobOptions
     await engine.run(['cp', `${container}:${projectDir}/.`, job.workDir]).catch((failure) => {
       job.onNote(`its files could not be copied from its container: ${failure.message}`);
     });
-    return { exitCode, ...(route?.isUsed && { hasCalledPlatform: true }) };
+    return { exitCode };
   } catch (failure) {
     signal.throwIfAborted();
     return { exitCode: 1, reason: reasonOf(failure) };

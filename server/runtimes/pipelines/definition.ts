@@ -225,11 +225,11 @@ export interface ReadOptions {
 }
 
 /**
- * Reads the definition of a checkout; `files` are its files there.
+ * Reads the definition of a checkout.
  *
  * @throws PipelineError for one that cannot be read, with file and line where they are known
  */
-export async function readDefinition(options: ReadOptions): Promise<Definition & { files: readonly string[] }> {
+export async function readDefinition(options: ReadOptions): Promise<Definition> {
   const file = options.file ?? DEFINITION;
   const seen = new Set<string>();
   const written = await checkFiles(options.dir, file, seen);
@@ -261,7 +261,7 @@ export async function readDefinition(options: ReadOptions): Promise<Definition &
       );
   }
   const workflowRules = data.workflow?.rules ?? undefined;
-  return { stages: data.stages, variables: data.variables, workflowRules, jobs, files: [...seen] };
+  return { stages: data.stages, variables: data.variables, workflowRules, jobs };
 }
 
 /** Keywords of `default` that the reader leaves out. */

@@ -185,12 +185,11 @@ export class EngineCommand {
   }
 
   /** Undefined for an image that is not on this machine. */
-  imageId(name: string, signal?: AbortSignal): Promise<string | undefined> {
-    return this.run(['image', 'inspect', '--format', '{{.Id}}', name], signal && { signal }).catch(() => undefined);
-  }
-
   async hasImage(name: string, signal?: AbortSignal): Promise<boolean> {
-    return (await this.imageId(name, signal)) !== undefined;
+    return this.run(['image', 'inspect', '--format', '{{.Id}}', name], signal && { signal }).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** A process of it whose output is the container's. */

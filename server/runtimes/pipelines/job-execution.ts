@@ -5,16 +5,24 @@ import { jobNumber } from '../../mocks/scm/pipeline-number.ts';
 import { reasonOf } from '../../model/errors.ts';
 import { runProgram } from '../../system/programs.ts';
 import { SYSTEM } from '../../system/this-system.ts';
-import { bringArtifacts, bringCaches, collectArtifacts, emptyArtifacts, folderName, keepCaches } from './artifacts.ts';
+import {
+  type ArtifactStore,
+  bringArtifacts,
+  bringCaches,
+  collectArtifacts,
+  emptyArtifacts,
+  folderName,
+  keepCaches,
+} from './artifacts.ts';
 import { projectDirInContainer, runInContainer, usesDocker } from './container-job.ts';
 import type { AllowFailure } from './definition.ts';
 import type { EngineCommand } from './engine-command.ts';
 import { git } from './git.ts';
 import { type JobPlace, jobVariables } from './job-environment.ts';
 import { coverageReader, resultsOf } from './job-reports.ts';
-import type { JobReuse, ReuseInputs } from './job-reuse.ts';
 import { type JobOutcome, runOnHost } from './job-runner.ts';
 import { jobScripts } from './job-script.ts';
+import type { RunVariables } from './job-variables.ts';
 import { diskFullError } from './pipeline-error.ts';
 import type { PlannedJob } from './plan.ts';
 import { duration, type RunLog } from './run-log.ts';
@@ -22,36 +30,37 @@ import type { ScheduledOutcome } from './schedule.ts';
 import { spanMs } from './time-span.ts';
 import { expandText } from './variables.ts';
 
-export interface JobsOptions extends ReuseInputs {
+export interface JobsOptions {
+  runId: string;
   /** Of the run; in `jobs` each job has a folder. */
   folder: string;
+  /** The commit's files; each job works in a copy of them. */
+  checkoutDir: string;
   /** The repository from which the checkout was made. */
   repositoryDir: string;
+  hasSubmodules: boolean;
+  /** Paths in the checkout. */
+  tracked: ReadonlySet<string>;
+  projectPath: string;
+  variables: RunVariables;
+  filesDir: string | undefined;
+  artifacts: ArtifactStore;
+  cacheDir: string;
+  /** Addresses of the platform. */
+  platformUrls: readonly string[];
   /** Where images are run; or why they are not. */
   engine: EngineCommand | { absence: string; isShell?: true };
   env: Readonly<Record<string, string | undefined>>;
-  reuse: JobReuse;
   log: RunLog;
   signal: AbortSignal;
   /** Before a job with an environment begins, and when it has done well. */
   onPlace(place: JobPlace, url: string | undefined, isDone: boolean): Promise<void>;
 }
 
-/** Runs one job: prepares its inputs, runs it here or in its image, and stores its results; or takes those of an earlier run. */
+/** Runs one job: prepares its inputs, runs it here or in its image, and stores its results. */
 export async function runJob(job: PlannedJob, options: JobsOptions): Promise<ScheduledOutcome> {
-  const { log, signal, reuse } = options;
+  const { log, signal } = options;
   const { retry } = job.definition;
-  const beganAtMs = Date.now();
-  // A job runs if it is not known whether it has to.
-  const key = await reuse.keyOf(job, options).catch(() => undefined);
-  const earlier = key && (await reuse.find(job, key, options).catch(() => undefined));
-  if (earlier && !signal.aborted) {
-    log.change(job.name, { state: 'running', startedAtMs: beganAtMs });
-    for (const line of [`reused from run ${earlier.iid}`, ...earlier.lines]) log.note(job.name, line);
-    const ended = { state: 'success', exitCode: 0, durationMs: Date.now() - beganAtMs } as const;
-    log.change(job.name, { ...ended, ...earlier.result, reusedFrom: earlier.iid });
-    return 'done';
-  }
   const attempts = 1 + (retry?.max ?? 0);
   for (let attempt = 1; ; attempt += 1) {
     const startedAtMs = Date.now();
@@ -60,7 +69,6 @@ export async function runJob(job: PlannedJob, options: JobsOptions): Promise<Sch
       exitCode,
       reason,
       kind = 'script_failure',
-      hasCalledPlatform,
     } = await attemptJob(job, options, attempt).catch((failure): JobOutcome => {
       const reason = diskFullError(failure)?.message ?? reasonOf(failure);
       return { exitCode: 1, reason, kind: 'runner_system_failure' };
@@ -72,8 +80,6 @@ export async function runJob(job: PlannedJob, options: JobsOptions): Promise<Sch
     }
     if (reason !== undefined) log.note(job.name, `> ${reason}`);
     const mayFail = exitCode !== 0 && isAllowed(job.allowFailure, exitCode);
-    if (exitCode === 0 && attempt === 1 && !hasCalledPlatform)
-      await reuse.keep(job, key, options).catch(() => undefined); // it runs again
     const verdict = exitCode === 0 ? '' : `  ${mayFail ? 'WARN' : 'FAIL'} ${exitCode}`;
     log.note(job.name, `finished in ${duration(Date.now() - startedAtMs)}${verdict}`);
     const isRetried =

@@ -31,8 +31,6 @@ export interface JobOutcome {
   reason?: string;
   /** What failed, in the words of `retry: when`, if it was not the script. */
   kind?: 'job_execution_timeout' | 'runner_system_failure';
-  /** Has it called the platform or the mock GitLab? */
-  hasCalledPlatform?: boolean;
 }
 
 /** Longest line: the output of a progress bar has no line ends. */

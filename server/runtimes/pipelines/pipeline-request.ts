@@ -16,8 +16,6 @@ export interface PipelineRequest {
   /** Run these jobs only, even manual ones; none named: all. */
   only: readonly string[];
   takesWorkingTree: boolean;
-  /** Take jobs whose inputs have not changed from their last successful run. */
-  reuses?: boolean;
   /** Run jobs on this machine that have an image, too. */
   usesShell?: boolean;
   /** Run also what is refused, because it cannot be as on the server. */

@@ -18,12 +18,10 @@ export const LOOPBACK_FROM_MACHINE = 'host.docker.internal';
 export interface PlatformRoute {
   /** The text with addresses that are valid in the network in place of those of the platform. */
   translate(text: string): string;
-  /** Has the job called the platform? */
-  readonly isUsed: boolean;
   close(): void;
 }
 
-export const LOOPBACK = /^(?:127\.[\d.]+|(?:[\w-]+\.)*localhost|\[::1\])$/;
+const LOOPBACK = /^(?:127\.[\d.]+|(?:[\w-]+\.)*localhost|\[::1\])$/;
 
 /**
  * Opens a forwarder for each address of the platform, on the gateway address of the network: it answers only clients in that network,
@@ -43,7 +41,6 @@ export async function openPlatformRoute(
   const isClient = (address = '') =>
     isIPv4(address) && (address !== gateway || network === undefined) && clients.check(address);
   const servers: Server[] = [];
-  let isUsed = false;
   const close = () => {
     for (const server of servers) {
       server.close();
@@ -57,8 +54,7 @@ export async function openPlatformRoute(
     for (const [port, host] of hostsByPort(urls)) {
       const server = createServer(NO_TIME_LIMITS);
       server.on('connection', (socket) => {
-        if (isClient(socket.remoteAddress)) isUsed = true;
-        else socket.destroy();
+        if (!isClient(socket.remoteAddress)) socket.destroy();
       });
       server.on('request', (req, res) => passOn(req, res, onward(req, { port, host, name }), { translate }));
       server.on('upgrade', (req, socket, head) => passOnUpgrade({ socket, head }, onward(req, { port, host, name })));
@@ -72,13 +68,7 @@ export async function openPlatformRoute(
     close();
     throw failure;
   }
-  return {
-    translate,
-    get isUsed() {
-      return isUsed;
-    },
-    close,
-  };
+  return { translate, close };
 }
 
 /** Those on loopback, as HTTP. */

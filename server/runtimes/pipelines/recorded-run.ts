@@ -21,7 +21,6 @@ import { appsOf, whenItAnswers } from './deployed.ts';
 import { EngineCommand } from './engine-command.ts';
 import type { JobPlace } from './job-environment.ts';
 import { type JobsOptions, runJob, withoutEngine } from './job-execution.ts';
-import { JobReuse } from './job-reuse.ts';
 import { CANCELED, diskFullError, PipelineError } from './pipeline-error.ts';
 import type { PipelineContext, PipelineEnd, PipelineRequest } from './pipeline-request.ts';
 import type { RunFolder } from './run-folder.ts';
@@ -131,7 +130,7 @@ class BegunRun {
 
   async toItsEnd(): Promise<Pick<PipelineProgress, 'state'> & { apps: PipelineApp[] }> {
     const { asked, around, folder, checkout, project, chosen, children: expected, filesDir } = this.#options;
-    const { platform, signal, env } = around;
+    const { signal, env } = around;
     const { id, iid, engine } = this.#begun;
     const kept = keptPlace(project.web_url);
     if (kept === undefined)
@@ -144,8 +143,7 @@ class BegunRun {
     if ('program' in engine) await folder.note({ engine: engine.program });
     const predefined = { ...chosen.variables.predefined, ...(iid !== undefined && { CI_PIPELINE_IID: String(iid) }) };
     const variables = { ...chosen.variables, predefined };
-    const { tracked, definitionFiles, jobs, stages } = chosen;
-    const isAsked = asked.reuses === true && asked.only.length === 0;
+    const { tracked, jobs, stages } = chosen;
     const ofJobs: JobsOptions = {
       ...this.#begun,
       runId: id,
@@ -159,7 +157,6 @@ class BegunRun {
       filesDir,
       env,
       artifacts,
-      reuse: new JobReuse({ platform, checkout, definitionFiles, isAsked }),
       cacheDir: join(place, 'cache'),
       log: this.#log,
       signal,
@@ -228,9 +225,6 @@ class BegunRun {
     const log = this.#log;
     if (signal.aborted) log.cancelRest();
     else log.skipRest();
-    const reused = log.jobs.filter(({ reusedFrom }) => reusedFrom !== undefined);
-    if (reused.length > 0)
-      log.say(`${reused.length} of ${log.jobs.length} jobs reused from earlier runs. To run all jobs, use --no-cache.`);
     const hasFailed = log.jobs.some(({ state, mayFail }) => state === 'failed' && !mayFail);
     const isOver = hasFailed || signal.aborted;
     const run = await platform.ask(deliveryRoutes.readPipelineRun, { path: { pipeline_id: this.#begun.id } });

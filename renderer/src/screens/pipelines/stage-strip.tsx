@@ -47,11 +47,7 @@ export function StageStrip({ run: { id, state, jobs } }: { run: PipelineRun }) {
   );
 }
 
-function JobEnd({
-  job: { state, exitCode, durationMs, startedAtMs, tests, coverage, reusedFrom },
-}: {
-  job: PipelineJob;
-}) {
+function JobEnd({ job: { state, exitCode, durationMs, startedAtMs, tests, coverage } }: { job: PipelineJob }) {
   const nowMs = useNowMs();
   const isRunning = state === 'running' && startedAtMs !== undefined;
   return (
@@ -66,9 +62,6 @@ function JobEnd({
             </span>
           )}
           {coverage !== undefined && <span title="Coverage">{coverage}%</span>}
-          {reusedFrom !== undefined && (
-            <span title="Nothing that it depends on has changed">reused from run {reusedFrom}</span>
-          )}
           {exitCode !== undefined && (
             <span className={exitCode === 0 ? 'text-faint' : 'text-error'} title="Exit code">
               exit {exitCode}
