@@ -85,6 +85,7 @@ async function prepare(asked: PipelineRequest, around: PipelineContext, folder: 
   const scm = new ScmClient(apiUrl, token);
   const project = await scm.ensureProject(
     asked.project ?? repository.originPath ?? `local/${basename(repository.dir)}`,
+    repository.defaultBranch,
   );
   const url = `${scmUrl}/${project.path_with_namespace}.git`;
   const checkout = await makeCheckout({
