@@ -67,6 +67,7 @@ async function jobIn(dir: string, { definition, job, options, predefined = {} }:
     when: 'on_success',
     allowFailure: false,
     variables: {},
+    ownVariables: {},
     node: { total: 1 },
     needs: undefined,
     artifactsOf: ['build'],
