@@ -43,17 +43,21 @@ it('shows the jobs with their rule, image and variables, what differs first, and
   const { exitCode, out, err } = await plan('plan', '--source', 'push');
   expect(exitCode, err).toBe(0);
   const short = await bench.git('rev-parse', '--short=8', 'HEAD');
-  expect(out.split('\n').slice(0, 7)).toEqual([
+  expect(out.split('\n').slice(0, 11)).toEqual([
     "not as on GitLab: tags of 'build: [round]', 'build: [square]': every job runs on this machine",
     `push pipeline of 'feature/a' (${short}):`,
     '  build / build: [round]: on_success, in node:20',
-    '      variables: DEPLOY=yes, VERSION=20, SHAPE=round',
+    '      variables:',
+    '        VERSION=20',
+    '        SHAPE=round',
     '  build / build: [square]: on_success, in node:20',
-    '      variables: DEPLOY=yes, VERSION=20, SHAPE=square',
+    '      variables:',
+    '        VERSION=20',
+    '        SHAPE=square',
     '  deploy / deploy: manual, on this machine, needs build: [round]',
   ]);
   expect(out).toContain('by rule 2 (if: $DEPLOY == "yes"), when: manual');
-  expect(out).toContain('not run: never, by none of its rules matches');
+  expect(out).toContain('not run: never, no rule matched');
   expect((await plan('plan', '--source', 'push', '--list')).out.split('\n')).toEqual([
     'build: [round]',
     'build: [square]',
@@ -98,26 +102,25 @@ made: {stage: deploy, trigger: {include: [{artifact: made.yml, job: make}]}}
 deep: {image: "node:$VERSION", variables: {VERSION: "20"}, tags: [large], script: [echo hi]${more}}
 never: {rules: [{if: $CI_COMMIT_TAG}], script: [echo hi]}
 `;
-  const files = { '.gitlab-ci.yml': parent, 'ci/a.yml': 'first: {script: [echo hi]}\n', 'ci/b.yml': below };
+  const files = {
+    '.gitlab-ci.yml': parent,
+    'ci/a.yml': 'first: {image: $ABSENT, script: [echo hi]}\n',
+    'ci/b.yml': below,
+  };
   await bench.commit({ ...files, 'ci/inner.yml': inner('') });
   const { exitCode, out, err } = await plan('plan', '--source', 'push');
   expect(exitCode, err).toBe(0);
   expect(out.split('\n').filter((line) => !/push pipeline/.test(line))).toEqual([
     "not as on GitLab: tags of 'service / inner / deep': every job runs on this machine",
     '  build / make: on_success, on this machine',
-    '      by no rules',
     '  build / service: on_success, starts a child pipeline',
-    '      by no rules',
-    '    test / service / first: on_success, on this machine',
-    '        by no rules',
+    '    test / service / first: on_success, in $ABSENT',
     '    test / service / inner: on_success, starts a child pipeline',
-    '        by no rules',
     '      test / service / inner / deep: on_success, in node:20',
-    '          by no rules',
-    '          variables: VERSION=20',
-    '      not run: never, by none of its rules matches',
+    '          variables:',
+    '            VERSION=20',
+    '      not run: never, no rule matched',
     '  deploy / made: on_success, starts a child pipeline',
-    '      by no rules',
     '      its jobs are known when the job that creates the definition has run',
     '',
   ]);

@@ -67,10 +67,10 @@ last: {stage: deploy, script: [echo hi]}
     '--source',
     'push',
   );
-  expect(out.match(/^not run: .*$/gm)).toEqual([
-    "not run: 'approve', because manual jobs run only with --job NAME",
-    "not run: 'idle', because no job before failed",
-    "not run: 'unit', 'last', because a job that has to succeed before failed or did not run",
+  expect(out.match(/^skipped '.*$/gm)).toEqual([
+    "skipped 'approve': manual jobs run only with --job NAME",
+    "skipped 'idle': no earlier job failed",
+    "skipped 'unit', 'last': an earlier job failed or was skipped",
   ]);
 });
 

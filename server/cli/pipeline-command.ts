@@ -128,17 +128,18 @@ function* linesOfJobs({ jobs, leftOut }: PlanOfJobs, indent: string): Generator<
     const needs = needed ? `, needs ${needed.join(', ') || 'no job'}` : '';
     const where = child ? 'starts a child pipeline' : image === undefined ? 'on this machine' : `in ${image}`;
     yield `${indent}${stage} / ${name}: ${when}, ${where}${needs}`;
-    if (decision !== undefined) yield `${indent}    by ${decision}`;
+    if (decision !== undefined) yield `${indent}    ${decision}`;
     if (services) yield `${indent}    services: ${services.join(', ')}`;
-    const variables = Object.entries(job.variables).map(([key, value]) => `${key}=${value}`);
-    if (variables.length > 0) yield `${indent}    variables: ${variables.join(', ')}`;
+    const variables = Object.entries(job.variables);
+    if (variables.length > 0) yield `${indent}    variables:`;
+    for (const [key, value] of variables) yield `${indent}      ${key}=${value.replaceAll('\n', '\\n')}`;
     if (!child) continue;
     if ('jobs' in child) yield* linesOfJobs(child, `${indent}  `);
     else if ('problem' in child) yield `${indent}    cannot be created: ${child.problem}`;
     else yield `${indent}    its jobs are known when the job that creates the definition has run`;
   }
   for (const job of leftOut)
-    yield `${indent}not run: ${job.name}${job.decision === undefined ? '' : `, by ${job.decision}`}`;
+    yield `${indent}not run: ${job.name}${job.decision === undefined ? '' : `, ${job.decision}`}`;
 }
 
 /** The jobs of a plan, each followed by those of its child pipeline. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PIPELINE_VARIABLES } from '../../model/pipeline-run.ts';
 import { removeTree } from '../../system/files-in-use.ts';
-import { type Checkout, changedFiles, committedFiles } from './checkout.ts';
+import { type Checkout, changedFiles, committedFiles, defaultCommit } from './checkout.ts';
 import { readDefinition } from './definition.ts';
 import { givenValues, type RunVariables } from './job-variables.ts';
 import { type Finding, findingText } from './keywords.ts';
@@ -113,14 +113,19 @@ async function changedSince(repository: Repository, { dir, sha, baseSha }: Check
     baseSha === undefined
       ? undefined
       : await changedFiles(repository.dir, baseSha, repository.sha).catch(() => undefined);
+  const hasBase = (await defaultCommit(repository.dir, project.default_branch)) !== undefined;
   const ofTree = sha === repository.sha ? [] : await changedFiles(dir, `${sha}~1`, sha);
   return (source: PipelineSource): readonly string[] | true => {
     if (source === 'web' || source === 'schedule' || repository.isTag) return true;
     if (files) return [...files, ...ofTree];
     // The first push of a branch changes everything.
     if (source === 'push') return true;
+    const { default_branch: base } = project;
+    const cause = hasBase
+      ? 'has no commit in common with it: in a shallow clone, run `git fetch --unshallow`'
+      : 'has no such branch: run `git fetch origin`';
     throw new PipelineError(
-      `rules ask what has changed since '${project.default_branch}', and ${repository.dir} has no such branch with a commit in common: fetch it (\`git fetch origin ${project.default_branch}\`, with --unshallow in a shallow clone), or run with --source web, for which all counts as changed`,
+      `rules ask what has changed since '${base}', and ${repository.dir} ${cause}, or run with --source web, for which all counts as changed`,
     );
   };
 }

@@ -74,7 +74,16 @@ export class PipelineService {
     beforeSha,
   }: RequestedPipeline): Promise<{ id: string }> {
     const path = `${project.namespace}/${project.path}`;
-    const repository = { dir, branch: ref, ...(isTag && { isTag }), sha, title: ref, originPath: path, uncommitted: 0 };
+    const repository = {
+      dir,
+      branch: ref,
+      ...(isTag && { isTag }),
+      sha,
+      title: ref,
+      defaultBranch: project.default_branch,
+      originPath: path,
+      uncommitted: 0,
+    };
     return this.#begin((run) =>
       run({ ...DEMO, repository, project: path, source, typed, isKept: true, isPushed: true, beforeSha }),
     );

@@ -18,6 +18,8 @@ export interface PlannedJob {
   allowFailure: AllowFailure;
   /** The variables from the definition: global ones, those of the job, its rule and its matrix; without those of project and server. */
   variables: Variables;
+  /** Those of `variables` that the job, its rule and its matrix set. */
+  ownVariables: Variables;
   node: { index?: number; total: number };
   /** Names of jobs that it waits for; undefined: all of earlier stages. */
   needs: readonly string[] | undefined;
@@ -58,14 +60,16 @@ export function planOf(definition: Definition, facts: RuleFacts, variables: RunV
   const global = { ...definition.variables, ...workflow };
   const parts = [...definition.jobs].flatMap(([base, job]) =>
     instancesOf(base, job).flatMap(({ name, matrix, node }) => {
-      const own = asVariables({ ...inherited(job, global), ...job.variables, ...matrix });
+      const ofJob = asVariables({ ...job.variables, ...matrix });
+      const own = { ...asVariables(inherited(job, global)), ...ofJob };
       const values = expanded({ ...before, ...own, ...after });
       const part = partOf(job, values, facts);
       const decision = decisionOn(job, values, facts);
-      if (part)
-        return [
-          { name, base, job, part, node, decision, values, variables: { ...own, ...asVariables(part.variables) } },
-        ];
+      if (part) {
+        const ofRule = asVariables(part.variables);
+        const variables = { ...own, ...ofRule };
+        return [{ name, base, job, part, node, decision, values, variables, ownVariables: { ...ofJob, ...ofRule } }];
+      }
       leftOut.push({ name, decision });
       return [];
     }),
@@ -78,7 +82,7 @@ export function planOf(definition: Definition, facts: RuleFacts, variables: RunV
     const meant = parallel && rowsOf(parallel.matrix).map((row) => nameOf(needed, row));
     return meant ? namesOf(needed).filter((name) => meant.includes(name)) : namesOf(needed);
   };
-  const planned = parts.map(({ name, base, job, part, values, variables, node, decision }) => {
+  const planned = parts.map(({ name, base, job, part, values, variables, ownVariables, node, decision }) => {
     const needs = needsHere(part.needs ?? job.needs);
     for (const need of needs ?? []) {
       const { job: needed = '', optional, parallel } = need;
@@ -102,6 +106,7 @@ export function planOf(definition: Definition, facts: RuleFacts, variables: RunV
       when: part.when,
       allowFailure: part.allowFailure,
       variables,
+      ownVariables,
       node,
       needs: needs?.flatMap(namesFor),
       decision,

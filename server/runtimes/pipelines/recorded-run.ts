@@ -35,9 +35,9 @@ const MAX_DELAY_MS = 604_800_000;
 /** Why a job did not run, for the end of the log. */
 const SKIP_REASONS: Readonly<Record<SkipReason, string>> = {
   manual: 'manual jobs run only with --job NAME',
-  failure: 'a job that has to succeed before failed or did not run',
-  'no failure': 'no job before failed',
-  blocked: 'a manual job before has not run',
+  failure: 'an earlier job failed or was skipped',
+  'no failure': 'no earlier job failed',
+  blocked: 'an earlier manual job did not run',
 };
 
 interface RecordedRunOptions {
@@ -235,7 +235,7 @@ class BegunRun {
       state = 'failed';
       log.say(`the pipeline is blocked by ${listed(this.#blocking)}: the jobs after it did not run`);
     }
-    for (const [why, names] of this.#skipped) log.say(`not run: ${listed(names)}, because ${SKIP_REASONS[why]}`);
+    for (const [why, names] of this.#skipped) log.say(`skipped ${listed(names)}: ${SKIP_REASONS[why]}`);
     if (rejected) log.say(`no job failed, but a deployment was rejected: ${rejected.problem}`);
     const apps = state === 'success' ? await watchedApps(this.#options, run, this.#environments, log) : [];
     if (signal.aborted) state = 'canceled';

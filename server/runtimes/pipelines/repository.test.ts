@@ -2,33 +2,60 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { readRepository } from './repository.ts';
+
+let dir: string;
+const git = (...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@localhost', ...args], { cwd: dir });
+const commitOn = async (branch: string) => {
+  git('init', '--quiet', `--initial-branch=${branch}`);
+  await writeFile(join(dir, '.gitlab-ci.yml'), 'job: {script: "true"}\n');
+  git('add', '.');
+  git('commit', '--quiet', '-m', 'first');
+};
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'terrarium-repository-'));
+  vi.stubEnv('GIT_CONFIG_GLOBAL', join(dir, '.git', 'global'));
+  vi.stubEnv('GIT_CONFIG_NOSYSTEM', '1');
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(dir, { recursive: true });
+});
 
 it('reads the project path from the remote, and ignores a remote that has no valid path', {
   timeout: 60_000,
 }, async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'terrarium-repository-'));
-  try {
-    const git = (...args: string[]) =>
-      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@localhost', ...args], { cwd: dir });
-    git('init', '--quiet', '--initial-branch=main');
-    await writeFile(join(dir, '.gitlab-ci.yml'), 'job: {script: "true"}\n');
-    git('add', '.');
-    git('commit', '--quiet', '-m', 'first');
-    git('remote', 'add', 'origin', 'x');
-    const paths: Record<string, string | undefined> = {};
-    for (const url of ['https://host/group/shop.git', 'git@host:group/shop.git', '../shop.git', '/tmp/my files/shop']) {
-      git('remote', 'set-url', 'origin', url);
-      paths[url] = (await readRepository(dir, undefined)).originPath;
-    }
-    expect(paths).toEqual({
-      'https://host/group/shop.git': 'group/shop',
-      'git@host:group/shop.git': 'group/shop',
-      '../shop.git': undefined,
-      '/tmp/my files/shop': undefined,
-    });
-  } finally {
-    await rm(dir, { recursive: true });
+  await commitOn('main');
+  git('remote', 'add', 'origin', 'x');
+  const paths: Record<string, string | undefined> = {};
+  for (const url of ['https://host/group/shop.git', 'git@host:group/shop.git', '../shop.git', '/tmp/my files/shop']) {
+    git('remote', 'set-url', 'origin', url);
+    paths[url] = (await readRepository(dir, undefined)).originPath;
   }
+  expect(paths).toEqual({
+    'https://host/group/shop.git': 'group/shop',
+    'git@host:group/shop.git': 'group/shop',
+    '../shop.git': undefined,
+    '/tmp/my files/shop': undefined,
+  });
+});
+
+it("takes the default branch from origin/HEAD, then from git's configuration, then from the only branch", {
+  timeout: 60_000,
+}, async () => {
+  const defaultBranch = async () => (await readRepository(dir, undefined)).defaultBranch;
+  await commitOn('master');
+  expect(await defaultBranch()).toBe('master');
+  git('config', 'init.defaultBranch', 'absent');
+  expect(await defaultBranch()).toBe('master');
+  git('switch', '--quiet', '-c', 'feature/a');
+  expect(await defaultBranch()).toBe('main');
+  git('config', 'init.defaultBranch', 'master');
+  expect(await defaultBranch()).toBe('master');
+  git('update-ref', 'refs/remotes/origin/release/next', 'HEAD');
+  git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/release/next');
+  expect(await defaultBranch()).toBe('release/next');
 });

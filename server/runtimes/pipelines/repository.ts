@@ -16,6 +16,8 @@ export interface Repository {
   isTag?: true;
   sha: string;
   title: string;
+  /** The branch that the repository merges into: that of `origin/HEAD`, or of git's configuration, or the only one; `main` if none is certain. */
+  defaultBranch: string;
   /** Path of the project that its remote `origin` names, e.g. `fern-moss/shop`; undefined if that is not a valid path. */
   originPath: string | undefined;
   /** How many files of the folder differ from the commit; 0 where another branch is checked out. */
@@ -65,9 +67,19 @@ export async function readRepository(dir: string, wanted: string | undefined): P
     ...found,
     sha,
     title: (await git(top, ['log', '-1', '--format=%s', sha])) || branch,
+    defaultBranch: await findDefaultBranch(top),
     originPath: /(?:^|[/:])(\w[\w.-]*\/\w[\w.-]*?)(?:\.git)?\/?$/.exec(origin)?.[1],
     uncommitted: status === '' ? 0 : status.split('\n').length,
   };
+}
+
+async function findDefaultBranch(top: string): Promise<string> {
+  const remote = await git(top, ['symbolic-ref', '--quiet', 'refs/remotes/origin/HEAD']).catch(() => '');
+  if (remote !== '') return remote.replace('refs/remotes/origin/', '');
+  const configured = await git(top, ['config', '--get', 'init.defaultBranch']).catch(() => '');
+  if (configured !== '' && (await commitOf(top, `refs/heads/${configured}`)) !== undefined) return configured;
+  const branches = await git(top, ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads']);
+  return branches === '' || branches.includes('\n') ? 'main' : branches;
 }
 
 async function refuseBranch(top: string, branch: string): Promise<never> {

@@ -54,6 +54,7 @@ export async function retryRequest<T>(
       branch,
       sha,
       title: branch,
+      defaultBranch: repository?.defaultBranch ?? 'main',
       originPath: repository?.originPath,
       uncommitted: 0,
     },

@@ -24,20 +24,20 @@ export interface RuleFacts {
 /** What `only` says of refs unless a job does. */
 const DEFAULT_ONLY: RefsFilter = { refs: ['branches', 'tags'] };
 
-/** Why a job takes part in a pipeline, or does not: the rule that decides. */
+/** Says why a job takes part in a pipeline, or does not; undefined if the job has no rules. */
 export function decisionOn(
   job: JobDefinition,
   variables: Readonly<Record<string, string>>,
   facts: RuleFacts,
 ): string | undefined {
-  if (!job.rules) return job.only || job.except ? 'only and except' : facts.hasWorkflowRules ? undefined : 'no rules';
+  if (!job.rules) return job.only || job.except ? 'by only and except' : undefined;
   const rule = matchingRule(job.rules, variables, facts);
-  if (!rule) return 'none of its rules matches';
+  if (!rule) return 'no rule matched';
   const asked = (['if', 'changes', 'exists'] as const).flatMap((key) =>
     rule[key] === undefined ? [] : `${key}: ${Object(rule[key]).paths ?? rule[key]}`,
   );
   const when = rule.when === undefined ? '' : `, when: ${rule.when}`;
-  return `rule ${job.rules.indexOf(rule) + 1}${asked.length > 0 ? ` (${asked.join(', ')})` : ''}${when}`;
+  return `by rule ${job.rules.indexOf(rule) + 1}${asked.length > 0 ? ` (${asked.join(', ')})` : ''}${when}`;
 }
 
 /** How a job takes part in a pipeline; undefined: not at all. */

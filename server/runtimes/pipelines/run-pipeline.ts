@@ -10,7 +10,7 @@ import { type Checkout, makeCheckout } from './checkout.ts';
 import { type ExpectedChild, expectedChildren, isTrigger, jobsIn } from './child-pipeline.ts';
 import { type ChosenJobs, chooseJobs, printFindings, requireVariables } from './choose-jobs.ts';
 import { placeFiles } from './job-environment.ts';
-import { givenValues, projectVariables, type RunVariables } from './job-variables.ts';
+import { givenValues, projectVariables, type RunVariables, winningVariables } from './job-variables.ts';
 import { findingsIn } from './keywords.ts';
 import { CANCELED, diskFullError, PipelineError } from './pipeline-error.ts';
 import type { PipelineContext, PipelineEnd, PipelineRequest, PlanOfJobs } from './pipeline-request.ts';
@@ -24,7 +24,7 @@ import { RunFolder, type RunOwner, sweepLeftovers } from './run-folder.ts';
 import { sampleBase } from './sample-base.ts';
 import { ScmClient, type ScmMergeRequestRecord, type ScmProjectRecord } from './scm-client.ts';
 import { DEFAULT_SERVICE_PORT, makePipelineKey, targetIn, targetVariables } from './target.ts';
-import { expandText } from './variables.ts';
+import { asVariables, expanded, expandText } from './variables.ts';
 
 /** What a killed run leaves on the platform: its key, and a record with the state `running`. */
 async function cleanUp(platform: PlatformCalls, { baseUrl, apiKey, runId }: RunOwner): Promise<void> {
@@ -85,6 +85,7 @@ async function prepare(asked: PipelineRequest, around: PipelineContext, folder: 
   const scm = new ScmClient(apiUrl, token);
   const project = await scm.ensureProject(
     asked.project ?? repository.originPath ?? `local/${basename(repository.dir)}`,
+    repository.defaultBranch,
   );
   const url = `${scmUrl}/${project.path_with_namespace}.git`;
   const checkout = await makeCheckout({
@@ -262,11 +263,14 @@ function planShown(
   { jobs, leftOut, variables }: Pick<ChosenJobs, 'jobs' | 'leftOut' | 'variables'>,
   children: ReadonlyMap<string, ExpectedChild>,
 ): PlanOfJobs {
-  const given = givenValues(variables);
+  const before = asVariables(variables.predefined);
+  const after = winningVariables(variables, undefined);
   return {
     jobs: jobs.map((job) => {
-      const own = Object.fromEntries(Object.entries(job.variables).map(([name, { value }]) => [name, value]));
-      const values = { ...own, ...given };
+      const own = Object.fromEntries(Object.entries(job.ownVariables).map(([name, { value }]) => [name, value]));
+      const values = expanded({ ...before, ...job.variables, ...after });
+      // A name of variables that are not set yet is shown as it is written.
+      const shown = (name: string) => expandText(name, values) || name;
       const { image, services } = job.definition;
       const child = children.get(job.name);
       return {
@@ -274,8 +278,8 @@ function planShown(
         stage: job.stage,
         when: job.when,
         decision: job.decision,
-        ...(image && { image: expandText(image.name, values) }),
-        ...(services && services.length > 0 && { services: services.map(({ name }) => expandText(name, values)) }),
+        ...(image && { image: shown(image.name) }),
+        ...(services && services.length > 0 && { services: services.map(({ name }) => shown(name)) }),
         ...(job.needs && { needs: job.needs }),
         variables: own,
         ...(isTrigger(job) && {

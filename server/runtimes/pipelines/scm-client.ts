@@ -65,13 +65,14 @@ export class ScmClient extends RowClient {
     return unlessMissing(this.json('GET', `/${encodeURIComponent(path)}`, project));
   }
 
-  /** The project of a path such as `fern-moss/shop`; created if it does not exist. */
-  async ensureProject(path: string): Promise<ScmProjectRecord> {
+  /** The project of a path such as `fern-moss/shop`; created with that default branch if it does not exist. */
+  async ensureProject(path: string, defaultBranch: string): Promise<ScmProjectRecord> {
     const found = await this.findProject(path);
     if (found) return found;
     const slash = path.lastIndexOf('/');
     const name = path.slice(slash + 1);
-    return this.json('POST', '', project, jsonBody({ name, path: name, namespace: path.slice(0, slash) }));
+    const created = { name, path: name, namespace: path.slice(0, slash), default_branch: defaultBranch };
+    return this.json('POST', '', project, jsonBody(created));
   }
 
   /** The open merge request of a branch; created if there is none. */
