@@ -10,7 +10,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const ENTRIES = {
   'entry.ts': undefined,
   'typescript-parser.ts': 'lambda-typescript.cjs',
-  'declares-callback.ts': 'declares-callback.cjs',
+  'declares-callback.ts': 'lambda-declares-callback.cjs',
 };
 
 /**

@@ -30,7 +30,7 @@ afterAll(() => bed.stop());
 
 /** An expression of a handler: the built-in modules and the platform's own files that its process has loaded. */
 const LOADED =
-  "({ builtins: process.moduleLoadList, own: Object.keys(require.cache).map((file) => require('path').basename(file)).filter((file) => /^(lambda-typescript|declares-callback)\\.cjs$/.test(file)) })";
+  "({ builtins: process.moduleLoadList, own: Object.keys(require.cache).map((file) => require('path').basename(file)).filter((file) => /^lambda-(typescript|declares-callback)\\.cjs$/.test(file)) })";
 
 function builtinsIn(loaded: string[]): string[] {
   return builtinModules.filter((name) => !name.startsWith('_') && loaded.includes(`NativeModule ${name}`));
@@ -96,6 +96,6 @@ describe('a cold call loads no module that its handler does not need', () => {
 
   it('a default value loads the parser that looks for a callback', async () => {
     const { own } = await loadedBy(`exports.run = async (event, context = '{}') => ${LOADED}`);
-    expect(own).toEqual(['declares-callback.cjs']);
+    expect(own).toEqual(['lambda-declares-callback.cjs']);
   });
 });

@@ -108,7 +108,7 @@ function adviceOn(file: string, pattern: RegExp, wrong: string, instead: string)
 
 /** Loads the parser, a separate file next to the child's bundle (scripts/build-child.mjs), because most handlers do not need it. */
 function functionParser(): typeof import('./declares-callback.ts') {
-  const file: string = join(dirname(__filename), 'declares-callback.cjs');
+  const file: string = join(dirname(__filename), 'lambda-declares-callback.cjs');
   return require(file);
 }
 
