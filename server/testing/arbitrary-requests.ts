@@ -57,7 +57,6 @@ const texts = fc.oneof(
     'YWJjZA==',
     'WVdKalpBPT0=',
     '\ufeffx\ny',
-    '\ud800\nx',
     '<not exported>',
     '---\n...\n',
     "'",
