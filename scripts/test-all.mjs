@@ -32,8 +32,7 @@ await Promise.all([pages, run('slow journeys', inOwnNetwork(playwright('slow')),
 // Tests with containers mostly wait, which the others fill.
 await run('slow tests', vitest(...(lacks('containers') ? [] : ['engine']), 'slow', 'slow-window'), ['git']);
 const underNewest = (project, ...rest) => [newestNode, ...vitest(project).slice(1), ...rest];
-// In another order than in `npm test`, because tests have to pass in any order.
-await run(`platform under Node.js ${NEWEST_LTS}`, underNewest('fast', '--sequence.shuffle', ...AFFECTED));
+await run(`platform under Node.js ${NEWEST_LTS}`, underNewest('fast', ...AFFECTED));
 await run(`slow tests under Node.js ${NEWEST_LTS}`, underNewest('slow', 'server/runtimes/lambdas'));
 await run('mutations', [process.execPath, join('scripts', 'mutations.mjs'), '--part', `${part}/${PARTS}`]);
 report();
