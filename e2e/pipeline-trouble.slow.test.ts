@@ -251,7 +251,8 @@ describe('repositories of all kinds', () => {
 
   it('a shallow clone, in which what has changed cannot be known', { timeout: LIMIT_MS }, async () => {
     await define('a: {script: [git log --oneline], rules: [{changes: ["*.txt"]}]}\n');
-    await run('git', ['clone', '-q', '--depth', '1', `file://${bench.dir}`, other()]);
+    await run('git', ['clone', '-q', '--depth', '1', '--no-single-branch', `file://${bench.dir}`, other()]);
+    await run('git', ['-C', other(), 'remote', 'set-head', 'origin', 'main']);
     const reported = await runIn(other());
     expect(reported).toMatchObject({ exitCode: 2, err: expect.stringContaining('--unshallow') });
     // In this case, all files count as changed.
