@@ -167,10 +167,8 @@ describe.each(Object.entries({ ...ways, undici, 'a worker thread': worker }))(
       await change({ host, action: 'answer', body: { success: true, score: 0.9 } });
       const invocation = await bed.run(code, env({ UNDICI }), 'a');
       expect(resultOf(invocation)).toBe('200 {"success":true,"score":0.9}');
-      // A worker thread reports its calls by itself, perhaps after the result.
-      await expect
-        .poll(() => invocation.outbound)
-        .toMatchObject([
+      if (isRecorded)
+        expect(invocation.outbound).toMatchObject([
           {
             status: 200,
             response: { contentType: 'application/json' },
