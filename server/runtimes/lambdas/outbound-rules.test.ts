@@ -203,7 +203,7 @@ describe.each(Object.entries({ ...ways, undici, 'a worker thread': worker }))(
       expect(await run()).toBe('200 second and third');
       const last = await bed.run(code, env({ UNDICI }), 'a');
       expect(resultOf(last)).toBe('200 host');
-      expect(last.outbound).toEqual([expect.not.objectContaining({ rules: expect.anything() })]);
+      if (isRecorded) expect(last.outbound).toEqual([expect.not.objectContaining({ rules: expect.anything() })]);
       expect(arrived).toHaveLength(1);
     });
   },
