@@ -83,7 +83,7 @@ export function hintAboutParameters(handler: (...args: unknown[]) => unknown): s
     const property = propertyReadFrom(parameter, body);
     if (property === undefined) continue;
     // The event is the request's body, so that event.body of other platforms is the event itself.
-    const instead = property === 'body' ? '' : `.${property}`;
+    const instead = index === 0 && property === 'body' ? '' : `.${property}`;
     return `the handler reads ${parameter}.${property}, ${isString}; write: JSON.parse(${parameter})${instead} (D-135)`;
   }
   return undefined;
