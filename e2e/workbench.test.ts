@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeAccount, rootPairOf } from '../server/testing/account.ts';
 import { send } from '../server/testing/checked-client.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
@@ -13,6 +13,7 @@ describe('the workbench of a lambda', () => {
   let platform: Platform;
   let acme: Tenant;
   let lambda: Body;
+  let resources: ReturnType<typeof resourceFactoryFor>;
   let auth: string;
   const request = (verb: string, path: string, body?: unknown, as = auth) =>
     send(verb, `${platform.emulator.baseUrl}/inspect/lambdas/${lambda.id}/${path}`, {
@@ -27,7 +28,10 @@ describe('the workbench of a lambda', () => {
     platform = await startPlatform({});
     acme = await createTenant(platform.root, 'acme');
     auth = rootPairOf(platform);
-    lambda = await resourceFactoryFor(platform.root).lambda(acme, { code: code('as it was') });
+    resources = resourceFactoryFor(platform.root);
+  });
+  beforeEach(async () => {
+    lambda = await resources.lambda(acme, { code: code('as it was') });
   });
   afterAll(async () => {
     await platform?.stop();
@@ -74,7 +78,7 @@ describe('the workbench of a lambda', () => {
     expect((await request('POST', 'debug', undefined, '')).status).toBe(401);
     expect((await request('DELETE', 'debug')).status).toBe(204);
     expect((await request('GET', 'workbench')).body).not.toHaveProperty('debug');
-    expect(await run()).toBe('saved again');
+    expect(await run()).toBe('as it was');
   });
 
   it('is deleted with the lambda', async () => {

@@ -60,6 +60,7 @@ describe('GET /inspect/history', () => {
   });
 
   it('is of one resource, type, actor, action, way or time when asked', async () => {
+    await platform.root.create(`${acme.environment}/lambdas`, lambdaBody(acme, 'filtered'));
     const environment = await makeEnvironment('filtered');
     await change(environment.id, '/description', 'changed');
     await platform.root.delete(`${acme.org}/environments/${environment.id}`);
@@ -71,7 +72,8 @@ describe('GET /inspect/history', () => {
       'environment.create',
     ]);
     expect(await actions(`resource=${environment.id}&action=environment.update`)).toEqual(['environment.update']);
-    expect(new Set(await actions('type=lambdas'))).toEqual(new Set(['lambda.create']));
+    expect(await actions('type=lambdas&action=lambda.create&limit=1')).toEqual(['lambda.create']);
+    expect(await actions('type=lambdas&action=environment.update')).toEqual([]);
     const kept = await makeEnvironment('in-scope');
     expect(await actions(`scope=${kept.id}`)).toEqual(['environment.create']);
     expect((await actions(`scope=${acme.organizationId}`)).length).toBeGreaterThan(3);

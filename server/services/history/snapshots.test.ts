@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { basic, type Reply, send } from '../../testing/checked-client.ts';
 import { type Platform, refusal, startPlatform } from '../../testing/platform.ts';
 import { resourceFactoryFor } from '../../testing/resource-factory.ts';
@@ -27,6 +27,10 @@ describe.each(['in a folder', 'in memory'])('snapshots %s', (place) => {
   });
   const inspect = (method: string, path: string, body?: unknown): Promise<Reply> =>
     send(method, `${platform.emulator.baseUrl}/inspect/snapshots${path}`, { auth: rootKey, body });
+
+  beforeEach(async () => {
+    for (const { name } of (await inspect('GET', '')).body) await inspect('DELETE', `/${name}`);
+  });
 
   it('are made, listed, compared with now, restored and deleted', async () => {
     expect((await inspect('GET', '')).body).toEqual([]);
@@ -83,6 +87,8 @@ describe.each(['in a folder', 'in memory'])('snapshots %s', (place) => {
 
   it('are files for their owner only, and outlive a restart', async () => {
     const file = join(folder, 'data', 'snapshots', 'one.json');
+    await inspect('POST', '', { name: 'one' });
+    await inspect('POST', '', { name: 'contested' });
     if (process.platform !== 'win32') expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await readdir(join(folder, 'data', 'snapshots'))).toEqual(['contested.json', 'one.json']);
     await platform.stop();
@@ -92,6 +98,7 @@ describe.each(['in a folder', 'in memory'])('snapshots %s', (place) => {
     await writeFile(file, (await readFile(file, 'utf8')).replace('"root"', '"toor"'));
     const { status, body } = await inspect('POST', '/one/restore');
     expect([status, body.message]).toEqual([503, expect.stringContaining(`${file} is damaged`)]);
+    await rm(file);
   });
 });
 
