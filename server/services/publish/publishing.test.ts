@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { rootPairOf } from '../../testing/account.ts';
 import { type Reply, send } from '../../testing/checked-client.ts';
 import { type Platform, startPlatform } from '../../testing/platform.ts';
@@ -11,13 +11,14 @@ let here: Platform;
 let there: Platform;
 let mine: Tenant;
 let theirs: Tenant;
+/** Part of the names of the organizations and APIs of the current test. */
+let number = 0;
 /** Returns the response of the real platform, or another one. */
 let between: Server;
 let upset: ((method: string, path: string) => number | string | { message: string } | undefined) | undefined;
 
 beforeAll(async () => {
   [here, there] = await Promise.all([startPlatform(), startPlatform({ typePrefix: 'Acme' })]);
-  [mine, theirs] = await Promise.all([createTenant(here.root, 'shop'), createTenant(there.root, 'live')]);
   between = createServer(async (req, res) => {
     const body: Buffer[] = [];
     for await (const chunk of req) body.push(chunk);
@@ -36,6 +37,13 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve));
 });
+beforeEach(async () => {
+  number += 1;
+  [mine, theirs] = await Promise.all([
+    createTenant(here.root, `shop${number}`),
+    createTenant(there.root, `live${number}`),
+  ]);
+});
 afterAll(async () => {
   between?.close();
   await Promise.all([here?.stop(), there?.stop()]);
@@ -48,7 +56,7 @@ const pairThere = () => {
 const asked = (direction: 'pull' | 'push', more: object = {}) => ({
   direction,
   metaUrl: `http://127.0.0.1:${(between.address() as AddressInfo).port}/meta`,
-  path: 'live/ws/env',
+  path: `live${number}/ws/env`,
   credentials: pairThere(),
   ...more,
 });
@@ -72,13 +80,13 @@ const lambdaNamed = async ({ root }: Platform, { environment }: Tenant, name: st
   (await root.get(`${environment}/lambdas?expand=true`)).body.find((one: { name: string }) => one.name === name);
 
 describe('A push', () => {
-  beforeAll(async () => {
+  beforeEach(async () => {
     const lambda = await here.root.create(
       `${mine.environment}/lambdas`,
       lambdaBody(mine, 'form', { env: { CRM_OID: 'o1' }, code: 'exports.run = (e, c, cb) =>\n  cb(null, "first");\n' }),
     );
-    const api = await here.root.create(`${mine.environment}/apis`, { name: 'site' });
-    await here.root.create(`/shop/apis/${api.id}/apiendpoints`, {
+    const api = await here.root.create(`${mine.environment}/apis`, { name: `site${number}` });
+    await here.root.create(`/root/apis/${api.id}/apiendpoints`, {
       name: 'send',
       properties: { resource: '/send', implementation_type: 'lambda', implementation_id: lambda.id, methods: ['POST'] },
     });
@@ -86,7 +94,11 @@ describe('A push', () => {
 
   it('shows the plan as a patch and as text, and creates a lambda that runs there', async () => {
     const planned = await plan('push');
-    expect(actions(planned)).toEqual(['create lambda form', 'create api site', 'create endpoint site/send']);
+    expect(actions(planned)).toEqual([
+      'create lambda form',
+      `create api site${number}`,
+      `create endpoint site${number}/send`,
+    ]);
     expect(planned.steps[0].patch[0]).toMatchObject({
       op: 'add',
       path: '',
@@ -97,10 +109,10 @@ describe('A push', () => {
     expect(await lambdaNamed(there, theirs, 'form')).toBeUndefined();
 
     expect((await carry('push')).body).toEqual({
-      done: ['lambda form', 'api site', 'endpoint site/send'],
+      done: ['lambda form', `api site${number}`, `endpoint site${number}/send`],
       notDone: [],
     });
-    const answer = await send('POST', `${there.emulator.gatewayUrl}/site/send`, { body: {} });
+    const answer = await send('POST', `${there.emulator.gatewayUrl}/site${number}/send`, { body: {} });
     expect([answer.status, answer.body]).toEqual([200, 'first']);
     expect((await lambdaNamed(there, theirs, 'form')).resource_type).toMatch(/^Acme::/);
     expect(new Set(actions(await plan('push')).map((one: string) => one.split(' ')[0]))).toEqual(
@@ -109,11 +121,12 @@ describe('A push', () => {
   });
 
   it('carries a change, and touches nothing that it does not know', async () => {
+    await carry('push');
     const lambda = await lambdaNamed(here, mine, 'form');
-    await here.root.patch(`/shop/lambdas/${lambda.id}`, [
+    await here.root.patch(`/root/lambdas/${lambda.id}`, [
       { op: 'replace', path: '/properties/env', value: { CRM_OID: 'o2' } },
     ]);
-    const { steps } = await plan('push', { path: 'live/ws/env/lambdas/form' });
+    const { steps } = await plan('push', { path: `live${number}/ws/env/lambdas/form` });
     expect(steps[0].patch).toEqual([{ op: 'replace', path: '/properties/env/CRM_OID', value: 'o2' }]);
     expect(steps[0].diff).toEqual(expect.arrayContaining(['-    CRM_OID: o1', '+    CRM_OID: o2']));
     const before = await lambdaNamed(there, theirs, 'form');
@@ -123,8 +136,14 @@ describe('A push', () => {
   });
 
   it('overwrites nothing that was changed there meanwhile unless one says so of just that', async () => {
+    await carry('push');
+    const changed = await lambdaNamed(here, mine, 'form');
+    await here.root.patch(`/root/lambdas/${changed.id}`, [
+      { op: 'replace', path: '/properties/env', value: { CRM_OID: 'o2' } },
+    ]);
+    await carry('push');
     const lambda = await lambdaNamed(there, theirs, 'form');
-    await there.root.patch(`/live/lambdas/${lambda.id}`, [
+    await there.root.patch(`/root/lambdas/${lambda.id}`, [
       { op: 'replace', path: '/properties/env', value: { CRM_OID: 'theirs' } },
     ]);
     const planned = await plan('push');
@@ -145,6 +164,8 @@ describe('A push', () => {
   });
 
   it('that is interrupted reports its progress, and continues from there', async () => {
+    await carry('push');
+    await here.root.create(`${mine.environment}/lambdas`, lambdaBody(mine, 'late'));
     await here.root.create(`${mine.environment}/lambdas`, lambdaBody(mine, 'later'));
     upset = (method, path) => {
       if (method !== 'POST' || !path.endsWith('/lambdas')) return undefined;
@@ -172,7 +193,7 @@ describe('A push', () => {
     const secret = await here.root.create(`${mine.environment}/secrets`, secretOf(mine, 'top-secret-here'));
     const mount = { mount_type: 'env', path: 'CRM_TOKEN', secret_id: secret.id, secret_key: 'token' };
     await here.root.create(`${mine.environment}/lambdas`, lambdaBody(mine, 'sealed', { secrets: [mount] }));
-    const only = { path: 'live/ws/env/lambdas/sealed' };
+    const only = { path: `live${number}/ws/env/lambdas/sealed` };
     const planned = await plan('push', only);
     expect(planned.steps[0].missing).toContain("secret 'crm' with key 'token'");
     expect(JSON.stringify(planned)).not.toContain('top-secret-here');
@@ -188,7 +209,7 @@ describe('A push', () => {
       `${mine.environment}/lambdas`,
       lambdaBody(mine, 'raw', { code, env: { HOOK: 'http://localhost:9/x' } }),
     );
-    const only = { path: 'live/ws/env/lambdas/raw' };
+    const only = { path: `live${number}/ws/env/lambdas/raw` };
     const { checks } = await plan('push', only);
     expect(checks.map(({ isGood }: { isGood: boolean }) => isGood)).toEqual([false, false, false]);
     expect(checks.map(({ sentence }: { sentence: string }) => sentence)).toEqual([
@@ -204,7 +225,7 @@ describe('A push', () => {
     await call();
     expect((await plan('push', only)).checks[0].sentence).toContain('1 of 1 invocations of raw failed');
     const good = 'exports.run = (e, c, cb) => cb(null, "good");';
-    await here.root.patch(`/shop/lambdas/${lambda.id}`, [
+    await here.root.patch(`/root/lambdas/${lambda.id}`, [
       { op: 'replace', path: '/properties/code', value: good },
       { op: 'remove', path: '/properties/env' },
     ]);
@@ -214,7 +235,7 @@ describe('A push', () => {
 
     // Identical resources are checked as well.
     await carry('push', only);
-    await here.root.patch(`/shop/lambdas/${lambda.id}`, [{ op: 'replace', path: '/properties/code', value: code }]);
+    await here.root.patch(`/root/lambdas/${lambda.id}`, [{ op: 'replace', path: '/properties/code', value: code }]);
     await call();
     await carry('push', only);
     const same = await plan('push', only);
@@ -227,31 +248,31 @@ describe('A push', () => {
 
   it('is not preceded by checks if it contains no lambda', async () => {
     await here.root.create(`${mine.environment}/apis`, { name: 'empty' });
-    expect((await plan('push', { path: 'live/ws/env/apis/empty' })).checks).toEqual([]);
+    expect((await plan('push', { path: `live${number}/ws/env/apis/empty` })).checks).toEqual([]);
   });
 });
 
 describe('A pull', () => {
   it('pulls existing resources with local ids, also by user name and password', async () => {
     const lambda = await there.root.create(`${theirs.environment}/lambdas`, lambdaBody(theirs, 'live one'));
-    const api = await there.root.create(`${theirs.environment}/apis`, { name: 'desk' });
-    await there.root.create(`/live/apis/${api.id}/apiendpoints`, {
+    const api = await there.root.create(`${theirs.environment}/apis`, { name: `desk${number}` });
+    await there.root.create(`/root/apis/${api.id}/apiendpoints`, {
       name: 'ring',
       properties: { resource: '/ring', implementation_type: 'lambda', implementation_id: lambda.id },
     });
     const only = {
-      path: 'live/ws/env/apis/desk',
+      path: `live${number}/ws/env/apis/desk${number}`,
       credentials: { user: 'root', password: there.emulator.rootCredentials.password },
     };
     const { body, headers } = await carry('pull', only);
-    expect(body.done).toEqual(['lambda live one', 'api desk', 'endpoint desk/ring']);
+    expect(body.done).toEqual(['lambda live one', `api desk${number}`, `endpoint desk${number}/ring`]);
     const { newest } = (
       await send('GET', `${here.emulator.baseUrl}/inspect/history?limit=1`, { auth: rootPairOf(here) })
     ).body;
     expect(headers.get('x-terrarium-commit')).toBe([newest - 2, newest - 1, newest].join(', '));
     const made = await lambdaNamed(here, mine, 'live one');
     expect(made.properties.provider.id).toBe(mine.lambdas);
-    expect((await send('POST', `${here.emulator.gatewayUrl}/desk/ring`, { body: {} })).body).toBe('live one');
+    expect((await send('POST', `${here.emulator.gatewayUrl}/desk${number}/ring`, { body: {} })).body).toBe('live one');
   });
 
   it.each<[string, typeof upset, number, RegExp]>([
@@ -310,12 +331,13 @@ describe('A pull', () => {
 
   it.each([
     ['wrong credentials', { credentials: { user: 'root', password: 'no' } }, 400, /rejects the user 'root'/],
-    ['a place that is not there', { path: 'live/ws/other' }, 404, /no environment 'other'. Existing: env/],
+    ['a place that is not there', { path: 'NEW/ws/other' }, 404, /no environment 'other'. Existing: env/],
     ['a path that is none', { path: 'live' }, 400, /is not a path of an environment/],
     ['a metadata address', { metaUrl: 'http://169.254.169.254/meta' }, 502, /setting linkLocalHosts/],
     ['an address that refuses connections', { metaUrl: 'http://127.0.0.1:2/meta' }, 502, /connection refused/],
   ])('with %s is a sentence', async (_, more, expected, sentence) => {
-    const { status, body } = await ask('plan', asked('pull', more));
+    const path = 'path' in more && { path: more.path.replace('NEW', `live${number}`) };
+    const { status, body } = await ask('plan', asked('pull', { ...more, ...path }));
     expect([status, body.message]).toEqual([expected, expect.stringMatching(sentence)]);
   });
 
