@@ -159,7 +159,9 @@ on-host:
     expect((await runOf(definition, ['--job', 'b'], withoutEngine)).exitCode).toBe(0);
     const { exitCode, out, err } = await runOf(definition, [], withoutEngine);
     expect(exitCode, `${out}${err}`).toBe(2);
-    expect(err).toMatch(/job 'a' cannot run: it has an image, but no container engine responds at .*--shell/);
+    expect(err).toMatch(
+      /job 'a' cannot run: it has an image, but no container engine responds at .*set DOCKER_HOST to its address\. .*--shell/,
+    );
     expect((await runOf(definition.replace('/tmp/never', 'here'), ['--shell'], withoutEngine)).exitCode).toBe(0);
   });
 

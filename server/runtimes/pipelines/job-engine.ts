@@ -77,7 +77,10 @@ export class JobEngine {
       await sweepWorlds(connection, wasInMemory).catch(() => undefined); // the next run tries again
       return new JobEngine(connection, { worldId, owner: await ownerHere(undefined) }, credentials, isPodman);
     } catch (failure) {
-      return { absence: reasonOf(failure) };
+      // A pipeline reads the address from the environment only.
+      return {
+        absence: reasonOf(failure).replace(/containers\.engine(?: or the provider's config\.url)?/, 'DOCKER_HOST'),
+      };
     }
   }
 
@@ -150,10 +153,9 @@ export class JobEngine {
     const result = await Promise.race([
       this.connection.ask(() => handle.wait()),
       pause(RESPONSE_LIMIT_MS, undefined, { ref: false }),
-    ]).catch((failure) => {
-      throw new Error(
-        `the container engine stopped while the job was running (${reasonOf(failure)}). Start the engine, and run the job again.`,
-      );
+    ]).catch((cause) => {
+      const text = 'the container engine stopped while the job was running. Start the engine, and run the job again.';
+      throw new Error(text, { cause });
     });
     if (result) return Number(result.StatusCode);
     throw new Error('the connection to the container engine was lost while the job was running. Run the job again.');
