@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { reasonOf } from '../../model/errors.ts';
 import { homeFolder } from '../../system/home-folder.ts';
-import { ownerHere, wasInMemory } from '../../system/owner.ts';
+import { ownerHere } from '../../system/owner.ts';
 import { startProgram } from '../../system/programs.ts';
 import { dockerAddress } from '../containers/docker/docker-address.ts';
 import type { DockerConnection } from '../containers/docker/docker-connection.ts';
@@ -74,7 +74,7 @@ export class JobEngine {
       const { DockerConnection } = await import('../containers/docker/docker-connection.ts');
       const connection = new DockerConnection(dockerAddress(undefined, credentials));
       const { isPodman } = await connection.identify();
-      await sweepWorlds(connection, wasInMemory).catch(() => undefined); // the next run tries again
+      await sweepWorlds(connection).catch(() => undefined); // the next run tries again
       return new JobEngine(connection, { worldId, owner: await ownerHere(undefined) }, credentials, isPodman);
     } catch (failure) {
       // A pipeline reads the address from the environment only.

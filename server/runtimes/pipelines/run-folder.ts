@@ -84,6 +84,6 @@ export const keptFolder = (): string | undefined => sharedTemporary('pipelines')
 
 async function removeFolder(path: string): Promise<void> {
   // Each has the run's folder in its environment, wherever it moved.
-  killByEnvironment((environment) => environment.includes(`=${path}/`));
+  await killByEnvironment((environment) => environment.includes(`=${path}/`));
   await removeTree(path);
 }

@@ -47,19 +47,21 @@ export async function sampleBase(
   if ('absence' in engine) return {};
   try {
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(PULL_LIMIT_MS)]);
-    await engine.requireImage(image, inTime, () => say(`pulling ${image}`));
-    return {};
-  } catch (failure) {
+    const failure = await engine
+      .requireImage(image, inTime, () => say(`pulling ${image}`))
+      .catch((thrown) => (inTime.aborted ? `pulling ${image} takes more than a minute` : reasonOf(thrown)));
+    if (failure === undefined) return {};
     signal.throwIfAborted();
-    const why = reasonOf(failure);
     if (SYSTEM !== 'linux') {
-      say(`${why}. Download it while you are online: \`${SHELL_COMMAND} doctor --offline --fetch\``);
+      say(`${failure}. Download it while you are online: \`${SHELL_COMMAND} doctor --offline --fetch\``);
       return {};
     }
-    say(`${why}. The image is built from ${OWN_IMAGE} instead, with programs of this machine`);
+    say(`${failure}. The image is built from ${OWN_IMAGE} instead, with programs of this machine`);
+    if (!(await engine.hasImage(OWN_IMAGE))) await makeBase(engine, env);
+    return { BASE: OWN_IMAGE };
+  } finally {
+    engine.connection.close();
   }
-  if (!(await engine.hasImage(OWN_IMAGE))) await makeBase(engine, env);
-  return { BASE: OWN_IMAGE };
 }
 
 async function makeBase(engine: JobEngine, env: PipelineContext['env']): Promise<void> {

@@ -1,6 +1,5 @@
 import type { LogLine } from '../../../model/invocation.ts';
 import type { Uuid } from '../../../model/record.ts';
-import type { Owner } from '../../../system/owner.ts';
 import {
   type ApplyOptions,
   type ClearOptions,
@@ -120,8 +119,8 @@ export class DockerEngine implements ContainerEngine {
     return clearWorld(this.connection, this.world.worldId, options);
   }
 
-  sweep(isGone: (owners: readonly Owner[]) => Promise<boolean>): Promise<void> {
-    return sweepWorlds(this.connection, isGone);
+  sweep(): Promise<void> {
+    return sweepWorlds(this.connection);
   }
 
   prune(isKept: IsKept): Promise<void> {
