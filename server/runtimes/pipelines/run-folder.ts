@@ -1,20 +1,17 @@
-import { lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { removeTree } from '../../system/files-in-use.ts';
+import { ownerHere, ownerSchema } from '../../system/owner.ts';
 import { killByEnvironment } from '../../system/process-tree.ts';
-import { beginOf, lifeOfProcess } from '../../system/processes.ts';
-import { makeTemporary, ownFolders, sharedTemporary } from '../../system/temporary.ts';
+import { abandonedFolders, makeTemporary, setOwner, sharedTemporary } from '../../system/temporary.ts';
 
 const KIND = 'pipeline';
-const OWNER = 'owner.json';
 /** Time to keep caches and artifacts for later runs. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
-const owner = z.object({
-  pid: z.int(),
-  startedAt: z.string(),
-  /** What to clean up: the platform's address, the key that was created there, the record of the run. */
+/** The process of a run, and what to clean up: the platform's address, the key that was created there, the record of the run. */
+const owner = ownerSchema.extend({
   baseUrl: z.string(),
   apiKey: z.string().optional(),
   runId: z.string().optional(),
@@ -35,7 +32,7 @@ export class RunFolder {
   static async make(baseUrl: string): Promise<RunFolder> {
     const path = await makeTemporary(KIND);
     try {
-      const folder = new RunFolder(path, { pid: process.pid, startedAt: await beginOf(process.pid), baseUrl });
+      const folder = new RunFolder(path, { ...(await ownerHere(undefined)), baseUrl });
       await folder.note({});
       for (const name of ['jobs', 'files', 'artifacts']) await mkdir(join(path, name));
       return folder;
@@ -48,7 +45,7 @@ export class RunFolder {
   /** Notes what to clean up, in case this process ends first. */
   async note(more: Partial<RunOwner>): Promise<void> {
     this.#owner = { ...this.#owner, ...more };
-    await writeFile(join(this.path, OWNER), JSON.stringify(this.#owner), { mode: 0o600 });
+    setOwner(this.path, this.#owner);
   }
 
   /** Removes the folder, and ends the processes that were started in it. */
@@ -58,18 +55,13 @@ export class RunFolder {
 }
 
 /**
- * Removes what runs that were killed have left behind on this machine: their folders with all secrets, and processes. `giveBack` receives the platform resources that they must return.
+ * Removes what runs that were killed have left behind on this machine: their folders with all secrets, and processes. `cleanUp` returns
+ * what they have on a platform.
  */
 export async function sweepLeftovers(cleanUp: (owner: RunOwner) => Promise<void>): Promise<void> {
-  for (const path of await ownFolders(`terrarium-${KIND}-`)) {
-    try {
-      const { success, data } = owner.safeParse(JSON.parse(await readFile(join(path, OWNER), 'utf8')));
-      if (!success || (await lifeOfProcess(data.pid, data.startedAt)) !== 'gone') continue;
-      await cleanUp(data).catch(() => undefined); // that platform may have ended, too
-      await removeFolder(path);
-    } catch {
-      // Another run's that has just begun or ended.
-    }
+  for await (const { folder, owner: whose } of abandonedFolders(`${KIND}-`, owner)) {
+    await cleanUp(whose).catch(() => undefined); // that platform may have ended, too
+    await removeFolder(folder).catch(() => undefined); // another run removes it, too
   }
   const kept = keptFolder();
   for (const name of kept === undefined ? [] : await readdir(kept)) {
