@@ -23,7 +23,7 @@ const insideOf = {
   api: [['schemas'], ['routes'], ['client', 'server', 'openapi']],
   mocks: [['crm', 'scm']],
   services: [['security'], ['resources'], ['history', 'seeds', 'publish']],
-  runtimes: [['lambdas', 'containers', 'pipelines']],
+  runtimes: [['lambdas', 'containers'], ['pipelines']],
   inspector: [['recorder', 'live', 'devtools']],
 };
 

@@ -7,7 +7,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import Docker from 'dockerode';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildCommand } from '../server/testing/command.ts';
 import { testImage } from '../server/testing/engine.ts';
+import { PipelineBench } from '../server/testing/pipeline-bench.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import type { Body } from '../server/testing/tenant.ts';
 
@@ -92,6 +94,22 @@ it('is named correctly', async () => {
   await expect
     .poll(async () => (await platform.root.send('GET', '/../inspect/status')).body.engines?.[0]?.version, POLL)
     .toMatch(/^Podman \d/);
+});
+
+it('runs a pipeline job in its image, with its files', { timeout: LIMIT_MS }, async () => {
+  const files = {
+    '.gitlab-ci.yml': `a: {image: "${IMAGE}", script: [cat a.txt; touch made], artifacts: {paths: [made]}}\n`,
+  };
+  await buildCommand();
+  const bench = await PipelineBench.make({}, { ...files, 'a.txt': 'of the commit\n' });
+  try {
+    const words = ['run', bench.dir, '--project', 'fern-moss/app'];
+    const { exitCode, out, err } = await bench.start(words, { DOCKER_HOST: `unix://${socket}` }).ended;
+    expect(exitCode, `${out}${err}`).toBe(0);
+    expect(out).toContain('> of the commit');
+  } finally {
+    await bench.close();
+  }
 });
 
 it.concurrent.for(Array.from({ length: TRIALS }, (_, index) => index + 1))(

@@ -23,7 +23,7 @@ beforeAll(async () => {
   broker = await openDockerBroker({
     path: join(folder, 'socket'),
     engine: { socketPath },
-    mark: `broker-${process.pid}`,
+    world: { worldId: `broker-${process.pid}` },
     network: 'none',
     project: 'group/project',
     registries: ['127.0.0.1:4703'],

@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdir, symlink } from 'node:fs/promises';
 import { createServer, get } from 'node:http';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -95,7 +96,7 @@ describe('a job in an image', () => {
       run.ended.then(({ out }) => expect(out).toContain('> waiting')),
     ]);
     let [container, environment] = ['', ''];
-    for (const one of (await docker('ps', '--quiet', '--filter', 'label=terrarium.pipeline')).split('\n')) {
+    for (const one of (await docker('ps', '--quiet', '--filter', 'label=terrarium.world')).split('\n')) {
       const found = await docker('inspect', '--format', '{{range .Config.Env}}{{println .}}{{end}}', one).catch(
         () => '',
       );
@@ -158,8 +159,23 @@ on-host:
     expect((await runOf(definition, ['--job', 'b'], withoutEngine)).exitCode).toBe(0);
     const { exitCode, out, err } = await runOf(definition, [], withoutEngine);
     expect(exitCode, `${out}${err}`).toBe(2);
-    expect(err).toMatch(/job 'a' cannot run: it has an image, but no container engine responds: .*--shell/);
+    expect(err).toMatch(
+      /job 'a' cannot run: it has an image, but no container engine responds at .*set DOCKER_HOST to its address\. .*--shell/,
+    );
     expect((await runOf(definition.replace('/tmp/never', 'here'), ['--shell'], withoutEngine)).exitCode).toBe(0);
+  });
+
+  it('needs the socket of the engine, and no program of the engine', { timeout: LIMIT_MS }, async () => {
+    const bin = `${bench.folder}/bin`;
+    await mkdir(bin);
+    for (const name of ['git', 'bash', 'sh', 'tar', 'chmod']) {
+      const { stdout } = await promisify(execFile)('which', [name]);
+      await symlink(stdout.trim(), `${bin}/${name}`);
+    }
+    const job = `a: {image: "${IMAGE}", script: [echo in the image, touch made], artifacts: {paths: [made]}}\n`;
+    const { exitCode, out, err } = await runOf(job, [], { PATH: bin });
+    expect(exitCode, `${out}${err}`).toBe(0);
+    expect(out).toContain('> in the image');
   });
 
   it('shows the log of a service that has ended, and why one cannot start', { timeout: LIMIT_MS }, async () => {

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
-import { delimiter, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { send } from '../server/testing/checked-client.ts';
 import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
-import { requireEngine, testImage } from '../server/testing/engine.ts';
+import { connectForTests, requireEngine, testImage } from '../server/testing/engine.ts';
 import { PipelineBench } from '../server/testing/pipeline-bench.ts';
 
 const LIMIT_MS = 240_000;
@@ -35,21 +35,14 @@ afterAll(async () => {
   await run('docker', ['image', 'rm', '--force', SERVICE]);
 }, LIMIT_MS);
 
-/** A docker command whose engine appears to be in a virtual machine, which shares no folder with this one. */
-async function machineCommand(): Promise<string> {
-  const bin = join(bench.folder, 'bin');
-  await mkdir(bin);
-  const kernel = (await run('uname', ['-r'])).stdout.trim();
-  const docker = (await run('sh', ['-c', 'command -v docker'])).stdout.trim();
-  const engineInfo = JSON.stringify({ KernelVersion: kernel, OperatingSystem: 'Docker Desktop' });
-  const script = `#!/bin/sh
-if [ "$1" = info ]; then echo '${engineInfo}'; exit; fi
-case " $* " in *' --volume '*) echo 'the path is not shared from the host' >&2; exit 125;; esac
-exec '${docker}' "$@"
-`;
-  await writeFile(join(bin, 'docker'), script);
-  await chmod(join(bin, 'docker'), 0o755);
-  return `${bin}${delimiter}${process.env.PATH}`;
+/** The address of the engine by a path that only engines in virtual machines have. */
+async function machineUrl(): Promise<string> {
+  const { transport } = connectForTests().address;
+  if (transport.kind !== 'socket') throw new Error('tests connect to the engine by its socket');
+  const path = join(bench.folder, '.docker', 'run', 'docker.sock');
+  await mkdir(dirname(path), { recursive: true });
+  await symlink(transport.path, path);
+  return `unix://${path}`;
 }
 
 /** Forwards connections from the engine's networks to a port on loopback, as the network of a virtual machine does. */
@@ -92,7 +85,7 @@ it('a job of an engine in a virtual machine gets its files, waits for its servic
     - 'until wget -qO- --header "JOB-TOKEN: $CI_JOB_TOKEN" "$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests"; do sleep 1; done'
 `,
   });
-  const env = { PATH: await machineCommand(), GCL_JSON_SCHEMA_VALIDATION: 'false' };
+  const env = { DOCKER_HOST: await machineUrl(), GCL_JSON_SCHEMA_VALIDATION: 'false' };
   const job = bench.start(['run', bench.dir, '--project', 'fern-moss/shop'], env);
   const [, port] = /> api http:\/\/host\.docker\.internal:(\d+)\/api/.exec(await job.waitForOutput('> api ')) ?? [];
   expect(port).toBeDefined();

@@ -1,10 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
 import { PipelineBench, readerSettings } from '../server/testing/pipeline-bench.ts';
 import { startPlatform } from '../server/testing/platform.ts';
+import type { Body } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 120_000;
 const DEFINITION = `
@@ -72,6 +73,21 @@ it('shows the jobs with their rule, image and variables, what differs first, and
   });
   expect((await plan('lint', '--source', 'push')).out).toContain('is valid: 3 jobs in a push pipeline');
   expect(await bench.inspect('pipelines')).toEqual([]);
+});
+
+it('plans a pipeline without any change to the platform, its mock GitLab or the disk', {
+  timeout: LIMIT_MS,
+}, async () => {
+  await bench.commit({ '.gitlab-ci.yml': DEFINITION });
+  const state = async () => ({
+    projects: (await bench.inspect('scm')).projects,
+    files: (await readdir(bench.folder, { recursive: true })).sort(),
+    changes: (await bench.inspect('traffic?plane=control')).requests.filter(({ method }: Body) => method !== 'GET'),
+  });
+  const before = await state();
+  const planned = await bench.start(['plan', bench.dir, '--project', 'new-group/new-app', '--list']).ended;
+  expect(planned, planned.err).toMatchObject({ exitCode: 0, out: 'build: [round]\nbuild: [square]\ndeploy\n' });
+  expect(await state()).toEqual(before);
 });
 
 it.each([

@@ -142,7 +142,7 @@ describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', 
     };
     const { BASE = '' } = await sampleBase(around, 'no-such.invalid/busybox:1.36');
     expect(messages.at(-1)).toMatch(
-      /^no-such\.invalid\/busybox:1\.36 .* cannot be pulled .*: the image is built from terrarium/,
+      /^image 'no-such\.invalid\/busybox:1\.36' cannot be pulled: .*\. The image is built from terrarium/,
     );
     expect(await sampleBase(around)).toEqual({});
     expect((await pipeline('--variable', `BASE=${BASE}`)).exitCode).toBe(0);

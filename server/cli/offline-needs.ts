@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../platform/config-schema.ts';
 import { READER } from '../runtimes/pipelines/declaration.ts';
-import { EngineCommand } from '../runtimes/pipelines/engine-command.ts';
+import { JobEngine } from '../runtimes/pipelines/job-engine.ts';
 import { SAMPLE_IMAGE } from '../runtimes/pipelines/sample-base.ts';
 import { packageFile } from '../system/package-file.ts';
 import { runBatch } from '../system/programs.ts';
@@ -37,9 +37,9 @@ export async function offlineNeeds(context: OfflineContext): Promise<Check[]> {
 }
 
 async function imagesNeeded({ terminal, client }: OfflineContext): Promise<Check[]> {
-  const engine = await EngineCommand.find({ env: terminal.env, mark: '' });
+  const engine = await JobEngine.find(terminal.env);
   const said = checkOf('images', false);
-  if ('absence' in engine) return [said(false, `no container engine responds (${engine.absence}): start one`)];
+  if ('absence' in engine) return [said(false, engine.absence)];
   const images = [...new Set([SAMPLE_IMAGE, ...(await imagesOfContainers(client))])];
   return Promise.all(
     images.map(async (image) => {
@@ -48,7 +48,7 @@ async function imagesNeeded({ terminal, client }: OfflineContext): Promise<Check
         image === SAMPLE_IMAGE && SYSTEM === 'linux'
           ? "the sample's image is built from programs of this machine instead"
           : 'builds and containers that use it fail';
-      const fetch = () => engine.run(['pull', '--quiet', image], { signal: AbortSignal.timeout(FETCH_LIMIT_MS) });
+      const fetch = () => engine.pull(image, AbortSignal.timeout(FETCH_LIMIT_MS));
       return said(false, `${image} is not on this machine: ${instead}`, fetch);
     }),
   );

@@ -82,19 +82,14 @@ function planCommand(name: 'plan' | 'lint', description: string) {
     },
     async run({ options, terminal, connect }, folder = '.') {
       const repository = await readRepository(resolve(terminal.folder, folder), options.branch);
-      const { runPipeline } = await import('../runtimes/pipelines/run-pipeline.ts');
-      let plan: PipelinePlan | undefined;
+      const { planPipeline } = await import('../runtimes/pipelines/run-pipeline.ts');
       const platform = await connect();
-      const onPlan = (found: PipelinePlan) => {
-        plan = found;
-      };
-      await untilCanceled(terminal, (signal) =>
-        runPipeline(
-          { ...askedOf(options), repository, isKept: true, isPlan: true },
-          { platform, env: terminal.env, signal, say: terminal.complain, onPlan },
+      const plan = await untilCanceled(terminal, (signal) =>
+        planPipeline(
+          { ...askedOf(options), repository, isKept: true },
+          { platform, env: terminal.env, signal, say: terminal.complain },
         ),
       );
-      if (!plan) return;
       if (options.json) terminal.print(JSON.stringify(plan));
       else
         for (const line of options.list ? allJobs(plan).map((job) => job.name) : linesOfPlan(plan, name))
@@ -340,7 +335,7 @@ async function run(
 }
 
 /** Runs until a signal of the system cancels it; the exit code is that of the signal or of the failure. */
-async function untilCanceled(terminal: Terminal, work: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+async function untilCanceled<T>(terminal: Terminal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   let exitCode: number | undefined;
   const cancelBy = { SIGINT: CANCELED, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -353,7 +348,7 @@ async function untilCanceled(terminal: Terminal, work: (signal: AbortSignal) => 
     return () => terminal.signals.off(signal, cancel);
   });
   try {
-    await work(stop.signal);
+    return await work(stop.signal);
   } catch (failure) {
     if (failure instanceof Error && 'exitCode' in failure && !(failure instanceof ExitWith))
       throw new ExitWith(exitCode ?? Number(failure.exitCode), failure.message);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { environmentOf, livingPids, statOf } from './processes.ts';
 import { type ChildProcess, runProgram } from './programs.ts';
 import { SYSTEM } from './this-system.ts';
@@ -5,6 +6,10 @@ import { SYSTEM } from './this-system.ts';
 /** For a program that leads a process group, so that a signal reaches all in it. Windows has no groups, and would open a window instead. */
 export const OWN_GROUP = SYSTEM !== 'win32';
 const LIST_TIMEOUT_MS = 2_000;
+/** Processes looked at in one turn of the event loop; a look takes some 50 microseconds. */
+const PER_TURN = 16;
+/** What is killed may have started something a moment before: so often it is looked again. */
+const MAX_ROUNDS = 20;
 
 /** Sends a signal to the group that a process leads or led; on Windows to the process. Does nothing if none of it is left. */
 export function signalGroup(leader: ChildProcess, signal: NodeJS.Signals, system = SYSTEM): void {
@@ -45,11 +50,23 @@ async function taskkill(pid: number): Promise<void> {
   await runProgram('taskkill', args, { timeout: LIST_TIMEOUT_MS }).catch(() => undefined);
 }
 
+type EnvironmentTest = (environment: string) => boolean | Promise<boolean>;
+
 /** Ends processes of this user that were started with an environment of some kind; nothing where the system does not show it. */
-export function killByEnvironment(matches: (environment: string) => boolean): void {
-  for (const pid of livingPids()) {
-    if (pid !== process.pid && matches(environmentOf(pid) ?? '')) kill(pid, 'SIGKILL');
+export async function killByEnvironment(matches: EnvironmentTest): Promise<void> {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) if (!(await killOnce(matches))) return;
+}
+
+async function killOnce(matches: EnvironmentTest): Promise<boolean> {
+  let hasKilled = false;
+  for (const [index, pid] of livingPids().entries()) {
+    if (index % PER_TURN === PER_TURN - 1) await nextTurn();
+    const environment = pid === process.pid ? undefined : environmentOf(pid);
+    if (environment === undefined || !(await matches(environment))) continue;
+    // The process id may belong to another process by now. There is no wait between this check and the signal.
+    if (environmentOf(pid) === environment && kill(pid, 'SIGKILL')) hasKilled = true;
   }
+  return hasKilled;
 }
 
 export async function descendantsOf(roots: readonly number[], system = SYSTEM): Promise<number[]> {
@@ -87,10 +104,11 @@ async function parentsByPs(): Promise<Parents> {
   ]);
 }
 
-function kill(pid: number, signal: NodeJS.Signals): void {
+/** Returns false if the process has ended, or has become another user's. */
+function kill(pid: number, signal: NodeJS.Signals): boolean {
   try {
-    process.kill(pid, signal);
+    return process.kill(pid, signal);
   } catch {
-    // It has ended.
+    return false;
   }
 }

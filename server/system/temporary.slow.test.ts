@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { canBeOtherUser, runAsOtherUser } from '../testing/other-user.ts';
-import { ownerHere } from './owner.ts';
+import { ownerHere, sharesFolders } from './owner.ts';
 import { makeTemporary, removeAbandoned, sharedTemporary } from './temporary.ts';
 import { writeWhole } from './write-whole.ts';
 
@@ -48,6 +48,17 @@ describe('a temporary folder', () => {
     const living = await makeTemporary('import');
     await removeAbandoned();
     expect((await readdir(system)).map((name) => join(system, name))).toEqual([living]);
+  });
+
+  it('of an earlier boot is removed if it is certain that this machine made it', async () => {
+    const owner = { ...(await ownerHere(undefined)), boot: 'an earlier one' };
+    const folder = await makeTemporary('import');
+    await writeFile(join(folder, 'owner.json'), JSON.stringify(owner));
+    const other = await makeTemporary('import');
+    await writeFile(join(other, 'owner.json'), JSON.stringify({ ...owner, machine: 'another one' }));
+    await removeAbandoned();
+    const left = (await readdir(system)).map((name) => join(system, name));
+    expect(left.sort()).toEqual(sharesFolders(owner) ? [other] : [folder, other].sort());
   });
 
   it('may be removed by its process while another one looks for those left behind', async () => {

@@ -3,9 +3,10 @@ import { readdir } from 'node:fs/promises';
 // biome-ignore lint/style/noRestrictedImports: only here it is made sure that what is used is private
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { z } from 'zod';
 import { removeIfPossible } from './files-in-use.ts';
 import { readKept } from './kept-file.ts';
-import { lifeOf, type Owner, ownerHere, ownerSchema } from './owner.ts';
+import { lifeOf, type Owner, ownerHere, ownerSchema, sharesFolders } from './owner.ts';
 import { SYSTEM } from './this-system.ts';
 import { withoutLinks } from './without-links.ts';
 
@@ -40,19 +41,25 @@ export function setOwner(folder: string, owner: Owner): void {
   writeFileSync(path.join(folder, OWNER_FILE), JSON.stringify(owner), { mode: 0o600 });
 }
 
+/** Removes the folders of ended processes, except those whose owner has noted what else has to be cleaned up. */
 export async function removeAbandoned(above = systemTemporary()): Promise<void> {
-  for (const folder of await ownFolders(PREFIX, above)) {
-    const owner = await readKept(path.join(folder, OWNER_FILE), ownerSchema);
-    if (owner && (await lifeOf(owner)) === 'gone') await removeIfPossible(folder);
-  }
+  for await (const { folder } of abandonedFolders('', ownerSchema.strict(), above)) await removeIfPossible(folder);
 }
 
-export async function ownFolders(prefix: string, above = systemTemporary()): Promise<string[]> {
+/** Finds the folders of a kind whose process has ended, with what their owner has noted. */
+export async function* abandonedFolders<T extends Owner>(
+  kind: string,
+  schema: z.ZodType<T>,
+  above = systemTemporary(),
+) {
   const names = await readdir(above).catch(() => []);
-  return names
-    .filter((name) => name.startsWith(prefix))
-    .map((name) => path.join(above, name))
-    .filter((folder) => ownFolder(folder)?.isPrivate);
+  for (const name of names.filter((one) => one.startsWith(`${PREFIX}${kind}`))) {
+    const folder = path.join(above, name);
+    const owner = ownFolder(folder)?.isPrivate && (await readKept(path.join(folder, OWNER_FILE), schema));
+    const life = owner ? await lifeOf(owner) : 'unknown';
+    // A process of an earlier boot of this machine has ended.
+    if (owner && (life === 'gone' || (life === 'elsewhere' && sharesFolders(owner)))) yield { folder, owner };
+  }
 }
 
 /** A private folder that has the same name for every process of this user. @returns undefined if another user has something of that name */

@@ -1,4 +1,5 @@
-const MASK = '[masked]';
+/** Text in place of a secret. */
+export const MASK = '[masked]';
 
 export function masked<T>(value: T, secrets: readonly string[]): T {
   // Longer secrets are replaced first, because the rest of one that contains another would reveal a part.

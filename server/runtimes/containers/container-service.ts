@@ -3,7 +3,6 @@ import { reasonOf } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
-import { wasInMemory } from '../../system/owner.ts';
 import { ContainerRunner } from './container-runner.ts';
 import { EngineLeftovers, EngineUnreachable, type Instance, type IsKept, type PullProgress } from './engine.ts';
 import type { EngineConnection, EngineListener, EngineState } from './engine-connection.ts';
@@ -256,7 +255,7 @@ export class ContainerService {
   #sweep(attached: EngineConnection): void {
     if (this.#swept.has(attached)) return;
     this.#swept.add(attached);
-    const swept = attached.engine().then((engine) => engine.sweep(wasInMemory));
+    const swept = attached.engine().then((engine) => engine.sweep());
     swept.catch(() => this.#swept.delete(attached)); // when it is back
   }
 

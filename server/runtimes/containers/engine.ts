@@ -1,7 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { LogLine } from '../../model/invocation.ts';
 import type { Uuid } from '../../model/record.ts';
-import type { Owner } from '../../system/owner.ts';
 
 export interface WorkloadPort {
   containerPort: number;
@@ -206,7 +205,7 @@ export interface ContainerEngine {
   /** Removes all of this world, volumes only on request, because they contain data. Resolves to what could not be removed within the limit. */
   clear(options: ClearOptions): Promise<Leftovers>;
   /** Removes what other worlds left that were in memory only and whose owner is gone: all of each, volumes too. */
-  sweep(isGone: (owners: readonly Owner[]) => Promise<boolean>): Promise<void>;
+  sweep(): Promise<void>;
   /** Removes networks of environments, and volumes, that are not kept and that no instance uses. */
   prune(isKept: IsKept): Promise<void>;
   logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]>;

@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile } from 'node:fs/promises';
+import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { reasonOf } from '../../model/errors.ts';
+import { gitSettings } from '../../system/git.ts';
 import { AUTHOR, git } from './git.ts';
 import { PipelineError } from './pipeline-error.ts';
+import type { PipelineRequest } from './pipeline-request.ts';
 import { commitOf, DEFINITION, type Repository } from './repository.ts';
 
 export interface CheckoutOptions {
@@ -154,4 +157,36 @@ export async function changedFiles(dir: string, from: string, to: string): Promi
 
 export async function committedFiles(dir: string): Promise<string[]> {
   return (await git(dir, ['ls-files', '-z'])).split('\0').filter(Boolean);
+}
+
+/** Pushes the commit of a run, and the default branch, to the mock GitLab, where jobs and tools expect them. Reports a failure. */
+export async function pushCommit(
+  { repository: { dir, branch, isTag, sha }, takesWorkingTree }: PipelineRequest,
+  checkout: Checkout,
+  {
+    originUrl,
+    token,
+    defaultBranch,
+    signal,
+    say,
+  }: { originUrl: string; token: string; defaultBranch: string; signal: AbortSignal; say(line: string): void },
+): Promise<void> {
+  const settings = gitSettings({ 'http.extraHeader': `PRIVATE-TOKEN: ${token}`, 'http.proxy': '' });
+  const env = { ...settings, GIT_CONFIG_GLOBAL: devNull };
+  const options = ['ci.skip', 'terrarium.local-run'].map((one) => `--push-option=${one}`);
+  const push = (from: string, ...refs: string[]) =>
+    git(from, ['push', '--quiet', '--no-verify', ...options, originUrl, ...refs], { env, signal });
+  const ref = `refs/${isTag ? 'tags' : 'heads'}/${branch}`;
+  const base = branch === defaultBranch ? undefined : await defaultCommit(dir, defaultBranch);
+  try {
+    // The mock GitLab may have newer commits: its default branch is kept then, and the branch of the run is replaced.
+    const both = [...(base === undefined ? [] : [`${base}:refs/heads/${defaultBranch}`]), `${sha}:${ref}`];
+    await push(dir, ...both).catch(() => push(dir, `+${sha}:${ref}`));
+    if (takesWorkingTree) await push(checkout.dir, `+${checkout.sha}:${ref}`);
+  } catch (failure) {
+    if (signal.aborted) return;
+    say(
+      `the commit is not in the repository of the mock GitLab, because it could not be pushed there: ${reasonOf(failure)}`,
+    );
+  }
 }

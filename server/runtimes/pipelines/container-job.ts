@@ -3,10 +3,13 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../model/errors.ts';
 import { gitSettings } from '../../system/git.ts';
+import { execute } from '../containers/docker/execute.ts';
+import { readLogs } from '../containers/docker/instance-logs.ts';
+import { parseSockets } from '../containers/listening-sockets.ts';
 import type { JobDefinition, ServiceDefinition } from './definition.ts';
 import { openDockerBroker } from './docker-broker.ts';
-import type { EngineCommand } from './engine-command.ts';
-import { endOf, type JobOutcome, type JobToRun, setOrigin } from './job-runner.ts';
+import type { JobEngine } from './job-engine.ts';
+import { type JobOutcome, type JobToRun, setOrigin } from './job-runner.ts';
 import { commandsOf } from './job-script.ts';
 import { type JobNetwork, openPlatformRoute, type PlatformRoute } from './platform-route.ts';
 import { expandText } from './variables.ts';
@@ -15,9 +18,8 @@ import { expandText } from './variables.ts';
 const SERVICE_LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 100;
 const CONNECT_TIMEOUT_MS = 500;
-const ENGINE_ANSWERS_WITHIN_MS = 10_000;
 /** Lines that are shown of a service that has ended. */
-const SHOWN_LOG_LINES = 20;
+const LOG_END = { sinceMs: 0, tail: 20, stderr: true };
 /** Variables with addresses for people, who use them outside the network of the job. */
 const KEPT_ADDRESSES = /^CI_(?:ENVIRONMENT_URL|(?:PROJECT|PIPELINE|JOB|MERGE_REQUEST_\w+)_URL$)/;
 
@@ -50,7 +52,7 @@ async function openDocker(
 ): Promise<{ close(): void } | undefined> {
   const { dockerSocket: path, services, onNote } = job;
   if (path === undefined) return undefined;
-  const address = (await engine.site()) === 'here' ? await engine.address() : undefined;
+  const address = engine.requestTarget;
   if (!address) {
     onNote('has no access to Docker, which requires a Docker engine on this machine (Linux)');
     return undefined;
@@ -64,7 +66,7 @@ async function openDocker(
   return openDockerBroker({
     path,
     engine: address,
-    mark: engine.mark,
+    world: engine.world,
     network,
     project,
     registries: platformUrls.map((url) => new URL(url).host),
@@ -73,7 +75,7 @@ async function openDocker(
 }
 
 interface ContainerJobOptions {
-  engine: EngineCommand;
+  engine: JobEngine;
   projectDir: string;
   platformUrls: readonly string[];
 }
@@ -89,7 +91,7 @@ export async function runInContainer(job: JobToRun, options: ContainerJobOptions
   try {
     const imageName = expandText(image?.name ?? '', job.variables);
     await demand(engine, job, imageName, image?.name);
-    const { id, network } = await engine.createNetwork(signal);
+    const { id, network } = await engine.createNetwork();
     networkId = id;
     route = network && (await routeFor(engine, network, platformUrls, job));
     docker = await openDocker(options, job, id);
@@ -100,28 +102,27 @@ export async function runInContainer(job: JobToRun, options: ContainerJobOptions
     const started = await Promise.all(wanted.map((one) => startService(engine, inside, one, id, made)));
     const hosts = started.flatMap(({ aliases, address }) =>
       // One that has ended has none.
-      address === '' ? [] : aliases.map((alias) => `--add-host=${alias}:${address}`),
+      address === '' ? [] : aliases.map((alias) => `${alias}:${address}`),
     );
     const { entrypoint, docker: { user } = {} } = image ?? {};
     const scripts = `${projectDir}.tmp`;
-    const asUser = user ? ['--user', user] : [];
-    const socket = docker ? ['--volume', `${job.dockerSocket}:${SOCKET}`] : [];
     const container = await engine.create({
       network: id,
-      options: [...hosts, '--workdir', projectDir, ...asUser, ...socket],
+      hosts,
+      workingDir: projectDir,
+      user,
+      binds: docker ? [`${job.dockerSocket}:${SOCKET}`] : [],
       image: imageName,
       entrypoint,
       command: ['sh', `${scripts}/run`, scripts, projectDir],
       variables,
-      signal,
     });
     made.push(container);
     // With the folders above, so that a user of the image may write in each.
-    await engine.run(['cp', job.buildsDir, `${container}:/`], { signal });
-    const exitCode = await endOf(engine.attach(['start', '--attach', container]), job);
-    if (!signal.aborted) await requireEnd(engine, container);
+    await engine.copyIn(job.buildsDir, container);
+    const exitCode = await engine.run(container, job);
     for (const one of started) if (!one.hasEnded) await reportEnd(engine, job, one);
-    await engine.run(['cp', `${container}:${projectDir}/.`, job.workDir]).catch((failure) => {
+    await engine.copyOut(container, projectDir, job.workDir).catch((failure) => {
       job.onNote(`its files could not be copied from its container: ${failure.message}`);
     });
     return { exitCode };
@@ -129,10 +130,7 @@ export async function runInContainer(job: JobToRun, options: ContainerJobOptions
     signal.throwIfAborted();
     return { exitCode: 1, reason: reasonOf(failure) };
   } finally {
-    // Containers on an engine that is unavailable now are removed with the run's folder, or by the next run.
-    const inTime = () => ({ signal: AbortSignal.timeout(ENGINE_ANSWERS_WITHIN_MS) });
-    if (made.length > 0) await engine.run(['rm', '--force', '--volumes', ...made], inTime()).catch(() => undefined);
-    if (networkId) await engine.run(['network', 'rm', networkId], inTime()).catch(() => undefined);
+    await engine.remove(made, networkId);
     route?.close();
     docker?.close();
   }
@@ -165,12 +163,12 @@ function serverOf(route: PlatformRoute, serverUrl: string): Record<string, strin
 
 /** Undefined, with a note, where a job cannot reach the platform. */
 async function routeFor(
-  engine: EngineCommand,
+  engine: JobEngine,
   network: JobNetwork,
   platformUrls: readonly string[],
   { onNote }: JobToRun,
 ): Promise<PlatformRoute | undefined> {
-  const isInMachine = (await engine.site()) === 'virtual machine';
+  const isInMachine = engine.site === 'virtual machine';
   return openPlatformRoute(isInMachine ? undefined : network, platformUrls).catch((failure) => {
     onNote(
       `cannot reach the platform: the gateway of its network is not an address of this machine (${reasonOf(failure)}). Use an engine on this machine, or run the jobs with --shell.`,
@@ -179,37 +177,15 @@ async function routeFor(
   });
 }
 
-/** Throws where the job has not ended, but the engine that ran it: the command that watches it ends then, too. */
-async function requireEnd(engine: EngineCommand, container: string): Promise<void> {
-  const signal = AbortSignal.timeout(ENGINE_ANSWERS_WITHIN_MS);
-  const isRunning = await engine.inspect(container, '{{.State.Running}}', signal).catch((failure) => {
-    throw new Error(
-      `the container engine stopped while the job was running (${failure.message}). Start the engine, and run the job again.`,
-    );
-  });
-  if (isRunning === 'true')
-    throw new Error('the connection to the container engine was lost while the job was running. Run the job again.');
-}
-
-async function demand(
-  engine: EngineCommand,
-  { signal, onNote }: JobToRun,
-  image: string,
-  written?: string,
-): Promise<void> {
+async function demand(engine: JobEngine, { signal, onNote }: JobToRun, image: string, written?: string): Promise<void> {
   if (image === '') throw new Error(`its image '${written}' has no value. Set the variable.`);
   await engine
     .requireImage(image, signal, () => onNote(`pulling ${image}`))
     .catch((failure) => {
       signal.throwIfAborted();
-      throw new Error(
-        `image '${image}' is not on this machine and cannot be pulled (${failure.message}). Load it, correct its name, or run the jobs directly on this machine with --shell.`,
-      );
+      throw new Error(`${reasonOf(failure)}. To run the jobs directly on this machine, use --shell.`);
     });
 }
-
-const ADDRESS_AND_PORTS =
-  '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}|{{range $port, $_ := .Config.ExposedPorts}}{{$port}},{{end}}';
 
 interface StartedService {
   name: string;
@@ -221,13 +197,12 @@ interface StartedService {
 }
 
 async function startService(
-  engine: EngineCommand,
+  engine: JobEngine,
   job: JobToRun,
   service: ServiceDefinition,
   network: string,
   made: string[],
 ): Promise<StartedService> {
-  const { signal } = job;
   const { alias, entrypoint, command, variables: own = {} } = service;
   const variables = {
     ...job.variables,
@@ -240,19 +215,23 @@ async function startService(
   await demand(engine, job, name, service.name);
   const container = await engine.create({
     network,
-    options: aliases.flatMap((one) => ['--network-alias', one]),
+    aliases,
     image: name,
     entrypoint,
     command: command ?? [],
     variables,
-    signal,
   });
   made.push(container);
-  await engine.run(['start', container], { signal }).catch((failure) => {
-    throw new Error(`service '${name}' cannot be started: ${failure.message}`);
-  });
-  const [address = '', ports = ''] = (await engine.inspect(container, ADDRESS_AND_PORTS, signal)).split('|');
-  const tcp = ports.split(',').flatMap((one) => /^(\d+)\/tcp$/.exec(one)?.[1] ?? []);
+  const handle = engine.connection.docker.getContainer(container);
+  await engine.connection
+    .ask(() => handle.start())
+    .catch((failure) => {
+      throw new Error(`service '${name}' cannot be started: ${failure.message}`);
+    });
+  const { NetworkSettings, Config } = await engine.connection.ask(() => handle.inspect());
+  const address =
+    NetworkSettings.Networks[network]?.IPAddress ?? Object.values(NetworkSettings.Networks)[0]?.IPAddress ?? '';
+  const tcp = Object.keys(Config.ExposedPorts ?? {}).flatMap((one) => /^(\d+)\/tcp$/.exec(one)?.[1] ?? []);
   const started: StartedService = { name, container, aliases, address, hasEnded: false };
   if (tcp.length > 0) await untilOpen(engine, job, started, tcp.map(Number));
   return started;
@@ -260,7 +239,7 @@ async function startService(
 
 /** Waits for the service to take connections; reports one that does not, or has ended. */
 async function untilOpen(
-  engine: EngineCommand,
+  engine: JobEngine,
   job: JobToRun,
   service: StartedService,
   ports: readonly number[],
@@ -276,29 +255,28 @@ async function untilOpen(
 }
 
 /** Reports a service that has ended, with the end of its log. */
-async function reportEnd(engine: EngineCommand, { signal, onNote }: JobToRun, service: StartedService): Promise<void> {
+async function reportEnd({ connection }: JobEngine, { onNote }: JobToRun, service: StartedService): Promise<void> {
   const { name, container } = service;
-  const state = await engine.inspect(container, '{{.State.Running}} {{.State.ExitCode}}', signal).catch(() => 'true');
-  const [isRunning, exitCode] = state.split(' ');
-  if (isRunning === 'true') return;
+  const state = await connection.ask((docker) => docker.getContainer(container).inspect()).catch(() => undefined);
+  if (!state || state.State.Running) return;
   service.hasEnded = true;
-  const lines = await engine.logOf(container, SHOWN_LOG_LINES).catch(() => []);
+  const lines = await readLogs(connection, [container], LOG_END).catch(() => []);
+  const { ExitCode: exitCode } = state.State;
   onNote(`service ${name} has ended with exit code ${exitCode}${lines.length > 0 ? '. The end of its log:' : ''}`);
-  for (const line of lines) onNote(`> ${line}`);
+  for (const { text } of lines) onNote(`> ${text}`);
 }
 
 /** In a virtual machine, the kernel there is asked, by a program that most images have; without it, nothing is waited for. */
 async function opensAny(
-  engine: EngineCommand,
+  engine: JobEngine,
   { container, address }: StartedService,
   ports: readonly number[],
 ): Promise<boolean> {
-  if ((await engine.site()) === 'here')
-    return (await Promise.all(ports.map((port) => isOpen(address, port)))).includes(true);
-  const args = ['exec', container, 'cat', '/proc/net/tcp', '/proc/net/tcp6'];
-  const sockets = await engine.run(args).catch(() => undefined);
-  const listening = ports.map((port) => `:${port.toString(16).toUpperCase().padStart(4, '0')} \\S+ 0A `);
-  return sockets === undefined || new RegExp(listening.join('|')).test(sockets);
+  if (engine.site === 'here') return (await Promise.all(ports.map((port) => isOpen(address, port)))).includes(true);
+  const command = ['cat', '/proc/net/tcp', '/proc/net/tcp6'];
+  const result = await execute(engine.connection, container, command).catch(() => undefined);
+  const sockets = parseSockets(result?.stdout ?? '');
+  return !result?.stdout || sockets.some(({ port }) => ports.includes(port));
 }
 
 async function isOpen(host: string, port: number): Promise<boolean> {

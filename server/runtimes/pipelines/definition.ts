@@ -7,7 +7,6 @@ import { reasonOf } from '../../model/errors.ts';
 import { faultOfYaml } from '../../model/yaml-limits.ts';
 import { runProgram } from '../../system/programs.ts';
 import { INSTALL_READER } from './declaration.ts';
-import { expandedOnce } from './expanded-definitions.ts';
 import { isTrue } from './expression.ts';
 import { git, withoutPassword } from './git.ts';
 import { PipelineError } from './pipeline-error.ts';
@@ -234,11 +233,7 @@ export async function readDefinition(options: ReadOptions): Promise<Definition> 
   const seen = new Set<string>();
   const written = await checkFiles(options.dir, file, seen);
   const read = () => expandedText(options);
-  const { dir, variables } = options;
-  // What is on other servers may change at any time.
-  const text = seen.has(ELSEWHERE)
-    ? await withRealOrigin(options, read)
-    : await expandedOnce({ dir, file, hasIncludes: seen.size > 1, variables }, read);
+  const text = seen.has(ELSEWHERE) ? await withRealOrigin(options, read) : await read();
   const fault = faultOfYaml(text);
   if (fault) throw new PipelineError(`${file} cannot be read: when expanded, ${fault.reason}`);
   const found = parse(text, { maxAliasCount: -1, logLevel: 'error' });

@@ -70,7 +70,7 @@ const solved: { path: string; message: string }[] = [];
 
 /** The responses of the engine to what the broker itself reads. */
 function described(path: string): object | undefined {
-  const labels = { 'terrarium.pipeline': MARK };
+  const labels = { 'terrarium.world': MARK };
   if (path === '/version') return { ApiVersion: '1.41', MinAPIVersion: '1.12' };
   if (/\/containers\/(?:own|a{64})\/json$/.test(path)) return { Id: OWN_ID, Config: { Labels: labels } };
   if (path.includes('/containers/') && path.endsWith('/json')) return { Id: FOREIGN_ID, Config: { Labels: {} } };
@@ -105,7 +105,7 @@ beforeAll(async () => {
   broker = await openDockerBroker({
     path: join(folder, 'socket'),
     engine: { socketPath: join(folder, 'engine') },
-    mark: MARK,
+    world: { worldId: MARK },
     network: 'net1',
     project: 'g/p',
     registries: ['127.0.0.1:4703'],
@@ -250,7 +250,7 @@ it('members of a new container that the engine would read in another case are re
 it('a new container has the label and the network of the run, whatever its request says', async () => {
   const sent = {
     Image: 'base:1',
-    Labels: { 'terrarium.pipeline': 'other-run', own: 'label' },
+    Labels: { 'terrarium.world': 'other-run', own: 'label' },
     HostConfig: { MaskedPaths: null, Binds: null, NetworkMode: 'default', Memory: 1000 },
     NetworkingConfig: { EndpointsConfig: { default: { Aliases: ['db'], IPAMConfig: null } } },
     readonlypaths: [],
@@ -260,7 +260,7 @@ it('a new container has the label and the network of the run, whatever its reque
   expect(created?.call).toBe('POST /v1.41/containers/create?name=web');
   expect(JSON.parse(created?.body ?? '')).toEqual({
     Image: 'base:1',
-    Labels: { 'terrarium.pipeline': MARK, own: 'label' },
+    Labels: { 'terrarium.world': MARK, own: 'label' },
     HostConfig: { MaskedPaths: null, NetworkMode: 'net1', Memory: 1000 },
     NetworkingConfig: { EndpointsConfig: { net1: { Aliases: ['db'] } } },
   });

@@ -11,8 +11,8 @@ import { type Duplex, finished, type Readable, type Writable } from 'node:stream
 import { json } from 'node:stream/consumers';
 import { z } from 'zod';
 import { jsonIn } from '../../model/json.ts';
+import { LABEL, marksOf, ownedBy, type WorldMark } from '../containers/docker/labels.ts';
 import { joinBuildKit } from './buildkit-calls.ts';
-import { ENGINE_LABEL } from './engine-command.ts';
 import { type EngineRequest, findEngineRequest, newContainer, Refusal, rebuild } from './engine-requests.ts';
 import { copyArchive } from './image-archive.ts';
 import { MadeImages, type MadeImagesOptions, PROJECT_LABEL, partsOf } from './made-images.ts';
@@ -35,8 +35,8 @@ export interface BrokerOptions extends Omit<MadeImagesOptions, 'askEngine'> {
   path: string;
   /** The engine: a socket or an address. */
   engine: Pick<RequestOptions, 'socketPath' | 'hostname' | 'port'>;
-  /** Of the run. */
-  mark: string;
+  /** The marks of the run. */
+  world: WorldMark;
   /** The network of the job, in which its containers are, too. */
   network: string;
 }
@@ -282,7 +282,7 @@ class JobCalls {
       return isOwn ? String(ID) : undefined;
     }
     const { Id, Config } = Object(await this.#ask(`/containers/${name}/json`));
-    return Object(Object(Config).Labels)[ENGINE_LABEL] === this.#options.mark ? String(Id) : undefined;
+    return Object(Object(Config).Labels)[LABEL.world] === this.#options.world.worldId ? String(Id) : undefined;
   }
 
   #filterByRun(query: URLSearchParams): void {
@@ -293,8 +293,8 @@ class JobCalls {
       Array.isArray(values) ? values : Object.keys(values),
     ]);
     const { label = [], ...others }: Record<string, string[]> = Object.fromEntries(lists);
-    const own = `${ENGINE_LABEL}=${this.#options.mark}`;
-    query.set('filters', JSON.stringify({ ...others, label: [...label, own] }));
+    const own = ownedBy(this.#options.world.worldId);
+    query.set('filters', JSON.stringify({ ...others, label: [...label, ...own.label] }));
   }
 
   async #requireMade(sent: string): Promise<string> {
@@ -397,7 +397,7 @@ class JobCalls {
   }
 
   #containerOfRun(sent: z.infer<typeof newContainer>): object {
-    const { network, mark } = this.#options;
+    const { network, world } = this.#options;
     const { NetworkMode } = sent.HostConfig ?? {};
     const mode = OWN_NETWORK.includes(NetworkMode) ? network : NetworkMode;
     if (mode !== network && mode !== 'none') throw new Refusal(403, "containers of jobs cannot have 'NetworkMode'");
@@ -409,7 +409,7 @@ class JobCalls {
     const { NetworkingConfig: _networks, ...others } = sent;
     return {
       ...others,
-      Labels: { ...sent.Labels, [ENGINE_LABEL]: mark },
+      Labels: { ...sent.Labels, ...marksOf(world) },
       HostConfig: { ...sent.HostConfig, NetworkMode: mode },
       ...(aliases.length > 0 && { NetworkingConfig: { EndpointsConfig: { [String(mode)]: { Aliases: aliases } } } }),
     };

@@ -16,8 +16,8 @@ import {
 } from './artifacts.ts';
 import { projectDirInContainer, runInContainer, usesDocker } from './container-job.ts';
 import type { AllowFailure } from './definition.ts';
-import type { EngineCommand } from './engine-command.ts';
 import { git } from './git.ts';
+import type { JobEngine } from './job-engine.ts';
 import { type JobPlace, jobVariables } from './job-environment.ts';
 import { coverageReader, resultsOf } from './job-reports.ts';
 import { type JobOutcome, runOnHost } from './job-runner.ts';
@@ -49,7 +49,7 @@ export interface JobsOptions {
   /** Addresses of the platform. */
   platformUrls: readonly string[];
   /** Where images are run; or why they are not. */
-  engine: EngineCommand | { absence: string; isShell?: true };
+  engine: JobEngine | { absence: string; isShell?: true };
   env: Readonly<Record<string, string | undefined>>;
   log: RunLog;
   signal: AbortSignal;
@@ -102,7 +102,7 @@ async function attemptJob(job: PlannedJob, options: JobsOptions, attempt: number
   const { definition, name } = job;
   if (definition.image && 'absence' in engine && !engine.isShell)
     return { exitCode: 1, reason: withoutEngine(engine), kind: 'runner_system_failure' };
-  const isInImage = 'program' in engine && definition.image !== null && definition.image !== undefined;
+  const isInImage = !('absence' in engine) && definition.image !== null && definition.image !== undefined;
   const inputs = await bringInputs(job, options, attempt, isInImage);
   const { buildsDir, workDir, scriptDir, projectDir, values, jobId } = inputs;
   if (inputs.place) await options.onPlace(inputs.place, undefined, false);
@@ -232,7 +232,7 @@ async function bringCheckout(
 
 /** Why a job with an image does not run. */
 export const withoutEngine = ({ absence }: { absence: string }) =>
-  `it has an image, but no container engine responds: ${absence}. Start the engine, or run the jobs directly on this machine with --shell.`;
+  `it has an image, but ${absence.replace(/\.$/, '')}. To run the jobs directly on this machine, use --shell.`;
 
 /** Checks out submodules as GIT_SUBMODULE_STRATEGY says, from their copies in the repository if it has any. */
 async function bringSubmodules(repositoryDir: string, to: string, strategy: string | undefined): Promise<void> {

@@ -78,7 +78,7 @@ export async function runOnHost(job: JobToRun, env: Readonly<Record<string, stri
 }
 
 /** Resolves to the exit code once the child has ended; its background processes are ended. */
-export function endOf(child: ChildProcess, { signal, onLine }: Pick<JobToRun, 'signal' | 'onLine'>): Promise<number> {
+function endOf(child: ChildProcess, { signal, onLine }: Pick<JobToRun, 'signal' | 'onLine'>): Promise<number> {
   for (const stream of [child.stdout, child.stderr]) if (stream) readLines(stream, onLine);
   let timer: NodeJS.Timeout | undefined;
   const end = () => {
@@ -107,7 +107,7 @@ export function endOf(child: ChildProcess, { signal, onLine }: Pick<JobToRun, 's
 }
 
 /** Lines as they come, also of what is no text; a long one in parts. */
-function readLines(stream: Readable, onLine: (line: string) => void): void {
+export function readLines(stream: Readable, onLine: (line: string) => void): void {
   const decoder = new StringDecoder('utf8');
   let rest = '';
   stream.on('data', (chunk: Buffer) => {

@@ -20,8 +20,6 @@ export interface PipelineRequest {
   usesShell?: boolean;
   /** Run also what is refused, because it cannot be as on the server. */
   isForced?: boolean;
-  /** Only find out what would run. */
-  isPlan?: boolean;
   /** Delayed jobs wait as long as `start_in` says. */
   delays: boolean;
   /** Wait until the app answers. */
@@ -74,17 +72,19 @@ export interface SectionMarker {
   isCollapsed: boolean;
 }
 
-export interface PipelineContext {
+export interface PlanContext {
   platform: PlatformCalls;
   /** What jobs inherit. */
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
   /** @param of the job that the line is about, and the line without its stamp: `$ COMMAND`, `> OUTPUT`, or what the runner says */
   say(line: string, of?: { job: string; text: string }): void;
+}
+
+export interface PipelineContext extends PlanContext {
   /** A section starts or ends in the output of a job. */
   onSection?(job: string, marker: SectionMarker): void;
   onBegin?(run: { id: string }): void;
-  onPlan?(plan: PipelinePlan): void;
 }
 
 export interface PipelineEnd {

@@ -1,5 +1,4 @@
 import { type KeyPair, type RefusedCall, RowClient } from '../../api/client/route-client.ts';
-import { deliveryRoutes } from '../../api/routes/delivery.ts';
 import { jsonIn } from '../../model/json.ts';
 import { PipelineError } from './pipeline-error.ts';
 
@@ -30,11 +29,4 @@ export async function unlessMissing<T>(call: Promise<T>): Promise<T | undefined>
     if (Object(failure).status === 404) return undefined;
     throw failure;
   });
-}
-
-/** Address and token of the mock GitLab; throws PipelineError without permission. */
-export async function scmOf(platform: PlatformCalls): Promise<{ url: string; apiUrl: string; token: string }> {
-  const { url, apiUrl, token } = await platform.ask(deliveryRoutes.readScm);
-  if (token === undefined) throw new PipelineError('pipelines require the root user. Use an API key of root.');
-  return { url, apiUrl, token };
 }

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deliveryRoutes } from '../../api/routes/delivery.ts';
 import { windowRoutes } from '../../api/routes/window.ts';
@@ -18,7 +18,7 @@ import type { Checkout } from './checkout.ts';
 import { type ChildOptions, ChildPipelines, type ExpectedChild, jobsIn } from './child-pipeline.ts';
 import { type ChosenJobs, isAmong } from './choose-jobs.ts';
 import { appsOf, whenItAnswers } from './deployed.ts';
-import { EngineCommand } from './engine-command.ts';
+import { JobEngine } from './job-engine.ts';
 import type { JobPlace } from './job-environment.ts';
 import { type JobsOptions, runJob, withoutEngine } from './job-execution.ts';
 import { CANCELED, diskFullError, PipelineError } from './pipeline-error.ts';
@@ -91,6 +91,7 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
     throw failure;
   } finally {
     log.end();
+    if (!('absence' in begun.engine)) await begun.engine.end();
   }
 }
 
@@ -102,7 +103,7 @@ async function beginRun({ asked, around, folder, start, chosen, children }: Reco
   const records: PipelineJob[] = shown.map(({ name, stage }) => ({ name, stage, state: 'waiting' }));
   const engine = asked.usesShell
     ? { absence: '--shell is set', isShell: true as const }
-    : await EngineCommand.find({ env, mark: folder.mark });
+    : await JobEngine.find(env, basename(folder.path));
   const inImage = shown.find(({ definition }) => definition.image && definition.script);
   if (inImage && !asked.usesShell && 'absence' in engine)
     throw new PipelineError(`job '${inImage.name}' cannot run: ${withoutEngine(engine)}`);
@@ -131,7 +132,7 @@ class BegunRun {
   async toItsEnd(): Promise<Pick<PipelineProgress, 'state'> & { apps: PipelineApp[] }> {
     const { asked, around, folder, checkout, project, chosen, children: expected, filesDir } = this.#options;
     const { signal, env } = around;
-    const { id, iid, engine } = this.#begun;
+    const { id, iid } = this.#begun;
     const kept = keptPlace(project.web_url);
     if (kept === undefined)
       around.say(
@@ -140,7 +141,6 @@ class BegunRun {
     const place = kept ?? join(folder.path, 'kept');
     const artifacts = { runDir: join(folder.path, 'artifacts'), keptDir: join(place, 'artifacts', checkout.sha) };
     await folder.note({ runId: id });
-    if ('program' in engine) await folder.note({ engine: engine.program });
     const predefined = { ...chosen.variables.predefined, ...(iid !== undefined && { CI_PIPELINE_IID: String(iid) }) };
     const variables = { ...chosen.variables, predefined };
     const { tracked, jobs, stages } = chosen;

@@ -2,10 +2,11 @@ import { deliveryRoutes } from '../../api/routes/delivery.ts';
 import { keptVariables } from './artifacts.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { PipelineRequest } from './pipeline-request.ts';
-import { type PlatformCalls, scmOf } from './platform-calls.ts';
+import type { PlatformCalls } from './platform-calls.ts';
 import { commitOf, findRef, type Repository, readRepository } from './repository.ts';
 import { SOURCES } from './rules.ts';
 import { withSampleRepository } from './sample-repository.ts';
+import { scmOf } from './scm-client.ts';
 
 /** What a job is run again with: the commit of its run. */
 export interface PipelineRetry {
@@ -28,8 +29,8 @@ export async function retryRequest<T>(
     throw new PipelineError(`run ${id} has no job '${job}'. Its jobs: ${run.jobs.map(({ name }) => name).join(', ')}`);
   if (run.state === 'running') throw new PipelineError(`run ${id} is still running. Retry its jobs when it has ended.`);
   const source = SOURCES.find((one) => one === run.source);
-  const { url } = await scmOf(platform);
-  const typed = await keptVariables(`${url}/${run.project.path}`, id);
+  const { scmUrl } = await scmOf(platform);
+  const typed = await keptVariables(`${scmUrl}/${run.project.path}`, id);
   const retryOf = { project: run.project.path, source, only: [job], retryOf: id, typed };
   if (run.folder === undefined) {
     return withSampleRepository(sampleDir, run.branch, (repository) =>

@@ -4,7 +4,9 @@ import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ownerHere } from '../../system/owner.ts';
 import { beginOf } from '../../system/processes.ts';
+import { removeAbandoned } from '../../system/temporary.ts';
 import { canBeOtherUser, runAsOtherUser } from '../../testing/other-user.ts';
 import { sweepLeftovers } from './run-folder.ts';
 
@@ -30,17 +32,20 @@ describe.runIf(process.platform === 'linux')('the folders of earlier runs', () =
     const ended = spawn('true');
     await once(ended, 'exit');
     const pid = other.pid ?? 0;
+    const here = await ownerHere(undefined);
     const owners = {
-      ended: { pid: ended.pid, startedAt: '' },
-      reused: { pid, startedAt: '1' },
-      runs: { pid, startedAt: await beginOf(pid) },
-      unknown: { pid, startedAt: '' },
+      ended: { ...here, pid: ended.pid, began: '' },
+      reused: { ...here, pid, began: '1' },
+      runs: { ...here, pid, began: await beginOf(pid) },
+      unknown: { ...here, pid, began: '' },
     };
     for (const [name, owner] of Object.entries(owners)) {
       const path = join(folder, `terrarium-pipeline-${name}`);
       await mkdir(path, { mode: 0o700 });
       await writeFile(join(path, 'owner.json'), JSON.stringify({ ...owner, baseUrl: `http://localhost/${name}` }));
     }
+    // A platform that starts has no access to what such a run has left on its own platform.
+    await removeAbandoned();
     const givenBack: string[] = [];
     await sweepLeftovers(async ({ baseUrl }) => void givenBack.push(baseUrl));
     expect(await names()).toEqual(['terrarium-pipeline-runs', 'terrarium-pipeline-unknown']);
@@ -50,7 +55,7 @@ describe.runIf(process.platform === 'linux')('the folders of earlier runs', () =
   it('are left alone behind a link, and no command is run that is named there', async () => {
     const ended = spawn('true');
     await once(ended, 'exit');
-    const owner = { pid: ended.pid, startedAt: '', baseUrl: 'http://localhost' };
+    const owner = { ...(await ownerHere(undefined)), pid: ended.pid, baseUrl: 'http://localhost' };
     const mine = join(folder, 'mine');
     await mkdir(mine, { mode: 0o700 });
     await writeFile(join(mine, 'owner.json'), JSON.stringify(owner));
@@ -68,7 +73,7 @@ describe.runIf(process.platform === 'linux')('the folders of earlier runs', () =
   it.runIf(canBeOtherUser)('are left alone if they are of another user', async () => {
     await chmod(folder, 0o1777);
     const path = join(folder, 'terrarium-pipeline-other');
-    const owner = JSON.stringify({ pid: 2 ** 22, startedAt: '', baseUrl: 'http://localhost' });
+    const owner = JSON.stringify({ ...(await ownerHere(undefined)), pid: 2 ** 22, baseUrl: 'http://localhost' });
     const script = `fs.mkdirSync(process.argv[1]); fs.writeFileSync(process.argv[1] + '/owner.json', process.argv[2])`;
     await runAsOtherUser(script, path, owner);
     const givenBack: string[] = [];

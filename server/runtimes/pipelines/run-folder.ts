@@ -1,29 +1,20 @@
-import { lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { lstat, mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { removeTree } from '../../system/files-in-use.ts';
+import { ownerHere, ownerSchema } from '../../system/owner.ts';
 import { killByEnvironment } from '../../system/process-tree.ts';
-import { beginOf, lifeOfProcess } from '../../system/processes.ts';
-import { runProgram } from '../../system/programs.ts';
-import { makeTemporary, ownFolders, sharedTemporary } from '../../system/temporary.ts';
-import { ENGINE_LABEL, PROGRAMS } from './engine-command.ts';
+import { abandonedFolders, makeTemporary, setOwner, sharedTemporary } from '../../system/temporary.ts';
 
 const KIND = 'pipeline';
-const OWNER = 'owner.json';
 /** Time to keep caches and artifacts for later runs. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
-/** An engine that says nothing. */
-const ENGINE_TIMEOUT_MS = 30_000;
 
-const owner = z.object({
-  pid: z.int(),
-  startedAt: z.string(),
-  /** What to clean up: the platform's address, the key that was created there, the record of the run. */
+/** The process of a run, and what to clean up: the platform's address, the key that was created there, the record of the run. */
+const owner = ownerSchema.extend({
   baseUrl: z.string(),
   apiKey: z.string().optional(),
   runId: z.string().optional(),
-  /** The program of the container engine that runs its jobs; never another one. */
-  engine: z.enum(PROGRAMS).optional().catch(undefined),
 });
 
 export type RunOwner = z.output<typeof owner>;
@@ -41,7 +32,7 @@ export class RunFolder {
   static async make(baseUrl: string): Promise<RunFolder> {
     const path = await makeTemporary(KIND);
     try {
-      const folder = new RunFolder(path, { pid: process.pid, startedAt: await beginOf(process.pid), baseUrl });
+      const folder = new RunFolder(path, { ...(await ownerHere(undefined)), baseUrl });
       await folder.note({});
       for (const name of ['jobs', 'files', 'artifacts']) await mkdir(join(path, name));
       return folder;
@@ -51,40 +42,26 @@ export class RunFolder {
     }
   }
 
-  /** Marks what the run has in a container engine. */
-  get mark(): string {
-    return basename(this.path);
-  }
-
   /** Notes what to clean up, in case this process ends first. */
   async note(more: Partial<RunOwner>): Promise<void> {
     this.#owner = { ...this.#owner, ...more };
-    await writeFile(join(this.path, OWNER), JSON.stringify(this.#owner), { mode: 0o600 });
+    setOwner(this.path, this.#owner);
   }
 
-  /**
-   * Removes the folder, and ends the processes that were started in it. If the engine is unavailable, notes for the next run what is left
-   * in it.
-   */
+  /** Removes the folder, and ends the processes that were started in it. */
   async remove(): Promise<void> {
-    await removeFolder(this.path, this.#owner);
+    await removeFolder(this.path);
   }
 }
 
 /**
- * Removes what runs that were killed have left behind on this machine: their folders with all secrets, processes, containers and
- * networks. `giveBack` receives the platform resources that they must return.
+ * Removes what runs that were killed have left behind on this machine: their folders with all secrets, and processes. `cleanUp` returns
+ * what they have on a platform.
  */
 export async function sweepLeftovers(cleanUp: (owner: RunOwner) => Promise<void>): Promise<void> {
-  for (const path of await ownFolders(`terrarium-${KIND}-`)) {
-    try {
-      const { success, data } = owner.safeParse(JSON.parse(await readFile(join(path, OWNER), 'utf8')));
-      if (!success || (await lifeOfProcess(data.pid, data.startedAt)) !== 'gone') continue;
-      await cleanUp(data).catch(() => undefined); // that platform may have ended, too
-      await removeFolder(path, data);
-    } catch {
-      // Another run's that has just begun or ended.
-    }
+  for await (const { folder, owner: whose } of abandonedFolders(`${KIND}-`, owner)) {
+    await cleanUp(whose).catch(() => undefined); // that platform may have ended, too
+    await removeFolder(folder).catch(() => undefined); // another run removes it, too
   }
   const kept = keptFolder();
   for (const name of kept === undefined ? [] : await readdir(kept)) {
@@ -97,33 +74,8 @@ export async function sweepLeftovers(cleanUp: (owner: RunOwner) => Promise<void>
 /** Where runs leave artifacts and caches for later ones of the same project; undefined if another user has taken the name. */
 export const keptFolder = (): string | undefined => sharedTemporary('pipelines');
 
-async function removeFolder(path: string, whose: RunOwner): Promise<void> {
+async function removeFolder(path: string): Promise<void> {
   // Each has the run's folder in its environment, wherever it moved.
-  killByEnvironment((environment) => environment.includes(`=${path}/`));
-  const isEngineClean = await removeFromEngine(basename(path), whose.engine);
-  if (isEngineClean) return removeTree(path);
-  for (const name of await readdir(path)) {
-    if (name !== OWNER) await removeTree(join(path, name));
-  }
-  // With the platform all is settled.
-  const { apiKey: _key, runId: _run, ...rest } = whose;
-  await writeFile(join(path, OWNER), JSON.stringify(rest), { mode: 0o600 });
-}
-
-/** Removes containers, with their volumes, and networks of a run; false where the engine that it had does not answer. */
-async function removeFromEngine(mark: string, program: RunOwner['engine']): Promise<boolean> {
-  if (program === undefined) return true;
-  const run = (args: readonly string[]) => runProgram(program, [...args], { timeout: ENGINE_TIMEOUT_MS });
-  const filter = `label=${ENGINE_LABEL}=${mark}`;
-  try {
-    const list = async (...args: string[]) => (await run(args)).stdout.split('\n').filter(Boolean);
-    const containers = await list('ps', '--all', '--quiet', '--filter', filter);
-    if (containers.length > 0) await run(['rm', '--force', '--volumes', ...containers]);
-    const networks = await list('network', 'ls', '--quiet', '--filter', filter);
-    if (networks.length > 0) await run(['network', 'rm', ...networks]);
-    return true;
-  } catch (failure) {
-    // If its command is missing, the engine does not exist any more.
-    return Object(failure).code === 'ENOENT';
-  }
+  await killByEnvironment((environment) => environment.includes(`=${path}/`));
+  await removeTree(path);
 }

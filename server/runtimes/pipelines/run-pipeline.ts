@@ -4,26 +4,32 @@ import { deliveryRoutes } from '../../api/routes/delivery.ts';
 import { keyRoutes } from '../../api/routes/security.ts';
 import { jobTokenOf } from '../../mocks/scm/pipeline-number.ts';
 import { hasEnded, PIPELINE_VARIABLES, type PipelineStart } from '../../model/pipeline-run.ts';
-import { masked } from '../../model/rules/masked-text.ts';
+import { MASK, masked } from '../../model/rules/masked-text.ts';
 import { withLoopbackNoProxy } from '../../system/no-proxy.ts';
-import { type Checkout, makeCheckout } from './checkout.ts';
+import { type Checkout, makeCheckout, pushCommit } from './checkout.ts';
 import { type ExpectedChild, expectedChildren, isTrigger, jobsIn } from './child-pipeline.ts';
 import { type ChosenJobs, chooseJobs, printFindings, requireVariables } from './choose-jobs.ts';
 import { placeFiles } from './job-environment.ts';
 import { givenValues, projectVariables, type RunVariables, winningVariables } from './job-variables.ts';
 import { findingsIn } from './keywords.ts';
 import { CANCELED, diskFullError, PipelineError } from './pipeline-error.ts';
-import type { PipelineContext, PipelineEnd, PipelineRequest, PlanOfJobs } from './pipeline-request.ts';
-import { type PlatformCalls, scmOf } from './platform-calls.ts';
+import type {
+  PipelineContext,
+  PipelineEnd,
+  PipelinePlan,
+  PipelineRequest,
+  PlanContext,
+  PlanOfJobs,
+} from './pipeline-request.ts';
+import type { PlatformCalls } from './platform-calls.ts';
 import { predefinedVariables } from './predefined.ts';
-import { pushCommit } from './push-commit.ts';
 import { recordedRun } from './recorded-run.ts';
 import { commitOf, type Repository } from './repository.ts';
 import type { PipelineSource } from './rules.ts';
 import { RunFolder, type RunOwner, sweepLeftovers } from './run-folder.ts';
 import { sampleBase } from './sample-base.ts';
-import { ScmClient, type ScmMergeRequestRecord, type ScmProjectRecord } from './scm-client.ts';
-import { DEFAULT_SERVICE_PORT, makePipelineKey, targetIn, targetVariables } from './target.ts';
+import { type ScmMergeRequestRecord, type ScmProjectRecord, scmOf } from './scm-client.ts';
+import { DEFAULT_SERVICE_PORT, findAccount, makePipelineKey, targetIn, targetVariables } from './target.ts';
 import { asVariables, expanded, expandText } from './variables.ts';
 
 /** What a killed run leaves on the platform: its key, and a record with the state `running`. */
@@ -44,119 +50,163 @@ async function cleanUp(platform: PlatformCalls, { baseUrl, apiKey, runId }: RunO
  * Runs a commit's pipeline against a platform, and updates the platform's record of it.
  * @throws PipelineError if the run cannot start
  */
-export async function runPipeline(asked: PipelineRequest, around: PipelineContext): Promise<PipelineEnd> {
-  const { platform, signal } = around;
+export async function runPipeline(asked: PipelineRequest, context: PipelineContext): Promise<PipelineEnd> {
+  const { platform, signal, say } = context;
+  const { repository, target } = asked;
   await sweepLeftovers((owner) => cleanUp(platform, owner));
-  const folder = await RunFolder.make(platform.baseUrl).catch((failure) => {
-    throw diskFullError(failure) ?? failure;
+  return inRunFolder(context, async (folder, around) => {
+    const isSampleBuilt = !asked.isKept && (asked.only.length === 0 || asked.only.includes('build'));
+    const typed = { ...(isSampleBuilt && (await sampleBase(around))), ...asked.typed };
+    const server = await scmOf(platform);
+    const project = await server.scm.ensureProject(projectPath(asked), repository.defaultBranch);
+    const source = await readSource({ asked, around, folder, typed, ...server, project });
+    const isPushed = asked.isPushed === true || asked.retryOf !== undefined;
+    const pushing = isPushed ? undefined : pushCommit(asked, source.checkout, { ...source, signal, say });
+    const mergeRequest = await mergeRequestFor(source, (title) =>
+      server.scm.createMergeRequest(project, repository.branch, title),
+    );
+    signal.throwIfAborted();
+    const key = await makePipelineKey(platform, target.account);
+    try {
+      await folder.note({ apiKey: key.key });
+      const plan = await planJobs({ ...source, mergeRequest }, key);
+      const start = await startOf({ ...source, ...plan, mergeRequest }, key);
+      signal.throwIfAborted();
+      await pushing;
+      return await recordedRun({ ...source, ...plan, start });
+    } finally {
+      await key.end().catch(() => say("the pipeline's API key could not be revoked"));
+    }
   });
+}
+
+/**
+ * Finds the jobs that a run would have. Creates nothing on the platform or its mock GitLab: placeholders represent the project, the merge
+ * request and the API key that only a run creates.
+ * @throws PipelineError if a run could not start
+ */
+export function planPipeline(asked: PipelineRequest, context: PlanContext): Promise<PipelinePlan> {
+  return inRunFolder(context, async (folder, around) => {
+    const { branch, defaultBranch: default_branch } = asked.repository;
+    const server = await scmOf(around.platform);
+    const path = projectPath(asked);
+    const web_url = `${server.scmUrl}/${path}`;
+    const project = (await server.scm.findProject(path)) ?? {
+      id: 0,
+      name: basename(path),
+      path_with_namespace: path,
+      default_branch,
+      web_url,
+    };
+    await findAccount(around.platform, asked.target.account);
+    const source = await readSource({ asked, around, folder, typed: asked.typed, ...server, project });
+    const unopened = { id: 0, iid: 0, target_branch: project.default_branch, web_url };
+    const mergeRequest = await mergeRequestFor(source, async (title) => ({ ...unopened, title }));
+    const { chosen, children, findings, secrets } = await planJobs({ ...source, mergeRequest }, PLACEHOLDER_KEY);
+    const { sha } = source.checkout;
+    return masked({ source: chosen.source, branch, sha, findings, ...planShown(chosen, children) }, secrets);
+  });
+}
+
+/** Works in a private folder, which is removed afterwards, and with the variables that jobs may inherit. */
+async function inRunFolder<C extends PlanContext, T>(
+  context: C,
+  work: (folder: RunFolder, context: C) => Promise<T>,
+): Promise<T> {
+  const { platform, signal, env } = context;
+  let folder: RunFolder | undefined;
   try {
-    return await runOnce(asked, { ...around, env: withLoopbackNoProxy(withoutOurs(around.env)) }, folder);
+    folder = await RunFolder.make(platform.baseUrl);
+    return await work(folder, { ...context, env: withLoopbackNoProxy(withoutOurs(env)) });
   } catch (failure) {
-    // Before it had begun.
     if (signal.aborted) throw new PipelineError('canceled', CANCELED);
     throw diskFullError(failure) ?? failure;
   } finally {
-    await folder.remove();
+    await folder?.remove();
   }
 }
 
-async function runOnce(asked: PipelineRequest, around: PipelineContext, folder: RunFolder): Promise<PipelineEnd> {
-  const prepared = await prepare(asked, around, folder);
-  const key = await makePipelineKey(around.platform, asked.target.account);
-  try {
-    await folder.note({ apiKey: key.key });
-    return await runWithKey(prepared, key);
-  } finally {
-    await key.end().catch(() => around.say("the pipeline's API key could not be revoked"));
-  }
+const projectPath = ({ project, repository }: PipelineRequest): string =>
+  project ?? repository.originPath ?? `local/${basename(repository.dir)}`;
+
+interface SourceOptions extends Awaited<ReturnType<typeof scmOf>> {
+  asked: PipelineRequest;
+  around: PlanContext;
+  folder: RunFolder;
+  typed: Readonly<Record<string, string>>;
+  project: ScmProjectRecord;
 }
 
-type Prepared = Awaited<ReturnType<typeof prepare>>;
-type PipelineKey = Awaited<ReturnType<typeof makePipelineKey>>;
-
-/** Makes the checkout, and what a run needs on the source-control server. */
-async function prepare(asked: PipelineRequest, around: PipelineContext, folder: RunFolder) {
-  const { repository } = asked;
+/** Checks out the commit, and finds the commit before it. */
+async function readSource<O extends SourceOptions>(options: O) {
+  const { asked, around, folder, scmUrl, project } = options;
+  const { repository, takesWorkingTree } = asked;
   const { platform, signal, say } = around;
-  const isSampleBuilt = !asked.isKept && (asked.only.length === 0 || asked.only.includes('build'));
-  const typed = { ...(isSampleBuilt && (await sampleBase(around))), ...asked.typed };
-  const { url: scmUrl, apiUrl, token } = await scmOf(platform);
-  const scm = new ScmClient(apiUrl, token);
-  const project = await scm.ensureProject(
-    asked.project ?? repository.originPath ?? `local/${basename(repository.dir)}`,
-    repository.defaultBranch,
-  );
-  const url = `${scmUrl}/${project.path_with_namespace}.git`;
-  const checkout = await makeCheckout({
-    repository,
-    to: join(folder.path, 'checkout'),
-    takesWorkingTree: asked.takesWorkingTree,
-    defaultBranch: project.default_branch,
-    originUrl: url,
-    signal,
-  });
+  const defaultBranch = project.default_branch;
+  const originUrl = `${scmUrl}/${project.path_with_namespace}.git`;
+  const to = join(folder.path, 'checkout');
+  const checkout = await makeCheckout({ repository, to, takesWorkingTree, defaultBranch, originUrl, signal });
   for (const line of linesOnTree(asked, checkout)) say(line);
-  const isPushed = asked.isPushed === true || asked.retryOf !== undefined;
-  const pushing =
-    isPushed || asked.isPlan
-      ? undefined
-      : pushCommit(asked, checkout, { url, token, defaultBranch: project.default_branch, signal, say });
   const beforeSha = asked.beforeSha ?? (await commitBefore(repository, checkout, project, platform));
-  const mergeRequest = await mergeRequestFor(asked, scm, project, checkout);
-  signal.throwIfAborted();
-  return { asked, around, folder, typed, scmUrl, token, scm, project, checkout, pushing, beforeSha, mergeRequest };
+  return { ...options, originUrl, defaultBranch, checkout, beforeSha };
 }
 
-/** Chooses the jobs, and runs or only shows them. */
-async function runWithKey(prepared: Prepared, key: PipelineKey): Promise<PipelineEnd> {
-  const { asked, around, folder, project, checkout, mergeRequest } = prepared;
-  const { signal, say } = around;
-  const { branch, dir: repositoryDir } = asked.repository;
-  const { jobTokenId, secrets, filesDir, variablesFor } = await variablesOf(prepared, key);
-  const chosen = await chooseJobs({ ...prepared, variablesFor });
-  const { source, variables } = chosen;
-  const children = await expectedChildren(chosen.jobs, variables, {
+interface PlanOptions extends Awaited<ReturnType<typeof readSource>> {
+  mergeRequest: ScmMergeRequestRecord | undefined;
+}
+
+type KeyPair = Pick<Awaited<ReturnType<typeof makePipelineKey>>, 'key' | 'secret'>;
+const PLACEHOLDER_KEY: KeyPair = { key: MASK, secret: MASK };
+
+/** Chooses the jobs, also of child pipelines, and finds what differs from GitLab in them. */
+async function planJobs(options: PlanOptions, key: KeyPair) {
+  const { asked, around, folder, checkout } = options;
+  const { filesDir, variablesFor, ...secretsOfRun } = await variablesOf(options, key);
+  const chosen = await chooseJobs({ ...options, variablesFor });
+  const children = await expectedChildren(chosen.jobs, chosen.variables, {
     checkoutDir: checkout.dir,
-    repositoryDir,
+    repositoryDir: asked.repository.dir,
     folder: folder.path,
     env: around.env,
-    signal,
+    signal: around.signal,
     facts: chosen.facts,
   });
   const findings = findingsIn([...chosen.jobs, ...jobsIn(children)]);
-  if (asked.isPlan) {
-    around.onPlan?.(masked({ source, branch, sha: checkout.sha, findings, ...planShown(chosen, children) }, secrets));
-    return { id: '', exitCode: 0, appUrl: undefined };
-  }
-  printFindings(findings, asked.isForced, say);
+  return { ...secretsOfRun, filesDir, chosen, children, findings };
+}
+
+type PlannedRun = PlanOptions & Awaited<ReturnType<typeof planJobs>>;
+
+/** Checks that the run may start; returns how its record begins. */
+async function startOf(options: PlannedRun, { key }: KeyPair): Promise<Omit<PipelineStart, 'jobs'>> {
+  const { asked, around, project, checkout, mergeRequest, chosen, findings, secrets, jobTokenId } = options;
+  const { source, variables } = chosen;
+  const { branch, isTag, dir } = asked.repository;
+  printFindings(findings, asked.isForced, around.say);
   await requireVariables(checkout, variables);
   if (mergeRequest)
-    say(`merge request !${mergeRequest.iid} of ${project.path_with_namespace}: ${mergeRequest.web_url}`);
-  const start: Omit<PipelineStart, 'jobs'> = {
+    around.say(`merge request !${mergeRequest.iid} of ${project.path_with_namespace}: ${mergeRequest.web_url}`);
+  return {
     project: { id: project.id, path: project.path_with_namespace },
     branch,
     sha: checkout.sha,
-    ...(asked.repository.isTag && { isTag: true }),
+    ...(isTag && { isTag }),
     ...(mergeRequest && { mergeRequest: { iid: mergeRequest.iid, url: mergeRequest.web_url } }),
     variables: { present: namesShown(variables), missing: [] },
     ...targetIn(givenValues(variables), secrets),
     source,
     hasWorkingTree: asked.takesWorkingTree,
-    apiKey: key.key,
+    apiKey: key,
     jobTokenId,
-    ...(asked.isKept && { folder: repositoryDir }),
+    ...(asked.isKept && { folder: dir }),
     ...(asked.startedBy !== undefined && { startedBy: asked.startedBy }),
     ...(asked.retryOf !== undefined && { retryOf: asked.retryOf }),
   };
-  signal.throwIfAborted();
-  await prepared.pushing;
-  return recordedRun({ ...prepared, start, chosen, children, filesDir, secrets });
 }
 
 /** The variables of the run's jobs, for each source that its pipeline may have, and what of them is secret. */
-async function variablesOf(prepared: Prepared, key: PipelineKey) {
-  const { asked, around, folder, typed, token, scm, project } = prepared;
+async function variablesOf(options: PlanOptions, key: KeyPair) {
+  const { asked, around, folder, typed, token, scm, project } = options;
   const { branch, isTag } = asked.repository;
   const { default_branch: defaultBranch } = project;
   const ofProject = projectVariables(await scm.variables(project), { branch, defaultBranch });
@@ -181,7 +231,7 @@ async function variablesOf(prepared: Prepared, key: PipelineKey) {
       // A default, which other sources override.
       APP_SERVICE_PORT: DEFAULT_SERVICE_PORT,
       ...predefinedVariables({
-        ...prepared,
+        ...options,
         runId: jobTokenId,
         source,
         branch,
@@ -231,12 +281,13 @@ async function commitBefore(
   return earlier.find((run) => run.sha !== sha)?.sha;
 }
 
+/** The open merge request of the branch; created if a pipeline of this source opens one. */
 async function mergeRequestFor(
-  { source, repository: { branch, isTag }, isPlan }: PipelineRequest,
-  scm: ScmClient,
-  project: ScmProjectRecord,
-  { commit }: Checkout,
+  { asked, scm, project, checkout }: Awaited<ReturnType<typeof readSource>>,
+  create: (title: string) => Promise<ScmMergeRequestRecord>,
 ): Promise<ScmMergeRequestRecord | undefined> {
+  const { source, repository } = asked;
+  const { branch, isTag } = repository;
   if (branch === project.default_branch || isTag) {
     if (source !== 'merge_request_event') return undefined;
     throw new PipelineError(
@@ -244,19 +295,8 @@ async function mergeRequestFor(
     );
   }
   const isOpened = source === undefined || source === 'merge_request_event';
-  if (isOpened && isPlan)
-    return (
-      (await scm.findMergeRequest(project, branch)) ?? {
-        id: 0,
-        iid: 0,
-        title: commit.title || branch,
-        target_branch: project.default_branch,
-        web_url: project.web_url,
-      }
-    );
-  return isOpened
-    ? scm.ensureMergeRequest(project, branch, commit.title || branch)
-    : scm.findMergeRequest(project, branch);
+  const open = await scm.findMergeRequest(project, branch);
+  return open ?? (isOpened ? create(checkout.commit.title || branch) : undefined);
 }
 
 function planShown(

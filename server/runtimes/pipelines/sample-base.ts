@@ -1,14 +1,10 @@
-import { createWriteStream } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { reasonOf } from '../../model/errors.ts';
 import { SHELL_COMMAND } from '../../model/shell-command.ts';
-import { removeIfPossible } from '../../system/files-in-use.ts';
 import { runProgram } from '../../system/programs.ts';
-import { makeTemporary } from '../../system/temporary.ts';
 import { SYSTEM } from '../../system/this-system.ts';
-import { EngineCommand } from './engine-command.ts';
+import { JobEngine } from './job-engine.ts';
 import type { PipelineContext } from './pipeline-request.ts';
 
 /** What the sample app's image is built from. */
@@ -47,38 +43,34 @@ export async function sampleBase(
   { env, signal, say }: Pick<PipelineContext, 'env' | 'signal' | 'say'>,
   image = SAMPLE_IMAGE,
 ): Promise<Record<string, string>> {
-  const engine = await EngineCommand.find({ env, mark: '' });
+  const engine = await JobEngine.find(env);
   if ('absence' in engine) return {};
   try {
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(PULL_LIMIT_MS)]);
-    await engine.requireImage(image, inTime, () => say(`pulling ${image}`));
-    return {};
-  } catch (failure) {
+    const failure = await engine
+      .requireImage(image, inTime, () => say(`pulling ${image}`))
+      .catch((thrown) => (inTime.aborted ? `pulling ${image} takes more than a minute` : reasonOf(thrown)));
+    if (failure === undefined) return {};
     signal.throwIfAborted();
-    const why = `${image} is not on this machine and cannot be pulled (${reasonOf(failure)})`;
     if (SYSTEM !== 'linux') {
-      say(`${why}. Download it while you are online: \`${SHELL_COMMAND} doctor --offline --fetch\``);
+      say(`${failure}. Download it while you are online: \`${SHELL_COMMAND} doctor --offline --fetch\``);
       return {};
     }
-    say(`${why}: the image is built from ${OWN_IMAGE} instead, with programs of this machine`);
+    say(`${failure}. The image is built from ${OWN_IMAGE} instead, with programs of this machine`);
+    if (!(await engine.hasImage(OWN_IMAGE))) await makeBase(engine, env);
+    return { BASE: OWN_IMAGE };
+  } finally {
+    engine.connection.close();
   }
-  if (!(await engine.hasImage(OWN_IMAGE, signal))) await makeBase(engine, signal, env);
-  return { BASE: OWN_IMAGE };
 }
 
-async function makeBase(engine: EngineCommand, signal: AbortSignal, env: PipelineContext['env']): Promise<void> {
-  const folder = await makeTemporary('base');
-  try {
-    const { pack } = await import('tar-stream');
-    const archive = pack();
-    const written = pipeline(archive, createWriteStream(join(folder, 'base.tar')), { signal });
-    for (const [path, content] of await filesOfBase(env)) archive.entry({ name: path.slice(1), mode: 0o755 }, content);
-    archive.finalize();
-    await written;
-    await engine.run(['import', '--change', 'ENV PATH=/bin', join(folder, 'base.tar'), OWN_IMAGE], { signal });
-  } finally {
-    await removeIfPossible(folder);
-  }
+async function makeBase(engine: JobEngine, env: PipelineContext['env']): Promise<void> {
+  const { pack } = await import('tar-stream');
+  const archive = pack();
+  for (const [path, content] of await filesOfBase(env)) archive.entry({ name: path.slice(1), mode: 0o755 }, content);
+  archive.finalize();
+  const [repo, tag] = OWN_IMAGE.split(':');
+  await engine.importImage(archive, { repo, tag, changes: ['ENV PATH=/bin'] });
 }
 
 /** Programs, and the libraries that they are linked with, where the loader looks for them. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { jsonBody, type RefusedCall, RowClient } from '../../api/client/route-client.ts';
+import { deliveryRoutes } from '../../api/routes/delivery.ts';
 import { PipelineError } from './pipeline-error.ts';
-import { unlessMissing } from './platform-calls.ts';
+import { type PlatformCalls, unlessMissing } from './platform-calls.ts';
 
 /** The most that a page of a list has. */
 const PAGE_SIZE = 100;
@@ -75,18 +76,15 @@ export class ScmClient extends RowClient {
     return this.json('POST', '', project, jsonBody(created));
   }
 
-  /** The open merge request of a branch; created if there is none. */
-  async ensureMergeRequest(project: ScmProjectRecord, branch: string, title: string): Promise<ScmMergeRequestRecord> {
-    const open = await this.findMergeRequest(project, branch);
-    if (open) return open;
-    const { id, default_branch } = project;
-    const asked = { source_branch: branch, target_branch: default_branch, title };
-    return this.json('POST', `/${id}/merge_requests`, mergeRequest, jsonBody(asked));
+  createMergeRequest(project: ScmProjectRecord, branch: string, title: string): Promise<ScmMergeRequestRecord> {
+    const body = { source_branch: branch, target_branch: project.default_branch, title };
+    return this.json('POST', `/${project.id}/merge_requests`, mergeRequest, jsonBody(body));
   }
 
+  /** The open merge request of a branch; undefined if the branch or its project has none. */
   async findMergeRequest({ id }: ScmProjectRecord, branch: string): Promise<ScmMergeRequestRecord | undefined> {
     const query = new URLSearchParams({ source_branch: branch, state: 'opened' });
-    return (await this.json('GET', `/${id}/merge_requests?${query}`, z.array(mergeRequest)))[0];
+    return (await unlessMissing(this.json('GET', `/${id}/merge_requests?${query}`, z.array(mergeRequest))))?.[0];
   }
 
   async addNote({ id }: ScmProjectRecord, iid: number, body: string): Promise<void> {
@@ -119,7 +117,7 @@ export class ScmClient extends RowClient {
     return (await this.json('GET', `/${id}/environments?${query}`, z.array(environment)))[0];
   }
 
-  /** Those of its groups from the outermost one, then its own: of one key the last one counts. */
+  /** Those of its groups from the outermost one, then its own: of one key the last one counts. A plan's project and groups may not exist. */
   async variables({ id, path_with_namespace: path }: ScmProjectRecord): Promise<ScmVariableRecord[]> {
     const groups = path.split('/').slice(0, -1);
     const owners = groups.map((_, index) => `/../groups/${encodeURIComponent(groups.slice(0, index + 1).join('/'))}`);
@@ -127,11 +125,18 @@ export class ScmClient extends RowClient {
     for (const [level, owner] of [...owners, `/${id}`].entries()) {
       for (let page = 1, isLast = false; !isLast; page += 1) {
         const query = `variables?per_page=${PAGE_SIZE}&page=${page}`;
-        const found = await this.json('GET', `${owner}/${query}`, z.array(variable));
+        const found = (await unlessMissing(this.json('GET', `${owner}/${query}`, z.array(variable)))) ?? [];
         all.push(...found.map((one) => ({ ...one, level })));
         isLast = found.length < PAGE_SIZE;
       }
     }
     return all;
   }
+}
+
+/** The mock GitLab of a platform; throws PipelineError without permission. */
+export async function scmOf(platform: PlatformCalls): Promise<{ scmUrl: string; token: string; scm: ScmClient }> {
+  const { url: scmUrl, apiUrl, token } = await platform.ask(deliveryRoutes.readScm);
+  if (token === undefined) throw new PipelineError('pipelines require the root user. Use an API key of root.');
+  return { scmUrl, token, scm: new ScmClient(apiUrl, token) };
 }

@@ -1,8 +1,8 @@
 import { deliveryRoutes } from '../../api/routes/delivery.ts';
 import { PipelineError } from './pipeline-error.ts';
-import { KeyPairCalls, type PlatformCalls, scmOf, unlessMissing } from './platform-calls.ts';
+import { KeyPairCalls, type PlatformCalls, unlessMissing } from './platform-calls.ts';
 import { refSlug } from './predefined.ts';
-import { ScmClient } from './scm-client.ts';
+import { scmOf } from './scm-client.ts';
 import { makePipelineKey } from './target.ts';
 
 /**
@@ -37,8 +37,7 @@ export async function stopBranch(
   } finally {
     await key.end();
   }
-  const { apiUrl, token } = await scmOf(platform);
-  const scm = new ScmClient(apiUrl, token);
+  const { scm } = await scmOf(platform);
   const project = await scm.findProject(newest.project.path);
   const environments: string[] = [];
   if (project) {

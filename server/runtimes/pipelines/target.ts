@@ -13,8 +13,8 @@ const records = z.array(
 );
 type PlatformRecord = z.output<typeof records>[number];
 
-/** A key pair of the account that a pipeline acts as, good for one run; throws PipelineError when there is no such account. */
-export async function makePipelineKey(client: PlatformCalls, account: string) {
+/** The user that a pipeline acts as; throws PipelineError if the user does not exist. */
+export async function findAccount(client: PlatformCalls, account: string): Promise<PlatformRecord> {
   const users = await client.json('GET', `/meta/users?expand=true&name=${encodeURIComponent(account)}`, records);
   const [user] = users;
   if (!user) {
@@ -22,6 +22,12 @@ export async function makePipelineKey(client: PlatformCalls, account: string) {
       `user '${account}' does not exist, but pipelines act as this user. Create it, or select another one with --account.`,
     );
   }
+  return user;
+}
+
+/** A key pair of the account that a pipeline acts as, good for one run; throws PipelineError if the account does not exist. */
+export async function makePipelineKey(client: PlatformCalls, account: string) {
+  const user = await findAccount(client, account);
   const orgs = await client.json('GET', '/meta/orgs?expand=true&name=root', records);
   const json = { orgId: orgs[0]?.id };
   const { apiKey, apiSecret } = await client.ask(keyRoutes.createApiKey, { path: { account_id: user.id }, json });

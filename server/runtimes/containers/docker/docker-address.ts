@@ -121,7 +121,7 @@ function defaultSocket({ env, homeDir, platform = SYSTEM, exists = existsSync }:
   return `unix://${candidates.find((file) => exists(file)) ?? system}`;
 }
 
-function clientFolder({ env, homeDir }: AddressOptions): string | undefined {
+export function clientFolder({ env, homeDir }: Pick<AddressOptions, 'env' | 'homeDir'>): string | undefined {
   return env.DOCKER_CONFIG ?? (homeDir === undefined ? undefined : join(homeDir, '.docker'));
 }
 

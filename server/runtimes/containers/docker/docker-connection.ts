@@ -3,6 +3,7 @@ import { Agent as TlsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import Docker from 'dockerode';
+import { isThisKernel } from '../../../system/this-system.ts';
 import { EngineRefusal, EngineUnreachable, type RefusalKind } from '../engine.ts';
 import { closedSocketReason, type DockerAddress } from './docker-address.ts';
 
@@ -12,6 +13,9 @@ const CALL_LIMIT_MS = 60_000;
 const BEAT_LIMIT_MS = 5_000;
 /** Nothing is said before the registry has answered. */
 const PULL_LIMIT_MS = 120_000;
+
+/** Copies the files of a pipeline job. */
+const ARCHIVE_LIMIT_MS = 3_600_000;
 
 type Modem = Docker['modem'];
 
@@ -42,6 +46,7 @@ function limitCalls(modem: Modem): () => void {
 
 function limitOf(path: string): number {
   if (/^\/_ping\b/.test(path)) return BEAT_LIMIT_MS;
+  if (/^\/containers\/[^/]+\/archive\b/.test(path)) return ARCHIVE_LIMIT_MS;
   return path.startsWith('/images/create') ? PULL_LIMIT_MS : CALL_LIMIT_MS;
 }
 
@@ -94,6 +99,15 @@ export class DockerConnection {
     sayLittle(this.#agent);
     this.docker = new Docker(optionsFor(transport, this.#agent));
     this.#giveUpCalls = limitCalls(this.docker.modem);
+  }
+
+  /** Asks the daemon what it is, and on which kernel it runs. */
+  async identify(): Promise<{ isPodman: boolean; version: string }> {
+    await this.ask((docker) => docker.ping()); // what hangs is found out sooner
+    const { Version: version, Components, KernelVersion: kernel, Platform } = await this.ask((one) => one.version());
+    this.isOwnKernel = this.address.isOwnKernel && isThisKernel({ kernel, product: Platform?.Name });
+    // Podman speaks Docker's language, and says so.
+    return { version, isPodman: (Components ?? []).some(({ Name }) => Name.startsWith('Podman')) };
   }
 
   /** Does something with the daemon; what it rejects with becomes EngineUnreachable or EngineRefusal. */

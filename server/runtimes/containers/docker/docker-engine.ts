@@ -1,7 +1,5 @@
 import type { LogLine } from '../../../model/invocation.ts';
 import type { Uuid } from '../../../model/record.ts';
-import type { Owner } from '../../../system/owner.ts';
-import { isThisKernel } from '../../../system/this-system.ts';
 import {
   type ApplyOptions,
   type ClearOptions,
@@ -74,13 +72,7 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async ping(): Promise<string> {
-    await this.beat(); // what hangs is found out sooner
-    const said = await this.connection.ask((docker) => docker.version());
-    const { Version: version, Components: parts, KernelVersion: kernel, Platform: platform } = said;
-    this.connection.isOwnKernel =
-      this.connection.address.isOwnKernel && isThisKernel({ kernel, product: platform?.Name });
-    // Podman speaks Docker's language, and says so.
-    const isPodman = (parts ?? []).some(({ Name }) => Name.startsWith('Podman'));
+    const { isPodman, version } = await this.connection.identify();
     return `${isPodman ? 'Podman' : 'Docker'} ${version}`;
   }
 
@@ -127,8 +119,8 @@ export class DockerEngine implements ContainerEngine {
     return clearWorld(this.connection, this.world.worldId, options);
   }
 
-  sweep(isGone: (owners: readonly Owner[]) => Promise<boolean>): Promise<void> {
-    return sweepWorlds(this.connection, isGone);
+  sweep(): Promise<void> {
+    return sweepWorlds(this.connection);
   }
 
   prune(isKept: IsKept): Promise<void> {

@@ -1,5 +1,11 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AuthConfig } from 'dockerode';
+import { z } from 'zod';
 import { reasonOf } from '../../../model/errors.ts';
+import { runProgram } from '../../../system/programs.ts';
 import { type ApplyOptions, EngineRefusal, EngineUnreachable } from '../engine.ts';
+import { type AddressOptions, clientFolder } from './docker-address.ts';
 import type { DockerConnection } from './docker-connection.ts';
 
 /** Without progress for this time, the daemon or the registry is considered dead. */
@@ -15,10 +21,10 @@ function withTag(image: string): string {
 export async function pullImage(
   connection: DockerConnection,
   image: string,
-  { signal, onPull }: Pick<ApplyOptions, 'signal' | 'onPull'>,
+  { signal, onPull, credentials }: Pick<ApplyOptions, 'signal' | 'onPull'> & { credentials?: AuthConfig | undefined },
 ): Promise<void> {
   const stream = await connection
-    .ask((docker) => docker.pull(withTag(image)))
+    .ask((docker) => docker.pull(withTag(image), { authconfig: credentials }))
     .catch((failure: unknown) => {
       throw failure instanceof EngineUnreachable ? failure : refusal(image, failure);
     });
@@ -79,4 +85,44 @@ function refusal(image: string, failure: unknown): EngineRefusal {
   const said = reasonOf(failure).trim();
   const advice = 'check the name and whether the registry is reachable, or build or load the image on this machine';
   return new EngineRefusal('image', `image '${image}' cannot be pulled: ${said}; ${advice}`, { cause: failure });
+}
+
+const DOCKER_HUB = 'https://index.docker.io/v1/';
+/** The user name that credential helpers return with a token. */
+const TOKEN_USER = '<token>';
+const HELPER_TIMEOUT_MS = 10_000;
+
+const clientFile = z.looseObject({
+  auths: z.record(z.string(), z.looseObject({ auth: z.string().optional() })).optional(),
+  credsStore: z.string().optional(),
+  credHelpers: z.record(z.string(), z.string()).optional(),
+});
+const credentials = z.object({ Username: z.string(), Secret: z.string() });
+
+export type CredentialsOptions = Pick<AddressOptions, 'env' | 'homeDir'>;
+
+/** Finds the credentials that `docker login` has stored for the registry of an image; undefined if there are none. */
+export async function registryCredentials(image: string, options: CredentialsOptions): Promise<AuthConfig | undefined> {
+  const [host = ''] = image.split('/', 1);
+  const serveraddress = image.includes('/') && /[.:]|^localhost$/.test(host) ? host : DOCKER_HUB;
+  try {
+    const file = await readFile(join(clientFolder(options) ?? '', 'config.json'), 'utf8');
+    const { auths, credsStore, credHelpers } = clientFile.parse(JSON.parse(file));
+    const helper = credHelpers?.[serveraddress] ?? credsStore;
+    if (helper === undefined) {
+      const text = Buffer.from(auths?.[serveraddress]?.auth ?? '', 'base64').toString();
+      const [, username, password = ''] = /^([^:]+):(.*)$/s.exec(text) ?? [];
+      return username === undefined ? undefined : { username, password, serveraddress };
+    }
+    const running = runProgram(`docker-credential-${helper}`, ['get'], {
+      env: options.env,
+      timeout: HELPER_TIMEOUT_MS,
+    });
+    running.child.stdin?.end(serveraddress);
+    const { Username: username, Secret: secret } = credentials.parse(JSON.parse((await running).stdout));
+    if (username === TOKEN_USER) return { identitytoken: secret, serveraddress } as never; // its type lacks tokens
+    return { username, password: secret, serveraddress };
+  } catch {
+    return undefined; // the registry then decides whether the image is public
+  }
 }

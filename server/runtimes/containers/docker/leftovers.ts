@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import type { Uuid } from '../../../model/record.ts';
-import { type Owner, readOwner } from '../../../system/owner.ts';
+import { type Owner, readOwner, wasInMemory } from '../../../system/owner.ts';
 import type { ClearOptions, Leftovers } from '../engine.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { LABEL } from './labels.ts';
@@ -68,13 +68,11 @@ export async function clearWorld(
   }
 }
 
-export async function sweepWorlds(
-  connection: DockerConnection,
-  isGone: (owners: readonly Owner[]) => Promise<boolean>,
-): Promise<void> {
+/** Removes the resources of worlds in memory, and of pipeline runs, whose processes have certainly ended. */
+export async function sweepWorlds(connection: DockerConnection): Promise<void> {
   for (const { worldId, owners } of await findWorlds(connection)) {
     const known = owners.filter((one) => one !== undefined);
-    if (known.length < owners.length || !(await isGone(known))) continue;
+    if (known.length < owners.length || !(await wasInMemory(known))) continue;
     await clearWorld(connection, worldId, { volumes: true, limitMs: SWEEP_LIMIT_MS });
   }
 }

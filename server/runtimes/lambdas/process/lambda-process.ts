@@ -10,7 +10,7 @@ import { LambdaFailure } from '../lambda-failure.ts';
 import { describeExit } from './exit-text.ts';
 import { type Frame, FrameError, FrameReader, writeFrame, writeFrameOf } from './frames.ts';
 import { type CallListener, InFlightCalls } from './in-flight-calls.ts';
-import { type GroupOptions, startGroup } from './process-group.ts';
+import { type GroupOptions, SPARE, startGroup } from './process-group.ts';
 import {
   type CountCallHead,
   countCallHead,
@@ -102,7 +102,7 @@ export class LambdaProcess {
   #end: LambdaFailure | undefined;
 
   constructor(options: ProcessOptions) {
-    this.#memoryMb = options.memoryMb;
+    this.#memoryMb = options.fields.memoryMb;
     this.#reaper = options.reaper;
     this.#countCall = options.countCall;
     this.#inFlight = new InFlightCalls(options.logLimitLines, {
@@ -125,7 +125,7 @@ export class LambdaProcess {
     this.#watchEnd();
     this.#watchStreams(new FrameReader(Math.max(options.resultLimitBytes, MAX_CAPTURED_BYTES)));
     // It says nothing; but reading it is what a call would wait for that is the first to be read.
-    if (options.isSpare) this.#send(FrameType.goOn, { closed: 0 });
+    if (options.fields === SPARE) this.#send(FrameType.goOn, { closed: 0 });
   }
 
   get pid(): number | undefined {

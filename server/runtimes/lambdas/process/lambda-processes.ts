@@ -25,6 +25,7 @@ import {
 import { LambdaProcess } from './lambda-process.ts';
 import { MemoryWatch } from './memory-watch.ts';
 import { OrphanedProcesses } from './orphaned-processes.ts';
+import { fitsSpare, SPARE, type StartFields } from './process-group.ts';
 import { ProcessSlots } from './process-slots.ts';
 import type { MockAddress, OutboundRoutes } from './protocol.ts';
 import { RuleCalls } from './rule-calls.ts';
@@ -62,9 +63,6 @@ interface OpenedProcess {
   watched: CodeFiles | undefined;
 }
 
-/** Memory of lambdas that ask for none (D-056). The spares have it; those that may have less are watched from outside. */
-const SPARE_MEMORY_MB = 512;
-
 export class LambdaProcesses {
   readonly #settings: ProcessSettings;
   readonly #hostEnv: Record<string, string>;
@@ -92,9 +90,7 @@ export class LambdaProcesses {
       least: limits.spares,
       nowMs,
       start: () =>
-        this.#node !== undefined && this.places.tryTake()
-          ? this.#fork(SPARE_MEMORY_MB, this.#hostEnv, true)
-          : undefined,
+        this.#node !== undefined && this.places.tryTake() ? this.#fork(SPARE, this.#hostEnv, this.#node) : undefined,
     });
   }
 
@@ -153,19 +149,15 @@ export class LambdaProcesses {
       { home: code.home, temporaryFolder },
       definition,
     );
-    // A heap of another size is limited from outside.
     const showsMemory = ownMemoryMb(processId, this.#settings.system) !== undefined;
     const takesSpare =
-      (showsMemory ? definition.memoryMb <= SPARE_MEMORY_MB : definition.memoryMb === SPARE_MEMORY_MB) &&
-      !isReadAtStart(definition.env) &&
-      !definition.isDebugged &&
-      executor.execPath === undefined;
+      fitsSpare(definition, showsMemory) && !isReadAtStart(definition.env) && executor.execPath === undefined;
     const spare = takesSpare ? this.#spares.take(definition.id) : undefined;
     if (!spare && !(await this.places.take(isWanted))) {
       if (this.#isStopped) throw interrupted();
       return undefined;
     }
-    const process = spare ?? this.#fork(definition.memoryMb, env, false, definition.isDebugged, executor.execPath);
+    const process = spare ?? this.#fork(definition, env, executor.execPath ?? this.#requireNode());
     adopt(process);
     if (definition.isDebugged) this.#followDebugger(process, definition.id, code.file);
     const { resultBytes } = this.#settings.limits;
@@ -215,22 +207,13 @@ export class LambdaProcesses {
     this.#proxy.close();
   }
 
-  #fork(
-    memoryMb: number,
-    env: Record<string, string>,
-    isSpare: boolean,
-    isDebugged = false,
-    ofRuntime?: string,
-  ): LambdaProcess {
+  #fork(fields: StartFields, env: Record<string, string>, execPath: string): LambdaProcess {
     const { childFile, limits } = this.#settings;
-    const execPath = ofRuntime ?? this.#requireNode();
     const started = new LambdaProcess({
       execPath,
       childFile,
-      memoryMb,
       env,
-      isSpare,
-      isDebugged,
+      fields,
       resultLimitBytes: limits.resultBytes,
       logLimitLines: limits.logLines,
       reaper: this.#reaper,
@@ -238,7 +221,7 @@ export class LambdaProcesses {
     });
     this.#living.add(started);
     // Memory of a debugger does not count as the lambda's.
-    if (!isDebugged) this.#memory.add(started);
+    if (!fields.isDebugged) this.#memory.add(started);
     void started.exited.then(() => {
       this.#living.delete(started);
       this.places.release();

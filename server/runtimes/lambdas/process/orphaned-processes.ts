@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { lifeOf, type Owner, ownerHere, ownerSchema } from '../../../system/owner.ts';
-import { environmentOf, livingPids } from '../../../system/processes.ts';
+import { killByEnvironment } from '../../../system/process-tree.ts';
 import { INHERITANCE, type Origin } from './protocol.ts';
 
 const originSchema = z.object({ owner: ownerSchema, platform: z.string(), process: z.int() });
@@ -10,12 +10,8 @@ type Known = z.output<typeof originSchema>;
 
 /** What ends at one moment is looked for together. */
 const GATHER_MS = 50;
-/** Processes looked at in one turn of the event loop; a look takes some 50 microseconds. */
-const PER_TURN = 16;
 /** A stop waits no longer for all to be found. */
 const END_LIMIT_MS = 1_000;
-/** What is killed may have started something a moment before: so often it is looked again. */
-const MAX_ROUNDS = 20;
 
 /**
  * Ends processes that have left the process groups of lambdas (`setsid`, `detached`), recognized by their environment on systems with
@@ -74,38 +70,17 @@ export class OrphanedProcesses {
 
 type OwnershipTest = (origin: Known) => boolean | Promise<boolean>;
 
-async function killWhere(matches: OwnershipTest): Promise<void> {
-  for (let round = 0; round < MAX_ROUNDS; round++) if ((await killOnce(matches)) === 0) return;
-}
+const killWhere = (matches: OwnershipTest): Promise<void> =>
+  killByEnvironment((environment) => {
+    const origin = readOrigin(environment);
+    return origin !== undefined && matches(origin);
+  });
 
-async function killOnce(matches: OwnershipTest): Promise<number> {
-  let killed = 0;
-  for (const [at, pid] of livingPids().entries()) {
-    if (at % PER_TURN === PER_TURN - 1) await nextTurn();
-    const text = pid === process.pid ? undefined : originTextOf(pid);
-    const origin = text === undefined ? undefined : readOrigin(text);
-    if (!origin || !(await matches(origin))) continue;
-    // The process id may belong to another process by now. There is no wait between this check and the signal.
-    if (originTextOf(pid) !== text) continue;
-    try {
-      process.kill(pid, 'SIGKILL');
-      killed += 1;
-    } catch {
-      // It has ended by itself, or has become another user's.
-    }
-  }
-  return killed;
-}
-
-/** The variable as the process was started with it; undefined where it has none or is not ours to look at. */
-function originTextOf(pid: number): string | undefined {
-  const pairs = environmentOf(pid)?.split('\0');
-  return pairs?.find((pair) => pair.startsWith(`${INHERITANCE}=`))?.slice(INHERITANCE.length + 1);
-}
-
-function readOrigin(text: string): Known | undefined {
+/** Reads the variable as the process was started with it; undefined if it has none. */
+function readOrigin(environment: string): Known | undefined {
+  const text = environment.split('\0').find((pair) => pair.startsWith(`${INHERITANCE}=`));
   try {
-    return z.object({ origin: originSchema }).parse(JSON.parse(text)).origin;
+    return z.object({ origin: originSchema }).parse(JSON.parse(text?.slice(INHERITANCE.length + 1) ?? '')).origin;
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 import { ProcessReaper } from '../../../system/process-reaper.ts';
 import { failureOf, resultOf, TestLambdaService } from '../../../testing/lambda-service.ts';
 import { LambdaProcess } from './lambda-process.ts';
+import { fitsSpare, SPARE } from './process-group.ts';
 import { SpareProcesses } from './spare-processes.ts';
 
 const TELL_PID = 'exports.run = () => process.pid';
@@ -55,6 +56,24 @@ describe('generic processes that are ready', () => {
     expect(failureOf(failed)).toMatch(/^crash: the lambda ran out of memory at 64 MB/);
   });
 
+  it('serve only lambdas whose process needs the flags of a spare', async () => {
+    bed = await TestLambdaService.start();
+    for (const memory of [512, 1024]) {
+      const id = bed.lambda('exports.run = () => process.execArgv', { memory });
+      await expect.poll(() => spares()).toBeGreaterThan(0);
+      expect(JSON.parse(resultOf(await bed.invoke(id)))).toContain(`--max-old-space-size=${memory}`);
+    }
+  });
+
+  it.each([
+    [SPARE, true, true],
+    [{ ...SPARE, memoryMb: 64 }, true, false],
+    [{ ...SPARE, memoryMb: 1024 }, false, false],
+    [{ ...SPARE, isDebugged: true }, false, false],
+  ])('fit a lambda with %o: %o if its memory can be limited from outside, else %o', (fields, isLimited, isFixed) => {
+    expect([fitsSpare(fields, true), fitsSpare(fields, false)]).toEqual([isLimited, isFixed]);
+  });
+
   it('do not count garbage as memory in use', async () => {
     let id = '';
     bed = await TestLambdaService.start({}, (world) => {
@@ -82,10 +101,8 @@ describe('generic processes that are ready', () => {
     const options = {
       execPath: process.execPath,
       childFile: inject('lambdaChildFile'),
-      memoryMb: 64,
       env: {},
-      isSpare: true,
-      isDebugged: false,
+      fields: SPARE,
       countCall: () => 1,
     };
     const start = (): LambdaProcess => {
