@@ -35,6 +35,7 @@ export class OutboundCalls {
   rulesOf: (head: RequestHead) => MetRule[] = () => [];
   onHead: (socket: Socket, head: RequestHead, isForProxy: boolean) => void = () => {};
   traceOf: () => TraceHeaders | undefined = () => undefined;
+  executionId: () => string | undefined = () => undefined;
   readonly #report: (news: OutboundNews, bytes?: Uint8Array) => void;
   readonly #ids = new WeakMap<object, number>();
   readonly #hidden = new WeakSet<object>();
@@ -48,6 +49,7 @@ export class OutboundCalls {
   readonly #unsent = new Set<UndiciRequest>();
   readonly #sizes = new WeakMap<object, { request: number; response: number }>();
   readonly #traces = new WeakMap<object, string>();
+  readonly #executionIds = new WeakMap<object, string>();
   #isTracing = false;
   #lastId = 0;
 
@@ -61,6 +63,11 @@ export class OutboundCalls {
   tell(request: object, news: Omit<OutboundNews, 'id'>): void {
     const id = this.#ids.get(request);
     if (id !== undefined) this.#report({ id, atMs: monotonicMs(), ...news });
+  }
+
+  /** Returns the execution id of the invocation that sent a request. */
+  executionIdOf(request: object): string | undefined {
+    return this.#executionIds.get(request);
   }
 
   /** Leaves a request that has not been sent yet out of the report: it is not the lambda's. */
@@ -146,6 +153,8 @@ export class OutboundCalls {
     if (this.#hidden.has(request) || this.#ids.has(request)) return;
     this.#lastId += 1;
     this.#ids.set(request, this.#lastId);
+    const executionId = this.executionId();
+    if (executionId !== undefined) this.#executionIds.set(request, executionId);
     const { method, url } = head;
     const rules = this.rulesOf(head);
     const known = {
