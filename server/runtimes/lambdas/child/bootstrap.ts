@@ -99,6 +99,7 @@ const outboundCalls = new OutboundCalls((news, bytes) => {
   send(FrameType.outbound, { ...news, number, ...(sender?.hasResponded && { lateOf: sender.executionId }) }, bytes);
   if (news.ended) callOf.delete(news.id);
 });
+outboundCalls.hint = hint;
 outboundCalls.traceOf = (): TraceHeaders | undefined => {
   const call = activeCall();
   return call && traceHeadersOf(call.executionId, headersOf(call));

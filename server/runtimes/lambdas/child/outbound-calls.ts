@@ -35,6 +35,7 @@ export class OutboundCalls {
   rulesOf: (head: RequestHead) => MetRule[] = () => [];
   onHead: (socket: Socket, head: RequestHead, isForProxy: boolean) => void = () => {};
   traceOf: () => TraceHeaders | undefined = () => undefined;
+  hint: (text: string) => void = () => {};
   executionId: () => string | undefined = () => undefined;
   readonly #report: (news: OutboundNews, bytes?: Uint8Array) => void;
   readonly #ids = new WeakMap<object, number>();
@@ -87,6 +88,13 @@ export class OutboundCalls {
     return sniffSocket(socket, {
       asked: (method, target, headers) => this.#asked(socket, method, target, headers),
       body: (call, of, part, headers) => this.takeBody(call, of, part, headers),
+      truncated: (call, contentLength, bodyBytes) => {
+        if (!this.#ids.has(call)) return;
+        const lengths = `Content-Length is ${contentLength}, but the body has ${bodyBytes} bytes`;
+        this.hint(
+          `a request's ${lengths}: the receiver reads only ${contentLength} of them. Set Buffer.byteLength(body), or leave the header out.`,
+        );
+      },
       answered: (call, status) => this.tell(call, { status }),
       ended: (call) => this.tell(call, { ended: true }),
       lost: (call, error) => {
