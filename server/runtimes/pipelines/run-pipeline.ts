@@ -41,10 +41,17 @@ async function cleanUp(platform: PlatformCalls, { baseUrl, apiKey, runId }: RunO
 }
 
 /**
- * Runs a commit's pipeline against a platform, and updates the platform's record of it.
- * @throws PipelineError if the run cannot start
+ * Runs a commit's pipelines against a platform, and updates the platform's records of them. Without a source these are, as on GitLab, the
+ * merge request pipeline and then the branch pipeline, if both have jobs.
+ * @throws PipelineError if a run cannot start
  */
-export async function runPipeline(asked: PipelineRequest, around: PipelineContext): Promise<PipelineEnd> {
+export async function runPipelines(request: PipelineRequest, context: PipelineContext): Promise<PipelineEnd[]> {
+  const first = await runPipeline(request, context);
+  if (first.nextSource === undefined || first.exitCode === CANCELED) return [first];
+  return [first, await runPipeline({ ...request, source: first.nextSource }, context)];
+}
+
+async function runPipeline(asked: PipelineRequest, around: PipelineContext): Promise<PipelineEnd> {
   const { platform, signal } = around;
   await sweepLeftovers((owner) => cleanUp(platform, owner));
   const folder = await RunFolder.make(platform.baseUrl).catch((failure) => {
@@ -151,7 +158,8 @@ async function runWithKey(prepared: Prepared, key: PipelineKey): Promise<Pipelin
   };
   signal.throwIfAborted();
   await prepared.pushing;
-  return recordedRun({ ...prepared, start, chosen, children, filesDir, secrets });
+  const end = await recordedRun({ ...prepared, start, chosen, children, filesDir, secrets });
+  return chosen.nextSource === undefined ? end : { ...end, nextSource: chosen.nextSource };
 }
 
 /** The variables of the run's jobs, for each source that its pipeline may have, and what of them is secret. */
