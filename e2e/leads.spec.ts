@@ -27,7 +27,7 @@ test('a form sent through the gateway appears in the inbox, checked field by fie
   await sendForm(platform);
   await expect(rowsOf(page)).toHaveCount(2);
   await expect(rowsOf(page).nth(1)).toContainText(
-    /taken.*Ada Lovelace.*Analytical Engines.*ada@example\.com.*contact-form/,
+    /received.*Ada Lovelace.*Analytical Engines.*ada@example\.com.*contact-form/,
   );
   await sendForm(platform, { firstName: 'Grace', lastName: 'Hopper' });
   await expect(rowsOf(page).nth(1)).toContainText('Grace Hopper');
