@@ -288,7 +288,7 @@ test('a rule that answers is created in the window, and a lambda receives its JS
   await dialog.getByRole('button', { name: /Effect/ }).click();
   await page.getByRole('option', { name: 'Answer' }).click();
   await dialog.getByLabel('Text or JSON', { exact: true }).fill('{"success": true}');
-  await dialog.getByLabel('Number of calls (0: all)').fill('1');
+  await dialog.getByRole('textbox', { name: 'Number of calls (0: all)' }).fill('1');
   await dialog.getByRole('button', { name: 'Add', exact: true }).click();
   const table = page.getByRole('table', { name: 'Outbound rules in the order of evaluation' });
   await expect(table).toContainText(`${host}answers with 200, one call`);
