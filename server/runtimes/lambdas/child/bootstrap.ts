@@ -381,5 +381,6 @@ if (process.argv[2] === 'spare')
     for (const name of ['https', 'child_process', 'worker_threads']) require(`node:${name}`);
     require('http-parser-js');
     outboundCalls.trace();
+    handlerCalls.run({ number: 0, executionId: '', contextJson: '{', hasResponded: true }, () => {}); // its first use takes half a millisecond
     send(FrameType.ready, {});
   });
