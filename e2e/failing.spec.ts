@@ -30,8 +30,8 @@ test('a missing lead is explained on Home, and one click restores it', async ({ 
   await expect(failing(page)).toContainText(
     new RegExp(`Since root removed CRM_OID on contact-form .* in commit ${commit}`),
   );
-  await expect(page.getByRole('navigation', { name: 'Screens' })).toContainText('2 refused');
-  await expect(page.getByRole('listitem').filter({ hasText: /^Mock CRM.*http/s })).toContainText('2 forms refused');
+  await expect(page.getByRole('navigation', { name: 'Screens' })).toContainText('2 rejected');
+  await expect(page.getByRole('listitem').filter({ hasText: /^Mock CRM.*http/s })).toContainText('2 forms rejected');
   await expectNoFaults(page);
 
   // The only click.
@@ -39,13 +39,13 @@ test('a missing lead is explained on Home, and one click restores it', async ({ 
   await expect(page.getByText('2 of 2 undelivered forms arrived.')).toBeVisible();
   await expect(failing(page)).toBeHidden();
 
-  await expect(page.getByRole('navigation', { name: 'Screens' })).not.toContainText('refused');
+  await expect(page.getByRole('navigation', { name: 'Screens' })).not.toContainText('rejected');
   await platform.open(page, 'leads?q=is:resent');
   await expect(leads(page)).toHaveCount(3);
   await leads(page).nth(1).click();
   await page.getByRole('link', { name: 'this lead' }).click();
   await expect(page.getByRole('link', { name: 'the rejected form' })).toBeVisible();
-  await platform.open(page, 'leads?q=is:taken');
+  await platform.open(page, 'leads?q=is:received');
   await expect(leads(page)).toHaveCount(4);
   await expect(leads(page).filter({ hasText: 'Grace' })).toHaveCount(1);
   await expect(leads(page).filter({ hasText: 'Margaret' })).toHaveCount(1);
@@ -69,7 +69,7 @@ test('a failed lead is red in the list, the traffic and the inbox', { tag: '@slo
   await expect(page.getByRole('grid', { name: 'Requests' }).getByRole('row').nth(1)).toContainText('200, call failed');
 
   await platform.open(page, 'leads');
-  await expect(leads(page).nth(1)).toContainText(/refused.*Ada/);
+  await expect(leads(page).nth(1)).toContainText(/rejected.*Ada/);
   await leads(page).nth(1).click();
   const lead = page.getByRole('region', { name: 'Lead', exact: true });
   await expect(lead.getByRole('note')).toContainText('The CRM rejected this form (400).');

@@ -27,7 +27,7 @@ test('a form sent through the gateway appears in the inbox, checked field by fie
   await sendForm(platform);
   await expect(rowsOf(page)).toHaveCount(2);
   await expect(rowsOf(page).nth(1)).toContainText(
-    /taken.*Ada Lovelace.*Analytical Engines.*ada@example\.com.*contact-form/,
+    /received.*Ada Lovelace.*Analytical Engines.*ada@example\.com.*contact-form/,
   );
   await sendForm(platform, { firstName: 'Grace', lastName: 'Hopper' });
   await expect(rowsOf(page).nth(1)).toContainText('Grace Hopper');
@@ -269,6 +269,33 @@ test('rules to intercept, pass, block, delay and fail are created in the window,
   await page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1).click();
   await page.getByRole('tab', { name: 'Outbound' }).click();
   await expect(page.getByText('fail with 500 for {crm}').first()).toBeVisible();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+test('a rule that answers is created in the window, and a lambda receives its JSON for the number of calls in the rule', {
+  tag: '@slow',
+}, async ({ page, platform }) => {
+  const server = createServer((_, response) => response.end('the host itself'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo; // a server on a port has one
+  const host = `127.0.0.1:${port}`;
+  const client = await lambdaClient(platform, page);
+  const { id } = await client.make('captcha', CALLER);
+  await platform.open(page, 'leads?tab=rules');
+  await page.getByRole('button', { name: 'Add a rule' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add a rule' });
+  await dialog.getByLabel('Calls to').fill(host);
+  await dialog.getByRole('button', { name: /Effect/ }).click();
+  await page.getByRole('option', { name: 'Answer' }).click();
+  await dialog.getByLabel('Text or JSON', { exact: true }).fill('{"success": true}');
+  await dialog.getByRole('textbox', { name: 'Number of calls (0: all)' }).fill('1');
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+  const table = page.getByRole('table', { name: 'Outbound rules in the order of evaluation' });
+  await expect(table).toContainText(`${host}answers with 200, one call`);
+  await expect(table.getByRole('button', { name: 'Delete rule 1' })).toBeEnabled();
+  const call = () => client.send('POST', `/inspect/lambdas/${id}/invoke`, { url: `http://${host}/siteverify` });
+  expect(await call()).toMatchObject({ outcome: { result: { status: 200, text: '{"success":true}' } } });
+  expect(await call()).toMatchObject({ outcome: { result: { status: 200, text: 'the host itself' } } });
   await new Promise((resolve) => server.close(resolve));
 });
 

@@ -61,7 +61,7 @@ test('a new user breaks the contact form by a variable, sees why its lead is mis
   );
   await sidebar(page, 'Leads').click();
   await expect(leads).toHaveCount(2);
-  await leads.filter({ hasText: 'refused' }).click();
+  await leads.filter({ hasText: 'rejected' }).click();
   await expect(page.getByRole('region', { name: 'Lead', exact: true })).toContainText("the form has no 'oid'");
 
   await sidebar(page, 'History').click();

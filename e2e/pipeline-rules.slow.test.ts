@@ -463,3 +463,43 @@ it('"Custom collapsible sections" (Job logs): markers are not shown, and colors 
   const printed = out.split('\n').flatMap((line) => /\] a {2}(> ?.*)$/.exec(line)?.[1] ?? []);
   expect(printed, out).toEqual(['> Fetch it', '> red']);
 });
+
+describe('"Merge request pipelines": without --source,', () => {
+  const BOTH = `
+stages: [test, review]
+unit: {stage: test, script: [exit 1]}
+docs: {stage: test, script: [echo hi]}
+review: {stage: review, rules: [{if: $CI_MERGE_REQUEST_IID}], script: [echo hi]}
+`;
+
+  it('a branch gets its merge request pipeline and its branch pipeline, which the output names first', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const { exitCode, out } = await runJobs(BOTH);
+    expect(out).toContain(
+      "runs the merge request pipeline (merge_request_event) of 'feature/a': review. The branch pipeline (push) runs after it: unit, docs. To run only one, set --source.",
+    );
+    const [second, first]: Body[] = await bench.inspect('pipelines');
+    expect([first, second]).toMatchObject([
+      { source: 'merge_request_event', state: 'success', jobs: [{ name: 'review' }] },
+      { source: 'push', state: 'failed', jobs: [{ name: 'unit' }, { name: 'docs' }] },
+    ]);
+    expect(exitCode).toBe(1);
+  });
+
+  it('rules of the workflow can exclude the branch pipeline, and --job runs one pipeline only', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const count = async () => (await bench.inspect('pipelines')).length;
+    const workflow =
+      'workflow: {rules: [{if: $CI_PIPELINE_SOURCE == "push" && $CI_OPEN_MERGE_REQUESTS, when: never}, {when: always}]}';
+    const before = await count();
+    const alone = await runJobs(`${workflow}\na: {script: [echo hi]}\n`);
+    expect(alone.out).toContain(
+      "runs the merge request pipeline (merge_request_event) of 'feature/a': a. The branch pipeline (push) has no jobs.",
+    );
+    const selected = await runJobs(BOTH, '--job', 'docs');
+    expect(selected.out).toContain('runs the branch pipeline (push): the merge request pipeline does not have docs');
+    expect([alone.exitCode, selected.exitCode, await count()]).toEqual([0, 0, before + 2]);
+  });
+});

@@ -135,7 +135,7 @@ afterAll(async () => {
 
 describe("a team's own definition", () => {
   it('runs as on the server: matrix, services, reports, rules of merge requests', { timeout: LIMIT_MS }, async () => {
-    const running = bench.run();
+    const running = bench.run('--source', 'merge_request_event');
     await expect.poll(() => bench.runFolders(), { timeout: LIMIT_MS }).toHaveLength(1);
     const [mark = ''] = await bench.runFolders();
     const { exitCode, out, err } = await running;

@@ -1,10 +1,13 @@
 import { KEYWORDS } from '../../server/runtimes/pipelines/keywords.ts';
 import { code, table } from './markdown.ts';
 
+/** States of keywords that are refused in some jobs only. */
+const PARTIAL_STATES: Readonly<Record<string, string>> = { services: 'supported; refused in jobs without an image' };
+
 /** How each keyword of a pipeline's definition behaves. */
 export function pipelineKeywords(): string {
   return table(
     ['keyword', 'state', 'difference'],
-    KEYWORDS.map(({ name, state, what = '' }) => [code(name), state, what]),
+    KEYWORDS.map(({ name, state, what = '' }) => [code(name), PARTIAL_STATES[name] ?? state, what]),
   );
 }

@@ -18,7 +18,7 @@ import type { Terminal } from './terminal.ts';
 
 const NOTES = `
 A path that ends with .yaml, .yml or .json is written as one seed file. A path that ends with .zip is written as an
-archive of the whole instance with its history, leads and results, for import. Any other path is a folder: it gets
+archive of the instance with its history, leads and results, for import; snapshots and passwords are not in it. Any other path is a folder: it gets
 a world.yaml and one file for the code of each lambda.`;
 
 export const exportCommand = defineCommand({

@@ -24,8 +24,8 @@ import { PipelineScreen } from './pipeline-screen.ts';
 import { rowLines, type Terminal } from './terminal.ts';
 
 const NOTES = `
-Runs the commit's .gitlab-ci.yml on this machine as a merge request pipeline of the branch (or as a push pipeline, if it has no job for
-merge requests). Each job runs in a copy of a separate checkout, in its image if a container engine responds. Creates the merge request
+Runs the commit's .gitlab-ci.yml on this machine: the merge request pipeline of the branch and then its branch pipeline, each if it has
+jobs; on the default branch and for a tag only the latter. Each job runs in a copy of a separate checkout, in its image if a container engine responds. Creates the merge request
 and the environments in the mock GitLab, shows the jobs in the window, and ends when the app responds.
 Precedence of variables: --variable, the project's variables in the mock GitLab, values for the platform, the definition's variables,
 predefined variables (CI_...).`;
@@ -310,16 +310,20 @@ async function run(
     const { branch } = wanted.repository;
     const say = isJson ? terminal.complain : terminal.print;
     // Loaded only now: no other command needs it.
-    const { runPipeline } = await import('../runtimes/pipelines/run-pipeline.ts');
+    const { runPipelines } = await import('../runtimes/pipelines/run-pipeline.ts');
     const screen = terminal.hasColour && !isJson ? new PipelineScreen(terminal) : undefined;
     const output = screen ?? { say: (line: string) => say(stripVTControlCharacters(line)) };
-    const end = await runPipeline(wanted, { platform, env: terminal.env, signal, ...output });
-    screen?.summarize(await platform.ask(deliveryRoutes.readPipelineRun, { path: { pipeline_id: end.id } }));
-    if (isJson) terminal.print(await platform.text('GET', `/inspect/pipelines/${end.id}`));
-    if (end.exitCode === CANCELED) throw new PipelineError(`the pipeline of '${branch}' was cancelled`, CANCELED);
-    if (end.exitCode !== 0)
-      throw new ExitWith(end.exitCode, `the pipeline of '${branch}' failed. The log above shows the job.`);
-    if (end.appUrl !== undefined && !isJson) say(`the app of '${branch}' is at ${end.appUrl}`);
+    const ends = await runPipelines(wanted, { platform, env: terminal.env, signal, ...output });
+    for (const { id } of ends) {
+      screen?.summarize(await platform.ask(deliveryRoutes.readPipelineRun, { path: { pipeline_id: id } }));
+      if (isJson) terminal.print(await platform.text('GET', `/inspect/pipelines/${id}`));
+    }
+    if (ends.some(({ exitCode }) => exitCode === CANCELED))
+      throw new PipelineError(`the pipeline of '${branch}' was cancelled`, CANCELED);
+    const failed = ends.find(({ exitCode }) => exitCode !== 0);
+    if (failed) throw new ExitWith(failed.exitCode, `the pipeline of '${branch}' failed. The log above shows the job.`);
+    const appUrl = ends.findLast((end) => end.appUrl !== undefined)?.appUrl;
+    if (appUrl !== undefined && !isJson) say(`the app of '${branch}' is at ${appUrl}`);
   };
   await untilCanceled(terminal, async (signal) => {
     if (watched === undefined) return runOnce(signal);

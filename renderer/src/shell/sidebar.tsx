@@ -82,7 +82,7 @@ function ScreenLink({ name, isCurrent, count, alert, isRailNarrow }: ScreenLinkP
           <span className="inline-flex items-center gap-1 text-small text-error" title={alert.text}>
             <TriangleAlert aria-hidden size={12} />
             {alert.count.toLocaleString('en')}
-            <span className="sr-only"> refused</span>
+            <span className="sr-only"> rejected</span>
           </span>
         )}
         {!isRailNarrow && missing !== undefined && (

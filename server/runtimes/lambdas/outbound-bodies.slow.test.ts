@@ -238,3 +238,12 @@ it('the response to a call that continues after the handler has returned is in t
   const { outbound } = await closed;
   expect([textOf(outbound[0], 'request'), textOf(outbound[0], 'response')]).toEqual(['late', 'you said late']);
 });
+
+it('a Content-Length that is smaller than the body is in the log, with both lengths', async () => {
+  const code = `exports.run = () => new Promise((ok) => { const body = 'last_name=Müller'; const headers = { 'Content-Length': body.length };
+    require('http').request(process.env.THERE, { method: 'POST', headers }, (r) => r.resume().on('end', ok)).on('error', ok).end(body) })`;
+  const { logs } = await bed.run(code, { env });
+  expect(logs.map(({ text }) => text)).toContain(
+    "[terrarium] a request's Content-Length is 16, but the body has 17 bytes: the receiver reads only 16 of them. Set Buffer.byteLength(body), or leave the header out.",
+  );
+});

@@ -98,3 +98,22 @@ it('paths below the project folder of a container match, and a cache path that m
   await bringCaches(caches, { ...place, workDir: nextDir });
   expect(await readFile(join(nextDir, 'deps', 'file'), 'utf8')).toBe('content');
 });
+
+it('the key of a cache follows the content of a file below $CI_PROJECT_DIR', async () => {
+  const workDir = join(folder, 'work');
+  await mkdir(workDir, { recursive: true });
+  const projectDir = '/builds/local/repo';
+  const values = { CI_PROJECT_DIR: projectDir };
+  const place = { dir: join(folder, 'kept'), projectDir, values, tracked: new Set<string>(), workDir };
+  const caches = [{ key: { files: ['$CI_PROJECT_DIR/lock'] }, paths: ['deps'] }];
+  await writeFile(join(workDir, 'lock'), 'first');
+  await writeFile(join(workDir, 'deps'), 'of the first lock');
+  await keepCaches(caches, place, true);
+  await rm(join(workDir, 'deps'));
+  await writeFile(join(workDir, 'lock'), 'second');
+  await bringCaches(caches, place);
+  await expect(readFile(join(workDir, 'deps'))).rejects.toThrow('ENOENT');
+  await writeFile(join(workDir, 'lock'), 'first');
+  await bringCaches(caches, place);
+  expect(await readFile(join(workDir, 'deps'), 'utf8')).toBe('of the first lock');
+});

@@ -232,11 +232,14 @@ export async function keepCaches(
 async function cacheName(
   { key }: CacheDefinition,
   index: number,
-  { workDir, values }: Pick<CachePlace, 'workDir' | 'values'>,
+  { workDir, projectDir, values }: Pick<CachePlace, 'workDir' | 'projectDir' | 'values'>,
 ): Promise<string> {
   if (typeof key !== 'object' || key === null) return folderName(expandText(key || 'default', values));
   const hash = createHash('sha256');
-  for (const path of key.files) hash.update(await readFile(join(workDir, expandText(path, values))).catch(() => ''));
+  for (const file of key.files) {
+    const path = pathInProject(file, { projectDir, values });
+    hash.update(await readFile(join(workDir, path)).catch(() => ''));
+  }
   return folderName(`${index}-${expandText(key.prefix ?? '', values)}-${hash.digest('hex')}`);
 }
 
@@ -245,13 +248,14 @@ const isKept = ({ when = 'on_success' }: { when?: string | undefined }, isSucces
   when === 'always' || (when === 'on_failure') !== isSuccess;
 
 /** The files of a job that a pattern means. */
-function filesOf(
-  pattern: string,
-  present: readonly string[],
-  { projectDir, values }: Omit<CachePlace, 'dir'>,
-): string[] {
-  const path = expandText(pattern, values);
-  return matching(present, path.startsWith('/') ? posix.relative(projectDir, path) || '.' : path);
+function filesOf(pattern: string, present: readonly string[], place: Omit<CachePlace, 'dir'>): string[] {
+  return matching(present, pathInProject(pattern, place));
+}
+
+/** Expands variables in a path of the definition, and returns it relative to the project's folder. */
+function pathInProject(text: string, { projectDir, values }: Pick<CachePlace, 'projectDir' | 'values'>): string {
+  const path = expandText(text, values);
+  return path.startsWith('/') ? posix.relative(projectDir, path) || '.' : path;
 }
 
 /** Files and links below a folder, which may not exist, without what git keeps there. */

@@ -26,6 +26,8 @@ interface ChoiceOptions {
 
 export interface ChosenJobs extends Plan {
   source: PipelineSource;
+  /** The branch pipeline's source if that pipeline has jobs next to the merge request pipeline. */
+  nextSource?: PipelineSource;
   stages: readonly string[];
   variables: RunVariables;
   /** Paths of the commit. */
@@ -34,7 +36,7 @@ export interface ChosenJobs extends Plan {
 }
 
 /**
- * The jobs that the server would run: those of the merge request if any join its pipeline, or else the branch's.
+ * Chooses the jobs that GitLab would run first: the merge request pipeline's if any join it, or else the branch pipeline's.
  *
  * @throws PipelineError where none does, or none of those that were asked for
  */
@@ -49,7 +51,7 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
   const changed = await changedSince(repository, checkout, project);
   const hasIncludes = /^\s*include:/m.test(await readFile(join(checkout.dir, DEFINITION), 'utf8'));
   let definition: Awaited<ReturnType<typeof readDefinition>> | undefined;
-  for (const source of sources) {
+  const planFor = async (source: PipelineSource) => {
     const variables = variablesFor(source);
     if (!definition || hasIncludes) {
       definition = await readDefinition({
@@ -70,16 +72,23 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
       changed: () => changed(source),
       hasWorkflowRules: definition.workflowRules !== undefined,
     };
-    const { jobs: planned, leftOut } = planOf(definition, facts, variables);
+    return { ...planOf(definition, facts, variables), definition, variables, facts };
+  };
+  for (const source of sources) {
+    const { jobs: planned, leftOut, definition, variables, facts } = await planFor(source);
     const jobs = only.length === 0 ? planned : planned.filter(isAmong(only));
     const unknown = only.filter((one) => !planned.some(({ name, base }) => one === name || one === base));
     if (jobs.length > 0 && unknown.length === 0) {
-      if (source !== sources[0]) say(`the merge request pipeline has no jobs, so the branch pipeline (push) is run`);
-      return { source, jobs, stages: definition.stages, variables, tracked: new Set(files), leftOut, facts };
+      const chosen = { source, jobs, stages: definition.stages, variables, tracked: new Set(files), leftOut, facts };
+      if (wanted) return chosen;
+      const branchJobs = sources.length === 1 ? undefined : source === 'push' ? jobs : (await planFor('push')).jobs;
+      say(choiceText(repository, chosen, only, branchJobs));
+      const hasNext = source !== 'push' && only.length === 0 && branchJobs !== undefined && branchJobs.length > 0;
+      return hasNext ? { ...chosen, nextSource: 'push' } : chosen;
     }
     if (source !== sources.at(-1)) continue;
     if (unknown.length > 0) {
-      const isDefined = (one: string) => definition?.jobs.has(one);
+      const isDefined = (one: string) => definition.jobs.has(one);
       const why = unknown.every(isDefined) ? `, by its rules, for ${sources.join(' or ')}` : '';
       throw new PipelineError(
         `the pipeline has no job ${unknown.join(', ')}${why}. Its jobs: ${planned.map(({ name }) => name).join(', ') || 'none'}`,
@@ -90,6 +99,26 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
     );
   }
   throw new PipelineError('the pipeline has no jobs');
+}
+
+/** Returns a line that says which pipeline runs without `--source`, why, and which jobs the branch pipeline has besides. */
+function choiceText(
+  { branch, isTag }: Repository,
+  { source, jobs }: Pick<ChosenJobs, 'source' | 'jobs'>,
+  only: readonly string[],
+  branchJobs: readonly PlannedJob[] | undefined,
+): string {
+  const namesOf = (planned: readonly PlannedJob[]) => planned.map(({ name }) => name).join(', ');
+  if (isTag) return `runs the tag pipeline (push): '${branch}' is a tag`;
+  if (source === 'push') {
+    if (branchJobs === undefined) return `runs the branch pipeline (push): '${branch}' is the default branch`;
+    const missing = only.length > 0 ? `does not have ${only.join(', ')}` : 'has no jobs';
+    return `runs the branch pipeline (push): the merge request pipeline ${missing}`;
+  }
+  const text = `runs the merge request pipeline (merge_request_event) of '${branch}': ${namesOf(jobs)}`;
+  if (!branchJobs?.length) return `${text}. The branch pipeline (push) has no jobs.`;
+  if (only.length > 0) return `${text}. The branch pipeline (--source push) has ${namesOf(branchJobs)}.`;
+  return `${text}. The branch pipeline (push) runs after it: ${namesOf(branchJobs)}. To run only one, set --source.`;
 }
 
 /** Is a job one of these, or a parallel job of one? */

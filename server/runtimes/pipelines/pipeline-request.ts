@@ -92,4 +92,6 @@ export interface PipelineEnd {
   /** 0 when the app answers; 1 when something failed; 130 when it was cancelled. */
   exitCode: number;
   appUrl: string | undefined;
+  /** Set if GitLab would run a second pipeline for the commit: its source. */
+  nextSource?: PipelineSource;
 }

@@ -122,7 +122,7 @@ export class PipelineService {
       const stop = new AbortController();
       const whole = async () => {
         // Not before: few starts of the platform run one.
-        const { runPipeline } = await import('./run-pipeline.ts');
+        const { runPipelines } = await import('./run-pipeline.ts');
         const pair = await createKey();
         try {
           const platform = new KeyPairCalls(baseUrl(), pair);
@@ -136,7 +136,7 @@ export class PipelineService {
               resolve({ id });
             },
           };
-          await work((asked) => runPipeline(asked, around), platform);
+          await work((asked) => runPipelines(asked, around), platform);
         } finally {
           await revokeKey(pair.key);
         }

@@ -59,3 +59,12 @@ it("takes the default branch from origin/HEAD, then from git's configuration, th
   git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/release/next');
   expect(await defaultBranch()).toBe('release/next');
 });
+
+it('takes main as the default branch of a single-branch clone of a feature branch without origin/HEAD', {
+  timeout: 60_000,
+}, async () => {
+  await commitOn('feature/a');
+  expect((await readRepository(dir, undefined)).defaultBranch).toBe('feature/a');
+  git('remote', 'add', 'origin', 'https://host/group/shop.git');
+  expect((await readRepository(dir, undefined)).defaultBranch).toBe('main');
+});

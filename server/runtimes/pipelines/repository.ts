@@ -16,7 +16,7 @@ export interface Repository {
   isTag?: true;
   sha: string;
   title: string;
-  /** The branch that the repository merges into: that of `origin/HEAD`, or of git's configuration, or the only one; `main` if none is certain. */
+  /** The branch that the repository merges into: that of `origin/HEAD`, or of git's configuration, or without a remote the only one; else `main`. */
   defaultBranch: string;
   /** Path of the project that its remote `origin` names, e.g. `fern-moss/shop`; undefined if that is not a valid path. */
   originPath: string | undefined;
@@ -78,6 +78,8 @@ async function findDefaultBranch(top: string): Promise<string> {
   if (remote !== '') return remote.replace('refs/remotes/origin/', '');
   const configured = await git(top, ['config', '--get', 'init.defaultBranch']).catch(() => '');
   if (configured !== '' && (await commitOf(top, `refs/heads/${configured}`)) !== undefined) return configured;
+  // With a remote, the only branch may be a feature branch of a single-branch clone.
+  if ((await git(top, ['remote'])) !== '') return 'main';
   const branches = await git(top, ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads']);
   return branches === '' || branches.includes('\n') ? 'main' : branches;
 }

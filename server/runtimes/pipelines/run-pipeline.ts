@@ -47,10 +47,17 @@ async function cleanUp(platform: PlatformCalls, { baseUrl, apiKey, runId }: RunO
 }
 
 /**
- * Runs a commit's pipeline against a platform, and updates the platform's record of it.
- * @throws PipelineError if the run cannot start
+ * Runs a commit's pipelines against a platform, and updates the platform's records of them. Without a source these are, as on GitLab, the
+ * merge request pipeline and then the branch pipeline, if both have jobs.
+ * @throws PipelineError if a run cannot start
  */
-export async function runPipeline(asked: PipelineRequest, context: PipelineContext): Promise<PipelineEnd> {
+export async function runPipelines(request: PipelineRequest, context: PipelineContext): Promise<PipelineEnd[]> {
+  const first = await runPipeline(request, context);
+  if (first.nextSource === undefined || first.exitCode === CANCELED) return [first];
+  return [first, await runPipeline({ ...request, source: first.nextSource }, context)];
+}
+
+async function runPipeline(asked: PipelineRequest, context: PipelineContext): Promise<PipelineEnd> {
   const { platform, signal, say } = context;
   const { repository, target } = asked;
   await sweepLeftovers((owner) => cleanUp(platform, owner));
@@ -73,7 +80,9 @@ export async function runPipeline(asked: PipelineRequest, context: PipelineConte
       const start = await startOf({ ...source, ...plan, mergeRequest }, key);
       signal.throwIfAborted();
       await pushing;
-      return await recordedRun({ ...source, ...plan, start });
+      const end = await recordedRun({ ...source, ...plan, start });
+      const { nextSource } = plan.chosen;
+      return nextSource === undefined ? end : { ...end, nextSource };
     } finally {
       await key.end().catch(() => say("the pipeline's API key could not be revoked"));
     }

@@ -130,7 +130,7 @@ export function useServices(): Service[] {
       name: 'Mock CRM',
       place: { screen: 'leads' },
       ...(refused.length > 0 && !isLost
-        ? { condition: 'error' as const, word: counted(refused.length, 'form refused', 'forms refused') }
+        ? { condition: 'error' as const, word: counted(refused.length, 'form rejected', 'forms rejected') }
         : lostForm && !isLost
           ? { condition: 'warning' as const, word: 'form not caught' }
           : stateOf('crm')),

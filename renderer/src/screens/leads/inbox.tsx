@@ -20,15 +20,15 @@ const keyOf = ({ id }: Lead) => id;
 const nameOf = ({ mapped }: Lead) => [mapped.firstName, mapped.lastName].filter(Boolean).join(' ');
 
 /** A rejected form that was delivered later does not count as lost. */
-const stateOf = ({ refused, deliveredAs }: Lead) => (!refused ? 'taken' : deliveredAs ? 'resent' : 'refused');
-const FIGURES = { taken: 'ok', resent: 'refused', refused: 'failed' } as const;
+const stateOf = ({ refused, deliveredAs }: Lead) => (!refused ? 'received' : deliveredAs ? 'resent' : 'rejected');
+const FIGURES = { received: 'ok', resent: 'refused', rejected: 'failed' } as const;
 
 const FIELDS: readonly QueryField<Lead>[] = [
   { name: 'name', valueOf: nameOf },
   { name: 'company', valueOf: ({ mapped }) => mapped.company },
   { name: 'email', valueOf: ({ mapped }) => mapped.email },
   { name: 'oid', valueOf: ({ oid }) => oid },
-  { name: 'is', valueOf: stateOf, words: ['refused', 'taken', 'resent'] },
+  { name: 'is', valueOf: stateOf, words: ['rejected', 'received', 'resent'] },
   { name: 'time', valueOf: ({ receivedAt }) => Date.parse(receivedAt), isMoment: true },
   { name: 'lambda', valueOf: ({ sender }) => sender?.lambdaName },
   { name: 'execution', valueOf: ({ executionId }) => executionId },
@@ -100,12 +100,12 @@ const factsOf = (lead: Lead) => ({ atMs: Date.parse(lead.receivedAt), state: FIG
 const LEADS: EventListOptions<Lead> = {
   atMsOf: ({ receivedAt }) => Date.parse(receivedAt),
   states: [
-    { is: 'ok', text: 'taken', term: 'is:taken', figure: 'ok' },
+    { is: 'ok', text: 'received', term: 'is:received', figure: 'ok' },
     { is: 'idle', text: 'resent', term: 'is:resent', figure: 'refused' },
-    { is: 'error', text: 'refused', term: 'is:refused', figure: 'failed' },
+    { is: 'error', text: 'rejected', term: 'is:rejected', figure: 'failed' },
   ],
   views: [
-    { name: 'Refused', search: { q: 'is:refused' } },
+    { name: 'Rejected', search: { q: 'is:rejected' } },
     { name: 'Last ten minutes', search: { q: 'time:>10m' } },
   ],
 };
@@ -113,9 +113,9 @@ const LEADS: EventListOptions<Lead> = {
 /** How the CRM handled it: accepted, under the expected organization or another one, or rejected. */
 function CrmState({ lead: { oid, sender, refused, deliveredAs } }: { lead: Lead }) {
   if (deliveredAs) return <State is="idle">resent</State>;
-  if (refused) return <State is="error">refused</State>;
+  if (refused) return <State is="error">rejected</State>;
   const isForAnother = sender?.crmOid !== undefined && oid !== sender.crmOid;
-  return isForAnother ? <State is="error">another oid</State> : <State is="ok">taken</State>;
+  return isForAnother ? <State is="error">another oid</State> : <State is="ok">received</State>;
 }
 
 /** The leads that the mock CRM received, and the selected one in detail. */

@@ -50,7 +50,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
           <Copy text={lead.id} what="id of the lead" className="scale-90" />
         </p>
         <p className="text-muted">
-          {lead.refused ? 'Refused' : 'Caught'} <Time at={lead.receivedAt} /> on its way to{' '}
+          {lead.refused ? 'Rejected' : 'Received'} <Time at={lead.receivedAt} /> on its way to{' '}
           <span className="mono break-all">
             {source.host || 'the CRM'}
             {source.path}

@@ -36,9 +36,9 @@ export function RuleDialog({
   const [action, setAction] = useState<OutboundAction>(rule.action);
   const [delayMs, setDelayMs] = useState(rule.delayMs ?? 3_000);
   const [way, setWay] = useState(rule.error ? 'error' : 'status');
-  const [status, setStatus] = useState(rule.status ?? 500);
+  const [status, setStatus] = useState(rule.action === 'answer' ? 500 : (rule.status ?? 500));
   const [error, setError] = useState<NetworkError>(rule.error ?? 'ECONNREFUSED');
-  const [answerStatus, setAnswerStatus] = useState(rule.status ?? 200);
+  const [answerStatus, setAnswerStatus] = useState(rule.action === 'answer' ? (rule.status ?? 200) : 200);
   const [source, setSource] = useState(rule.file === undefined ? 'body' : 'file');
   const [body, setBody] = useState(bodyText(rule.body));
   const [file, setFile] = useState(rule.file ?? '');

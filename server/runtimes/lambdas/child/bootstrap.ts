@@ -1,4 +1,5 @@
 /* A lambda's process (D-142): loads it, and calls its handler once per invoke frame. What not every lambda needs loads on first use. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 import { dirname } from 'node:path';
@@ -58,9 +59,25 @@ const calls = new Socket({ fd: CALLS_FD, readable: true, writable: false });
 let handler: Handler | undefined;
 let resultLimitBytes = 0;
 let current = 0;
-let executionId: string | undefined;
-/** The context that it was given, as JSON without the last brace. */
-let given = '{';
+
+/** A call that the handler works for, even after its response. */
+interface HandlerCall {
+  number: number;
+  executionId: string;
+  /** The handler's context, as JSON without the last brace. */
+  contextJson: string;
+  hasResponded: boolean;
+}
+
+let currentCall: HandlerCall | undefined;
+const handlerCalls = new AsyncLocalStorage<HandlerCall>();
+const callOfContext = handlerCalls.getStore.bind(handlerCalls);
+
+/** Returns the call that started the code which runs now; for code started outside of calls, such as a pool's, the current call. */
+function activeCall(): HandlerCall | undefined {
+  return callOfContext() ?? currentCall;
+}
+
 let hasSubprocesses = false;
 /** Values at the start of the call: milliseconds with and without work, bytes of output. */
 let before = { atMs: 0, computedMs: 0, idleMs: 0, outputBytes: 0 };
@@ -74,20 +91,24 @@ let sendOutcome: (() => void) | undefined;
 /** The call of the lambda that each outbound call belongs to: it may go on after the handler has answered. */
 const callOf = new Map<number, number>();
 const outboundCalls = new OutboundCalls((news, bytes) => {
-  if (news.method !== undefined && current > 0) callOf.set(news.id, current);
+  const sender = news.method === undefined ? undefined : activeCall();
+  if (sender) callOf.set(news.id, sender.number);
   const number = callOf.get(news.id);
-  // What is sent between calls belongs to none.
+  // A module's own timer can send a request between calls: it belongs to none.
   if (number === undefined) return;
-  send(FrameType.outbound, { ...news, number }, bytes);
+  send(FrameType.outbound, { ...news, number, ...(sender?.hasResponded && { lateOf: sender.executionId }) }, bytes);
   if (news.ended) callOf.delete(news.id);
 });
-outboundCalls.traceOf = (): TraceHeaders | undefined =>
-  current > 0 && executionId !== undefined ? traceHeadersOf(executionId, headersGiven()) : undefined;
+outboundCalls.hint = hint;
+outboundCalls.traceOf = (): TraceHeaders | undefined => {
+  const call = activeCall();
+  return call && traceHeadersOf(call.executionId, headersOf(call));
+};
 const nothingLeft = new EventLoopDrain(calls, control);
 const delay = new ProcessorDelay();
 
 const callNumbers = new CallNumbers((request, ruleId) => send(FrameType.countCall, { request, ruleId }));
-const line = new OutboundInterceptor(outboundCalls, () => (current > 0 ? executionId : undefined), callNumbers);
+const line = new OutboundInterceptor(outboundCalls, () => activeCall()?.executionId, callNumbers);
 
 function send(
   type: number,
@@ -127,7 +148,7 @@ async function load(head: LoadHead): Promise<void> {
     const { origin } = head;
     propagateToChildren(
       childFile,
-      () => ({ origin, routes: line.routes, executionId, trace: outboundCalls.traceOf() }),
+      () => ({ origin, routes: line.routes, executionId: activeCall()?.executionId, trace: outboundCalls.traceOf() }),
       note,
       reportSubprocess,
     );
@@ -204,8 +225,8 @@ function beginNext(): void {
   const { head, body } = next;
   const deadlineMs = now() + head.timeoutMs;
   current = head.number;
-  ({ executionId } = head);
-  given = head.context;
+  const { number, executionId, context: contextJson } = head;
+  currentCall = { number, executionId, contextJson, hasResponded: false };
   // Before the handler: only a process that ends before this may be replaced silently.
   send(FrameType.began, [head.number, rounded(monotonicMs())]);
   control.uncork();
@@ -214,7 +235,7 @@ function beginNext(): void {
 }
 
 function invoke(head: InvokeHead, body: Buffer, deadlineMs: number): void {
-  if (!handler) return;
+  if (!handler || !currentCall) return;
   const [event, context] = eventAndContext(body, head, deadlineMs);
   line.renew();
   nothingLeft.begin();
@@ -225,7 +246,7 @@ function invoke(head: InvokeHead, body: Buffer, deadlineMs: number): void {
     outputBytes: outputBytes(),
   };
   const release = head.stopsFirst ? stopAtFirstLine(handler) : undefined;
-  runHandler(handler, event, context, {
+  handlerCalls.run(currentCall, runHandler, handler, event, context, {
     limitBytes: resultLimitBytes,
     whenNothingIsLeft: (then) => nothingLeft.wait(then),
     beforeTimeout: (then) => {
@@ -260,9 +281,9 @@ function stopAtFirstLine({ exportedFunction }: Handler): () => void {
   return () => session.disconnect();
 }
 
-function headersGiven(): Record<string, string> {
+function headersOf({ contextJson }: HandlerCall): Record<string, string> {
   // As: the emulator has written it.
-  return (parse(`${given}}`) as { headers: Record<string, string> }).headers;
+  return (parse(`${contextJson}}`) as { headers: Record<string, string> }).headers;
 }
 
 function computedMs(): number {
@@ -295,6 +316,8 @@ async function answer(number: number, { head, body, trace }: HandlerOutcome): Pr
   sendOutcome = () => {
     sendOutcome = undefined;
     current = 0;
+    if (currentCall) currentCall.hasResponded = true;
+    currentCall = undefined;
     const { ranMs, computedMs, waitedMs } = timesSince(before);
     const hasWritten = outputBytes() !== before.outputBytes;
     if (hasWritten) lastLoud = number;
@@ -358,5 +381,6 @@ if (process.argv[2] === 'spare')
     for (const name of ['https', 'child_process', 'worker_threads']) require(`node:${name}`);
     require('http-parser-js');
     outboundCalls.trace();
+    handlerCalls.run({ number: 0, executionId: '', contextJson: '{', hasResponded: true }, () => {}); // its first use takes half a millisecond
     send(FrameType.ready, {});
   });

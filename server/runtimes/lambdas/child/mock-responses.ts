@@ -89,14 +89,13 @@ export class MockResponses {
   }
 
   /** Tells whether a request follows a redirect of the mock CRM in the same invocation (D-200). */
-  isAfterRedirect({ url }: RequestHead): boolean {
-    if (!this.hasRedirects || this.#redirectedExecutionId !== this.#executionId()) return false;
+  isAfterRedirect({ url }: RequestHead, executionId = this.#executionId()): boolean {
+    if (!this.hasRedirects || this.#redirectedExecutionId !== executionId) return false;
     return this.#redirects.has(withoutHash(url));
   }
 
-  #rememberRedirect(location: string | undefined, url: string): void {
+  #rememberRedirect(location: string | undefined, url: string, executionId: string | undefined): void {
     if (location === undefined || !URL.canParse(location, url)) return;
-    const executionId = this.#executionId();
     if (this.#redirectedExecutionId !== executionId) this.#redirects.clear();
     this.#redirectedExecutionId = executionId;
     this.#redirects.add(withoutHash(new URL(location, url).href));
@@ -160,11 +159,11 @@ export class MockResponses {
     const url = urlOf(guest, request);
     const head = { method, url, contentType: headers['content-type'] };
     const isForm = isCrmForm(head, this.#routes.namedForms);
-    const isAfterRedirect = this.isAfterRedirect(head);
-    const matched = (!isForm && !isAfterRedirect && guest.otherwise) || guest.verdict;
     // As: of a header that is sent once Node makes one text.
     const trace = headers.traceparent as string | undefined;
     const call = this.#calls.answering(isHttp2 ? undefined : socket, head, trace);
+    const isAfterRedirect = this.isAfterRedirect(head, this.#calls.executionIdOf(call));
+    const matched = (!isForm && !isAfterRedirect && guest.otherwise) || guest.verdict;
     const verdict = isAfterRedirect ? AFTER_REDIRECT : await this.#settle(guest, matched, isForm);
     const { action, rules, delayMs } = verdict;
     const caughtBy = action === 'catch' && {
@@ -191,7 +190,7 @@ export class MockResponses {
       return;
     }
     if (action === 'catch' || action === 'pass') {
-      const to = action === 'pass' ? hostOf(guest) : this.#mockFor(request, isForm);
+      const to = action === 'pass' ? hostOf(guest) : this.#mockFor(request, isForm, this.#calls.executionIdOf(call));
       if (to) this.#forward(call, guest, request, response, to);
       else this.#fail(call, socket, new Error('there is no mock CRM to catch the call'));
       return;
@@ -238,13 +237,12 @@ export class MockResponses {
     }
   }
 
-  #mockFor({ url = '/' }: IncomingMessage, isForm: boolean): Destination | undefined {
+  #mockFor({ url = '/' }: IncomingMessage, isForm: boolean, executionId: string | undefined): Destination | undefined {
     const { mock, crm } = this.#routes;
     if (!mock) return undefined;
     const { host, port, caPem: ca } = mock;
-    const id = this.#executionId();
     const headers = {
-      ...(id !== undefined && { [EXECUTION_HEADER]: id }),
+      ...(executionId !== undefined && { [EXECUTION_HEADER]: executionId }),
       ...((isForm || crm?.formPaths.includes(pathnameOf(url))) && { [FORM_HEADER]: 'named' }),
     };
     // The certificate names the mock, not the CRM; that it is this very one is proof enough.
@@ -273,7 +271,9 @@ export class MockResponses {
     const answer = (incoming: IncomingMessage): void => {
       const { statusCode: status = 502, statusMessage = '' } = incoming;
       this.#calls.tell(call, { status });
-      if (to.isMock && status >= 300 && status < 400) this.#rememberRedirect(incoming.headers.location, url);
+      if (to.isMock && status >= 300 && status < 400) {
+        this.#rememberRedirect(incoming.headers.location, url, this.#calls.executionIdOf(call));
+      }
       if (httpVersionMajor === 2) this.#sniff(call, 'response', incoming);
       const answerHeaders = plainHeaders(incoming.headers);
       if (httpVersionMajor === 2) response.writeHead(status, answerHeaders);

@@ -35,6 +35,8 @@ export class OutboundCalls {
   rulesOf: (head: RequestHead) => MetRule[] = () => [];
   onHead: (socket: Socket, head: RequestHead, isForProxy: boolean) => void = () => {};
   traceOf: () => TraceHeaders | undefined = () => undefined;
+  hint: (text: string) => void = () => {};
+  executionId: () => string | undefined = () => undefined;
   readonly #report: (news: OutboundNews, bytes?: Uint8Array) => void;
   readonly #ids = new WeakMap<object, number>();
   readonly #hidden = new WeakSet<object>();
@@ -48,6 +50,7 @@ export class OutboundCalls {
   readonly #unsent = new Set<UndiciRequest>();
   readonly #sizes = new WeakMap<object, { request: number; response: number }>();
   readonly #traces = new WeakMap<object, string>();
+  readonly #executionIds = new WeakMap<object, string>();
   #isTracing = false;
   #lastId = 0;
 
@@ -61,6 +64,11 @@ export class OutboundCalls {
   tell(request: object, news: Omit<OutboundNews, 'id'>): void {
     const id = this.#ids.get(request);
     if (id !== undefined) this.#report({ id, atMs: monotonicMs(), ...news });
+  }
+
+  /** Returns the execution id of the invocation that sent a request. */
+  executionIdOf(request: object): string | undefined {
+    return this.#executionIds.get(request);
   }
 
   /** Leaves a request that has not been sent yet out of the report: it is not the lambda's. */
@@ -80,6 +88,13 @@ export class OutboundCalls {
     return sniffSocket(socket, {
       asked: (method, target, headers) => this.#asked(socket, method, target, headers),
       body: (call, of, part, headers) => this.takeBody(call, of, part, headers),
+      truncated: (call, contentLength, bodyBytes) => {
+        if (!this.#ids.has(call)) return;
+        const lengths = `Content-Length is ${contentLength}, but the body has ${bodyBytes} bytes`;
+        this.hint(
+          `a request's ${lengths}: the receiver reads only ${contentLength} of them. Set Buffer.byteLength(body), or leave the header out.`,
+        );
+      },
       answered: (call, status) => this.tell(call, { status }),
       ended: (call) => this.tell(call, { ended: true }),
       lost: (call, error) => {
@@ -146,6 +161,8 @@ export class OutboundCalls {
     if (this.#hidden.has(request) || this.#ids.has(request)) return;
     this.#lastId += 1;
     this.#ids.set(request, this.#lastId);
+    const executionId = this.executionId();
+    if (executionId !== undefined) this.#executionIds.set(request, executionId);
     const { method, url } = head;
     const rules = this.rulesOf(head);
     const known = {

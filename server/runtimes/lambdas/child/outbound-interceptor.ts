@@ -47,6 +47,7 @@ export class OutboundInterceptor {
 
   constructor(calls: OutboundCalls, executionId: () => string | undefined, callNumbers?: CallNumbers) {
     this.#calls = calls;
+    calls.executionId = executionId;
     this.#http2 = new Http2Calls(calls, (head) => this.#http2Connection(head));
     calls.onHead = (socket, head, isForProxy) => this.#divert(socket, head, isForProxy);
     this.#answers = new MockResponses(calls, executionId, (make) => this.#unwatched(make), callNumbers);

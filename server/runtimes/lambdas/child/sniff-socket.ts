@@ -1,12 +1,15 @@
 import { errorMonitor } from 'node:events';
 import type { Socket } from 'node:net';
 import { sniff } from './stream-hooks.ts';
+import { headerIn } from './trace-headers.ts';
 
 export interface WireWatcher {
   /** A request's head is about to be sent. What is returned represents the call from now on. */
   asked(method: string, target: string, headers: string[]): object;
   /** One more part of a body; of a compressed one as it goes over the wire. `headers`: names and values alternating. */
   body(call: object, of: 'request' | 'response', part: Uint8Array, headers: string[]): void;
+  /** The request's Content-Length is smaller than the body that was written. */
+  truncated(call: object, contentLength: number, bodyBytes: number): void;
   answered(call: object, status: number): void;
   ended(call: object): void;
   /** Nothing more will come; `error`: of the connection, if it had one. */
@@ -73,6 +76,15 @@ function readWire(watcher: WireWatcher) {
   requests[kOnBody] = (part) => {
     const asked = open.at(-1);
     if (asked) watcher.body(asked.call, 'request', part, requestHeaders);
+  };
+  requests[kOnMessageComplete] = () => {
+    // As: the parser's declarations leave out where it is.
+    const { offset, end } = requests as unknown as { offset: number; end: number };
+    const contentLength = Number(headerIn(requestHeaders, 'content-length'));
+    const request = open.at(-1);
+    // Clients that write the next request at once, before a response, do so in a write of its own.
+    if (request && contentLength > 0 && end > offset)
+      watcher.truncated(request.call, contentLength, contentLength + end - offset);
   };
   answers[kOnHeadersComplete] = ({ statusCode, headers }) => {
     const [asked] = open;

@@ -75,6 +75,12 @@ export class InvocationFinalizer {
     this.addLine(running, 'stderr', `[terrarium] ${text}`);
   }
 
+  /** Adds a line about an invocation whose record is closed to the lambda's log. */
+  noteLate(executionId: string, text: string): void {
+    const line = { atMs: this.#host.nowMs(), stream: 'stderr', text: `[terrarium] ${text}`, executionId } as const;
+    this.#host.onLine(this.#definition().id, line);
+  }
+
   addLine(running: ActiveInvocation | undefined, stream: LogLine['stream'], text: string): void {
     const { id, isDebugged } = this.#definition();
     if (isDebugged && isDebuggerTalk(text)) return;

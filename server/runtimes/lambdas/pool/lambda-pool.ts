@@ -275,6 +275,7 @@ export class LambdaPool {
     process.onLine = (stream, text) => {
       this.#endings.addLine(undefined, stream, text);
     };
+    process.onLate = (executionId, text) => this.#endings.noteLate(executionId, text);
     if (this.#closedFor) process.kill(this.#closedFor);
   }
 

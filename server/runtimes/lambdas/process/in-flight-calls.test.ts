@@ -12,7 +12,7 @@ const outcomeOf = (number: number, written: { hasWritten?: true } = {}): Ending 
 /** Calls that write down what they receive. */
 function calls() {
   const reported: string[] = [];
-  const call = new InFlightCalls(100, { onLine: () => {}, goOn: () => {}, concluded: () => {} });
+  const call = new InFlightCalls(100, { onLine: () => {}, onLate: () => {}, goOn: () => {}, concluded: () => {} });
   const add = (name: string) =>
     call.add({
       began: () => reported.push(`${name} began`),

@@ -33,6 +33,8 @@ interface InFlightCall {
 
 interface Listeners {
   onLine(stream: LogLine['stream'], text: string): void;
+  /** Reports what an invocation did after its record was closed. */
+  onLate(executionId: string, text: string): void;
   /** Lets the process start the next call after one that has written output. */
   goOn(closed: number): void;
   /** When those are over that ended in one turn, and what follows them has been given. */
@@ -98,7 +100,13 @@ export class InFlightCalls {
 
   outbound(news: OutboundHead, bytes: Uint8Array): void {
     const call = this.#inFlight.find(({ number }) => number === news.number);
-    (call?.listener ?? this.#earlier.get(news.number))?.outbound(news, bytes);
+    const listener = call?.listener ?? this.#earlier.get(news.number);
+    listener?.outbound(news, bytes);
+    const { lateOf, method, url } = news;
+    if (lateOf === undefined) return;
+    const text = `the lambda went on after its response: it sent ${method} ${url}`;
+    if (listener) listener.noted(text);
+    else this.#listeners.onLate(lateOf, text);
   }
 
   /**

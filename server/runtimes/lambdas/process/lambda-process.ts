@@ -70,6 +70,7 @@ export class LambdaProcess {
   /** Resolves when a process that waits for its lambda has loaded ahead what it can. */
   readonly ready: Promise<void>;
   onLine: (stream: LogLine['stream'], text: string) => void = () => {};
+  onLate: (executionId: string, text: string) => void = () => {};
   /** Called with the address where a debugger can attach, before the lambda is loaded. */
   onInspecting: (url: string) => void = () => {};
   /** Has the handler returned a value that is the result at the timeout (D-138)? */
@@ -107,6 +108,7 @@ export class LambdaProcess {
     this.#countCall = options.countCall;
     this.#inFlight = new InFlightCalls(options.logLimitLines, {
       onLine: (stream, text) => this.onLine(stream, text),
+      onLate: (executionId, text) => this.onLate(executionId, text),
       goOn: (closed) => {
         if (this.isAlive) this.#send(FrameType.goOn, { closed });
       },

@@ -64,11 +64,13 @@ export const outboundHead = z.object({
     })
     .exactOptional(),
   ended: z.literal(true).exactOptional(),
+  /** The execution id of an invocation that had responded before it sent this request. */
+  lateOf: text.exactOptional(),
 });
 export type OutboundHead = z.output<typeof outboundHead>;
 
 /** The same of a call that a worker thread or a child process makes: it does not know which call of the lambda runs. */
-export const subprocessReport = outboundHead.omit({ number: true });
+export const subprocessReport = outboundHead.omit({ number: true, lateOf: true });
 export type OutboundNews = z.output<typeof subprocessReport>;
 
 export const inspectingHead = z.object({ url: z.url({ protocol: /^ws$/ }) });
