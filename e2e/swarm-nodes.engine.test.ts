@@ -108,7 +108,7 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
       expect((await request(url, 30)).failures).toEqual([]);
       const [instance] = (await read(container)).instances;
       const path = `/../inspect/containers/${container.id}/exec`;
-      const refused = await root.send('POST', path, { command: ['true'], instance: instance.id });
+      const refused = await root.send('POST', path, { body: { command: ['true'], instance: instance.id } });
       expect(JSON.stringify(refused.body)).toContain(`runs on node '${node.hostName}' (${node.address})`);
       expect(JSON.stringify(refused.body)).toContain('docker exec -it');
     } finally {
@@ -121,9 +121,8 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     const check = {
       protocol: 'COMMAND',
       command: 'true',
-      interval: 1,
-      timeout: 5,
-      grace: 1,
+      interval_seconds: 1,
+      timeout_seconds: 5,
       max_consecutive_failures: 3,
     };
     const { container, url } = await serve({ health_checks: [check] });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type Docker from 'dockerode';
 import { z } from 'zod';
 import { reasonOf } from '../../../model/errors.ts';
 import type { LogLine } from '../../../model/invocation.ts';
@@ -119,7 +120,7 @@ export class SwarmEngine extends DockerEngine {
       const since = sinceMs > 0 ? { since: Math.floor(sinceMs / 1000) } : {};
       const newest = tail === undefined ? {} : { tail };
       const output = await this.connection.ask((docker) =>
-        (instanceId === undefined ? docker.getService(ID) : docker.getTask(ID)).logs({
+        (instanceId === undefined ? docker.getService(ID) : taskWithLogs(docker, ID)).logs({
           ...{ follow: false, stdout: true, stderr, timestamps: true, ...since, ...newest },
         }),
       );
@@ -317,4 +318,9 @@ export class SwarmEngine extends DockerEngine {
       `task ${taskId} runs on ${location}, and the platform reaches only its manager. Run there: docker exec -it ${id.slice(0, 12)} sh`,
     );
   }
+}
+
+/** Returns a task with the method `logs`, which the type of the library lacks. */
+function taskWithLogs(docker: Docker, id: string): Pick<Docker.Service, 'logs'> {
+  return docker.getTask(id) as unknown as Pick<Docker.Service, 'logs'>;
 }
