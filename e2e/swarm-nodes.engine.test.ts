@@ -166,7 +166,7 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     await remove(crashing);
     const unknown = await create({ args: ['/no/such/program'] });
     await expect.poll(() => reason(unknown), POLL).toContain('/no/such/program');
-    expect((await read(unknown)).status).toBe('FAILED');
+    await expect.poll(async () => (await read(unknown)).status, POLL).toBe('FAILED');
     await remove(unknown);
   });
 
