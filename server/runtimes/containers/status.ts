@@ -124,6 +124,7 @@ export function complaintOf(
     const isDown = state === 'restarting' || state === 'exited' || state === 'failed';
     if (isDown && wasKilledForMemory)
       return `${which} was killed because it exceeded its memory limit. Increase the limit.`;
+    if (state === 'starting' && error) return `${which} cannot start yet: ${error}`;
     if (isDown && error) return `${which} could not start: ${error}`;
     if (isDown && exitCode !== undefined && exitCode !== 0)
       return `${which} ended with exit code ${exitCode}${restartsOf(instance)}. See its log.`;

@@ -62,12 +62,14 @@ export interface DockerEngineOptions extends WorldMark {
 export class DockerEngine implements ContainerEngine {
   protected readonly world: WorldMark;
   protected readonly connection: DockerConnection;
+  protected readonly stopSeconds: number;
   readonly #instances: DockerInstances;
   readonly #endedLogs = new EndedLogs();
 
   constructor({ connection, stopSeconds = STOP_SECONDS, ...world }: DockerEngineOptions) {
     this.world = world;
     this.connection = connection;
+    this.stopSeconds = stopSeconds;
     this.#instances = new DockerInstances(world, connection, stopSeconds);
   }
 

@@ -8,7 +8,9 @@ import type { Workload } from '../engine.ts';
 const SWARM_WORLD = 'terrarium.swarm-world';
 const NANO = 1_000_000_000;
 const RESTART_DELAY_NS = NANO;
-const MAX_NAME_LENGTH = 48;
+const MAX_NAME_LENGTH = 40;
+/** Time that a replaced task must run before the swarm replaces the next one. */
+const MONITOR_NS = 5 * NANO;
 
 export function swarmNetworkName(worldId: Uuid, environmentId: Uuid): string {
   return `${networkName(worldId, environmentId)}-swarm`;
@@ -18,18 +20,20 @@ export function swarmContainersOf(worldId: Uuid): { label: string[] } {
   return { label: [`${SWARM_WORLD}=${worldId}`] };
 }
 
-/** A workload as a service with replicas: names lead to the tasks themselves, each publishes its ports on its own node (D-047, D-049). */
+/** A revision of a workload as a service with replicas: names lead to the tasks themselves, each publishes its ports on its own node (D-047, D-049). */
 export function serviceDefinition(
   world: WorldMark,
   workload: Workload,
-  configs: object[],
+  { configs, stopSeconds }: { configs: object[]; stopSeconds: number },
 ): Docker.CreateServiceOptions {
   const labels = labelsOf(world, workload);
   const { [LABEL.world]: _world, ...ofContainer } = labels;
   const { Env, User, Healthcheck, HostConfig } = instanceDefinition(world, workload, '');
   const isJob = workload.kind === 'job';
   return {
-    Name: `${workload.name.slice(0, MAX_NAME_LENGTH)}-${workload.recordId.slice(0, 8)}`,
+    Name: [workload.name.slice(0, MAX_NAME_LENGTH), workload.recordId.slice(0, 8), workload.revision.slice(0, 8)].join(
+      '-',
+    ),
     Labels: labels,
     TaskTemplate: {
       ContainerSpec: {
@@ -42,6 +46,7 @@ export function serviceDefinition(
         Labels: { ...ofContainer, [SWARM_WORLD]: world.worldId },
         Mounts: HostConfig?.Mounts ?? [],
         Configs: configs,
+        StopGracePeriod: stopSeconds * NANO,
       },
       Resources: {
         Limits: { NanoCPUs: Math.round(workload.cpus * NANO), MemoryBytes: HostConfig?.Memory ?? workload.memoryBytes },
@@ -50,7 +55,9 @@ export function serviceDefinition(
       Networks: [{ Target: swarmNetworkName(world.worldId, workload.environmentId), Aliases: [...workload.aliases] }],
     },
     Mode: { Replicated: { Replicas: workload.instances } },
-    UpdateConfig: { Parallelism: 1, Order: 'start-first', FailureAction: 'pause' },
+    // For `docker service update`: updates of a record start another service.
+    UpdateConfig: { Parallelism: 1, Order: 'start-first', FailureAction: 'rollback', Monitor: MONITOR_NS },
+    RollbackConfig: { Parallelism: 1, Order: 'start-first' },
     EndpointSpec: {
       Mode: 'dnsrr',
       Ports: workload.ports

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type Docker from 'dockerode';
 import { z } from 'zod';
+import { reasonOf } from '../../../model/errors.ts';
 import type { LogLine } from '../../../model/invocation.ts';
 import type { Uuid } from '../../../model/record.ts';
 import { DockerEngine } from '../docker/docker-engine.ts';
@@ -18,43 +20,26 @@ import {
   type Workload,
 } from '../engine.ts';
 import { serviceDefinition, swarmContainersOf, swarmNetworkName } from './service-definition.ts';
+import {
+  currentTasks,
+  errorOf,
+  isImageError,
+  type NodeAddress,
+  type SwarmService,
+  type SwarmTask,
+  stateOf,
+  swarmNodes,
+  swarmService,
+  swarmTask,
+} from './swarm-state.ts';
 
 const WATCH_INTERVAL_MS = 200;
+const POLL_INTERVAL_MS = 500;
 /** For the tasks of a service to run, images to pull included. */
 const SETTLE_LIMIT_MS = 10 * 60_000;
 const END_LIMIT_MS = 15_000;
 
-const service = z.looseObject({
-  ID: z.string(),
-  Version: z.looseObject({ Index: z.number() }),
-  Spec: z.looseObject({
-    Labels: z.record(z.string(), z.string()),
-    Mode: z.looseObject({ Replicated: z.looseObject({ Replicas: z.number() }).optional() }),
-  }),
-});
-const task = z.looseObject({
-  ID: z.string(),
-  CreatedAt: z.string(),
-  DesiredState: z.string(),
-  Spec: z.looseObject({
-    ContainerSpec: z.looseObject({ Image: z.string(), Labels: z.record(z.string(), z.string()).default({}) }),
-  }),
-  Status: z.looseObject({
-    State: z.string(),
-    Timestamp: z.string(),
-    Err: z.string().optional(),
-    ContainerStatus: z.looseObject({ ContainerID: z.string().optional(), ExitCode: z.number().optional() }).optional(),
-    PortStatus: z
-      .looseObject({
-        Ports: z.array(z.looseObject({ TargetPort: z.number(), PublishedPort: z.number().default(0) })).default([]),
-      })
-      .optional(),
-  }),
-});
-type Service = z.output<typeof service>;
-type Task = z.output<typeof task>;
-
-/** A record is a service, its replicas are the instances (D-082). Rolling updates are the swarm's own. Ports are those of the node. */
+/** A revision of a record is a service, and its replicas are the instances (D-082). An update starts a second service. */
 export class SwarmEngine extends DockerEngine {
   override async ping(): Promise<string> {
     const version = await super.ping();
@@ -66,34 +51,59 @@ export class SwarmEngine extends DockerEngine {
   }
 
   override async list(recordId?: Uuid): Promise<Instance[]> {
-    const found = await Promise.all((await this.#services(recordId)).map((one) => this.#instancesOf(one)));
-    return found.flat();
+    const services = await this.#services(recordId);
+    return this.#instancesOf(services, await this.#tasksOf(services));
   }
 
   override async apply(workload: Workload, options: ApplyOptions): Promise<void> {
     options.signal.throwIfAborted();
-    const [present] = await this.#services(workload.recordId);
-    const isOfNow = present?.Spec.Labels[LABEL.revision] === workload.revision;
-    const isAsRequested = isOfNow && present?.Spec.Mode.Replicated?.Replicas === workload.instances;
-    if (!isAsRequested) {
-      const Name = swarmNetworkName(this.world.worldId, workload.environmentId);
-      const network = { Name, Driver: 'overlay', Attachable: true } as const;
-      await ensureNetwork(this.connection, this.world, workload.environmentId, network);
-      const definition = serviceDefinition(this.world, workload, await this.#configsFor(workload));
-      await this.connection.ask((docker) =>
-        present
-          ? docker.getService(present.ID).update({ ...definition, version: present.Version.Index })
-          : docker.createService(definition),
-      );
+    const services = await this.#services(workload.recordId);
+    const isCurrent = ({ Spec }: SwarmService) => Spec.Labels[LABEL.revision] === workload.revision;
+    const current = services.find(isCurrent);
+    const old = services.filter((service) => !isCurrent(service));
+    if (old.length > 0) options.onReplacing();
+    if (!current) await this.#create(workload);
+    else if (current.Spec.Mode.Replicated?.Replicas !== workload.instances)
+      await this.#scale(current, workload, options);
+    if (old.length > 0 || !current) {
+      try {
+        const started = await this.#started(workload, options.signal);
+        if (old.length > 0) await Promise.all(started.map((instance) => options.whenReady(instance)));
+      } catch (failure) {
+        if (!options.signal.aborted && !(failure instanceof EngineUnreachable)) {
+          await this.#removeServices((await this.#services(workload.recordId)).filter(isCurrent));
+        }
+        throw failure;
+      }
     }
-    const made = await this.#settled(workload, options.signal);
-    if (!isOfNow && present) await Promise.all(made.map((one) => options.whenReady(one)));
+    options.signal.throwIfAborted();
+    const replaced = this.#instancesOf(old, await this.#tasksOf(old));
+    await Promise.all((await replaced).map((instance) => options.beforeRemoval(instance)));
+    await this.#removeServices(old);
+  }
+
+  async #create(workload: Workload): Promise<void> {
+    const Name = swarmNetworkName(this.world.worldId, workload.environmentId);
+    const network = { Name, Driver: 'overlay', Attachable: true } as const;
+    await ensureNetwork(this.connection, this.world, workload.environmentId, network);
+    const configs = await this.#configsFor(workload);
+    const definition = serviceDefinition(this.world, workload, { configs, stopSeconds: this.stopSeconds });
+    await this.connection.ask((docker) => docker.createService(definition));
+  }
+
+  /** Scales a service. The swarm chooses the tasks that end, so only a scale to 0 can drain them. */
+  async #scale(service: SwarmService, { instances }: Workload, options: ApplyOptions): Promise<void> {
+    if (instances === 0) {
+      const ending = await this.#instancesOf([service], await this.#tasksOf([service]));
+      await Promise.all(ending.map((instance) => options.beforeRemoval(instance)));
+    }
+    const { ID, Spec, Version } = service;
+    const change = { ...Spec, Mode: { Replicated: { Replicas: instances } }, version: Version.Index };
+    await this.connection.ask((docker) => docker.getService(ID).update(change));
   }
 
   override async remove(recordId: Uuid): Promise<void> {
-    for (const { ID } of await this.#services(recordId)) {
-      await this.connection.ask((docker) => docker.getService(ID).remove());
-    }
+    await this.#removeServices(await this.#services(recordId));
     await this.#untilGone(recordId);
     const filters = ownedBy(this.world.worldId, recordId);
     const configs = await this.connection.ask((docker) => docker.listConfigs({ filters }));
@@ -102,13 +112,17 @@ export class SwarmEngine extends DockerEngine {
     }
   }
 
-  override async logs(recordId: Uuid, { sinceMs, tail, stderr }: LogOptions): Promise<LogLine[]> {
+  override async logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]> {
+    const { sinceMs, tail, stderr, instanceId } = options;
     const found: LogLine[][] = [];
-    for (const { ID } of await this.#services(recordId)) {
+    const sources = instanceId === undefined ? await this.#services(recordId) : [{ ID: instanceId }];
+    for (const { ID } of sources) {
       const since = sinceMs > 0 ? { since: Math.floor(sinceMs / 1000) } : {};
       const newest = tail === undefined ? {} : { tail };
       const output = await this.connection.ask((docker) =>
-        docker.getService(ID).logs({ follow: false, stdout: true, stderr, timestamps: true, ...since, ...newest }),
+        (instanceId === undefined ? docker.getService(ID) : taskWithLogs(docker, ID)).logs({
+          ...{ follow: false, stdout: true, stderr, timestamps: true, ...since, ...newest },
+        }),
       );
       // As: a stream of the daemon's is one of bytes.
       found.push(await linesIn(Buffer.isBuffer(output) ? [output] : (output as AsyncIterable<Buffer>)));
@@ -128,8 +142,35 @@ export class SwarmEngine extends DockerEngine {
     return () => Object(stream).destroy?.();
   }
 
-  override watch(onEvent: (event: EngineEvent) => void): Promise<() => void> {
-    return watchInstances(this.connection, swarmContainersOf(this.world.worldId), onEvent);
+  /** Also polls the tasks, because a daemon reports events of its own containers only. */
+  override async watch(onEvent: (event: EngineEvent) => void): Promise<() => void> {
+    const stop = await watchInstances(this.connection, swarmContainersOf(this.world.worldId), onEvent);
+    const states = new Map<string, string>();
+    let isStopped = false;
+    const poll = async () => {
+      while (!isStopped) {
+        const services = await this.#services();
+        const tasks = await this.#tasksOf(services);
+        for (const { ID: id, ServiceID, Status, DesiredState } of tasks) {
+          const state = `${Status.State} ${DesiredState}`;
+          if (states.get(id) === state || isStopped) continue;
+          states.set(id, state);
+          const recordId = services.find(({ ID }) => ID === ServiceID)?.Spec.Labels[LABEL.record];
+          const what = Status.Err ? `${Status.State} (${Status.Err})` : Status.State;
+          const atMs = Date.parse(Status.Timestamp);
+          if (recordId !== undefined) onEvent({ kind: 'instance', recordId, instanceId: id, what, atMs });
+        }
+        for (const id of states.keys()) if (!tasks.some(({ ID }) => ID === id)) states.delete(id);
+        await pause(POLL_INTERVAL_MS, undefined, { ref: false });
+      }
+    };
+    poll().catch((failure: unknown) => {
+      if (!isStopped) onEvent({ kind: 'lost', reason: reasonOf(failure) });
+    });
+    return () => {
+      isStopped = true;
+      stop();
+    };
   }
 
   /** The swarm ends tasks after it has forgotten the service; until then their network is in use. */
@@ -142,73 +183,108 @@ export class SwarmEngine extends DockerEngine {
     }
   }
 
-  async #services(recordId?: Uuid): Promise<Service[]> {
+  async #services(recordId?: Uuid): Promise<SwarmService[]> {
     const filters = ownedBy(this.world.worldId, recordId);
-    return z.array(service).parse(await this.connection.ask((docker) => docker.listServices({ filters })));
+    return z.array(swarmService).parse(await this.connection.ask((docker) => docker.listServices({ filters })));
   }
 
-  async #tasksOf({ ID }: Service): Promise<Task[]> {
-    const found = await this.connection.ask((docker) => docker.listTasks({ filters: { service: [ID] } }));
-    return z
-      .array(task)
-      .parse(found)
-      .sort((one, other) => one.CreatedAt.localeCompare(other.CreatedAt));
+  async #removeServices(services: readonly SwarmService[]): Promise<void> {
+    for (const { ID } of services) {
+      await this.connection.askTolerantly((docker) => docker.getService(ID).remove(), 'missing');
+    }
   }
 
-  /** The tasks that are to run, or that have run for a job; the swarm also keeps earlier ones as history. */
-  async #instancesOf(one: Service): Promise<Instance[]> {
-    const { kind } = identityIn(one.Spec.Labels);
-    const tasks = (await this.#tasksOf(one)).filter(({ DesiredState }) => kind === 'job' || DesiredState === 'running');
-    return tasks.map((each) => this.#instance(one, each));
+  async #tasksOf(services: readonly SwarmService[]): Promise<SwarmTask[]> {
+    if (services.length === 0) return [];
+    const filters = { service: services.map(({ ID }) => ID) };
+    const tasks = z.array(swarmTask).parse(await this.connection.ask((docker) => docker.listTasks({ filters })));
+    return tasks.sort((a, b) => a.CreatedAt.localeCompare(b.CreatedAt));
   }
 
-  #instance(of: Service, { ID, Spec, Status }: Task): Instance {
-    const state = STATES[Status.State] ?? 'starting';
+  async #nodes(): Promise<Map<string, NodeAddress>> {
+    const [nodes, { Swarm: swarm }] = await this.connection.ask((docker) =>
+      Promise.all([docker.listNodes(), docker.info()]),
+    );
+    return new Map(
+      swarmNodes.parse(nodes).map(({ ID, Description: { Hostname: hostName }, Status }) => {
+        const isConnected = ID === swarm?.NodeID;
+        const address = isConnected ? this.connection.address.publishedHost : Status.Addr;
+        return [ID, { hostName, address, isConnected }];
+      }),
+    );
+  }
+
+  async #instancesOf(services: readonly SwarmService[], tasks: readonly SwarmTask[]): Promise<Instance[]> {
+    if (tasks.length === 0) return [];
+    const nodes = await this.#nodes();
+    const instances = services.map(({ ID, Spec: { Labels: labels } }) => {
+      const own = tasks.filter(({ ServiceID }) => ServiceID === ID);
+      return Promise.all(
+        currentTasks(own, identityIn(labels).kind).map(async ({ task, restarts }) =>
+          this.#instance(labels, { task, restarts, node: nodes.get(task.NodeID) }),
+        ),
+      );
+    });
+    return (await Promise.all(instances)).flat();
+  }
+
+  async #instance(
+    labels: Record<string, string>,
+    { task, restarts, node }: { task: SwarmTask; restarts: number; node: NodeAddress | undefined },
+  ): Promise<Instance> {
+    const { ID, Spec, Status } = task;
+    const identity = identityIn(labels);
+    const state = stateOf(task, identity.kind);
+    const exitCode = state === 'running' ? undefined : Status.ContainerStatus?.ExitCode;
     return {
       id: ID,
-      ...identityIn(of.Spec.Labels),
+      ...identity,
       revision: Spec.ContainerSpec.Labels[LABEL.revision] ?? '',
       image: Spec.ContainerSpec.Image,
       imageId: undefined,
       state,
-      // A task runs only when its health command, if there is one, has passed.
-      health: 'none',
+      // The swarm calls a task running when its health command has passed, and replaces it when it fails.
+      health: !Spec.ContainerSpec.Healthcheck ? 'none' : state === 'running' ? 'healthy' : 'starting',
       failedCheck: undefined,
       healthLimitMs: 0,
       cpus: undefined,
-      restarts: 0,
+      restarts,
       startedAtMs: state === 'running' ? Date.parse(Status.Timestamp) : undefined,
-      exitCode: state === 'running' ? undefined : Status.ContainerStatus?.ExitCode,
-      wasKilledForMemory: /OOM|137/.test(Status.Err ?? ''),
-      error: Status.Err,
+      exitCode,
+      wasKilledForMemory: exitCode === 137 && node?.isConnected === true && (await this.#exceededMemory(task)),
+      error: errorOf(task, node),
       // Reached across the swarm's network only, which we are not on.
       ipAddress: undefined,
       addresses: (Status.PortStatus?.Ports ?? [])
         .filter(({ PublishedPort }) => PublishedPort > 0)
         .map(({ TargetPort, PublishedPort }) => ({
           containerPort: TargetPort,
-          host: this.connection.address.publishedHost,
+          host: node?.address ?? this.connection.address.publishedHost,
           port: PublishedPort,
         })),
     };
   }
 
-  async #settled(workload: Workload, signal: AbortSignal): Promise<Instance[]> {
-    const untilMs = Date.now() + SETTLE_LIMIT_MS;
-    for (;;) {
+  /** Asks the daemon, because the swarm reports the exit code only. */
+  async #exceededMemory({ Status: { ContainerStatus: status } }: SwarmTask): Promise<boolean> {
+    const id = status?.ContainerID;
+    if (!id) return false;
+    const details = await this.connection.askTolerantly((docker) => docker.getContainer(id).inspect(), 'missing');
+    return details?.State.OOMKilled === true;
+  }
+
+  /** Resolves to the instances of a revision when all have started. Throws EngineRefusal when one cannot start. */
+  async #started(workload: Workload, signal: AbortSignal): Promise<Instance[]> {
+    for (const untilMs = Date.now() + SETTLE_LIMIT_MS; ; await pause(WATCH_INTERVAL_MS)) {
       signal.throwIfAborted();
-      const [found] = await this.#services(workload.recordId);
-      const tasks = found ? await this.#tasksOf(found) : [];
-      const own = tasks.filter(({ Spec }) => Spec.ContainerSpec.Labels[LABEL.revision] === workload.revision);
-      const instances = found ? own.map((one) => this.#instance(found, one)) : [];
-      const done = instances.filter(
-        ({ state }) => state === 'running' || (workload.kind === 'job' && state !== 'starting'),
-      );
-      if (done.length >= workload.instances) return done;
-      const refused = own.find(({ Status }) => Status.State === 'rejected' && Status.Err);
-      if (refused) throw refusal(workload.image, refused.Status.Err ?? '');
+      const services = await this.#services(workload.recordId);
+      const own = services.filter(({ Spec }) => Spec.Labels[LABEL.revision] === workload.revision);
+      const instances = await this.#instancesOf(own, await this.#tasksOf(own));
+      const refused = instances.find(({ state, error }) => state !== 'starting' && state !== 'running' && error);
+      if (refused?.error) throw new EngineRefusal(isImageError(refused.error) ? 'image' : 'definition', refused.error);
+      const started = instances.filter(({ state }) => state !== 'starting');
+      if (started.length >= workload.instances) return started;
       if (Date.now() > untilMs) throw new EngineRefusal('fault', 'the swarm did not start the service in time');
-      await pause(WATCH_INTERVAL_MS);
     }
   }
 
@@ -229,32 +305,22 @@ export class SwarmEngine extends DockerEngine {
     );
   }
 
-  /** The container of a task, if that runs on the node that we are connected to. Throws EngineRefusal. */
+  /** Returns the container of a task on the connected node. Throws EngineRefusal. */
   protected override async containerOf(taskId: string): Promise<string> {
-    const found = task.parse(await this.connection.ask((docker) => docker.getTask(taskId).inspect()));
-    const id = found.Status.ContainerStatus?.ContainerID;
-    const isHere =
-      id !== undefined &&
-      (await this.connection.ask((docker) => docker.getContainer(id).inspect()).catch(() => undefined));
-    if (isHere && id !== undefined) return id;
+    const task = swarmTask.parse(await this.connection.ask((docker) => docker.getTask(taskId).inspect()));
+    const id = task.Status.ContainerStatus?.ContainerID;
+    if (!id) throw new EngineRefusal('missing', `task ${taskId} has no container yet. Try again when it runs.`);
+    const node = (await this.#nodes()).get(task.NodeID);
+    if (node?.isConnected) return id;
+    const location = node ? `node '${node.hostName}' (${node.address})` : 'a node that has left the swarm';
     throw new EngineRefusal(
       'missing',
-      `task ${taskId} runs on another node of the swarm. Use the daemon of that node.`,
+      `task ${taskId} runs on ${location}, and the platform reaches only its manager. Run there: docker exec -it ${id.slice(0, 12)} sh`,
     );
   }
 }
 
-const STATES: Readonly<Record<string, Instance['state']>> = {
-  running: 'running',
-  complete: 'exited',
-  failed: 'exited',
-  rejected: 'failed',
-};
-
-function refusal(image: string, said: string): EngineRefusal {
-  if (/no such image|not found|pull access/i.test(said)) {
-    const advice = 'check the name, and that each node has the image or can pull it';
-    return new EngineRefusal('image', `image '${image}' cannot be pulled: ${said}; ${advice}`);
-  }
-  return new EngineRefusal('definition', said);
+/** Returns a task with the method `logs`, which the type of the library lacks. */
+function taskWithLogs(docker: Docker, id: string): Pick<Docker.Service, 'logs'> {
+  return docker.getTask(id) as unknown as Pick<Docker.Service, 'logs'>;
 }
