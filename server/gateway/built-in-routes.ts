@@ -111,7 +111,8 @@ export class BuiltInRoutes {
       return resultAnswer(latest.executionId, latest.finished);
     }
     const stored = results.find(id);
-    if (!stored) throw new PlatformError('not_found', `result '${id}' not found: the id is unknown or the result has expired`);
+    if (!stored)
+      throw new PlatformError('not_found', `result '${id}' not found: the id is unknown or the result has expired`);
     if (stored.state === 'pending') {
       throw new PlatformError('result_pending', 'result not available yet', { headers: { 'Retry-After': '1' } });
     }

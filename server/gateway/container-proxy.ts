@@ -129,9 +129,12 @@ function notRunning(container: string, reason: string): PlatformError {
 
 function unanswered(call: ContainerRequest, failure: Unanswered, complaint: string | undefined): PlatformError {
   const { message, silence } = failure;
-  if (silence === 'late') return new PlatformError('container_timeout', `${named(call)} failed: ${message}`, { cause: failure });
+  if (silence === 'late')
+    return new PlatformError('container_timeout', `${named(call)} failed: ${message}`, { cause: failure });
   const fact = `${named(call)} closed the connection without a response (${message})`;
-  return new PlatformError('container_failed', complaint === undefined ? fact : `${fact}: ${complaint}`, { cause: failure });
+  return new PlatformError('container_failed', complaint === undefined ? fact : `${fact}: ${complaint}`, {
+    cause: failure,
+  });
 }
 
 function openTunnel(call: ContainerRequest, client: UpgradedConnection, switched: SwitchedConnection): WebSocketTunnel {

@@ -151,7 +151,10 @@ export class Gateway {
       });
     });
     server.on('connect', ({ socket }, stream) => {
-      const refusal = { reason: 'not_supported', message: 'CONNECT is not supported: the gateway is not a proxy' } as const;
+      const refusal = {
+        reason: 'not_supported',
+        message: 'CONNECT is not supported: the gateway is not a proxy',
+      } as const;
       turns.whenAnswered(socket, () => refuseConnection(stream, refusal, this.#refusalHeaders()));
     });
     server.on('clientError', (fault, duplex) => {

@@ -114,7 +114,8 @@ export class Pipeline {
   /** The requested host name. Throws 400 if it is missing or malformed, 403 if it is not accepted. */
   #ownHost({ request }: Exchange, target: RequestTarget): string {
     const { allowedHosts, endpoints } = this.#parts;
-    if (countHosts(request.rawHeaders) > 1) throw new PlatformError('invalid_request', 'the request has more than one Host header');
+    if (countHosts(request.rawHeaders) > 1)
+      throw new PlatformError('invalid_request', 'the request has more than one Host header');
     const header = target.authority ?? request.headers.host;
     if (header === undefined && request.httpVersion === '1.1') {
       throw new PlatformError('invalid_request', 'the request has no Host header');
@@ -122,7 +123,10 @@ export class Pipeline {
     if (header !== undefined && header === this.#lastHost?.header) return this.#lastHost.name;
     const name = header === undefined ? undefined : hostNameOf(header);
     if (name === WINDOW_HOST) {
-      throw new PlatformError('host_not_allowed', `the gateway is not available at ${WINDOW_HOST}; use localhost (D-214)`);
+      throw new PlatformError(
+        'host_not_allowed',
+        `the gateway is not available at ${WINDOW_HOST}; use localhost (D-214)`,
+      );
     }
     if (header !== undefined && name !== undefined && isOurName(name, allowedHosts)) {
       this.#lastHost = { header, name };
@@ -236,12 +240,17 @@ function preflightedRoute<T extends Endpoint | BuiltInRoute>(wanted: string, rou
 
 function methodNotAllowed(request: IncomingMessage, routes: readonly (Endpoint | BuiltInRoute)[]): PlatformError {
   const allow = methodsOf(routes).join(', ');
-  return new PlatformError('method_not_allowed', `method ${request.method} is not allowed; use ${allow}`, { headers: { Allow: allow } });
+  return new PlatformError('method_not_allowed', `method ${request.method} is not allowed; use ${allow}`, {
+    headers: { Allow: allow },
+  });
 }
 
 function refuseWebSocket({ upgrade }: Exchange): void {
   if (!upgrade) return;
-  throw new PlatformError('not_supported', 'this endpoint leads to a lambda, which does not support WebSockets. Use a container.');
+  throw new PlatformError(
+    'not_supported',
+    'this endpoint leads to a lambda, which does not support WebSockets. Use a container.',
+  );
 }
 
 function countHosts(rawHeaders: readonly string[]): number {

@@ -86,7 +86,11 @@ export function typeNameIn({ resource_type: given }: Envelope, type: ResourceTyp
   if (name !== undefined && allowed.includes(name)) return name;
   const problem = given === undefined ? 'is required' : `'${given.slice(0, 64)}' is not a type of ${type.singular}`;
   const choice = allowed.map((one) => `<prefix>::${one}`).join(', ');
-  throw new PlatformError(type.word === 'rules' ? 'invalid_type' : 'invalid_body', `/resource_type ${problem}; valid values: ${choice}`, {
-    details: [{ pointer: '/resource_type', message: `${problem}; valid values: ${choice}` }],
-  });
+  throw new PlatformError(
+    type.word === 'rules' ? 'invalid_type' : 'invalid_body',
+    `/resource_type ${problem}; valid values: ${choice}`,
+    {
+      details: [{ pointer: '/resource_type', message: `${problem}; valid values: ${choice}` }],
+    },
+  );
 }

@@ -11,11 +11,10 @@ it.each(ERROR_CODES)('the body of an error with code %s has its status and the c
 const { root } = sharedPlatform();
 
 it.each([
-  ['an unknown route', 'GET', '/meta/nowhere/at/all/of/it/x', 'no_route'],
-  ['an unknown organization', 'GET', '/meta/nowhere/lambdas', 'not_found'],
-  ['an unknown query parameter', 'GET', '/meta/orgs?colour=red', 'invalid_query'],
-  ['an unknown account', 'GET', '/security/accounts/00000000-0000-4000-8000-000000000000', 'not_found'],
-])('the response to %s names its reason', async (_, method, path, reason) => {
-  const { status } = errorCodes[reason as keyof typeof errorCodes];
-  expect(await root.call(method, path)).toMatchObject({ status, body: { code: status, reason } });
+  ['an unknown route', '/nowhere/at/all/of/it/x', 'no_route'],
+  ['an unknown organization', '/nowhere/lambdas', 'not_found'],
+  ['an unknown query parameter', '/root/orgs?colour=red', 'invalid_query'],
+] as const)('the response to %s names its reason', async (_, path, reason) => {
+  const { status } = errorCodes[reason];
+  expect(await root.get(path)).toMatchObject({ status, body: { code: status, reason } });
 });

@@ -30,7 +30,12 @@ export class PlatformError extends Error {
   }
 
   body(): { code: number; reason: ErrorCode; message: string; details?: readonly ErrorDetail[] } {
-    return { code: this.status, reason: this.reason, message: this.message, ...(this.details && { details: this.details }) };
+    return {
+      code: this.status,
+      reason: this.reason,
+      message: this.message,
+      ...(this.details && { details: this.details }),
+    };
   }
 }
 

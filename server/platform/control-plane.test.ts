@@ -70,7 +70,7 @@ describe('the base address (D-001)', () => {
   it.each(['/metadata', '/Meta/health', '/inspect', '/inspect/nothing', '/log', '/log/pod/1', '/v1/meta'])(
     'has no route %s (D-010, D-199)',
     async (path) => {
-      const answer = { status: 404, body: { code: 404, message: `no route: GET ${path}` } };
+      const answer = { status: 404, body: { code: 404, reason: 'no_route', message: `no route: GET ${path}` } };
       expect(await get(path)).toMatchObject(answer);
       expect(await send('GET', `${emulator.baseUrl}${path}`)).toMatchObject(answer);
     },

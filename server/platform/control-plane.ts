@@ -122,7 +122,8 @@ function everyResponse({ version, allowedHosts, limits }: ControlPlaneOptions): 
       throw new PlatformError('url_too_long', `the request target is over ${limits.requestTargetBytes} bytes`);
     }
     // Such as `/\\`, which is no path of any service.
-    if (!URL.canParse(req.url, 'http://localhost')) throw new PlatformError('invalid_url', 'the request target is not a path');
+    if (!URL.canParse(req.url, 'http://localhost'))
+      throw new PlatformError('invalid_url', 'the request target is not a path');
     next();
   };
 }

@@ -2,7 +2,12 @@ import type { ErrorCode } from '../model/error-codes.ts';
 import { PlatformError } from '../model/errors.ts';
 
 /** The error that a call throws; fails if it throws none. */
-export function refusalOf(call: () => unknown): { status: number; reason: ErrorCode; message: string; pointer?: string } {
+export function refusalOf(call: () => unknown): {
+  status: number;
+  reason: ErrorCode;
+  message: string;
+  pointer?: string;
+} {
   try {
     call();
   } catch (thrown) {

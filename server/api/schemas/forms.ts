@@ -5,10 +5,7 @@ import { id, named, object } from './parts.ts';
 const time = z.iso.datetime().describe('ISO-8601, UTC, with milliseconds');
 const pointer = z.string().regex(/^\//).describe('JSON Pointer, e.g. `/properties/env`');
 const code = z.int().describe('The HTTP status');
-const reason = named(
-  'ErrorReason',
-  z.enum(ERROR_CODES).describe('The cause, for programs; the messages can change'),
-);
+const reason = named('ErrorReason', z.enum(ERROR_CODES).describe('The cause, for programs; the messages can change'));
 
 /** D-020. */
 export const link = named(

@@ -34,7 +34,11 @@ function refusalIn(thrown: unknown): unknown {
   const { status, statusCode } = Object(thrown);
   if (typeof status !== 'number' || status !== statusCode || status < 400 || status > 499) return thrown;
   const reason = EXPRESS_CODES[status] ?? 'invalid_request';
-  return new PlatformError(reason, `the request cannot be handled (${STATUS_CODES[errorCodes[reason].status]}). Check the URL.`, {
-    cause: thrown,
-  });
+  return new PlatformError(
+    reason,
+    `the request cannot be handled (${STATUS_CODES[errorCodes[reason].status]}). Check the URL.`,
+    {
+      cause: thrown,
+    },
+  );
 }

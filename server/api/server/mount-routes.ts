@@ -321,7 +321,10 @@ function readParameter(
   if (success) return data;
   const [issue] = error.issues;
   const wrong = Array.isArray(sent) ? sent[Number(issue?.path[0] ?? 0)] : sent;
-  throw new PlatformError('invalid_query', `query parameter '${name}' must be ${issue?.message}, not '${wrong?.slice(0, 64)}'`);
+  throw new PlatformError(
+    'invalid_query',
+    `query parameter '${name}' must be ${issue?.message}, not '${wrong?.slice(0, 64)}'`,
+  );
 }
 
 async function readBody(body: NonNullable<Route['body']>, req: Request): Promise<unknown> {

@@ -30,7 +30,10 @@ async function readBytes(req: IncomingMessage): Promise<Buffer> {
 }
 
 function encodedBody(): PlatformError {
-  return new PlatformError('unsupported_media_type', 'the Content-Encoding is not supported. Send the body without compression.');
+  return new PlatformError(
+    'unsupported_media_type',
+    'the Content-Encoding is not supported. Send the body without compression.',
+  );
 }
 
 function mediaTypeOf(req: IncomingMessage): string {

@@ -95,7 +95,10 @@ export function deliveryRouter({ scm, scmToken: token, runs, starter }: Delivery
   /** A run that has started, or a 409 with the reason. */
   const begun = async (res: Response, what: string, begin: () => Promise<{ id: string }>) => {
     const { id } = await begin().catch((failure: unknown) => {
-      throw new PlatformError('operation_failed', `${what} could not run: ${failure instanceof Error ? failure.message : failure}`);
+      throw new PlatformError(
+        'operation_failed',
+        `${what} could not run: ${failure instanceof Error ? failure.message : failure}`,
+      );
     });
     const { log: _log, ...run } = runs.get(id);
     res.location(addressOf(run));
@@ -132,7 +135,10 @@ export function deliveryRouter({ scm, scmToken: token, runs, starter }: Delivery
     readPipelineRun({ caller, path }) {
       const run = runs.get(path.pipeline_id);
       if (visibilityFor(guard, caller).sees(run.targetEnvironmentId)) return run;
-      throw new PlatformError('not_found', `you do not have permission to view the environment of pipeline run ${run.id}`);
+      throw new PlatformError(
+        'not_found',
+        `you do not have permission to view the environment of pipeline run ${run.id}`,
+      );
     },
     runDemoPipeline: ({ res }) => begun(res, 'the demo pipeline', () => starter.demo()),
     retryPipelineJob({ path, res }) {

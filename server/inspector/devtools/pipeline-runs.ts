@@ -67,7 +67,8 @@ export class PipelineRuns {
   async progress(id: string, reported: PipelineProgress): Promise<PipelineRun> {
     const run = this.get(id);
     const { log, ...change } = this.#masked(run, reported);
-    if (run.state !== 'running') throw new PlatformError('invalid_state', `pipeline run ${id} has ended: it is ${run.state}`);
+    if (run.state !== 'running')
+      throw new PlatformError('invalid_state', `pipeline run ${id} has ended: it is ${run.state}`);
     const lines = newest([...run.log, ...log]);
     const isOver = change.state !== 'running';
     const changed = { ...run, ...change, log: lines, ...(isOver && { finishedAtMs: this.#options.nowMs() }) };

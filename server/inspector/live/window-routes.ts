@@ -57,7 +57,8 @@ export function windowRouter(
       const { remoteAddress = '', localAddress } = socket;
       if (remoteAddress !== localAddress && !isLoopbackHost(remoteAddress.replace('::ffff:', '')))
         throw new PlatformError('address_not_allowed', 'only a request from the machine of the platform can stop it');
-      if (body.worldId !== worldId) throw new PlatformError('invalid_state', `this is another platform, of world ${worldId}`);
+      if (body.worldId !== worldId)
+        throw new PlatformError('invalid_state', `this is another platform, of world ${worldId}`);
       res.once('close', stop);
     },
     createSessionCode() {

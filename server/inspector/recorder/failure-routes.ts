@@ -36,7 +36,10 @@ export function failureRouter(data: RecordedData, guard: RouteGuard): Router {
     const found = getInvocation(recorder, id);
     const run = failureRunOf(invocations, found);
     if (!run)
-      throw new PlatformError('not_found', `neither invocation ${found.item.executionId} nor any of its outbound calls failed`);
+      throw new PlatformError(
+        'not_found',
+        `neither invocation ${found.item.executionId} nor any of its outbound calls failed`,
+      );
     return run;
   };
   const find = likelyCausesFinder(historyService.store.history, view);

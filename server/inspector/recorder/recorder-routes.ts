@@ -191,7 +191,10 @@ export function recorderRouter(data: RecordedData, guard: RouteGuard): Router {
       const { hide, sees } = readingFor(data, guard, caller);
       const found = /^\d{1,15}$/.test(seq) ? exchanges.at(Number(seq)) : undefined;
       if (!found || !isSeenBy(caller, sees)(found.item))
-        throw new PlatformError('not_found', `request '${seq.slice(0, 64)}' is not among the newest ${exchanges.maxItems}`);
+        throw new PlatformError(
+          'not_found',
+          `request '${seq.slice(0, 64)}' is not among the newest ${exchanges.maxItems}`,
+        );
       const { item } = found;
       return hide.value(toWholeExchangeView(bodies, item, found.seq, recorder.failuresOf(item.executionId)));
     },

@@ -53,7 +53,8 @@ export function parsePatch(document: Json | undefined): Operation[] {
   }
   const details = document.flatMap((operation, index) => violationsIn(operation, `/${index}`));
   const [first] = details;
-  if (first) throw new PlatformError('invalid_patch', `malformed patch: ${first.pointer} ${first.message}`, { details });
+  if (first)
+    throw new PlatformError('invalid_patch', `malformed patch: ${first.pointer} ${first.message}`, { details });
   return document as unknown as Operation[]; // validated above
 }
 

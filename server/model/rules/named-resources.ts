@@ -43,7 +43,11 @@ function present(view: WorldView, { id, pointer, target: { word }, fact }: Refer
     throw new PlatformError('reference_not_found', `${pointer} ${message}`, { details: [{ pointer, message }] });
   }
   const message = found ? `${singular} ${id} not found: ${what}` : `${singular} ${id} not found`;
-  throw new PlatformError(fact.missing === 422 ? 'parent_not_found' : 'not_found', fact.missing === 422 ? `${pointer}: ${message}` : message, {
-    details: [{ pointer, message }],
-  });
+  throw new PlatformError(
+    fact.missing === 422 ? 'parent_not_found' : 'not_found',
+    fact.missing === 422 ? `${pointer}: ${message}` : message,
+    {
+      details: [{ pointer, message }],
+    },
+  );
 }

@@ -26,7 +26,8 @@ export function requireProvider(
   const provider = id === undefined || (previous && providerIdOf(previous) === id) ? undefined : view.find(id);
   if (!provider) return;
   const { name, type } = provider;
-  if (!isOfKind(type)) throw new PlatformError('invalid_body', `provider '${name}' has type ${type}, which is not ${kind}`);
+  if (!isOfKind(type))
+    throw new PlatformError('invalid_body', `provider '${name}' has type ${type}, which is not ${kind}`);
   requireFit(view, provider, parent);
 }
 

@@ -85,7 +85,8 @@ function validated(
   const parent = view.find(record.parent ?? record.id) ?? record;
   const context = { ...constraints, view, parent, ...(before && { previous: before }) };
   const { properties, derived = [] } = type.validate?.(record, context) ?? { properties: record.properties };
-  if (derived.length > 0) throw new PlatformError('invalid_archive', 'would create further resources, but a world is complete');
+  if (derived.length > 0)
+    throw new PlatformError('invalid_archive', 'would create further resources, but a world is complete');
   return { ...record, properties: { ...properties, ...serverKept(record) } };
 }
 
@@ -99,7 +100,10 @@ function requireGrants(record: StoredResource, view: WorldView): void {
       return !found || !['users', 'groups'].includes(typeOf(found).word);
     });
     if (unknown)
-      throw new PlatformError('invalid_archive', `${pointerTo([action], '/grants')}: ${unknown} is not the id of a user or group`);
+      throw new PlatformError(
+        'invalid_archive',
+        `${pointerTo([action], '/grants')}: ${unknown} is not the id of a user or group`,
+      );
   }
 }
 

@@ -50,7 +50,10 @@ export function historyRouter(historyService: HistoryService, guard: RouteGuard)
     async readCommit({ caller, path }) {
       const part = seenPart(await store.history.get(seqOf(path.commit_seq)), visibilityFor(guard, caller));
       if (!part)
-        throw new PlatformError('not_found', `commit ${path.commit_seq} not found, or you do not have permission to view it`);
+        throw new PlatformError(
+          'not_found',
+          `commit ${path.commit_seq} not found, or you do not have permission to view it`,
+        );
       return toCommitView(part, (id) => seesRecord(guard, caller, id));
     },
     revertCommit: async ({ caller, path, req }) => ({

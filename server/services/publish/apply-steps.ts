@@ -23,7 +23,8 @@ export async function applySteps(
       provider: providerOf(wanted, source),
       lambdas,
     });
-    if ('missing' in needs) throw new PlatformError('publish_conflict', `${needs.missing} does not exist at the destination`);
+    if ('missing' in needs)
+      throw new PlatformError('publish_conflict', `${needs.missing} does not exist at the destination`);
     const { properties } = needs;
     const own = { ...wanted.form, properties };
     if (before) {
@@ -41,7 +42,10 @@ export async function applySteps(
     if (reported.kind === 'endpoint') {
       const api = apis.get(wanted.api ?? '');
       if (api === undefined)
-        throw new PlatformError('publish_conflict', `API '${wanted.api}' for ${reported.id} does not exist at the destination`);
+        throw new PlatformError(
+          'publish_conflict',
+          `API '${wanted.api}' for ${reported.id} does not exist at the destination`,
+        );
       await platform.create(`/${fqon}/apis/${api}/apiendpoints`, body);
       return;
     }

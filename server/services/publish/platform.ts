@@ -64,7 +64,8 @@ export class Platform {
     const body = String(new URLSearchParams({ grant_type: 'password', username: user, password }));
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const { status, text } = await send(url, { method: 'POST', headers, body, linkLocal });
-    if (status >= 500) throw new PlatformError('destination_failed', `POST ${url} failed with ${status}. Try again later.`);
+    if (status >= 500)
+      throw new PlatformError('destination_failed', `POST ${url} failed with ${status}. Try again later.`);
     const issued = issuedSchema.safeParse(jsonIn(text));
     if (status === 200 && issued.success) return new Platform(metaUrl, `Bearer ${issued.data.access_token}`, linkLocal);
     if (status === 200 || status === 404) throw notUnderstood(`POST ${url}`, status);

@@ -87,7 +87,8 @@ export async function snapshotOf(platform: Platform, fqon: string, id: string, p
     ['API', apis],
   ] as const) {
     const twice = records.find(({ name }, at) => records.findIndex((one) => one.name === name) !== at);
-    if (twice) throw new PlatformError('destination_failed', `${platform.metaUrl}${at} has two ${noun}s named '${twice.name}'`);
+    if (twice)
+      throw new PlatformError('destination_failed', `${platform.metaUrl}${at} has two ${noun}s named '${twice.name}'`);
   }
   const title = `${platform.metaUrl} ${path}`;
   const inherited = { secrets, providers, variables: Object.keys(variables) };

@@ -74,7 +74,10 @@ class Entitlements {
       throw new PlatformError('immutable_value', `the id of entitlement ${entitlement.id} cannot be changed`);
     }
     if (written.properties.action !== action) {
-      throw new PlatformError('immutable_value', `the action of entitlement ${entitlement.id} is '${action}' and cannot be changed`);
+      throw new PlatformError(
+        'immutable_value',
+        `the action of entitlement ${entitlement.id} is '${action}' and cannot be changed`,
+      );
     }
     const identities = written.properties.identities.map((id) => id.toLowerCase());
     const known = new Set(entitlement.identities);

@@ -74,7 +74,10 @@ function typeAsked(text: string): TypeName {
   const isForm: boolean = text.includes('::') || isUuid(text);
   throw isForm
     ? new PlatformError('not_found', `resource type ${text} not found`)
-    : new PlatformError('invalid_parameter', `'${text.slice(0, 64)}' is neither the id nor the full name of a resource type`);
+    : new PlatformError(
+        'invalid_parameter',
+        `'${text.slice(0, 64)}' is neither the id nor the full name of a resource type`,
+      );
 }
 
 function notBelow(parent: StoredResource, child: StoredResource): PlatformError {
@@ -130,7 +133,8 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
     try {
       found = resource(word, text);
     } catch (failure) {
-      if (failure instanceof PlatformError && failure.status === 404) throw status === 422 ? new PlatformError('parent_not_found', failure.message) : failure;
+      if (failure instanceof PlatformError && failure.status === 404)
+        throw status === 422 ? new PlatformError('parent_not_found', failure.message) : failure;
       throw failure;
     }
     // The path may have named it by `resources`, which says nothing of its type (D-005).

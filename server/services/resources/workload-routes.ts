@@ -30,7 +30,10 @@ export function workloadRouter(
     },
     async scaleContainer({ found: { container_id: container }, query: { numInstances }, ...given }) {
       if (numInstances > maxInstances) {
-        throw new PlatformError('invalid_query', `query parameter 'numInstances' must be an integer from 0 to ${maxInstances}`);
+        throw new PlatformError(
+          'invalid_query',
+          `query parameter 'numInstances' must be an integer from 0 to ${maxInstances}`,
+        );
       }
       await service.setProperties(given.actor, container.id, 'scale', (before) => ({
         ...before.properties,

@@ -86,7 +86,8 @@ export function accessRouter(
     async makeToken({ caller, body }) {
       const { user, organization } = wanted(caller, body);
       // As the security service does, and not a token that is refused from the start (D-170).
-      if (isDisabled(user)) throw new PlatformError('invalid_state', `account '${user.name}' is disabled. Enable it first.`);
+      if (isDisabled(user))
+        throw new PlatformError('invalid_state', `account '${user.name}' is disabled. Enable it first.`);
       const accessToken = await credentials.issueToken(user.id, organization.id);
       return { accessToken, accountId: user.id, expiresInS: credentials.tokenLifetimeMs / 1000 };
     },

@@ -187,7 +187,10 @@ export class WindowSessions {
     const session = this.find(request);
     if (!session) return;
     if (isWrite(request) && !isFromOurPage(request)) {
-      throw new PlatformError('origin_not_allowed', "changes with the window's session must come from the window's own pages");
+      throw new PlatformError(
+        'origin_not_allowed',
+        "changes with the window's session must come from the window's own pages",
+      );
     }
     const { viewAs } = session;
     const isOfSession = OWN_PATHS.includes(new URL(request.url ?? '/', 'http://localhost').pathname);

@@ -96,7 +96,10 @@ export function worldSeeds(options: WorldSeedsOptions) {
       } catch (cause) {
         throw cause instanceof SeedError ? asPlatformError(cause) : cause;
       }
-      throw new PlatformError('changed_meanwhile', 'other changes to the world prevented applying the seed. Try again.');
+      throw new PlatformError(
+        'changed_meanwhile',
+        'other changes to the world prevented applying the seed. Try again.',
+      );
     },
     /**
      * The text of a seed document of the present world.
