@@ -203,7 +203,8 @@ describe('every answer', () => {
     for (const path of ['/meta/root', '/meta/nowhere', '/meta/root/gadgets', '/nowhere', '/log/lambda/1', '/meta/%']) {
       const reply = await get(path);
       expect(reply.headers.get('content-type')).toMatch(/^application\/json(; charset=utf-8)?$/);
-      if (reply.status !== 200) expect(reply.body).toEqual({ code: reply.status, message: expect.any(String) });
+      const failed = { code: reply.status, reason: expect.any(String), message: expect.any(String) };
+      if (reply.status !== 200) expect(reply.body).toEqual(failed);
     }
   });
 });
