@@ -72,7 +72,7 @@ describe('an asynchronous endpoint (D-164, D-166, D-168)', () => {
     expect(accepted.headers.get('x-terrarium-execution-id')).toBe(id);
     expect(await recorder.take(1)).toEqual([{ n: 1 }]);
     const pending = await result(id);
-    expect(pending.body).toEqual({ code: 404, message: 'result not available yet' });
+    expect(pending.body).toEqual({ code: 404, reason: 'result_pending', message: 'result not available yet' });
     expect(pending.headers.get('retry-after')).toBe('1');
     const releasedAtMs = Date.now();
     release();

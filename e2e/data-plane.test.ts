@@ -55,7 +55,7 @@ describe('routes follow the world at once (D-098, D-151, D-152)', () => {
     await set('resource', '/moved');
     expect(await call(path)).toMatchObject({
       status: 404,
-      body: { code: 404, message: 'no API found with those values' },
+      body: { code: 404, reason: 'no_endpoint', message: 'no API found with those values' },
     });
     const moved = `/${api.name}/moved`;
     await set('methods', ['POST']);
@@ -149,7 +149,7 @@ describe('the rate limit (D-155, D-156)', () => {
     expect(await left(path)).toEqual([200, '2', '0']);
     expect(await left(path)).toEqual([429, '2', '0']);
     const { headers, body } = await call(path);
-    expect(body).toEqual({ code: 429, message: 'API rate limit exceeded' });
+    expect(body).toEqual({ code: 429, reason: 'rate_limited', message: 'API rate limit exceeded' });
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     await set('implementation_id', second.id);
     expect(await left(path)).toEqual([429, '2', '0']);
@@ -183,7 +183,10 @@ describe('an endpoint with platformSecurity (D-163, D-120)', () => {
     const { path } = await publish({ plugins: { platformSecurity: { enabled: true } } });
     for (const auth of [undefined, 'Bearer 00000000-0000-4000-8000-000000000000', basic('no', 'body')]) {
       const { status, headers, body } = await call(path, { auth });
-      expect({ status, body }).toEqual({ status: 401, body: { code: 401, message: 'Authentication required' } });
+      expect({ status, body }).toEqual({
+        status: 401,
+        body: { code: 401, reason: 'unauthenticated', message: 'Authentication required' },
+      });
       expect(headers.get('www-authenticate')).toMatch(/^Bearer realm="[^"]+".*, Basic realm="[^"]+"$/);
       expect(headers.get('access-control-allow-origin')).toBe('*');
     }

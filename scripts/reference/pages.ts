@@ -1,4 +1,5 @@
 import { commandLine } from './command-line.ts';
+import { allErrorCodes } from './error-codes.ts';
 import { windowKeys } from './keys.ts';
 import { pipelineKeywords } from './pipeline-keywords.ts';
 import { inspectRoutes, notEmulated, storedOnly, supportedTypes } from './routes.ts';
@@ -12,6 +13,7 @@ const REGIONS: Readonly<Record<string, () => string | Promise<string>>> = {
   'command-line': commandLine,
   settings: allSettings,
   limits: allLimits,
+  'error-codes': allErrorCodes,
   types: supportedTypes,
   'not-emulated': notEmulated,
   'stored-only': storedOnly,
@@ -25,6 +27,7 @@ export const PAGES = [
   'docs/reference/cli/index.md',
   'docs/reference/settings.md',
   'docs/reference/limits.md',
+  'docs/reference/error-codes.md',
   'docs/reference/supported-features.md',
   'docs/reference/window.md',
   'docs/reference/inspect-api.md',

@@ -79,7 +79,7 @@ export class AsyncResults {
     if (this.#unwrittenBytes > MAX_UNWRITTEN_BYTES) {
       const count = this.#unwritten.size;
       throw new PlatformError(
-        503,
+        'disk_full',
         `the disk is full: ${count} asynchronous results are waiting to be saved. The lambda was not run. Free some disk space and ` +
           'retry.',
       );

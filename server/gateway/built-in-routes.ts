@@ -90,7 +90,7 @@ export class BuiltInRoutes {
     const { body } = exchange;
     const { lambdaId } = builtInRoutes.invokeAsync.body.read(jsonOf(body));
     const lambda = view.find(lambdaId);
-    if (lambda?.type !== LAMBDA) throw new PlatformError(404, `lambda '${lambdaId}' not found`);
+    if (lambda?.type !== LAMBDA) throw new PlatformError('not_found', `lambda '${lambdaId}' not found`);
     exchange.targetName = `lambda ${lambda.id}`;
     const who = callers.identify(exchange);
     callers.requireInvoke(who, lambda);
@@ -107,13 +107,14 @@ export class BuiltInRoutes {
     if (lambda?.type === LAMBDA) {
       callers.requireRight(caller, 'lambda.view', id);
       const latest = results.findLatest(id);
-      if (!latest) throw new PlatformError(404, `lambda '${lambda.name}' has no asynchronous result`);
+      if (!latest) throw new PlatformError('not_found', `lambda '${lambda.name}' has no asynchronous result`);
       return resultAnswer(latest.executionId, latest.finished);
     }
     const stored = results.find(id);
-    if (!stored) throw new PlatformError(404, `result '${id}' not found: the id is unknown or the result has expired`);
+    if (!stored)
+      throw new PlatformError('not_found', `result '${id}' not found: the id is unknown or the result has expired`);
     if (stored.state === 'pending') {
-      throw new PlatformError(404, 'result not available yet', { headers: { 'Retry-After': '1' } });
+      throw new PlatformError('result_pending', 'result not available yet', { headers: { 'Retry-After': '1' } });
     }
     return resultAnswer(id, stored);
   }
@@ -129,11 +130,11 @@ function resultAnswer(executionId: Uuid, finished: FinishedResult): Answer {
 function jsonOf(body: Uint8Array): Json {
   const text = Buffer.from(body).toString();
   const fault = faultOfJson(text);
-  if (fault) throw new PlatformError(400, fault);
+  if (fault) throw new PlatformError('invalid_body', fault);
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new PlatformError(400, 'the body must be a JSON object with the lambdaId to invoke', { cause });
+    throw new PlatformError('invalid_body', 'the body must be a JSON object with the lambdaId to invoke', { cause });
   }
 }
 

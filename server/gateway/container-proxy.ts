@@ -115,23 +115,26 @@ export class ContainerProxy {
       const advice =
         this.#directory.complaint?.(call.containerId) ?? `Check that it listens on port '${call.portName}'.`;
       const message = `${named(call)} cannot be reached: ${failure.message}. ${advice}`;
-      return new PlatformError(502, message, { cause: failure });
+      return new PlatformError('container_failed', message, { cause: failure });
     }
     return notRunning(named(call), this.#directory.unavailableReason(call.containerId));
   }
 }
 
 function notRunning(container: string, reason: string): PlatformError {
-  return new PlatformError(503, `${container} is not running: ${reason}`, {
+  return new PlatformError('container_not_running', `${container} is not running: ${reason}`, {
     headers: { 'Retry-After': RETRY_AFTER_S },
   });
 }
 
 function unanswered(call: ContainerRequest, failure: Unanswered, complaint: string | undefined): PlatformError {
   const { message, silence } = failure;
-  if (silence === 'late') return new PlatformError(504, `${named(call)} failed: ${message}`, { cause: failure });
+  if (silence === 'late')
+    return new PlatformError('container_timeout', `${named(call)} failed: ${message}`, { cause: failure });
   const fact = `${named(call)} closed the connection without a response (${message})`;
-  return new PlatformError(502, complaint === undefined ? fact : `${fact}: ${complaint}`, { cause: failure });
+  return new PlatformError('container_failed', complaint === undefined ? fact : `${fact}: ${complaint}`, {
+    cause: failure,
+  });
 }
 
 function openTunnel(call: ContainerRequest, client: UpgradedConnection, switched: SwitchedConnection): WebSocketTunnel {

@@ -41,13 +41,19 @@ export function requestForContainer(
 ): ContainerRequest {
   const container = view.find(request.containerId);
   if (!container) {
-    throw new PlatformError(503, 'the target container of this endpoint was deleted. Set another target.');
+    throw new PlatformError(
+      'container_not_running',
+      'the target container of this endpoint was deleted. Set another target.',
+    );
   }
   const address = findServiceAddress(container, request.portName);
   if (!address) {
     const [name, port] = [container.name, request.portName];
     const cure = 'Expose the port (expose_endpoint) or set another port on the endpoint.';
-    throw new PlatformError(503, `container '${name}' no longer has an exposed port mapping '${port}'. ${cure}`);
+    throw new PlatformError(
+      'container_not_running',
+      `container '${name}' no longer has an exposed port mapping '${port}'. ${cure}`,
+    );
   }
   const serviceHost = address.port === 80 ? address.host : `${address.host}:${address.port}`;
   return { ...request, containerName: container.name, serviceHost };

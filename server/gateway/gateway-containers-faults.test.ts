@@ -26,6 +26,7 @@ describe('a container without an answer', () => {
     expect(got).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
     expect(got.json).toEqual({
       code: 503,
+      reason: 'container_not_running',
       message: "container 'shop' is not running: it has no instances (num_instances is 0)",
     });
     expect(got.headers).toHaveProperty('x-terrarium-upstream-latency');
@@ -52,7 +53,11 @@ describe('a container without an answer', () => {
     await instance.kill();
     expect(await shop.gateway.send('POST', '/web/shop', { body: 'x' })).toMatchObject({
       status: 502,
-      json: { code: 502, message: expect.stringMatching(/'shop' cannot be reached: .*ECONNREFUSED.*port 'web'/) },
+      json: {
+        code: 502,
+        reason: 'container_failed',
+        message: expect.stringMatching(/'shop' cannot be reached: .*ECONNREFUSED.*port 'web'/),
+      },
     });
   });
 
@@ -64,7 +69,7 @@ describe('a container without an answer', () => {
     });
     expect(await shop.gateway.send('POST', '/web/shop', { body: 'x' })).toMatchObject({
       status: 504,
-      json: { code: 504, message: "container 'shop' failed: no response within 0.1 s" },
+      json: { code: 504, reason: 'container_timeout', message: "container 'shop' failed: no response within 0.1 s" },
     });
     await closed;
   });
@@ -131,7 +136,7 @@ describe('a container without an answer', () => {
     shop.listed = [{ instanceId: 'odd', host: '127.0.0.1', port }];
     expect(await shop.gateway.send('GET', '/web/shop')).toMatchObject({
       status: 502,
-      json: { code: 502, message: expect.stringContaining("container 'shop'") },
+      json: { code: 502, reason: 'container_failed', message: expect.stringContaining("container 'shop'") },
     });
     await new Promise((resolve) => server.close(resolve));
   });

@@ -105,7 +105,7 @@ describe('an endpoint', () => {
   it('that does not exist is a 404 with the headers of every answer', async () => {
     const got = await gateway.send('GET', '/nothing/here');
     expect(got.status).toBe(404);
-    expect(got.json).toEqual({ code: 404, message: 'no API found with those values' });
+    expect(got.json).toEqual({ code: 404, reason: 'no_endpoint', message: 'no API found with those values' });
     expect(got.headers).toMatchObject({
       'content-type': 'application/json',
       'x-terrarium-version': '1.2.3',
@@ -123,7 +123,7 @@ describe('an endpoint', () => {
     const got = await gateway.send('DELETE', '/web/lead');
     expect(got).toMatchObject({
       status: 405,
-      json: { code: 405, message: expect.stringContaining('GET, HEAD, POST') },
+      json: { code: 405, reason: 'method_not_allowed', message: expect.stringContaining('GET, HEAD, POST') },
     });
     expect(got.headers.allow).toBe('GET, HEAD, POST');
   });
@@ -292,7 +292,11 @@ describe('the Host of a request', () => {
       const got = await gateway.send('GET', '/a', { headers: { Host: host } });
       expect(got).toMatchObject({
         status: 403,
-        json: { code: 403, message: expect.stringMatching(/localhost.*gateway\.test.*allowedHosts/) },
+        json: {
+          code: 403,
+          reason: 'host_not_allowed',
+          message: expect.stringMatching(/localhost.*gateway\.test.*allowedHosts/),
+        },
       });
     },
   );

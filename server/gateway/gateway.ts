@@ -16,7 +16,7 @@ import {
 import { ClientDisconnected } from '../api/server/whole-body.ts';
 import type { Authenticator, Authorizer } from '../model/caller.ts';
 import type { Change } from '../model/commit.ts';
-import { toPlatformError } from '../model/errors.ts';
+import { PlatformError, toPlatformError } from '../model/errors.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import type { Uuid } from '../model/record.ts';
@@ -24,7 +24,7 @@ import { AsyncCalls } from './async-calls.ts';
 import { AsyncResults, type StoredResult } from './async-results.ts';
 import { BuiltInRoutes } from './built-in-routes.ts';
 import { CallerCheck, type GatewayAddresses } from './caller-check.ts';
-import { type Answer, Exchange, errorAnswer, jsonAnswer } from './exchange.ts';
+import { type Answer, Exchange, errorAnswer } from './exchange.ts';
 import { defaultLimits, type GatewayLimits } from './limits.ts';
 import { OpenExchanges } from './open-exchanges.ts';
 import { Pipeline, type PipelineParts } from './pipeline.ts';
@@ -139,7 +139,7 @@ export class Gateway {
     server.on('checkContinue', inTurn); // the body is requested when it is needed
     const refuseExpectation = turns.schedule((request, response) => {
       const message = `the expectation '${request.headers.expect}' is not supported. Only 100-continue is supported.`;
-      this.#send(this.#open(request, response), jsonAnswer(417, { code: 417, message }));
+      this.#send(this.#open(request, response), errorAnswer(new PlatformError('unsupported_expectation', message)));
     });
     server.on('checkExpectation', refuseExpectation);
     server.on('upgrade', (request, duplex, head) => {
@@ -151,7 +151,10 @@ export class Gateway {
       });
     });
     server.on('connect', ({ socket }, stream) => {
-      const refusal = { status: 501, message: 'CONNECT is not supported: the gateway is not a proxy' } as const;
+      const refusal = {
+        reason: 'not_supported',
+        message: 'CONNECT is not supported: the gateway is not a proxy',
+      } as const;
       turns.whenAnswered(socket, () => refuseConnection(stream, refusal, this.#refusalHeaders()));
     });
     server.on('clientError', (fault, duplex) => {

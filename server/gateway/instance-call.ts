@@ -172,7 +172,7 @@ class InstanceCall {
   #unusable(cause: unknown): PlatformError {
     const reason = cause instanceof Error ? cause.message : 'its headers are not valid';
     const message = `${named(this.#options.call)} returned a response that cannot be forwarded: ${reason}`;
-    return new PlatformError(502, message, { cause });
+    return new PlatformError('container_failed', message, { cause });
   }
 
   /** An incomplete response must not look complete. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ErrorCode } from '../model/error-codes.ts';
 import type { FailureKind, Outcome } from '../model/invocation.ts';
 import { invocation, json, ok, text } from '../testing/gateway.ts';
 import { lambdaAnswer } from './lambda-call.ts';
@@ -38,23 +39,24 @@ describe('a result (D-137)', () => {
 });
 
 describe('a failure (D-139)', () => {
-  it.each<[FailureKind, number]>([
-    ['error', 500],
-    ['timeout', 504],
-    ['crash', 502],
-    ['load', 502],
-    ['too-large', 502],
-    ['deleted', 503],
-    ['busy', 503],
-    ['runtime', 501],
-    ['interrupted', 503],
-  ])('%s is %i', (failure, status) => {
+  it.each<[FailureKind, number, ErrorCode]>([
+    ['error', 500, 'lambda_failed'],
+    ['timeout', 504, 'lambda_timeout'],
+    ['crash', 502, 'lambda_crashed'],
+    ['load', 502, 'lambda_crashed'],
+    ['too-large', 502, 'lambda_result_invalid'],
+    ['deleted', 503, 'lambda_deleted'],
+    ['busy', 503, 'lambda_busy'],
+    ['runtime', 501, 'not_supported'],
+    ['interrupted', 503, 'lambda_interrupted'],
+  ])('%s is %i with reason %s', (failure, status, reason) => {
     const answer = answerOf(
       { ok: false, failure, message: 'oh', value: { kind: 'text', bytes: Buffer.from('ERROR') } },
       true,
     );
     expect(answer.status).toBe(status);
-    expect(JSON.parse(bodyOf(answer))).toEqual({ code: status, message: 'oh', executionId: 'an-execution' });
+    const body = { code: status, reason, message: 'oh', executionId: 'an-execution' };
+    expect(JSON.parse(bodyOf(answer))).toEqual(body);
     expect(answer.headers.includes('Retry-After')).toBe(failure === 'busy');
   });
 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingHttpHeaders, validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Identification } from '../model/caller.ts';
+import { type ErrorCode, errorCodes } from '../model/error-codes.ts';
 import { statusIn } from '../model/http-result.ts';
 import type { CallContext, FailureKind, Invocation, LambdaCall, LambdaValue, Outcome } from '../model/invocation.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
@@ -17,16 +18,16 @@ const JSON_TYPE = 'application/json';
 const BYTES = 'application/octet-stream';
 
 /** D-139. */
-const FAILURE_STATUS: Readonly<Record<FailureKind, number>> = {
-  error: 500,
-  timeout: 504,
-  crash: 502,
-  load: 502,
-  'too-large': 502,
-  deleted: 503,
-  busy: 503,
-  runtime: 501,
-  interrupted: 503,
+const FAILURE_CODES: Readonly<Record<FailureKind, ErrorCode>> = {
+  error: 'lambda_failed',
+  timeout: 'lambda_timeout',
+  crash: 'lambda_crashed',
+  load: 'lambda_crashed',
+  'too-large': 'lambda_result_invalid',
+  deleted: 'lambda_deleted',
+  busy: 'lambda_busy',
+  runtime: 'not_supported',
+  interrupted: 'lambda_interrupted',
 };
 
 /** Statuses without a body (RFC 9110), whatever the lambda returns. */
@@ -62,16 +63,17 @@ export function lambdaAnswer(invocation: Invocation, isHttpAware: boolean, say?:
     if (!(fault instanceof UnusableResult)) throw fault;
     const what = `http-aware result that cannot be sent: ${fault.message}`;
     say?.(`the handler returned an ${what} (D-140)`);
-    return errorOf(502, `lambda '${invocation.lambdaName}' returned an ${what}`, executionId);
+    return errorOf('lambda_result_invalid', `lambda '${invocation.lambdaName}' returned an ${what}`, executionId);
   }
 }
 
 export function failureAnswer({ failure, message }: Failure, executionId?: string): Answer {
-  return errorOf(FAILURE_STATUS[failure], message, executionId, failure === 'busy' ? ['Retry-After', '1'] : []);
+  return errorOf(FAILURE_CODES[failure], message, executionId, failure === 'busy' ? ['Retry-After', '1'] : []);
 }
 
-function errorOf(code: number, message: string, executionId?: string, headers: readonly string[] = []): Answer {
-  const answer = jsonAnswer(code, { code, message, executionId }, headers);
+function errorOf(reason: ErrorCode, message: string, executionId?: string, headers: readonly string[] = []): Answer {
+  const { status: code } = errorCodes[reason];
+  const answer = jsonAnswer(code, { code, reason, message, executionId }, headers);
   if (executionId !== undefined) answer.executionId = executionId;
   return answer;
 }

@@ -60,7 +60,7 @@ export class Pipeline {
       // So that a page can read the 404.
       exchange.allowOrigins(ANY_ORIGIN);
       if (asked !== undefined) return { status: 204, headers: preflightHeaders([asked], request), body: '' };
-      throw new PlatformError(404, 'no API found with those values');
+      throw new PlatformError('no_endpoint', 'no API found with those values');
     }
     const preflighted = asked === undefined ? undefined : preflightedRoute(asked, routes);
     const route = preflighted ?? routeForMethod(routes, request.method ?? '');
@@ -114,15 +114,19 @@ export class Pipeline {
   /** The requested host name. Throws 400 if it is missing or malformed, 403 if it is not accepted. */
   #ownHost({ request }: Exchange, target: RequestTarget): string {
     const { allowedHosts, endpoints } = this.#parts;
-    if (countHosts(request.rawHeaders) > 1) throw new PlatformError(400, 'the request has more than one Host header');
+    if (countHosts(request.rawHeaders) > 1)
+      throw new PlatformError('invalid_request', 'the request has more than one Host header');
     const header = target.authority ?? request.headers.host;
     if (header === undefined && request.httpVersion === '1.1') {
-      throw new PlatformError(400, 'the request has no Host header');
+      throw new PlatformError('invalid_request', 'the request has no Host header');
     }
     if (header !== undefined && header === this.#lastHost?.header) return this.#lastHost.name;
     const name = header === undefined ? undefined : hostNameOf(header);
     if (name === WINDOW_HOST) {
-      throw new PlatformError(403, `the gateway is not available at ${WINDOW_HOST}; use localhost (D-214)`);
+      throw new PlatformError(
+        'host_not_allowed',
+        `the gateway is not available at ${WINDOW_HOST}; use localhost (D-214)`,
+      );
     }
     if (header !== undefined && name !== undefined && isOurName(name, allowedHosts)) {
       this.#lastHost = { header, name };
@@ -131,7 +135,7 @@ export class Pipeline {
     if (name !== undefined && endpoints.hasHost(name)) return name;
     const known = ['localhost', '*.localhost', '127.0.0.0/8', '[::1]', ...allowedHosts].join(', ');
     throw new PlatformError(
-      403,
+      'host_not_allowed',
       `requests to host '${(header ?? '').slice(0, 255)}' are refused: the gateway accepts ${known} and the hosts of API ` +
         "endpoints. Add the name to an endpoint's hosts, or to the setting allowedHosts.",
     );
@@ -155,7 +159,7 @@ export class Pipeline {
     const peer = request.socket.remoteAddress;
     if (endpoint.whitelist && !endpoint.whitelist.has(peer)) {
       throw new PlatformError(
-        403,
+        'address_not_allowed',
         `calls from ${peer ?? 'an unknown address'} are not allowed by this endpoint's whitelist`,
       );
     }
@@ -236,12 +240,17 @@ function preflightedRoute<T extends Endpoint | BuiltInRoute>(wanted: string, rou
 
 function methodNotAllowed(request: IncomingMessage, routes: readonly (Endpoint | BuiltInRoute)[]): PlatformError {
   const allow = methodsOf(routes).join(', ');
-  return new PlatformError(405, `method ${request.method} is not allowed; use ${allow}`, { headers: { Allow: allow } });
+  return new PlatformError('method_not_allowed', `method ${request.method} is not allowed; use ${allow}`, {
+    headers: { Allow: allow },
+  });
 }
 
 function refuseWebSocket({ upgrade }: Exchange): void {
   if (!upgrade) return;
-  throw new PlatformError(501, 'this endpoint leads to a lambda, which does not support WebSockets. Use a container.');
+  throw new PlatformError(
+    'not_supported',
+    'this endpoint leads to a lambda, which does not support WebSockets. Use a container.',
+  );
 }
 
 function countHosts(rawHeaders: readonly string[]): number {

@@ -26,7 +26,9 @@ export class RateLimit {
     }
     if (this.#counted >= this.perMinute) {
       const seconds = Math.ceil((this.#windowStartMs + WINDOW_MS - nowMs) / 1000);
-      throw new PlatformError(429, 'API rate limit exceeded', { headers: { 'Retry-After': String(seconds) } });
+      throw new PlatformError('rate_limited', 'API rate limit exceeded', {
+        headers: { 'Retry-After': String(seconds) },
+      });
     }
     this.#counted++;
   }

@@ -17,20 +17,24 @@ const ABSOLUTE = /^https?:\/\/([^/?#@]+)(.*)$/i;
 /** Throws 414 above the limit, and 400 for invalid percent-encoding, a NUL, and `.` or `..` segments, which could leave an endpoint's prefix. */
 export function parseTarget(target: string, maxBytes: number): RequestTarget {
   if (target.length > maxBytes) {
-    throw new PlatformError(414, `the request target has ${target.length} bytes; the limit is ${maxBytes} bytes`);
+    throw new PlatformError(
+      'url_too_long',
+      `the request target has ${target.length} bytes; the limit is ${maxBytes} bytes`,
+    );
   }
   const absolute = target.startsWith('/') ? null : ABSOLUTE.exec(target);
   const origin = absolute ? (absolute[2] ?? '') : target;
   const mark = origin.indexOf('?');
   const path = (mark < 0 ? origin : origin.slice(0, mark)) || (absolute ? '/' : '');
-  if (!path.startsWith('/')) throw new PlatformError(400, 'the request target must be a path that starts with /');
+  if (!path.startsWith('/'))
+    throw new PlatformError('invalid_url', 'the request target must be a path that starts with /');
   return { authority: absolute?.[1], path, query: mark < 0 ? '' : origin.slice(mark + 1), segments: segmentsOf(path) };
 }
 
 function segmentsOf(path: string): string[] {
   const segments = path.includes('%') ? path.split('/').map(decodeSegment) : path.split('/');
   if (segments.some((segment) => segment === '.' || segment === '..')) {
-    throw new PlatformError(400, "the path has a '.' or '..' segment. Resolve it before sending.");
+    throw new PlatformError('invalid_url', "the path has a '.' or '..' segment. Resolve it before sending.");
   }
   return segments.filter((segment) => segment !== '');
 }
@@ -40,9 +44,11 @@ function decodeSegment(segment: string): string {
   try {
     decoded = decodeURIComponent(segment);
   } catch (cause) {
-    throw new PlatformError(400, `the path has an invalid percent-encoding in '${segment.slice(0, 64)}'`, { cause });
+    throw new PlatformError('invalid_url', `the path has an invalid percent-encoding in '${segment.slice(0, 64)}'`, {
+      cause,
+    });
   }
-  if (decoded.includes('\0')) throw new PlatformError(400, 'the path contains a NUL character');
+  if (decoded.includes('\0')) throw new PlatformError('invalid_url', 'the path contains a NUL character');
   return decoded;
 }
 

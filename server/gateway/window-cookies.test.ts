@@ -144,7 +144,7 @@ describe('a cookie of the window (D-214)', () => {
       const gateway = await lambdaAt('/x');
       expect(await gateway.send('GET', '/web/x', { headers: { Host: host } })).toMatchObject({
         status: 403,
-        json: { code: 403, message: expect.stringContaining('use localhost') },
+        json: { code: 403, reason: 'host_not_allowed', message: expect.stringContaining('use localhost') },
       });
       expect(gateway.calls).toEqual([]);
     },

@@ -185,6 +185,8 @@ export interface TerrariumError extends Error {
   code: string;
   /** The HTTP status of a rejected request. */
   status?: number;
+  /** The code of a rejected request, such as `name_taken`: `reason` of the REST API. */
+  reason?: string;
 }
 
 /**

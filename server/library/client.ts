@@ -20,8 +20,8 @@ export class Client extends RowClient {
   }
 
   protected refused({ method, path, status, statusText, text }: RefusedCall): Error {
-    const what = `${method} ${path}: ${Object(jsonIn(text)).message ?? statusText}`;
-    return failure(status === 404 ? 'NOT_FOUND' : 'REFUSED', what, { status });
+    const { message = statusText, reason } = Object(jsonIn(text));
+    return failure(status === 404 ? 'NOT_FOUND' : 'REFUSED', `${method} ${path}: ${message}`, { status, reason });
   }
 
   protected failed(reason: string, cause?: unknown): Error {

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../model/error-codes.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { TerrariumError } from './api.ts';
 
@@ -7,11 +8,15 @@ const CODES: Readonly<Record<string, string>> = { UserError: 'SETTING', SeedErro
 export function failure(
   code: string,
   message: string,
-  more: { status?: number; cause?: unknown } = {},
+  more: { status?: number; reason?: ErrorCode; cause?: unknown } = {},
 ): TerrariumError {
-  const { status, cause } = more;
+  const { status, reason, cause } = more;
   const error = new Error(message, cause === undefined ? undefined : { cause });
-  return Object.assign(error, { code, ...(status !== undefined && { status }) });
+  return Object.assign(error, {
+    code,
+    ...(status !== undefined && { status }),
+    ...(reason !== undefined && { reason }),
+  });
 }
 
 /** Converts an error of the platform; returns other errors unchanged. */
@@ -21,8 +26,8 @@ function withCode(thrown: unknown): unknown {
   const code = CODES[thrown.name];
   if (code !== undefined) return failure(code, message, { cause: thrown });
   if (!(thrown instanceof PlatformError)) return thrown;
-  const { status } = thrown;
-  return failure(status === 404 ? 'NOT_FOUND' : 'REFUSED', message, { status, cause: thrown });
+  const { status, reason } = thrown;
+  return failure(status === 404 ? 'NOT_FOUND' : 'REFUSED', message, { status, reason, cause: thrown });
 }
 
 /** Runs an operation of the platform; its errors get a `code`. */

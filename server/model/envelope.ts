@@ -55,7 +55,7 @@ function withoutNulls(object: JsonObject): JsonObject {
 export function parseEnvelope(body: Json | undefined, type: ResourceType): Envelope {
   if (!isJsonObject(body))
     throw new PlatformError(
-      400,
+      'invalid_body',
       `the body must be a JSON object that describes the ${type.singular}, with at least a name`,
     );
   const schema = isPlainJson(body.properties) ? envelopeOfJson : envelopeSchema;
@@ -86,7 +86,11 @@ export function typeNameIn({ resource_type: given }: Envelope, type: ResourceTyp
   if (name !== undefined && allowed.includes(name)) return name;
   const problem = given === undefined ? 'is required' : `'${given.slice(0, 64)}' is not a type of ${type.singular}`;
   const choice = allowed.map((one) => `<prefix>::${one}`).join(', ');
-  throw new PlatformError(type.word === 'rules' ? 422 : 400, `/resource_type ${problem}; valid values: ${choice}`, {
-    details: [{ pointer: '/resource_type', message: `${problem}; valid values: ${choice}` }],
-  });
+  throw new PlatformError(
+    type.word === 'rules' ? 'invalid_type' : 'invalid_body',
+    `/resource_type ${problem}; valid values: ${choice}`,
+    {
+      details: [{ pointer: '/resource_type', message: `${problem}; valid values: ${choice}` }],
+    },
+  );
 }

@@ -21,7 +21,7 @@ const ISO = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$
 /** `?time=` (D-191) is `<n>s|m|h|d` back from now, an ISO timestamp, or `all`; `stderr=false` leaves it out. Throws 400. */
 export function parseLogQuery({ time, stderr }: LogParameters, nowMs: number): LogQuery {
   if (stderr !== undefined && stderr !== 'true' && stderr !== 'false') {
-    throw new PlatformError(400, `stderr '${stderr.slice(0, 64)}' must be true or false`);
+    throw new PlatformError('invalid_query', `stderr '${stderr.slice(0, 64)}' must be true or false`);
   }
   return { ...parseTime(time, nowMs), withStderr: stderr !== 'false' };
 }
@@ -42,7 +42,7 @@ function parseTime(time: string | undefined, nowMs: number): Pick<LogQuery, 'sin
   const sinceMs = ISO.test(time) ? Date.parse(clock && !offset ? `${time}Z` : time) : Number.NaN;
   if (Number.isNaN(sinceMs)) {
     throw new PlatformError(
-      400,
+      'invalid_query',
       `time '${time.slice(0, 64)}' must be a number with s, m, h or d such as 15m, an ISO timestamp, or all`,
     );
   }
@@ -52,7 +52,7 @@ function parseTime(time: string | undefined, nowMs: number): Pick<LogQuery, 'sin
 export function invalidCursor(cursor: string): PlatformError {
   const shown = cursor.slice(0, 64);
   return new PlatformError(
-    400,
+    'invalid_query',
     `after '${shown}' is not a valid cursor. Send the cursor of the previous page, or omit it.`,
   );
 }

@@ -52,7 +52,7 @@ export function isUuid(text: unknown): text is Uuid {
 
 /** The lower-case UUID from a path or query; throws 400 with the text and its position (D-003). */
 export function parseUuid(text: string, where = 'id'): Uuid {
-  if (!UUID.test(text)) throw new PlatformError(400, `${where} '${text.slice(0, 64)}' is not a UUID`);
+  if (!UUID.test(text)) throw new PlatformError('invalid_parameter', `${where} '${text.slice(0, 64)}' is not a UUID`);
   return text.toLowerCase();
 }
 

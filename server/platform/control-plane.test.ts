@@ -70,7 +70,7 @@ describe('the base address (D-001)', () => {
   it.each(['/metadata', '/Meta/health', '/inspect', '/inspect/nothing', '/log', '/log/pod/1', '/v1/meta'])(
     'has no route %s (D-010, D-199)',
     async (path) => {
-      const answer = { status: 404, body: { code: 404, message: `no route: GET ${path}` } };
+      const answer = { status: 404, body: { code: 404, reason: 'no_route', message: `no route: GET ${path}` } };
       expect(await get(path)).toMatchObject(answer);
       expect(await send('GET', `${emulator.baseUrl}${path}`)).toMatchObject(answer);
     },
@@ -203,7 +203,8 @@ describe('every answer', () => {
     for (const path of ['/meta/root', '/meta/nowhere', '/meta/root/gadgets', '/nowhere', '/log/lambda/1', '/meta/%']) {
       const reply = await get(path);
       expect(reply.headers.get('content-type')).toMatch(/^application\/json(; charset=utf-8)?$/);
-      if (reply.status !== 200) expect(reply.body).toEqual({ code: reply.status, message: expect.any(String) });
+      const failed = { code: reply.status, reason: expect.any(String), message: expect.any(String) };
+      if (reply.status !== 200) expect(reply.body).toEqual(failed);
     }
   });
 });

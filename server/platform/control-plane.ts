@@ -59,7 +59,7 @@ export function createControlPlane(options: ControlPlaneOptions): Server {
   });
   for (const [path, router] of Object.entries(options.routers)) app.use(path, router);
   app.use((req) => {
-    throw new PlatformError(404, `no route: ${req.method} ${req.path}`);
+    throw new PlatformError('no_route', `no route: ${req.method} ${req.path}`);
   });
   app.use(answerErrors(options.onFault));
 
@@ -111,18 +111,19 @@ function everyResponse({ version, allowedHosts, limits }: ControlPlaneOptions): 
   return (req, res, next) => {
     res.setHeader('X-Terrarium-Version', version);
     res.setHeader('X-Content-Type-Options', 'nosniff');
-    if (req.headers.host === undefined) throw new PlatformError(400, 'the request has no Host header');
+    if (req.headers.host === undefined) throw new PlatformError('invalid_request', 'the request has no Host header');
     if (!isOurHost(req.headers.host, allowedHosts)) {
       throw new PlatformError(
-        403,
+        'host_not_allowed',
         `requests to host '${req.headers.host.slice(0, 255)}' are refused: this emulator answers to localhost and the hosts in the setting allowedHosts`,
       );
     }
     if (req.url.length > limits.requestTargetBytes) {
-      throw new PlatformError(414, `the request target is over ${limits.requestTargetBytes} bytes`);
+      throw new PlatformError('url_too_long', `the request target is over ${limits.requestTargetBytes} bytes`);
     }
     // Such as `/\\`, which is no path of any service.
-    if (!URL.canParse(req.url, 'http://localhost')) throw new PlatformError(400, 'the request target is not a path');
+    if (!URL.canParse(req.url, 'http://localhost'))
+      throw new PlatformError('invalid_url', 'the request target is not a path');
     next();
   };
 }

@@ -61,7 +61,7 @@ export function freshWorldsOf(config: Config, options: FirstWorldOptions, scm: (
       return new Map(records.map((record) => [record.id, record]));
     } catch (cause) {
       if (!(cause instanceof SeedError)) throw cause;
-      throw new PlatformError(409, `the seed cannot be used: ${cause.message}`, { cause });
+      throw new PlatformError('operation_failed', `the seed cannot be used: ${cause.message}`, { cause });
     }
   };
 }

@@ -218,5 +218,5 @@ async function attributed<T>(name: string, step: () => T): Promise<Awaited<T>> {
 }
 
 const noRoute: RequestHandler = (req) => {
-  throw new PlatformError(404, `no route: ${req.method} ${req.originalUrl.split('?', 1)[0]}`);
+  throw new PlatformError('no_route', `no route: ${req.method} ${req.originalUrl.split('?', 1)[0]}`);
 };

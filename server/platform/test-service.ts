@@ -40,7 +40,7 @@ export function createTestService({
   const account = (username: string) => {
     const found = view.all('users').find(({ name }) => name === username);
     if (found?.type === USER) return found;
-    throw new PlatformError(404, `user '${username}' does not exist`);
+    throw new PlatformError('not_found', `user '${username}' does not exist`);
   };
   return {
     /**

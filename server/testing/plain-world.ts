@@ -76,7 +76,7 @@ export class PlainWorld implements SeedTarget {
   async create(parentId: Uuid, word: TypeWord, body: JsonObject) {
     const { name } = body;
     if (typeof name !== 'string') throw new Error('a body without a name');
-    if (this.#find(word, name, parentId)) throw new PlatformError(409, `'${name}' already exists`);
+    if (this.#find(word, name, parentId)) throw new PlatformError('name_taken', `'${name}' already exists`);
     // Applying a seed draws the password (D-220).
     const drawn = word === 'users' && { password: 'drawn' };
     parseWith(
@@ -92,7 +92,7 @@ export class PlainWorld implements SeedTarget {
   async patch(id: Uuid, operations: readonly Operation[]) {
     this.patches.push({ id, operations });
     const one = this.created.find((candidate) => candidate.id === id);
-    if (!one) throw new PlatformError(404, `resource ${id} not found`);
+    if (!one) throw new PlatformError('not_found', `resource ${id} not found`);
     const body = applyPatch(one.body, operations, true, false).newDocument;
     parseWith(typeOfWord(one.word).properties, body.properties ?? {}, '/properties');
     one.body = body;
@@ -104,7 +104,7 @@ export class PlainWorld implements SeedTarget {
 
   async remove(id: Uuid) {
     const at = this.created.findIndex((one) => one.id === id);
-    if (this.view.children(id).length > 0) throw new PlatformError(409, 'it has children');
+    if (this.view.children(id).length > 0) throw new PlatformError('in_use', 'it has children');
     this.created.splice(at, 1);
   }
 

@@ -36,7 +36,7 @@ function readAsyncCall(event: Json | undefined): { lambdaId: Uuid } {
   const lambdaId = memberOf(event, 'lambdaId');
   if (isUuid(lambdaId)) return { lambdaId: lambdaId.toLowerCase() };
   const pointer = isJsonObject(event) ? '/lambdaId' : '/';
-  throw new PlatformError(400, "the body must be a JSON object whose 'lambdaId' is a UUID", {
+  throw new PlatformError('invalid_body', "the body must be a JSON object whose 'lambdaId' is a UUID", {
     details: [{ pointer, message: 'must name the lambda to invoke' }],
   });
 }

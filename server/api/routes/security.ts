@@ -320,10 +320,10 @@ export const directoryRoutes = securityRoutes('Directories', {
 function readFields<Schema extends z.ZodType>(schema: Schema, sent: URLSearchParams): z.output<Schema> {
   for (const name of new Set(sent.keys())) {
     if (sent.getAll(name).length > 1) {
-      throw new PlatformError(400, `form field '${name.slice(0, 64)}' must not be repeated`);
+      throw new PlatformError('invalid_body', `form field '${name.slice(0, 64)}' must not be repeated`);
     }
   }
   const { success, data, error } = schema.safeParse(Object.fromEntries([...sent].filter(([, value]) => value !== '')));
   if (success) return data;
-  throw new PlatformError(400, `form field '${error.issues[0]?.path.join('.')}' is missing`);
+  throw new PlatformError('invalid_body', `form field '${error.issues[0]?.path.join('.')}' is missing`);
 }

@@ -44,7 +44,7 @@ function userPointer(pointer: string, index: number): string {
   const found = USER_POINTERS.get(pointer.slice(1));
   if (found !== undefined) return found;
   const reason = `is not editable; editable members are ${[...USER_POINTERS.keys()].map((name) => `/${name}`).join(', ')}`;
-  throw new PlatformError(422, `operation ${index} (${pointer}): ${reason}`, {
+  throw new PlatformError('patch_not_applicable', `operation ${index} (${pointer}): ${reason}`, {
     details: [{ pointer, message: reason }],
   });
 }

@@ -31,6 +31,6 @@ export function readEntitlement(sent: Json | undefined): WrittenEntitlement {
 }
 
 export function readNewEntitlement(sent: Json | undefined): WrittenEntitlement {
-  if (!isJsonObject(sent)) throw new PlatformError(400, 'send {"properties": {"action", "identities"}}');
+  if (!isJsonObject(sent)) throw new PlatformError('invalid_body', 'send {"properties": {"action", "identities"}}');
   return readEntitlement(sent);
 }

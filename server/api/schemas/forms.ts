@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { ERROR_CODES } from '../../model/error-codes.ts';
 import { id, named, object } from './parts.ts';
 
 const time = z.iso.datetime().describe('ISO-8601, UTC, with milliseconds');
 const pointer = z.string().regex(/^\//).describe('JSON Pointer, e.g. `/properties/env`');
 const code = z.int().describe('The HTTP status');
+const reason = named('ErrorReason', z.enum(ERROR_CODES).describe('The cause, for programs; the messages can change'));
 
 /** D-020. */
 export const link = named(
@@ -56,12 +58,14 @@ export const health = object('Health', {
 export const errorForms = {
   Error: object('Error', {
     code,
+    reason,
     message: z.string().describe('What failed, why, and what to do next'),
     details: z.array(z.object({ pointer: z.string(), message: z.string() })).optional(),
     executionId: id.optional().describe('For errors of the gateway after a lambda was invoked'),
   }),
   SecurityError: object('SecurityError', {
     code,
+    reason,
     message: z.string(),
     resource: z.string(),
     developerMessage: z.string(),

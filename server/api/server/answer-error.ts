@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler } from 'express';
+import { type ErrorCode, errorCodes } from '../../model/error-codes.ts';
 import { PlatformError, toPlatformError } from '../../model/errors.ts';
 
 /**
@@ -20,15 +21,24 @@ export function answerErrors(
   };
 }
 
-/** Statuses of errors from express that are returned unchanged; any other becomes 400. */
-const PASSED_ON = [403, 404, 413, 416] as const;
+/** Codes of errors from express by status; any other status becomes 400. */
+const EXPRESS_CODES: Readonly<Record<number, ErrorCode>> = {
+  403: 'forbidden',
+  404: 'not_found',
+  413: 'body_too_large',
+  416: 'range_not_satisfiable',
+};
 
 /** Errors from express about a request are client errors. Their messages can contain local paths. */
 function refusalIn(thrown: unknown): unknown {
   const { status, statusCode } = Object(thrown);
   if (typeof status !== 'number' || status !== statusCode || status < 400 || status > 499) return thrown;
-  const reported = PASSED_ON.find((one) => one === status) ?? 400;
-  return new PlatformError(reported, `the request cannot be handled (${STATUS_CODES[reported]}). Check the URL.`, {
-    cause: thrown,
-  });
+  const reason = EXPRESS_CODES[status] ?? 'invalid_request';
+  return new PlatformError(
+    reason,
+    `the request cannot be handled (${STATUS_CODES[errorCodes[reason].status]}). Check the URL.`,
+    {
+      cause: thrown,
+    },
+  );
 }

@@ -27,5 +27,7 @@ export function authenticate(who: Identification, { securityUrl, fqon = 'root', 
     ...(takes === 'basic' ? [] : [`Bearer realm="${securityUrl}/${fqon}/oauth/issue"${fault}`]),
     ...(basicRealm === undefined ? [] : [`Basic realm="${basicRealm}"`]),
   ];
-  throw new PlatformError(401, 'Authentication required', { headers: { 'WWW-Authenticate': challenges.join(', ') } });
+  throw new PlatformError('unauthenticated', 'Authentication required', {
+    headers: { 'WWW-Authenticate': challenges.join(', ') },
+  });
 }

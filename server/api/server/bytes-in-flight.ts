@@ -3,15 +3,15 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { refuseConnection } from './connection-faults.ts';
+import { type ConnectionRefusal, refuseConnection } from './connection-faults.ts';
 
 const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
 /** How often responses are looked at for what their clients have not read. */
 const LOOK_MS = 250;
 /** How often it is looked, after connections were closed, whether the flood is over and their memory can be collected. */
 const COLLECT_MS = 2_000;
-const REFUSAL = {
-  status: 503,
+const REFUSAL: ConnectionRefusal = {
+  reason: 'overloaded',
   message: 'too many incomplete requests and unread responses are open. Repeat the request later.',
 };
 

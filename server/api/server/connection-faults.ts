@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { type ErrorCode, errorCodes } from '../../model/error-codes.ts';
 
 /** How long a refused client can continue to send before its connection is closed. */
 const LINGER_MS = 2_000;
@@ -7,25 +8,30 @@ const LINGER_MS = 2_000;
 /** Connections with a sent response: newer versions of node:http report a fault again for every further packet. */
 const refused = new WeakSet<Duplex>();
 
+export interface ConnectionRefusal {
+  reason: ErrorCode;
+  message: string;
+}
+
 interface ConnectionFault extends Error {
   code?: string;
   rawPacket?: Buffer;
 }
 
 /** The error for invalid bytes; undefined if the connection is already closed. */
-function diagnose(fault: ConnectionFault, requestTargetBytes: number): { status: number; message: string } | undefined {
+function diagnose(fault: ConnectionFault, requestTargetBytes: number): ConnectionRefusal | undefined {
   switch (fault.code) {
     case 'ECONNRESET':
     case 'EPIPE':
       return undefined;
     case 'HPE_HEADER_OVERFLOW':
       return hasLongTarget(fault.rawPacket, requestTargetBytes)
-        ? { status: 414, message: `the request target is longer than ${requestTargetBytes} bytes` }
-        : { status: 431, message: 'the request headers are too large' };
+        ? { reason: 'url_too_long', message: `the request target is longer than ${requestTargetBytes} bytes` }
+        : { reason: 'headers_too_large', message: 'the request headers are too large' };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { status: 408, message: 'the request did not arrive in time' };
+      return { reason: 'request_timeout', message: 'the request did not arrive in time' };
     default:
-      return { status: 400, message: `the bytes received are not an HTTP request (${fault.message})` };
+      return { reason: 'invalid_request', message: `the bytes received are not an HTTP request (${fault.message})` };
   }
 }
 
@@ -43,10 +49,11 @@ function hasLongTarget(packet: Buffer | undefined, maxBytes: number): boolean {
  */
 export function refuseConnection(
   socket: Duplex,
-  { status, message }: { status: number; message: string },
+  { reason, message }: ConnectionRefusal,
   headers: Readonly<Record<string, string>>,
 ): void {
-  const body = JSON.stringify({ code: status, message });
+  const { status } = errorCodes[reason];
+  const body = JSON.stringify({ code: status, reason, message });
   const lines = {
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(body),

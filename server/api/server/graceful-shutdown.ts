@@ -31,7 +31,7 @@ export class GracefulShutdown {
     response.setHeader('Connection', 'close');
     if (READING.has(request.method ?? '')) return;
     throw new PlatformError(
-      503,
+      'stopping',
       'the platform is stopping, so the change was not made. Repeat the request when the platform is running again.',
     );
   }

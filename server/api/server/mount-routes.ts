@@ -268,7 +268,7 @@ function actionOf(action: string, path: Path, resource: StoredResource): string 
 export function requireRoot({ isRoot }: Caller, failsAs?: string): void {
   if (isRoot) return;
   throw failsAs === undefined
-    ? new PlatformError(403, 'only the root user may do this; sign in as root')
+    ? new PlatformError('forbidden', 'only the root user may do this; sign in as root')
     : rootOnly(failsAs);
 }
 
@@ -277,7 +277,7 @@ export function targetOf({ view }: Pick<RouteGuard, 'view'>, text: string, of: r
   const id = parseUuid(text);
   const resource = view.find(id);
   if (resource && (of.length === 0 || of.includes(typeOf(resource).word))) return resource;
-  throw new PlatformError(404, `${of.length === 0 ? 'resource' : of.join(' or ')} ${id} not found`);
+  throw new PlatformError('not_found', `${of.length === 0 ? 'resource' : of.join(' or ')} ${id} not found`);
 }
 
 /**
@@ -291,7 +291,7 @@ function queryReader({ query: known = {}, isStrict }: Pick<Route, 'query' | 'isS
       if (Object.hasOwn(known, name)) continue;
       const names = Object.keys(known).join(', ');
       const choice = names === '' ? 'this route accepts none' : `known parameters are ${names}`;
-      throw new PlatformError(400, `unknown query parameter '${name.slice(0, 64)}'; ${choice}`);
+      throw new PlatformError('invalid_query', `unknown query parameter '${name.slice(0, 64)}'; ${choice}`);
     }
     return Object.fromEntries(
       parameters.map(([name, parameter]) => [name, readParameter(name, parameter, query, known)]),
@@ -311,7 +311,7 @@ function readParameter(
   query: URLSearchParams,
   known: object,
 ): unknown {
-  if (isRequired && !query.has(name)) throw new PlatformError(400, `query parameter '${name}' is required`);
+  if (isRequired && !query.has(name)) throw new PlatformError('invalid_query', `query parameter '${name}' is required`);
   if (typeof takes === 'function') {
     const names = [...query.keys()].filter((one) => takes(one) && !(Object.hasOwn(known, one) && one !== name));
     return Object.fromEntries(names.map((one) => [one, singleParameter(query, one)]));
@@ -321,7 +321,10 @@ function readParameter(
   if (success) return data;
   const [issue] = error.issues;
   const wrong = Array.isArray(sent) ? sent[Number(issue?.path[0] ?? 0)] : sent;
-  throw new PlatformError(400, `query parameter '${name}' must be ${issue?.message}, not '${wrong?.slice(0, 64)}'`);
+  throw new PlatformError(
+    'invalid_query',
+    `query parameter '${name}' must be ${issue?.message}, not '${wrong?.slice(0, 64)}'`,
+  );
 }
 
 async function readBody(body: NonNullable<Route['body']>, req: Request): Promise<unknown> {

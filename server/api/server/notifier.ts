@@ -32,7 +32,7 @@ export class Notifier {
       if (isEnough(found) || leftMs <= 0 || wait.res.closed) return found;
       if (this.#isStopped)
         throw new PlatformError(
-          503,
+          'stopping',
           'the platform is stopping, so it ended the wait. Repeat the request when the platform is running again.',
         );
       await this.#next(wait.topic, leftMs, wait.res);

@@ -14,6 +14,6 @@ export function queryOf(req: IncomingMessage): URLSearchParams {
 /** A parameter that must not be repeated; undefined if absent. Throws 400 if it is repeated (D-012). */
 export function singleParameter(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
-  if (values.length > 1) throw new PlatformError(400, `query parameter '${name}' must not be repeated`);
+  if (values.length > 1) throw new PlatformError('invalid_query', `query parameter '${name}' must not be repeated`);
   return values[0];
 }

@@ -22,7 +22,7 @@ async function readBytes(req: IncomingMessage): Promise<Buffer> {
   const maxBytes = Number(request.app.get(BODY_LIMIT_SETTING) ?? DEFAULT_BODY_LIMIT_BYTES);
   const bytes = await readWholeBody(req, maxBytes).catch((failure) => {
     if (failure instanceof PlatformError) throw failure;
-    throw new PlatformError(400, 'the request body could not be read', { cause: failure });
+    throw new PlatformError('invalid_body', 'the request body could not be read', { cause: failure });
   });
   // Where exchange-recording.ts reads it.
   request.body = bytes;
@@ -30,7 +30,10 @@ async function readBytes(req: IncomingMessage): Promise<Buffer> {
 }
 
 function encodedBody(): PlatformError {
-  return new PlatformError(415, 'the Content-Encoding is not supported. Send the body without compression.');
+  return new PlatformError(
+    'unsupported_media_type',
+    'the Content-Encoding is not supported. Send the body without compression.',
+  );
 }
 
 function mediaTypeOf(req: IncomingMessage): string {
@@ -41,7 +44,7 @@ function textOf(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new PlatformError(400, 'the request body is not valid UTF-8', { cause });
+    throw new PlatformError('invalid_body', 'the request body is not valid UTF-8', { cause });
   }
 }
 
@@ -51,7 +54,7 @@ const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 /** Parses untrusted JSON; throws 400 for malformed, too deep or too large JSON, for prototype keys and for malformed Unicode. */
 export function parseJson(text: string): Json {
   const fault = faultOfJson(text);
-  if (fault) throw new PlatformError(400, fault);
+  if (fault) throw new PlatformError('invalid_body', fault);
   const value = parsed(text);
   const path = SURROGATE_ESCAPE.test(text) ? pathOfMalformedText(value) : undefined;
   if (path) throw invalid(pointerTo(path), MALFORMED_TEXT);
@@ -63,7 +66,7 @@ function parsed(text: string): Json {
     return parseSafely(text, undefined, { protoAction: 'error', constructorAction: 'error' }) as Json; // parse() is typed any
   } catch (cause) {
     const reason = reasonOf(cause);
-    throw new PlatformError(400, `malformed JSON: ${reason.slice(0, 200)}`, { cause });
+    throw new PlatformError('invalid_body', `malformed JSON: ${reason.slice(0, 200)}`, { cause });
   }
 }
 
@@ -79,7 +82,7 @@ export async function readText(
   const type = mediaTypeOf(req);
   if (bytes.length > 0 && !wanted.includes(type)) {
     throw new PlatformError(
-      415,
+      'unsupported_media_type',
       `the content type is not supported. Send the body as ${wanted.join(' or ')} and set the Content-Type header.`,
     );
   }
@@ -105,7 +108,7 @@ export async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
   const bytes = await readBytes(req);
   if (mediaTypeOf(req) !== FORM_TYPE)
     throw new PlatformError(
-      415,
+      'unsupported_media_type',
       `the content type is not supported. Send the fields as ${FORM_TYPE} and set the Content-Type header.`,
     );
   return new URLSearchParams(textOf(bytes));

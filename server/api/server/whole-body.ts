@@ -9,7 +9,7 @@ const STEP_BYTES = 256 * 1024;
 export class ClientDisconnected extends Error {}
 
 export function tooLarge(maxBytes: number): PlatformError {
-  return new PlatformError(413, `the request body is larger than ${maxBytes} bytes`);
+  return new PlatformError('body_too_large', `the request body is larger than ${maxBytes} bytes`);
 }
 
 /** Throws 413 when the request announces a body over the limit. */

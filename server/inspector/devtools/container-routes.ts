@@ -81,7 +81,8 @@ export function containerRouter(operations: ContainerOperations, terminals: Term
     execInContainer: ({ resource, body }) => operations.exec(resource.id, body.command, body.instance),
     async openTerminal({ req, caller, resource: { id }, query: { instance, columns, rows }, requireAccess }) {
       // Without this check, any page could open one, because the browser adds its stored credentials.
-      if (isForeignWrite(req)) throw new PlatformError(403, "open a terminal from the window's own pages");
+      if (isForeignWrite(req))
+        throw new PlatformError('origin_not_allowed', "open a terminal from the window's own pages");
       await operations.requireInstance(id, instance);
       await terminals.open(req, {
         userId: caller.userId,
@@ -98,7 +99,10 @@ export function containerRouter(operations: ContainerOperations, terminals: Term
 function idsIn(text = ''): Uuid[] {
   const ids = text === '' ? [] : text.split(',');
   if (ids.length > MAX_MEASURED) {
-    throw new PlatformError(400, `'ids' names ${ids.length}, at most ${MAX_MEASURED} are measured at a time`);
+    throw new PlatformError(
+      'invalid_query',
+      `'ids' names ${ids.length}, at most ${MAX_MEASURED} are measured at a time`,
+    );
   }
   return [...new Set(ids.map((id) => parseUuid(id)))];
 }

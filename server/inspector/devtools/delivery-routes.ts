@@ -95,7 +95,10 @@ export function deliveryRouter({ scm, scmToken: token, runs, starter }: Delivery
   /** A run that has started, or a 409 with the reason. */
   const begun = async (res: Response, what: string, begin: () => Promise<{ id: string }>) => {
     const { id } = await begin().catch((failure: unknown) => {
-      throw new PlatformError(409, `${what} could not run: ${failure instanceof Error ? failure.message : failure}`);
+      throw new PlatformError(
+        'operation_failed',
+        `${what} could not run: ${failure instanceof Error ? failure.message : failure}`,
+      );
     });
     const { log: _log, ...run } = runs.get(id);
     res.location(addressOf(run));
@@ -132,20 +135,23 @@ export function deliveryRouter({ scm, scmToken: token, runs, starter }: Delivery
     readPipelineRun({ caller, path }) {
       const run = runs.get(path.pipeline_id);
       if (visibilityFor(guard, caller).sees(run.targetEnvironmentId)) return run;
-      throw new PlatformError(404, `you do not have permission to view the environment of pipeline run ${run.id}`);
+      throw new PlatformError(
+        'not_found',
+        `you do not have permission to view the environment of pipeline run ${run.id}`,
+      );
     },
     runDemoPipeline: ({ res }) => begun(res, 'the demo pipeline', () => starter.demo()),
     retryPipelineJob({ path, res }) {
       const { id, jobs } = runs.get(path.pipeline_id);
       const job = path.job_name;
-      if (!jobs.some(({ name }) => name === job)) throw new PlatformError(404, `run ${id} has no job '${job}'`);
+      if (!jobs.some(({ name }) => name === job)) throw new PlatformError('not_found', `run ${id} has no job '${job}'`);
       return begun(res, `job '${job}'`, () => starter.retry(id, job));
     },
     stopPipelineRun({ path }) {
       const { id, state } = runs.get(path.pipeline_id);
       if (state !== 'running' || !starter.cancel(id)) {
         const why = state === 'running' ? 'it was started by a command. Stop that command.' : `it is ${state}`;
-        throw new PlatformError(409, `pipeline run ${id} cannot be stopped here: ${why}`);
+        throw new PlatformError('invalid_state', `pipeline run ${id} cannot be stopped here: ${why}`);
       }
       return { id };
     },
@@ -168,12 +174,12 @@ async function changeVariables(
   variables: (of: readonly ScmVariable[]) => ScmVariable[],
 ): Promise<void> {
   const project = projects.all().find((one) => String(one.id) === id);
-  if (!project) throw new PlatformError(404, `the mock GitLab has no project ${id.slice(0, 64)}`);
+  if (!project) throw new PlatformError('not_found', `the mock GitLab has no project ${id.slice(0, 64)}`);
   const changed = variables(project.variables);
   const [violation] = changed
     .filter((one) => !project.variables.includes(one))
     .flatMap((one) => violationIn(one) ?? []);
-  if (violation) throw new PlatformError(400, `${violation.member} ${violation.reason}`);
+  if (violation) throw new PlatformError('invalid_body', `${violation.member} ${violation.reason}`);
   await projects.save({ ...project, variables: changed });
 }
 

@@ -52,11 +52,11 @@ export class LinkedFiles {
    *   cannot be read, and what saving the code may throw
    */
   async link(lambdaId: Uuid, file: string): Promise<LinkState> {
-    if (!path.isAbsolute(file)) throw new PlatformError(400, `'${file}' is not an absolute path`);
+    if (!path.isAbsolute(file)) throw new PlatformError('invalid_body', `'${file}' is not an absolute path`);
     const normal = path.normalize(file);
-    if (this.#options.sourceOf(lambdaId) === undefined) throw new PlatformError(409, NOT_INLINE);
+    if (this.#options.sourceOf(lambdaId) === undefined) throw new PlatformError('invalid_state', NOT_INLINE);
     const reading = await readSource(normal);
-    if (!reading.ok) throw new PlatformError(422, reading.problem);
+    if (!reading.ok) throw new PlatformError('file_unreadable', reading.problem);
     await this.#take(lambdaId, reading.text);
     await this.unlink(lambdaId);
     await this.#options.log.put(lambdaId, { path: normal });
@@ -102,7 +102,7 @@ export class LinkedFiles {
   async #take(lambdaId: Uuid, text: string): Promise<void> {
     const { sourceOf, save } = this.#options;
     const now = sourceOf(lambdaId);
-    if (now === undefined) throw new PlatformError(409, NOT_INLINE);
+    if (now === undefined) throw new PlatformError('invalid_state', NOT_INLINE);
     if (now !== text) await save(lambdaId, text);
   }
 

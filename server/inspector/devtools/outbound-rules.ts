@@ -33,7 +33,7 @@ export function outboundRulesIn(
     async replace({ rules, revision }: OutboundRulesRequest): Promise<KeptOutboundRules> {
       const { revision: current, rules: before } = kept();
       if (revision !== undefined && revision !== current) {
-        throw new PlatformError(409, `the rules have changed since revision ${revision}. Reload them.`);
+        throw new PlatformError('changed_meanwhile', `the rules have changed since revision ${revision}. Reload them.`);
       }
       const known = new Set<string>();
       const named = rules.map(({ id: wanted, ...rule }): OutboundRule => {

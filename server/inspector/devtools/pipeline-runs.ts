@@ -49,7 +49,7 @@ export class PipelineRuns {
   /** Throws 404. */
   get(id: string): PipelineRun {
     const run = this.#options.log.get(id);
-    if (!run) throw new PlatformError(404, `pipeline run ${id} not found`);
+    if (!run) throw new PlatformError('not_found', `pipeline run ${id} not found`);
     return run;
   }
 
@@ -67,7 +67,8 @@ export class PipelineRuns {
   async progress(id: string, reported: PipelineProgress): Promise<PipelineRun> {
     const run = this.get(id);
     const { log, ...change } = this.#masked(run, reported);
-    if (run.state !== 'running') throw new PlatformError(409, `pipeline run ${id} has ended: it is ${run.state}`);
+    if (run.state !== 'running')
+      throw new PlatformError('invalid_state', `pipeline run ${id} has ended: it is ${run.state}`);
     const lines = newest([...run.log, ...log]);
     const isOver = change.state !== 'running';
     const changed = { ...run, ...change, log: lines, ...(isOver && { finishedAtMs: this.#options.nowMs() }) };

@@ -45,7 +45,7 @@ async function openTerminals() {
     const size = { columns: 80, rows: 24 };
     const userId = request.url?.slice(1) ?? '';
     const requirePermission = () => {
-      if (!isAllowed) throw new PlatformError(403, 'revoked');
+      if (!isAllowed) throw new PlatformError('forbidden', 'revoked');
     };
     terminals.open(request, { userId, size, openShell, requirePermission }).catch((failure: unknown) => {
       const { status, message } = toPlatformError(failure);
@@ -66,7 +66,7 @@ async function openTerminals() {
     onTestFinished(() => socket.terminate());
     socket.on('error', () => {});
     const refused = once(socket, 'unexpected-response').then(([, answer]) => {
-      throw new PlatformError(answer.statusCode, 'refused');
+      throw Object.assign(new Error('refused'), { status: answer.statusCode });
     });
     await Promise.race([once(socket, 'open'), refused]);
     return socket;

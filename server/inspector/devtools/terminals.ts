@@ -30,16 +30,19 @@ export class Terminals {
   ): Promise<void> {
     // Most platforms never open one.
     const { WebSocketServer } = await import('ws');
-    if (this.#isStopped) throw new PlatformError(503, 'the platform is stopping', { headers: { 'Retry-After': '5' } });
+    if (this.#isStopped)
+      throw new PlatformError('stopping', 'the platform is stopping', { headers: { 'Retry-After': '5' } });
     const ofUser = [...this.#open.values()].filter((one) => one === userId).length;
     if (this.#open.size >= MAX_OPEN || ofUser >= MAX_OF_ONE_USER) {
       const message = `${ofUser >= MAX_OF_ONE_USER ? `${ofUser} of your` : MAX_OPEN} terminals are open. Close one of them first.`;
-      throw new PlatformError(429, message, { headers: { 'Retry-After': '5' } });
+      throw new PlatformError('too_many_connections', message, { headers: { 'Retry-After': '5' } });
     }
     const connection = takeConnection(request);
     if (!connection) {
       const message = `a terminal is a WebSocket of the protocol ${TERMINAL_PROTOCOL}`;
-      throw new PlatformError(426, message, { headers: { Upgrade: 'websocket', Connection: 'Upgrade' } });
+      throw new PlatformError('websocket_required', message, {
+        headers: { Upgrade: 'websocket', Connection: 'Upgrade' },
+      });
     }
     const server = new WebSocketServer({
       noServer: true,

@@ -25,7 +25,7 @@ export function createWorkbench({ logs, service, lambdas, nowMs, onChange }: Wor
     log: logs['linked-files'],
     sourceOf(lambdaId) {
       const lambda = view.find(lambdaId);
-      if (lambda?.type !== LAMBDA) throw new PlatformError(404, `lambda ${lambdaId} not found`);
+      if (lambda?.type !== LAMBDA) throw new PlatformError('not_found', `lambda ${lambdaId} not found`);
       const { code, code_type } = lambda.properties;
       return String(code_type).toLowerCase() === 'package' ? undefined : decodeSource(String(code ?? ''));
     },

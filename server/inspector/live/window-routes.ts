@@ -38,7 +38,7 @@ export function windowRouter(
   return mountRoutes(windowRoutes, guard, {
     async beginSession({ req, res }) {
       // A site that signs a browser in as another user could see the user's actions.
-      if (isForeignWrite(req)) throw new PlatformError(403, "sign in from the window's own pages");
+      if (isForeignWrite(req)) throw new PlatformError('origin_not_allowed', "sign in from the window's own pages");
       const { key, ...proof } = parseWith(windowRoutes.beginSession.body.schema, await readJson(req));
       const { id, session } = await sessions.begin(proof, req.socket.remoteAddress, key);
       res.cookie(cookieName(req), id, { httpOnly: true, sameSite: 'strict', path: '/' });
@@ -56,8 +56,9 @@ export function windowRouter(
     stopPlatform({ body, req: { socket }, res }) {
       const { remoteAddress = '', localAddress } = socket;
       if (remoteAddress !== localAddress && !isLoopbackHost(remoteAddress.replace('::ffff:', '')))
-        throw new PlatformError(403, 'only a request from the machine of the platform can stop it');
-      if (body.worldId !== worldId) throw new PlatformError(409, `this is another platform, of world ${worldId}`);
+        throw new PlatformError('address_not_allowed', 'only a request from the machine of the platform can stop it');
+      if (body.worldId !== worldId)
+        throw new PlatformError('invalid_state', `this is another platform, of world ${worldId}`);
       res.once('close', stop);
     },
     createSessionCode() {

@@ -36,7 +36,10 @@ export function failureRouter(data: RecordedData, guard: RouteGuard): Router {
     const found = getInvocation(recorder, id);
     const run = failureRunOf(invocations, found);
     if (!run)
-      throw new PlatformError(404, `neither invocation ${found.item.executionId} nor any of its outbound calls failed`);
+      throw new PlatformError(
+        'not_found',
+        `neither invocation ${found.item.executionId} nor any of its outbound calls failed`,
+      );
     return run;
   };
   const find = likelyCausesFinder(historyService.store.history, view);
@@ -82,7 +85,7 @@ export function failureRouter(data: RecordedData, guard: RouteGuard): Router {
       const visibility = visibilityFor(guard, caller);
       const { item } = getInvocation(recorder, path.execution_id);
       if (!visibility.sees(item.lambdaId))
-        throw new PlatformError(404, `you do not have permission to view invocation ${item.executionId}`);
+        throw new PlatformError('not_found', `you do not have permission to view invocation ${item.executionId}`);
       return toRunView(data, view, find, getRun(path.execution_id), visibility);
     },
     async replayFailure({ caller, path, body: { revert, most, skip }, req }) {

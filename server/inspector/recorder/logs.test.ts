@@ -129,7 +129,7 @@ describe('who may read logs (D-118, D-181)', () => {
     expect(await log(`/container/${lambda.id}`)).toMatchObject(refusal(404));
     expect(await log('/lambda/42')).toMatchObject(refusal(400));
     for (const path of ['', '/lambda', `/pod/${lambda.id}`, `/Lambda/${lambda.id}`, `/lambda/${lambda.id}/x`]) {
-      expect((await log(path)).body).toEqual({ code: 404, message: `no route: GET /log${path}` });
+      expect((await log(path)).body).toEqual({ code: 404, reason: 'no_route', message: `no route: GET /log${path}` });
     }
     const posted = await send('POST', `${platform.emulator.baseUrl}/log/lambda/${lambda.id}`, { auth: rootKey });
     expect(posted).toMatchObject(refusal(404));

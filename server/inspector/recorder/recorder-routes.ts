@@ -42,7 +42,7 @@ export function getInvocation(
   const found = invocations.find(id.toLowerCase());
   if (found && sees(found.item.lambdaId)) return found;
   const which = `the newest ${invocations.maxItems}, or you do not have permission to view its lambda`;
-  throw new PlatformError(404, `invocation '${id.slice(0, 64)}' is not among ${which}`);
+  throw new PlatformError('not_found', `invocation '${id.slice(0, 64)}' is not among ${which}`);
 }
 
 export interface RecordedData {
@@ -191,7 +191,10 @@ export function recorderRouter(data: RecordedData, guard: RouteGuard): Router {
       const { hide, sees } = readingFor(data, guard, caller);
       const found = /^\d{1,15}$/.test(seq) ? exchanges.at(Number(seq)) : undefined;
       if (!found || !isSeenBy(caller, sees)(found.item))
-        throw new PlatformError(404, `request '${seq.slice(0, 64)}' is not among the newest ${exchanges.maxItems}`);
+        throw new PlatformError(
+          'not_found',
+          `request '${seq.slice(0, 64)}' is not among the newest ${exchanges.maxItems}`,
+        );
       const { item } = found;
       return hide.value(toWholeExchangeView(bodies, item, found.seq, recorder.failuresOf(item.executionId)));
     },
@@ -219,5 +222,5 @@ function toStartedView({ executionId, lambdaId, lambdaName, trigger, acceptedAtM
 export function readQuery<Facts>(query: Query<Facts>): ReadQuery<Facts> {
   if (query.ok) return query;
   const { message, at } = query.fault;
-  throw new PlatformError(400, `q cannot be read at character ${at + 1}: ${message}`);
+  throw new PlatformError('invalid_query', `q cannot be read at character ${at + 1}: ${message}`);
 }

@@ -21,7 +21,10 @@ export async function replay(
   const { authorization: _first, cookie: _cookie, ...headers } = kept.context.headers;
   const body = event === undefined ? kept.body : bytesOf(event, headers['content-type']);
   if (!body) {
-    throw new PlatformError(409, `the event of invocation ${item.executionId} is no longer stored. Send an event.`);
+    throw new PlatformError(
+      'invalid_state',
+      `the event of invocation ${item.executionId} is no longer stored. Send an event.`,
+    );
   }
   return invoker.invoke(item.lambdaId, {
     executionId: randomUUID(),

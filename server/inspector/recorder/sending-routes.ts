@@ -46,14 +46,18 @@ export function sendingRouter({ gatewayUrl, credentials, saved }: SendingOptions
     async saveRequest({ body: { replaces, ...request } }) {
       const { name } = request;
       if (!replaces && saved.get(name))
-        throw new PlatformError(409, `a request '${name}' is already saved. Choose another name, or replace it.`);
+        throw new PlatformError(
+          'name_taken',
+          `a request '${name}' is already saved. Choose another name, or replace it.`,
+        );
       if (!saved.get(name) && saved.size >= MAX_SAVED)
-        throw new PlatformError(409, `at most ${MAX_SAVED} requests can be saved. Delete one first.`);
+        throw new PlatformError('limit_reached', `at most ${MAX_SAVED} requests can be saved. Delete one first.`);
       await saved.put(name, request);
       return request;
     },
     async deleteSavedRequest({ path: { request_name: name } }) {
-      if (!(await saved.remove(name))) throw new PlatformError(404, `request '${name.slice(0, 80)}' is not saved`);
+      if (!(await saved.remove(name)))
+        throw new PlatformError('not_found', `request '${name.slice(0, 80)}' is not saved`);
     },
     async sendRequest({ caller, body: asked, req }) {
       if (asked.as === undefined) return send(asked, asked.asMe ? req.headers.authorization : undefined);
@@ -90,7 +94,7 @@ async function ask(
     });
   } catch (failure) {
     const reason = failure instanceof Error ? String(failure.cause ?? failure.message) : String(failure);
-    throw new PlatformError(502, `${method} ${path} failed at the gateway: ${reason}`);
+    throw new PlatformError('gateway_failed', `${method} ${path} failed at the gateway: ${reason}`);
   }
 }
 

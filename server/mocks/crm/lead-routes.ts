@@ -31,7 +31,7 @@ export function leadRouter(crm: MockCrm, notifier: Notifier, guard: RouteGuard):
     deleteLeads: async () => ({ deleted: await crm.deleteLeads() }),
     async deleteLead({ path }) {
       const id = parseUuid(path.lead_id);
-      if (!(await crm.deleteLead(id))) throw new PlatformError(404, `lead ${id} not found`);
+      if (!(await crm.deleteLead(id))) throw new PlatformError('not_found', `lead ${id} not found`);
     },
   });
 }

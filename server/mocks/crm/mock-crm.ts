@@ -187,7 +187,7 @@ export class MockCrm {
   #refuseRebinding({ headers }: IncomingMessage): void {
     if (headers['sec-fetch-site'] === undefined || isOurHost(headers.host, this.#options.allowedHosts)) return;
     throw new PlatformError(
-      403,
+      'host_not_allowed',
       'a browser must address the mock CRM as localhost, or by a host in the setting allowedHosts',
     );
   }
@@ -225,18 +225,18 @@ async function readForm(request: IncomingMessage): Promise<Lead['fields']> {
     const path = pathnameOf(url);
     if (path.startsWith('//')) {
       throw new PlatformError(
-        404,
+        'not_found',
         `the mock CRM has no form at ${path}: the path starts with two slashes. Remove the slash at the end of the variable that names the host.`,
       );
     }
     throw new PlatformError(
-      404,
+      'not_found',
       `the mock CRM has no form at ${path}: no variable of the lambda names that path. Set a variable (such as CRM_PATH) to ` +
         `${path}, or post the form to ${FORM_PATH}.`,
     );
   }
   if (request.method !== 'POST') {
-    throw new PlatformError(405, `a form must be sent with POST instead of ${request.method}`, {
+    throw new PlatformError('method_not_allowed', `a form must be sent with POST instead of ${request.method}`, {
       headers: { Allow: 'POST' },
     });
   }
@@ -248,11 +248,11 @@ function oidIn(fields: Lead['fields'], query: URLSearchParams): string {
   if (oid) return oid;
   if (query.has('oid')) {
     throw new PlatformError(
-      400,
+      'invalid_body',
       'the fields of the form are in the query string. Send them in the body. No lead was created.',
     );
   }
-  throw new PlatformError(400, "the form has no 'oid', the required id of the CRM organization. No lead was created.");
+  throw new PlatformError('invalid_body', "the form has no 'oid', the required id of the CRM organization. No lead was created.");
 }
 
 /** The address to redirect the sender to; only web addresses are accepted. */

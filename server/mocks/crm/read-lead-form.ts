@@ -30,14 +30,14 @@ function checkContentType(contentType: string, encoding: string | null): void {
   const [mediaType = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   if (mediaType !== FORM) {
     throw new PlatformError(
-      415,
+      'unsupported_media_type',
       `${mediaType === '' ? 'the form has no content type' : `the content type '${mediaType}' is not supported`}. Send a web-to-lead form as ${FORM} and set the Content-Type header.`,
     );
   }
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
   for (const name of [charset, encoding]) {
     if (name && !/^"?utf-?8"?$/i.test(name)) {
-      throw new PlatformError(415, `the encoding '${name}' is not supported. Send the form as UTF-8.`);
+      throw new PlatformError('unsupported_media_type', `the encoding '${name}' is not supported. Send the form as UTF-8.`);
     }
   }
 }
@@ -50,7 +50,7 @@ function decode(read: () => string): string {
   try {
     return read();
   } catch (cause) {
-    throw new PlatformError(400, 'the form is malformed: fields must be percent-encoded UTF-8 (% itself is %25)', {
+    throw new PlatformError('invalid_body', 'the form is malformed: fields must be percent-encoded UTF-8 (% itself is %25)', {
       cause,
     });
   }

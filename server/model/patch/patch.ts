@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import jsonPatch, { type Operation } from 'fast-json-patch';
+import type { ErrorCode } from '../error-codes.ts';
 import { type ErrorDetail, PlatformError } from '../errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { MAX_RECORD_SIZE, measure } from '../json-bounds.ts';
@@ -46,13 +47,14 @@ const NEEDS: Record<string, readonly string[]> = {
 export function parsePatch(document: Json | undefined): Operation[] {
   if (!Array.isArray(document)) {
     throw new PlatformError(
-      400,
+      'invalid_patch',
       'a patch must be a JSON array of operations such as [{"op":"replace","path":"/name","value":"x"}]',
     );
   }
   const details = document.flatMap((operation, index) => violationsIn(operation, `/${index}`));
   const [first] = details;
-  if (first) throw new PlatformError(400, `malformed patch: ${first.pointer} ${first.message}`, { details });
+  if (first)
+    throw new PlatformError('invalid_patch', `malformed patch: ${first.pointer} ${first.message}`, { details });
   return document as unknown as Operation[]; // validated above
 }
 
@@ -106,8 +108,8 @@ export function applyPatch(
   let [carried, copiedValues, shifted] = [0, 0, 0];
   operations.forEach((sent, index) => {
     const operation = rules.rewrite?.(sent, document) ?? sent;
-    const refuse = (reason: string, status: 400 | 422 = 422): never => {
-      throw new PlatformError(status, `operation ${index} (${operation.path}): ${reason}`, {
+    const refuse = (reason: string, code: ErrorCode = 'patch_not_applicable'): never => {
+      throw new PlatformError(code, `operation ${index} (${operation.path}): ${reason}`, {
         details: [{ pointer: operation.path, message: reason }],
       });
     };
@@ -122,7 +124,7 @@ export function applyPatch(
     if (isCarried) carried += size;
     if (operation.op === 'copy') copiedValues += values;
     if (copiedValues > MAX_COPIED_VALUES)
-      refuse(`copies more than ${MAX_COPIED_VALUES} members and elements in total; split the patch`, 400);
+      refuse(`copies more than ${MAX_COPIED_VALUES} members and elements in total; split the patch`, 'invalid_patch');
     if (carried > MAX_RECORD_SIZE) refuse('moves and copies more than the maximum size of a record');
     shifted += shiftedBy(operation, document);
     if (shifted > MAX_SHIFTED) refuse('inserts and removes too much within long arrays');
@@ -130,7 +132,7 @@ export function applyPatch(
     applyOne(document, operation, value, rules, refuse);
   });
   if (measure(document).size > MAX_RECORD_SIZE) {
-    throw new PlatformError(413, `the patched record would have more than ${MAX_RECORD_SIZE} characters`);
+    throw new PlatformError('body_too_large', `the patched record would have more than ${MAX_RECORD_SIZE} characters`);
   }
   return document;
 }
@@ -232,7 +234,7 @@ function applyOne(
   operation: Operation,
   value: Json,
   rules: PatchRules,
-  refuse: (reason: string) => never,
+  refuse: (reason: string, code?: ErrorCode) => never,
 ): void {
   const segments = segmentsOf(operation.path);
   const exists = valueAt(document, segments) !== undefined;
@@ -246,7 +248,7 @@ function applyOne(
     case 'test':
       if (!exists) refuse('the path does not exist');
       if (effective.op === 'test' && !isDeepStrictEqual(valueAt(document, segments)?.value, effective.value))
-        refuse('the test failed: the value is different');
+        refuse('the test failed: the value is different', 'patch_test_failed');
       break;
     case 'move':
     case 'copy':

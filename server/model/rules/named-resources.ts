@@ -40,10 +40,14 @@ function present(view: WorldView, { id, pointer, target: { word }, fact }: Refer
   const what = found ? describeKind(found) : id;
   if (fact.missing === 400) {
     const message = `is not the id of an existing ${singular}: ${what}`;
-    throw new PlatformError(400, `${pointer} ${message}`, { details: [{ pointer, message }] });
+    throw new PlatformError('reference_not_found', `${pointer} ${message}`, { details: [{ pointer, message }] });
   }
   const message = found ? `${singular} ${id} not found: ${what}` : `${singular} ${id} not found`;
-  throw new PlatformError(fact.missing, fact.missing === 422 ? `${pointer}: ${message}` : message, {
-    details: [{ pointer, message }],
-  });
+  throw new PlatformError(
+    fact.missing === 422 ? 'parent_not_found' : 'not_found',
+    fact.missing === 422 ? `${pointer}: ${message}` : message,
+    {
+      details: [{ pointer, message }],
+    },
+  );
 }

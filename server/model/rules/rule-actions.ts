@@ -37,7 +37,7 @@ export function requireKnownActions(rule: Pick<Draft, 'properties'>, before?: St
     const hint = nearest.length > 0 ? `the nearest: ${nearest.join(', ')}` : 'actions are such as container.create.pre';
     const pointer = `/properties/${place}/${index}${place === 'actions' ? '' : '/action'}`;
     const message = `the action '${action.slice(0, 64)}' does not exist; ${hint}`;
-    throw new PlatformError(400, `${pointer}: ${message}`, { details: [{ pointer, message }] });
+    throw new PlatformError('invalid_body', `${pointer}: ${message}`, { details: [{ pointer, message }] });
   });
 }
 

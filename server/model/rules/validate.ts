@@ -24,5 +24,5 @@ export function parseWith<T extends z.ZodType>(schema: T, value: unknown, base =
   if (result.success) return result.data;
   const details = detailsOf(result.error, base);
   const [first] = details;
-  throw new PlatformError(400, first ? `${first.pointer}: ${first.message}` : 'invalid value', { details });
+  throw new PlatformError('invalid_body', first ? `${first.pointer}: ${first.message}` : 'invalid value', { details });
 }

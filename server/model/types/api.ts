@@ -48,7 +48,7 @@ export const api: ResourceType = {
     if (id !== undefined) {
       const provider = view.find(id);
       if (!provider || !isGatewayManager(provider.type))
-        throw new PlatformError(404, `gateway manager ${id} not found`);
+        throw new PlatformError('not_found', `gateway manager ${id} not found`);
       requireFit(view, provider, parent);
     }
     if (previous && previous.name !== draft.name) {

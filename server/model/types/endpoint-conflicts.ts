@@ -85,7 +85,7 @@ export function requireFreeRoute(
       if (other.id === endpoint.id || !isSameRoute(endpoint.properties, other.properties)) continue;
       const route = endpoint.properties.resource ?? strings(endpoint.properties.hosts).join(', ');
       throw new PlatformError(
-        409,
+        'route_taken',
         `endpoint '${other.name}' (${other.id}) of API '${api.name}' already serves ${route} with at least one of these methods`,
       );
     }
@@ -93,7 +93,7 @@ export function requireFreeRoute(
   const foreign = (key: string) =>
     view.referrersOutside(api.orgId, key, 'apiendpoints').filter(({ id }) => id !== endpoint.id);
   const refuse = (what: string) => {
-    throw new PlatformError(409, `${what} of an endpoint of another organization. Choose another one.`);
+    throw new PlatformError('route_taken', `${what} of an endpoint of another organization. Choose another one.`);
   };
   for (const host of hosts) if (foreign(hostKey(host)).length > 0) refuse(`the host '${host}' is the host`);
   if (path === undefined) return;

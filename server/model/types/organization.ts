@@ -42,18 +42,20 @@ export const organization: ResourceType = {
 
   validate({ id, name, properties }, { view, parent }) {
     if (id === view.root.id) {
-      if (name !== view.root.name) throw new PlatformError(409, 'the root organization cannot be renamed');
+      if (name !== view.root.name)
+        throw new PlatformError('protected_resource', 'the root organization cannot be renamed');
     } else {
       if (isReservedName(name)) throw invalid('/name', `'${name}' is reserved: it is the first segment of a path`);
       if (name === 'root' && parent.id === view.root.id) {
-        throw new PlatformError(409, "org 'root' already exists: it is the root organization");
+        throw new PlatformError('name_taken', "org 'root' already exists: it is the root organization");
       }
     }
     return { properties };
   },
 
   release(record, view) {
-    if (record.id === view.root.id) throw new PlatformError(409, 'the root organization cannot be deleted');
+    if (record.id === view.root.id)
+      throw new PlatformError('protected_resource', 'the root organization cannot be deleted');
   },
 
   toView(record, { view, link }) {

@@ -11,7 +11,7 @@ export function providerIdOf(record: Pick<StoredResource, 'properties'>): Uuid |
 
 export function getProvider(view: WorldView, id: Uuid): StoredResource {
   const found = view.find(id);
-  if (!found || !isKindOf(found.type, PROVIDER)) throw new PlatformError(404, `provider ${id} not found`);
+  if (!found || !isKindOf(found.type, PROVIDER)) throw new PlatformError('not_found', `provider ${id} not found`);
   return found;
 }
 
@@ -26,7 +26,8 @@ export function requireProvider(
   const provider = id === undefined || (previous && providerIdOf(previous) === id) ? undefined : view.find(id);
   if (!provider) return;
   const { name, type } = provider;
-  if (!isOfKind(type)) throw new PlatformError(400, `provider '${name}' has type ${type}, which is not ${kind}`);
+  if (!isOfKind(type))
+    throw new PlatformError('invalid_body', `provider '${name}' has type ${type}, which is not ${kind}`);
   requireFit(view, provider, parent);
 }
 
@@ -53,7 +54,7 @@ export function requireServes(
   const served = provider.properties.environment_types;
   const types = Array.isArray(served) ? served.join(', ') : '';
   const message = `provider '${provider.name}' serves environments of type ${types}, not ${String(environmentType)}`;
-  throw new PlatformError(409, 'Incompatible Environment type', { details: [{ pointer, message }] });
+  throw new PlatformError('environment_mismatch', 'Incompatible Environment type', { details: [{ pointer, message }] });
 }
 
 /** Providers of a kind that a resource can use: those of its organization, then of the organizations above, nearest first (D-065). */

@@ -69,7 +69,7 @@ export const user: ResourceType = {
   validate({ id, properties: sent }, { view, previous }) {
     const { email } = typed(properties, { properties: sent });
     if (email && view.referrers(emailKey(email), 'users').some((other) => other.id !== id)) {
-      throw new PlatformError(409, `email '${email}' is in use by another user`);
+      throw new PlatformError('name_taken', `email '${email}' is in use by another user`);
     }
     const homeKey = findBrandKey(sent, HOME_KEY);
     const home = homeKey && sent[homeKey];
@@ -83,7 +83,7 @@ export const user: ResourceType = {
   },
 
   release(record, view) {
-    if (record.id === view.root.owner) throw new PlatformError(409, 'the root user cannot be deleted');
+    if (record.id === view.root.owner) throw new PlatformError('protected_resource', 'the root user cannot be deleted');
   },
 
   toView(record, { view, link }) {

@@ -39,7 +39,7 @@ export class ContainerOperations {
   /** Rejects with the 503 of D-183 when a provider's engine does not answer now. */
   async requireEngine(providerId: Uuid, what: string): Promise<void> {
     const provider = this.#view.find(providerId);
-    if (!provider) throw new PlatformError(404, `provider ${providerId} not found`);
+    if (!provider) throw new PlatformError('not_found', `provider ${providerId} not found`);
     await answering(what, async () => (await this.#running.engines.of(provider).engineNow()).ping());
   }
 
@@ -75,7 +75,7 @@ export class ContainerOperations {
 
   async restart(id: Uuid): Promise<void> {
     const runner = this.#running.findRunner(id);
-    if (!runner) throw new PlatformError(409, 'the container was never started, or it was deleted');
+    if (!runner) throw new PlatformError('invalid_state', 'the container was never started, or it was deleted');
     this.#running.takeUp(runner);
     await this.#asking(id, 'restarting a container', (engine) => engine.ping());
     await answering('restarting a container', () => runner.restart());
@@ -124,7 +124,7 @@ export class ContainerOperations {
 
   #instanceOf(id: Uuid, instanceId = ''): Instance {
     const instance = this.#instancesOf(id).find((one) => one.id.startsWith(instanceId));
-    if (!instance) throw new PlatformError(409, 'this instance of the container is not running');
+    if (!instance) throw new PlatformError('invalid_state', 'this instance of the container is not running');
     return instance;
   }
 
@@ -139,7 +139,7 @@ export class ContainerOperations {
   #attachedTo(id: Uuid): EngineConnection {
     const record = this.#view.find(id);
     const attached = record && this.#running.engines.find(record);
-    if (!attached) throw new PlatformError(404, `container ${id} not found`);
+    if (!attached) throw new PlatformError('not_found', `container ${id} not found`);
     return attached;
   }
 }
@@ -150,13 +150,13 @@ async function answering<T>(what: string, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (failure) {
     if (failure instanceof EngineUnreachable) {
-      throw new PlatformError(503, `${what} requires the container engine: ${failure.message}`, {
+      throw new PlatformError('engine_unavailable', `${what} requires the container engine: ${failure.message}`, {
         headers: { 'Retry-After': ENGINE_RETRY_S },
         cause: failure,
       });
     }
     if (failure instanceof EngineRefusal)
-      throw new PlatformError(409, `${what} failed: ${failure.message}`, { cause: failure });
+      throw new PlatformError('operation_failed', `${what} failed: ${failure.message}`, { cause: failure });
     throw failure;
   }
 }

@@ -54,13 +54,17 @@ export async function receiveArchive(
 
 /** Writes the body of a request to a file. Throws 415, 413, 400 when it breaks off, and 503 when there is no space for it. */
 async function receive(req: Request, path: string): Promise<void> {
-  if (!req.is(ZIP_TYPE)) throw new PlatformError(415, `send the archive as ${ZIP_TYPE} (set the Content-Type header)`);
+  if (!req.is(ZIP_TYPE))
+    throw new PlatformError('unsupported_media_type', `send the archive as ${ZIP_TYPE} (set the Content-Type header)`);
   let sizeBytes = 0;
   const limited = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       sizeBytes += chunk.length;
       const isTooLarge = sizeBytes > MAX_ARCHIVE_BYTES;
-      done(isTooLarge ? new PlatformError(413, `the archive is over ${MAX_ARCHIVE_BYTES} bytes`) : null, chunk);
+      done(
+        isTooLarge ? new PlatformError('body_too_large', `the archive is over ${MAX_ARCHIVE_BYTES} bytes`) : null,
+        chunk,
+      );
     },
   });
   try {
@@ -68,6 +72,8 @@ async function receive(req: Request, path: string): Promise<void> {
   } catch (error) {
     if (error instanceof PlatformError) throw error;
     if (req.complete) throw notSaved('The archive', path, error);
-    throw new PlatformError(400, 'the upload of the archive was interrupted. Nothing was changed.', { cause: error });
+    throw new PlatformError('invalid_archive', 'the upload of the archive was interrupted. Nothing was changed.', {
+      cause: error,
+    });
   }
 }

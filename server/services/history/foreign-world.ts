@@ -85,7 +85,8 @@ function validated(
   const parent = view.find(record.parent ?? record.id) ?? record;
   const context = { ...constraints, view, parent, ...(before && { previous: before }) };
   const { properties, derived = [] } = type.validate?.(record, context) ?? { properties: record.properties };
-  if (derived.length > 0) throw new PlatformError(400, 'would create further resources, but a world is complete');
+  if (derived.length > 0)
+    throw new PlatformError('invalid_archive', 'would create further resources, but a world is complete');
   return { ...record, properties: { ...properties, ...serverKept(record) } };
 }
 
@@ -93,13 +94,16 @@ function validated(
 function requireGrants(record: StoredResource, view: WorldView): void {
   for (const [action, { add = [], remove = [] }] of Object.entries(record.grants ?? {})) {
     if (!actionsOf(record).has(action))
-      throw new PlatformError(400, `/grants: '${action}' is not an action of the resource (D-116)`);
+      throw new PlatformError('invalid_archive', `/grants: '${action}' is not an action of the resource (D-116)`);
     const unknown = [...add, ...remove].find((id) => {
       const found = view.find(id);
       return !found || !['users', 'groups'].includes(typeOf(found).word);
     });
     if (unknown)
-      throw new PlatformError(400, `${pointerTo([action], '/grants')}: ${unknown} is not the id of a user or group`);
+      throw new PlatformError(
+        'invalid_archive',
+        `${pointerTo([action], '/grants')}: ${unknown} is not the id of a user or group`,
+      );
   }
 }
 
@@ -114,7 +118,7 @@ async function blaming<T>(record: StoredResource, world: Resources, check: () =>
       message,
     }));
     throw new PlatformError(
-      400,
+      'invalid_archive',
       `the archive cannot be imported: ${typeOf(record).singular} ${path}: ${cause.message}. Nothing was changed.`,
       {
         details: details.length > 0 ? details : [{ pointer: `/resources/${record.id}`, message: cause.message }],

@@ -78,5 +78,8 @@ function typesNamed(text: string | undefined): readonly string[] | undefined {
     if (type.word === text) return names;
     if (names.includes(text)) return [text];
   }
-  throw new PlatformError(400, `'type' must be a type such as lambdas, or its full name, not '${text.slice(0, 64)}'`);
+  throw new PlatformError(
+    'invalid_query',
+    `'type' must be a type such as lambdas, or its full name, not '${text.slice(0, 64)}'`,
+  );
 }

@@ -50,7 +50,10 @@ export function historyRouter(historyService: HistoryService, guard: RouteGuard)
     async readCommit({ caller, path }) {
       const part = seenPart(await store.history.get(seqOf(path.commit_seq)), visibilityFor(guard, caller));
       if (!part)
-        throw new PlatformError(404, `commit ${path.commit_seq} not found, or you do not have permission to view it`);
+        throw new PlatformError(
+          'not_found',
+          `commit ${path.commit_seq} not found, or you do not have permission to view it`,
+        );
       return toCommitView(part, (id) => seesRecord(guard, caller, id));
     },
     revertCommit: async ({ caller, path, req }) => ({
@@ -102,7 +105,7 @@ export function seenPart(commit: Commit, { seesAll, sees }: Visibility): Commit 
 
 function seqOf(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new PlatformError(400, `'${text.slice(0, 64)}' is not the number of a commit`);
+  throw new PlatformError('invalid_parameter', `'${text.slice(0, 64)}' is not the number of a commit`);
 }
 
 /** A moment in a body. Throws 400 for an invalid text. */
@@ -115,7 +118,7 @@ function momentIn(at: number | string): Moment {
 function recordOf(resources: ReadonlyMap<Uuid, StoredResource>, id: Uuid, seq: number): StoredResource {
   const record = resources.get(id);
   if (record) return record;
-  throw new PlatformError(404, `resource ${id} did not exist as of commit ${seq}`);
+  throw new PlatformError('not_found', `resource ${id} did not exist as of commit ${seq}`);
 }
 
 /** A commit as it goes out: its time as text, hidden values hidden. @param isSeen may the values of that record be read? Default: all */

@@ -55,7 +55,10 @@ export class HistoryService {
     const passwords = changes.put.some(({ type }) => type === USER)
       ? ', and a replaced password is not restored (D-216)'
       : '';
-    throw new PlatformError(409, `nothing to revert: the changes of commit ${seq} are already undone${passwords}`);
+    throw new PlatformError(
+      'invalid_state',
+      `nothing to revert: the changes of commit ${seq} are already undone${passwords}`,
+    );
   }
 
   /** Brings the whole world back to a moment. Resolves to undefined when it is so already; throws 404 as the history does. */
@@ -77,14 +80,17 @@ export class HistoryService {
     });
     if (details.length === 0) return this.#commit(changes, cause, asOf);
     const reasons = details.map(({ message }) => message).join('; ');
-    throw new PlatformError(409, `the world cannot be restored: ${reasons}`, { details });
+    throw new PlatformError('not_restorable', `the world cannot be restored: ${reasons}`, { details });
   }
 
   /** Commits what was once, but for passwords. */
   async #commit({ put, remove }: WorldDifference, cause: Cause, asOf: number): Promise<Commit | undefined> {
     const kept = await withLastPasswords(this.store, put);
     if (this.store.seq === asOf) return this.store.commit({ put: kept, remove }, cause);
-    throw new PlatformError(409, 'the world changed during the restore. Nothing was changed; try again.');
+    throw new PlatformError(
+      'changed_meanwhile',
+      'the world changed during the restore. Nothing was changed; try again.',
+    );
   }
 
   async replaceWith(resources: Resources, cause: Cause): Promise<Commit | undefined> {
@@ -95,9 +101,13 @@ export class HistoryService {
 function inTheWay(what: string, details: ErrorDetail[]): PlatformError {
   const [first] = details;
   const more = details.length > 1 ? ` and ${details.length - 1} more` : '';
-  return new PlatformError(409, `${what}: ${first?.pointer} ${first?.message}${more}; revert the later commits first`, {
-    details,
-  });
+  return new PlatformError(
+    'not_restorable',
+    `${what}: ${first?.pointer} ${first?.message}${more}; revert the later commits first`,
+    {
+      details,
+    },
+  );
 }
 
 /** How two worlds differ, in an order in which the operations can be applied. @param whole where paths are looked up */

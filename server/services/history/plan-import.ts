@@ -71,7 +71,9 @@ function checked<T>(check: () => T): T {
     return check();
   } catch (error) {
     const reason = reasonOf(error);
-    throw new PlatformError(400, `the archive cannot be imported: ${reason}. Nothing was changed.`, { cause: error });
+    throw new PlatformError('invalid_archive', `the archive cannot be imported: ${reason}. Nothing was changed.`, {
+      cause: error,
+    });
   }
 }
 

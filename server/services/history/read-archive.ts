@@ -106,5 +106,7 @@ function recordsIn(log: string, content: Buffer = Buffer.alloc(0)) {
 }
 
 function refused(reason: string, cause?: unknown): PlatformError {
-  return new PlatformError(400, `the archive cannot be imported: ${reason}. Nothing was changed.`, { cause });
+  return new PlatformError('invalid_archive', `the archive cannot be imported: ${reason}. Nothing was changed.`, {
+    cause,
+  });
 }

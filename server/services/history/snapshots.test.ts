@@ -118,7 +118,11 @@ it('cannot be used while a file is in place of their folder, and each request sa
     for (const answer of answers) {
       expect(answer).toMatchObject({
         status: 503,
-        body: { code: 503, message: expect.stringMatching(/snapshots.* cannot be read .*Move it away/) },
+        body: {
+          code: 503,
+          reason: 'storage_failed',
+          message: expect.stringMatching(/snapshots.* cannot be read .*Move it away/),
+        },
       });
     }
   } finally {

@@ -23,7 +23,8 @@ export async function applySteps(
       provider: providerOf(wanted, source),
       lambdas,
     });
-    if ('missing' in needs) throw new PlatformError(409, `${needs.missing} does not exist at the destination`);
+    if ('missing' in needs)
+      throw new PlatformError('publish_conflict', `${needs.missing} does not exist at the destination`);
     const { properties } = needs;
     const own = { ...wanted.form, properties };
     if (before) {
@@ -31,7 +32,7 @@ export async function applySteps(
       const now = await platform.get(path);
       if (!isDeepStrictEqual(now.properties, before.record.properties))
         throw new PlatformError(
-          409,
+          'changed_meanwhile',
           `${reported.id} was changed at the destination in the meantime. Review the new plan.`,
         );
       await platform.patch(path, operationsFor(before.record, own, before.form));
@@ -41,7 +42,10 @@ export async function applySteps(
     if (reported.kind === 'endpoint') {
       const api = apis.get(wanted.api ?? '');
       if (api === undefined)
-        throw new PlatformError(409, `API '${wanted.api}' for ${reported.id} does not exist at the destination`);
+        throw new PlatformError(
+          'publish_conflict',
+          `API '${wanted.api}' for ${reported.id} does not exist at the destination`,
+        );
       await platform.create(`/${fqon}/apis/${api}/apiendpoints`, body);
       return;
     }

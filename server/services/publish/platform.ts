@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type OutgoingRequest, requestText, within } from '../../api/client/send-request.ts';
 import { COMMIT_HEADER } from '../../model/commit.ts';
+import type { ErrorCode } from '../../model/error-codes.ts';
 import { PlatformError, reasonOf } from '../../model/errors.ts';
 import { type Json, jsonIn } from '../../model/json.ts';
 import { withoutTrailing } from '../../model/without-trailing.ts';
@@ -9,6 +10,13 @@ const TIMEOUT_MS = 30_000;
 /** Longest part of an error message of another platform that is repeated. */
 const MAX_REASON_CHARACTERS = 500;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Codes by the status of the destination's response. */
+const REJECTION_CODES: Readonly<Record<number, ErrorCode>> = {
+  403: 'forbidden',
+  404: 'not_found',
+  409: 'publish_conflict',
+};
 
 type LinkLocal = NonNullable<OutgoingRequest['linkLocal']>;
 
@@ -56,11 +64,12 @@ export class Platform {
     const body = String(new URLSearchParams({ grant_type: 'password', username: user, password }));
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const { status, text } = await send(url, { method: 'POST', headers, body, linkLocal });
-    if (status >= 500) throw new PlatformError(502, `POST ${url} failed with ${status}. Try again later.`);
+    if (status >= 500)
+      throw new PlatformError('destination_failed', `POST ${url} failed with ${status}. Try again later.`);
     const issued = issuedSchema.safeParse(jsonIn(text));
     if (status === 200 && issued.success) return new Platform(metaUrl, `Bearer ${issued.data.access_token}`, linkLocal);
     if (status === 200 || status === 404) throw notUnderstood(`POST ${url}`, status);
-    throw new PlatformError(400, `${url} rejects the user '${user}' or the password (${status})`);
+    throw new PlatformError('destination_rejected', `${url} rejects the user '${user}' or the password (${status})`);
   }
 
   list(path: string): Promise<PlatformRecord[]> {
@@ -104,14 +113,14 @@ export class Platform {
     const request = `${method} ${url}`;
     if (status === 401)
       throw new PlatformError(
-        400,
+        'destination_rejected',
         `${this.metaUrl} rejects these credentials. Give the credentials of an account on that platform.`,
       );
     if (status >= 400) {
       const said =
         refusalSchema.safeParse(jsonIn(text)).data?.message.slice(0, MAX_REASON_CHARACTERS) ?? 'no reason given';
-      const means = status === 404 || status === 403 || status === 409 ? status : status < 500 ? 400 : 502;
-      throw new PlatformError(means, `${request} failed with ${status}: ${said}`);
+      const code = REJECTION_CODES[status] ?? (status < 500 ? 'destination_rejected' : 'destination_failed');
+      throw new PlatformError(code, `${request} failed with ${status}: ${said}`);
     }
     const reported = jsonIn(text);
     if (reported === undefined) throw notUnderstood(request, status);
@@ -131,13 +140,13 @@ async function send(
     if (status >= 300 && status < 400) throw new Error(`unexpected redirect with ${status}`);
     return { status, text, commit: headers[COMMIT_HEADER.toLowerCase()]?.toString() };
   } catch (failure) {
-    throw new PlatformError(502, `${asked.method} ${url}: ${reasonOf(failure)}`, { cause: failure });
+    throw new PlatformError('destination_failed', `${asked.method} ${url}: ${reasonOf(failure)}`, { cause: failure });
   }
 }
 
 function notUnderstood(request: string, status: number, where = 'unexpected JSON'): PlatformError {
   return new PlatformError(
-    502,
+    'destination_failed',
     `${request} returned ${status} with an unexpected response (${where}). Check that the address is the resource service of a platform.`,
   );
 }

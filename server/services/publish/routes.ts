@@ -38,16 +38,22 @@ export function publishingRouter(options: PublishingOptions, guard: RouteGuard):
     async applyPublishing({ resource, body: { seen, overwrite = [], ...asked }, req, res }) {
       const { plan, steps, here, sides, syncBaseline } = await prepare(options, guard, resource, asked, req);
       if (plan.seen !== seen)
-        throw new PlatformError(409, 'a resource has changed since the plan was made. Review the new plan.');
+        throw new PlatformError(
+          'changed_meanwhile',
+          'a resource has changed since the plan was made. Review the new plan.',
+        );
       const unseen = plan.steps.filter(({ id, conflict }) => conflict !== undefined && !overwrite.includes(id));
       if (unseen.length > 0) {
         const sentences = unseen.map(({ id, conflict }) => `${id}: ${conflict}`);
-        throw new PlatformError(409, `nothing was copied, because of conflicts. ${sentences.join('; ')}`);
+        throw new PlatformError(
+          'publish_conflict',
+          `nothing was copied, because of conflicts. ${sentences.join('; ')}`,
+        );
       }
       const missing = plan.steps.flatMap((step) =>
         step.missing === undefined ? [] : [`${step.id} needs ${step.missing}`],
       );
-      if (missing.length > 0) throw new PlatformError(409, `nothing was copied. ${missing.join('; ')}`);
+      if (missing.length > 0) throw new PlatformError('publish_conflict', `nothing was copied. ${missing.join('; ')}`);
       const applied = await applySteps(sides, steps, syncBaseline);
       for (const commit of here.commits) res.append(COMMIT_HEADER, commit);
       return applied;

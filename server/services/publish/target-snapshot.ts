@@ -42,7 +42,7 @@ export function parsePlace(path: string): PlaceName {
   const name = rest.join('/');
   const isPart = word === undefined || ((word === 'lambdas' || word === 'apis') && name !== '');
   if (!fqon || !workspace || !environment || !isPart || !/^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(fqon)) {
-    throw new PlatformError(400, `"${path.slice(0, 200)}" is not a path of an environment. Give ${FORM}.`);
+    throw new PlatformError('invalid_body', `"${path.slice(0, 200)}" is not a path of an environment. Give ${FORM}.`);
   }
   return { fqon, workspace, environment, selection: word === undefined ? undefined : { word, name } };
 }
@@ -62,7 +62,7 @@ async function named(platform: Platform, path: string, noun: string, name: strin
   const found = all.find((one) => one.name === name);
   if (found) return found;
   const known = all.map((one) => one.name).join(', ') || 'none that you may view';
-  throw new PlatformError(404, `${platform.metaUrl}${path} has no ${noun} '${name}'. Existing: ${known}`);
+  throw new PlatformError('not_found', `${platform.metaUrl}${path} has no ${noun} '${name}'. Existing: ${known}`);
 }
 
 /** The same of one that is known by its id. */
@@ -87,7 +87,8 @@ export async function snapshotOf(platform: Platform, fqon: string, id: string, p
     ['API', apis],
   ] as const) {
     const twice = records.find(({ name }, at) => records.findIndex((one) => one.name === name) !== at);
-    if (twice) throw new PlatformError(502, `${platform.metaUrl}${at} has two ${noun}s named '${twice.name}'`);
+    if (twice)
+      throw new PlatformError('destination_failed', `${platform.metaUrl}${at} has two ${noun}s named '${twice.name}'`);
   }
   const title = `${platform.metaUrl} ${path}`;
   const inherited = { secrets, providers, variables: Object.keys(variables) };
@@ -123,7 +124,7 @@ export function selected(snapshot: TargetSnapshot, selection: Selection | undefi
   if (!selection) return snapshot;
   const { word, name } = selection;
   const one = snapshot[word].find((record) => record.name === name);
-  if (!one) throw new PlatformError(404, `${snapshot.title} has no ${word.slice(0, -1)} '${name}'`);
+  if (!one) throw new PlatformError('not_found', `${snapshot.title} has no ${word.slice(0, -1)} '${name}'`);
   const endpoints = snapshot.endpoints.filter(({ api, record }) =>
     word === 'apis' ? api.id === one.id : record.properties.implementation_id === one.id,
   );

@@ -16,7 +16,7 @@ export function accountChanges(service: ResourceService, { mount, resolvers, for
   const { view } = service;
   const setDisabled = async (actor: Actor, user: StoredResource, disabled: boolean) => {
     if (isRootUser(view, user.id)) {
-      throw new PlatformError(409, `root's user cannot be ${disabled ? 'disabled' : 'enabled'}`);
+      throw new PlatformError('protected_resource', `root's user cannot be ${disabled ? 'disabled' : 'enabled'}`);
     }
     const { disabled: _, ...properties } = user.properties;
     const after = { ...user, properties: { ...properties, ...(disabled && { disabled }) } };

@@ -25,7 +25,7 @@ describe('the type of a body (D-007)', () => {
     async (type) => {
       expect(await post(Buffer.from(organization()), type === '' ? {} : { 'Content-Type': type })).toMatchObject({
         status: 415,
-        body: { code: 415, message: expect.stringContaining('Content-Type') },
+        body: { code: 415, reason: 'unsupported_media_type', message: expect.stringContaining('Content-Type') },
       });
     },
   );

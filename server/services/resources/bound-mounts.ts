@@ -24,7 +24,7 @@ export function boundIn(view: WorldView, source: StoredResource, target: StoredR
   }
   const names = [...new Set(missing.map(({ message }) => message))].join(', ');
   throw new PlatformError(
-    409,
+    'environment_mismatch',
     `environment '${target.name}' lacks what ${typeOf(source).singular} '${source.name}' mounts: ${names}; create it there first. Nothing was promoted.`,
     { details: missing.map(({ pointer, message }) => ({ pointer, message: `${message} is not in '${target.name}'` })) },
   );

@@ -27,7 +27,7 @@ const NOTHING_RUNS: ContainerStatusProvider = {
   status: () => ({}),
   confirmed: () => {},
   requireEngine: async () => {
-    throw new PlatformError(503, 'no container runs while a world is seeded');
+    throw new PlatformError('stopping', 'no container runs while a world is seeded');
   },
   whenRunning: async () => undefined,
 };

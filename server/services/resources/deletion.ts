@@ -37,7 +37,7 @@ export function planDeletion(
     const state = isMounted
       ? `is mounted by ${countsOf(inTheWay)}; force=true takes the mounts away`
       : `has children: ${countsOf(inTheWay)}; force=true deletes them too`;
-    throw new PlatformError(409, `${typeOf(target).singular} '${target.name}' ${state}`);
+    throw new PlatformError('in_use', `${typeOf(target).singular} '${target.name}' ${state}`);
   }
   return { removed: [...removed.values()], updated: forgetful(view, removed) };
 }
@@ -60,7 +60,7 @@ function requireUnmounted(view: WorldView, target: StoredResource, removed: Read
   if (details.length === 0) return;
   const mounts = details.map(({ message }) => message).join(', ');
   const advice = 'remove these mounts first, or replace them';
-  throw new PlatformError(409, `${name(target)} cannot be deleted: ${mounts}; ${advice}`, { details });
+  throw new PlatformError('in_use', `${name(target)} cannot be deleted: ${mounts}; ${advice}`, { details });
 }
 
 /** Children, and the workloads that name it: what is in the way of an unforced deletion. */

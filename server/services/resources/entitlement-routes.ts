@@ -63,7 +63,7 @@ class Entitlements {
     if (!actionsOf(node).has(action)) throw unknownAction(action, node);
     const existing = findEntitlement(this.#view, node, action);
     throw new PlatformError(
-      409,
+      'name_taken',
       `entitlement '${existing?.name}' exists; change it with PUT .../entitlements/${existing?.id}`,
     );
   }
@@ -71,10 +71,13 @@ class Entitlements {
   async replace({ actor, renderer }: Given, entitlement: Entitlement, written: WrittenEntitlement) {
     const { resource, action } = entitlement;
     if (written.id !== undefined && written.id.toLowerCase() !== entitlement.id) {
-      throw new PlatformError(409, `the id of entitlement ${entitlement.id} cannot be changed`);
+      throw new PlatformError('immutable_value', `the id of entitlement ${entitlement.id} cannot be changed`);
     }
     if (written.properties.action !== action) {
-      throw new PlatformError(409, `the action of entitlement ${entitlement.id} is '${action}' and cannot be changed`);
+      throw new PlatformError(
+        'immutable_value',
+        `the action of entitlement ${entitlement.id} is '${action}' and cannot be changed`,
+      );
     }
     const identities = written.properties.identities.map((id) => id.toLowerCase());
     const known = new Set(entitlement.identities);
@@ -92,7 +95,7 @@ class Entitlements {
     // Others may have changed it while the body was on its way.
     this.#service.demand(given.actor, 'entitlement.update', resource);
     const present = this.#finder.find(id, resource);
-    if (!present) throw new PlatformError(404, `entitlement ${id} not found`);
+    if (!present) throw new PlatformError('not_found', `entitlement ${id} not found`);
     const { name, action, identities, value } = present;
     const written = { name, properties: { action, identities, ...(value !== undefined && { value }) } };
     const envelope = () => recordOf(present, given.renderer);
@@ -167,7 +170,7 @@ export function entitlementRouter({ service, answer }: ResourceRouteParts, finde
 
 function unknownAction(action: string, node: StoredResource): PlatformError {
   return new PlatformError(
-    400,
+    'invalid_body',
     `'${action.slice(0, 64)}' is not an action of ${typeOf(node).singular} '${node.name}' (D-116)`,
     {
       details: [{ pointer: '/properties/action', message: `must be one of ${[...actionsOf(node)].join(', ')}` }],

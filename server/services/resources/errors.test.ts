@@ -39,7 +39,10 @@ describe('who does not say who they are (D-181)', () => {
     'Negotiate abc',
   ])('gets the address for a token: Authorization %j', async (authorization) => {
     const reply = await anonymous('GET', '/acme', authorization === undefined ? {} : { Authorization: authorization });
-    expect(reply).toMatchObject({ status: 401, body: { code: 401, message: 'Authentication required' } });
+    expect(reply).toMatchObject({
+      status: 401,
+      body: { code: 401, reason: 'unauthenticated', message: 'Authentication required' },
+    });
     expect(Object.keys(reply.body)).toEqual(['code', 'message']);
     const fault = ', error="invalid_token", error_description="the credentials are wrong"';
     expect(reply.headers.get('www-authenticate')).toBe(
@@ -97,7 +100,11 @@ describe('the statuses (D-182)', () => {
     const { id, client } = await makeUser(platform, 'eve');
     const failed = (action: string) => ({
       status: 403,
-      body: { code: 403, message: `You do not have permission to perform this action. Failed: '${action}'` },
+      body: {
+        code: 403,
+        reason: 'forbidden',
+        message: `You do not have permission to perform this action. Failed: '${action}'`,
+      },
     });
     const path = `/acme/lambdas/${lambda.id}`;
     expect(await client.get(path)).toMatchObject(failed('lambda.view'));
@@ -128,7 +135,7 @@ describe('the statuses (D-182)', () => {
     expect(await root.post('/acme/workspaces', { name: 'x', id: lambda.id })).toMatchObject({ status: 409 });
     expect(await root.delete(acme.workspace)).toMatchObject({
       status: 409,
-      body: { code: 409, message: expect.stringContaining('1 environment') },
+      body: { code: 409, reason: 'in_use', message: expect.stringContaining('1 environment') },
     });
     const [{ id }] = (await root.get('/acme/providers?type=CaaS')).body;
     const copy = await root.create('/acme/providers', {
@@ -173,7 +180,7 @@ describe('the statuses (D-182)', () => {
     ] as const) {
       expect(await root.send(method, path, { body: {} }), path).toMatchObject({
         status: 501,
-        body: { code: 501, message: expect.stringContaining('not emulated') },
+        body: { code: 501, reason: 'not_supported', message: expect.stringContaining('not emulated') },
       });
     }
     expect(await root.post(`/acme/providers/${acme.docker}`)).toMatchObject({ status: 400 });

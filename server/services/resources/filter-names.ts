@@ -51,10 +51,10 @@ export function requireKnown(unknown: readonly string[], known: readonly string[
   if (first === undefined) return;
   if (isPaging(first)) {
     const message = `'${first}' is not a filter: lists are not paged, and the response has all elements. Leave it out`;
-    throw new PlatformError(400, message);
+    throw new PlatformError('invalid_query', message);
   }
   const nearest = nearestNames(first, known);
   const hint = nearest.length > 0 ? `did you mean ${nearest.join(', ')}?` : `valid names: ${known.join(', ')}`;
   const message = `${what} have no property '${first.slice(0, 64)}' to filter by; ${hint}`;
-  throw new PlatformError(400, message);
+  throw new PlatformError('invalid_query', message);
 }

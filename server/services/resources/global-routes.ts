@@ -22,7 +22,7 @@ function searches(service: ResourceService) {
     ) {
       const [criterion, ...more] = Object.entries(query).filter(([, wanted]) => wanted !== undefined);
       if (!criterion || more.length > 0) {
-        throw new PlatformError(400, `search by exactly one of ${Object.keys(query).join(', ')}`);
+        throw new PlatformError('invalid_query', `search by exactly one of ${Object.keys(query).join(', ')}`);
       }
       const [name, wanted = ''] = criterion;
       const found = among.filter((one) => {

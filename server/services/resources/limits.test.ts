@@ -81,6 +81,7 @@ describe('a limit must hold for the record that would result (D-122)', () => {
     expect(reply.status).toBe(409);
     expect(reply.body).toEqual({
       code: 409,
+      reason: 'limit_rule',
       message: expect.stringContaining('container.properties.num_instances <= 4'),
     });
     expect((await root.get(`${environment}/containers`)).body).toEqual([]);

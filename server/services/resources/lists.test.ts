@@ -255,7 +255,7 @@ describe('filters (D-187)', () => {
   ])('%s is 400, with the nearest that there is', async (query, message) => {
     expect(await root.get(`/acme/${query}`)).toMatchObject({
       status: 400,
-      body: { code: 400, message: expect.stringContaining(message) },
+      body: { code: 400, reason: 'invalid_query', message: expect.stringContaining(message) },
     });
   });
 
@@ -297,7 +297,7 @@ describe('filters (D-187)', () => {
   ])('%s is 400: it is not a UUID', async (query) => {
     expect(await root.get(`/acme/${query}`)).toMatchObject({
       status: 400,
-      body: { code: 400, message: expect.stringMatching(/filter '\w+'.*UUID/) },
+      body: { code: 400, reason: 'invalid_parameter', message: expect.stringMatching(/filter '\w+'.*UUID/) },
     });
   });
 
@@ -307,7 +307,7 @@ describe('filters (D-187)', () => {
       for (const name of ['limit', 'offset', 'page', 'per_page', 'pageSize', 'cursor', 'skip']) {
         expect(await root.get(`/acme/${word}?${name}=2`)).toMatchObject({
           status: 400,
-          body: { code: 400, message: expect.stringContaining('lists are not paged') },
+          body: { code: 400, reason: 'invalid_query', message: expect.stringContaining('lists are not paged') },
         });
       }
     },

@@ -65,12 +65,15 @@ export class Moves {
     this.#service.demand(actor, `${noun}.create`, parent);
     const provider = getProvider(view, providerId);
     if (!RUNS[noun]?.(provider.type)) {
-      throw new PlatformError(400, `provider '${provider.name}' does not run ${noun}s: its type is ${provider.type}`);
+      throw new PlatformError(
+        'invalid_target',
+        `provider '${provider.name}' does not run ${noun}s: its type is ${provider.type}`,
+      );
     }
     const environment = closestAncestor(view, source, ENVIRONMENT);
     const rule = environment && this.#policies.mover('migrate', source, environment);
     if (!rule && idIn(source.properties.provider) === providerId) {
-      throw new PlatformError(400, `${noun} '${source.name}' is already on provider '${provider.name}'`);
+      throw new PlatformError('invalid_target', `${noun} '${source.name}' is already on provider '${provider.name}'`);
     }
     requireFit(view, provider, parent);
     await this.#begin(actor, {
@@ -93,11 +96,11 @@ export class Moves {
     const noun = typeOf(source).singular;
     this.#service.demand(actor, `${noun}.promote`, source);
     const target = view.find(environmentId);
-    if (target?.type !== ENVIRONMENT) throw new PlatformError(404, `environment ${environmentId} not found`);
+    if (target?.type !== ENVIRONMENT) throw new PlatformError('not_found', `environment ${environmentId} not found`);
     this.#service.demand(actor, `${noun}.create`, target);
     const rule = this.#policies.mover('promote', source, target);
     if (!rule && source.parent === target.id) {
-      throw new PlatformError(400, `${noun} '${source.name}' is already in environment '${target.name}'`);
+      throw new PlatformError('invalid_target', `${noun} '${source.name}' is already in environment '${target.name}'`);
     }
     await this.#begin(actor, {
       verb: 'promote',
@@ -120,7 +123,8 @@ export class Moves {
   async #begin(actor: Actor, move: Move): Promise<void> {
     const { verb, source, target, rule } = move;
     const noun = typeOf(source).singular;
-    if (this.#moving.has(source.id)) throw new PlatformError(409, `${noun} '${source.name}' is already MIGRATING`);
+    if (this.#moving.has(source.id))
+      throw new PlatformError('invalid_state', `${noun} '${source.name}' is already MIGRATING`);
     this.#moving.add(source.id);
     try {
       const copy = rule ? { ...source, id: newId(), ...move.asked } : move.copy(source);
@@ -214,7 +218,10 @@ export class Moves {
   #present(source: StoredResource): StoredResource {
     const present = this.#service.view.find(source.id);
     if (present) return present;
-    throw new PlatformError(404, `${typeOf(source).singular} '${source.name}' was deleted before it could be moved`);
+    throw new PlatformError(
+      'not_found',
+      `${typeOf(source).singular} '${source.name}' was deleted before it could be moved`,
+    );
   }
 
   /** The same resource, new id, elsewhere (D-133); passes all checks of a create there. */
@@ -242,7 +249,11 @@ export class Moves {
       }
     };
     const chosen = [own, ...candidates.filter((one) => one.type === own.type)].find(fits);
-    if (!chosen) throw new PlatformError(409, `no provider of type ${own.type} fits environment '${target.name}'`);
+    if (!chosen)
+      throw new PlatformError(
+        'environment_mismatch',
+        `no provider of type ${own.type} fits environment '${target.name}'`,
+      );
     return chosen.id;
   }
 }

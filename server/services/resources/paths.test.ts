@@ -26,7 +26,11 @@ beforeAll(async () => {
 });
 
 const status = async (method: string, path: string, body?: unknown) => (await root.send(method, path, { body })).status;
-const noRoute = (method: string, path: string) => ({ code: 404, message: `no route: ${method} ${path}` });
+const noRoute = (method: string, path: string) => ({
+  code: 404,
+  reason: 'no_route',
+  message: `no route: ${method} ${path}`,
+});
 
 describe('a path is an organization and up to two pairs of type and id (D-002)', () => {
   it('takes one to five segments', async () => {
@@ -78,7 +82,7 @@ describe('a path is checked in order: words and ids, then the organization (D-00
     ['GET', `/nowhere/gadgets/${UNKNOWN_ID}/context`],
   ])("%s %s is 400: unknown resource type 'gadgets'", async (method, path) => {
     const { body } = await root.send(method, path);
-    expect(body).toEqual({ code: 400, message: "unknown resource type 'gadgets'" });
+    expect(body).toEqual({ code: 400, reason: 'invalid_parameter', message: "unknown resource type 'gadgets'" });
   });
 
   it.each([
@@ -92,7 +96,7 @@ describe('a path is checked in order: words and ids, then the organization (D-00
     '/lambdas/42/env',
   ])('GET %s is 400: 42 is not a UUID', async (path) => {
     const { body } = await root.get(path);
-    expect(body).toEqual({ code: 400, message: "id '42' is not a UUID" });
+    expect(body).toEqual({ code: 400, reason: 'invalid_parameter', message: "id '42' is not a UUID" });
   });
 
   it.each([
@@ -109,14 +113,14 @@ describe('a path is checked in order: words and ids, then the organization (D-00
     '/nowhere/users/search?name=x',
   ])("GET %s is 404: organization 'nowhere' not found", async (path) => {
     const { body } = await root.get(path);
-    expect(body).toEqual({ code: 404, message: "organization 'nowhere' not found" });
+    expect(body).toEqual({ code: 404, reason: 'not_found', message: "organization 'nowhere' not found" });
   });
 
   it.each(['/nowhere', '/nowhere/workspaces', `/nowhere/environments/${UNKNOWN_ID}/apis`, `/nowhere/licenses`])(
     "POST %s is 404: organization 'nowhere' not found",
     async (path) => {
       const { body } = await root.post(path, { name: 'x' });
-      expect(body).toEqual({ code: 404, message: "organization 'nowhere' not found" });
+      expect(body).toEqual({ code: 404, reason: 'not_found', message: "organization 'nowhere' not found" });
     },
   );
 
@@ -140,6 +144,7 @@ describe('type and id find a resource, whatever organization the path begins wit
   it('and the type must be its own', async () => {
     expect((await root.get(`/acme/containers/${ids.lambda}`)).body).toEqual({
       code: 404,
+      reason: 'not_found',
       message: `container ${ids.lambda} not found: ${ids.lambda} is the id of a lambda`,
     });
   });
@@ -224,6 +229,7 @@ describe('words (D-006, D-190, D-210)', () => {
       expect((await root.get(`${place}/${word}?expand=true`)).body).toEqual([]);
       expect((await root.post(`${place}/${word}`, { name: 'x' })).body).toEqual({
         code: 501,
+        reason: 'not_supported',
         message: expect.stringContaining(word),
       });
     }

@@ -33,14 +33,14 @@ export function requirePath(path: Path): void {
   for (const name of WORDS) {
     const word = path[name];
     if (word === undefined || knownWords.has(word)) continue;
-    throw new PlatformError(400, `unknown resource type '${word.slice(0, 64)}'`);
+    throw new PlatformError('invalid_parameter', `unknown resource type '${word.slice(0, 64)}'`);
   }
   for (const [name, text] of Object.entries(path)) if (name.endsWith('_id') && name !== 'type_id') parseUuid(text);
 }
 
 /** The 404 of D-010, where a route exists for some types only. */
 export function noRoute(req: Request): PlatformError {
-  return new PlatformError(404, `no route: ${req.method} ${req.path}`);
+  return new PlatformError('no_route', `no route: ${req.method} ${req.path}`);
 }
 
 /** The 404 of a write to a list that only refers to what is elsewhere; it says where (D-004). */
@@ -48,7 +48,7 @@ export function ofReferringList(path: Path, word: TypeWord, req: Request): Platf
   const { singular: noun, parents } = typeOfWord(word);
   const places = parents.map((place) => (place === 'orgs' ? `/{fqon}/${word}` : `/{fqon}/${place}/{id}/${word}`));
   return new PlatformError(
-    404,
+    'no_route',
     `${path.word} only refer to ${word}: ${req.method} one at /${path.fqon}/${word}/{id}; create a new ${noun} at ${places.join(' or ')}`,
   );
 }
@@ -73,13 +73,16 @@ function typeAsked(text: string): TypeName {
   if (name) return name;
   const isForm: boolean = text.includes('::') || isUuid(text);
   throw isForm
-    ? new PlatformError(404, `resource type ${text} not found`)
-    : new PlatformError(400, `'${text.slice(0, 64)}' is neither the id nor the full name of a resource type`);
+    ? new PlatformError('not_found', `resource type ${text} not found`)
+    : new PlatformError(
+        'invalid_parameter',
+        `'${text.slice(0, 64)}' is neither the id nor the full name of a resource type`,
+      );
 }
 
 function notBelow(parent: StoredResource, child: StoredResource): PlatformError {
   const [{ singular: owner }, { singular: one }] = [typeOf(parent), typeOf(child)];
-  return new PlatformError(404, `${one} ${child.id} not found in ${owner} '${parent.name}'`);
+  return new PlatformError('not_found', `${one} ${child.id} not found in ${owner} '${parent.name}'`);
 }
 
 export type PathResolvers = ReturnType<typeof pathResolvers>;
@@ -88,7 +91,7 @@ export type PathResolvers = ReturnType<typeof pathResolvers>;
 export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
   const organization = (fqon: string): StoredResource => {
     const found = findOrganization(view, fqon);
-    if (!found) throw new PlatformError(404, `organization '${fqon}' not found`);
+    if (!found) throw new PlatformError('not_found', `organization '${fqon}' not found`);
     return found;
   };
   /** Of any type for `resources`, else of that type (D-003..D-005). */
@@ -97,7 +100,7 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
     const found = view.find(id);
     if (found && (word === 'resources' || typeOf(found).word === word)) return found;
     const noun = isTypeWord(word) ? typeOfWord(word).singular : 'resource';
-    throw new PlatformError(404, `${noun} ${id} not found${found ? `: ${describeKind(found)}` : ''}`);
+    throw new PlatformError('not_found', `${noun} ${id} not found${found ? `: ${describeKind(found)}` : ''}`);
   };
   const ofType = (word: TypeWord) => (text: string) => resource(word, text);
   const one = (text: string, { word = 'resources' }: Path) => resource(word, text);
@@ -130,7 +133,8 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
     try {
       found = resource(word, text);
     } catch (failure) {
-      if (failure instanceof PlatformError && failure.status === 404) throw new PlatformError(status, failure.message);
+      if (failure instanceof PlatformError && failure.status === 404)
+        throw status === 422 ? new PlatformError('parent_not_found', failure.message) : failure;
       throw failure;
     }
     // The path may have named it by `resources`, which says nothing of its type (D-005).
@@ -141,9 +145,9 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
     const id = parseUuid(text);
     const node = path.resource_id === undefined ? undefined : one(path.resource_id, path);
     const found = finder.find(id, organization(path.fqon ?? ''));
-    if (!found) throw new PlatformError(404, `entitlement ${id} not found`);
+    if (!found) throw new PlatformError('not_found', `entitlement ${id} not found`);
     if (!node || found.resource.id === node.id) return found;
-    throw new PlatformError(404, `entitlement ${found.id} is not one of resource ${path.resource_id}`);
+    throw new PlatformError('not_found', `entitlement ${found.id} is not one of resource ${path.resource_id}`);
   };
   return {
     fqon: organization,
@@ -172,7 +176,7 @@ function onlyReferred({ fqon }: Path, req: Request, parent: StoredResource, chil
   const at = `/${fqon}`;
   const membership = `; to end the membership, DELETE ${at}/groups/${parent.id}/users?id=${child.id}`;
   return new PlatformError(
-    404,
+    'not_found',
     `${one.singular} ${child.id} is not a child of ${owner.singular} ${parent.id}, which only refers to it: use ${req.method} ${at}/${one.word}/${child.id}${owner.word === 'groups' ? membership : ''}`,
   );
 }

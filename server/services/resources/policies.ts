@@ -97,7 +97,7 @@ export class Policies {
       const count = (word: TypeWord) => this.#countAfter(node, word, balance);
       if (isWithinLimit(rule, { singular: noun, record: shown, count })) continue;
       const message = `limit rule '${rule.name}' would be violated: ${explainLimit(rule)}`;
-      if (rule.properties.strict !== false) throw new PlatformError(409, message);
+      if (rule.properties.strict !== false) throw new PlatformError('limit_rule', message);
       this.#options.onWarning(`${message} (${noun}.${verb} of '${record.name}' was allowed: the rule is not strict)`);
     }
   }

@@ -15,7 +15,7 @@ export function providerDefaults(service: ResourceService, gatewayUrl: () => str
     for (const { wanted, found } of defaults) {
       if (!found || found.id === wanted.id || found.type === wanted.type) continue;
       throw new PlatformError(
-        409,
+        'name_taken',
         `provider '${wanted.name}' exists at root with another type, ${found.type}; rename it first`,
       );
     }

@@ -90,7 +90,7 @@ export class RecordBuilder {
     const others = this.#options.view.named(word, asked.name, scope).filter((one) => one.id !== asked.id);
     if (others.every((one) => this.#options.isMoving(one.id))) return;
     const where = scope === undefined ? 'anywhere on the platform' : `in ${typeOf(parent).singular} '${parent.name}'`;
-    throw new PlatformError(409, `${noun} '${asked.name}' already exists ${where}`);
+    throw new PlatformError('name_taken', `${noun} '${asked.name}' already exists ${where}`);
   }
 
   /** Who names something in a record below a resource, or in the rights of that. */
@@ -118,7 +118,7 @@ function requireRoot({ caller }: Actor, asked: Asked, before?: StoredResource): 
     if (isDeepStrictEqual(valueIn(asked), valueIn(before))) continue;
     const pointer = `/properties/${names.join('/')}`;
     const message = `only the root user may set or change ${names.join('.')} of this ${typeOf(asked).singular}`;
-    throw new PlatformError(403, `${pointer}: ${message}`, { details: [{ pointer, message }] });
+    throw new PlatformError('forbidden', `${pointer}: ${message}`, { details: [{ pointer, message }] });
   }
 }
 

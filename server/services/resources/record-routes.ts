@@ -25,7 +25,7 @@ export function recordRouter({ service, answer }: ResourceRouteParts): MountedRo
   const listOf = (asked: Listing, word: string, resources: typeof listOwned, from: StoredResource) =>
     isTypeWord(word) || word === 'resources' ? list(service, asked, resources(view, from, word), word) : [];
   const refuseAction = (): never => {
-    throw new PlatformError(501, 'actions on lists, such as import, are not emulated (D-211)');
+    throw new PlatformError('not_supported', 'actions on lists, such as import, are not emulated (D-211)');
   };
 
   return answer(openRoutes, {

@@ -58,7 +58,7 @@ export function referenceRouter({ service, answer }: ResourceRouteParts): Mounte
     listResourcesOfType: (asked) => ofType(asked, asked.found.type_id, asked.found.fqon),
     searchResourcesOfType(asked) {
       if (Object.keys(asked.query.filter).length > 0) return ofType(asked, asked.found.type_id, asked.found.fqon);
-      throw new PlatformError(400, 'a search needs at least one criterion, e.g. ?name=x');
+      throw new PlatformError('invalid_query', 'a search needs at least one criterion, e.g. ?name=x');
     },
   });
 }

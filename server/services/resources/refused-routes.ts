@@ -24,7 +24,7 @@ export function refusedRouter({ answer }: ResourceRouteParts): MountedRoute[] {
     ...answer(
       typeChangeRoutes,
       allOf(typeChangeRoutes, () => {
-        throw new PlatformError(501, 'changing resource types is not emulated (D-211)');
+        throw new PlatformError('not_supported', 'changing resource types is not emulated (D-211)');
       }),
     ),
   ];
@@ -35,9 +35,9 @@ function allOf<Handle>(table: object, handle: Handle): Record<string, Handle> {
 }
 
 export function refuseListPatch(): never {
-  throw new PlatformError(400, 'a list cannot be patched; PATCH one of its resources (D-090)');
+  throw new PlatformError('invalid_request', 'a list cannot be patched; PATCH one of its resources (D-090)');
 }
 
 export function refuseNotEmulated(word: string): never {
-  throw new PlatformError(501, `${word} are not emulated (D-210)`);
+  throw new PlatformError('not_supported', `${word} are not emulated (D-210)`);
 }

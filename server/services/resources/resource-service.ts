@@ -119,7 +119,7 @@ export class ResourceService {
       const envelope = parseEnvelope(isJsonObject(body) ? { ...body, ...IGNORED_BY_PUT } : body, type);
       if (envelope.name !== before.name) {
         const message = `renaming ${type.word} is not supported`;
-        throw new PlatformError(400, message, { details: [{ pointer: '/name', message }] });
+        throw new PlatformError('invalid_body', message, { details: [{ pointer: '/name', message }] });
       }
       const sent = Object.entries(envelope.properties).filter(([name]) => !KEPT_BY_PUT.has(name));
       const kept = Object.entries(before.properties).filter(([name]) => KEPT_BY_PUT.has(name));
@@ -251,7 +251,7 @@ export class ResourceService {
     const isOwner = () => typeWords.some((word) => view.all(word).some(({ owner }) => owner === id));
     const isSomebodys = () => !actor.caller.isRoot && (this.#options.wasAccount(id) || isOwner());
     if (view.find(id) || isSomebodys()) {
-      throw new PlatformError(409, `id ${id} is already in use. Omit it to get a new one.`, {
+      throw new PlatformError('id_taken', `id ${id} is already in use. Omit it to get a new one.`, {
         details: [{ pointer: '/id', message: 'is already in use' }],
       });
     }
@@ -259,7 +259,7 @@ export class ResourceService {
 
   #present(id: Uuid): StoredResource {
     const resource = this.view.find(id);
-    if (!resource) throw new PlatformError(404, `resource ${id} not found`);
+    if (!resource) throw new PlatformError('not_found', `resource ${id} not found`);
     return resource;
   }
 

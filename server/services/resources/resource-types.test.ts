@@ -97,7 +97,7 @@ describe('one type (D-084)', () => {
       for (const method of ['POST', 'PATCH', 'DELETE']) {
         expect(await root.send(method, path, { body: [] }), `${method} ${path}`).toMatchObject({
           status: 501,
-          body: { code: 501, message: expect.stringContaining('not emulated') },
+          body: { code: 501, reason: 'not_supported', message: expect.stringContaining('not emulated') },
         });
       }
     }

@@ -32,7 +32,11 @@ const put = ({ id, name, properties }: Body, identities: unknown[], client = roo
   client.put(`${tenant.org}/entitlements/${id}`, { id, name, properties: { action: properties.action, identities } });
 const forbids = (action: string) => ({
   status: 403,
-  body: { code: 403, message: `You do not have permission to perform this action. Failed: '${action}'` },
+  body: {
+    code: 403,
+    reason: 'forbidden',
+    message: `You do not have permission to perform this action. Failed: '${action}'`,
+  },
 });
 
 describe('who may act (D-117, D-118)', () => {

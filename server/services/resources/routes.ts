@@ -121,7 +121,8 @@ function groupRouter({ service, answer }: ResourceRouteParts): MountedRoute[] {
     { actor, renderer, query, found }: Given & { query: { id: Uuid[] }; found: { group_id: StoredResource } },
     membersAfter: (before: Uuid[], ids: Uuid[]) => Uuid[],
   ) => {
-    for (const id of query.id) if (view.find(id)?.type !== USER) throw new PlatformError(400, `user ${id} not found`);
+    for (const id of query.id)
+      if (view.find(id)?.type !== USER) throw new PlatformError('reference_not_found', `user ${id} not found`);
     const after = await service.setProperties(actor, found.group_id.id, 'update', (before) => ({
       ...before.properties,
       users: membersAfter(memberIds(before), query.id),
@@ -143,7 +144,7 @@ function providerRouter({ answer }: ResourceRouteParts, defaults: ProviderDefaul
     },
     redeployProvider() {},
     actOnProvider({ query: { action } }) {
-      throw new PlatformError(501, `provider action '${action.slice(0, 64)}' is not emulated (D-069)`);
+      throw new PlatformError('not_supported', `provider action '${action.slice(0, 64)}' is not emulated (D-069)`);
     },
   });
 }

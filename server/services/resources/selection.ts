@@ -69,7 +69,7 @@ function embeddable(words: string[], resource: StoredResource): string[] {
   const unknown = words.find((word) => !known.includes(word));
   if (unknown !== undefined) {
     const choice = known.length > 0 ? `this type can embed ${known.join(', ')}` : 'this type can embed nothing';
-    throw new PlatformError(400, `cannot embed '${unknown.slice(0, 64)}': ${choice}`);
+    throw new PlatformError('invalid_query', `cannot embed '${unknown.slice(0, 64)}': ${choice}`);
   }
   return words;
 }
@@ -120,5 +120,5 @@ function requireSubType(type: string | undefined, word: string): void {
 }
 
 function unknownType(noun: string, type: string): PlatformError {
-  return new PlatformError(400, `unknown ${noun} type '${type.slice(0, 64)}'`);
+  return new PlatformError('invalid_query', `unknown ${noun} type '${type.slice(0, 64)}'`);
 }

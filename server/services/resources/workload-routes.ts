@@ -14,7 +14,7 @@ export function workloadRouter(
 ): MountedRoute[] {
   const accepted = ({ renderer }: Given, id: string): RecordView => {
     const record = service.view.find(id);
-    if (!record) throw new PlatformError(404, `resource ${id} not found`);
+    if (!record) throw new PlatformError('not_found', `resource ${id} not found`);
     return renderer.record(record);
   };
   const { migrate, promote } = openTypeRoutes;
@@ -30,7 +30,10 @@ export function workloadRouter(
     },
     async scaleContainer({ found: { container_id: container }, query: { numInstances }, ...given }) {
       if (numInstances > maxInstances) {
-        throw new PlatformError(400, `query parameter 'numInstances' must be an integer from 0 to ${maxInstances}`);
+        throw new PlatformError(
+          'invalid_query',
+          `query parameter 'numInstances' must be an integer from 0 to ${maxInstances}`,
+        );
       }
       await service.setProperties(given.actor, container.id, 'scale', (before) => ({
         ...before.properties,

@@ -39,7 +39,7 @@ export function accessRouter(
   /** The account that is meant, and for which organization. Throws 403 when it is not the caller's to change. */
   const wanted = (caller: Caller, { userId, orgId }: BodyOf<typeof accessRoutes.makeApiKey>) => {
     const user = view.find(userId.toLowerCase());
-    if (user?.type !== USER) throw new PlatformError(404, `user ${userId} not found`);
+    if (user?.type !== USER) throw new PlatformError('not_found', `user ${userId} not found`);
     if (caller.userId !== user.id) requireRightTo(authorizer, { caller, action: 'user.update', resource: user });
     return { user, organization: organizationFor(view, user, orgId?.toLowerCase()) };
   };
@@ -76,7 +76,7 @@ export function accessRouter(
       const found = [...credentials.tokens()].find((token) => token.id === id);
       const isVisible = found && isSeen(caller, found.accountId);
       if (!isVisible || !(await credentials.endToken(id))) {
-        throw new PlatformError(404, `you have no token '${id.slice(0, 64)}'; it may have expired`);
+        throw new PlatformError('not_found', `you have no token '${id.slice(0, 64)}'; it may have expired`);
       }
     },
     async makeApiKey({ caller, body }) {
@@ -86,7 +86,8 @@ export function accessRouter(
     async makeToken({ caller, body }) {
       const { user, organization } = wanted(caller, body);
       // As the security service does, and not a token that is refused from the start (D-170).
-      if (isDisabled(user)) throw new PlatformError(409, `account '${user.name}' is disabled. Enable it first.`);
+      if (isDisabled(user))
+        throw new PlatformError('invalid_state', `account '${user.name}' is disabled. Enable it first.`);
       const accessToken = await credentials.issueToken(user.id, organization.id);
       return { accessToken, accountId: user.id, expiresInS: credentials.tokenLifetimeMs / 1000 };
     },

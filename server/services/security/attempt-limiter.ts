@@ -91,7 +91,7 @@ export async function delayFailure(attempt: Attempt): Promise<void> {
 
 /** The error for too many attempts (D-171). */
 export function tooManyAttempts(waitS: number): PlatformError {
-  return new PlatformError(429, `too many failed attempts, wait ${waitS} seconds`, {
+  return new PlatformError('too_many_attempts', `too many failed attempts, wait ${waitS} seconds`, {
     headers: { 'Retry-After': String(waitS) },
   });
 }

@@ -15,7 +15,7 @@ export function organizationRouter({ options, mount, resolvers, forms, self }: S
   const directoryOwner = ({ directory_id }: { directory_id: string }): StoredResource => {
     const id = parseUuid(directory_id);
     const owner = view.all('orgs').find((organization) => directoryId(organization) === id);
-    if (!owner) throw new PlatformError(404, `directory ${id} not found`);
+    if (!owner) throw new PlatformError('not_found', `directory ${id} not found`);
     return owner;
   };
   /** Those of the resources that the caller may see (D-118). */

@@ -45,6 +45,7 @@ test.each([
     expect(answer.status).toBe(401);
     expect(answer.body).toEqual({
       code: 401,
+      reason: 'unauthenticated',
       message: 'Authentication required',
       resource: `/security${route.split(' ')[1]}`,
       developerMessage: expect.any(String),

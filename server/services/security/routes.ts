@@ -24,7 +24,7 @@ export function securityRouter(options: SecurityOptions): Router {
       }),
       readInitialization: () => ({ initialized: true as const }),
       initialize() {
-        throw new PlatformError(409, 'the security service is initialized already');
+        throw new PlatformError('invalid_state', 'the security service is initialized already');
       },
     }),
     tokenRouter(parts),
@@ -36,7 +36,7 @@ export function securityRouter(options: SecurityOptions): Router {
   router.use(organizationRouter(parts));
 
   router.use((http) => {
-    throw new PlatformError(404, `no route: ${http.method} ${http.baseUrl}${http.path}`);
+    throw new PlatformError('no_route', `no route: ${http.method} ${http.baseUrl}${http.path}`);
   });
   router.use(answerSecurityErrors(options.onFault));
   return router;
@@ -46,6 +46,7 @@ function answerSecurityErrors(onFault: (fault: unknown) => void): ErrorRequestHa
   return (thrown, http, res, next) => {
     const bodyOf = (error: PlatformError) => ({
       code: error.status,
+      reason: error.reason,
       message: error.message,
       resource: `${http.baseUrl}${http.path}`,
       developerMessage: developerMessage(error),

@@ -43,7 +43,7 @@ export function securityParts(options: SecurityOptions) {
   const named = (what: string, find: (view: WorldView, id: Uuid) => StoredResource | undefined) => (text: string) => {
     const id = parseUuid(text);
     const found = find(view, id);
-    if (!found) throw new PlatformError(404, `${what} ${id} not found`);
+    if (!found) throw new PlatformError('not_found', `${what} ${id} not found`);
     return found;
   };
   const guard: RouteGuard = {
@@ -64,7 +64,7 @@ export function securityParts(options: SecurityOptions) {
   const resolvers: Record<'fqon' | 'account_id' | 'group_id', (text: string) => StoredResource> = {
     fqon(text) {
       const found = FQON.test(text) ? findOrganization(view, text) : undefined;
-      if (!found) throw new PlatformError(404, `organization '${text.slice(0, 255)}' not found`);
+      if (!found) throw new PlatformError('not_found', `organization '${text.slice(0, 255)}' not found`);
       return found;
     },
     account_id: named('account', findUser),

@@ -15,11 +15,11 @@ import type { SecurityOptions, SecurityParts } from './security-parts.ts';
 
 /** A refusal with an error code of RFC 6749, always 400 here (D-171). */
 class TokenError extends PlatformError {
-  readonly reason: 'invalid_grant' | 'invalid_client' | 'unsupported_grant_type';
+  readonly error: 'invalid_grant' | 'invalid_client' | 'unsupported_grant_type';
 
-  constructor(reason: TokenError['reason'], description: string) {
-    super(400, description);
-    this.reason = reason;
+  constructor(error: TokenError['error'], description: string) {
+    super('invalid_body', description);
+    this.error = error;
   }
 }
 
@@ -103,7 +103,7 @@ function tokenErrorBody(error: PlatformError): object {
 }
 
 function reasonOf(error: PlatformError): string {
-  if (error instanceof TokenError) return error.reason;
+  if (error instanceof TokenError) return error.error;
   if (error.status === 429) return 'invalid_grant';
   return error.status === 500 ? 'server_error' : 'invalid_request';
 }

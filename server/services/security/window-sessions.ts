@@ -90,7 +90,7 @@ export class WindowSessions {
   ): Promise<{ id: string; session: Session }> {
     const userId =
       'code' in proof ? this.#redeem(proof.code) : await this.#byPassword(proof.username, proof.password, address);
-    if (userId === undefined) throw new PlatformError(401, 'unknown user or wrong password');
+    if (userId === undefined) throw new PlatformError('invalid_credentials', 'unknown user or wrong password');
     const id = randomBytes(32).toString('base64url');
     const session = {
       userId,
@@ -159,9 +159,9 @@ export class WindowSessions {
   /** Views as an account, read-only, or as root again. A new token closes terminals. Throws 403 for other users, 404 without a session. */
   async lookAs(request: IncomingMessage, userId: Uuid | undefined): Promise<Session> {
     const session = this.find(request);
-    if (!session) throw new PlatformError(404, 'viewing as another user requires a session of the window');
+    if (!session) throw new PlatformError('not_found', 'viewing as another user requires a session of the window');
     if (session.userId !== this.#signIn.view.root.owner)
-      throw new PlatformError(403, 'only the root user may view as another user');
+      throw new PlatformError('forbidden', 'only the root user may view as another user');
     const { viewAs: before, ...own } = session;
     const now: Session = {
       ...own,
@@ -187,13 +187,16 @@ export class WindowSessions {
     const session = this.find(request);
     if (!session) return;
     if (isWrite(request) && !isFromOurPage(request)) {
-      throw new PlatformError(403, "changes with the window's session must come from the window's own pages");
+      throw new PlatformError(
+        'origin_not_allowed',
+        "changes with the window's session must come from the window's own pages",
+      );
     }
     const { viewAs } = session;
     const isOfSession = OWN_PATHS.includes(new URL(request.url ?? '/', 'http://localhost').pathname);
     if (viewAs && !isOfSession && isWrite(request))
       throw new PlatformError(
-        403,
+        'read_only_view',
         'you are viewing as another user, which is read-only. Leave that mode to make changes.',
       );
     // When root's token ends, the view as another user ends, too.
@@ -221,7 +224,7 @@ export class WindowSessions {
     this.#codes.delete(code);
     if (endsAtMs !== undefined && endsAtMs > this.#steadyMs()) return this.#signIn.view.root.owner;
     throw new PlatformError(
-      401,
+      'invalid_credentials',
       `this code has already been used or has expired. To get a new address, run \`${SHELL_COMMAND} ui\`.`,
     );
   }
@@ -233,7 +236,7 @@ export async function tokenFor(
   userId: Uuid,
 ): Promise<string> {
   const user = view.find(userId);
-  if (!user) throw new PlatformError(401, 'the account was deleted');
+  if (!user) throw new PlatformError('invalid_credentials', 'the account was deleted');
   return credentials.issueToken(userId, owningOrganization(view, user).id);
 }
 

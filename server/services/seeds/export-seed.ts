@@ -93,12 +93,16 @@ class Export {
   /** The node of the organization at a path; those above it are there to lead to it. */
   #nodeAt(scope: string, root: SeedNode): SeedNode {
     if (!scope.startsWith('/')) {
-      throw new PlatformError(400, `scope '${scope.slice(0, 255)}' is not the path of an organization, such as /demo`);
+      throw new PlatformError(
+        'invalid_query',
+        `scope '${scope.slice(0, 255)}' is not the path of an organization, such as /demo`,
+      );
     }
     const names = segmentsOf(scope).filter(Boolean);
     return names.reduce<SeedNode>((above, name) => {
       const [found] = this.#view.named('orgs', name, this.#recordOf(above).id);
-      if (!found) throw new PlatformError(404, `scope ${scope.slice(0, 255)}: organization '${name}' not found`);
+      if (!found)
+        throw new PlatformError('not_found', `scope ${scope.slice(0, 255)}: organization '${name}' not found`);
       return this.#node(found, above);
     }, root);
   }

@@ -22,7 +22,7 @@ export async function pruneWorld(
       await target.remove(record.id);
     } catch (cause) {
       if (!(cause instanceof PlatformError)) throw cause;
-      throw new PlatformError(cause.status, `${path} cannot be pruned: ${cause.message}`, { cause });
+      throw new PlatformError(cause.reason, `${path} cannot be pruned: ${cause.message}`, { cause });
     }
   };
   for (const id of doomed) {

@@ -16,7 +16,7 @@ export function seedRouter(seeds: WorldSeeds, guard: RouteGuard): Router {
   return mountRoutes(seedRoutes, guard, {
     async applySeed({ caller, query, req }) {
       const { type, text } = await readText(req, [JSON_TYPE, ...YAML_TYPES]);
-      if (text === '') throw new PlatformError(400, 'send the seed document as the body, as JSON or YAML');
+      if (text === '') throw new PlatformError('invalid_body', 'send the seed document as the body, as JSON or YAML');
       const sent = { format: type === JSON_TYPE ? 'json' : 'yaml', text } as const;
       return seeds.apply(caller, sent, query);
     },

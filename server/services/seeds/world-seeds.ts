@@ -96,7 +96,10 @@ export function worldSeeds(options: WorldSeedsOptions) {
       } catch (cause) {
         throw cause instanceof SeedError ? asPlatformError(cause) : cause;
       }
-      throw new PlatformError(409, 'other changes to the world prevented applying the seed. Try again.');
+      throw new PlatformError(
+        'changed_meanwhile',
+        'other changes to the world prevented applying the seed. Try again.',
+      );
     },
     /**
      * The text of a seed document of the present world.
@@ -128,8 +131,8 @@ function nameScmIn(seed: Seed, now: ScmAccess): Seed {
 
 function asPlatformError(error: SeedError): PlatformError {
   const { cause, pointer, reason, message } = error;
-  const status = cause instanceof PlatformError ? cause.status : 400;
-  return new PlatformError(status, message, { details: [{ pointer, message: reason }], cause: error });
+  const code = cause instanceof PlatformError ? cause.reason : 'invalid_body';
+  return new PlatformError(code, message, { details: [{ pointer, message: reason }], cause: error });
 }
 
 function summaryOf(changes: readonly SeedChange[]): AppliedSeed['summary'] {

@@ -19,10 +19,11 @@ export const NEXT = '.next';
 
 export function notSaved(what: string, path: string, error: unknown): PlatformError {
   if (error instanceof FolderLost)
-    return new PlatformError(503, `${what} was not saved: ${error.message}.`, { cause: error });
+    return new PlatformError('storage_failed', `${what} was not saved: ${error.message}.`, { cause: error });
   const hint = advice[codeOf(error) ?? ''] ?? 'Check the disk';
   const message = `${what} was not saved, writing ${path} failed (${reasonOf(error)}).`;
-  return new PlatformError(503, `${message} ${hint}, then repeat the request. No part of it was kept.`, {
+  const isFull = ['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '');
+  return new PlatformError(isFull ? 'disk_full' : 'storage_failed', `${message} ${hint}, then repeat the request. No part of it was kept.`, {
     cause: error,
   });
 }

@@ -17,7 +17,7 @@ export class StoreError extends Error {
 export class FolderLost extends PlatformError {
   constructor(dir: string, reason: string) {
     super(
-      503,
+      'storage_failed',
       `the data folder ${dir} has changed outside this platform: ${reason}. The platform does not write to it any more; the data ` +
         'in memory can still be read and exported. Restore the folder, or restart this platform',
     );

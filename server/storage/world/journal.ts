@@ -174,7 +174,7 @@ export class Journal {
       return parseCommit(fromCheckedLine(line));
     } catch (error) {
       throw new PlatformError(
-        503,
+        'storage_failed',
         `the history cannot be read: a line of ${this.#files.pathOf(name)} is damaged (${reasonOf(error)}). The current world does ` +
           'not depend on it. Restore the file from a copy; nothing was changed.',
         { cause: error },

@@ -71,7 +71,7 @@ export class NamedSnapshots {
     } catch (error) {
       const reason = reasonOf(error instanceof StoreError ? error.cause : error);
       const message = `snapshot '${name}' cannot be used: ${path} is damaged (${reason}). Restore it from a copy or delete it.`;
-      throw new PlatformError(503, message, { cause: error });
+      throw new PlatformError('storage_failed', message, { cause: error });
     }
   }
 
@@ -97,7 +97,7 @@ export class NamedSnapshots {
     return reading.catch((error: unknown) => {
       if (error instanceof PlatformError) throw error;
       const { message } = error instanceof StoreError ? error : unreadable(this.#files.pathOf(name), error);
-      throw new PlatformError(503, message, { cause: error });
+      throw new PlatformError('storage_failed', message, { cause: error });
     });
   }
 }
@@ -106,13 +106,13 @@ function fileOf(name: string): string {
   if (NAME.test(name)) return `${FOLDER}/${name}${ENDING}`;
   const rule =
     'must begin with a lower-case letter or digit, followed by up to 63 of those, dots, hyphens and underscores';
-  throw new PlatformError(400, `'${name.slice(0, 80)}' is not a valid name of a snapshot, which ${rule}`);
+  throw new PlatformError('invalid_parameter', `'${name.slice(0, 80)}' is not a valid name of a snapshot, which ${rule}`);
 }
 
 function unknown(name: string): PlatformError {
-  return new PlatformError(404, `snapshot '${name}' not found`);
+  return new PlatformError('not_found', `snapshot '${name}' not found`);
 }
 
 function taken(name: string): PlatformError {
-  return new PlatformError(409, `snapshot '${name}' already exists. Choose another name, or delete it first.`);
+  return new PlatformError('name_taken', `snapshot '${name}' already exists. Choose another name, or delete it first.`);
 }

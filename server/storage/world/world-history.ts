@@ -64,11 +64,11 @@ export class WorldHistory {
   async #unknown(what: string, moment: Moment): Promise<PlatformError> {
     const newest = this.#world.seq;
     if ('seq' in moment && moment.seq > newest) {
-      return new PlatformError(404, `${what} does not exist yet; the newest commit is ${newest}`);
+      return new PlatformError('not_found', `${what} does not exist yet; the newest commit is ${newest}`);
     }
     const oldestSeq = await this.#journal.oldestSeq();
     let begin = `commit ${oldestSeq}`;
     for await (const { atMs } of this.commits(oldestSeq + 1)) begin += ` of ${new Date(atMs).toISOString()}`;
-    return new PlatformError(404, `the history does not go back to ${what}; it starts at ${begin}`);
+    return new PlatformError('not_found', `the history does not go back to ${what}; it starts at ${begin}`);
   }
 }

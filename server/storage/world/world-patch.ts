@@ -39,7 +39,7 @@ export function changeBetween(
   const difference = differenceBetween(before, wanted, path);
   if (!difference) return undefined;
   const { after, ops, inverse } = difference;
-  if (after.id !== id) throw new PlatformError(422, `${path}/id must be ${id}`);
+  if (after.id !== id) throw new PlatformError('patch_not_applicable', `${path}/id must be ${id}`);
   return { change: { before, after }, ops, inverse };
 }
 
@@ -141,7 +141,7 @@ export function tryOperations(
     const after = copies[id];
     const back = operationsBetween(id, after, before);
     if (back.length === 0) continue;
-    if (after && after.id !== id) throw new PlatformError(422, `${ROOT}${id}/id must be ${id}`);
+    if (after && after.id !== id) throw new PlatformError('patch_not_applicable', `${ROOT}${id}/id must be ${id}`);
     changes.push({ ...(before && { before }), ...(after && { after }) });
     inverse.push(back);
   }
@@ -162,7 +162,7 @@ function idsNamedIn(operation: Operation): Uuid[] {
     const id = pointer.startsWith(ROOT) ? pointer.slice(ROOT.length).split('/', 1)[0] : undefined;
     if (isUuid(id)) return id;
     throw new PlatformError(
-      422,
+      'patch_not_applicable',
       `a commit can only change values below ${ROOT}<id>; '${pointer.slice(0, 200)}' is not`,
     );
   });
@@ -174,5 +174,5 @@ function notApplicable(error: unknown): PlatformError {
     error instanceof JsonPatchError
       ? `operation ${error.index ?? 0} (${error.operation?.op} ${error.operation?.path}): ${error.name}`
       : String(error);
-  return new PlatformError(422, `the operations do not apply to the current world, ${reason}`, { cause: error });
+  return new PlatformError('patch_not_applicable', `the operations do not apply to the current world, ${reason}`, { cause: error });
 }

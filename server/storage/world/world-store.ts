@@ -128,7 +128,7 @@ export class WorldStore {
 
   /** In the view at once; resolves when durable, or to undefined if nothing changes. Else rejects with 503 and undoes it with later ones. */
   async commit(request: CommitRequest, cause: Cause): Promise<Commit | undefined> {
-    if (this.#isClosed) throw new PlatformError(503, 'the platform is stopping, so the change was not made');
+    if (this.#isClosed) throw new PlatformError('stopping', 'the platform is stopping, so the change was not made');
     return this.#commit(this.#prepare(request), cause);
   }
 

@@ -37,7 +37,7 @@ export class Debugging {
     if (this.#states.size >= MAX_AT_ONCE) {
       const ids = [...this.#states.keys()].join(', ');
       throw new PlatformError(
-        409,
+        'limit_reached',
         `${MAX_AT_ONCE} lambdas are being debugged, which is the maximum. Stop debugging one of ${ids}.`,
       );
     }

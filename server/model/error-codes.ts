@@ -1,0 +1,110 @@
+/**
+ * The codes of errors (D-180), sent as `reason`: each has one HTTP status (D-182) and one meaning. Clients compare codes, so a code is never
+ * renamed; messages can change.
+ */
+export const errorCodes = {
+  invalid_request: {
+    status: 400,
+    meaning: 'The request is not valid HTTP, or its `Host` header is missing or repeated.',
+  },
+  invalid_url: { status: 400, meaning: 'The path of the request is malformed.' },
+  invalid_parameter: {
+    status: 400,
+    meaning: 'A parameter of the path is invalid, or an ID in the path or query is not a UUID.',
+  },
+  invalid_query: { status: 400, meaning: 'A query parameter is unknown, missing, repeated or has an invalid value.' },
+  invalid_body: { status: 400, meaning: 'The body is malformed, or one of its members has an invalid value.' },
+  invalid_patch: { status: 400, meaning: 'The JSON Patch document is malformed or too large.' },
+  invalid_archive: { status: 400, meaning: 'The archive of a world cannot be imported.' },
+  invalid_target: { status: 400, meaning: 'A lambda or container cannot be moved to this provider or environment.' },
+  reference_not_found: { status: 400, meaning: 'The body refers to a resource that does not exist.' },
+  destination_rejected: {
+    status: 400,
+    meaning: 'The platform that you publish to rejected the credentials or the request.',
+  },
+  unauthenticated: { status: 401, meaning: 'Credentials are missing, wrong or expired.' },
+  invalid_credentials: {
+    status: 401,
+    meaning: 'The user, password or code for signing in to the window is wrong or expired.',
+  },
+  forbidden: { status: 403, meaning: 'The account has no permission for the action.' },
+  host_not_allowed: { status: 403, meaning: 'The `Host` header names a host that the platform does not accept.' },
+  origin_not_allowed: { status: 403, meaning: "The request does not come from the window's own pages." },
+  address_not_allowed: { status: 403, meaning: 'The address of the client is not allowed.' },
+  read_only_view: { status: 403, meaning: 'The window is viewing as another user, which is read-only.' },
+  not_found: {
+    status: 404,
+    meaning: 'A resource or item does not exist, or the account has no permission to view it.',
+  },
+  no_route: { status: 404, meaning: 'The service has no such method and path.' },
+  no_endpoint: { status: 404, meaning: 'The gateway has no endpoint for the host and path.' },
+  result_pending: { status: 404, meaning: 'The lambda of an asynchronous call is still running.' },
+  method_not_allowed: { status: 405, meaning: 'The path exists, but not with this method.' },
+  request_timeout: { status: 408, meaning: 'The request did not arrive in time.' },
+  name_taken: { status: 409, meaning: 'Another resource or item has the name.' },
+  id_taken: { status: 409, meaning: 'Another resource has the ID.' },
+  route_taken: { status: 409, meaning: 'Another endpoint serves the same host, path and method.' },
+  in_use: { status: 409, meaning: 'The resource has children, or other resources refer to it.' },
+  protected_resource: {
+    status: 409,
+    meaning: 'The resource belongs to the platform and cannot be changed or deleted this way.',
+  },
+  immutable_value: { status: 409, meaning: 'The value cannot be changed.' },
+  environment_mismatch: { status: 409, meaning: 'The environment does not fit the provider or the resource.' },
+  limit_rule: { status: 409, meaning: 'A limit rule prevents the change.' },
+  limit_reached: { status: 409, meaning: 'The maximum number of such items exists.' },
+  invalid_state: { status: 409, meaning: 'The current state does not allow the action.' },
+  changed_meanwhile: { status: 409, meaning: 'Another change was made since the data was read.' },
+  not_restorable: { status: 409, meaning: 'The world cannot return to the requested state.' },
+  publish_conflict: {
+    status: 409,
+    meaning: 'The destination conflicts with what you publish, or lacks something that it needs.',
+  },
+  operation_failed: { status: 409, meaning: 'The operation was tried and failed; the message has the cause.' },
+  body_too_large: { status: 413, meaning: 'The body or the resulting record is too large.' },
+  url_too_long: { status: 414, meaning: 'The request target is too long.' },
+  unsupported_media_type: { status: 415, meaning: 'The content type or encoding of the body is not supported.' },
+  range_not_satisfiable: { status: 416, meaning: 'The requested range does not exist.' },
+  unsupported_expectation: { status: 417, meaning: 'The `Expect` header is not supported.' },
+  patch_not_applicable: { status: 422, meaning: 'An operation of a JSON Patch cannot be applied.' },
+  patch_test_failed: { status: 422, meaning: 'A `test` operation of a JSON Patch found another value.' },
+  parent_not_found: {
+    status: 422,
+    meaning: 'The parent of the API or endpoint, or a linked provider, does not exist.',
+  },
+  invalid_type: { status: 422, meaning: 'The type of the rule is invalid.' },
+  file_unreadable: { status: 422, meaning: 'A file to link cannot be read.' },
+  websocket_required: { status: 426, meaning: 'The route is only available as a WebSocket.' },
+  rate_limited: { status: 429, meaning: 'The rate limit of the API is exceeded.' },
+  too_many_attempts: { status: 429, meaning: 'Too many attempts to sign in failed.' },
+  too_many_connections: { status: 429, meaning: 'The account has too many open connections.' },
+  headers_too_large: { status: 431, meaning: 'The request headers are too large.' },
+  internal_error: { status: 500, meaning: 'The platform has a fault; its log has the cause.' },
+  lambda_failed: { status: 500, meaning: 'The handler of the lambda threw an error or returned one.' },
+  not_supported: { status: 501, meaning: 'The emulator or the lambda does not support this.' },
+  lambda_crashed: { status: 502, meaning: 'The lambda could not be loaded, or its process ended during the call.' },
+  lambda_result_invalid: { status: 502, meaning: 'The result of the lambda is too large or cannot be sent.' },
+  container_failed: { status: 502, meaning: 'The container did not send a valid response.' },
+  destination_failed: {
+    status: 502,
+    meaning: 'The platform that you publish to cannot be reached or sent an invalid response.',
+  },
+  gateway_failed: { status: 502, meaning: 'A saved request could not be sent to the gateway.' },
+  lambda_deleted: { status: 503, meaning: 'The lambda of the endpoint was deleted.' },
+  lambda_busy: { status: 503, meaning: 'Too many calls are waiting for the lambda.' },
+  lambda_interrupted: { status: 503, meaning: 'The platform ended the call of the lambda.' },
+  container_not_running: { status: 503, meaning: 'The container of the endpoint is missing or not running.' },
+  engine_unavailable: { status: 503, meaning: 'The container engine cannot be reached.' },
+  disk_full: { status: 503, meaning: 'The disk or the disk quota is full.' },
+  storage_failed: { status: 503, meaning: 'The data folder cannot be read or written.' },
+  overloaded: { status: 503, meaning: 'Too many incomplete requests and unread responses are open.' },
+  stopping: { status: 503, meaning: 'The platform is stopping or not ready.' },
+  lambda_timeout: { status: 504, meaning: 'The lambda did not finish in time.' },
+  container_timeout: { status: 504, meaning: 'The container did not respond in time.' },
+} as const satisfies Record<string, { status: number; meaning: string }>;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+export type ErrorStatus = (typeof errorCodes)[ErrorCode]['status'];
+
+export const ERROR_CODES = Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]]; // keys of a constant object
