@@ -29,7 +29,7 @@ const insideOf = {
 
 const below = (folder, names) => names.map((name) => `^server/${folder}${name}/`);
 const TEST = '([.](test|spec)[.]tsx?$|^(server|electron|renderer)/testing/)';
-/** What tests may start: the whole platform, whatever layer they are of. */
+/** The files that tests of every layer may start: the whole platform. */
 const WHOLE_PLATFORM = '^server/platform/emulator[.]ts$';
 const OUTSIDE = '^(server|renderer|electron|e2e|bench)/';
 

@@ -11,7 +11,7 @@ import express from 'express';
 import { growWorld } from '../e2e/large-world.ts';
 import { createLoad } from './speed/calls.ts';
 import type { Line } from './speed/goals.ts';
-import { type Bench, CLI, CLI_BEFORE, median, medianOf, runBench, type Subject } from './speed/harness.ts';
+import { type Benchmark, CLI, CLI_BEFORE, median, medianOf, runBench, type Subject } from './speed/harness.ts';
 import { processorMs } from './speed/memory.ts';
 import { AUTHORIZATION, type Terrarium } from './speed/terrarium.ts';
 
@@ -34,23 +34,23 @@ function runExpress(): void {
 }
 
 /** The last subject beside each other one: requests a second, and processor time. */
-function linesOf(what: string, subjects: readonly Subject[]): Line[] {
-  const ours = subjects.at(-1);
-  if (!ours) return [];
+function linesOf(label: string, subjects: readonly Subject[]): Line[] {
+  const mainSubject = subjects.at(-1);
+  if (!mainSubject) return [];
   const line = (other: Subject, figure: 'perSecond' | 'cpuUs') => ({
-    measured: medianOf(ours, figure),
-    beside: { name: other.name, measured: medianOf(other, figure) },
+    measured: medianOf(mainSubject, figure),
+    reference: { name: other.name, measured: medianOf(other, figure) },
   });
   return subjects.slice(0, -1).flatMap((other): Line[] => [
-    { what, unit: '/s', ...line(other, 'perSecond'), ...(other.name === 'express' && { goal: { atLeast: 0.7 } }) },
-    { what: `${what}, processor time`, unit: 'us', ...line(other, 'cpuUs') },
+    { label, unit: '/s', ...line(other, 'perSecond'), ...(other.name === 'express' && { goal: { atLeast: 0.7 } }) },
+    { label: `${label}, processor time`, unit: 'us', ...line(other, 'cpuUs') },
   ]);
 }
 
-async function reads(bench: Bench): Promise<Line[]> {
+async function reads(benchmark: Benchmark): Promise<Line[]> {
   const platforms: { name: string; platform: Terrarium; paths: Record<string, string> }[] = [];
   for (const { name, cli } of BUILDS) {
-    const platform = await bench.platform({}, cli);
+    const platform = await benchmark.platform({}, cli);
     const create = await createLoad(platform);
     const list = `${await platform.environment()}/lambdas?expand=true`;
     for (let count = 0; count < LISTED; count += 1)
@@ -61,68 +61,68 @@ async function reads(bench: Bench): Promise<Line[]> {
   }
   const lines: Line[] = [];
   const [some] = platforms;
-  for (const [what, path] of Object.entries(some?.paths ?? {})) {
-    const child = bench.fork('express');
+  for (const [label, path] of Object.entries(some?.paths ?? {})) {
+    const child = benchmark.fork('express');
     child.send((await some?.platform.ask<object>('GET', path)) ?? {});
     const [port] = await once(child, 'message');
     const subjects: Subject[] = platforms.map(({ name, platform, paths }) => ({
       name,
       child: platform.child,
-      asked: {
+      request: {
         port: platform.port,
         method: 'GET',
-        path: paths[what] ?? path,
+        path: paths[label] ?? path,
         headers: { Authorization: AUTHORIZATION },
       },
       rounds: [],
     }));
-    subjects.unshift({ name: 'express', child, asked: { port, method: 'GET', path: '/' }, rounds: [] });
-    await bench.measure(subjects);
+    subjects.unshift({ name: 'express', child, request: { port, method: 'GET', path: '/' }, rounds: [] });
+    await benchmark.measure(subjects);
     child.disconnect();
-    lines.push(...linesOf(what, subjects));
+    lines.push(...linesOf(label, subjects));
   }
   return lines;
 }
 
 /** Starts on a large world, in turns with the build before if there is one: by the clock, and processor time. */
-async function starts(bench: Bench, data: string): Promise<Line[]> {
+async function starts(benchmark: Benchmark, data: string): Promise<Line[]> {
   const builds = BUILDS.map((build) => ({ ...build, tookMs: [] as number[], cpuMs: [] as number[] }));
   for (let round = 0; round < START_ROUNDS; round += 1) {
     for (const { cli, tookMs, cpuMs } of builds) {
       const beganMs = performance.now();
-      const platform = await bench.platform({ data }, cli);
+      const platform = await benchmark.platform({ data }, cli);
       await platform.ask('GET', '/meta/root');
       tookMs.push(performance.now() - beganMs);
       cpuMs.push(processorMs(platform.child.pid) ?? Number.NaN);
       await platform.end();
     }
   }
-  const what = `start to first answer, ${LARGE.toLocaleString('en')} resources`;
+  const label = `start to first answer, ${LARGE.toLocaleString('en')} resources`;
   return builds.flatMap(({ name, tookMs, cpuMs }): Line[] => [
-    { what: `${what}, ${name}`, measured: median(tookMs), unit: 'ms', goal: { atMost: 2_000 } },
-    { what: `${what}, ${name}, processor time`, measured: median(cpuMs), unit: 'ms' },
+    { label: `${label}, ${name}`, measured: median(tookMs), unit: 'ms', goal: { atMost: 2_000 } },
+    { label: `${label}, ${name}, processor time`, measured: median(cpuMs), unit: 'ms' },
   ]);
 }
 
-async function growth(bench: Bench): Promise<Line[]> {
+async function growth(benchmark: Benchmark): Promise<Line[]> {
   const lines: Line[] = [];
   const worlds: { name: string; platform: Terrarium; lambda: string }[] = [];
   for (const size of [SMALL, LARGE]) {
-    const data = mkdtempSync(join(bench.folder, 'world-'));
-    await (await bench.platform({ data })).end();
+    const data = mkdtempSync(join(benchmark.folder, 'world-'));
+    await (await benchmark.platform({ data })).end();
     const { lambda } = await growWorld(data, size);
     // Created separately, so that the measurement opens an unmodified file.
-    const first = await bench.platform({ data });
+    const first = await benchmark.platform({ data });
     await first.ask('POST', '/meta/root/orgs', { name: 'one-more' });
     await first.end();
-    if (size === LARGE) lines.push(...(await starts(bench, data)));
+    if (size === LARGE) lines.push(...(await starts(benchmark, data)));
     worlds.push({
       name: `in a world of ${size.toLocaleString('en')}`,
-      platform: await bench.platform({ data }),
+      platform: await benchmark.platform({ data }),
       lambda,
     });
   }
-  for (const what of ['durable create', 'durable patch']) {
+  for (const operation of ['durable create', 'durable patch']) {
     const subjects: Subject[] = [];
     for (const { name, platform, lambda } of worlds) {
       const patch = {
@@ -130,23 +130,29 @@ async function growth(bench: Bench): Promise<Line[]> {
         path: `/meta/root/lambdas/${lambda}`,
         body: JSON.stringify([{ op: 'add', path: '/description', value: '{n}' }]),
       };
-      const asked = { ...(await createLoad(platform)), ...(what === 'durable patch' && patch) };
-      subjects.push({ name, child: platform.child, asked, rounds: [] });
+      const request = { ...(await createLoad(platform)), ...(operation === 'durable patch' && patch) };
+      subjects.push({ name, child: platform.child, request, rounds: [] });
     }
-    await bench.measure(subjects);
+    await benchmark.measure(subjects);
     const [small, large] = subjects;
     if (!small || !large) continue;
-    const beside = { name: small.name, measured: medianOf(small, 'cpuUs') };
+    const reference = { name: small.name, measured: medianOf(small, 'cpuUs') };
     const measured = medianOf(large, 'cpuUs');
-    lines.push({ what: `${what} ${large.name}, processor time`, measured, unit: 'us', beside, goal: { atMost: 1.2 } });
+    lines.push({
+      label: `${operation} ${large.name}, processor time`,
+      measured,
+      unit: 'us',
+      reference,
+      goal: { atMost: 1.2 },
+    });
   }
   return lines;
 }
 
 await runBench(
-  async (bench, [only]) => [
-    ...(only === 'growth' ? [] : await reads(bench)),
-    ...(only === 'reads' ? [] : await growth(bench)),
+  async (benchmark, [selectedPart]) => [
+    ...(selectedPart === 'growth' ? [] : await reads(benchmark)),
+    ...(selectedPart === 'reads' ? [] : await growth(benchmark)),
   ],
   { express: runExpress },
 );

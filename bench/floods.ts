@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Line } from './speed/goals.ts';
-import { type Bench, runBench } from './speed/harness.ts';
+import { type Benchmark, runBench } from './speed/harness.ts';
 import { memoryMb } from './speed/memory.ts';
 
 const CLIENTS = 200;
@@ -38,8 +38,8 @@ async function openConnection(port: number): Promise<Socket> {
   return socket;
 }
 
-async function main(bench: Bench): Promise<Line[]> {
-  const platform = await bench.platform();
+async function main(benchmark: Benchmark): Promise<Line[]> {
+  const platform = await benchmark.platform();
   const code = `exports.run = (event, context, callback) => callback(null, 'x'.repeat(${RESPONSE_BYTES}));`;
   const { path } = await platform.publish({ code });
   const floods: [name: string, port: number, begin: (socket: Socket) => void][] = [
@@ -72,9 +72,9 @@ async function main(bench: Bench): Promise<Line[]> {
       afterMb = measureMb();
     }
     await platform.ask('GET', '/meta/health');
-    lines.push({ what: `${name}: at most`, measured: peakMb - startMb, unit: 'MB', goal: { atMost: MAX_FLOODED_MB } });
+    lines.push({ label: `${name}: at most`, measured: peakMb - startMb, unit: 'MB', goal: { atMost: MAX_FLOODED_MB } });
     lines.push({
-      what: `${name}: afterward`,
+      label: `${name}: afterward`,
       measured: afterMb - startMb,
       unit: 'MB',
       goal: { atMost: MAX_REMAINING_MB },

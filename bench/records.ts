@@ -2,7 +2,7 @@
 //
 //   node bench/run.mjs records
 import type { Line } from './speed/goals.ts';
-import { type Bench, median, runBench } from './speed/harness.ts';
+import { type Benchmark, median, runBench } from './speed/harness.ts';
 import { ownProcessorMs } from './speed/memory.ts';
 
 const RECORDS = 100_000;
@@ -10,12 +10,12 @@ const ROUNDS = 30;
 const LIMIT_MS = 50;
 const LISTS = ['of=invocations', 'of=invocations&q=status:error time:>1h', 'of=traffic', 'of=traffic&q=is:ok dur:>1'];
 
-async function main(bench: Bench): Promise<Line[]> {
-  const platform = await bench.platform({ more: ['--records-max-items', String(RECORDS)] });
+async function main(benchmark: Benchmark): Promise<Line[]> {
+  const platform = await benchmark.platform({ more: ['--records-max-items', String(RECORDS)] });
   const { path } = await platform.publish();
   const figures = (query: string) => platform.ask<{ ok: number }>('GET', `/inspect/figures?${encodeURI(query)}`);
   while ((await figures('of=traffic&plane=gateway')).ok < RECORDS - 100)
-    await bench.load({ port: platform.gatewayPort, method: 'GET', path, connections: 10, durationMs: 1_000 });
+    await benchmark.load({ port: platform.gatewayPort, method: 'GET', path, connections: 10, durationMs: 1_000 });
   const lines: Line[] = [];
   for (const list of LISTS) {
     const tookMs: number[] = [];
@@ -26,9 +26,9 @@ async function main(bench: Bench): Promise<Line[]> {
       tookMs.push(performance.now() - beganMs);
     }
     const processorMs = (ownProcessorMs(platform.child.pid) - beforeMs) / ROUNDS;
-    const what = `figures of ${RECORDS.toLocaleString('en')} records, ${list}`;
-    lines.push({ what, measured: median(tookMs), unit: 'ms', goal: { atMost: LIMIT_MS } });
-    lines.push({ what: `${what}, processor time`, measured: processorMs, unit: 'ms' });
+    const label = `figures of ${RECORDS.toLocaleString('en')} records, ${list}`;
+    lines.push({ label, measured: median(tookMs), unit: 'ms', goal: { atMost: LIMIT_MS } });
+    lines.push({ label: `${label}, processor time`, measured: processorMs, unit: 'ms' });
   }
   return lines;
 }

@@ -9,7 +9,7 @@ import { build } from 'vite';
 
 /** Time limit for a run that only reports. */
 const REPORT_LIMIT_MS = 60_000;
-const WHOLE = ['speed', 'speed memory', 'control-plane', 'store', 'records', 'floods'];
+const ALL_BENCHMARKS = ['speed', 'speed memory', 'control-plane', 'store', 'records', 'floods'];
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const outDir = join(root, 'dist', 'bench');
@@ -40,14 +40,14 @@ async function run(name, args, env = process.env) {
   return spawnSync(process.execPath, [await bundle(name), ...args], { stdio: 'inherit', env, ...limit }).status ?? 1;
 }
 
-async function whole() {
+async function runAll() {
   const { printLines } = await import(
     pathToFileURL(await bundle('goals', join(root, 'bench', 'speed', 'goals.ts'))).href
   );
   const [lines, failed] = [[], []];
   const file = join(outDir, 'lines.json');
   mkdirSync(outDir, { recursive: true });
-  for (const all of args.length > 0 ? args : WHOLE) {
+  for (const all of args.length > 0 ? args : ALL_BENCHMARKS) {
     console.log(`\n== ${all}\n`);
     rmSync(file, { force: true });
     const [name, ...more] = all.split(' ');
@@ -59,7 +59,7 @@ async function whole() {
   if (failed.length > 0) console.log(`without ${failed.join(', ')}, which failed (see above)`);
 }
 
-if (name === 'whole' && !isReportOnly) await whole();
+if (name === 'whole' && !isReportOnly) await runAll();
 else if (name === 'whole') await run('speed', args);
 else if (/^[a-z-]+$/.test(name) && existsSync(join(root, 'bench', `${name}.ts`))) {
   const status = await run(name, args);

@@ -10,8 +10,8 @@ import { coldCalls, edits } from './speed/calls.ts';
 import { type Line, printTable } from './speed/goals.ts';
 import { ORDER } from './speed/handler.ts';
 import {
-  type Asked,
-  type Bench,
+  type Benchmark,
+  type BenchmarkRequest,
   CLI_BEFORE,
   median,
   medianOf,
@@ -29,8 +29,8 @@ const WARM_UP_MS = 1_000;
 const SETTLE_MS = 3_000;
 const REST_MS = 10_000;
 const CALLS = [13_000, 50_000, 100_000, 150_000, 200_000];
-const OURS = 'Terrarium';
-/** The same with nothing recorded. */
+const TERRARIUM = 'Terrarium';
+/** Terrarium with recording turned off. */
 const UNRECORDED = 'unrecorded';
 
 /** The request body and the number of connections. */
@@ -46,30 +46,37 @@ interface Server extends Pick<Subject, 'name' | 'child'> {
   measured: Map<string, Subject>;
 }
 
-async function measure(bench: Bench, servers: readonly Server[], rounds: number, most: number): Promise<void> {
+async function measure(benchmark: Benchmark, servers: readonly Server[], rounds: number, most: number): Promise<void> {
   for (const { name, connections: counts, ...request } of KINDS) {
     for (const connections of counts.slice(-most)) {
       for (const { name: server, child, port, path, measured } of servers)
-        measured.set(`${name} ${connections}`, { name: server, child, asked: { port, path, ...request }, rounds: [] });
+        measured.set(`${name} ${connections}`, {
+          name: server,
+          child,
+          request: { port, path, ...request },
+          rounds: [],
+        });
       const subjects = servers.flatMap(({ measured }) => measured.get(`${name} ${connections}`) ?? []);
-      await bench.measure(subjects, { rounds, roundMs: ROUND_MS, connections, warmUpMs: WARM_UP_MS });
+      await benchmark.measure(subjects, { rounds, roundMs: ROUND_MS, connections, warmUpMs: WARM_UP_MS });
     }
   }
 }
 
-function of({ measured }: Server, key: string, figure: keyof Round): number {
+function medianFigure({ measured }: Server, key: string, figure: keyof Round): number {
   const subject = measured.get(key);
   return subject ? medianOf(subject, figure) : Number.NaN;
 }
 
 function printServers(servers: readonly Server[]): void {
-  const whole = (value: number) => Math.round(value).toLocaleString('en');
+  const formatInteger = (value: number) => Math.round(value).toLocaleString('en');
   const rows = servers.map((server) => [
     server.name,
     ...KINDS.flatMap(({ name, connections }) => [
-      connections.map((count) => whole(of(server, `${name} ${count}`, 'perSecond')).replace('NaN', '-')).join(' / '),
-      of(server, `${name} 50`, 'p99Ms').toFixed(1),
-      `${whole(of(server, `${name} 10`, 'cpuUs'))} (${whole(of(server, `${name} 10`, 'ownUs'))})`,
+      connections
+        .map((count) => formatInteger(medianFigure(server, `${name} ${count}`, 'perSecond')).replace('NaN', '-'))
+        .join(' / '),
+      medianFigure(server, `${name} 50`, 'p99Ms').toFixed(1),
+      `${formatInteger(medianFigure(server, `${name} 10`, 'cpuUs'))} (${formatInteger(medianFigure(server, `${name} 10`, 'ownUs'))})`,
     ]),
     memoryMb(server.child.pid)?.toFixed(0) ?? 'not available here',
   ]);
@@ -83,8 +90,8 @@ function printServers(servers: readonly Server[]): void {
 
 function loadLines(servers: readonly Server[]): Line[] {
   const named = (name: string) => servers.find((server) => server.name === name);
-  const [ours, pool] = [named(OURS), named('pool')];
-  if (!ours || !pool) return [];
+  const [terrarium, pool] = [named(TERRARIUM), named('pool')];
+  if (!terrarium || !pool) return [];
   const peers = servers.filter(({ name }) => FUNCTION_PEERS.some((peer) => peer.name === name));
   const lines: Line[] = [];
   for (const [kind, ofPool, ofPeers, p99Ms] of [
@@ -93,52 +100,60 @@ function loadLines(servers: readonly Server[]): Line[] {
   ] as const) {
     for (const count of [10, 50]) {
       const key = `${kind} ${count}`;
-      const line = { what: `${kind}, ${count} connections`, measured: of(ours, key, 'perSecond'), unit: '/s' };
-      const beside = { name: pool.name, measured: of(pool, key, 'perSecond') };
-      lines.push({ ...line, beside, goal: { atLeast: ofPool } });
-      const [best] = [...peers].sort((one, other) => of(other, key, 'perSecond') - of(one, key, 'perSecond'));
+      const line = {
+        label: `${kind}, ${count} connections`,
+        measured: medianFigure(terrarium, key, 'perSecond'),
+        unit: '/s',
+      };
+      const reference = { name: pool.name, measured: medianFigure(pool, key, 'perSecond') };
+      lines.push({ ...line, reference, goal: { atLeast: ofPool } });
+      const [best] = [...peers].sort((a, b) => medianFigure(b, key, 'perSecond') - medianFigure(a, key, 'perSecond'));
       if (best) {
-        const measured = of(best, key, 'perSecond');
-        lines.push({ ...line, beside: { name: best.name, measured }, goal: { atLeast: ofPeers } });
+        const measured = medianFigure(best, key, 'perSecond');
+        lines.push({ ...line, reference: { name: best.name, measured }, goal: { atLeast: ofPeers } });
       }
     }
-    const [cpuUs, least] = [of(ours, `${kind} 10`, 'cpuUs'), of(pool, `${kind} 10`, 'cpuUs')];
+    const [cpuUs, least] = [medianFigure(terrarium, `${kind} 10`, 'cpuUs'), medianFigure(pool, `${kind} 10`, 'cpuUs')];
     lines.push({
-      what: `${kind}, processor time`,
+      label: `${kind}, processor time`,
       measured: cpuUs,
       unit: 'us',
-      beside: { name: pool.name, measured: least },
+      reference: { name: pool.name, measured: least },
     });
-    const worst = of(ours, `${kind} 50`, 'p99Ms');
-    lines.push({ what: `${kind}, 50 connections, p99`, measured: worst, unit: 'ms', goal: { atMost: p99Ms } });
+    const worst = medianFigure(terrarium, `${kind} 50`, 'p99Ms');
+    lines.push({ label: `${kind}, 50 connections, p99`, measured: worst, unit: 'ms', goal: { atMost: p99Ms } });
   }
   const unrecorded = named(UNRECORDED);
   for (const { name } of KINDS) {
     if (!unrecorded) break;
     const key = `${name} 10`;
-    const line = { what: `${name}, 10 connections, all recorded`, measured: of(ours, key, 'perSecond'), unit: '/s' };
-    const beside = { name: UNRECORDED, measured: of(unrecorded, key, 'perSecond') };
-    lines.push({ ...line, beside, goal: { atLeast: 0.8 } });
+    const line = {
+      label: `${name}, 10 connections, all recorded`,
+      measured: medianFigure(terrarium, key, 'perSecond'),
+      unit: '/s',
+    };
+    const reference = { name: UNRECORDED, measured: medianFigure(unrecorded, key, 'perSecond') };
+    lines.push({ ...line, reference, goal: { atLeast: 0.8 } });
   }
-  const usedMb = memoryMb(ours.child.pid);
+  const usedMb = memoryMb(terrarium.child.pid);
   if (usedMb !== undefined)
-    lines.push({ what: 'memory after that load', measured: usedMb, unit: 'MB', goal: { atMost: 300 } });
+    lines.push({ label: 'memory after that load', measured: usedMb, unit: 'MB', goal: { atMost: 300 } });
   return lines;
 }
 
 /** From the start of a process to the first answer of what it serves. */
-async function startLines(bench: Bench, rounds: number): Promise<Line[]> {
+async function startLines(benchmark: Benchmark, rounds: number): Promise<Line[]> {
   const took = { ours: [] as number[], express: [] as number[], oursCpu: [] as number[], expressCpu: [] as number[] };
   let idleMb: number | undefined;
   for (let round = 0; round < rounds; round += 1) {
     const otherMs = performance.now();
-    const other = await bench.baseline('express');
+    const other = await benchmark.baseline('express');
     await (await fetch(`http://127.0.0.1:${other.port}/`)).text();
     took.express.push(performance.now() - otherMs);
     took.expressCpu.push(ownProcessorMs(other.child.pid));
     other.child.disconnect();
     const beganMs = performance.now();
-    const platform = await bench.platform({ seed: 'demo' });
+    const platform = await benchmark.platform({ seed: 'demo' });
     await platform.ask('GET', '/meta/root');
     took.ours.push(performance.now() - beganMs);
     took.oursCpu.push(ownProcessorMs(platform.child.pid));
@@ -148,17 +163,17 @@ async function startLines(bench: Bench, rounds: number): Promise<Line[]> {
     }
     await platform.end();
   }
-  const line = (what: string, ours: readonly number[], express: readonly number[]): Line => ({
-    what: `start to first answer, ${what}`,
-    measured: median(ours),
+  const line = (label: string, terrariumMs: readonly number[], express: readonly number[]): Line => ({
+    label: `start to first answer, ${label}`,
+    measured: median(terrariumMs),
     unit: 'ms',
-    beside: { name: 'express', measured: median(express) },
+    reference: { name: 'express', measured: median(express) },
   });
   const lines: Line[] = [
     { ...line('demo world', took.ours, took.express), goal: { atMost: 1.5 } },
     line('processor time', took.oursCpu, took.expressCpu),
   ];
-  if (idleMb !== undefined) lines.push({ what: 'memory, idle', measured: idleMb, unit: 'MB', goal: { atMost: 64 } });
+  if (idleMb !== undefined) lines.push({ label: 'memory, idle', measured: idleMb, unit: 'MB', goal: { atMost: 64 } });
   return lines;
 }
 
@@ -171,61 +186,61 @@ async function callLines(platform: Terrarium, folder: string, rounds: number): P
     ['edit by API to served', took.byApi, 15],
     ['edit of a linked file to served', took.byFile, 40],
   ] as const;
-  return goals.map(([what, measured, atMost]) => ({ what, measured, unit: 'ms', goal: { atMost } }));
+  return goals.map(([label, measured, atMost]) => ({ label, measured, unit: 'ms', goal: { atMost } }));
 }
 
 /** Memory ten seconds after so many calls: what grew with the first thousands of calls must not go on growing. */
-async function memoryLines(bench: Bench): Promise<Line[]> {
-  const platform = await bench.platform();
+async function memoryLines(benchmark: Benchmark): Promise<Line[]> {
+  const platform = await benchmark.platform();
   const { path } = await platform.publish();
-  const asked: Asked = { port: platform.gatewayPort, path, method: 'POST', body: ORDER };
+  const request: BenchmarkRequest = { port: platform.gatewayPort, path, method: 'POST', body: ORDER };
   const rested: number[] = [];
-  let made = 0;
+  let callCount = 0;
   for (const until of CALLS) {
-    while (made < until) {
+    while (callCount < until) {
       const beganMs = performance.now();
-      const { perSecond } = await bench.load({ ...asked, connections: 50, durationMs: ROUND_MS });
-      made += Math.round((perSecond * (performance.now() - beganMs)) / 1000);
+      const { perSecond } = await benchmark.load({ ...request, connections: 50, durationMs: ROUND_MS });
+      callCount += Math.round((perSecond * (performance.now() - beganMs)) / 1000);
     }
     // Processes that a queue has called for end soon; only what remains counts.
     await wait(REST_MS);
     rested.push(memoryMb(platform.child.pid) ?? Number.NaN);
-    console.log(`after ${made.toLocaleString('en')} calls of 10 KB: ${rested.at(-1)?.toFixed(0)} MB`);
+    console.log(`after ${callCount.toLocaleString('en')} calls of 10 KB: ${rested.at(-1)?.toFixed(0)} MB`);
   }
-  const beside = { name: 'after the first 13,000', measured: rested[0] ?? Number.NaN };
-  const what = `memory ten seconds after ${made.toLocaleString('en')} calls of 10 KB`;
-  return [{ what, measured: rested.at(-1) ?? Number.NaN, unit: 'MB', beside, goal: { atMost: 1.2 } }];
+  const reference = { name: 'after the first 13,000', measured: rested[0] ?? Number.NaN };
+  const label = `memory ten seconds after ${callCount.toLocaleString('en')} calls of 10 KB`;
+  return [{ label, measured: rested.at(-1) ?? Number.NaN, unit: 'MB', reference, goal: { atMost: 1.2 } }];
 }
 
-async function main(bench: Bench, args: readonly string[]): Promise<Line[]> {
-  if (args.includes('memory')) return memoryLines(bench);
+async function main(benchmark: Benchmark, args: readonly string[]): Promise<Line[]> {
+  if (args.includes('memory')) return memoryLines(benchmark);
   const isShort = args.includes('baselines');
   const rounds = isShort ? 2 : 5;
   const servers: Server[] = [];
   for (const kind of ['bare', 'pool'] as const)
-    servers.push({ name: kind, ...(await bench.baseline(kind)), path: '/', measured: new Map() });
+    servers.push({ name: kind, ...(await benchmark.baseline(kind)), path: '/', measured: new Map() });
   for (const peer of isShort ? [] : FUNCTION_PEERS) {
     const serving = await startPeer(peer).catch((thrown: Error) => void console.error(thrown.message));
     if (!serving) continue;
-    bench.atEnd(() => endPeer(serving));
+    benchmark.atEnd(() => endPeer(serving));
     servers.push({ ...serving, path: '/', measured: new Map() });
   }
   const serve = async (name: string, cli?: string, more: readonly string[] = []): Promise<Terrarium> => {
-    const platform = await bench.platform({ more }, cli);
+    const platform = await benchmark.platform({ more }, cli);
     const { path } = await platform.publish();
     servers.push({ name, child: platform.child, port: platform.gatewayPort, path, measured: new Map() });
     return platform;
   };
   if (CLI_BEFORE) await serve('before', CLI_BEFORE);
   if (!isShort || args.includes('load')) await serve(UNRECORDED, undefined, ['--records-keep', 'nothing']);
-  const platform = await serve(OURS);
-  await measure(bench, servers, rounds, isShort ? 2 : 3);
+  const platform = await serve(TERRARIUM);
+  await measure(benchmark, servers, rounds, isShort ? 2 : 3);
   printServers(servers);
   const lines = loadLines(servers);
   if (args.includes('load')) return lines;
-  lines.push(...(await callLines(platform, bench.folder, isShort ? 1 : 7)));
-  lines.push(...(await storeLines(bench, platform, { rounds, withPeers: !isShort })));
-  if (!isShort) lines.push(...(await startLines(bench, 5)));
+  lines.push(...(await callLines(platform, benchmark.folder, isShort ? 1 : 7)));
+  lines.push(...(await storeLines(benchmark, platform, { rounds, withPeers: !isShort })));
+  if (!isShort) lines.push(...(await startLines(benchmark, 5)));
   return lines;
 }
 

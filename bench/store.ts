@@ -12,7 +12,7 @@ import type { FsyncPolicy } from '../server/storage/files/files.ts';
 import { changesBetween } from '../server/storage/world/world-difference.ts';
 import { openStore } from '../server/storage/world/world-store.ts';
 import type { Line } from './speed/goals.ts';
-import { type Bench, runBench } from './speed/harness.ts';
+import { type Benchmark, runBench } from './speed/harness.ts';
 
 const SIZES = [100, 10_000];
 /** One operation on the whole world may delay other requests for this long. */
@@ -129,9 +129,9 @@ async function keepWorld(dir: string, fsync: FsyncPolicy, size: number): Promise
   process.send?.(0);
 }
 
-async function main(bench: Bench): Promise<Line[]> {
+async function main(benchmark: Benchmark): Promise<Line[]> {
   const start = async (fsync: FsyncPolicy, size: number) => {
-    const child = bench.fork('world', `${bench.folder}/${fsync}-${size}`, fsync, String(size));
+    const child = benchmark.fork('world', `${benchmark.folder}/${fsync}-${size}`, fsync, String(size));
     await once(child, 'message');
     const answers = new Map<string, number[]>();
     return {
@@ -140,7 +140,10 @@ async function main(bench: Bench): Promise<Line[]> {
         const [ms] = await once(child, 'message');
         answers.set(job, [...(answers.get(job) ?? []), ms]);
       },
-      /** Of all rounds but the first, which warms up: the one that the rest of the machine disturbed least. */
+      /**
+       * Returns the time of the fastest round after the first, which warms up. Other work on the machine disturbed this
+       * round least.
+       */
       best: (job: string): number => Math.min(...(answers.get(job) ?? []).slice(1)),
     };
   };
@@ -162,13 +165,13 @@ async function main(bench: Bench): Promise<Line[]> {
     ['longest stall, writing the world', batch, 'write', 'ms'],
     ['opening the world', batch, 'open', 'ms'],
   ] as const;
-  return rows.flatMap(([what, worlds, job, unit]) => {
+  return rows.flatMap(([label, worlds, job, unit]) => {
     const [small, ...larger] = worlds.map((world) => world.best(job) * (unit === 'us' ? 1_000 : 1));
-    const beside = { name: `${SIZES[0]}`, measured: small ?? Number.NaN };
+    const reference = { name: `${SIZES[0]}`, measured: small ?? Number.NaN };
     return larger.map((measured, at): Line => {
       const size = (SIZES[at + 1] ?? 0).toLocaleString('en');
-      const comparison = what.startsWith('longest stall') ? { goal: { atMost: LONGEST_TURN_MS } } : { beside };
-      return { what: `${what}, ${size} resources`, measured, unit, ...comparison };
+      const comparison = label.startsWith('longest stall') ? { goal: { atMost: LONGEST_TURN_MS } } : { reference };
+      return { label: `${label}, ${size} resources`, measured, unit, ...comparison };
     });
   });
 }

@@ -26,15 +26,15 @@ const LONGEST_RUN_MS = 1_500;
 const ANSWER_LIMIT_MS = 15_000;
 const SMALL_DISK = 'size=6m';
 
-const place = await mkdtemp(join(tmpdir(), 'terrarium-stress-'));
+const tempFolder = await mkdtemp(join(tmpdir(), 'terrarium-stress-'));
 let folders = 0;
-const newFolder = () => join(place, `data-${++folders}`);
+const newFolder = () => join(tempFolder, `data-${++folders}`);
 
 /** When the present part has to begin nothing more, by `performance.now()`. */
 let untilMs = 0;
 const isTimeUp = () => performance.now() >= untilMs;
 
-/** What came of one part of the test. */
+/** The counts of outcomes in one part of the test. */
 class Tally {
   tried = 0;
   acknowledged = 0;
@@ -60,15 +60,15 @@ class Tally {
 }
 
 const start = (data: string, how: { seed?: string; engine?: string } = {}) =>
-  Terrarium.start(CLI, place, { data, ...how });
+  Terrarium.start(CLI, tempFolder, { data, ...how });
 
-interface Sent {
+interface Answer {
   status: number;
   text: string;
 }
 
 /** Resolves to undefined when there was no answer. */
-async function send(method: string, url: string, body?: string, headers = {}): Promise<Sent | undefined> {
+async function send(method: string, url: string, body?: string, headers = {}): Promise<Answer | undefined> {
   try {
     const response = await fetch(url, {
       method,
@@ -90,25 +90,25 @@ async function send(method: string, url: string, body?: string, headers = {}): P
 const create = ({ baseUrl }: Terrarium, name: string) => send('POST', `${baseUrl}/meta/root`, JSON.stringify({ name }));
 
 /** Counts what of the acknowledged a platform does not have, and ends it; resolves to the milliseconds that the end took. */
-async function countLost(server: Terrarium, kept: ReadonlySet<string>, tally: Tally): Promise<number> {
+async function countLost(server: Terrarium, acknowledgedNames: ReadonlySet<string>, tally: Tally): Promise<number> {
   const answer = await send('GET', `${server.baseUrl}/meta/orgs`);
   const found = new Set(JSON.parse(answer?.text ?? '[]').map(({ name }: { name: string }) => name));
-  tally.lost += [...kept].filter((name) => !found.has(name)).length;
+  tally.lost += [...acknowledgedNames].filter((name) => !found.has(name)).length;
   return server.end();
 }
 
 /** Creates organizations until a request is rejected or gets no response; adds the acknowledged ones to the set. */
-async function write(server: Terrarium, name: string, kept: Set<string>, tally: Tally): Promise<void> {
+async function write(server: Terrarium, name: string, acknowledgedNames: Set<string>, tally: Tally): Promise<void> {
   for (let count = 0; ; count++) {
     const answer = await create(server, `${name}-${count}`);
     tally.saw(answer?.status);
     if (answer?.status !== 201) return;
-    kept.add(`${name}-${count}`);
+    acknowledgedNames.add(`${name}-${count}`);
   }
 }
 
-const writeAll = (server: Terrarium, name: string, kept: Set<string>, tally: Tally) =>
-  Promise.all(Array.from({ length: WRITERS }, (_, at) => write(server, `${name}-w${at}`, kept, tally)));
+const writeAll = (server: Terrarium, name: string, acknowledgedNames: Set<string>, tally: Tally) =>
+  Promise.all(Array.from({ length: WRITERS }, (_, at) => write(server, `${name}-w${at}`, acknowledgedNames, tally)));
 
 /** Memory and descriptors of a process, where the system tells them. */
 function usageOf({ child }: Terrarium): { megabytes: number; descriptors: number } | undefined {
@@ -127,12 +127,12 @@ function usageOf({ child }: Terrarium): { megabytes: number; descriptors: number
 async function load(): Promise<void> {
   const server = await start(newFolder(), { seed: 'demo' });
   const tally = new Tally();
-  const kept = new Set<string>();
+  const acknowledgedNames = new Set<string>();
   let isOver = false;
-  const requests: ((count: number) => Promise<Sent | undefined>)[] = [
+  const requests: ((count: number) => Promise<Answer | undefined>)[] = [
     async (count) => {
       const answer = await create(server, `load-${count}`);
-      if (answer?.status === 201) kept.add(`load-${count}`);
+      if (answer?.status === 201) acknowledgedNames.add(`load-${count}`);
       return answer;
     },
     () => send('GET', `${server.baseUrl}/meta/demo/lambdas?expand=true`),
@@ -151,25 +151,25 @@ async function load(): Promise<void> {
   }
   isOver = true;
   await Promise.all(workers);
-  await countLost(server, kept, tally);
+  await countLost(server, acknowledgedNames, tally);
   tally.print('load', samples.join(', '));
 }
 
 async function kills(): Promise<void> {
   const data = newFolder();
-  const [tally, kept] = [new Tally(), new Set<string>()];
+  const [tally, acknowledgedNames] = [new Tally(), new Set<string>()];
   let slowestStopMs = 0;
   let kill = 0;
   for (; kill < KILLS && !(kill > 1 && isTimeUp()); kill++) {
     const server = await start(data);
-    const written = writeAll(server, `k${kill}`, kept, tally);
+    const written = writeAll(server, `k${kill}`, acknowledgedNames, tally);
     await wait(Math.random() * LONGEST_RUN_MS);
     const signal = kill % 2 === 0 ? 'SIGKILL' : 'SIGTERM';
     const ms = await server.end(signal);
     if (signal === 'SIGTERM') slowestStopMs = Math.max(slowestStopMs, ms);
     await written;
   }
-  await countLost(await start(data), kept, tally);
+  await countLost(await start(data), acknowledgedNames, tally);
   tally.print('kills', `${kill} kills, slowest stop ${(slowestStopMs / 1000).toFixed(1)} s`);
 }
 
@@ -208,18 +208,18 @@ async function fullDisk(): Promise<void> {
     return;
   }
   try {
-    const [tally, kept] = [new Tally(), new Set<string>()];
+    const [tally, acknowledgedNames] = [new Tally(), new Set<string>()];
     const server = await start(join(disk, 'data'));
     let round = 0;
     for (; round < 3 && !(round > 0 && isTimeUp()); round++) {
-      const written = writeAll(server, `f${round}`, kept, tally);
+      const written = writeAll(server, `f${round}`, acknowledgedNames, tally);
       await wait(300);
       const free = fill(join(disk, 'filler'));
       await written;
       free();
     }
     await server.end('SIGKILL');
-    await countLost(await start(join(disk, 'data')), kept, tally);
+    await countLost(await start(join(disk, 'data')), acknowledgedNames, tally);
     tally.print('full disk', `${round} times full`);
   } finally {
     await run('umount', [disk]);
@@ -243,19 +243,19 @@ function fill(path: string): () => void {
 
 /** An engine's socket that takes every connection and never says a word. */
 async function hungEngine(): Promise<void> {
-  const socketFile = join(place, 'engine.sock');
+  const socketFile = join(tempFolder, 'engine.sock');
   const proxy = createServer((socket) => socket.on('error', () => {}).resume());
   proxy.listen(socketFile);
   await once(proxy, 'listening');
-  const [tally, kept] = [new Tally(), new Set<string>()];
+  const [tally, acknowledgedNames] = [new Tally(), new Set<string>()];
   const server = await start(newFolder(), { seed: 'demo', engine: `unix://${socketFile}` });
   for (let count = 0; count < 20 && !(count > 0 && isTimeUp()); count++) {
     const answer = await create(server, `h-${count}`);
     tally.saw(answer?.status);
-    if (answer?.status === 201) kept.add(`h-${count}`);
+    if (answer?.status === 201) acknowledgedNames.add(`h-${count}`);
     tally.saw((await send('GET', `${server.baseUrl}/meta/demo/containers?expand=true`))?.status);
   }
-  const stopMs = await countLost(server, kept, tally);
+  const stopMs = await countLost(server, acknowledgedNames, tally);
   proxy.close();
   tally.print('hung engine', `stop ${(stopMs / 1000).toFixed(1)} s`);
 }
@@ -271,5 +271,5 @@ try {
   }
   console.log(`${((performance.now() - beganAtMs) / 1000).toFixed(0)} s in all`);
 } finally {
-  await rm(place, { recursive: true, force: true });
+  await rm(tempFolder, { recursive: true, force: true });
 }

@@ -95,7 +95,7 @@ it.each(CLIENTS)(
     // For `require`, with the checked types.
     const options = ['--module', 'commonjs', '--moduleResolution', 'node10', '--noCheck', '--outDir', 'compiled'];
     if (!existsSync(join(folder, 'compiled'))) await command('typescript/bin/tsc', '-p', 'tsconfig.json', ...options);
-    const client: { run(place: object): Promise<Steps> } = createRequire(import.meta.url)(
+    const client: { run(connection: object): Promise<Steps> } = createRequire(import.meta.url)(
       join(folder, 'compiled', `${name}.js`),
     );
     const steps = await client.run({

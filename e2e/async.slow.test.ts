@@ -63,7 +63,7 @@ async function finished(id: string): Promise<Body> {
 describe('an asynchronous endpoint (D-164, D-166, D-168)', () => {
   it('responds immediately with the id of the result, which is available when the lambda has ended', async () => {
     const { lambda, path } = await publish(recorder.code);
-    const release = recorder.hold();
+    const release = recorder.suspend();
     const accepted = await call(path, { body: { n: 1 } });
     const { lambdaId: id } = accepted.body;
     expect(accepted).toMatchObject({ status: 200, body: { lambdaId: expect.stringMatching(UUID) } });
@@ -116,7 +116,7 @@ describe('an asynchronous endpoint (D-164, D-166, D-168)', () => {
   it('refuses like a synchronous one: an unsupported runtime, a deleted lambda, a full queue', async () => {
     expect((await call((await publish('pass', { runtime: 'python' })).path)).status).toBe(501);
     const { lambda, path } = await publish(recorder.code);
-    const release = recorder.hold();
+    const release = recorder.suspend();
     const [running, waiting] = [await call(path, { body: 1 }), await call(path, { body: 2 })];
     const full = await call(path, { body: 3 });
     expect(full).toMatchObject(refusal(503));
@@ -129,7 +129,7 @@ describe('an asynchronous endpoint (D-164, D-166, D-168)', () => {
     for (const { body } of [running, waiting]) expect(await finished(body.lambdaId)).not.toHaveProperty('error');
     await recorder.take(2);
 
-    const releaseNext = recorder.hold();
+    const releaseNext = recorder.suspend();
     const interrupted = await call(path, { body: 4 });
     await recorder.take(1);
     await root.delete(`/acme/lambdas/${lambda.id}`);
@@ -218,7 +218,7 @@ describe('after the platform was killed during an invocation (D-168)', () => {
     const { lambdaId: endedId } = (await call(ended.path)).body;
     await finished(endedId);
     const { lambda, path: cut } = await publish(recorder.code);
-    const release = recorder.hold();
+    const release = recorder.suspend();
     const { lambdaId: cutId } = (await call(cut, { body: 1 })).body;
     await recorder.take(1);
     // As after a power failure.

@@ -54,7 +54,7 @@ let callers: Record<Column, (operation: Operation) => Record<string, string>>;
 let just: Account;
 let most: Account;
 let values: Values;
-/** Of a window session of root. */
+/** The cookie of root's window session. */
 let cookie: string;
 let wrong = 0;
 
@@ -80,28 +80,32 @@ beforeAll(async () => {
   just = await makeAccount(platform, 'just', '/acme');
   most = await makeAccount(platform, 'most', '/acme');
   for (const action of actionsOf({ type: typeOfWord('orgs').name })) await grant(root, '/root', action, most.id);
-  const left = await makeAccount(platform, 'left', '/acme');
-  await send('DELETE', `${emulator.securityUrl}/accessTokens/${left.token}`, { auth: left.bearer });
+  const revokedAccount = await makeAccount(platform, 'left', '/acme');
+  await send('DELETE', `${emulator.securityUrl}/accessTokens/${revokedAccount.token}`, { auth: revokedAccount.bearer });
   const rootToken = bearer((await logIn(platform, 'root', 'root')).body.access_token);
   cookie = await signIn();
 
-  const by =
+  const authorizeAs =
     (account: Account) =>
-    ({ accepts: takes }: Operation) => ({
-      authorization: takes.bearer ? account.bearer : account.basic,
+    ({ accepts: acceptedSchemes }: Operation) => ({
+      authorization: acceptedSchemes.bearer ? account.bearer : account.basic,
     });
   callers = {
     'no credentials': () => ({}),
-    'bad credentials': ({ accepts: takes }) => ({ authorization: takes.bearer ? bearer('unknown') : basic('a', 'b') }),
+    'bad credentials': ({ accepts: acceptedSchemes }) => ({
+      authorization: acceptedSchemes.bearer ? bearer('unknown') : basic('a', 'b'),
+    }),
     'an expired token': () => ({ authorization: early.bearer }),
-    'a revoked token': () => ({ authorization: left.bearer }),
-    'a stranger': by(stranger),
-    'a member without rights': by(anonymous),
-    'a member with every right but this': by(most),
+    'a revoked token': () => ({ authorization: revokedAccount.bearer }),
+    'a stranger': authorizeAs(stranger),
+    'a member without rights': authorizeAs(anonymous),
+    'a member with every right but this': authorizeAs(most),
     'a window session from a foreign page': () => ({ cookie, origin: 'http://foreign.example' }),
-    'a member with just this right': by(just),
-    'the owner': by(owner),
-    root: ({ accepts: takes }) => ({ authorization: takes.bearer ? rootToken : rootPairOf(platform) }),
+    'a member with just this right': authorizeAs(just),
+    'the owner': authorizeAs(owner),
+    root: ({ accepts: acceptedSchemes }) => ({
+      authorization: acceptedSchemes.bearer ? rootToken : rootPairOf(platform),
+    }),
     'a window session': () => ({ cookie, origin: emulator.baseUrl }),
   };
   values = await valuesFor(world);
@@ -114,7 +118,7 @@ afterAll(async () => {
 });
 
 describe('a route', () => {
-  it.each(operations.map((one) => [one.name, one] as const))(
+  it.each(operations.map((operation) => [operation.name, operation] as const))(
     '%s requires the permission that it declares',
     async (_, route) => {
       const request = requestOf(route, values);
@@ -124,10 +128,10 @@ describe('a route', () => {
       if (withheld) await withhold(`/root/resources/${withheld.id}`, withheld.action, most.id);
       const { newest: at } = (await asRoot('GET', '/inspect/history?limit=1&brief=true')).body;
 
-      const seen = new Map<Column, string>();
+      const outcomes = new Map<Column, string>();
       const requestAs = async (column: Column) => {
         const { outcome, isDone } = await outcomeOf(route, request, column);
-        seen.set(column, outcome);
+        outcomes.set(column, outcome);
         if (isDone && route.verb !== 'GET') await asRoot('POST', '/inspect/restore', { at });
         if (isDone && route.path === '/inspect/session') cookie = await signIn();
       };
@@ -135,16 +139,16 @@ describe('a route', () => {
       for (const column of COLUMNS.slice(ACTING)) await requestAs(column);
 
       const isOfRoot = needed.some(({ id }) => id === world.rootId);
-      const wanted = new Map(COLUMNS.map((column) => [column, expectedOf(route, column, isOfRoot)]));
-      wrong += COLUMNS.filter((column) => seen.get(column) !== wanted.get(column)).length;
-      expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(wanted));
+      const expectedOutcomes = new Map(COLUMNS.map((column) => [column, expectedOf(route, column, isOfRoot)]));
+      wrong += COLUMNS.filter((column) => outcomes.get(column) !== expectedOutcomes.get(column)).length;
+      expect(Object.fromEntries(outcomes)).toEqual(Object.fromEntries(expectedOutcomes));
     },
   );
 });
 
 /** The expected result of a cell. */
 function expectedOf(
-  { right, verb, accepts: takes, isAtGateway }: Operation,
+  { right, verb, accepts: acceptedSchemes, isAtGateway }: Operation,
   column: Column,
   isOfRoot: boolean,
 ): Outcome {
@@ -152,7 +156,7 @@ function expectedOf(
   // The gateway ignores it; the control plane accepts changes with it only from the window's own pages.
   if (column === 'a window session from a foreign page' && verb !== 'GET' && !isAtGateway) return 'refused';
   if (right === 'none') return 'admitted';
-  if (isSession) return isAtGateway || !takes.bearer ? 'unknown' : 'admitted';
+  if (isSession) return isAtGateway || !acceptedSchemes.bearer ? 'unknown' : 'admitted';
   switch (column) {
     case 'no credentials':
     case 'bad credentials':
@@ -203,7 +207,7 @@ async function signIn(): Promise<string> {
 /** Removes an identity from an entitlement, so that the caller does not inherit it there. */
 async function withhold(node: string, action: string, identity: string): Promise<void> {
   const { id, properties } = await entitlementOf(platform.root, node, action);
-  const identities = properties.identities.filter((one: { id: string }) => one.id !== identity);
+  const identities = properties.identities.filter((identityRef: { id: string }) => identityRef.id !== identity);
   const { status, body } = await platform.root.put(`/root/entitlements/${id}`, { properties: { action, identities } });
   if (status !== 200) throw new Error(`withhold ${action}: ${status} ${JSON.stringify(body)}`);
 }

@@ -13,7 +13,7 @@ const STATE = `({
   hasAxe: 'runColourRules' in globalThis,
 })`;
 /** Appearances of texts that axe has checked in both themes. */
-const asked = new Set<string>();
+const checkedAppearances = new Set<string>();
 
 /**
  * Fails if axe finds a violation on the current page, in either theme. Leaves the page in one of the themes, without motion. Colours
@@ -33,7 +33,9 @@ export async function expectNoFaults(page: Page, state = page.url(), within = ':
   if (!isStill) await page.emulateMedia({ reducedMotion: 'reduce' });
   if (!hasAxe) await page.evaluate(`${await readFile(AXE, 'utf8')};${AXE_IN_PAGE}`);
   const where = `${JSON.stringify(within)}, '${ANNOUNCER}'`;
-  const isNew = (one: string) => !asked.has(one) && !(one.startsWith(HIDDEN) && asked.has(one.slice(HIDDEN.length)));
+  const isNew = (appearance: string) =>
+    !checkedAppearances.has(appearance) &&
+    !(appearance.startsWith(HIDDEN) && checkedAppearances.has(appearance.slice(HIDDEN.length)));
   const fresh = (await page.evaluate<string[]>(`listAppearances(${where})`)).filter(isNew);
   const [colorScheme, other] = isDark ? (['dark', 'light'] as const) : (['light', 'dark'] as const);
   expect(await page.evaluate(`runAxe(${where}, ${fresh.length > 0})`), `${state}, ${colorScheme}`).toEqual([]);
@@ -42,7 +44,7 @@ export async function expectNoFaults(page: Page, state = page.url(), within = ':
   const colourRules = `runColourRules(${JSON.stringify(fresh)})`;
   const answer = await page.evaluate<{ faults: string[]; asked: string[] }>(colourRules);
   expect(answer.faults, `${state}, ${other}`).toEqual([]);
-  for (const one of answer.asked) asked.add(one);
+  for (const appearance of answer.asked) checkedAppearances.add(appearance);
 }
 
 /** Resolves when the page has not changed for a moment. */

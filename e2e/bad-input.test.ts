@@ -152,8 +152,8 @@ describe('patches', () => {
       ],
       422,
     ],
-  ])('%s is refused and changes nothing', async (what, patch, status) => {
-    const path = `/root/workspaces/${await create(`patched-${what.replaceAll(' ', '-')}`)}`;
+  ])('%s is refused and changes nothing', async (caseName, patch, status) => {
+    const path = `/root/workspaces/${await create(`patched-${caseName.replaceAll(' ', '-')}`)}`;
     const before = await call('GET', path);
     expectError(await call('PATCH', path, patch), status);
     expect((await call('GET', path)).body).toEqual(before.body);

@@ -173,7 +173,7 @@ describe('what happens around it', () => {
     // Each gets its response long before it is done; sent at once they could arrive in any order.
     for (const act of [scale(3), env('a'), scale(0), env('b'), scale(4), env('last'), scale(2)]) await act();
     // Until all is done the previous ones serve, and the number of instances can match by chance.
-    const there = async () => {
+    const readInstanceVersions = async () => {
       const found = await Promise.all(
         (await engineOf(container)).map(({ Id }) =>
           docker
@@ -182,10 +182,10 @@ describe('what happens around it', () => {
             .catch(() => undefined),
         ),
       );
-      return found.map((one) => one?.Config.Env.find((line: string) => line.startsWith('N=')));
+      return found.map((instance) => instance?.Config.Env.find((line: string) => line.startsWith('N=')));
     };
     await expect
-      .poll(async () => [await statusOf(container), await there()], POLL)
+      .poll(async () => [await statusOf(container), await readInstanceVersions()], POLL)
       .toEqual(['RUNNING', ['N=last', 'N=last']]);
   });
 
@@ -195,14 +195,14 @@ describe('what happens around it', () => {
     );
     const running = async () => {
       const { body } = await root.get('/acme/containers?expand=true');
-      return body.filter((one: Body) => one.properties.status === 'RUNNING').length;
+      return body.filter((record: Body) => record.properties.status === 'RUNNING').length;
     };
     await expect.poll(running, { timeout: LIMIT_MS, interval: 200 }).toBe(CONTAINER_COUNT);
     for (const { id } of all) expect((await root.delete(`/root/containers/${id}`)).status).toBe(204);
-    const left = async () =>
+    const countRemaining = async () =>
       (await docker.listContainers({ all: true, filters: { label: [`terrarium.world=${platform.emulator.worldId}`] } }))
         .length;
-    await expect.poll(left, { timeout: LIMIT_MS, interval: 200 }).toBe(0);
+    await expect.poll(countRemaining, { timeout: LIMIT_MS, interval: 200 }).toBe(0);
   });
 
   it('a job runs once and reports how it ended (D-213)', async () => {
@@ -221,24 +221,24 @@ describe('what happens around it', () => {
 
 describe('an engine that disappears', () => {
   let proxy: EngineProxy;
-  let there: Platform;
+  let proxiedPlatform: Platform;
   beforeAll(async () => {
     proxy = await makeEngineProxy();
     await proxy.open();
-    there = await startPlatform({ containers: { engine: proxy.url } });
+    proxiedPlatform = await startPlatform({ containers: { engine: proxy.url } });
   });
   afterAll(async () => {
-    const worldId = there?.emulator.worldId;
-    await there?.stop();
+    const worldId = proxiedPlatform?.emulator.worldId;
+    await proxiedPlatform?.stop();
     await proxy?.remove();
     if (worldId) await expectNoLeftovers(worldId);
   });
 
   it('LOST meanwhile; changes made then are applied when it is back (D-050, D-183)', async () => {
-    const client = there.root;
+    const client = proxiedPlatform.root;
     const elsewhere = await createTenant(client, 'acme');
     const factory = resourceFactoryFor(client);
-    const one: Body = await factory.container(
+    const servingContainer: Body = await factory.container(
       elsewhere,
       idle({ cmd: SERVE, env: { VERSION: 'back' }, port_mappings: [web] }),
     );
@@ -249,7 +249,7 @@ describe('an engine that disappears', () => {
       properties: {
         resource: '/app',
         implementation_type: 'container',
-        implementation_id: one.id,
+        implementation_id: servingContainer.id,
         container_port_name: 'web',
       },
     });
@@ -258,12 +258,12 @@ describe('an engine that disappears', () => {
       const answer = await fetch(endpoint.properties.public_url);
       return `${answer.status} ${(await answer.text()).trim()}`;
     };
-    for (const created of [one, container]) await expect.poll(() => status(created), POLL).toBe('RUNNING');
+    for (const created of [servingContainer, container]) await expect.poll(() => status(created), POLL).toBe('RUNNING');
     expect(await page()).toBe('200 back');
 
     await proxy.close();
-    await expect.poll(() => status(one), POLL).toBe('LOST');
-    const lost = (await client.get(`/root/containers/${one.id}`)).body.properties;
+    await expect.poll(() => status(servingContainer), POLL).toBe('LOST');
+    const lost = (await client.get(`/root/containers/${servingContainer.id}`)).body.properties;
     expect(lost).toMatchObject({
       tasks_running: 0,
       instances: [],
@@ -271,17 +271,18 @@ describe('an engine that disappears', () => {
     });
     // Running instances continue without the engine being asked.
     expect(await page()).toBe('200 back');
-    const log = await client.send('GET', `/../log/container/${one.id}`);
+    const log = await client.send('GET', `/../log/container/${servingContainer.id}`);
     expect([log.status, log.headers.get('retry-after')]).toEqual([503, '5']);
     const late: Body = await factory.container(elsewhere, idle());
     expect(late.properties.status).toBe('LOST');
     expect((await client.delete(`/root/containers/${container.id}`)).status).toBe(204);
 
     await proxy.open();
-    for (const container of [one, late]) await expect.poll(() => status(container), POLL).toBe('RUNNING');
+    for (const container of [servingContainer, late]) await expect.poll(() => status(container), POLL).toBe('RUNNING');
     await expect.poll(page, POLL).toBe('200 back');
-    const left = () => docker.listContainers({ all: true, filters: { label: [`terrarium.record=${container.id}`] } });
-    await expect.poll(left, POLL).toEqual([]);
-    for (const { id } of [one, late]) await client.delete(`/root/containers/${id}`);
+    const listRemaining = () =>
+      docker.listContainers({ all: true, filters: { label: [`terrarium.record=${container.id}`] } });
+    await expect.poll(listRemaining, POLL).toEqual([]);
+    for (const { id } of [servingContainer, late]) await client.delete(`/root/containers/${id}`);
   });
 });

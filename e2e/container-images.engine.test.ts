@@ -46,7 +46,7 @@ async function build(tag: string, version: string): Promise<string> {
   await container.remove();
   return `${repository}:${tag}`;
 }
-const asked = (image: string) => ({ image, cmd: SERVE, memory: 16, cpus: 0.2, port_mappings: [web] });
+const containerProperties = (image: string) => ({ image, cmd: SERVE, memory: 16, cpus: 0.2, port_mappings: [web] });
 const read = async ({ id }: Body): Promise<Body> => (await root.get(`/root/containers/${id}`)).body;
 const statusOf = async (container: Body) => (await read(container)).properties.status;
 const idsOf = async (container: Body): Promise<string[]> =>
@@ -70,7 +70,7 @@ async function publish(container: Body): Promise<() => Promise<string>> {
 
 describe('the image of a container', () => {
   it('that comes after it FAILED for the lack of it is used by itself', { timeout: LIMIT_MS }, async () => {
-    const container = await make.container(tenant, asked(`${repository}:late`));
+    const container = await make.container(tenant, containerProperties(`${repository}:late`));
     await expect.poll(() => statusOf(container), POLL).toBe('FAILED');
     await build('late', 'here');
     await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
@@ -80,7 +80,7 @@ describe('the image of a container', () => {
   it('that its tag no longer names is left by a PUT or PATCH that changes nothing, new instances first (D-052)', {
     timeout: LIMIT_MS,
   }, async () => {
-    const container = await make.container(tenant, asked(await build('moving', 'one')));
+    const container = await make.container(tenant, containerProperties(await build('moving', 'one')));
     const path = `/root/containers/${container.id}`;
     const page = await publish(container);
     await expect.poll(page, POLL).toBe('200 one');
@@ -116,7 +116,7 @@ describe('the image of a container', () => {
 
 describe('an instance that somebody paused', () => {
   it('is no running one, gets no requests, and is not replaced', { timeout: LIMIT_MS }, async () => {
-    const container = await make.container(tenant, asked(await build('paused', 'up')));
+    const container = await make.container(tenant, containerProperties(await build('paused', 'up')));
     const page = await publish(container);
     await expect.poll(page, POLL).toBe('200 up');
     const before = await idsOf(container);
@@ -138,12 +138,13 @@ describe('an instance that somebody paused', () => {
   });
 
   it('is removed like any other', { timeout: LIMIT_MS }, async () => {
-    const container = await make.container(tenant, asked(await build('paused', 'up')));
+    const container = await make.container(tenant, containerProperties(await build('paused', 'up')));
     await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
     const [{ id = '' }] = (await read(container)).properties.instances;
     await docker.getContainer(id).pause();
     expect((await root.delete(`/root/containers/${container.id}`)).status).toBe(204);
-    const left = () => docker.listContainers({ all: true, filters: { label: [`terrarium.record=${container.id}`] } });
-    await expect.poll(left, POLL).toEqual([]);
+    const listRemaining = () =>
+      docker.listContainers({ all: true, filters: { label: [`terrarium.record=${container.id}`] } });
+    await expect.poll(listRemaining, POLL).toEqual([]);
   });
 });

@@ -126,11 +126,12 @@ describe('a check', () => {
     const check = { protocol: 'HTTP', path: '/health', interval_seconds: 1, grace_period_seconds: 1 };
     const container = await make.container(tenant, app({ health_checks: [check] }));
     await whenStatus(container, 'UNHEALTHY');
-    const said = /instance \w{12} has failed its HTTP check of \/health on port 8080 since 2\d{3}-.*Z: status 404/;
-    await whenReason(container, said);
+    const expectedReason =
+      /instance \w{12} has failed its HTTP check of \/health on port 8080 since 2\d{3}-.*Z: status 404/;
+    await whenReason(container, expectedReason);
     expect(await call(`${await publish(container)}/`)).toMatchObject({
       status: 503,
-      text: expect.stringMatching(said),
+      text: expect.stringMatching(expectedReason),
     });
   });
 });
@@ -139,12 +140,12 @@ describe('a program that does not listen where its container says', () => {
   it.each([
     ['127.0.0.1:8080', /listens on port 8080 of 127\.0\.0\.1 only/],
     ['3000', /does not listen on port 8080, but on 3000\. Change container_port/],
-  ])('but on %s is named as that in the status and to callers', async (address, said) => {
+  ])('but on %s is named as that in the status and to callers', async (address, expectedReason) => {
     const container = await make.container(tenant, app({ cmd: serve('hidden', address) }));
-    await whenReason(container, said);
+    await whenReason(container, expectedReason);
     expect(await call(`${await publish(container)}/`)).toMatchObject({
       status: 502,
-      text: expect.stringMatching(said),
+      text: expect.stringMatching(expectedReason),
     });
   });
 });

@@ -29,9 +29,9 @@ beforeAll(async () => {
   tenant = await createTenant(platform.root, 'acme');
 }, LIMIT_MS);
 afterEach(async () => {
-  for (const word of ['containers', 'jobs']) {
-    const records: Body[] = (await platform.root.get(`/acme/${word}`)).body;
-    for (const { id } of records) await platform.root.delete(`/root/${word}/${id}`);
+  for (const collection of ['containers', 'jobs']) {
+    const records: Body[] = (await platform.root.get(`/acme/${collection}`)).body;
+    for (const { id } of records) await platform.root.delete(`/root/${collection}/${id}`);
   }
 });
 afterAll(async () => {
@@ -163,13 +163,13 @@ describe('a command in a container', { timeout: LIMIT_MS }, () => {
     });
     const token = `Bearer ${issued.body.access_token}`;
     const path = `/containers/${container.id}`;
-    const asked = { command: ['true'] };
+    const execRequest = { command: ['true'] };
     expect(await inspect('GET', `${path}/instances`, undefined, token)).toMatchObject(refusal(403));
     await grant(platform.root, '/acme', 'container.view', userId);
     expect(await inspect('GET', `${path}/instances`, undefined, token)).toMatchObject({ status: 200 });
     expect(await inspect('GET', `${path}/stats`, undefined, token)).toMatchObject({ status: 200 });
     for (const [change, body] of [
-      ['exec', asked],
+      ['exec', execRequest],
       ['restart', undefined],
     ] as const) {
       expect(await inspect('POST', `${path}/${change}`, body, token)).toMatchObject({
@@ -178,8 +178,8 @@ describe('a command in a container', { timeout: LIMIT_MS }, () => {
       });
     }
     await grant(platform.root, '/acme', 'container.update', userId);
-    expect(await inspect('POST', `${path}/exec`, asked, token)).toMatchObject({ status: 200 });
-    expect(await inspect('POST', `${path}/exec`, asked, 'Basic bm9ib2R5OnB3')).toMatchObject(refusal(401));
+    expect(await inspect('POST', `${path}/exec`, execRequest, token)).toMatchObject({ status: 200 });
+    expect(await inspect('POST', `${path}/exec`, execRequest, 'Basic bm9ib2R5OnB3')).toMatchObject(refusal(401));
     expect(await inspect('GET', `/containers/${UNKNOWN_ID}/instances`)).toMatchObject(refusal(404));
   });
 });
@@ -223,8 +223,11 @@ describe('without an engine', () => {
     const auth = basic(apiKey, apiSecret);
     const request = (method: string, path: string, body?: object) =>
       send(method, `${alone.emulator.baseUrl}/inspect${path}`, { auth, ...(body && { body }) });
-    const here = await createTenant(alone.root, 'acme');
-    const { id } = await alone.root.create(`${here.environment}/containers`, containerBody(here, 'web'));
+    const tenantWithoutEngine = await createTenant(alone.root, 'acme');
+    const { id } = await alone.root.create(
+      `${tenantWithoutEngine.environment}/containers`,
+      containerBody(tenantWithoutEngine, 'web'),
+    );
     for (const reply of [
       await request('GET', `/containers/${id}/instances`),
       await request('GET', `/containers/${id}/stats`),
@@ -247,9 +250,9 @@ function listen(
   { baseUrl, auth } = { baseUrl: platform.emulator.baseUrl, auth: rootKey },
 ) {
   let text = '';
-  const sent = request(`${baseUrl}/inspect${path}`, { headers: { Authorization: auth, ...headers } });
+  const clientRequest = request(`${baseUrl}/inspect${path}`, { headers: { Authorization: auth, ...headers } });
   const answered = new Promise<number>((resolve) =>
-    sent.once('response', (response) => {
+    clientRequest.once('response', (response) => {
       response.on('data', (chunk) => {
         text += chunk;
       });
@@ -257,8 +260,8 @@ function listen(
       resolve(response.statusCode ?? 0);
     }),
   );
-  sent.on('error', () => undefined);
-  sent.end();
+  clientRequest.on('error', () => undefined);
+  clientRequest.end();
   return {
     answered,
     lines: () =>
@@ -267,17 +270,17 @@ function listen(
       ),
     pieces: () => text.match(/^data: /gm)?.length ?? 0,
     lastId: () => [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? '',
-    end: () => sent.destroy(),
+    end: () => clientRequest.destroy(),
   };
 }
 
 describe('GET /inspect/logs/{id}/stream', { timeout: LIMIT_MS }, () => {
-  const SAY =
+  const LOG_SCRIPT =
     'i=0; while [ $i -lt 3 ]; do echo "line $i"; i=$((i+1)); done; echo oops >&2; while true; do sleep 0.2; cat /tmp/more 2>/dev/null && rm /tmp/more; done';
 
   it('sends earlier and new log lines, and continues where a reader was cut off', async () => {
-    const { id } = await start({ cmd: SAY });
-    const say = (text: string) =>
+    const { id } = await start({ cmd: LOG_SCRIPT });
+    const writeToLog = (text: string) =>
       inspect('POST', `/containers/${id}/exec`, {
         command: ['sh', '-c', `printf '${text}' > /tmp/.m && cp /tmp/.m /proc/1/fd/1`],
       });
@@ -286,11 +289,11 @@ describe('GET /inspect/logs/{id}/stream', { timeout: LIMIT_MS }, () => {
     await expect
       .poll(() => first.lines().sort(), POLL)
       .toEqual(['stderr oops', 'stdout line 0', 'stdout line 1', 'stdout line 2']);
-    await say('while looking\\n');
+    await writeToLog('while looking\\n');
     await expect.poll(() => first.lines().at(-1), POLL).toBe('stdout while looking');
     const lastId = first.lastId();
     first.end();
-    await say('while away\\nand more\\n');
+    await writeToLog('while away\\nand more\\n');
     const second = listen(`/logs/${id}/stream`, { 'Last-Event-ID': lastId });
     await expect.poll(() => second.lines(), POLL).toEqual(['stdout while away', 'stdout and more']);
     second.end();
@@ -301,9 +304,9 @@ describe('GET /inspect/logs/{id}/stream', { timeout: LIMIT_MS }, () => {
     await proxy.open();
     const behind = await startPlatform({ containers: { engine: proxy.url, onStop: 'remove' } });
     const { apiKey, apiSecret = '' } = behind.emulator.rootCredentials;
-    const here = await createTenant(behind.root, 'acme');
+    const proxiedTenant = await createTenant(behind.root, 'acme');
     const cmd = 'i=0; while true; do echo "tick $i"; i=$((i+1)); sleep 0.2; done';
-    const { id } = await resourceFactoryFor(behind.root).container(here, { image, memory: 32, cmd });
+    const { id } = await resourceFactoryFor(behind.root).container(proxiedTenant, { image, memory: 32, cmd });
     const status = async () => (await behind.root.get(`/root/resources/${id}`)).body.properties.status;
     await expect.poll(status, POLL).toBe('RUNNING');
     const at = { baseUrl: behind.emulator.baseUrl, auth: basic(apiKey, apiSecret) };

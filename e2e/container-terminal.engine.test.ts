@@ -44,12 +44,12 @@ afterAll(async () => {
 }, START_TIMEOUT_MS);
 
 async function running(properties: object): Promise<Body> {
-  const made = await make.container(tenant, { memory: 32, ...properties });
+  const createdContainer = await make.container(tenant, { memory: 32, ...properties });
   await vi.waitFor(async () => {
-    const { body } = await platform.root.get(`/root/containers/${made.id}`);
+    const { body } = await platform.root.get(`/root/containers/${createdContainer.id}`);
     expect(body.properties.status).toBe('RUNNING');
   }, POLL);
-  return made;
+  return createdContainer;
 }
 
 const addressOf = ({ id }: Body, query = '') =>
@@ -89,12 +89,12 @@ class Viewer {
     this.socket.send(Buffer.from(text));
   }
 
-  say(word: object): void {
-    this.socket.send(JSON.stringify(word));
+  sendMessage(message: object): void {
+    this.socket.send(JSON.stringify(message));
   }
 
-  until(wanted: RegExp): Promise<void> {
-    return expect.poll(() => this.text, POLL).toMatch(wanted);
+  until(pattern: RegExp): Promise<void> {
+    return expect.poll(() => this.text, POLL).toMatch(pattern);
   }
 
   /** Close code, and the messages before. */
@@ -121,7 +121,7 @@ async function rejectionOf(address: string, options: object, protocols = [PROTOC
 const commandsIn = async ({ id }: Body) => {
   const [found] = await docker.listContainers({ filters: { label: [`terrarium.record=${id}`] } });
   const { Processes } = await docker.getContainer(found?.Id ?? '').top();
-  return Processes.map((one: string[]) => one.at(-1) ?? '');
+  return Processes.map((processFields: string[]) => processFields.at(-1) ?? '');
 };
 
 describe('who may open a terminal', { timeout: START_TIMEOUT_MS }, () => {
@@ -159,8 +159,8 @@ describe('who may open a terminal', { timeout: START_TIMEOUT_MS }, () => {
     for (const origin of ['http://foreign.example', 'null', baseUrl.replace(/\d+$/, '1')]) {
       expect(await rejectionOf(address, from(origin), withKey)).toMatchObject([403, expect.any(String)]);
       // Credentials that a browser would send by itself open none either.
-      const known = { headers: { authorization: rootPairOf(platform), origin } };
-      expect(await rejectionOf(address, known)).toMatchObject([403, expect.any(String)]);
+      const requestOptions = { headers: { authorization: rootPairOf(platform), origin } };
+      expect(await rejectionOf(address, requestOptions)).toMatchObject([403, expect.any(String)]);
     }
     expect(await rejectionOf(address, { headers: { cookie } }, withKey)).toMatchObject([403, expect.any(String)]);
     expect(await rejectionOf(address, from(baseUrl))).toMatchObject([401, expect.any(String)]);
@@ -172,8 +172,8 @@ describe('who may open a terminal', { timeout: START_TIMEOUT_MS }, () => {
     viewer.type('echo "I am $((40 + 2))"\n');
     await viewer.until(/I am 42/);
     // After sign-out, the terminal is closed.
-    const own = { cookie: String(cookie), origin: baseUrl, 'x-terrarium-session-key': key };
-    await fetch(`${baseUrl}/inspect/session`, { method: 'DELETE', headers: own });
+    const sessionHeaders = { cookie: String(cookie), origin: baseUrl, 'x-terrarium-session-key': key };
+    await fetch(`${baseUrl}/inspect/session`, { method: 'DELETE', headers: sessionHeaders });
     viewer.type('echo gone\n');
     expect(await viewer.closed()).toEqual([1008, { ended: 'refused', message: 'Authentication required' }]);
   });
@@ -185,7 +185,7 @@ describe('who may open a terminal', { timeout: START_TIMEOUT_MS }, () => {
     viewer.type('echo with"out" rights\n');
     await viewer.until(/without rights/);
     const { id, properties } = await entitlementOf(platform.root, node, 'container.update');
-    const identities = properties.identities.filter((one: Body) => one.id !== colleague.id);
+    const identities = properties.identities.filter((identity: Body) => identity.id !== colleague.id);
     await platform.root.put(`/root/entitlements/${id}`, { properties: { ...properties, identities } });
     viewer.type('touch /tmp/too-late\n');
     const [code, end] = await viewer.closed();
@@ -200,7 +200,7 @@ describe('a terminal', { timeout: START_TIMEOUT_MS }, () => {
     const viewer = await openAt(addressOf(container, '?columns=91&rows=17'));
     viewer.type('busybox stty size\n');
     await viewer.until(/\r\n17 91\r\n/);
-    viewer.say({ columns: 120, rows: 40 });
+    viewer.sendMessage({ columns: 120, rows: 40 });
     // The size reaches the engine on another way than input. An arrow key, which begins with Esc, is the previous line.
     const again = () => {
       viewer.type('\u001b[A\n');
@@ -236,17 +236,17 @@ describe('a terminal', { timeout: START_TIMEOUT_MS }, () => {
       'awk \'BEGIN { while (n++ < 30000) print "a line of thirty-two bytes, or so"; print "the e" "nd" }\'\n',
     );
     await expect.poll(() => viewer.bytes, POLL).toBeGreaterThanOrEqual(256 * 1024);
-    const held = viewer.bytes;
-    expect(held).toBeLessThan(512 * 1024);
+    const receivedBytes = viewer.bytes;
+    expect(receivedBytes).toBeLessThan(512 * 1024);
     viewer.type(':\n'); // a shell that waits is still spoken to
-    viewer.say({ shown: held });
-    await expect.poll(() => viewer.bytes, POLL).toBeGreaterThan(held);
-    viewer.say({ shown: 10 ** 9 });
-    await expect.poll(() => viewer.bytes, POLL).toBeGreaterThan(held + 256 * 1024);
-    const show = setInterval(() => viewer.say({ shown: viewer.bytes }), 20);
+    viewer.sendMessage({ shown: receivedBytes });
+    await expect.poll(() => viewer.bytes, POLL).toBeGreaterThan(receivedBytes);
+    viewer.sendMessage({ shown: 10 ** 9 });
+    await expect.poll(() => viewer.bytes, POLL).toBeGreaterThan(receivedBytes + 256 * 1024);
+    const show = setInterval(() => viewer.sendMessage({ shown: viewer.bytes }), 20);
     await viewer.until(/the end/);
     clearInterval(show);
-    viewer.say({ rows: 1 });
+    viewer.sendMessage({ rows: 1 });
     expect(await viewer.closed()).toMatchObject([1008, { ended: 'refused' }]);
   });
 
@@ -273,7 +273,7 @@ describe('a terminal', { timeout: START_TIMEOUT_MS }, () => {
     expect(await rejectionOf(addressOf(container), asRoot())).toMatchObject([429, expect.any(String)]);
     const closed = Promise.all(open.map((viewer) => viewer.closed()));
     await platform.stop();
-    for (const one of await closed)
-      expect(one).toEqual([1001, { ended: 'closing', message: 'The platform is stopping.' }]);
+    for (const closeResult of await closed)
+      expect(closeResult).toEqual([1001, { ended: 'closing', message: 'The platform is stopping.' }]);
   });
 });

@@ -56,7 +56,7 @@ const detailOf = async (id: string): Promise<Body> =>
 
 /** Sends requests until the returned function is called, which resolves to the responses that were not of the old version. */
 function underLoad(url: string): () => Promise<string[]> {
-  const others: string[] = [];
+  const unexpectedAnswers: string[] = [];
   let isOver = false;
   const send = async () => {
     while (!isOver) {
@@ -64,14 +64,14 @@ function underLoad(url: string): () => Promise<string[]> {
         async (answer) => `${answer.status} ${(await answer.text()).trim()}`,
         (failure) => failure.message,
       );
-      if (text !== '200 before') others.push(text);
+      if (text !== '200 before') unexpectedAnswers.push(text);
     }
   };
   const done = Promise.all([send(), send(), send(), send()]);
   return async () => {
     isOver = true;
     await done;
-    return others;
+    return unexpectedAnswers;
   };
 }
 

@@ -80,14 +80,14 @@ const statusOf = async (url: string) => {
 /** Calls a URL repeatedly until it is stopped; returns all responses other than 200, and the number of responses. */
 function underLoad(url: string) {
   const failures: string[] = [];
-  const seen = new Set<string>();
+  const answers = new Set<string>();
   let calls = 0;
   let isOn = true;
   const worker = async () => {
     while (isOn) {
       const answer = await statusOf(url).catch((failure: Error) => `no answer: ${failure.message}`);
       calls++;
-      seen.add(answer);
+      answers.add(answer);
       if (!answer.startsWith('200')) failures.push(answer);
     }
   };
@@ -95,7 +95,7 @@ function underLoad(url: string) {
   return async () => {
     isOn = false;
     await Promise.all(workers);
-    return { failures, seen, calls };
+    return { failures, seen: answers, calls };
   };
 }
 
@@ -142,8 +142,8 @@ describe('a container behind the gateway', () => {
     const moving = await root.post(`/root/containers/${container.id}/migrate?provider=${other.id}`);
     expect(moving).toMatchObject({ status: 202, body: { id: container.id, properties: { status: 'MIGRATING' } } });
     await expect.poll(async () => (await root.get(`/root/containers/${container.id}`)).status, POLL).toBe(404);
-    const there: Body[] = (await root.get(`/root/providers/${other.id}/containers?expand=true`)).body;
-    expect(there).toMatchObject([{ name: container.name, properties: { status: 'RUNNING' } }]);
+    const movedContainers: Body[] = (await root.get(`/root/providers/${other.id}/containers?expand=true`)).body;
+    expect(movedContainers).toMatchObject([{ name: container.name, properties: { status: 'RUNNING' } }]);
     expect(await statusOf(url)).toBe('200 moved');
     expect((await end()).failures).toEqual([]);
   });

@@ -64,15 +64,15 @@ beforeAll(async () => {
 }, LIMIT_MS);
 afterAll(async () => {
   await platform?.stop();
-  const left = engine ? await engine.listContainers({ all: true }).catch(() => []) : [];
+  const remainingContainers = engine ? await engine.listContainers({ all: true }).catch(() => []) : [];
   if (service?.exitCode === null) {
-    const gone = once(service, 'exit');
+    const serviceExit = once(service, 'exit');
     service.kill();
-    await gone;
+    await serviceExit;
   }
   await removeFirewallRules();
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-  expect(left).toEqual([]);
+  expect(remainingContainers).toEqual([]);
 }, LIMIT_MS);
 
 /** Removes the rules that Podman left in the system's firewall for ports of this world. */
@@ -83,7 +83,7 @@ async function removeFirewallRules(): Promise<void> {
     () => [],
   );
   const ruleMark = `"dnat name: terrarium-${platform.emulator.worldId.slice(0, 8)}-`;
-  for (const rule of rules.filter((one) => one.includes(ruleMark))) {
+  for (const rule of rules.filter((candidate) => candidate.includes(ruleMark))) {
     await run('sh', ['-c', `iptables -t nat ${rule.replace(/^-A/, '-D')}`]);
   }
 }
@@ -134,8 +134,8 @@ it.concurrent.for(Array.from({ length: TRIALS }, (_, index) => index + 1))(
       },
     });
     const running = async () => {
-      const { status: word, tasks_running: count, status_detail: detail } = await status(id);
-      return `${word} ${count}${detail ? `: ${detail.reason}` : ''}`;
+      const { status: currentStatus, tasks_running: count, status_detail: detail } = await status(id);
+      return `${currentStatus} ${count}${detail ? `: ${detail.reason}` : ''}`;
     };
     await expect.poll(running, POLL).toBe('RUNNING 1');
     await platform.root.patch(`/demo/containers/${id}`, [
@@ -145,7 +145,7 @@ it.concurrent.for(Array.from({ length: TRIALS }, (_, index) => index + 1))(
     const [first] = (await status(id)).instances;
     const [port] = first.ports;
     await expect
-      .poll(async () => await fetch(`http://127.0.0.1:${port}/`).then((one) => one.text(), String), POLL)
+      .poll(async () => await fetch(`http://127.0.0.1:${port}/`).then((response) => response.text(), String), POLL)
       .toBe('hello\n');
     await engine.getContainer(first.id).kill();
     await expect.poll(running, POLL).toBe('RUNNING 2');

@@ -32,10 +32,10 @@ async function containerClient(platform: WindowPlatform, page: Page) {
   const list = async (path: string) => (await send('GET', path)) as Record[]; // as the API document says
   const [environment] = await list('/meta/demo/environments?expand=true');
   const docker = (await list('/meta/root/providers')).find(({ name }) => name === 'default-docker');
-  const create = async (word: string, name: string, properties: object = {}) => {
+  const create = async (collection: string, name: string, properties: object = {}) => {
     const common = { container_type: 'DOCKER', image, memory: 32, provider: { id: docker?.id } };
     const body = { name, properties: { ...common, ...properties } };
-    return (await send('POST', `/meta/demo/environments/${environment?.id}/${word}`, body)) as Record;
+    return (await send('POST', `/meta/demo/environments/${environment?.id}/${collection}`, body)) as Record;
   };
   const statusOf = async ({ id }: Record) =>
     ((await send('GET', `/meta/root/resources/${id}`)) as Record).properties.status;
@@ -44,8 +44,8 @@ async function containerClient(platform: WindowPlatform, page: Page) {
     create,
     statusOf,
     environmentId: environment?.id,
-    async run(word: string, name: string, properties: object, status: string) {
-      const record = await create(word, name, properties);
+    async run(collection: string, name: string, properties: object, status: string) {
+      const record = await create(collection, name, properties);
       await expect.poll(() => statusOf(record)).toBe(status);
       return record;
     },
@@ -107,8 +107,8 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     expect(await (await fetch(`${await link.getAttribute('href')}/`)).text()).toBe('shop\n');
 
     // Tabs and filter are in the address.
-    const which = page.getByRole('radiogroup', { name: 'Which containers' });
-    await which.getByRole('radio', { name: 'Stopped 1' }).click();
+    const statusFilter = page.getByRole('radiogroup', { name: 'Which containers' });
+    await statusFilter.getByRole('radio', { name: 'Stopped 1' }).click();
     await expect(row).toBeHidden();
     await expect(rowOf(page, 'migrate')).toBeVisible();
     expect(page.url()).toContain('show=stopped');
@@ -187,7 +187,11 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     platform,
   }) => {
     const complaints: string[] = [];
-    page.on('console', (said) => said.text().includes('Content Security Policy') && complaints.push(said.text()));
+    page.on(
+      'console',
+      (consoleMessage) =>
+        consoleMessage.text().includes('Content Security Policy') && complaints.push(consoleMessage.text()),
+    );
     const client = await containerClient(platform, page);
     await client.run('containers', 'shop', { cmd: 'trap "exit 0" TERM; sleep 3600 & wait' }, 'RUNNING');
     await platform.load(page, 'containers');
@@ -333,9 +337,9 @@ test.describe('without an engine', () => {
     await expect(page.getByText('the setting containers.engine is none')).toBeVisible();
     await expect(page.getByText(/Lambdas, the gateway and leads work without an engine/)).toBeVisible();
     await expectNoFaults(page);
-    const asked = page.waitForResponse((answer) => answer.url().endsWith('/inspect/engines/retry'));
+    const retryResponse = page.waitForResponse((answer) => answer.url().endsWith('/inspect/engines/retry'));
     await page.getByRole('button', { name: 'Try again' }).click();
-    expect((await asked).status()).toBe(200);
+    expect((await retryResponse).status()).toBe(200);
 
     await client.create('containers', 'shop');
     await expect(rowOf(page, 'shop')).toContainText('lost');

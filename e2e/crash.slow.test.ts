@@ -83,7 +83,7 @@ class Writer {
 
   #plan(): { method: string; path: string; body?: unknown } {
     const state = this.acknowledged;
-    const own = `/${this.name}`;
+    const organizationPath = `/${this.name}`;
     if (!state) {
       this.next = { description: '', env: '', workspaces: [] };
       return { method: 'POST', path: '/root', body: { name: this.name } };
@@ -91,11 +91,11 @@ class Writer {
     if (state.workspaces.length < 2) {
       const name = `ws-${state.workspaces.length}`;
       this.next = { ...state, workspaces: [...state.workspaces, name] };
-      return { method: 'POST', path: `${own}/workspaces`, body: { name } };
+      return { method: 'POST', path: `${organizationPath}/workspaces`, body: { name } };
     }
     if (this.count % 20 === 19) {
       this.next = undefined;
-      return { method: 'DELETE', path: `${own}?force=true` };
+      return { method: 'DELETE', path: `${organizationPath}?force=true` };
     }
     const value = String(this.count);
     this.next = { ...state, description: value, env: value };
@@ -103,7 +103,7 @@ class Writer {
       { op: 'add', path: '/description', value: `${value} ${PADDING}` },
       { op: 'add', path: '/properties/env', value: { VALUE: value } },
     ];
-    return { method: 'PATCH', path: own, body };
+    return { method: 'PATCH', path: organizationPath, body };
   }
 }
 
@@ -124,9 +124,9 @@ const worldSchema = z.object({
 
 function stateIn({ resources }: z.infer<typeof worldSchema>, name: string): State {
   const all = Object.values(resources);
-  const organization = all.find((one) => one.name === name);
+  const organization = all.find((resource) => resource.name === name);
   if (!organization) return undefined;
-  const below = all.filter(({ parent }) => parent === organization.id).map((one) => one.name);
+  const below = all.filter(({ parent }) => parent === organization.id).map((child) => child.name);
   const [description = ''] = (organization.description ?? '').split(' ');
   return { description, env: organization.properties.env?.VALUE ?? '', workspaces: below.sort() };
 }

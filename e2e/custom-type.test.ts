@@ -36,10 +36,10 @@ const read = async (path: string): Promise<string> => {
 
 it('is created, read, listed, patched and deleted, and refused below other types', async () => {
   const { root } = platform;
-  const made = await root.create(gadgets, { name: 'lamp', properties: { colour: 'red', pin: '1234' } });
-  expect(made).toMatchObject({ resource_type: 'Platform::Resource::Gadget', properties: { colour: 'red' } });
-  expect((await root.get('/acme/gadgets?name=lamp')).body).toMatchObject([{ id: made.id, name: 'lamp' }]);
-  const patched = await root.patch(`/acme/gadgets/${made.id}`, [
+  const gadget = await root.create(gadgets, { name: 'lamp', properties: { colour: 'red', pin: '1234' } });
+  expect(gadget).toMatchObject({ resource_type: 'Platform::Resource::Gadget', properties: { colour: 'red' } });
+  expect((await root.get('/acme/gadgets?name=lamp')).body).toMatchObject([{ id: gadget.id, name: 'lamp' }]);
+  const patched = await root.patch(`/acme/gadgets/${gadget.id}`, [
     { op: 'replace', path: '/properties/colour', value: 'blue' },
   ]);
   expect(patched).toMatchObject({ status: 200, body: { properties: { colour: 'blue' } } });
@@ -51,18 +51,18 @@ it('is created, read, listed, patched and deleted, and refused below other types
   expect((await root.get('/acme/resourcetypes')).body).toContainEqual(
     expect.objectContaining({ name: 'Platform::Resource::Gadget' }),
   );
-  expect(await root.delete(`/acme/gadgets/${made.id}`)).toMatchObject({ status: 204 });
+  expect(await root.delete(`/acme/gadgets/${gadget.id}`)).toMatchObject({ status: 204 });
 });
 
 it('hides secret values, in responses and in the history', async () => {
   const { root } = platform;
-  const made = await root.create(gadgets, { name: 'safe', properties: { colour: 'grey', pin: '98765' } });
-  expect(made.properties).not.toHaveProperty('pin');
+  const gadget = await root.create(gadgets, { name: 'safe', properties: { colour: 'grey', pin: '98765' } });
+  expect(gadget.properties).not.toHaveProperty('pin');
   const [{ seq }] = JSON.parse(await read('/inspect/history')).commits;
   const commit = await read(`/inspect/history/${seq}`);
   expect(commit).toContain('safe');
   expect(commit).not.toContain('98765');
-  await root.delete(`/acme/gadgets/${made.id}`);
+  await root.delete(`/acme/gadgets/${gadget.id}`);
 });
 
 it('must refer to existing resources, and blocks the deletion of its targets', async () => {

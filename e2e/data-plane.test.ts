@@ -83,9 +83,9 @@ describe('routes follow the world at once (D-098, D-151, D-152)', () => {
     const single = await publish();
     await root.delete(`/acme/apiendpoints/${single.endpoint.id}`);
     expect((await call(single.path)).status).toBe(404);
-    const whole = await publish();
-    await root.delete(`/acme/apis/${whole.api.id}?force=true`);
-    expect((await call(whole.path)).status).toBe(404);
+    const publication = await publish();
+    await root.delete(`/acme/apis/${publication.api.id}?force=true`);
+    expect((await call(publication.path)).status).toBe(404);
     const test = await withEnvironment(root, acme, 'test');
     const api = await make.api(test);
     await make.endpoint(api, await make.lambda(test));
@@ -138,27 +138,27 @@ describe('targets that are gone (D-130, D-139, D-050)', () => {
 });
 
 describe('the rate limit (D-155, D-156)', () => {
-  const left = async (path: string) => {
+  const readRemaining = async (path: string) => {
     const { status, headers } = await call(path);
     return [status, headers.get('x-ratelimit-limit-minute'), headers.get('x-ratelimit-remaining-minute')];
   };
 
   it('lets so many calls through, and starts again only when it is changed or enabled again', async () => {
     const { path, set } = await publish({ plugins: { rateLimit: { enabled: true, perMinute: 2 } } });
-    expect(await left(path)).toEqual([200, '2', '1']);
-    expect(await left(path)).toEqual([200, '2', '0']);
-    expect(await left(path)).toEqual([429, '2', '0']);
+    expect(await readRemaining(path)).toEqual([200, '2', '1']);
+    expect(await readRemaining(path)).toEqual([200, '2', '0']);
+    expect(await readRemaining(path)).toEqual([429, '2', '0']);
     const { headers, body } = await call(path);
     expect(body).toEqual({ code: 429, reason: 'rate_limited', message: 'API rate limit exceeded' });
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     await set('implementation_id', second.id);
-    expect(await left(path)).toEqual([429, '2', '0']);
+    expect(await readRemaining(path)).toEqual([429, '2', '0']);
     await set('plugins/rateLimit/perMinute', 3);
-    expect(await left(path)).toEqual([200, '3', '2']);
+    expect(await readRemaining(path)).toEqual([200, '3', '2']);
     await set('plugins/rateLimit/enabled', false);
-    expect(await left(path)).toEqual([200, null, null]);
+    expect(await readRemaining(path)).toEqual([200, null, null]);
     await set('plugins/rateLimit/enabled', true);
-    expect(await left(path)).toEqual([200, '3', '2']);
+    expect(await readRemaining(path)).toEqual([200, '3', '2']);
   });
 
   it('counts neither preflights nor requests that were rejected earlier', async () => {
@@ -222,18 +222,26 @@ describe('an endpoint with platformSecurity (D-163, D-120)', () => {
   });
 
   it('takes its lists from a PUT of its entitlement, and inherits who may invoke above', async () => {
-    const [kept, dropped, above] = [await account('kept'), await account('dropped'), await account('above')];
-    const { path, endpoint } = await publish({ plugins: { platformSecurity: { enabled: true, users: [dropped.id] } } });
+    const [allowedAccount, removedAccount, inheritedAccount] = [
+      await account('kept'),
+      await account('dropped'),
+      await account('above'),
+    ];
+    const { path, endpoint } = await publish({
+      plugins: { platformSecurity: { enabled: true, users: [removedAccount.id] } },
+    });
     const node = `/acme/apiendpoints/${endpoint.id}`;
     const { id, name } = await entitlementOf(root, node, 'apiendpoint.invoke');
-    const properties = { action: 'apiendpoint.invoke', identities: [kept.id] };
+    const properties = { action: 'apiendpoint.invoke', identities: [allowedAccount.id] };
     expect((await root.put(`/acme/entitlements/${id}`, { id, name, properties })).status).toBe(200);
-    expect((await root.get(node)).body.properties.plugins.platformSecurity).toMatchObject({ users: [kept.id] });
-    expect((await call(path, { auth: kept.bearer })).status).toBe(200);
-    expect((await call(path, { auth: dropped.bearer })).status).toBe(403);
-    expect((await call(path, { auth: above.bearer })).status).toBe(403);
-    await grant(root, '/acme', 'apiendpoint.invoke', above.id);
-    expect((await call(path, { auth: above.bearer })).status).toBe(200);
+    expect((await root.get(node)).body.properties.plugins.platformSecurity).toMatchObject({
+      users: [allowedAccount.id],
+    });
+    expect((await call(path, { auth: allowedAccount.bearer })).status).toBe(200);
+    expect((await call(path, { auth: removedAccount.bearer })).status).toBe(403);
+    expect((await call(path, { auth: inheritedAccount.bearer })).status).toBe(403);
+    await grant(root, '/acme', 'apiendpoint.invoke', inheritedAccount.id);
+    expect((await call(path, { auth: inheritedAccount.bearer })).status).toBe(200);
   });
 });
 

@@ -77,8 +77,11 @@ async function rootPassword(): Promise<string> {
 
 /** Environment of a shell without settings for Terrarium. */
 function environment(): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !/^(TERRARIUM|PLATFORM|SCM)_/.test(name));
-  return { ...Object.fromEntries(own), PATH: `${path.join(folder, 'bin')}${path.delimiter}${process.env.PATH}` };
+  const inheritedVariables = Object.entries(process.env).filter(([name]) => !/^(TERRARIUM|PLATFORM|SCM)_/.test(name));
+  return {
+    ...Object.fromEntries(inheritedVariables),
+    PATH: `${path.join(folder, 'bin')}${path.delimiter}${process.env.PATH}`,
+  };
 }
 
 const withPorts = (text: string) => text.replaceAll(':4700', `:${ports.base}`).replaceAll(':4701', `:${ports.gateway}`);

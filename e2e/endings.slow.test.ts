@@ -133,8 +133,8 @@ describe('an account that comes back', () => {
     const withFirst = await newest(platform);
     await platform.root.patch(`/root/users/${id}`, replaced('second'));
     const later = await tokenOf(platform, 'ada', 'second');
-    const made = await inspect(platform, 'POST', '/access/keys', auth, { userId: id });
-    const key = basic(made.body.apiKey, made.body.apiSecret);
+    const keyReply = await inspect(platform, 'POST', '/access/keys', auth, { userId: id });
+    const key = basic(keyReply.body.apiKey, keyReply.body.apiSecret);
     expect([await statusOf(platform, later), await statusOf(platform, key)]).toEqual([200, 200]);
     await platform.root.delete(`/root/users/${id}`);
     const deleted = await newest(platform);
@@ -157,15 +157,17 @@ describe('a reset to a seed (D-216)', () => {
     const [user] = (await platform.root.get('/root/users?name=ada.byrne')).body;
     await platform.root.patch(`/root/users/${user.id}`, replaced('mine'));
     const token = await tokenOf(platform, 'ada.byrne', 'mine');
-    const made = await inspect(platform, 'POST', '/access/keys', root, { userId: user.id });
-    const key = basic(made.body.apiKey, made.body.apiSecret);
+    const keyReply = await inspect(platform, 'POST', '/access/keys', root, { userId: user.id });
+    const key = basic(keyReply.body.apiKey, keyReply.body.apiSecret);
     expect(await statusOf(platform, key)).toBe(200);
     expect((await inspect(platform, 'POST', '/reset', root, { seed: 'demo' })).status).toBe(200);
     for (const old of [token, key, other]) expect(await statusOf(platform, old)).toBe(401);
     expect([await statusOf(platform, root), await statusOf(platform, rootPairOf(platform))]).toEqual([200, 200]);
     expect((await logIn(platform, 'root', 'ada.byrne', 'mine')).status).toBe(400);
-    const known = await inspect(platform, 'GET', '/access/passwords', root);
-    const { password } = known.body.find((one: { user: { name: string } }) => one.user.name === 'ada.byrne');
+    const passwordsReply = await inspect(platform, 'GET', '/access/passwords', root);
+    const { password } = passwordsReply.body.find(
+      (entry: { user: { name: string } }) => entry.user.name === 'ada.byrne',
+    );
     expect((await logIn(platform, 'root', 'ada.byrne', password)).status).toBe(200);
   });
 });

@@ -38,29 +38,30 @@ afterAll(async () => {
 
 /** Sends a request of a job to the engine. */
 async function call(method: string, path: string, body?: object) {
-  const sent = body === undefined ? undefined : JSON.stringify(body);
+  const payload = body === undefined ? undefined : JSON.stringify(body);
   const [status, answer] = await new Promise<[number, string]>((resolve, reject) => {
-    const headers = sent === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': sent.length };
+    const headers =
+      payload === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': payload.length };
     request({ socketPath: join(folder, 'socket'), method, path, headers, agent: false })
       .on('response', (response) => text(response).then((all) => resolve([response.statusCode ?? 0, all]), reject))
       .on('error', reject)
-      .end(sent);
+      .end(payload);
   });
   return { status, body: answer.startsWith('{') || answer.startsWith('[') ? JSON.parse(answer) : answer };
 }
 
 it('a job sees and changes only containers of its own run', async () => {
   const create = { Image: await testImage() };
-  const { status, body: own } = await call('POST', '/containers/create', create);
+  const { status, body: ownContainer } = await call('POST', '/containers/create', create);
   expect(status).toBe(201);
   try {
-    const seen = (await call('GET', '/containers/json?all=1')).body;
-    expect(seen.map(({ Id }: { Id: string }) => Id)).toEqual([own.Id]);
+    const visibleContainers = (await call('GET', '/containers/json?all=1')).body;
+    expect(visibleContainers.map(({ Id }: { Id: string }) => Id)).toEqual([ownContainer.Id]);
     expect((await call('GET', `/containers/${foreign.id}/json`)).status).toBe(404);
     expect((await call('POST', `/containers/${foreign.id}/rename?name=taken`)).status).toBe(404);
     expect((await call('GET', '/volumes')).status).toBe(403);
   } finally {
-    expect((await call('DELETE', `/containers/${own.Id}`)).status).toBe(204);
+    expect((await call('DELETE', `/containers/${ownContainer.Id}`)).status).toBe(204);
   }
 });
 
@@ -78,16 +79,19 @@ it.each([
 });
 
 it('the body of a request that needs none does not reach the engine', async () => {
-  const { body: own } = await call('POST', '/containers/create', { Image: await testImage(), Cmd: ['sleep', '60'] });
+  const { body: ownContainer } = await call('POST', '/containers/create', {
+    Image: await testImage(),
+    Cmd: ['sleep', '60'],
+  });
   try {
     const attack = { Binds: ['/:/host'], NetworkMode: 'host', PidMode: 'host' };
     for (const version of ['', '/v1.12', '/v1.23', '/v1.41'])
-      await call('POST', `${version}/containers/${own.Id}/start`, attack);
-    const { HostConfig, Mounts, State } = await docker.getContainer(own.Id).inspect();
+      await call('POST', `${version}/containers/${ownContainer.Id}/start`, attack);
+    const { HostConfig, Mounts, State } = await docker.getContainer(ownContainer.Id).inspect();
     expect([HostConfig.Binds, HostConfig.NetworkMode, HostConfig.PidMode, Mounts]).toEqual([null, 'none', '', []]);
     expect(State.Running).toBe(true);
   } finally {
-    await docker.getContainer(own.Id).remove({ force: true });
+    await docker.getContainer(ownContainer.Id).remove({ force: true });
   }
 });
 

@@ -53,16 +53,17 @@ describe('an engine that accepts connections and says nothing', () => {
     const container = await idle();
     await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
     proxy.hang();
-    const asked = requestsFor(container);
+    const pendingReplies = requestsFor(container);
     await expect.poll(() => statusOf(container), POLL).toBe('LOST');
-    for (const reply of await Promise.all(asked)) expect(reply).toEqual([503, '5']);
+    for (const reply of await Promise.all(pendingReplies)) expect(reply).toEqual([503, '5']);
     for (const reply of await Promise.all(requestsFor(container))) expect(reply).toEqual([503, '5']);
     const late = await idle();
     expect(late.properties.status).toBe('LOST');
     expect((await platform.root.get('/health')).status).not.toBe(500);
 
     await proxy.open();
-    for (const one of [container, late]) await expect.poll(() => statusOf(one), POLL).toBe('RUNNING');
+    for (const recoveredContainer of [container, late])
+      await expect.poll(() => statusOf(recoveredContainer), POLL).toBe('RUNNING');
     const worldId = platform.emulator.worldId;
     await platform.stop();
     await expectNoLeftovers(worldId);

@@ -80,7 +80,7 @@ describe('a stop', () => {
     await Promise.all(Array.from({ length: STUBBORN }, () => make.container(tenant, stubborn)));
     const running = async () =>
       (await platform.root.get('/acme/containers?expand=true')).body.filter(
-        (one: Body) => one.properties.status === 'RUNNING',
+        (record: Body) => record.properties.status === 'RUNNING',
       ).length;
     await expect.poll(running, { timeout: LIMIT_MS, interval: 100 }).toBe(STUBBORN);
     // The other containers never ran, but also belong to the world.
@@ -127,14 +127,14 @@ describe('what worlds in memory left whose process was killed', () => {
   it('is swept by the next start that reaches the engine; what may still be wanted is not', {
     timeout: LIMIT_MS,
   }, async () => {
-    const here = await ownerHere(undefined);
+    const currentOwner = await ownerHere(undefined);
     const dead = await endedOwner();
-    const [gone, reused, mine, alive, elsewhere, earlier, kept, nameless] = [
+    const [goneWorld, reused, ownWorld, alive, elsewhere, earlier, keptWorld, nameless] = [
       await leave(dead),
       // The process id is in use by another process.
-      await leave({ ...here, pid: neighbour.pid ?? 0, began: '1' }),
-      await leave(here),
-      await leave({ ...here, pid: neighbour.pid ?? 0, began: await startTimeOf(neighbour.pid ?? 0) }),
+      await leave({ ...currentOwner, pid: neighbour.pid ?? 0, began: '1' }),
+      await leave(currentOwner),
+      await leave({ ...currentOwner, pid: neighbour.pid ?? 0, began: await startTimeOf(neighbour.pid ?? 0) }),
       await leave({ ...dead, pids: 'pid:[1]' }),
       await leave({ ...dead, boot: randomUUID() }),
       await leave(await endedOwner(join(folder, 'no-such-folder'))),
@@ -142,9 +142,9 @@ describe('what worlds in memory left whose process was killed', () => {
     ];
     const platform = await startPlatform({ containers: { engine: 'auto' } });
     await createTenant(platform.root, 'acme');
-    for (const world of [gone, reused]) await expect.poll(() => leftoversOf(world), POLL).toEqual([]);
+    for (const world of [goneWorld, reused]) await expect.poll(() => leftoversOf(world), POLL).toEqual([]);
     await platform.stop();
-    for (const world of [mine, alive, elsewhere, earlier, kept, nameless])
+    for (const world of [ownWorld, alive, elsewhere, earlier, keptWorld, nameless])
       expect(await leftoversOf(world), world).toHaveLength(3);
   });
 
@@ -170,10 +170,10 @@ describe('terrarium clean', () => {
     timeout: LIMIT_MS,
   }, async () => {
     const data = join(folder, 'data');
-    const kept = await leave(await endedOwner(data));
+    const keptWorld = await leave(await endedOwner(data));
     await mkdir(data);
-    await writeFile(join(data, 'world.json'), JSON.stringify({ format: 1, id: kept }));
-    const [gone, lives, mayLive, unknown] = [
+    await writeFile(join(data, 'world.json'), JSON.stringify({ format: 1, id: keptWorld }));
+    const [goneWorld, lives, mayLive, unknown] = [
       await leave(await endedOwner(join(folder, 'deleted'))),
       await leave(await ownerHere(undefined)),
       // The start time of its process is unknown.
@@ -184,8 +184,8 @@ describe('terrarium clean', () => {
     const stateOf = (answer: Body, world: string) =>
       answer.worlds.find(({ worldId }: { worldId: string }) => worldId === world);
     for (const [world, state, why] of [
-      [kept, 'kept', data],
-      [gone, 'gone', 'no longer contains it'],
+      [keptWorld, 'kept', data],
+      [goneWorld, 'gone', 'no longer contains it'],
       [lives, 'runs', String(process.pid)],
       [mayLive, 'unknown', `process ${process.pid} may run it`],
       [unknown, 'unknown', 'creator is unknown'],
@@ -198,12 +198,14 @@ describe('terrarium clean', () => {
       });
     }
     expect((await command.run(['clean'])).out).toContain('npx terrarium-emulator clean --yes');
-    for (const world of [kept, gone, lives, unknown]) expect(await leftoversOf(world)).toHaveLength(3);
+    for (const world of [keptWorld, goneWorld, lives, unknown]) expect(await leftoversOf(world)).toHaveLength(3);
 
     // One world at a time, because other test runs on this machine have worlds of their own.
-    expect(stateOf(await command.json('clean', '--yes', '--world', gone), gone)).toMatchObject({ removed: true });
-    expect(await leftoversOf(gone)).toEqual([]);
-    for (const world of [kept, lives]) {
+    expect(stateOf(await command.json('clean', '--yes', '--world', goneWorld), goneWorld)).toMatchObject({
+      removed: true,
+    });
+    expect(await leftoversOf(goneWorld)).toEqual([]);
+    for (const world of [keptWorld, lives]) {
       const refused = await command.run(['clean', '--yes', '--world', world]);
       expect([refused.exitCode, refused.err]).toEqual([2, expect.stringContaining(`world ${world} was not removed`)]);
       expect(await leftoversOf(world)).toHaveLength(3);

@@ -12,24 +12,27 @@ import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../server/testing/com
 const LIMIT_MS = 120_000;
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');
-/** Does this Node.js support proxies for requests of this process? Older ones get a preloaded module that does the same. */
+/**
+ * True if this Node.js has no proxy support for its own requests. Such older versions get a preloaded module that adds
+ * it.
+ */
 const LACKS_ENV_PROXY = !process.allowedNodeEnvironmentFlags.has('--use-env-proxy');
 
 let cli: CliRunner;
 let proxy: Server;
 /** The requests that the proxy received; it forwards none of them. */
-const asked: string[] = [];
+const proxyRequests: string[] = [];
 let env: Record<string, string>;
 
 beforeAll(async () => {
   await buildCommand();
   cli = new CliRunner();
   proxy = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
+    proxyRequests.push(`${request.method} ${request.url}`);
     response.writeHead(502).end('the proxy knows no such host');
   });
   proxy.on('connect', (request, socket) => {
-    asked.push(`CONNECT ${request.url}`);
+    proxyRequests.push(`CONNECT ${request.url}`);
     socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
   });
   await once(proxy.listen(0, '127.0.0.1'), 'listening');
@@ -46,7 +49,7 @@ beforeAll(async () => {
   };
 }, BUILD_TIMEOUT_MS);
 beforeEach(() => {
-  asked.splice(0);
+  proxyRequests.splice(0);
 });
 afterAll(async () => {
   await cli?.close();
@@ -59,7 +62,7 @@ it('is used for other machines: the tests that follow would notice', async () =>
   // Versions differ in whether the proxy tunnels or forwards; this one supports neither.
   const code = "await fetch('http://elsewhere.invalid/').catch(() => undefined)";
   await run('sh', ['-c', node(code)], { env: { PATH: process.env.PATH, ...env } });
-  expect(asked).not.toEqual([]);
+  expect(proxyRequests).not.toEqual([]);
 });
 
 it('does not stand between the command line and its platform, nor between that and a command under exec', {
@@ -82,7 +85,7 @@ it('does not stand between the command line and its platform, nor between that a
   const names = 'corp.example,localhost,127.0.0.1,::1,[::1],terrarium.localhost';
   expect(out).toContain(`${names}\n${names}\n`);
   expect(out).toMatch(/"status": ?404/);
-  expect(asked).toEqual([]);
+  expect(proxyRequests).toEqual([]);
 });
 
 it('does not stand between a pipeline and the platform, nor between that and a job', {
@@ -96,19 +99,19 @@ it('does not stand between a pipeline and the platform, nor between that and a j
   );
   await run('git', ['-C', app, 'add', '--all']);
   await run('git', ['-C', app, '-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', 'commit', '-qm', 'Begin']);
-  const words = [
+  const args = [
     'exec',
     '--',
     'sh',
     '-c',
     `unset NO_PROXY no_proxy; ${CliRunner.command} pipeline run '${app}' --shell`,
   ];
-  const { exitCode, out, err } = await cli.run(words, { env });
+  const { exitCode, out, err } = await cli.run(args, { env });
   expect(err).toBe('');
   expect(exitCode, out).toBe(0);
   expect(out).toMatch(/> asked [2-4]\d\d/);
   expect(out).not.toContain('asked 502');
-  expect(asked).toEqual([]);
+  expect(proxyRequests).toEqual([]);
 });
 
 it('does not stand between the library and its platform', { timeout: LIMIT_MS }, async () => {
@@ -127,5 +130,5 @@ try {
     env: { PATH: process.env.PATH, ...env },
   });
   expect(stdout).toBe('leads 0\n');
-  expect(asked).toEqual([]);
+  expect(proxyRequests).toEqual([]);
 });

@@ -99,8 +99,8 @@ describe('a contact form that becomes a lead, by', () => {
     expect(await call({ body: { payload } })).toMatchObject({ status: 200, body: 'SUCCESS' });
     const { body: leads } = await platform.root.send('GET', '/../inspect/leads');
     const mapped = { leadSource: 'Website', firstName: 'Ada', lastName: style, email: payload.email };
-    const own = leads.filter((lead: { mapped: { email?: string } }) => lead.mapped.email === payload.email);
-    expect(own).toMatchObject([{ oid: '00D1', mapped }]);
+    const matchingLeads = leads.filter((lead: { mapped: { email?: string } }) => lead.mapped.email === payload.email);
+    expect(matchingLeads).toMatchObject([{ oid: '00D1', mapped }]);
   });
 });
 

@@ -49,8 +49,8 @@ afterAll(() => cli?.close());
 it('a platform starts, keeps changes, runs lambdas, stops and starts again while files are in use for a moment', async () => {
   for (const _run of ['first', 'second', 'third']) {
     const script = 'terrarium invoke contact-form --event {} --json && terrarium snapshot save now-$$';
-    const words = script.replaceAll('terrarium', CliRunner.command);
-    const { exitCode, out, err } = await cli.run(['exec', '--data', 'kept', '--', 'sh', '-c', words], { env });
+    const commandLine = script.replaceAll('terrarium', CliRunner.command);
+    const { exitCode, out, err } = await cli.run(['exec', '--data', 'kept', '--', 'sh', '-c', commandLine], { env });
     expect([exitCode, err]).toEqual([0, '']);
     expect(out).toContain('"ok": true');
   }

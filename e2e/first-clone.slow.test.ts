@@ -41,13 +41,13 @@ afterAll(async () => {
 
 /** Environment of a shell without settings for Terrarium, on free ports and without a window. */
 function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(
+  const inheritedVariables = Object.entries(process.env).filter(
     ([name]) => !/^(TERRARIUM|PLATFORM|SCM|npm|VITEST)_|^NODE_ENV$/.test(name),
   );
   const git = { GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.com' };
   const committer = { GIT_COMMITTER_NAME: git.GIT_AUTHOR_NAME, GIT_COMMITTER_EMAIL: git.GIT_AUTHOR_EMAIL };
   const free = { TERRARIUM_BASE_PORT: '0', TERRARIUM_GATEWAY_PORT: '0', TERRARIUM_HEADLESS: 'true', CI: 'true' };
-  return { ...Object.fromEntries(own), ...git, ...committer, ...free, ...more };
+  return { ...Object.fromEntries(inheritedVariables), ...git, ...committer, ...free, ...more };
 }
 
 async function commitAll(cwd: string): Promise<void> {

@@ -6,7 +6,9 @@ import { basic, type Reply, send } from '../server/testing/checked-client.ts';
 import { BUILD_TIMEOUT_MS, buildCommand, CliRunner, type RunningCommand } from '../server/testing/command.ts';
 import { refusal } from '../server/testing/platform.ts';
 
-/** What happens when the data folder of a running platform is removed or replaced: `rm -rf`, `mv`, another folder in its place. */
+/**
+ * Tests of a running platform whose data folder is removed or replaced: `rm -rf`, `mv`, another folder in its place.
+ */
 const KEY = { TERRARIUM_ROOT_API_KEY: 'swap', TERRARIUM_ROOT_API_SECRET: 'test' };
 const auth = basic('swap', 'test');
 const LOST = /has changed outside this platform: its file \S+ was (removed|replaced)/;
@@ -73,8 +75,8 @@ describe('a platform whose data folder is taken away', () => {
     expect((await create(a, 'late')).status).toBe(503);
     const { err } = await a.stop();
     expect(err).toMatch(LOST);
-    const kept = JSON.parse(await readFile(join(data, 'instance.json'), 'utf8'));
-    expect(kept.pid).toBe(b.run.child.pid);
+    const instanceRecord = JSON.parse(await readFile(join(data, 'instance.json'), 'utf8'));
+    expect(instanceRecord.pid).toBe(b.run.child.pid);
     expect(Number.parseInt(await readFile(join(data, 'lock'), 'utf8'), 10)).toBe(b.run.child.pid);
     expect(await send('GET', `${b.metaUrl}/health`)).toMatchObject({ status: 200 });
     expect((await create(b, 'b3')).status).toBe(201);
@@ -108,9 +110,9 @@ describe('a platform whose data folder is taken away', () => {
     };
     await create(`/environments/${environment.id}/lambdas`, { name: 'one', properties: lambda });
     // Removed first, so that writes of the platform shortly after the start or a change do not interfere.
-    const gone = join(cli.folder, 'gone');
-    await rename(data, gone);
-    await rm(gone, { recursive: true });
+    const removedFolder = join(cli.folder, 'gone');
+    await rename(data, removedFolder);
+    await rm(removedFolder, { recursive: true });
     expect((await send('GET', `${server.metaUrl}/health`)).status).toBe(503);
     await expect(create('', { name: 'refused' })).resolves.toMatchObject({ code: 503 });
     expect(existsSync(data)).toBe(false);
@@ -123,18 +125,18 @@ describe('a platform whose data folder is taken away', () => {
 
   it('continues in its folder when the link to it is changed', async () => {
     const link = join(cli.folder, 'link');
-    const [one, two] = [join(cli.folder, 'one'), join(cli.folder, 'two')];
-    await (await start(one)).stop();
-    await symlink(one, link);
+    const [firstFolder, secondFolder] = [join(cli.folder, 'one'), join(cli.folder, 'two')];
+    await (await start(firstFolder)).stop();
+    await symlink(firstFolder, link);
     const server = await start(link);
     await unlink(link);
-    await (await start(two)).stop(); // so that no other platform can write there
-    const before = await readdir(two);
-    await symlink(two, link);
+    await (await start(secondFolder)).stop(); // so that no other platform can write there
+    const before = await readdir(secondFolder);
+    await symlink(secondFolder, link);
     expect((await create(server, 'kept')).status).toBe(201);
     expect((await server.stop()).exitCode).toBe(0);
-    expect(await readdir(two)).toEqual(before);
-    const again = await start(one);
+    expect(await readdir(secondFolder)).toEqual(before);
+    const again = await start(firstFolder);
     expect(await names(again)).toEqual(['root', 'kept']);
     await again.stop();
   });

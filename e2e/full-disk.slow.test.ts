@@ -59,13 +59,13 @@ function fillDisk(): () => void {
 
 /** Sends a form as a lambda would; resolves to the status of the answer. The mock's certificate is its own. */
 async function sendLead(crmUrl: string, name: string): Promise<number> {
-  const sent = request(`${crmUrl}/servlet/servlet.WebToLead`, {
+  const clientRequest = request(`${crmUrl}/servlet/servlet.WebToLead`, {
     method: 'POST',
     rejectUnauthorized: false,
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
   });
-  sent.end(new URLSearchParams({ oid: '1', last_name: name }).toString());
-  const [response] = await once(sent, 'response');
+  clientRequest.end(new URLSearchParams({ oid: '1', last_name: name }).toString());
+  const [response] = await once(clientRequest, 'response');
   response.resume();
   return response.statusCode;
 }
@@ -161,7 +161,7 @@ describe.skipIf(skipReason !== undefined)('on a small disk', () => {
     const token = bearer((await logIn(platform, 'root', 'root')).body.access_token);
     const result = (id: string) => send('GET', `${platform.emulator.gatewayUrl}/results/${id}`, { auth: token });
     const call = () => send('POST', `${emulator.gatewayUrl}/${api.name}/${endpoint.name}`, { body: {} });
-    const release = recorder.hold();
+    const release = recorder.suspend();
     const { lambdaId: id } = (await call()).body;
     await recorder.take(1);
     expect(await result(id)).toMatchObject({ status: 404, body: { message: 'result not available yet' } });
@@ -206,8 +206,8 @@ describe.skipIf(skipReason !== undefined)('on a small disk', () => {
     expect(revoked).toMatchObject(refusal(503));
     expect(revoked.body.message).toContain('The disk is full');
     const before = 1 + (await repeatUntilRefused(async () => ({ status: await sendLead(crmUrl, 'more') }))).accepted;
-    for (const known of [token, basic(apiKey, apiSecret)]) {
-      expect((await send('GET', `${platform.emulator.metaUrl}/orgs`, { auth: known })).status).toBe(200);
+    for (const validAuth of [token, basic(apiKey, apiSecret)]) {
+      expect((await send('GET', `${platform.emulator.metaUrl}/orgs`, { auth: validAuth })).status).toBe(200);
     }
     expect(await leads()).toBe(before);
 

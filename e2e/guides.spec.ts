@@ -38,8 +38,8 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await page.getByRole('row').filter({ hasText: 'feature/ferns' }).first().click();
     await expect(page.getByText('deploy').first()).toBeVisible();
     await platform.end('SIGTERM');
-    const left = await docker.listContainers({ all: true });
-    expect(left.filter(({ Image }) => Image.startsWith('shop:'))).toEqual([]);
+    const remainingContainers = await docker.listContainers({ all: true });
+    expect(remainingContainers.filter(({ Image }) => Image.startsWith('shop:'))).toEqual([]);
     for (const { Id, RepoTags } of await docker.listImages()) {
       if (!before.has(Id) && RepoTags?.some((tag) => tag.startsWith('shop:')))
         await docker.getImage(Id).remove({ force: true });

@@ -14,8 +14,8 @@ test('Help opens the page about a screen, finds decisions by number and by words
   await search.fill('rate limit counts all');
   const found = page.getByRole('region', { name: 'Emulator behavior' });
   await found.getByRole('link', { name: 'D-155' }).click();
-  const shown = page.locator('[aria-current=true]').filter({ hasText: 'D-155' });
-  await expect(shown).toBeInViewport();
+  const currentDecision = page.locator('[aria-current=true]').filter({ hasText: 'D-155' });
+  await expect(currentDecision).toBeInViewport();
   await expectNoFaults(page, 'a decision');
   await search.fill('xylophone');
   await page.getByRole('button', { name: 'Clear the query' }).click();

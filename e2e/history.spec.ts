@@ -16,7 +16,7 @@ import { expect, test } from './window.ts';
 test('a past world is opened by mouse and by keyboard, shown, and restored', async ({ page, platform }) => {
   await platform.open(page);
   const lambda = await commitDescriptions(platform, page, 10);
-  const made = await send<Named>(platform, page, 'POST', '/meta/root', { name: 'acme' });
+  const organization = await send<Named>(platform, page, 'POST', '/meta/root', { name: 'acme' });
   await platform.open(page, 'history');
   const newest = await newestOf(platform, page);
   await expect(timeLine(page)).toContainText(`${newest} commits`);
@@ -72,12 +72,12 @@ test('a past world is opened by mouse and by keyboard, shown, and restored', asy
   await dialog.getByRole('button', { name: 'Restore 2 resources' }).click();
   await expect(page.getByText(/The world was restored to its state after commit 5\./)).toBeVisible();
   await expect.poll(() => descriptionOf(platform, page, lambda)).toBe('version 3');
-  expect((await platform.send(page, 'GET', `/meta/root/resources/${made.id}`)).status).toBe(404);
+  expect((await platform.send(page, 'GET', `/meta/root/resources/${organization.id}`)).status).toBe(404);
 
   await page.getByRole('button', { name: 'Undo' }).first().click();
   await expect(page.getByText(/was undone/)).toBeVisible();
   await expect.poll(() => descriptionOf(platform, page, lambda)).toBe('version 10');
-  expect((await platform.send(page, 'GET', `/meta/root/resources/${made.id}`)).status).toBe(200);
+  expect((await platform.send(page, 'GET', `/meta/root/resources/${organization.id}`)).status).toBe(200);
 });
 
 test('a commit that conflicts with a later one is not undone, and the reason is shown', { tag: '@slow' }, async ({

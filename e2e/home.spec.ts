@@ -16,7 +16,7 @@ const guide = (page: Page, title: string) =>
 
 async function changeLambda(platform: WindowPlatform, page: Page, name: string, path: string, value: unknown) {
   const { body } = await platform.send(page, 'GET', '/meta/demo/lambdas?expand=true');
-  const found = (body as Named[]).find((one) => one.name === name); // as the API document says
+  const found = (body as Named[]).find((lambda) => lambda.name === name); // as the API document says
   const patch = [{ op: 'replace', path: `/properties/${path}`, value }];
   expect(await platform.send(page, 'PATCH', `/meta/demo/lambdas/${found?.id}`, patch)).toMatchObject({ status: 200 });
 }

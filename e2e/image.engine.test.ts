@@ -46,7 +46,8 @@ async function makeBase(root: string): Promise<void> {
     await mkdir(join(root, dirname(path)), { recursive: true });
     await copyFile(await realpath(path), join(root, path));
   }
-  for (const place of ['bin', 'usr/bin', 'usr/local/bin', 'tmp']) await mkdir(join(root, place), { recursive: true });
+  for (const subfolder of ['bin', 'usr/bin', 'usr/local/bin', 'tmp'])
+    await mkdir(join(root, subfolder), { recursive: true });
   await copyFile(process.execPath, join(root, 'usr/local/bin/node'));
   await copyFile('/bin/busybox', join(root, 'bin/busybox'));
   for (const name of ['sh', 'ln', 'mkdir', 'chown', 'mv', 'rm']) await symlink('busybox', join(root, 'bin', name));
@@ -118,9 +119,9 @@ describe('the examples of the documentation', () => {
 
   it('a workflow of GitHub Actions that its schema allows, which refuses another', async () => {
     const validator = packageFile('node_modules/@action-validator/cli/cli.mjs');
-    const place = join(folder, '.github', 'workflows');
-    await mkdir(place, { recursive: true });
-    const file = join(place, 'tests.yml');
+    const workflowFolder = join(folder, '.github', 'workflows');
+    await mkdir(workflowFolder, { recursive: true });
+    const file = join(workflowFolder, 'tests.yml');
     await writeFile(file, await example('github-actions.yml'));
     await run(process.execPath, [validator, file]);
     await writeFile(file, (await example('github-actions.yml')).replace('runs-on', 'runs-at'));
@@ -137,7 +138,7 @@ describe('the examples of the documentation', () => {
       const headers = { Authorization: 'Bearer ' + (TERRARIUM_TOKEN ?? await issued()) };
       console.log(at.replace(/\\d+$/, 'PORT'), (await fetch(at + '/meta/root/orgs', { headers })).status);`;
     await buildCommand();
-    const bench = await PipelineBench.make(
+    const harness = await PipelineBench.make(
       {},
       {
         '.gitlab-ci.yml': (await example('gitlab-ci.yml')).replaceAll('node:22-slim', `${mark}-base`),
@@ -148,19 +149,19 @@ describe('the examples of the documentation', () => {
       },
     );
     try {
-      await copyFile(join(folder, tarball), join(bench.dir, tarball));
+      await copyFile(join(folder, tarball), join(harness.dir, tarball));
       await run('npm', ['install', '--offline', '--package-lock-only', '--save-dev', `./${tarball}`], {
-        cwd: bench.dir,
+        cwd: harness.dir,
       });
-      await bench.commit({}, 'Test against a platform');
+      await harness.commit({}, 'Test against a platform');
       await docker('tag', mark, `${mark}/terrarium`);
-      const given = [`CI_REGISTRY_IMAGE=${mark}`, 'ROOT_PASSWORD=a-word-of-our-own'];
-      const { exitCode, out, err } = await bench.run(...given.flatMap((one) => ['--variable', one]));
+      const variables = [`CI_REGISTRY_IMAGE=${mark}`, 'ROOT_PASSWORD=a-word-of-our-own'];
+      const { exitCode, out, err } = await harness.run(...variables.flatMap((variable) => ['--variable', variable]));
       expect(exitCode, `${out}${err}`).toBe(0);
       expect(out).toMatch(/in-the-job +> http:\/\/127\.0\.0\.1:PORT 200$/m);
       expect(out).toMatch(/as-a-service +> http:\/\/terrarium:PORT 200$/m);
     } finally {
-      await bench.close();
+      await harness.close();
       await docker('rmi', `${mark}/terrarium`).catch(() => undefined);
     }
   });

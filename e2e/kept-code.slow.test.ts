@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function say(env: Record<string, string> = {}): Promise<string> {
+async function runScript(env: Record<string, string> = {}): Promise<string> {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['-e', SCRIPT, join(folder, MAIN)], {
     env: { ...process.env, NODE_OPTIONS: '', ...env },
   });
@@ -34,33 +34,33 @@ async function say(env: Record<string, string> = {}): Promise<string> {
   return stdout;
 }
 
-const kept = () => readdir(join(folder, 'compiled')).catch(() => []);
+const listCompiled = () => readdir(join(folder, 'compiled')).catch(() => []);
 
 // Later versions of Node.js cache code themselves, in another folder.
 it.runIf(!('enableCompileCache' in nodeModule))('V8 takes the code that a start has kept, or else none', async () => {
-  const first = await say();
+  const first = await runScript();
   expect(first).toContain(PART);
-  const names = await kept();
+  const names = await listCompiled();
   expect(names.map((name) => name.split('.')[0])).toEqual([PART, MAIN].map((name) => name.split('.')[0]));
   const [name = ''] = names;
-  const place = join(folder, 'compiled', name);
-  const code = await readFile(place);
+  const codeFile = join(folder, 'compiled', name);
+  const code = await readFile(codeFile);
 
-  expect(await say()).toBe(first);
+  expect(await runScript()).toBe(first);
   // The state that a power failure can leave: V8 ends a process that uses such code.
   const damaged = Buffer.from(code).fill(0, code.length / 2, code.length / 2 + 64);
   for (const broken of [Buffer.alloc(0), Buffer.alloc(3), code.subarray(0, 200), Buffer.alloc(code.length), damaged]) {
-    await writeFile(place, broken);
-    expect(await say()).toBe(first);
+    await writeFile(codeFile, broken);
+    expect(await runScript()).toBe(first);
     // The rejected code is replaced in the cache.
-    expect((await readFile(place)).equals(broken)).toBe(false);
-    expect(await kept()).toEqual(names);
+    expect((await readFile(codeFile)).equals(broken)).toBe(false);
+    expect(await listCompiled()).toEqual(names);
   }
 });
 
 it.runIf(!('enableCompileCache' in nodeModule))('a part that only a later start asks for is kept, too', async () => {
-  await say();
-  const before = new Set<string>(await kept());
+  await runScript();
+  const before = new Set<string>(await listCompiled());
   const late = 'late-cccccccc.cjs';
   await writeFile(join(folder, late), 'exports.word = 1;');
   await writeFile(join(folder, MAIN.replace('aaaaaaaa', 'dddddddd')), `require('./${PART}'); require('./${late}');`);
@@ -71,18 +71,18 @@ it.runIf(!('enableCompileCache' in nodeModule))('a part that only a later start 
       env: { ...process.env, NODE_OPTIONS: '' },
     },
   );
-  const added = (await kept()).filter((name) => !before.has(name));
+  const added = (await listCompiled()).filter((name) => !before.has(name));
   expect(added.map((name) => name.split('.')[0])).toEqual(['late-cccccccc', 'library-dddddddd']);
 });
 
 it('keeps none where it may not, and runs all the same', async () => {
-  const first = await say({ NODE_DISABLE_COMPILE_CACHE: '1' });
+  const first = await runScript({ NODE_DISABLE_COMPILE_CACHE: '1' });
   expect(first).toContain(PART);
-  expect(await say({ NODE_OPTIONS: '--enable-source-maps' })).toBe(first);
-  expect(await kept()).toEqual([]);
+  expect(await runScript({ NODE_OPTIONS: '--enable-source-maps' })).toBe(first);
+  expect(await listCompiled()).toEqual([]);
   await writeFile(join(folder, 'compiled'), 'a file where the folder would be');
   await chmod(folder, 0o555);
-  expect(await say()).toBe(first);
+  expect(await runScript()).toBe(first);
 });
 
 // Node does not allow code that was passed with its compiled form to import modules without an experimental option.

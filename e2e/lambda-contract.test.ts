@@ -50,14 +50,14 @@ it('a returned web Response is the response of an http-aware endpoint, and elsew
     "exports.run = async () => { const headers = new Headers({ 'X-Shop': 'a' }); headers.append('Set-Cookie', 'a=1'); headers.append('Set-Cookie', 'b=2');" +
     ' return Response.json({ order: 1 }, { status: 201, headers }) }';
   const aware = await publish(code, {}, { is_http_aware: true });
-  const whole = await aware.call();
-  expect([whole.status, whole.headers.get('x-shop'), whole.headers.get('content-type'), whole.body]).toEqual([
-    201,
-    'a',
-    'application/json',
-    { order: 1 },
-  ]);
-  expect(whole.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+  const fullReply = await aware.call();
+  expect([
+    fullReply.status,
+    fullReply.headers.get('x-shop'),
+    fullReply.headers.get('content-type'),
+    fullReply.body,
+  ]).toEqual([201, 'a', 'application/json', { order: 1 }]);
+  expect(fullReply.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
   const plain = await (await publish(code)).call();
   expect([plain.status, plain.headers.get('x-shop'), plain.headers.get('content-type'), plain.body]).toEqual([
     200,
@@ -159,8 +159,8 @@ describe('a body (D-135)', () => {
     ['none', {}, undefined, '{}', false],
     ['no JSON', { 'content-type': 'application/json' }, '{"a":', '{"a":', false],
     ['one with a byte order mark', {}, '\ufeff{"eventName":"x"}', '\ufeff{"eventName":"x"}', false],
-  ])('arrives as it was sent: %s', async (_what, headers, sent, event, isBase64Encoded) => {
-    const { status, body } = await mirror({ headers, ...(sent !== undefined && { body: sent }) });
+  ])('arrives as it was sent: %s', async (_what, headers, sentBody, event, isBase64Encoded) => {
+    const { status, body } = await mirror({ headers, ...(sentBody !== undefined && { body: sentBody }) });
     expect(status).toBe(200);
     expect(body).toMatchObject({ event, context: { headers, eventName: '' } });
     expect(body.context.isBase64Encoded).toBe(isBase64Encoded || undefined);
@@ -224,10 +224,10 @@ describe('failures (D-139)', () => {
     [502, '127.0.0.1:1', '', { code_type: 'package', package_url: 'http://127.0.0.1:1/x.zip', compressed: true }],
     [504, '1 s', 'exports.run = (event, context, callback) => { setInterval(() => {}, 20); };', { timeout: 1 }],
     [501, 'python', 'def run(event): pass', { runtime: 'python3' }],
-  ])('%i naming %s', async (code, said, source, properties) => {
+  ])('%i naming %s', async (code, expectedText, source, properties) => {
     const { lambda, call } = await publish(source, properties);
     const { status, headers, body } = await call();
-    const message = expect.stringContaining(said);
+    const message = expect.stringContaining(expectedText);
     expect({ status, body }).toEqual({
       status: code,
       body: { code, message, executionId: expect.stringMatching(UUID) },
@@ -236,7 +236,7 @@ describe('failures (D-139)', () => {
     expect(body.message).not.toMatch(/\n|\.js:\d/);
     if (code === 501) return;
     const log = await send('GET', `${platform.emulator.baseUrl}/log/lambda/${lambda.id}`, { auth: rootPair });
-    expect(log.body.join('\n')).toContain(said);
+    expect(log.body.join('\n')).toContain(expectedText);
   });
 });
 
@@ -249,8 +249,8 @@ describe('the environment of a process (D-111, D-113, D-114)', () => {
     const { lambda, call, set } = await publish(ENVIRONMENT, { env: { ...env('lambda'), GATEWAY_URL: 'mine' } });
     const merged = { organization: 'own', workspace: 'own', environment: 'own', lambda: 'own' };
     expect((await call()).body).toMatchObject({ ...merged, NEAREST: 'lambda', GATEWAY_URL: 'mine' });
-    const { body: shown } = await root.get(`/acme/lambdas/${lambda.id}/env`);
-    expect(shown).toEqual({ ...merged, NEAREST: 'lambda', GATEWAY_URL: 'mine' });
+    const { body: lambdaEnv } = await root.get(`/acme/lambdas/${lambda.id}/env`);
+    expect(lambdaEnv).toEqual({ ...merged, NEAREST: 'lambda', GATEWAY_URL: 'mine' });
 
     await put(acme.org, { organization: 'changed' });
     expect((await call()).body).toMatchObject({ organization: 'changed' });
@@ -290,10 +290,10 @@ describe('the environment of a process (D-111, D-113, D-114)', () => {
 
 describe('a change of a lambda (D-057, D-142)', () => {
   it('has its package fetched again where package_url is given again, and by no other patch', async () => {
-    let fetched = 0;
+    let fetchCount = 0;
     const source = createServer((_request, response) => {
-      fetched += 1;
-      response.end(`exports.run = () => ${fetched}`);
+      fetchCount += 1;
+      response.end(`exports.run = () => ${fetchCount}`);
     });
     await new Promise<void>((resolve) => source.listen(0, '127.0.0.1', resolve));
     // As: a listening TCP server has such an address.
@@ -305,7 +305,7 @@ describe('a change of a lambda (D-057, D-142)', () => {
     expect((await call()).body).toBe(1);
     expect((await set('package_url', package_url)).status).toBe(200);
     expect([(await call()).body, (await call()).body]).toEqual([2, 2]);
-    expect(fetched).toBe(2);
+    expect(fetchCount).toBe(2);
     source.close();
     source.closeAllConnections();
   });

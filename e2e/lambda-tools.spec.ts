@@ -150,14 +150,14 @@ test('the suggestions for a place stay open when the preselected place arrives l
   platform,
 }) => {
   await platform.open(page);
-  const held: Route[] = [];
-  await page.route(/\/meta\/[^?]*lambdas/, (route) => void held.push(route));
+  const heldRoutes: Route[] = [];
+  await page.route(/\/meta\/[^?]*lambdas/, (route) => void heldRoutes.push(route));
   await platform.open(page, 'lambdas?new=web-form');
   await page.getByRole('combobox', { name: 'In', exact: true }).fill('integration');
   const suggestion = page.getByRole('option', { name: /^integration/ });
   await expect(suggestion).toBeVisible();
-  expect(held).not.toEqual([]);
-  for (const route of held) await route.continue();
+  expect(heldRoutes).not.toEqual([]);
+  for (const route of heldRoutes) await route.continue();
   await expect(page.getByText('root / demo / website', { exact: true })).toBeVisible();
   await suggestion.click();
   await expect(page.getByRole('combobox', { name: 'In', exact: true })).toHaveValue('integration');

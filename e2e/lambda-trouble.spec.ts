@@ -142,12 +142,12 @@ test('unsaved code survives other screens and the deletion of its lambda, and th
   await page.goBack();
   await expect(codeOf(page)).toContainText('an hour of work');
 
-  const asked = page.waitForEvent('dialog');
-  const left = page.goto(`${platform.windowOrigin}/docs`).catch(() => undefined);
-  const dialog = await asked;
+  const dialogEvent = page.waitForEvent('dialog');
+  const navigation = page.goto(`${platform.windowOrigin}/docs`).catch(() => undefined);
+  const dialog = await dialogEvent;
   expect(dialog.type()).toBe('beforeunload');
   await dialog.dismiss();
-  await left;
+  await navigation;
 
   await client.remove(lambda.id);
   const workbench = page.getByRole('region', { name: 'Workbench' });

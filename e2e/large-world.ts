@@ -23,9 +23,9 @@ export async function growWorld(dataDir: string, size: number, crowd = 0): Promi
   const file = join(dataDir, 'world.json');
   const { checksum: _, ...world } = JSON.parse(await readFile(file, 'utf8')); // without it the file counts as edited by hand
   const resources = Object.values<{ id: string; parent: string | null; owner: string; name: string }>(world.resources);
-  const root = resources.find((one) => one.parent === null);
+  const root = resources.find((resource) => resource.parent === null);
   if (!root) throw new Error('the world has no root');
-  const provider = resources.find((one) => one.name === 'default-lambda');
+  const provider = resources.find((resource) => resource.name === 'default-lambda');
   const at = new Date().toISOString();
   let count = resources.length;
   const add = (type: string, name: string, parent: string, properties: object = {}) => {
@@ -50,7 +50,7 @@ export async function growWorld(dataDir: string, size: number, crowd = 0): Promi
       handler: 'run',
       env: { N: String(number) },
     });
-  const place = { organization: '', environment: '', lambda: '' };
+  const firstLocation = { organization: '', environment: '', lambda: '' };
   for (let org = 0; count < size; org++) {
     const organization = add('Resource::Organization', `org-${org}`, root.id);
     const workspace = add('Resource::Workspace', 'shop', organization);
@@ -62,10 +62,10 @@ export async function growWorld(dataDir: string, size: number, crowd = 0): Promi
       const environment = addEnvironment(`env-${env}`, workspace);
       for (let lambda = 0; lambda < LAMBDAS_PER_ENVIRONMENT && count < size; lambda++) {
         const id = addLambda(lambda, environment);
-        if (org === 0 && env === 0) Object.assign(place, { organization: 'org-0', environment, lambda: id });
+        if (org === 0 && env === 0) Object.assign(firstLocation, { organization: 'org-0', environment, lambda: id });
       }
     }
   }
   await writeFile(file, JSON.stringify(world, null, 2));
-  return place;
+  return firstLocation;
 }

@@ -29,12 +29,23 @@ async function tokenOf(platform: Emulator, password = platform.rootCredentials.p
 
 describe('startEmulator', () => {
   it('runs several platforms in one process, each with its own ports, world and credentials', async () => {
-    const [one, two] = await Promise.all([start({ seed: 'empty' }), start({ seed: 'empty' })]);
-    expect(new Set([one.baseUrl, one.gatewayUrl, one.crmUrl, two.baseUrl, two.gatewayUrl, two.crmUrl]).size).toBe(6);
-    await send('POST', `${one.metaUrl}/orgs`, { auth: rootOf(one), body: { name: 'only-here' } });
-    expect((await send('GET', `${one.metaUrl}/only-here`, { auth: rootOf(one) })).status).toBe(200);
-    expect((await send('GET', `${two.metaUrl}/only-here`, { auth: rootOf(two) })).status).toBe(404);
-    expect((await send('GET', `${two.metaUrl}/root`, { auth: rootOf(one) })).status).toBe(401);
+    const [firstEmulator, secondEmulator] = await Promise.all([start({ seed: 'empty' }), start({ seed: 'empty' })]);
+    expect(
+      new Set([
+        firstEmulator.baseUrl,
+        firstEmulator.gatewayUrl,
+        firstEmulator.crmUrl,
+        secondEmulator.baseUrl,
+        secondEmulator.gatewayUrl,
+        secondEmulator.crmUrl,
+      ]).size,
+    ).toBe(6);
+    await send('POST', `${firstEmulator.metaUrl}/orgs`, { auth: rootOf(firstEmulator), body: { name: 'only-here' } });
+    expect((await send('GET', `${firstEmulator.metaUrl}/only-here`, { auth: rootOf(firstEmulator) })).status).toBe(200);
+    expect((await send('GET', `${secondEmulator.metaUrl}/only-here`, { auth: rootOf(secondEmulator) })).status).toBe(
+      404,
+    );
+    expect((await send('GET', `${secondEmulator.metaUrl}/root`, { auth: rootOf(firstEmulator) })).status).toBe(401);
   });
 
   it('stops without leaving a listener, and stopping twice is one stop', async () => {
@@ -54,7 +65,7 @@ describe('startEmulator', () => {
       exports.slow = (event, context, callback) => exports.run('1', context, async () =>
         callback(null, (await fetch(process.env.META_URL + '/health')).status));`;
     const endpoint = await make.endpoint(await make.api(acme), await make.lambda(acme, { code, handler: 'slow' }));
-    const release = recorder.hold();
+    const release = recorder.suspend();
     const reply = send('POST', endpoint.properties.public_url);
     await recorder.take(1);
     const stopped = emulator.stop();
@@ -78,13 +89,17 @@ describe('startEmulator', () => {
 
   it('seeds a demo world whose accounts sign in and hold the rights the seed gives them', async () => {
     const platform = await start({ seed: 'demo' });
-    const known = await send('GET', `${platform.baseUrl}/inspect/access/passwords`, { auth: rootOf(platform) });
-    const { password } = known.body.find((one: { user: { name: string } }) => one.user.name === 'milo.tanaka');
+    const passwordsReply = await send('GET', `${platform.baseUrl}/inspect/access/passwords`, {
+      auth: rootOf(platform),
+    });
+    const { password } = passwordsReply.body.find(
+      (entry: { user: { name: string } }) => entry.user.name === 'milo.tanaka',
+    );
     const form = new URLSearchParams({ grant_type: 'password', username: 'milo.tanaka', password });
     const { body } = await send('POST', `${platform.securityUrl}/demo/oauth/issue`, { body: form });
     const auth = bearer(body.access_token);
     const lambdas = await send('GET', `${platform.metaUrl}/demo/lambdas`, { auth });
-    expect(lambdas.body.map((one: { name: string }) => one.name).sort()).toEqual([
+    expect(lambdas.body.map((lambda: { name: string }) => lambda.name).sort()).toEqual([
       'contact-form',
       'deploy',
       'order-status',

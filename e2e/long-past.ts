@@ -31,7 +31,9 @@ async function withData(dataDir: string, add: (data: Data) => Promise<void>): Pr
 
 /** Some lambda of the world. */
 function lambdaOf({ store }: Data, name: string): StoredResource {
-  const found = [...store.world.resources.values()].find((one) => one.name === name && one.type.endsWith('::Lambda'));
+  const found = [...store.world.resources.values()].find(
+    (resource) => resource.name === name && resource.type.endsWith('::Lambda'),
+  );
   if (!found) throw new Error(`there is no lambda ${name}`);
   return found;
 }
@@ -97,8 +99,8 @@ export async function growInvocations(
 export async function growLeads(dataDir: string, count: number): Promise<void> {
   await withData(dataDir, async ({ logs: { leads } }) => {
     const put = (number: number) => {
-      const sent = { oid: '1', first_name: 'Number', last_name: String(number), email: 'n@example.com' };
-      const fields = Object.entries(sent).map(([name, value]) => ({ name, value }));
+      const formValues = { oid: '1', first_name: 'Number', last_name: String(number), email: 'n@example.com' };
+      const fields = Object.entries(formValues).map(([name, value]) => ({ name, value }));
       const id = randomUUID();
       const source = { host: 'crm.example.com', path: '/servlet/servlet.WebToLead' };
       const receivedAt = new Date().toISOString();

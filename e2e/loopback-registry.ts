@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 export interface LoopbackRegistry {
   url: string;
   /** The requested paths, such as `/terrarium-emulator`. */
-  asked: string[];
+  requestedPaths: string[];
   stop(): Promise<void>;
 }
 
@@ -19,10 +19,10 @@ export async function startLoopbackRegistry(
 ): Promise<LoopbackRegistry> {
   const bytes = await readFile(tarball);
   const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
-  const asked: string[] = [];
+  const requestedPaths: string[] = [];
   const server = createServer((request, response) => {
     const { url = '' } = request;
-    asked.push(url);
+    requestedPaths.push(url);
     const at = `http://127.0.0.1:${port}/${manifest.name}/-/${manifest.name}.tgz`;
     if (url === `/${manifest.name}`) {
       const version = { ...manifest, dist: { tarball: at, integrity } };
@@ -42,7 +42,7 @@ export async function startLoopbackRegistry(
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/`,
-    asked,
+    requestedPaths,
     async stop() {
       server.closeAllConnections();
       server.close();

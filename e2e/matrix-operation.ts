@@ -22,7 +22,7 @@ export interface Operation {
 /** All operations of the document. */
 export const operations: readonly Operation[] = documentedOperations.map((operation) => {
   const { verb, path, security } = operation;
-  const accepts = (scheme: string) => !security?.length || security.some((one) => scheme in one);
+  const accepts = (scheme: string) => !security?.length || security.some((requirement) => scheme in requirement);
   const parameters = operation.parameters.map(parameterOf);
   return {
     name: `${verb} ${path}`,
@@ -30,7 +30,9 @@ export const operations: readonly Operation[] = documentedOperations.map((operat
     path,
     isAtGateway: operation.servers !== undefined,
     right: operation['x-terrarium-right'],
-    query: parameters.filter((one) => one.in === 'query' && one.required).map((one) => one.name),
+    query: parameters
+      .filter((parameter) => parameter.in === 'query' && parameter.required)
+      .map((parameter) => parameter.name),
     mediaTypes: Object.keys(operation.requestBody?.content ?? {}),
     accepts: { basic: accepts('basic'), bearer: accepts('bearer') },
   };
@@ -44,10 +46,13 @@ const wordsOfParameters = new Map(resourceTypes.map(({ singular, word }) => [`${
 const LAST_ABOVE = /\/([a-z]+)\/\{[a-z_]+\}\/[a-z]+\/$/;
 
 /** A value for each parameter: resources of the world, and for child resources a child of the parent in the path. */
-export function valuesOf(world: MatrixWorld, others: Readonly<Record<string, string>>): Values {
+export function valuesOf(world: MatrixWorld, extraValues: Readonly<Record<string, string>>): Values {
   return (name, path = '') => {
-    const word = wordsOfParameters.get(name.replace(/^sub_/, ''));
-    const value = others[`${path} ${name}`] ?? others[name] ?? (word && world.idOf(word, parentTypeIn(path, name)));
+    const collection = wordsOfParameters.get(name.replace(/^sub_/, ''));
+    const value =
+      extraValues[`${path} ${name}`] ??
+      extraValues[name] ??
+      (collection && world.idOf(collection, parentTypeIn(path, name)));
     if (value === undefined) throw new Error(`the matrix has no value for ${name} of ${path}: give it one`);
     return value;
   };
@@ -91,7 +96,7 @@ export function neededBy(
   if (typeof right === 'string') return [];
   return right.map(({ action, on }) => {
     const id = resourceOf(on);
-    return { action: action.replace('*', typeOfWord(world.wordOf(id)).singular), id };
+    return { action: action.replace('*', typeOfWord(world.collectionOf(id)).singular), id };
   });
 
   function resourceOf(on: string): string {

@@ -8,9 +8,9 @@ export interface MatrixWorld {
   fqon: string;
   tenant: Tenant;
   /** The id of one resource of a type in the environment; for child resources in a path, a child of the other one. */
-  idOf(word: TypeWord, below?: TypeWord): string;
+  idOf(collection: TypeWord, below?: TypeWord): string;
   /** The type name of a resource by its id. */
-  wordOf(id: string): TypeWord;
+  collectionOf(id: string): TypeWord;
   /** Another environment, to promote to. */
   target: string;
   rootId: string;
@@ -28,7 +28,7 @@ const NAMING: readonly (readonly [TypeWord, TypeWord])[] = [
 export async function makeMatrixWorld({ root }: Platform, owner: ApiClient): Promise<MatrixWorld> {
   await root.post('/root/providers/initialize');
   const providers: { id: string; name: string }[] = (await root.get('/root/providers')).body;
-  const provider = (name: string) => providers.find((one) => one.name === name)?.id ?? '';
+  const provider = (name: string) => providers.find((record) => record.name === name)?.id ?? '';
   const tenant = {
     ...(await createTenant(owner, 'acme')),
     docker: provider('default-docker'),
@@ -45,13 +45,13 @@ export async function makeMatrixWorld({ root }: Platform, owner: ApiClient): Pro
     ['environments', tenant.environmentId],
   ]);
   const below = new Map<string, string>();
-  const words = new Map<string, TypeWord>([...first].map(([word, id]) => [id, word]));
-  const get = (word: TypeWord) => first.get(word) ?? '';
-  const add = async (word: TypeWord, parent: TypeWord, body: object) => {
-    const record = await owner.create(`/acme/${parent}/${get(parent)}/${word}`, body);
-    below.set(`${parent}/${word}`, record.id);
-    words.set(record.id, word);
-    if (!first.has(word)) first.set(word, record.id);
+  const collectionById = new Map<string, TypeWord>([...first].map(([collection, id]) => [id, collection]));
+  const get = (collection: TypeWord) => first.get(collection) ?? '';
+  const add = async (collection: TypeWord, parent: TypeWord, body: object) => {
+    const record = await owner.create(`/acme/${parent}/${get(parent)}/${collection}`, body);
+    below.set(`${parent}/${collection}`, record.id);
+    collectionById.set(record.id, collection);
+    if (!first.has(collection)) first.set(collection, record.id);
     return record;
   };
 
@@ -96,11 +96,13 @@ export async function makeMatrixWorld({ root }: Platform, owner: ApiClient): Pro
   };
   // Created after the resources that they refer to.
   const order: TypeWord[] = ['orgs', 'workspaces', 'environments', 'providers', 'users', 'groups', 'lambdas'];
-  const rest = resourceTypes.map(({ word }) => word).filter((word) => !order.includes(word) && word !== 'apiendpoints');
-  for (const word of [...order, ...rest.sort((a) => (a === 'rules' ? 1 : -1)), 'apiendpoints'] as const) {
-    for (const parent of typeOfWord(word).parents) await add(word, parent, bodies[word]());
+  const rest = resourceTypes
+    .map(({ word }) => word)
+    .filter((collection) => !order.includes(collection) && collection !== 'apiendpoints');
+  for (const collection of [...order, ...rest.sort((a) => (a === 'rules' ? 1 : -1)), 'apiendpoints'] as const) {
+    for (const parent of typeOfWord(collection).parents) await add(collection, parent, bodies[collection]());
   }
-  for (const [parent, word] of NAMING) below.set(`${parent}/${word}`, get(word));
+  for (const [parent, collection] of NAMING) below.set(`${parent}/${collection}`, get(collection));
   const onContainer = { resource: '/c', implementation_type: 'container', implementation_id: get('containers') };
   const { id } = await add('apiendpoints', 'apis', {
     name: 'c',
@@ -109,8 +111,8 @@ export async function makeMatrixWorld({ root }: Platform, owner: ApiClient): Pro
   below.set('containers/apiendpoints', id);
   below.set('apis/apiendpoints', get('apiendpoints'));
 
-  const known = (id: string | undefined, what: string) => {
-    if (id === undefined) throw new Error(`the matrix has no ${what}: give it one in matrix-world.ts`);
+  const requireId = (id: string | undefined, description: string) => {
+    if (id === undefined) throw new Error(`the matrix has no ${description}: give it one in matrix-world.ts`);
     return id;
   };
   return {
@@ -118,11 +120,13 @@ export async function makeMatrixWorld({ root }: Platform, owner: ApiClient): Pro
     tenant,
     target,
     rootId: (await root.get('/root')).body.id,
-    idOf: (word, parent) =>
-      parent ? known(below.get(`${parent}/${word}`), `${word} below ${parent}`) : known(first.get(word), word),
-    wordOf(id) {
-      const word = words.get(id);
-      if (word !== undefined && isTypeWord(word)) return word;
+    idOf: (collection, parent) =>
+      parent
+        ? requireId(below.get(`${parent}/${collection}`), `${collection} below ${parent}`)
+        : requireId(first.get(collection), collection),
+    collectionOf(id) {
+      const collection = collectionById.get(id);
+      if (collection !== undefined && isTypeWord(collection)) return collection;
       return 'orgs';
     },
   };

@@ -46,8 +46,8 @@ describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a user
     const { exitCode, out, err } = await runAsUser(`${CliRunner.command} exec -- ${CliRunner.command} status`);
     expect(err).toBe('');
     expect(exitCode, out).toBe(0);
-    const kept = await runAsUser(`${CliRunner.command} exec --data kept -- ${CliRunner.command} status`);
-    expect(kept).toMatchObject({ exitCode: 0, err: '' });
+    const folderResult = await runAsUser(`${CliRunner.command} exec --data kept -- ${CliRunner.command} status`);
+    expect(folderResult).toMatchObject({ exitCode: 0, err: '' });
     const { out: looked, err: fault } = await runAsUser(`${CliRunner.command} doctor --offline`);
     expect(`${looked}${fault}`).not.toContain('a fault of');
     const clean = await runAsUser(`${CliRunner.command} clean`);
@@ -62,7 +62,7 @@ describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a user
       expect(out).toContain(`> run by ${USER_ID}`);
       expect(exitCode).toBe(0);
     }
-    const left = (await readdir(join(folder, 'tmp'))).filter((name) => name.startsWith('terrarium'));
-    expect(left).toEqual([`terrarium-pipelines-of-${USER_ID}`]);
+    const leftoverFolders = (await readdir(join(folder, 'tmp'))).filter((name) => name.startsWith('terrarium'));
+    expect(leftoverFolders).toEqual([`terrarium-pipelines-of-${USER_ID}`]);
   });
 });

@@ -116,14 +116,14 @@ test('a user is invited in few clicks, works at once, gets another role, and see
   await page.getByRole('button', { name: 'Roles', exact: true }).click();
   const people = dialog.getByRole('list', { name: 'Users and groups' });
   const person = (name: string) => people.getByRole('listitem').filter({ hasText: name });
-  const give = async (role: string, names: readonly string[]) => {
+  const assignRole = async (role: string, names: readonly string[]) => {
     for (const name of names) await person(name).locator('label').click();
     await dialog.getByRole('button', { name: /Role$/ }).click();
     await page.getByRole('option', { name: role }).click();
     await dialog.getByRole('button', { name: `Give role to ${names.length}` }).click();
   };
   await expect(person('grace')).toContainText('developer');
-  await give('Same as grace', ['milo.tanaka', 'ci-service']);
+  await assignRole('Same as grace', ['milo.tanaka', 'ci-service']);
   await expect(person('milo.tanaka')).toContainText('developer');
   await expect(person('ci-service')).toContainText('developer');
   await roles();
@@ -136,15 +136,17 @@ test('a user is invited in few clicks, works at once, gets another role, and see
   await description.fill('half a sentence');
   const answers: number[] = [];
   otherPage.on('response', (response) => answers.push(response.status()));
-  await give('None', ['grace']);
+  await assignRole('None', ['grace']);
   await expect(person('grace')).toContainText('no permissions here');
-  const taken = otherPage.getByRole('status').filter({ hasText: 'You no longer have permission to view development' });
-  await expect(taken).toContainText('environment.view');
+  const revokedNotice = otherPage
+    .getByRole('status')
+    .filter({ hasText: 'You no longer have permission to view development' });
+  await expect(revokedNotice).toContainText('environment.view');
   await expect(description).toHaveValue('half a sentence');
   // One rejected request for each part of the screen, and no endless retries.
   expect(answers.filter((status) => status === 403).length).toBeLessThan(10);
-  await give('Viewer', ['grace']);
-  await expect(taken).toBeHidden();
+  await assignRole('Viewer', ['grace']);
+  await expect(revokedNotice).toBeHidden();
   await expect(description).toHaveValue('half a sentence');
 });
 
@@ -167,14 +169,14 @@ test('failures are found and fixed in few clicks: a missing lead, a change, a ca
   await story();
 
   await client.patch(form.id, { op: 'replace', path: '/properties/env/CRM_PATH', value: '/wrong' });
-  const who = await beginTask(page, 'who changed what');
+  const endTask = await beginTask(page, 'who changed what');
   const commits = page.getByRole('grid', { name: 'Commits' }).getByRole('row');
   await sidebar(page, 'History').click();
   await commits.nth(1).click();
   const main = page.getByRole('main');
   await expect(main).toContainText(/root changed contact-form/);
   await expect(main).toContainText('CRM_PATH');
-  await who();
+  await endTask();
 
   await sidebar(page, 'Home').click();
   const undo = await beginTask(page, 'a wrong change is undone');

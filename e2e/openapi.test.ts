@@ -26,19 +26,19 @@ describe('of the routes of the services', async () => {
   );
 
   // Tables are made without a look at what their handlers will use.
-  const anything: () => unknown = new Proxy(() => undefined, {
-    get: (_, name) => (name === Symbol.toPrimitive ? () => 'http://localhost' : anything),
-    apply: () => anything,
+  const stub: () => unknown = new Proxy(() => undefined, {
+    get: (_, name) => (name === Symbol.toPrimitive ? () => 'http://localhost' : stub),
+    apply: () => stub,
   });
-  const resources = resourceRouter(anything as never);
-  const security = securityRouter(anything as never);
+  const resources = resourceRouter(stub as never);
+  const security = securityRouter(stub as never);
   const platform = await startEmulator({ seed: 'empty', containers: { engine: 'none' } });
   const ofPlugins = (await platform.testService.routes()).map(expressed);
   await platform.stop();
   const routes = [
     ...routesOf(resources, '/meta'),
     ...routesOf(security, '/security'),
-    ...routesOf(accountChanges(anything as never, securityParts(anything as never)), '/security'),
+    ...routesOf(accountChanges(stub as never, securityParts(stub as never)), '/security'),
     ...ofPlugins,
   ];
 
@@ -68,33 +68,36 @@ function routesOf(router: Router, base: string): string[] {
 
 /** Can a path of Express be that of the document? Only words are parameters in the one and may be literal in the other. */
 function isSamePath(route: string, documented: string): boolean {
-  const [ours, theirs] = [route.split('/'), documented.split('/')];
-  const isSame = (mine: string, its: string) => {
-    if (mine.startsWith(':')) return its.startsWith('{') || /word$/i.test(mine);
-    return mine === its || wordsFor(its)?.includes(mine);
+  const [routeSegments, documentedSegments] = [route.split('/'), documented.split('/')];
+  const isSame = (segment: string, documentedSegment: string) => {
+    if (segment.startsWith(':')) return documentedSegment.startsWith('{') || /word$/i.test(segment);
+    return segment === documentedSegment || wordsFor(documentedSegment)?.includes(segment);
   };
-  return ours.length === theirs.length && ours.every((mine, at) => isSame(mine, theirs[at] ?? ''));
+  return (
+    routeSegments.length === documentedSegments.length &&
+    routeSegments.every((segment, at) => isSame(segment, documentedSegments[at] ?? ''))
+  );
 }
 
 describe('of the operations of the document', () => {
   let platform: Platform;
   let auth: string;
-  let known: Map<string, string>;
+  let examples: Map<string, string>;
 
   beforeAll(async () => {
     platform = await startPlatform({ seed: 'demo' });
     const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
     auth = basic(apiKey, apiSecret);
-    known = await examplesIn(platform, auth);
+    examples = await examplesIn(platform, auth);
   });
   afterAll(() => platform?.stop());
 
-  const example = (name: string) => known.get(name) ?? randomUUID();
+  const example = (name: string) => examples.get(name) ?? randomUUID();
   const exampleInDemo = (name: string) => (name === 'fqon' ? 'demo' : example(name));
   const unknown = (name: string) => (name.endsWith('_id') ? randomUUID() : example(name));
-  const addressOf = ({ path, servers }: DocumentedOperation, of: (name: string) => string) => {
+  const addressOf = ({ path, servers }: DocumentedOperation, valueFor: (name: string) => string) => {
     const { baseUrl, gatewayUrl } = platform.emulator;
-    const filled = path.replace(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(of(name)));
+    const filled = path.replace(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(valueFor(name)));
     return (servers?.[0]?.url === GATEWAY ? gatewayUrl : baseUrl) + filled;
   };
   /** The client checks the response against its route. */
@@ -169,7 +172,7 @@ const FORM = 'application/x-www-form-urlencoded';
 /** Values of path parameters: what there is in the demo world and what is added to it, one below the other where that can be. */
 async function examplesIn({ root, emulator }: Platform, auth: string): Promise<Map<string, string>> {
   const first = async (path: string, name?: string) =>
-    (await root.get(path)).body.find((one: { name: string }) => !name || one.name === name);
+    (await root.get(path)).body.find((record: { name: string }) => !name || record.name === name);
   const above = async (record: { properties: { parent: { id: string } } }) =>
     (await root.get(`/root/resources/${record.properties.parent.id}`)).body;
 

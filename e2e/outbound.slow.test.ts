@@ -91,8 +91,8 @@ describe('a call to the CRM that a lambda names (D-200)', () => {
     it('also when the environment names the CRM for all its lambdas', async () => {
       const above = [{ op: 'add', path: '/properties/env', value: { CRM_API_BASEPATH: crmHost } }];
       await platform.root.patch(acme.environment, above);
-      const own = [{ op: 'add', path: '/properties/env', value: { CRM_OID: '1' } }];
-      await platform.root.patch(`/acme/lambdas/${form.lambda.id}`, own);
+      const lambdaPatch = [{ op: 'add', path: '/properties/env', value: { CRM_OID: '1' } }];
+      await platform.root.patch(`/acme/lambdas/${form.lambda.id}`, lambdaPatch);
       expect(await form.submit('Hamilton')).toBe(200);
       expect(await form.leads()).toEqual(expect.arrayContaining(['Hopper', 'Hamilton']));
       expect(reached).toEqual([]);

@@ -78,7 +78,7 @@ describe('the installed package', () => {
     console.log(`installed: ${names.length} package, ${sizeMb.toFixed(1)} MB, ${packed.length} files`);
     expect(names.length).toBeLessThanOrEqual(MAX_PACKAGES);
     expect(sizeMb).toBeLessThan(MAX_MB);
-    expect(registry.asked).toContain('/terrarium-emulator');
+    expect(registry.requestedPaths).toContain('/terrarium-emulator');
   });
 
   it('has no tests, sources or maps', () => {
@@ -185,7 +185,7 @@ describe('the library exists', { timeout: RUN_TIMEOUT_MS }, () => {
   /** The TypeScript code blocks on the page under a heading. */
   const documented = async (heading: string) => {
     const page = await readFile(join(project, 'node_modules/terrarium-emulator/docs/guides/test-suites.md'), 'utf8');
-    const section = page.split(/^## /m).find((one) => one.startsWith(`${heading}\n`)) ?? '';
+    const section = page.split(/^## /m).find((pageSection) => pageSection.startsWith(`${heading}\n`)) ?? '';
     return Array.from(section.matchAll(/^```ts\n(.*?)^```$/gms), ([, code = '']) => code);
   };
 
@@ -294,12 +294,12 @@ describe.runIf(process.platform === 'linux')('the window', { timeout: RUN_TIMEOU
       );
       await writeFile(join(home, 'chromium'), BROWSER, { mode: 0o755 });
       // A user other than root, with a desktop.
-      const who = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-      if ('uid' in who)
-        await run('chown', ['-R', `${who.uid}:${who.gid}`, home, join(project, 'node_modules', 'electron')]);
+      const userIds = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+      if ('uid' in userIds)
+        await run('chown', ['-R', `${userIds.uid}:${userIds.gid}`, home, join(project, 'node_modules', 'electron')]);
       await chmod(folder, 0o755);
       const start = () => {
-        const words = ['--base-port', '0', '--gateway-port', '0', '--data', ':memory:', '--containers-engine', 'none'];
+        const args = ['--base-port', '0', '--gateway-port', '0', '--data', ':memory:', '--containers-engine', 'none'];
         const child = spawn(
           process.execPath,
           [
@@ -309,12 +309,12 @@ describe.runIf(process.platform === 'linux')('the window', { timeout: RUN_TIMEOU
             'start',
             '--window',
             'electron',
-            ...words,
+            ...args,
           ],
           {
             cwd: project,
             env: { PATH: `${home}:/usr/bin:/bin`, HOME: home, DISPLAY: ':99', ...mirror.env(home) },
-            ...who,
+            ...userIds,
           },
         );
         let output = '';
@@ -331,7 +331,7 @@ describe.runIf(process.platform === 'linux')('the window', { timeout: RUN_TIMEOU
       const output = await promisify(execFile)(
         process.execPath,
         ['node_modules/terrarium-emulator/entries/terrarium.cjs', ...ui],
-        { cwd: project, env: { PATH: home, HOME: home, DISPLAY: ':99', TERRARIUM_HEADLESS: 'false' }, ...who },
+        { cwd: project, env: { PATH: home, HOME: home, DISPLAY: ':99', TERRARIUM_HEADLESS: 'false' }, ...userIds },
       );
       expect(output.stdout).toMatch(/code=[\w-]+\nOpening the window in Chromium, because /);
       first.child.kill('SIGTERM');
@@ -368,10 +368,13 @@ describe('an old Node', () => {
   it('is refused with a message by the command, by import and by require', async () => {
     const { code, stderr } = await failing(old('node_modules/terrarium-emulator/entries/terrarium.cjs', 'start'));
     expect({ code, stderr }).toEqual({ code: 2, stderr: `terrarium: ${SENTENCE} and try again.\n` });
-    const say = '({ code, message }) => console.log(code, message)';
+    const printErrorSource = '({ code, message }) => console.log(code, message)';
     const commands = [
-      await write('old.mjs', `import('terrarium-emulator').catch(${say})`),
-      await write('old-require.cjs', `try { require('terrarium-emulator') } catch (error) { (${say})(error) }`),
+      await write('old.mjs', `import('terrarium-emulator').catch(${printErrorSource})`),
+      await write(
+        'old-require.cjs',
+        `try { require('terrarium-emulator') } catch (error) { (${printErrorSource})(error) }`,
+      ),
     ];
     for (const command of commands) expect((await old(command)).stdout).toContain(`TERRARIUM_OLD_NODE ${SENTENCE}`);
   });

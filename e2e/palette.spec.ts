@@ -98,8 +98,8 @@ test('a scope filters every screen, is in the address, and survives navigation',
   });
   await platform.open(page, 'lambdas');
   await expect(page.getByText('contact-form').first()).toBeVisible();
-  const choose = async (what: string, name: string) => {
-    await page.getByRole('button', { name: new RegExp(`^${what}:`) }).click();
+  const choose = async (scopeLabel: string, name: string) => {
+    await page.getByRole('button', { name: new RegExp(`^${scopeLabel}:`) }).click();
     await page.getByRole('menuitemradio', { name, exact: true }).click();
   };
   await choose('organization', 'acme');

@@ -8,7 +8,7 @@ const LIMIT_MS = 120_000;
 const POLL = { timeout: LIMIT_MS, interval: 50 };
 const SERVE = 'mkdir -p /www && echo "$VERSION" > /www/$PAGE && exec httpd -f -p $PORT -h /www';
 
-let bench: PipelineBench;
+let harness: PipelineBench;
 let container: Body;
 let url: string;
 
@@ -16,11 +16,11 @@ beforeAll(async () => {
   await requireEngine();
   const image = await testImage();
   await buildCommand();
-  bench = await PipelineBench.make(
+  harness = await PipelineBench.make(
     { containers: { engine: 'auto' } },
     { '.gitlab-ci.yml': 'a: {script: [echo hi]}\n' },
   );
-  const { root } = bench.platform;
+  const { root } = harness.platform;
   const [api] = (await root.get('/demo/apis?expand=true')).body;
   const environment = api.properties.parent;
   const [provider] = (await root.get(`/demo/environments/${environment.id}/providers?type=CaaS&expand=true`)).body;
@@ -53,20 +53,20 @@ beforeEach(async () => {
   await expect.poll(async () => (await fetch(url)).status, POLL).toBe(200);
 }, LIMIT_MS);
 afterAll(async () => {
-  const worldId = bench?.platform.emulator.worldId;
-  await bench?.close();
+  const worldId = harness?.platform.emulator.worldId;
+  await harness?.close();
   if (worldId) await expectNoLeftovers(worldId);
 }, LIMIT_MS);
 
 const change = (path: string, value: unknown) =>
-  bench.platform.root.patch(`/demo/containers/${container.id}`, [
+  harness.platform.root.patch(`/demo/containers/${container.id}`, [
     { op: 'replace', path: `/properties/${path}`, value },
   ]);
 
 /** Runs a pipeline whose only job changes the container, with the API key of the run. */
-async function deployed(path: string, value: unknown, ...words: string[]) {
+async function deployed(path: string, value: unknown, ...args: string[]) {
   const operations = JSON.stringify([{ op: 'replace', path: `/properties/${path}`, value }]);
-  const at = `${bench.platform.emulator.metaUrl}/demo/containers/${container.id}`;
+  const at = `${harness.platform.emulator.metaUrl}/demo/containers/${container.id}`;
   const definition = {
     deploy: {
       rules: [{ if: '$CI_PIPELINE_SOURCE == "merge_request_event"' }],
@@ -75,9 +75,9 @@ async function deployed(path: string, value: unknown, ...words: string[]) {
       ],
     },
   };
-  await bench.commit({ '.gitlab-ci.yml': JSON.stringify(definition) });
-  const { exitCode, out, err } = await bench.run('--variable', `BODY=${operations}`, ...words);
-  const [run]: Body[] = await bench.inspect('pipelines');
+  await harness.commit({ '.gitlab-ci.yml': JSON.stringify(definition) });
+  const { exitCode, out, err } = await harness.run('--variable', `BODY=${operations}`, ...args);
+  const [run]: Body[] = await harness.inspect('pipelines');
   return { exitCode, out: `${out}${err}`, run };
 }
 
@@ -88,8 +88,8 @@ describe('a run whose job changed a container through the API waits for the new 
     expect(await (await fetch(url)).text()).toBe('two\n');
     const app = { containerId: container.id, name: 'served', instances: 1, url, status: 200 };
     expect(run.apps).toMatchObject([app]);
-    const { projects } = await bench.inspect('scm');
-    const project = projects.find((one: Body) => one.path_with_namespace === 'fern-moss/app');
+    const { projects } = await harness.inspect('scm');
+    const project = projects.find((candidate: Body) => candidate.path_with_namespace === 'fern-moss/app');
     const { body } = project.merge_requests[0].notes.at(-1);
     expect(body).toContain(`served runs terrarium-test/busybox:1 with 1 instance, ${url} responded with 200`);
   });

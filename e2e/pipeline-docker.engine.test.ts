@@ -11,7 +11,7 @@ import { PipelineBench } from '../server/testing/pipeline-bench.ts';
 const LIMIT_MS = 120_000;
 const CLIENT = 'terrarium-test/pipeline-docker:1';
 
-let bench: PipelineBench;
+let harness: PipelineBench;
 let foreign: string;
 const run = promisify(execFile);
 const docker = async (...args: string[]) => (await run('docker', args)).stdout.trim();
@@ -39,7 +39,7 @@ beforeAll(async () => {
   await testImage();
   await clientImage();
   await buildCommand();
-  bench = await PipelineBench.make(
+  harness = await PipelineBench.make(
     {},
     { Dockerfile: 'FROM terrarium-test/busybox:1\nCMD ["echo", "built in a job"]\n' },
   );
@@ -55,14 +55,14 @@ beforeAll(async () => {
 }, BUILD_TIMEOUT_MS + LIMIT_MS);
 afterAll(async () => {
   await docker('rm', '--force', foreign);
-  await bench?.close();
+  await harness?.close();
   await docker('image', 'rm', '--force', CLIENT).catch(() => undefined);
 }, LIMIT_MS);
 
 it('a definition with docker:dind builds, pushes and runs an image, and sees and reaches nothing else', {
   timeout: LIMIT_MS,
 }, async () => {
-  await bench.commit({
+  await harness.commit({
     '.gitlab-ci.yml': `build:
   image: ${CLIENT}
   services: [docker:24-dind]
@@ -100,7 +100,7 @@ it('a definition with docker:dind builds, pushes and runs an image, and sees and
 `,
   });
   const baseId = await docker('image', 'inspect', '--format', '{{.Id}}', 'terrarium-test/busybox:1');
-  const { exitCode, out, err } = await bench.run();
+  const { exitCode, out, err } = await harness.run();
   expect(exitCode, `${out}${err}`).toBe(0);
   expect(out).toMatch(
     /uses the Docker engine of this machine in place of the service docker:24-dind, which needs privileges/,

@@ -14,7 +14,7 @@ const IMAGE = 'terrarium-test/busybox:1';
 const WITH_USER = 'terrarium-test/pipeline-user:1';
 const CRASHING_IMAGE = 'terrarium-test/pipeline-dying:1';
 
-let bench: PipelineBench;
+let harness: PipelineBench;
 const docker = async (...args: string[]) => (await promisify(execFile)('docker', args)).stdout.trim();
 const build = async (tag: string, text: string) => {
   const child = spawn('docker', ['build', '--quiet', '--tag', tag, '-'], {
@@ -24,9 +24,9 @@ const build = async (tag: string, text: string) => {
   child.stdin.end(text);
   await once(child, 'close');
 };
-const runOf = async (definition: string, words: readonly string[] = [], env: Record<string, string> = {}) => {
-  await bench.commit({ '.gitlab-ci.yml': definition });
-  return bench.start(['run', bench.dir, '--project', 'fern-moss/app', ...words], {
+const runOf = async (definition: string, args: readonly string[] = [], env: Record<string, string> = {}) => {
+  await harness.commit({ '.gitlab-ci.yml': definition });
+  return harness.start(['run', harness.dir, '--project', 'fern-moss/app', ...args], {
     GCL_JSON_SCHEMA_VALIDATION: 'false',
     ...env,
   }).ended;
@@ -46,10 +46,10 @@ beforeAll(async () => {
     `FROM ${IMAGE}\nEXPOSE 5432\nCMD ["sh", "-c", "echo starting; echo no password is set >&2; exit 3"]\n`,
   );
   await buildCommand();
-  bench = await PipelineBench.make({}, { 'a.txt': 'a\n' });
+  harness = await PipelineBench.make({}, { 'a.txt': 'a\n' });
 }, BUILD_TIMEOUT_MS + LIMIT_MS);
 afterAll(async () => {
-  await bench?.close();
+  await harness?.close();
   await docker('image', 'rm', '--force', WITH_USER, CRASHING_IMAGE);
 }, LIMIT_MS);
 
@@ -61,7 +61,7 @@ describe('a job in an image', () => {
     await once(host, 'listening');
     const address = host.address();
     const port = address !== null && typeof address === 'object' ? address.port : 0;
-    const one = (name: string) => `${name}:
+    const defineJob = (name: string) => `${name}:
   image: ${IMAGE}
   script:
     - echo ${name} > /www/index.html
@@ -70,7 +70,7 @@ describe('a job in an image', () => {
     - wget -qO- http://127.0.0.1:8765/
     - if wget -qO- http://127.0.0.1:${port}/; then exit 1; fi
 `;
-    const { exitCode, out, err } = await runOf(one('first') + one('second'));
+    const { exitCode, out, err } = await runOf(defineJob('first') + defineJob('second'));
     host.close();
     expect(exitCode, `${out}${err}`).toBe(0);
     expect(out).toMatch(/first .*> first$/m);
@@ -80,7 +80,7 @@ describe('a job in an image', () => {
   it('reaches the platform by an address that only its network has, and that ends with it', {
     timeout: LIMIT_MS,
   }, async () => {
-    await bench.commit({
+    await harness.commit({
       '.gitlab-ci.yml': `call:
   image: ${IMAGE}
   script:
@@ -90,7 +90,9 @@ describe('a job in an image', () => {
     - while [ ! -e /tmp/go ]; do sleep 1; done
 `,
     });
-    const run = bench.start(['run', bench.dir, '--project', 'fern-moss/app'], { GCL_JSON_SCHEMA_VALIDATION: 'false' });
+    const run = harness.start(['run', harness.dir, '--project', 'fern-moss/app'], {
+      GCL_JSON_SCHEMA_VALIDATION: 'false',
+    });
     await Promise.race([
       run.waitForOutput('> waiting'),
       run.ended.then(({ out }) => expect(out).toContain('> waiting')),
@@ -100,7 +102,8 @@ describe('a job in an image', () => {
       const found = await docker('inspect', '--format', '{{range .Config.Env}}{{println .}}{{end}}', one).catch(
         () => '',
       );
-      if (found.includes(`CI_PROJECT_URL=${bench.platform.emulator.scmUrl}/`)) [container, environment] = [one, found];
+      if (found.includes(`CI_PROJECT_URL=${harness.platform.emulator.scmUrl}/`))
+        [container, environment] = [one, found];
     }
     const [, opened = ''] = /^CI_API_V4_URL=http:\/\/([^/]+)/m.exec(environment) ?? [];
     const gateway = await docker(
@@ -166,7 +169,7 @@ on-host:
   });
 
   it('needs the socket of the engine, and no program of the engine', { timeout: LIMIT_MS }, async () => {
-    const bin = `${bench.folder}/bin`;
+    const bin = `${harness.folder}/bin`;
     await mkdir(bin);
     for (const name of ['git', 'bash', 'sh', 'tar', 'chmod']) {
       const { stdout } = await promisify(execFile)('which', [name]);
@@ -201,26 +204,26 @@ nameless: {image: $NO_SUCH_VARIABLE, script: [echo never], allow_failure: true}
   it('is retried with the variables of its run', { timeout: LIMIT_MS }, async () => {
     const { exitCode } = await runOf('a: {script: [\'echo "level $LEVEL"\']}\n', ['--variable', 'LEVEL=high']);
     expect(exitCode).toBe(0);
-    const [{ id }] = await bench.inspect('pipelines');
-    const again = await bench.start(['retry', id, 'a']).ended;
+    const [{ id }] = await harness.inspect('pipelines');
+    const again = await harness.start(['retry', id, 'a']).ended;
     expect(again.out).toContain('> level high');
-    const other = await bench.start(['retry', id, 'a', '--variable', 'LEVEL=low']).ended;
+    const other = await harness.start(['retry', id, 'a', '--variable', 'LEVEL=low']).ended;
     expect(other.out).toContain('> level low');
-    const begun: Body = await bench.inspect(`pipelines/${id}/jobs/a/retry`, 'POST');
-    const ended = async () => (await bench.inspect(`pipelines/${begun.id}`)).state;
+    const retriedRun: Body = await harness.inspect(`pipelines/${id}/jobs/a/retry`, 'POST');
+    const ended = async () => (await harness.inspect(`pipelines/${retriedRun.id}`)).state;
     await expect.poll(ended, { timeout: LIMIT_MS / 2 }).toBe('success');
-    expect(JSON.stringify(await bench.inspect('pipelines'))).not.toContain('"high"');
+    expect(JSON.stringify(await harness.inspect('pipelines'))).not.toContain('"high"');
   });
 
   it('finds its submodules as GIT_SUBMODULE_STRATEGY asks, and says what of Git LFS is missing', {
     timeout: LIMIT_MS,
   }, async () => {
-    const library = `${bench.folder}/library`;
+    const library = `${harness.folder}/library`;
     await promisify(execFile)('git', ['init', '-q', '-b', 'main', library]);
     const inLibrary = (...args: string[]) =>
       promisify(execFile)('git', ['-C', library, '-c', 'user.name=A', '-c', 'user.email=a@example.com', ...args]);
     await inLibrary('commit', '-q', '--allow-empty', '-m', 'Library');
-    await bench.git('submodule', 'add', '-q', library, 'lib');
+    await harness.git('submodule', 'add', '-q', library, 'lib');
     const { exitCode, out, err } = await runOf(
       `with: {variables: {GIT_SUBMODULE_STRATEGY: normal}, script: [git -C lib log -1 --format=%s]}
 without: {script: ['test -z "$(ls lib)"']}
@@ -228,7 +231,7 @@ without: {script: ['test -z "$(ls lib)"']}
     );
     expect(exitCode, `${out}${err}`).toBe(0);
     expect(out).toMatch(/with .*> Library$/m);
-    await bench.commit({
+    await harness.commit({
       '.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n',
       'big.bin': 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n',
     });

@@ -14,15 +14,15 @@ const LIMIT_MS = 240_000;
 const IMAGE = 'terrarium-test/busybox:1';
 const SERVICE = 'terrarium-test/pipeline-late-service:1';
 
-let bench: PipelineBench;
+let harness: PipelineBench;
 const run = promisify(execFile);
 
 beforeAll(async () => {
   await requireEngine();
   await buildCommand();
-  bench = await PipelineBench.make({}, { 'a.txt': 'a\n' });
+  harness = await PipelineBench.make({}, { 'a.txt': 'a\n' });
   await testImage();
-  const service = join(bench.folder, 'service');
+  const service = join(harness.folder, 'service');
   await mkdir(service);
   const command = 'sleep 2; echo served > /www/index.html; exec httpd -f -p 80 -h /www';
   await writeFile(join(service, 'Dockerfile'), `FROM ${IMAGE}\nEXPOSE 80\nCMD ["sh", "-c", "${command}"]\n`);
@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
 }, BUILD_TIMEOUT_MS + LIMIT_MS);
 afterAll(async () => {
-  await bench?.close();
+  await harness?.close();
   await run('docker', ['image', 'rm', '--force', SERVICE]);
 }, LIMIT_MS);
 
@@ -39,7 +39,7 @@ afterAll(async () => {
 async function machineUrl(): Promise<string> {
   const { transport } = connectForTests().address;
   if (transport.kind !== 'socket') throw new Error('tests connect to the engine by its socket');
-  const path = join(bench.folder, '.docker', 'run', 'docker.sock');
+  const path = join(harness.folder, '.docker', 'run', 'docker.sock');
   await mkdir(dirname(path), { recursive: true });
   await symlink(transport.path, path);
   return `unix://${path}`;
@@ -53,12 +53,12 @@ async function passOnToLoopback(port: number) {
   expect(gateway, stdout).toBeDefined();
   const server = createServer((socket) => {
     const onward = connect({ port, host: '127.0.0.1' });
-    for (const [one, other] of [
+    for (const [source, destination] of [
       [socket, onward],
       [onward, socket],
     ] as const) {
-      one.on('error', () => other.destroy());
-      one.pipe(other);
+      source.on('error', () => destination.destroy());
+      source.pipe(destination);
     }
   }).listen(port, gateway);
   await once(server, 'listening');
@@ -68,13 +68,13 @@ async function passOnToLoopback(port: number) {
 it('a job of an engine in a virtual machine gets its files, waits for its services and reaches the platform', {
   timeout: LIMIT_MS,
 }, async () => {
-  const { scmUrl, scmToken } = bench.platform.emulator;
+  const { scmUrl, scmToken } = harness.platform.emulator;
   const headers = { 'PRIVATE-TOKEN': scmToken };
   const variable = { key: 'CA', value: 'text of a file', variable_type: 'file' };
   expect(await send('POST', `${scmUrl}/api/v4/projects/101/variables`, { body: variable, headers })).toMatchObject({
     status: 201,
   });
-  await bench.commit({
+  await harness.commit({
     '.gitlab-ci.yml': `call:
   image: ${IMAGE}
   services: [{name: "${SERVICE}", alias: web}]
@@ -86,7 +86,7 @@ it('a job of an engine in a virtual machine gets its files, waits for its servic
 `,
   });
   const env = { DOCKER_HOST: await machineUrl(), GCL_JSON_SCHEMA_VALIDATION: 'false' };
-  const job = bench.start(['run', bench.dir, '--project', 'fern-moss/shop'], env);
+  const job = harness.start(['run', harness.dir, '--project', 'fern-moss/shop'], env);
   const [, port] = /> api http:\/\/host\.docker\.internal:(\d+)\/api/.exec(await job.waitForOutput('> api ')) ?? [];
   expect(port).toBeDefined();
   const network = await passOnToLoopback(Number(port));

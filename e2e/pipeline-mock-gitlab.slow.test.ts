@@ -31,9 +31,9 @@ let receiver: Server;
 const received: { event: string; token: string; body: Body }[] = [];
 
 const git = async (dir: string, ...args: string[]) => {
-  const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', '-c', 'credential.helper='];
+  const gitConfig = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', '-c', 'credential.helper='];
   const env = { ...process.env, GIT_TERMINAL_PROMPT: '0', GIT_CONFIG_GLOBAL: '/dev/null', LC_ALL: 'C' };
-  return (await run('git', ['-C', dir, ...who, ...args], { env })).stdout.trim();
+  return (await run('git', ['-C', dir, ...gitConfig, ...args], { env })).stdout.trim();
 };
 const urlOf = (path: string, password = platform.emulator.scmToken) =>
   `${platform.emulator.scmUrl.replace('//', `//oauth2:${password}@`)}/${path}.git`;
@@ -41,7 +41,7 @@ const inspect = async (path: string): Promise<Body> =>
   (await send('GET', `${platform.emulator.baseUrl}/inspect/${path}`, { auth: rootPairOf(platform) })).body;
 const ended = async (projectId: number, sha: string): Promise<Body> => {
   const find = async () =>
-    (await inspect('pipelines')).find((one: Body) => one.project.id === projectId && one.sha === sha);
+    (await inspect('pipelines')).find((pipeline: Body) => pipeline.project.id === projectId && pipeline.sha === sha);
   await expect.poll(async () => (await find())?.state).toMatch(/^(success|failed|canceled)$/);
   return find();
 };
@@ -115,8 +115,8 @@ describe('Git over HTTP', () => {
       expect(headers.get('location')).toContain(`/ui/pipelines?sel=${(await inspect('pipelines'))[0].id}`);
     }
     expect(await gitlab.Commits.allStatuses(id, sha)).toMatchObject([{ name: 'unit', status: 'success' }]);
-    const shown = (await inspect('scm')).projects.find((one: Body) => one.id === id);
-    expect(shown.statuses).toMatchObject([{ sha, name: 'unit', status: 'success' }]);
+    const mockProject = (await inspect('scm')).projects.find((candidate: Body) => candidate.id === id);
+    expect(mockProject.statuses).toMatchObject([{ sha, name: 'unit', status: 'success' }]);
 
     // A clone has it, and a second push counts.
     const clone = join(folder, 'clone of web');
@@ -133,8 +133,17 @@ describe('Git over HTTP', () => {
     const { id, dir } = await pushed('options', { 'a.txt': 'a' });
     const push = async (title: string, ...options: string[]) => {
       await git(dir, 'commit', '-q', '--allow-empty', '-m', title);
-      const words = options.flatMap((one) => ['-o', one]);
-      const { stderr } = await run('git', ['-C', dir, '-c', 'credential.helper=', 'push', ...words, 'origin', 'HEAD']);
+      const optionArgs = options.flatMap((option) => ['-o', option]);
+      const { stderr } = await run('git', [
+        '-C',
+        dir,
+        '-c',
+        'credential.helper=',
+        'push',
+        ...optionArgs,
+        'origin',
+        'HEAD',
+      ]);
       return stderr.replaceAll(/ +$/gm, '').match(/^remote:.*$/gm) ?? [];
     };
     await git(dir, 'switch', '-q', '-c', 'feature/a');
@@ -144,9 +153,17 @@ describe('Git over HTTP', () => {
     expect(await push('Two', 'merge_request.create', 'merge_request.target=none')).toContain(
       'remote: Target branch none does not exist',
     );
-    const made = ['create', 'draft', 'label=a', 'label=b', 'remove_source_branch', 'description=Why', 'assign=ada'];
+    const mergeRequestOptions = [
+      'create',
+      'draft',
+      'label=a',
+      'label=b',
+      'remove_source_branch',
+      'description=Why',
+      'assign=ada',
+    ];
     const url = `${platform.emulator.scmUrl}/fern-moss/options/-/merge_requests/1`;
-    expect(await push('Three', ...made.map((one) => `merge_request.${one}`))).toEqual([
+    expect(await push('Three', ...mergeRequestOptions.map((option) => `merge_request.${option}`))).toEqual([
       'remote:',
       'remote: WARNINGS:',
       'remote: Push options without effect here: merge_request.assign',
@@ -195,14 +212,14 @@ describe('Git over HTTP', () => {
     const { id, dir, sha } = await pushed('busy', { '.gitlab-ci.yml': DEFINITION }, '-o', 'ci.skip');
     const commits = await Promise.all(
       ['a', 'b'].map(async (name) => {
-        const own = join(folder, `busy ${name}`);
-        await git(folder, 'clone', '-q', urlOf('fern-moss/busy'), own);
-        await git(own, 'commit', '-q', '--allow-empty', '-m', name);
-        return { own, name, sha: await git(own, 'rev-parse', 'HEAD') };
+        const cloneDir = join(folder, `busy ${name}`);
+        await git(folder, 'clone', '-q', urlOf('fern-moss/busy'), cloneDir);
+        await git(cloneDir, 'commit', '-q', '--allow-empty', '-m', name);
+        return { own: cloneDir, name, sha: await git(cloneDir, 'rev-parse', 'HEAD') };
       }),
     );
     await Promise.all(commits.map(({ own, name }) => git(own, 'push', '-q', 'origin', `HEAD:${name}`)));
-    for (const one of commits) expect(await ended(id, one.sha)).toMatchObject({ state: 'success' });
+    for (const commit of commits) expect(await ended(id, commit.sha)).toMatchObject({ state: 'success' });
     const numbers = (await gitlab.Pipelines.all(id)).map(({ iid }) => iid);
     expect(numbers.sort()).toEqual([1, 2]);
     const results = await Promise.allSettled(

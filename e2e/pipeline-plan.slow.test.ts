@@ -26,24 +26,24 @@ deploy:
 never: {stage: deploy, rules: [{if: $CI_COMMIT_TAG}], script: [echo hi]}
 `;
 
-let bench: PipelineBench;
+let harness: PipelineBench;
 
 beforeAll(async () => {
   await buildCommand();
-  bench = await PipelineBench.make({}, { '.gitlab-ci.yml': DEFINITION });
+  harness = await PipelineBench.make({}, { '.gitlab-ci.yml': DEFINITION });
 }, BUILD_TIMEOUT_MS + LIMIT_MS);
-afterAll(() => bench?.close(), LIMIT_MS);
+afterAll(() => harness?.close(), LIMIT_MS);
 
-const plan = (what: string, ...words: string[]) =>
-  bench.start([what, bench.dir, '--project', 'fern-moss/app', ...words], readerSettings(bench.dir)).ended;
+const plan = (command: string, ...args: string[]) =>
+  harness.start([command, harness.dir, '--project', 'fern-moss/app', ...args], readerSettings(harness.dir)).ended;
 
 it('shows the jobs with their rule, image and variables, what differs first, and runs nothing', {
   timeout: LIMIT_MS,
 }, async () => {
-  await bench.commit({ '.gitlab-ci.yml': DEFINITION });
+  await harness.commit({ '.gitlab-ci.yml': DEFINITION });
   const { exitCode, out, err } = await plan('plan', '--source', 'push');
   expect(exitCode, err).toBe(0);
-  const short = await bench.git('rev-parse', '--short=8', 'HEAD');
+  const short = await harness.git('rev-parse', '--short=8', 'HEAD');
   expect(out.split('\n').slice(0, 11)).toEqual([
     "not as on GitLab: tags of 'build: [round]', 'build: [square]': every job runs on this machine",
     `push pipeline of 'feature/a' (${short}):`,
@@ -72,20 +72,20 @@ it('shows the jobs with their rule, image and variables, what differs first, and
     findings: [{ name: 'tags', state: 'differs' }],
   });
   expect((await plan('lint', '--source', 'push')).out).toContain('is valid: 3 jobs in a push pipeline');
-  expect(await bench.inspect('pipelines')).toEqual([]);
+  expect(await harness.inspect('pipelines')).toEqual([]);
 });
 
 it('plans a pipeline without any change to the platform, its mock GitLab or the disk', {
   timeout: LIMIT_MS,
 }, async () => {
-  await bench.commit({ '.gitlab-ci.yml': DEFINITION });
+  await harness.commit({ '.gitlab-ci.yml': DEFINITION });
   const state = async () => ({
-    projects: (await bench.inspect('scm')).projects,
-    files: (await readdir(bench.folder, { recursive: true })).sort(),
-    changes: (await bench.inspect('traffic?plane=control')).requests.filter(({ method }: Body) => method !== 'GET'),
+    projects: (await harness.inspect('scm')).projects,
+    files: (await readdir(harness.folder, { recursive: true })).sort(),
+    changes: (await harness.inspect('traffic?plane=control')).requests.filter(({ method }: Body) => method !== 'GET'),
   });
   const before = await state();
-  const planned = await bench.start(['plan', bench.dir, '--project', 'new-group/new-app', '--list']).ended;
+  const planned = await harness.start(['plan', harness.dir, '--project', 'new-group/new-app', '--list']).ended;
   expect(planned, planned.err).toMatchObject({ exitCode: 0, out: 'build: [round]\nbuild: [square]\ndeploy\n' });
   expect(await state()).toEqual(before);
 });
@@ -95,11 +95,11 @@ it.each([
   ['a secret that a script reads', 'a: {secrets: {KEY: {vault: a/b/c@d}}, script: [echo $KEY]}\n', 'secrets'],
   ['services without an image', 'a: {services: [postgres:16], script: [echo hi]}\n', 'services'],
 ])('refuses %s, unless it is forced', { timeout: LIMIT_MS }, async (_what, definition, keyword) => {
-  await bench.commit({ '.gitlab-ci.yml': definition });
-  const refused = await bench.run();
+  await harness.commit({ '.gitlab-ci.yml': definition });
+  const refused = await harness.run();
   expect(refused).toMatchObject({ exitCode: 2, err: expect.stringContaining(`${keyword} of 'a'`) });
   expect((await plan('plan')).exitCode).toBe(2);
-  const forced = await bench.run('--force');
+  const forced = await harness.run('--force');
   expect(forced.exitCode, forced.err).toBe(0);
   expect(forced.out).toContain(`not as on GitLab: ${keyword} of 'a'`);
 });
@@ -123,7 +123,7 @@ never: {rules: [{if: $CI_COMMIT_TAG}], script: [echo hi]}
     'ci/a.yml': 'first: {image: $ABSENT, script: [echo hi]}\n',
     'ci/b.yml': below,
   };
-  await bench.commit({ ...files, 'ci/inner.yml': inner('') });
+  await harness.commit({ ...files, 'ci/inner.yml': inner('') });
   const { exitCode, out, err } = await plan('plan', '--source', 'push');
   expect(exitCode, err).toBe(0);
   expect(out.split('\n').filter((line) => !/push pipeline/.test(line))).toEqual([
@@ -148,13 +148,13 @@ never: {rules: [{if: $CI_COMMIT_TAG}], script: [echo hi]}
     'service / inner / deep',
     'made',
   ]);
-  await bench.commit({ 'ci/inner.yml': inner(', id_tokens: {KEY: {aud: x}}, after_script: [echo $KEY]') });
-  for (const what of ['plan', 'run']) {
-    const refused = await plan(what, '--source', 'push');
+  await harness.commit({ 'ci/inner.yml': inner(', id_tokens: {KEY: {aud: x}}, after_script: [echo $KEY]') });
+  for (const command of ['plan', 'run']) {
+    const refused = await plan(command, '--source', 'push');
     expect(refused).toMatchObject({ exitCode: 2, out: expect.not.stringContaining('starting') });
     expect(`${refused.out}${refused.err}`).toContain("id_tokens of 'service / inner / deep'");
   }
-  await bench.commit({ 'ci/inner.yml': 'deep: {script: [echo\n' });
+  await harness.commit({ 'ci/inner.yml': 'deep: {script: [echo\n' });
   expect(await plan('lint', '--source', 'push')).toMatchObject({
     exitCode: 2,
     err: expect.stringMatching(/child pipeline of 'service \/ inner' .*ci\/inner\.yml:2/),
@@ -162,7 +162,7 @@ never: {rules: [{if: $CI_COMMIT_TAG}], script: [echo hi]}
 });
 
 it('refuses an include that does not exist', { timeout: LIMIT_MS }, async () => {
-  await bench.commit({ '.gitlab-ci.yml': 'include: ci/none.yml\na: {script: [echo hi]}\n' });
+  await harness.commit({ '.gitlab-ci.yml': 'include: ci/none.yml\na: {script: [echo hi]}\n' });
   expect(await plan('plan')).toMatchObject({ exitCode: 2, err: expect.stringContaining('ci/none.yml') });
 });
 
@@ -173,19 +173,21 @@ it('includes files of other projects from the server that `origin` of the reposi
   const temporary = await mkdtemp(join(tmpdir(), 'terrarium-include-'));
   try {
     const { scmUrl, scmToken } = server.emulator;
-    const made = await fetch(`${scmUrl}/api/v4/projects`, {
+    const response = await fetch(`${scmUrl}/api/v4/projects`, {
       method: 'POST',
       headers: { 'PRIVATE-TOKEN': scmToken, 'Content-Type': 'application/json' },
       body: JSON.stringify({ name: 'templates', namespace: 'fern-moss' }),
     });
-    expect(made.status, await made.text()).toBe(201);
-    await bench.git('switch', '-q', '-c', 'templates');
-    await bench.commit({ 'jobs.yml': 'from-there: {script: [echo hi]}\n' });
+    expect(response.status, await response.text()).toBe(201);
+    await harness.git('switch', '-q', '-c', 'templates');
+    await harness.commit({ 'jobs.yml': 'from-there: {script: [echo hi]}\n' });
     const to = `${scmUrl.replace('//', `//oauth2:${scmToken}@`)}/fern-moss/templates.git`;
-    await bench.git('push', '-q', '-o', 'ci.skip', to, 'templates:main');
-    await bench.git('switch', '-q', 'feature/a');
-    await bench.git('remote', 'add', 'origin', `${scmUrl}/fern-moss/app.git`);
-    await bench.commit({ '.gitlab-ci.yml': 'include: [{project: fern-moss/templates, ref: main, file: jobs.yml}]\n' });
+    await harness.git('push', '-q', '-o', 'ci.skip', to, 'templates:main');
+    await harness.git('switch', '-q', 'feature/a');
+    await harness.git('remote', 'add', 'origin', `${scmUrl}/fern-moss/app.git`);
+    await harness.commit({
+      '.gitlab-ci.yml': 'include: [{project: fern-moss/templates, ref: main, file: jobs.yml}]\n',
+    });
     const password = `!f() { echo username=oauth2; echo password=${scmToken}; }; f`;
     const credentials = {
       // The reader does not support spaces in it.
@@ -194,10 +196,10 @@ it('includes files of other projects from the server that `origin` of the reposi
       GIT_CONFIG_KEY_0: 'credential.helper',
       GIT_CONFIG_VALUE_0: password,
     };
-    const words = ['plan', bench.dir, '--project', 'fern-moss/app', '--list'];
-    const found = await bench.start(words, credentials).ended;
+    const args = ['plan', harness.dir, '--project', 'fern-moss/app', '--list'];
+    const found = await harness.start(args, credentials).ended;
     expect(found, found.err).toMatchObject({ exitCode: 0, out: 'from-there\n' });
-    const refused = await bench.start(words, { TMPDIR: temporary }).ended;
+    const refused = await harness.start(args, { TMPDIR: temporary }).ended;
     expect(refused).toMatchObject({
       exitCode: 2,
       err: expect.stringMatching(

@@ -57,10 +57,10 @@ it('takes what docker pushes, and gives it back to everybody on this machine', {
 });
 
 it('refuses what is damaged, unknown, of another project or too much', { timeout: LIMIT_MS }, async () => {
-  const begun = await errorOf('fern-moss/shop/blobs/uploads/', { method: 'POST' });
-  expect(begun.status).toBe(202);
+  const uploadStart = await errorOf('fern-moss/shop/blobs/uploads/', { method: 'POST' });
+  expect(uploadStart.status).toBe(202);
   const wrong = `sha256:${'0'.repeat(64)}`;
-  const path = begun.location.replace('/v2/', '');
+  const path = uploadStart.location.replace('/v2/', '');
   expect(await errorOf(`${path}?digest=${wrong}`, { method: 'PUT', body: 'damaged' })).toMatchObject({
     status: 400,
     text: expect.stringContaining('DIGEST_INVALID'),

@@ -9,19 +9,19 @@ import type { Body } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 120_000;
 
-let bench: PipelineBench;
+let harness: PipelineBench;
 
 beforeAll(async () => {
   await buildCommand();
-  bench = await PipelineBench.make({}, { '.gitlab-ci.yml': 'a: {script: [echo hi]}\n' });
+  harness = await PipelineBench.make({}, { '.gitlab-ci.yml': 'a: {script: [echo hi]}\n' });
 }, BUILD_TIMEOUT_MS + LIMIT_MS);
-afterAll(() => bench?.close(), LIMIT_MS);
+afterAll(() => harness?.close(), LIMIT_MS);
 
 /** Runs a definition; its exit code, its output, and the states of its jobs. */
-async function runJobs(definition: string, ...words: string[]) {
-  await bench.commit({ '.gitlab-ci.yml': definition });
-  const { exitCode, out, err } = await bench.run(...words);
-  const [{ jobs }]: Body[] = await bench.inspect('pipelines');
+async function runJobs(definition: string, ...args: string[]) {
+  await harness.commit({ '.gitlab-ci.yml': definition });
+  const { exitCode, out, err } = await harness.run(...args);
+  const [{ jobs }]: Body[] = await harness.inspect('pipelines');
   const states = jobs.map(({ name, state }: Body) => `${name} ${state}`);
   return { exitCode, out: `${out}${err}`, states };
 }
@@ -29,28 +29,28 @@ async function runJobs(definition: string, ...words: string[]) {
 it('"Predefined variables": CI_COMMIT_BEFORE_SHA is the commit before on the branch, also when a run is repeated, which uses no earlier artifacts', {
   timeout: LIMIT_MS,
 }, async () => {
-  const run = async (...words: string[]) => {
-    const { out } = await bench.run('--source', 'push', ...words);
+  const run = async (...args: string[]) => {
+    const { out } = await harness.run('--source', 'push', ...args);
     return /> before (.+)/.exec(out)?.[1];
   };
-  await bench.git('switch', '-q', '-c', 'feature/before');
-  await bench.commit({
+  await harness.git('switch', '-q', '-c', 'feature/before');
+  await harness.commit({
     '.gitlab-ci.yml': `
 stages: [build, test]
 make: {stage: build, script: [test -z "$MADE" || echo made > made.txt], artifacts: {paths: [made.txt]}}
 a: {stage: test, script: [echo "before $CI_COMMIT_BEFORE_SHA" *.txt]}
 `,
   });
-  const first = await bench.git('rev-parse', 'HEAD');
+  const first = await harness.git('rev-parse', 'HEAD');
   expect(await run()).toBe(`${'0'.repeat(40)} *.txt`);
-  await bench.commit({});
+  await harness.commit({});
   expect([await run('--variable', 'MADE=yes'), await run()]).toEqual([`${first} made.txt`, `${first} *.txt`]);
   // The remote's version of the branch takes precedence.
-  const begin = await bench.git('rev-parse', 'main');
-  await bench.git('update-ref', 'refs/remotes/origin/feature/before', begin);
+  const begin = await harness.git('rev-parse', 'main');
+  await harness.git('update-ref', 'refs/remotes/origin/feature/before', begin);
   expect(await run()).toBe(`${begin} *.txt`);
-  await bench.git('update-ref', '-d', 'refs/remotes/origin/feature/before');
-  await bench.git('switch', '-q', 'feature/a');
+  await harness.git('update-ref', '-d', 'refs/remotes/origin/feature/before');
+  await harness.git('switch', '-q', 'feature/a');
 });
 
 it('names the jobs that did not run with the reason, once', { timeout: LIMIT_MS }, async () => {
@@ -95,7 +95,7 @@ never: {stage: two, script: [echo hi], rules: [{if: $CI_PIPELINE_SOURCE == "push
   it('"trigger:strategy": with depend, the job waits for the child pipeline and has its result', {
     timeout: LIMIT_MS,
   }, async () => {
-    await bench.write({ 'ci/child.yml': child('true') });
+    await harness.write({ 'ci/child.yml': child('true') });
     const good = await runJobs(parent(', strategy: depend'), '--source', 'push');
     expect(good.states, good.out).toEqual([
       'build success',
@@ -106,7 +106,7 @@ never: {stage: two, script: [echo hi], rules: [{if: $CI_PIPELINE_SOURCE == "push
     ]);
     expect(good.exitCode).toBe(0);
     expect(good.out).toContain('first green parent_pipeline');
-    await bench.write({ 'ci/child.yml': child('exit 3') });
+    await harness.write({ 'ci/child.yml': child('exit 3') });
     const bad = await runJobs(parent(', strategy: depend'), '--source', 'push');
     expect(bad.exitCode).toBe(1);
     expect(bad.states).toEqual([
@@ -121,18 +121,18 @@ never: {stage: two, script: [echo hi], rules: [{if: $CI_PIPELINE_SOURCE == "push
   it('without strategy, the job succeeds, but the run does not when the child pipeline fails', {
     timeout: LIMIT_MS,
   }, async () => {
-    await bench.write({ 'ci/child.yml': child('exit 3') });
+    await harness.write({ 'ci/child.yml': child('exit 3') });
     const { exitCode, states } = await runJobs(parent(''), '--source', 'push');
     expect(exitCode).toBe(1);
     expect(states).toEqual(expect.arrayContaining(['child success', 'after success', 'child / second failed']));
   });
 
   it('"trigger:include": a child pipeline that cannot be created fails the job', { timeout: LIMIT_MS }, async () => {
-    await bench.write({ 'ci/child.yml': 'a: {script: [echo hi], rules: [{when: never}]}\n' });
+    await harness.write({ 'ci/child.yml': 'a: {script: [echo hi], rules: [{when: never}]}\n' });
     const { exitCode, out } = await runJobs(parent(', strategy: depend'), '--source', 'push');
     expect(exitCode).toBe(1);
     expect(out).toContain('the child pipeline could not be created: it has no jobs');
-    await bench.git('rm', '-q', 'ci/child.yml');
+    await harness.git('rm', '-q', 'ci/child.yml');
     const missing = await runJobs(parent(''), '--source', 'push');
     expect(missing.exitCode).toBe(1);
     expect(missing.out).toContain('the child pipeline could not be created');
@@ -143,35 +143,35 @@ never: {stage: two, script: [echo hi], rules: [{if: $CI_PIPELINE_SOURCE == "push
   }, async () => {
     const child = 'a: {script: [echo hi], services: [db], hooks: {pre_get_sources_script: [echo]}}\n';
     const refusal = "services of 'child / a': services need an image for the job";
-    await bench.commit({ '.gitlab-ci.yml': parent(''), 'ci/child.yml': child });
-    const { exitCode, out, err } = await bench.run('--source', 'push');
+    await harness.commit({ '.gitlab-ci.yml': parent(''), 'ci/child.yml': child });
+    const { exitCode, out, err } = await harness.run('--source', 'push');
     expect(exitCode).toBe(2);
     expect(err).toContain(refusal);
     expect(out).not.toContain('starting');
     const forced = await runJobs(parent(''), '--source', 'push', '--force');
     expect(forced.exitCode).toBe(0);
     expect(forced.out).toContain("not as on GitLab: hooks of 'child / a': the scripts of hooks are not run");
-    await bench.write({ 'child.yml': child });
-    const made = await runJobs(`
+    await harness.write({ 'child.yml': child });
+    const result = await runJobs(`
 stages: [build, test]
 make: {stage: build, script: [cp child.yml made.yml], artifacts: {paths: [made.yml]}}
 child: {stage: test, trigger: {include: [{artifact: made.yml, job: make}]}}
 `);
-    expect(made.exitCode).toBe(1);
-    expect(made.out).toContain(`the child pipeline could not be created: ${refusal}`);
+    expect(result.exitCode).toBe(1);
+    expect(result.out).toContain(`the child pipeline could not be created: ${refusal}`);
   });
 
   it('an error in a child pipeline names the files as its job includes them', { timeout: LIMIT_MS }, async () => {
     const broken = 'a: {stage: test}\n';
-    await bench.write({ 'ci/one.yml': 'variables: {A: b}\n', 'ci/two.yml': broken, 'made.yml': broken });
+    await harness.write({ 'ci/one.yml': 'variables: {A: b}\n', 'ci/two.yml': broken, 'made.yml': broken });
     const make = { stage: 'build', script: ['true'], artifacts: { paths: ['made.yml'] } };
     for (const [include, files] of [
       [[{ local: 'ci/one.yml' }, { local: 'ci/two.yml' }], 'ci/one.yml and ci/two.yml'],
       [[{ artifact: 'made.yml', job: 'make' }], "made.yml of 'make'"],
     ] as const) {
       const child = { stage: 'test', trigger: { include } };
-      await bench.commit({ '.gitlab-ci.yml': JSON.stringify({ make, child }) });
-      const { out, err } = await bench.run('--source', 'push');
+      await harness.commit({ '.gitlab-ci.yml': JSON.stringify({ make, child }) });
+      const { out, err } = await harness.run('--source', 'push');
       expect(out + err).toContain(`could not be created: ${files} cannot be read: a must have script`);
       expect(out + err).not.toContain('.git/');
     }
@@ -180,13 +180,13 @@ child: {stage: test, trigger: {include: [{artifact: made.yml, job: make}]}}
   it('"Dynamic child pipelines" and "needs:pipeline:job": definition and artifacts are those of jobs of the parent, and each job has its log', {
     timeout: LIMIT_MS,
   }, async () => {
-    const made = 'script: [cat given.txt], needs: [{pipeline: $$PARENT, job: make}]';
+    const generatedJob = 'script: [cat given.txt], needs: [{pipeline: $$PARENT, job: make}]';
     const definition = `
 stages: [build, test]
 make:
   stage: build
   script: ['echo "made: {$TEXT}" > child.yml', echo hello > given.txt]
-  variables: {TEXT: '${made}'}
+  variables: {TEXT: '${generatedJob}'}
   artifacts: {paths: [child.yml, given.txt]}
 child:
   stage: test
@@ -197,7 +197,7 @@ child:
     expect(exitCode, out).toBe(0);
     expect(states).toEqual(['make success', 'child success', 'child / made success']);
     expect(out).toContain('> hello');
-    const { scmUrl, scmToken } = bench.platform.emulator;
+    const { scmUrl, scmToken } = harness.platform.emulator;
     const api = `${scmUrl}/api/v4/projects/fern-moss%2Fapp`;
     const read = (path: string) => fetch(`${api}/${path}`, { headers: { 'PRIVATE-TOKEN': scmToken } });
     const [{ id: newest }] = (await (await read('pipelines')).json()) as Body[];
@@ -208,9 +208,9 @@ child:
   });
 
   it('"trigger:project": pipelines of other projects are refused', { timeout: LIMIT_MS }, async () => {
-    const { exitCode, err } = await bench
+    const { exitCode, err } = await harness
       .commit({ '.gitlab-ci.yml': 'other: {trigger: {project: fern-moss/other}}\n' })
-      .then(() => bench.run());
+      .then(() => harness.run());
     expect(exitCode).toBe(2);
     expect(err).toContain("trigger:project of 'other': pipelines of other projects are not run");
   });
@@ -221,18 +221,18 @@ it('"when: delayed": a job starts after its delay, which a canceled run does not
 }, async () => {
   const late = (more: string) => `late: {script: [exit 1], when: delayed, start_in: ${more}}\n`;
   const waited = await runJobs(`${late('2 seconds')}early: {script: [echo hi]}\n`);
-  const [{ startedAtMs, jobs }]: Body[] = await bench.inspect('pipelines');
+  const [{ startedAtMs, jobs }]: Body[] = await harness.inspect('pipelines');
   expect(waited).toMatchObject({ exitCode: 1, states: ['late failed', 'early success'] });
   expect(jobs[0].startedAtMs - startedAtMs).toBeGreaterThanOrEqual(2_000);
   expect(await runJobs(late('30 minutes'), '--no-delay')).toMatchObject({
     exitCode: 1,
     out: expect.stringContaining('starts without its delay of 30 minutes'),
   });
-  const canceled = bench.start(['run', bench.dir, '--project', 'fern-moss/app']);
+  const canceled = harness.start(['run', harness.dir, '--project', 'fern-moss/app']);
   await canceled.waitForOutput('starts in 30 minutes');
   canceled.child.kill('SIGINT');
   expect((await canceled.ended).exitCode).toBe(130);
-  expect((await bench.inspect('pipelines'))[0].jobs).toMatchObject([{ state: 'canceled' }]);
+  expect((await harness.inspect('pipelines'))[0].jobs).toMatchObject([{ state: 'canceled' }]);
 });
 
 it('"default" and "inherit:default": retry and timeout of all jobs, unless a job has its own or inherits none', {
@@ -294,9 +294,9 @@ it('"needs:parallel:matrix": a job waits for these parallel jobs only', { timeou
 it('"Git strategy" and "Shallow cloning" (Configuring runners): no checkout, and as many commits as asked', {
   timeout: LIMIT_MS,
 }, async () => {
-  for (let n = 0; n < 25; n++) await bench.commit({ n: String(n) });
-  const count = (depth: string, wanted: number) =>
-    `{variables: {GIT_DEPTH: "${depth}"}, script: ['test "$(git rev-list --count HEAD)" -eq ${wanted}']}`;
+  for (let n = 0; n < 25; n++) await harness.commit({ n: String(n) });
+  const count = (depth: string, expectedCount: number) =>
+    `{variables: {GIT_DEPTH: "${depth}"}, script: ['test "$(git rev-list --count HEAD)" -eq ${expectedCount}']}`;
   const jobs = (all: number) => `none: {variables: {GIT_STRATEGY: none}, script: ['test -z "$(ls -A)"']}
 one: ${count('1', 1)}
 three: ${count('3', 3)}
@@ -320,11 +320,11 @@ it('"only:refs" and "CI_COMMIT_TAG" (Predefined variables): a tag has a pipeline
 by-rule: {rules: [{if: $CI_COMMIT_TAG}], script: [echo hi]}
 of-branches: {only: [branches], script: [exit 1]}
 `;
-  await bench.commit({ '.gitlab-ci.yml': definition });
-  await bench.git('tag', 'v1.0');
-  const { exitCode, out, err } = await bench.run('--branch', 'v1.0');
+  await harness.commit({ '.gitlab-ci.yml': definition });
+  await harness.git('tag', 'v1.0');
+  const { exitCode, out, err } = await harness.run('--branch', 'v1.0');
   expect(exitCode, `${out}${err}`).toBe(0);
-  const [{ jobs }] = await bench.inspect('pipelines');
+  const [{ jobs }] = await harness.inspect('pipelines');
   expect(jobs.map(({ name }: Body) => name)).toEqual(['release', 'by-rule']);
 });
 
@@ -363,8 +363,8 @@ after: {stage: test, script: [echo hi]}
 });
 
 describe('a deployment that the lambda rejects', () => {
-  const call = (sent: string) =>
-    `curl -s -u "$PLATFORM_API_KEY:$PLATFORM_API_SECRET" -H "Content-Type: application/json" -d '${sent}' "$PLATFORM_DEPLOY_URL"`;
+  const call = (payload: string) =>
+    `curl -s -u "$PLATFORM_API_KEY:$PLATFORM_API_SECRET" -H "Content-Type: application/json" -d '${payload}' "$PLATFORM_DEPLOY_URL"`;
 
   it('fails the run, although no job took notice of it', { timeout: LIMIT_MS }, async () => {
     const definition = `deploy:\n  script:\n    - |\n      ${call('{"ref": "main"}')}\n`;
@@ -397,10 +397,10 @@ describe('a definition that would take for ever', () => {
     'is refused before it is read, and the key of the run is revoked',
     { timeout: LIMIT_MS },
     async (definition, why) => {
-      await bench.commit({ '.gitlab-ci.yml': definition });
-      const { exitCode, err } = await bench.run();
+      await harness.commit({ '.gitlab-ci.yml': definition });
+      const { exitCode, err } = await harness.run();
       expect({ exitCode, err }).toEqual({ exitCode: 2, err: expect.stringContaining(why) });
-      expect(JSON.stringify(await bench.inspect('access'))).not.toContain('ci-service');
+      expect(JSON.stringify(await harness.inspect('access'))).not.toContain('ci-service');
     },
   );
 
@@ -426,21 +426,21 @@ it('"artifacts:reports:junit", "coverage" and "coverage_report": results are in 
   artifacts: {when: always, paths: [out], reports: {junit: out/*.xml}}
 b: {script: ["echo '<coverage line-rate=\\"0.5\\">' > cobertura.xml"], artifacts: {${cobertura}}}
 `);
-  const [{ id, jobs }]: Body[] = await bench.inspect('pipelines');
+  const [{ id, jobs }]: Body[] = await harness.inspect('pipelines');
   expect(jobs).toMatchObject([
     { state: 'failed', coverage: 81.5, tests: { total: 2, failed: 1, skipped: 0, failing: ['adds'] } },
     { state: 'success', coverage: 50 },
   ]);
-  const listed = await bench.start(['artifacts', id]).ended;
+  const listed = await harness.start(['artifacts', id]).ended;
   expect(listed, listed.err).toMatchObject({
     exitCode: 0,
     out: expect.stringMatching(/^a {2}out\/a\.txt +5 bytes\na {2}out\/junit\.xml/),
   });
-  const to = join(bench.folder, 'copied');
-  const copied = await bench.start(['artifacts', id, 'a', '--output', to]).ended;
+  const to = join(harness.folder, 'copied');
+  const copied = await harness.start(['artifacts', id, 'a', '--output', to]).ended;
   expect(copied.exitCode, copied.err).toBe(0);
   expect(await readFile(join(to, 'out', 'a.txt'), 'utf8')).toBe('made\n');
-  expect(await bench.start(['artifacts', id, 'none']).ended).toMatchObject({
+  expect(await harness.start(['artifacts', id, 'none']).ended).toMatchObject({
     err: expect.stringContaining("has no job 'none'"),
   });
 });
@@ -448,7 +448,8 @@ b: {script: ["echo '<coverage line-rate=\\"0.5\\">' > cobertura.xml"], artifacts
 it('"Custom collapsible sections" (Job logs): markers are not shown, and colors are not printed to a pipe', {
   timeout: LIMIT_MS,
 }, async () => {
-  const section = (which: string, more = '') => `printf '\\033[0Ksection_${which}:1:fetch${more}\\r\\033[0K%s\\n'`;
+  const section = (markerType: string, more = '') =>
+    `printf '\\033[0Ksection_${markerType}:1:fetch${more}\\r\\033[0K%s\\n'`;
   const { out } = await runJobs(
     JSON.stringify({
       a: {
@@ -479,7 +480,7 @@ review: {stage: review, rules: [{if: $CI_MERGE_REQUEST_IID}], script: [echo hi]}
     expect(out).toContain(
       "runs the merge request pipeline (merge_request_event) of 'feature/a': review. The branch pipeline (push) runs after it: unit, docs. To run only one, set --source.",
     );
-    const [second, first]: Body[] = await bench.inspect('pipelines');
+    const [second, first]: Body[] = await harness.inspect('pipelines');
     expect([first, second]).toMatchObject([
       { source: 'merge_request_event', state: 'success', jobs: [{ name: 'review' }] },
       { source: 'push', state: 'failed', jobs: [{ name: 'unit' }, { name: 'docs' }] },
@@ -490,7 +491,7 @@ review: {stage: review, rules: [{if: $CI_MERGE_REQUEST_IID}], script: [echo hi]}
   it('rules of the workflow can exclude the branch pipeline, and --job runs one pipeline only', {
     timeout: LIMIT_MS,
   }, async () => {
-    const count = async () => (await bench.inspect('pipelines')).length;
+    const count = async () => (await harness.inspect('pipelines')).length;
     const workflow =
       'workflow: {rules: [{if: $CI_PIPELINE_SOURCE == "push" && $CI_OPEN_MERGE_REQUESTS, when: never}, {when: always}]}';
     const before = await count();

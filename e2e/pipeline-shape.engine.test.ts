@@ -103,7 +103,7 @@ of-branches:
   'src/main.txt': 'x\n',
 };
 
-let bench: PipelineBench;
+let harness: PipelineBench;
 let short: string;
 
 const docker = async (...args: string[]) => (await promisify(execFile)('docker', args)).stdout.trim();
@@ -125,19 +125,19 @@ beforeAll(async () => {
   );
   await once(build, 'close');
   await buildCommand();
-  bench = await PipelineBench.make({}, FILES);
-  short = await bench.commit({ 'src/main.txt': 'y\n' }, 'Turn x into y');
+  harness = await PipelineBench.make({}, FILES);
+  short = await harness.commit({ 'src/main.txt': 'y\n' }, 'Turn x into y');
 }, BUILD_TIMEOUT_MS + LIMIT_MS);
 afterAll(async () => {
-  await bench?.close();
+  await harness?.close();
   await docker('image', 'rm', '--force', SERVICE);
 }, LIMIT_MS);
 
 describe("a team's own definition", () => {
   it('runs as on the server: matrix, services, reports, rules of merge requests', { timeout: LIMIT_MS }, async () => {
-    const running = bench.run('--source', 'merge_request_event');
-    await expect.poll(() => bench.runFolders(), { timeout: LIMIT_MS }).toHaveLength(1);
-    const [mark = ''] = await bench.runFolders();
+    const running = harness.run('--source', 'merge_request_event');
+    await expect.poll(() => harness.runFolders(), { timeout: LIMIT_MS }).toHaveLength(1);
+    const [mark = ''] = await harness.runFolders();
     const { exitCode, out, err } = await running;
     expect(exitCode, `${out}${err}`).toBe(0);
     for (const [shape, index] of [
@@ -157,7 +157,7 @@ describe("a team's own definition", () => {
     expect(out).toMatch(/optional +> image 'no-such\.invalid\/image:1' cannot be pulled: .*--shell/);
     expect(out).not.toContain('of-branches');
 
-    const [run] = await bench.inspect('pipelines');
+    const [run] = await harness.inspect('pipelines');
     expect(run).toMatchObject({ state: 'success', source: 'merge_request_event', exitCode: 0 });
     expect(run.jobs.map(({ name, state, mayFail }: Body) => [name, state, mayFail])).toEqual([
       ['prepare', 'success', undefined],
@@ -167,7 +167,7 @@ describe("a team's own definition", () => {
       ['optional', 'failed', true],
       ['of-merge-requests', 'success', undefined],
     ]);
-    const [project] = (await bench.inspect('scm')).projects.filter(
+    const [project] = (await harness.inspect('scm')).projects.filter(
       ({ path_with_namespace: path }: Body) => path === 'fern-moss/app',
     );
     expect(project).toMatchObject({
@@ -175,11 +175,11 @@ describe("a team's own definition", () => {
       environments: [{ name: 'review/feature-a', external_url: expect.stringContaining(`.example/1.2.${short}`) }],
     });
     expect(await leftInEngine(mark)).toBe('');
-    expect(await bench.git('status', '--porcelain')).toBe('');
+    expect(await harness.git('status', '--porcelain')).toBe('');
   });
 
   it('of a push has other jobs, and says of each that it runs here', { timeout: LIMIT_MS }, async () => {
-    const { exitCode, out, err } = await bench.run(
+    const { exitCode, out, err } = await harness.run(
       '--source',
       'push',
       '--shell',
@@ -191,12 +191,12 @@ describe("a team's own definition", () => {
     expect(exitCode, `${out}${err}`).toBe(0);
     expect(out).toContain('> hello app, branch, overridden');
     expect(out).toContain('> branch [feature/a] token open');
-    const inImage = await bench.run('--source', 'push', '--shell', '--job', 'optional');
+    const inImage = await harness.run('--source', 'push', '--shell', '--job', 'optional');
     expect(inImage.out).toContain('runs on this machine instead of in no-such.invalid/image:1: --shell is set');
     expect(inImage.exitCode).toBe(0);
-    const unknown = await bench.run('--source', 'push', '--job', 'of-merge-requests');
+    const unknown = await harness.run('--source', 'push', '--job', 'of-merge-requests');
     expect(unknown).toMatchObject({ exitCode: 2, err: expect.stringContaining('by its rules') });
-    const never = await bench.run('--source', 'schedule');
+    const never = await harness.run('--source', 'schedule');
     expect(never).toMatchObject({
       exitCode: 2,
       err: expect.stringContaining("a pipeline of 'feature/a' for"),
@@ -207,7 +207,7 @@ describe("a team's own definition", () => {
     timeout: LIMIT_MS,
   }, async () => {
     const more = ['--variable', 'CI_PROJECT_NAME=mine', '--variable', 'CI_API_V4_URL=http://x.invalid'];
-    const { exitCode, out, err } = await bench.run('--job', 'alone', '--json', ...more);
+    const { exitCode, out, err } = await harness.run('--job', 'alone', '--json', ...more);
     expect(exitCode, err).toBe(0);
     expect(err).toContain('> hello mine, review, overridden');
     expect(JSON.parse(out)).toMatchObject({ state: 'success', jobs: [{ name: 'alone' }] });
@@ -216,63 +216,63 @@ describe("a team's own definition", () => {
   it('runs one job again with the artifacts of its commit, here and through the API', {
     timeout: LIMIT_MS,
   }, async () => {
-    const [{ id }] = (await bench.inspect('pipelines')).filter(({ jobs }: Body) => jobs.length > 3);
-    const again = await bench.start(['retry', id, 'unit: [round, s]']).ended;
+    const [{ id }] = (await harness.inspect('pipelines')).filter(({ jobs }: Body) => jobs.length > 3);
+    const again = await harness.start(['retry', id, 'unit: [round, s]']).ended;
     expect(again.exitCode, `${again.out}${again.err}`).toBe(0);
     expect(again.out).toContain('> made by prepare');
-    const begun = await bench.inspect(`pipelines/${id}/jobs/prepare/retry`, 'POST');
-    expect(begun).toMatchObject({ retryOf: id, state: 'running' });
-    const ended = async () => (await bench.inspect(`pipelines/${begun.id}`)).state;
+    const retriedRun = await harness.inspect(`pipelines/${id}/jobs/prepare/retry`, 'POST');
+    expect(retriedRun).toMatchObject({ retryOf: id, state: 'running' });
+    const ended = async () => (await harness.inspect(`pipelines/${retriedRun.id}`)).state;
     await expect.poll(ended, { timeout: LIMIT_MS / 2 }).toBe('success');
-    const wrong = await bench.start(['retry', id, 'none']).ended;
+    const wrong = await harness.start(['retry', id, 'none']).ended;
     expect(wrong).toMatchObject({ exitCode: 2, err: expect.stringContaining("has no job 'none'") });
   });
 
   it('includes uncommitted changes only on request', { timeout: LIMIT_MS }, async () => {
-    await bench.write({ 'src/main.txt': 'z\n', 'src/new.txt': 'new\n' });
-    await bench.commit({ '.gitlab-ci.yml': 'look: {script: [cat src/*.txt, "git log -1 --format=%s"]}\n' }, 'Look');
-    await bench.git('reset', '-q', '--soft', 'HEAD~1');
-    await bench.git('restore', '--staged', 'src');
-    await bench.git('commit', '-q', '-m', 'Look');
-    const plain = await bench.run();
+    await harness.write({ 'src/main.txt': 'z\n', 'src/new.txt': 'new\n' });
+    await harness.commit({ '.gitlab-ci.yml': 'look: {script: [cat src/*.txt, "git log -1 --format=%s"]}\n' }, 'Look');
+    await harness.git('reset', '-q', '--soft', 'HEAD~1');
+    await harness.git('restore', '--staged', 'src');
+    await harness.git('commit', '-q', '-m', 'Look');
+    const plain = await harness.run();
     expect(plain.out).toContain('2 uncommitted changes in');
     expect(plain.out).toContain('--working-tree');
     expect(plain.out).toContain('> y');
     expect(plain.out).not.toContain('> z');
-    const withWorkingTree = await bench.run('--working-tree');
+    const withWorkingTree = await harness.run('--working-tree');
     expect(withWorkingTree.out).toContain('> new');
     expect(withWorkingTree.out).toContain('> z');
     expect(withWorkingTree.out).toContain('> Look (with the working tree)');
-    const [of, before] = await bench.inspect('pipelines');
-    expect(of.sha).not.toBe(before.sha);
-    expect(of.hasWorkingTree).toBe(true);
+    const [workingTreeRun, before] = await harness.inspect('pipelines');
+    expect(workingTreeRun.sha).not.toBe(before.sha);
+    expect(workingTreeRun.hasWorkingTree).toBe(true);
   });
 
   it('that loses its engine in the middle fails with a sentence, and leaves nothing once the engine is back', {
     timeout: LIMIT_MS,
   }, async () => {
     const job = 'long: {image: "terrarium-test/busybox:1", script: [echo begun, sleep 600]}\n';
-    await bench.commit({ '.gitlab-ci.yml': job }, 'Take long');
+    await harness.commit({ '.gitlab-ci.yml': job }, 'Take long');
     const proxy = await makeEngineProxy();
     try {
       await proxy.open();
-      const words = ['run', bench.dir, '--project', 'fern-moss/app'];
-      const pipeline = bench.start(words, { DOCKER_HOST: proxy.url, CONTAINER_HOST: proxy.url });
+      const args = ['run', harness.dir, '--project', 'fern-moss/app'];
+      const pipeline = harness.start(args, { DOCKER_HOST: proxy.url, CONTAINER_HOST: proxy.url });
       await pipeline.waitForOutput('> begun');
-      const [left = ''] = await bench.runFolders();
+      const [runFolder = ''] = await harness.runFolders();
       await proxy.close();
       const { exitCode, out } = await pipeline.ended;
       expect(exitCode).toBe(1);
       expect(out).toMatch(
         /> the container engine stopped while the job was running\. Start the engine, and run the job again\.$/m,
       );
-      expect((await bench.inspect('pipelines'))[0]).toMatchObject({ state: 'failed', jobs: [{ state: 'failed' }] });
-      expect(await bench.runFolders()).toEqual([]);
-      expect(await leftInEngine(left)).not.toBe('');
-      await bench.commit({ '.gitlab-ci.yml': 'short: {script: [echo hi]}\n' }, 'Take short');
-      expect((await bench.run()).exitCode).toBe(0);
-      expect(await leftInEngine(left)).toBe('');
-      expect(await bench.runFolders()).toEqual([]);
+      expect((await harness.inspect('pipelines'))[0]).toMatchObject({ state: 'failed', jobs: [{ state: 'failed' }] });
+      expect(await harness.runFolders()).toEqual([]);
+      expect(await leftInEngine(runFolder)).not.toBe('');
+      await harness.commit({ '.gitlab-ci.yml': 'short: {script: [echo hi]}\n' }, 'Take short');
+      expect((await harness.run()).exitCode).toBe(0);
+      expect(await leftInEngine(runFolder)).toBe('');
+      expect(await harness.runFolders()).toEqual([]);
     } finally {
       await proxy.remove();
     }

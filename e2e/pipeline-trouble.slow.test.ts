@@ -15,27 +15,27 @@ const run = promisify(execFile);
 /** Marks the processes of a test. */
 const MARK = '4711.25';
 
-let bench: PipelineBench;
+let harness: PipelineBench;
 
 /** Processes of jobs of these tests that are still running. */
 const remainingProcesses = async () =>
   (await run('ps', ['-eo', 'args'])).stdout.split('\n').filter((line) => line === `sleep ${MARK}`);
-const newest = async (): Promise<Body> => (await bench.inspect('pipelines'))[0];
-const folders = () => bench.runFolders();
-const define = (definition: string) => bench.commit({ '.gitlab-ci.yml': definition });
+const newest = async (): Promise<Body> => (await harness.inspect('pipelines'))[0];
+const folders = () => harness.runFolders();
+const define = (definition: string) => harness.commit({ '.gitlab-ci.yml': definition });
 
 beforeAll(async () => {
   await buildCommand();
-  bench = await PipelineBench.make({}, { '.gitlab-ci.yml': 'a: {script: [echo hi]}\n' });
+  harness = await PipelineBench.make({}, { '.gitlab-ci.yml': 'a: {script: [echo hi]}\n' });
 }, BUILD_TIMEOUT_MS + LIMIT_MS);
-afterAll(() => bench?.close(), LIMIT_MS);
+afterAll(() => harness?.close(), LIMIT_MS);
 
 const SLOW = `slow: {stage: build, script: [echo begun, sleep ${MARK}]}\nlater: {stage: test, script: [echo never]}\n`;
 
 describe('a run that is ended from outside', () => {
   it('by Ctrl+C is canceled with its jobs and exit code 130, and nothing is left', { timeout: LIMIT_MS }, async () => {
     await define(SLOW);
-    const pipeline = bench.start(['run', bench.dir, '--project', 'fern-moss/app']);
+    const pipeline = harness.start(['run', harness.dir, '--project', 'fern-moss/app']);
     await pipeline.waitForOutput('> begun');
     pipeline.child.kill('SIGINT');
     const { exitCode, err } = await pipeline.ended;
@@ -59,7 +59,7 @@ describe('a run that is ended from outside', () => {
     'before its first job is cancelled, too: `pipeline %s` by %s',
     { timeout: LIMIT_MS },
     async (name, signal, code) => {
-      const pipeline = bench.start([name, bench.dir, '--project', 'fern-moss/app']);
+      const pipeline = harness.start([name, harness.dir, '--project', 'fern-moss/app']);
       await expect.poll(folders, POLL).toHaveLength(1);
       pipeline.child.kill(signal);
       expect((await pipeline.ended).exitCode).toBe(code);
@@ -71,7 +71,7 @@ describe('a run that is ended from outside', () => {
     timeout: LIMIT_MS,
   }, async () => {
     await define(SLOW);
-    const pipeline = bench.start(['run', bench.dir, '--project', 'fern-moss/app']);
+    const pipeline = harness.start(['run', harness.dir, '--project', 'fern-moss/app']);
     await pipeline.waitForOutput('> begun');
     const { id, apiKey } = await newest();
     pipeline.child.kill('SIGKILL');
@@ -81,15 +81,15 @@ describe('a run that is ended from outside', () => {
     await expect.poll(remainingProcesses, POLL).toHaveLength(1);
     // Two runs of one commit at the same time do not affect each other.
     await define('a: {script: ["echo $RANDOM > x", sleep 0.5], artifacts: {paths: [x]}}\n');
-    const both = await Promise.all([bench.run(), bench.run()]);
+    const both = await Promise.all([harness.run(), harness.run()]);
     expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
     expect(await folders()).toEqual([]);
     await expect.poll(remainingProcesses, POLL).toEqual([]);
-    expect(await bench.inspect(`pipelines/${id}`)).toMatchObject({
+    expect(await harness.inspect(`pipelines/${id}`)).toMatchObject({
       state: 'canceled',
       jobs: [{ state: 'canceled' }, {}],
     });
-    const keys = JSON.stringify(await bench.inspect('access'));
+    const keys = JSON.stringify(await harness.inspect('access'));
     expect(keys).not.toContain(apiKey);
   });
 });
@@ -112,7 +112,7 @@ c: {stage: test, script: [exit 7]}
 d: {stage: deploy, when: on_failure, script: [echo fixed]}
 e: {stage: deploy, when: manual, script: [echo never]}
 `);
-    const { exitCode, out } = await bench.run();
+    const { exitCode, out } = await harness.run();
     expect(exitCode).toBe(1);
     expect(out.length).toBeGreaterThan(1_800_000);
     expect(out).toContain('> last');
@@ -128,7 +128,7 @@ e: {stage: deploy, when: manual, script: [echo never]}
       'c failed',
       'd success',
     ]);
-    const { log } = await bench.inspect(`pipelines/${id}`);
+    const { log } = await harness.inspect(`pipelines/${id}`);
     expect(log.join('\n')).toContain('> last');
     await expect.poll(remainingProcesses, POLL).toEqual([]);
   });
@@ -143,7 +143,7 @@ it('runs a job without rules for a merge request that the rules of the workflow 
 unit: {script: [echo tested, exit 1]}
 review: {script: [echo hi], rules: [{if: $CI_MERGE_REQUEST_IID}]}
 `);
-  const { exitCode, out } = await bench.run();
+  const { exitCode, out } = await harness.run();
   expect(out).toContain('> tested');
   expect(exitCode).toBe(1);
   expect(await newest()).toMatchObject({
@@ -158,38 +158,40 @@ review: {script: [echo hi], rules: [{if: $CI_MERGE_REQUEST_IID}]}
 describe('what cannot be run', () => {
   it('says where its definition is wrong, and nothing was begun', { timeout: LIMIT_MS }, async () => {
     await define('ci: [a\nb: {\n');
-    const runs = (await bench.inspect('pipelines')).length;
-    const { exitCode, err } = await bench.run();
+    const runs = (await harness.inspect('pipelines')).length;
+    const { exitCode, err } = await harness.run();
     expect(err).toContain('.gitlab-ci.yml:2:1 is not valid YAML');
     expect(err.trim().split('\n')).toHaveLength(1);
     expect(exitCode).toBe(2);
-    expect(await bench.inspect('pipelines')).toHaveLength(runs);
+    expect(await harness.inspect('pipelines')).toHaveLength(runs);
     expect(await folders()).toEqual([]);
   });
 
   it('says which jobs need each other in a cycle, and nothing was begun', { timeout: LIMIT_MS }, async () => {
     await define(
-      ['a: {needs: [c]', 'b: {needs: [a]', 'c: {needs: [b]'].map((one) => `${one}, script: [echo hi]}\n`).join(''),
+      ['a: {needs: [c]', 'b: {needs: [a]', 'c: {needs: [b]']
+        .map((jobText) => `${jobText}, script: [echo hi]}\n`)
+        .join(''),
     );
-    const runs = (await bench.inspect('pipelines')).length;
-    const { exitCode, err } = await bench.run();
+    const runs = (await harness.inspect('pipelines')).length;
+    const { exitCode, err } = await harness.run();
     expect(err).toContain('circular needs: a -> c -> b -> a');
     expect(err.trim().split('\n')).toHaveLength(1);
     expect(exitCode).toBe(2);
-    expect(await bench.inspect('pipelines')).toHaveLength(runs);
+    expect(await harness.inspect('pipelines')).toHaveLength(runs);
   });
 
   it('says that a program is missing', { timeout: LIMIT_MS }, async () => {
     await define('a: {script: [echo hi]}\n');
-    const bin = join(bench.folder, 'bin');
+    const bin = join(harness.folder, 'bin');
     await mkdir(bin);
     for (const name of ['git', 'sh']) await symlink((await run('which', [name])).stdout.trim(), join(bin, name));
-    const withoutBash = await bench.start(['run', bench.dir], { PATH: bin }).ended;
+    const withoutBash = await harness.start(['run', harness.dir], { PATH: bin }).ended;
     expect(withoutBash).toMatchObject({
       exitCode: 2,
       err: expect.stringContaining("'bash' is not on the PATH. To see how to install it"),
     });
-    const withoutPrograms = await bench.start(['run', bench.dir], { PATH: join(bench.folder, 'nowhere') }).ended;
+    const withoutPrograms = await harness.start(['run', harness.dir], { PATH: join(harness.folder, 'nowhere') }).ended;
     expect(withoutPrograms).toMatchObject({ exitCode: 2, err: expect.stringContaining("'git' is not on the PATH") });
   });
 });
@@ -201,7 +203,7 @@ describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a full
   it('fails the job that it meets, and keeps a run from beginning, with a sentence; nothing is left', {
     timeout: LIMIT_MS,
   }, async () => {
-    const small = join(bench.folder, 'small');
+    const small = join(harness.folder, 'small');
     await mkdir(small);
     await run('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', small]);
     try {
@@ -209,19 +211,19 @@ describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a full
 fill: {stage: one, script: ["head -c 8000000 /dev/zero > ../all-there-is || true"]}
 meet: {stage: two, script: [echo never]}
 `);
-      const start = () => bench.start(['run', bench.dir, '--project', 'fern-moss/app'], { TMPDIR: small }).ended;
+      const start = () => harness.start(['run', harness.dir, '--project', 'fern-moss/app'], { TMPDIR: small }).ended;
       const met = await start();
       expect(met.exitCode, met.err).toBe(1);
       expect(met.out).toContain(`> ${sentence(small)}`);
       expect((await newest()).jobs).toMatchObject([{ state: 'success' }, { name: 'meet', state: 'failed' }]);
-      const left = async () => (await readdir(small)).filter((name) => name.startsWith('terrarium-pipeline-'));
-      expect(await left()).toEqual([]);
+      const listLeftovers = async () => (await readdir(small)).filter((name) => name.startsWith('terrarium-pipeline-'));
+      expect(await listLeftovers()).toEqual([]);
 
       await run('sh', ['-c', 'head -c 8000000 /dev/zero > "$0/filler" || true', small]);
-      const kept = await start();
-      expect(kept).toMatchObject({ exitCode: 1, out: '', err: expect.stringContaining(sentence(small)) });
-      expect(kept.err.trim().split('\n')).toHaveLength(1);
-      expect(await left()).toEqual([]);
+      const rejectedRun = await start();
+      expect(rejectedRun).toMatchObject({ exitCode: 1, out: '', err: expect.stringContaining(sentence(small)) });
+      expect(rejectedRun.err.trim().split('\n')).toHaveLength(1);
+      expect(await listLeftovers()).toEqual([]);
     } finally {
       await run('umount', [small]);
     }
@@ -229,29 +231,29 @@ meet: {stage: two, script: [echo never]}
 });
 
 describe('repositories of all kinds', () => {
-  const other = () => join(bench.folder, 'other');
+  const other = () => join(harness.folder, 'other');
   const runIn = (dir: string, ...more: string[]) =>
-    bench.start(['run', dir, '--project', 'fern-moss/app', ...more]).ended;
+    harness.start(['run', dir, '--project', 'fern-moss/app', ...more]).ended;
 
   it('one without a commit, one with no branch checked out', { timeout: LIMIT_MS }, async () => {
     await define('a: {script: [echo hi]}\n');
     await run('git', ['init', '-q', '-b', 'main', other()]);
-    await run('cp', [join(bench.dir, '.gitlab-ci.yml'), other()]);
+    await run('cp', [join(harness.dir, '.gitlab-ci.yml'), other()]);
     expect(await runIn(other())).toMatchObject({ exitCode: 2, err: expect.stringContaining('has no commit yet') });
     await rm(other(), { recursive: true });
-    await bench.git('switch', '-q', '--detach');
-    expect(await runIn(bench.dir)).toMatchObject({
+    await harness.git('switch', '-q', '--detach');
+    expect(await runIn(harness.dir)).toMatchObject({
       exitCode: 2,
       err: expect.stringContaining('Select one with --branch'),
     });
-    const named = await runIn(bench.dir, '--branch', 'feature/as-ci-does');
+    const named = await runIn(harness.dir, '--branch', 'feature/as-ci-does');
     expect(named.exitCode, named.err).toBe(0);
-    await bench.git('switch', '-q', 'feature/a');
+    await harness.git('switch', '-q', 'feature/a');
   });
 
   it('a shallow clone, in which what has changed cannot be known', { timeout: LIMIT_MS }, async () => {
     await define('a: {script: [git log --oneline], rules: [{changes: ["*.txt"]}]}\n');
-    await run('git', ['clone', '-q', '--depth', '1', '--no-single-branch', `file://${bench.dir}`, other()]);
+    await run('git', ['clone', '-q', '--depth', '1', '--no-single-branch', `file://${harness.dir}`, other()]);
     await run('git', ['-C', other(), 'remote', 'set-head', 'origin', 'main']);
     const reported = await runIn(other());
     expect(reported).toMatchObject({ exitCode: 2, err: expect.stringContaining('--unshallow') });
@@ -266,18 +268,18 @@ describe('repositories of all kinds', () => {
   }, async () => {
     const branch = `feature/Größe-${'x'.repeat(186)}`;
     expect(branch).toHaveLength(200);
-    await bench.git('switch', '-q', '-c', branch);
-    await bench.git('submodule', '--quiet', 'add', bench.dir, 'vendor/self');
+    await harness.git('switch', '-q', '-c', branch);
+    await harness.git('submodule', '--quiet', 'add', harness.dir, 'vendor/self');
     await define(`a:
   script:
     - test -d vendor/self && test ! -e vendor/self/.gitlab-ci.yml
     - echo "slug $CI_COMMIT_REF_SLUG of $CI_COMMIT_REF_NAME"
 `);
-    const { exitCode, out, err } = await bench.run();
+    const { exitCode, out, err } = await harness.run();
     expect(exitCode, `${out}${err}`).toBe(0);
     expect(out).toContain('submodules are empty folders');
     expect(out).toContain(`> slug feature-gr--e-${'x'.repeat(49)} of ${branch}`);
-    await bench.git('switch', '-q', 'feature/a');
+    await harness.git('switch', '-q', 'feature/a');
   });
 });
 
@@ -290,9 +292,9 @@ it("the window's button works where root's secret was given, and its run is canc
     const auth = basic(pair.rootApiKey, pair.rootApiSecret);
     const inspect = (method: string, path: string) =>
       send(method, `${platform.emulator.baseUrl}/inspect/${path}`, { auth });
-    const begun = await inspect('POST', 'pipelines/demo');
-    expect(begun).toMatchObject({ status: 202, body: { state: 'running', source: 'merge_request_event' } });
-    const { id } = begun.body;
+    const startReply = await inspect('POST', 'pipelines/demo');
+    expect(startReply).toMatchObject({ status: 202, body: { state: 'running', source: 'merge_request_event' } });
+    const { id } = startReply.body;
     expect((await inspect('POST', 'pipelines/demo')).status).toBe(409);
     expect((await inspect('POST', `pipelines/${id}/stop`)).status).toBe(202);
     await expect.poll(async () => (await inspect('GET', `pipelines/${id}`)).body.state, POLL).toBe('canceled');

@@ -34,9 +34,9 @@ beforeAll(async () => {
   platform = await startPlatform({ seed: 'demo', data });
   await run('git', ['init', '-q', '-b', 'feature/a', join(folder, 'app')]);
   await writeFile(join(folder, 'app', '.gitlab-ci.yml'), DEFINITION);
-  const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
+  const gitConfig = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
   await run('git', ['-C', join(folder, 'app'), 'add', '-A']);
-  await run('git', ['-C', join(folder, 'app'), ...who, 'commit', '-q', '-m', 'Look around']);
+  await run('git', ['-C', join(folder, 'app'), ...gitConfig, 'commit', '-q', '-m', 'Look around']);
 }, BUILD_TIMEOUT_MS + LIMIT_MS);
 afterAll(async () => {
   await platform?.stop();
@@ -89,7 +89,7 @@ it("a project's variables reach jobs unchanged, and no other process", { timeout
 
   const [{ id }] = await inspect('pipelines');
   expect((await inspect(`pipelines/${id}`)).log.join('\n')).toContain('key [masked]');
-  const kept = await readFile(join(data, 'pipelines.jsonl'), 'utf8');
-  expect(kept).toContain('key [masked]');
-  for (const text of [out, err, kept]) expect(text).not.toContain(SECRET);
+  const journalText = await readFile(join(data, 'pipelines.jsonl'), 'utf8');
+  expect(journalText).toContain('key [masked]');
+  for (const text of [out, err, journalText]) expect(text).not.toContain(SECRET);
 });

@@ -78,8 +78,8 @@ describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', 
     expect(`${out}${err}`).toContain('merge request !1');
     expect(exitCode, `${out}${err}`).toBe(0);
 
-    const [container, ...others] = await containers();
-    expect(others).toEqual([]);
+    const [container, ...otherContainers] = await containers();
+    expect(otherContainers).toEqual([]);
     expect(container).toMatchObject({
       name: 'shop-feature-ferns-and-more',
       properties: {
@@ -135,19 +135,19 @@ describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', 
     const short = await commit('Sell mosses');
     // Without the base image and a registry, an image with programs of this machine is used.
     const messages: string[] = [];
-    const around = {
+    const context = {
       env: process.env,
       signal: AbortSignal.timeout(LIMIT_MS),
       say: (line: string) => messages.push(line),
     };
-    const { BASE = '' } = await sampleBase(around, 'no-such.invalid/busybox:1.36');
+    const { BASE = '' } = await sampleBase(context, 'no-such.invalid/busybox:1.36');
     expect(messages.at(-1)).toMatch(
       /^image 'no-such\.invalid\/busybox:1\.36' cannot be pulled: .*\. The image is built from terrarium/,
     );
-    expect(await sampleBase(around)).toEqual({});
+    expect(await sampleBase(context)).toEqual({});
     expect((await pipeline('--variable', `BASE=${BASE}`)).exitCode).toBe(0);
-    const [after, ...others] = await containers();
-    expect(others).toEqual([]);
+    const [after, ...otherContainers] = await containers();
+    expect(otherContainers).toEqual([]);
     expect(after).toMatchObject({ id: before.id, properties: { image: `shop:${short}` } });
     const url = `${platform.emulator.gatewayUrl}/website/${after.name}/`;
     expect(await (await fetch(url)).text()).toContain(`commit ${short}`);

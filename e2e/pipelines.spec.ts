@@ -140,7 +140,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
 
     // The scope filters runs by their deployment.
     const workspaces = await send<Named[]>(platform, page, 'GET', '/meta/demo/workspaces');
-    const scopeOf = (name: string) => workspaces.find((one) => one.name === name)?.id;
+    const scopeOf = (name: string) => workspaces.find((workspace) => workspace.name === name)?.id;
     await platform.load(page, `pipelines?scope=${scopeOf('website')}`);
     await expect(rows).toHaveCount(4);
     await platform.load(page, `pipelines?scope=${scopeOf('reporting')}`);

@@ -63,15 +63,15 @@ async function tracedRun(from: number): Promise<string[]> {
 
 /** Lines `PID CALL`; the parts of interrupted calls are joined at their end. */
 function completeCalls(trace: string): string[] {
-  const begun = new Map<string, string>();
+  const unfinishedCalls = new Map<string, string>();
   return trace.split('\n').flatMap((line) => {
     const [, pid = '', call = ''] = /^(\d+) +(.*)$/.exec(line) ?? [];
     if (call.endsWith('<unfinished ...>')) {
-      begun.set(pid, call.slice(0, -'<unfinished ...>'.length));
+      unfinishedCalls.set(pid, call.slice(0, -'<unfinished ...>'.length));
       return [];
     }
     const rest = /^<\.\.\. \w+ resumed>(.*)$/.exec(call)?.[1];
-    return rest === undefined ? [call] : [`${begun.get(pid) ?? ''}${rest}`];
+    return rest === undefined ? [call] : [`${unfinishedCalls.get(pid) ?? ''}${rest}`];
   });
 }
 
@@ -153,7 +153,7 @@ class Disk {
   /** States that a power failure can leave now: names and contents that were not synced exist or not. */
   states(): Map<string, Buffer>[] {
     return [this.names, this.synced].flatMap((names) =>
-      (['now', 'synced'] as const).map((which) => new Map([...names].map(([path, file]) => [path, file[which]]))),
+      (['now', 'synced'] as const).map((version) => new Map([...names].map(([path, file]) => [path, file[version]]))),
     );
   }
 }
@@ -181,7 +181,7 @@ describe.runIf(process.platform === 'linux' && !isMissing('strace'))('after a po
     const calls = [...(await tracedRun(0)), ...(await tracedRun(CHANGES))];
     const disk = new Disk();
     const acknowledged = new Set<string>();
-    const seen = new Set<string>();
+    const checkedStates = new Set<string>();
     let states = 0;
     for (const call of calls) {
       if (/ = -1 |= \?/.test(call.slice(-60))) continue;
@@ -192,8 +192,8 @@ describe.runIf(process.platform === 'linux' && !isMissing('strace'))('after a po
       } else disk.apply(call);
       for (const state of disk.states()) {
         const key = `${acknowledged.size} ${[...state].map(([path, content]) => `${path} ${content.length}`).sort()}`;
-        if (seen.has(key) || acknowledged.size === 0) continue;
-        seen.add(key);
+        if (checkedStates.has(key) || acknowledged.size === 0) continue;
+        checkedStates.add(key);
         states += 1;
         const found = await organizationsIn(state, states);
         const lost = [...acknowledged].filter((name) => !found.has(name));

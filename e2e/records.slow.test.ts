@@ -139,15 +139,15 @@ describe('Recorded events', () => {
       ).toHaveLength(1);
       expect(await bodyOf(`${baseUrl}/inspect/failures/${ids[2]}`)).toMatchObject({ count: 1, text: 'no three' });
 
-      const whole = await bodyOf(`${baseUrl}/inspect/invocations/${ids[1]}`);
-      expect(whole).toMatchObject({
+      const completeInvocation = await bodyOf(`${baseUrl}/inspect/invocations/${ids[1]}`);
+      expect(completeInvocation).toMatchObject({
         outcome: { ok: true, result: { twice: 4 } },
         logs: [{ text: 'says 2' }],
         event: { body: { text: '{"n":2}' } },
         request: {
           status: 200,
           target: '/web/echo?token=%3Chidden%3E',
-          response: { body: { sizeBytes: whole.resultBytes } },
+          response: { body: { sizeBytes: completeInvocation.resultBytes } },
         },
       });
       const logged = [1, 2, 3, 4, 5, 6].map((n) => `says ${n}`);

@@ -58,36 +58,36 @@ test('axe finds no violation on any tab, form and dialog of resources, light and
   await expectNoFaults(page, 'all that is around a resource');
   const allTabs = [environment, lambda, await find('apiendpoints', 'orders'), user, await find('groups', 'developers')];
   // Each type has a different form; all other tabs are the same.
-  const seen = new Set<string | null>();
-  for (const one of allTabs) {
-    if (!one) continue;
-    await detail(one, 'tab=form');
+  const checkedTabs = new Set<string | null>();
+  for (const resource of allTabs) {
+    if (!resource) continue;
+    await detail(resource, 'tab=form');
     for (const tab of await paneOf(page).getByRole('tab').all()) {
       const title = ((await tab.textContent()) ?? '').replace(/[^a-z].*/i, '');
-      if (title !== 'Form' && seen.has(title)) continue;
-      seen.add(title);
+      if (title !== 'Form' && checkedTabs.has(title)) continue;
+      checkedTabs.add(title);
       await tab.click();
       await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
-      await expectNoFaults(page, `${one.name}, ${title}`, PANE);
+      await expectNoFaults(page, `${resource.name}, ${title}`, PANE);
     }
   }
   const forms = [secret, volume, container, policy, rule, docker, await find('apis', 'ci')];
-  for (const one of [...forms, await find('workspaces', 'website')]) {
-    if (!one) continue;
-    await detail(one, 'tab=form');
+  for (const resource of [...forms, await find('workspaces', 'website')]) {
+    if (!resource) continue;
+    await detail(resource, 'tab=form');
     const more = paneOf(page).getByText(/more properties/);
     if (await more.isVisible()) await more.click();
-    await expectNoFaults(page, `${one.name}, Form`, PANE);
+    await expectNoFaults(page, `${resource.name}, Form`, PANE);
   }
-  for (const word of ['containers', 'rules', 'providers', 'users']) {
-    await detail(word === 'rules' ? policy : environment, `new=${word}`);
+  for (const collection of ['containers', 'rules', 'providers', 'users']) {
+    await detail(collection === 'rules' ? policy : environment, `new=${collection}`);
     await page
       .getByRole('alertdialog')
       .getByText(/more properties/)
       .or(page.getByText('As curl'))
       .first()
       .click();
-    await expectNoFaults(page, `new ${word}`, DIALOG);
+    await expectNoFaults(page, `new ${collection}`, DIALOG);
   }
 
   await detail(lambda, 'tab=form');

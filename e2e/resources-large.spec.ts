@@ -30,16 +30,16 @@ test('a world of 10,000 resources has a tree, a filter and a table of 5,000 rows
     await expect(page.getByText(/^10,0\d\d in all$/)).toBeVisible();
     await expect(treeOf(page).getByRole('treeitem', { name: /^org-0 organization/ })).toBeVisible();
     await page.getByRole('searchbox', { name: 'Filter the tree' }).fill('lambda-4999');
-    const only = treeOf(page).getByRole('treeitem', { name: 'lambda-4999 lambda' });
-    await expect(only).toHaveCount(1);
-    await only.click();
+    const matchingItem = treeOf(page).getByRole('treeitem', { name: 'lambda-4999 lambda' });
+    await expect(matchingItem).toHaveCount(1);
+    await matchingItem.click();
     await expect(paneOf(page).getByRole('heading', { name: 'lambda-4999' })).toBeVisible();
 
     // Without the filter it is visible as well, although not all of its siblings have been read.
     await page.getByRole('searchbox', { name: 'Filter the tree' }).fill('');
     await expect(treeOf(page).getByRole('treeitem', { name: 'lambda-4998 lambda' })).toHaveCount(0);
     await expect(treeOf(page).getByRole('treeitem', { name: 'lambda-0 lambda' })).toBeVisible();
-    await expect(only).toHaveAttribute('aria-selected', 'true');
+    await expect(matchingItem).toHaveAttribute('aria-selected', 'true');
     await paneOf(page).getByRole('link', { name: 'crowded' }).click();
     const table = paneOf(page).getByRole('grid', { name: 'Inside' });
     await expect(table).toHaveAttribute('aria-rowcount', String(CROWDED_COUNT + 1));

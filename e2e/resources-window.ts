@@ -25,10 +25,10 @@ export function windowClient(platform: WindowPlatform, page: Page) {
   return {
     send,
     /** A resource of the demo world by the plural name of its type and its name. */
-    async find(word: string, name: string): Promise<Resource> {
-      const list = (await send('GET', `/meta/demo/${word}?expand=true`)) as Resource[]; // as the API document says
-      const found = list.find((one) => one.name === name);
-      if (!found) throw new Error(`the demo world has no ${name} among its ${word}`);
+    async find(collection: string, name: string): Promise<Resource> {
+      const list = (await send('GET', `/meta/demo/${collection}?expand=true`)) as Resource[]; // as the API document says
+      const found = list.find((resource) => resource.name === name);
+      if (!found) throw new Error(`the demo world has no ${name} among its ${collection}`);
       return found;
     },
     async read(id: string): Promise<Resource> {

@@ -95,7 +95,7 @@ test('each tab has an address that a reload restores', { tag: '@slow' }, async (
   await platform.open(page);
   const { id } = await windowClient(platform, page).find('lambdas', 'order-status');
   await platform.open(page, `resources/${id}`);
-  for (const [title, word] of [
+  for (const [title, tabName] of [
     ['JSON', 'json'],
     ['Calls', 'calls'],
     ['History', 'history'],
@@ -103,7 +103,7 @@ test('each tab has an address that a reload restores', { tag: '@slow' }, async (
     ['Permissions', 'rights'],
   ] as const) {
     await tabOf(page, title).click();
-    await expect(page).toHaveURL(new RegExp(`tab=${word}`));
+    await expect(page).toHaveURL(new RegExp(`tab=${tabName}`));
   }
   await page.reload();
   await expect(tabOf(page, 'Permissions')).toHaveAttribute('aria-selected', 'true');

@@ -79,7 +79,7 @@ const pressable = (page: Page) =>
   page
     .getByRole('main')
     .getByRole('button', { disabled: false })
-    .evaluateAll((buttons) => buttons.map((one) => one.getAttribute('aria-label') ?? one.textContent));
+    .evaluateAll((buttons) => buttons.map((button) => button.getAttribute('aria-label') ?? button.textContent));
 
 test('every screen is true for users of every role', { tag: '@slow' }, async ({ page, platform }) => {
   test.setTimeout(300_000);
@@ -163,13 +163,19 @@ test('a viewer of an organization sees the pipeline runs that deploy there, and 
     ...(targetEnvironmentId !== undefined && { targetEnvironmentId }),
   });
   await send(platform, page, 'POST', '/inspect/pipelines', start('elsewhere/app'));
-  const shown = await send<Named>(platform, page, 'POST', '/inspect/pipelines', start('demo/app', environments[0]?.id));
+  const visibleRun = await send<Named>(
+    platform,
+    page,
+    'POST',
+    '/inspect/pipelines',
+    start('demo/app', environments[0]?.id),
+  );
   const refused: string[] = [];
   page.on('response', (answer) => {
     if (answer.status() === 403) refused.push(new URL(answer.url()).pathname);
   });
   await platform.openAs(page, 'viewer', PASSWORD);
-  await platform.open(page, `pipelines?sel=${shown.id}`);
+  await platform.open(page, `pipelines?sel=${visibleRun.id}`);
   const runs = page.getByRole('grid', { name: 'Runs' });
   await expect(runs.getByRole('row').filter({ hasText: 'feature/ferns' })).toHaveCount(1);
   await expect(page.getByRole('region', { name: 'Run', exact: true })).toContainText('demo/app');

@@ -38,9 +38,9 @@ const login = (fqon: string, username: string, password?: string) => logIn(platf
 
 /** Creates an account that can call the protected endpoint. */
 async function account(name: string, at?: string) {
-  const made = await makeAccount(platform, name, at);
-  await grant(root, `/acme/apiendpoints/${guarded.id}`, 'apiendpoint.invoke', made.id);
-  return made;
+  const createdAccount = await makeAccount(platform, name, at);
+  await grant(root, `/acme/apiendpoints/${guarded.id}`, 'apiendpoint.invoke', createdAccount.id);
+  return createdAccount;
 }
 
 /** Statuses on the resource service, the security service, the log route and the gateway. */
@@ -134,7 +134,7 @@ describe.runIf(canBeOtherUser && process.platform === 'linux')('another user of 
     const state = async () => (await send('GET', `${path}/workbench`, { auth: rootPair })).body.debug;
     await expect.poll(async () => (await state()).url).toBeDefined();
     const { host, pathname } = new URL((await state()).url);
-    const seen = await runAsOtherUser(
+    const output = await runAsOtherUser(
       `(async () => {
         const [, host] = process.argv;
         const paths = ['/json', '/json/list', '/json/version', '/'];
@@ -146,8 +146,8 @@ describe.runIf(canBeOtherUser && process.platform === 'linux')('another user of 
       })()`,
       host,
     );
-    expect(seen).not.toContain(pathname.slice(1));
-    expect(JSON.parse(seen).upgrade).not.toBe(101);
+    expect(output).not.toContain(pathname.slice(1));
+    expect(JSON.parse(output).upgrade).not.toBe(101);
     await send('DELETE', `${path}/debug`, { auth: rootPair });
   });
 });
@@ -206,11 +206,11 @@ describe('the end of an account (D-072, D-174, D-179)', () => {
   it('ends its tokens and keys on every service, and does not give them to the next of that name or id', async () => {
     const { id, bearer, basic } = await account('leaving');
     expect((await root.delete(`/root/users/${id}`)).status).toBe(204);
-    const gone = async () => [await allStatuses(bearer), await allStatuses(basic)];
+    const readStatuses = async () => [await allStatuses(bearer), await allStatuses(basic)];
     const refused = [401, 401, 401, 401];
-    expect(await gone()).toEqual([refused, refused]);
+    expect(await readStatuses()).toEqual([refused, refused]);
     await root.create('/root/users', { id, name: 'leaving', properties: { password: 'secret' } });
-    expect(await gone()).toEqual([refused, refused]);
+    expect(await readStatuses()).toEqual([refused, refused]);
     expect((await login('root', 'leaving')).status).toBe(200);
   });
 
@@ -276,9 +276,9 @@ describe('POST /accounts/{id}/apiKeys (D-173)', () => {
     }
     expect((await security('POST', keys, boss.basic, { orgId: rootId })).status).toBe(403);
     await grant(root, `/root/users/${staff.id}`, 'user.update', boss.id);
-    const made = await security('POST', keys, boss.basic, { orgId: rootId });
-    expect(made).toMatchObject({ status: 201, body: { accountId: staff.id, disabled: false } });
-    expect(made.body).toEqual({
+    const keyReply = await security('POST', keys, boss.basic, { orgId: rootId });
+    expect(keyReply).toMatchObject({ status: 201, body: { accountId: staff.id, disabled: false } });
+    expect(keyReply.body).toEqual({
       apiKey: expect.stringMatching(UUID),
       apiSecret: expect.stringMatching(/^\S{40}$/),
       accountId: staff.id,
@@ -316,11 +316,11 @@ describe('the permissions of a token or caller (D-176, D-177)', () => {
     expect(body.exp - body.iat).toBe(28_800);
     const auth = await security('POST', '/acme/auth', bearer);
     expect(auth.body).toMatchObject({ account: { id }, rights: ['workspace.create'], orgId: acme.organizationId });
-    const made = await send('POST', `${platform.emulator.metaUrl}/acme/workspaces`, {
+    const workspaceReply = await send('POST', `${platform.emulator.metaUrl}/acme/workspaces`, {
       auth: bearer,
       body: { name: 'mine' },
     });
-    expect(made.status).toBe(201);
+    expect(workspaceReply.status).toBe(201);
     await security('POST', `/accounts/${id}/disable`, rootPair);
     expect((await security('POST', '/oauth/inspect', rootPair, form)).body).toEqual({ active: false });
   });

@@ -164,13 +164,13 @@ test('a created token is accepted, a revoked one is not, and revoking your own e
   expect(await currentUser()).toMatchObject({ status: 200, body: { name: 'root' } });
   await page.keyboard.press('Escape');
   const tokens = page.getByRole('table', { name: 'Access tokens' });
-  const others = tokens.getByRole('row').filter({ hasNotText: 'this window' });
-  await others.getByRole('button', { name: /Revoke token/ }).click();
+  const otherTokens = tokens.getByRole('row').filter({ hasNotText: 'this window' });
+  await otherTokens.getByRole('button', { name: /Revoke token/ }).click();
   await page
     .getByRole('alertdialog')
     .getByRole('button', { name: /^Revoke/ })
     .click();
-  await expect(others.getByRole('button')).toHaveCount(0);
+  await expect(otherTokens.getByRole('button')).toHaveCount(0);
   expect((await currentUser()).status).toBe(401);
 
   await tokens
@@ -205,11 +205,11 @@ test('other users see their own keys, and the reason why no others appear', { ta
   platform,
 }) => {
   await platform.open(page);
-  const made = await platform.send(page, 'POST', '/meta/demo/users', {
+  const userReply = await platform.send(page, 'POST', '/meta/demo/users', {
     name: 'visitor',
     properties: { password: 'a-visitor-comes' },
   });
-  expect(made.status).toBe(201);
+  expect(userReply.status).toBe(201);
   await platform.open(page, 'settings');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel(/user name/i).fill('visitor');

@@ -39,22 +39,27 @@ const clippedControls = (page: Page) =>
     const { getComputedStyle } = main.ownerDocument.defaultView;
     const isScrolled = (overflow: string) => overflow === 'auto' || overflow === 'scroll';
     const found: string[] = [];
-    for (const one of main.querySelectorAll('button, a[href], input, [role=tab]')) {
-      const own = one.getBoundingClientRect();
+    for (const control of main.querySelectorAll('button, a[href], input, [role=tab]')) {
+      const controlBox = control.getBoundingClientRect();
       // The field of a switch has a size of one pixel.
-      if (one.parentElement && one.parentElement.getBoundingClientRect().width < 2) continue;
-      if (own.width < 2 || getComputedStyle(one).visibility === 'hidden' || one.closest('[aria-hidden=true]')) continue;
+      if (control.parentElement && control.parentElement.getBoundingClientRect().width < 2) continue;
+      if (
+        controlBox.width < 2 ||
+        getComputedStyle(control).visibility === 'hidden' ||
+        control.closest('[aria-hidden=true]')
+      )
+        continue;
       let [isRightReached, isBottomReached] = [false, false];
-      for (let at = one.parentElement; at; at = at.parentElement) {
+      for (let at = control.parentElement; at; at = at.parentElement) {
         const { overflowX, overflowY } = getComputedStyle(at);
         isRightReached ||= isScrolled(overflowX);
         isBottomReached ||= isScrolled(overflowY);
         const box = at.getBoundingClientRect();
         const isCut =
-          (!isRightReached && overflowX !== 'visible' && own.left >= box.right) ||
-          (!isBottomReached && overflowY !== 'visible' && own.top >= box.bottom);
+          (!isRightReached && overflowX !== 'visible' && controlBox.left >= box.right) ||
+          (!isBottomReached && overflowY !== 'visible' && controlBox.top >= box.bottom);
         if (isCut) {
-          found.push(`${one.tagName} ${one.getAttribute('aria-label') ?? one.textContent}`);
+          found.push(`${control.tagName} ${control.getAttribute('aria-label') ?? control.textContent}`);
           break;
         }
       }
@@ -79,7 +84,7 @@ test('the open tab of every detail has space and one scroll area at any size', {
 }) => {
   await failOnce(platform, page);
   /** Calls a function at each window size. */
-  const atEachSize = async (look: (what: string) => Promise<void>) => {
+  const atEachSize = async (look: (sizeLabel: string) => Promise<void>) => {
     for (const { what, width, height, isPresenting } of SIZES) {
       await page.setViewportSize({ width, height });
       if (isPresenting) await page.keyboard.press('Shift+P');
@@ -88,20 +93,20 @@ test('the open tab of every detail has space and one scroll area at any size', {
       if (isPresenting) await page.keyboard.press('Shift+P');
     }
   };
-  const look = async (place: string, row: Locator | undefined, tabs: readonly string[]) => {
-    await platform.open(page, place);
+  const look = async (path: string, row: Locator | undefined, tabs: readonly string[]) => {
+    await platform.open(page, path);
     await row?.first().click();
-    await atEachSize(async (what) => {
-      expect.soft(await clippedControls(page), `${place} at ${what}: out of reach`).toEqual([]);
+    await atEachSize(async (sizeLabel) => {
+      expect.soft(await clippedControls(page), `${path} at ${sizeLabel}: out of reach`).toEqual([]);
     });
     for (const tab of tabs) {
       await page.getByRole('tab', { name: tab }).first().click();
-      await atEachSize(async (what) => {
+      await atEachSize(async (sizeLabel) => {
         const { seenPx, scrollAreas } = await measure(page);
-        expect.soft(seenPx, `${place} at ${what}: ${tab}`).toBeGreaterThanOrEqual(MIN_HEIGHT_PX);
+        expect.soft(seenPx, `${path} at ${sizeLabel}: ${tab}`).toBeGreaterThanOrEqual(MIN_HEIGHT_PX);
         // A comparison is shown in the detail.
         const most = tab === 'Compare' ? 2 : 1;
-        expect.soft(scrollAreas, `${place} at ${what}: scroll areas of ${tab}`).toBeLessThanOrEqual(most);
+        expect.soft(scrollAreas, `${path} at ${sizeLabel}: scroll areas of ${tab}`).toBeLessThanOrEqual(most);
       });
     }
     // The next click on a row needs the full width of the list.

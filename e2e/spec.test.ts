@@ -126,13 +126,15 @@ describe('Resource service ({meta_url})', () => {
     };
     const created = await root().post(`${meta}/root/users`, { name: 'ada', properties });
     expect(created.status).toBe(201);
-    const { password: _, ...shown } = properties;
-    expect(created.body.properties).toMatchObject(shown);
+    const { password: _, ...visibleProperties } = properties;
+    expect(created.body.properties).toMatchObject(visibleProperties);
     expect(created.body.properties).not.toHaveProperty('password');
     const links = await root().get(`${meta}/root/users`);
     expect(links.body.map((user: { name: string }) => user.name)).toContain('ada');
     const records = await root().get(`${meta}/root/users?expand=true`);
-    expect(records.body.find((user: { name: string }) => user.name === 'ada').properties).toMatchObject(shown);
+    expect(records.body.find((user: { name: string }) => user.name === 'ada').properties).toMatchObject(
+      visibleProperties,
+    );
   });
 
   it('POST /root/providers/initialize initializes providers, without a body', async () => {
@@ -146,7 +148,7 @@ describe('Resource service ({meta_url})', () => {
     expect(reply.status).toBe(200);
     expect(reply.body.length).toBeGreaterThan(0);
     for (const provider of reply.body) expect(provider.id).toMatch(UUID);
-    expect(reply.body.find((one: { id: string }) => one.id === docker).properties).toMatchObject({
+    expect(reply.body.find((record: { id: string }) => record.id === docker).properties).toMatchObject({
       environment_types: ['development', 'test', 'production'],
       linked_providers: [
         {
@@ -185,13 +187,13 @@ describe('Resource service ({meta_url})', () => {
     const container = await createContainer(docker);
     const reply = await root().get(`${meta}/root/providers/${docker}/containers`);
     expect(reply.status).toBe(200);
-    expect(reply.body.map((one: { id: string }) => one.id)).toEqual([container]);
+    expect(reply.body.map((record: { id: string }) => record.id)).toEqual([container]);
   });
 
   it('GET /{fqon}/resourcetypes/{type_id}/resources: all containers of the org, none of them of root', async () => {
     const container = await createContainer(await dockerProvider());
     const inAcme = await root().get(`${meta}/acme/resourcetypes/${CONTAINER_TYPE}/resources`);
-    expect(inAcme.body.map((one: { id: string }) => one.id)).toEqual([container]);
+    expect(inAcme.body.map((record: { id: string }) => record.id)).toEqual([container]);
     expect(await root().get(`${meta}/root/resourcetypes/${CONTAINER_TYPE}/resources`)).toMatchObject({
       status: 200,
       body: [],

@@ -30,12 +30,12 @@ beforeAll(async () => {
 afterAll(async () => {
   const worldId = platform?.emulator.worldId;
   await platform?.stop();
-  const left = worldId
+  const remainingServices = worldId
     ? await docker.listServices({ filters: { label: [`terrarium.world=${worldId}`] } }).catch(() => [])
     : [];
   if (worldId) await expectNoLeftovers(worldId);
   if (!wasSwarm) await docker.swarmLeave({ force: true }).catch(() => undefined);
-  expect(left).toEqual([]);
+  expect(remainingServices).toEqual([]);
 }, LIMIT_MS);
 
 describe('a provider of type CaaS::Swarm (D-082)', () => {
@@ -67,10 +67,10 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
     const read = async (): Promise<Body> => (await root.get(`/root/containers/${container.id}`)).body.properties;
     await expect.poll(async () => (await read()).status, POLL).toBe('RUNNING');
     expect((await read()).instances).toHaveLength(2);
-    const [service, ...others] = await docker.listServices({
+    const [service, ...otherServices] = await docker.listServices({
       filters: { label: [`terrarium.record=${container.id}`] },
     });
-    expect(others).toEqual([]);
+    expect(otherServices).toEqual([]);
     expect(service?.Spec?.Mode?.Replicated?.Replicas).toBe(2);
 
     const api = await make.api(tenant);

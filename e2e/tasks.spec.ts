@@ -12,7 +12,9 @@ const sidebar = (page: Page, name: string) =>
 async function slowestOf(page: Page, platform: WindowPlatform): Promise<string> {
   const { body } = await platform.send(page, 'GET', '/inspect/invocations');
   const { invocations } = body as { invocations: { lambdaName: string; durationMs: number }[] };
-  return invocations.reduce((one, other) => (other.durationMs > one.durationMs ? other : one)).lambdaName;
+  return invocations.reduce((slowest, invocation) =>
+    invocation.durationMs > slowest.durationMs ? invocation : slowest,
+  ).lambdaName;
 }
 
 test('tasks take few clicks: a first lead, the slowest call of the last minute, a manual request', {
@@ -32,12 +34,12 @@ test('tasks take few clicks: a first lead, the slowest call of the last minute, 
 
   const lambdas = await platform.send(page, 'GET', '/meta/demo/lambdas?expand=true');
   const form = (lambdas.body as { id: string; name: string }[]).find(({ name }) => name === 'order-status');
-  const made = await platform.send(page, 'PATCH', `/meta/demo/lambdas/${form?.id}`, [
+  const patchReply = await platform.send(page, 'PATCH', `/meta/demo/lambdas/${form?.id}`, [
     { op: 'replace', path: '/properties/code_type', value: 'inline' },
     { op: 'add', path: '/properties/code', value: SLOW },
     { op: 'replace', path: '/properties/handler', value: 'run' },
   ]);
-  expect(made.status, JSON.stringify(made.body)).toBe(200);
+  expect(patchReply.status, JSON.stringify(patchReply.body)).toBe(200);
   await platform.call('/website/orders/1001');
   await sendForm(platform);
 

@@ -13,15 +13,15 @@ describe.runIf(canBeOtherUser && process.platform === 'linux')('two users of one
   let cli: CliRunner;
   let platform: RunningCommand;
   /** The folder for temporary files that they share, and the working folder of the other user. */
-  let [shared, own] = ['', ''];
+  let [shared, otherUserFolder] = ['', ''];
 
   beforeAll(async () => {
     await buildCommand();
     cli = new CliRunner();
     shared = await mkdtemp(join(tmpdir(), 'shared-'));
     await chmod(shared, 0o1777);
-    own = join(shared, 'own');
-    await asOther('mkdir', own);
+    otherUserFolder = join(shared, 'own');
+    await asOther('mkdir', otherUserFolder);
     platform = cli.start(['start', '--headless', '--base-port', '0', '--gateway-port', '0'], {
       env: { TMPDIR: shared },
     });
@@ -34,7 +34,7 @@ describe.runIf(canBeOtherUser && process.platform === 'linux')('two users of one
 
   async function asOther(...[command = '', ...args]: string[]) {
     const child = spawn(command, args, {
-      cwd: command === 'mkdir' ? shared : own,
+      cwd: command === 'mkdir' ? shared : otherUserFolder,
       env: { PATH: process.env.PATH, TMPDIR: shared },
       uid: OTHER_USER_ID,
       gid: OTHER_USER_ID,
@@ -46,9 +46,12 @@ describe.runIf(canBeOtherUser && process.platform === 'linux')('two users of one
   const terrarium = (line: string) => asOther('sh', '-c', `${CliRunner.command} ${line}`);
 
   it('run a platform each: files of the one in a shared folder do not stop the other, and stay', async () => {
-    const left = join(shared, 'terrarium-import-abandoned');
-    await mkdir(left, { mode: 0o755 });
-    await writeFile(join(left, 'owner.json'), JSON.stringify({ ...(await ownerHere(undefined)), pid: 2 ** 22 }));
+    const abandonedFolder = join(shared, 'terrarium-import-abandoned');
+    await mkdir(abandonedFolder, { mode: 0o755 });
+    await writeFile(
+      join(abandonedFolder, 'owner.json'),
+      JSON.stringify({ ...(await ownerHere(undefined)), pid: 2 ** 22 }),
+    );
     const { exitCode, err } = await terrarium(`exec -- ${CliRunner.command} invoke order-status`);
     expect([exitCode, err]).toEqual([0, '']);
     expect(await readdir(shared)).toContain('terrarium-import-abandoned');

@@ -24,8 +24,8 @@ test('root undoes and redoes a saved change from its message', async ({ page, pl
 test('Undo reverts every commit of a change, and only those', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page);
   const { send, find } = windowClient(platform, page);
-  const names = async (word: string) =>
-    ((await send('GET', `/meta/demo/${word}?expand=true`)) as { name: string }[]).map(({ name }) => name);
+  const names = async (collection: string) =>
+    ((await send('GET', `/meta/demo/${collection}?expand=true`)) as { name: string }[]).map(({ name }) => name);
   const lambda = await find('lambdas', 'contact-form');
   const before = [await names('lambdas'), await names('apiendpoints')];
   await platform.open(page, 'lambdas?new=web-form');

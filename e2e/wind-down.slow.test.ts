@@ -49,8 +49,8 @@ async function write(metaUrl: string, name: string, tally: Tally): Promise<void>
     const body = JSON.stringify({ name: `${name}-${count}` });
     const headers = { Authorization: auth, 'Content-Type': 'application/json', 'Content-Length': body.length };
     tally.tried += 1;
-    const sent = request(`${metaUrl}/root`, { method: 'POST', agent, headers }).end(body);
-    const [answer] = await once(sent, 'response').catch(() => []);
+    const clientRequest = request(`${metaUrl}/root`, { method: 'POST', agent, headers }).end(body);
+    const [answer] = await once(clientRequest, 'response').catch(() => []);
     if (!answer) break;
     let text = '';
     for await (const chunk of answer) text += chunk;
@@ -89,7 +89,7 @@ async function holdOpen({ baseUrl, gatewayUrl }: Addresses, slowPath: string): P
 }
 
 it('acknowledges every change that it makes, and closes all open connections', { timeout: LIMIT_MS }, async () => {
-  const kept = new Set(['root', 'slow']);
+  const acknowledgedNames = new Set(['root', 'slow']);
   const totals = { tried: 0, acknowledged: 0, refused: 0, unacknowledged: 0, lost: 0, slowestStopMs: 0 };
   let slowPath = '';
   for (let stop = 0; stop < STOPS; stop++) {
@@ -111,12 +111,12 @@ it('acknowledges every change that it makes, and closes all open connections', {
     const found = new Set<string>(
       (await send('GET', `${again.metaUrl}/orgs`, { auth })).body.map(({ name }: { name: string }) => name),
     );
-    for (const name of tally.acknowledged) kept.add(name);
+    for (const name of tally.acknowledged) acknowledgedNames.add(name);
     totals.tried += tally.tried;
     totals.acknowledged += tally.acknowledged.length;
     totals.refused += tally.refused.length;
-    totals.lost += [...kept].filter((name) => !found.has(name)).length;
-    totals.unacknowledged += [...found].filter((name) => !kept.has(name)).length;
+    totals.lost += [...acknowledgedNames].filter((name) => !found.has(name)).length;
+    totals.unacknowledged += [...found].filter((name) => !acknowledgedNames.has(name)).length;
     again.run.child.kill('SIGTERM');
     await again.run.ended;
   }
@@ -131,7 +131,7 @@ async function publishSlowLambda(metaUrl: string): Promise<string> {
   await create('/root', { name: 'slow' });
   await send('POST', `${metaUrl}/root/providers/initialize`, { auth });
   const { body: providers } = await send('GET', `${metaUrl}/root/providers`, { auth });
-  const idOf = (name: string) => ({ id: providers.find((one: { name: string }) => one.name === name).id });
+  const idOf = (name: string) => ({ id: providers.find((provider: { name: string }) => provider.name === name).id });
   const workspace = await create('/slow/workspaces', { name: 'w' });
   const environment = await create(`/slow/workspaces/${workspace.id}/environments`, {
     name: 'e',

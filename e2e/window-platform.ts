@@ -129,13 +129,15 @@ export abstract class WindowPlatform {
     const key = randomBytes(32).toString('hex');
     // First, because the code works once, and an aborted load is repeated.
     await this.#goToOrigin(page);
-    const begun = await fetch(`${baseUrl}/inspect/session`, {
+    const sessionResponse = await fetch(`${baseUrl}/inspect/session`, {
       method: 'POST',
       headers: { Origin: baseUrl, 'Content-Type': 'application/json' },
       body: JSON.stringify({ ...credentials, key }),
     });
-    const [name = '', value = ''] = (begun.headers.get('set-cookie') ?? '').split(';', 1)[0]?.split('=') ?? [];
-    if (begun.status !== 200 || value === '') throw new Error(`no session: ${begun.status} ${await begun.text()}`);
+    const [name = '', value = ''] =
+      (sessionResponse.headers.get('set-cookie') ?? '').split(';', 1)[0]?.split('=') ?? [];
+    if (sessionResponse.status !== 200 || value === '')
+      throw new Error(`no session: ${sessionResponse.status} ${await sessionResponse.text()}`);
     const { hostname } = new URL(this.windowOrigin);
     await page
       .context()
@@ -150,7 +152,7 @@ export abstract class WindowPlatform {
         page
           .context()
           .pages()
-          .map((one) => one === page || one.close()),
+          .map((openPage) => openPage === page || openPage.close()),
       );
       await this.#goToOrigin(page);
       await page.evaluate('localStorage.clear(), sessionStorage.clear()');

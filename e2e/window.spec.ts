@@ -11,7 +11,7 @@ import { expectNoFaults, waitUntilStill } from './axe.ts';
 import { SCREENS } from './screens.ts';
 import { expect, test } from './window.ts';
 
-/** Has no effect as text; its effect as HTML is visible to the test. */
+/** Markup that has no effect as text. If a page interprets it as HTML, it sets a global variable that the test sees. */
 const SCRIPT = `<img src=x onerror="globalThis.hasRun=true"><script>globalThis.hasRun=true</script>`;
 const FORM = { payload: { firstName: SCRIPT, lastName: SCRIPT, company: SCRIPT, email: 'a@b.c', message: SCRIPT } };
 

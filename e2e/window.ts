@@ -12,10 +12,12 @@ export { expect, type Page, type WindowPlatform };
 interface Fixtures {
   /** Options of the platform. Without `containers`, it has no container engine. */
   startOptions: TerrariumOptions;
-  /** Does the platform run in a separate process, so that it can crash? */
+  /** True if the platform runs in a separate process, so that it can crash. */
   ownProcess: boolean;
   platform: WindowPlatform;
-  /** Does the test change its page in a way that cannot be undone, such as its clock? Then the page is not reused. */
+  /**
+   * True if the test changes its page in a way that cannot be undone, such as its clock. The page is then not reused.
+   */
   discardsPage: boolean;
 }
 
@@ -68,8 +70,8 @@ export const test = base.extend<Fixtures>({
     page.on('pageerror', ({ message }) => faults.push(message));
     await use(platform);
     // An open window in another context would try to connect to the platform until the browser ends.
-    const others = browser.contexts().filter((one) => one !== page.context());
-    await Promise.all(others.map((one) => one.close()));
+    const otherContexts = browser.contexts().filter((browserContext) => browserContext !== page.context());
+    await Promise.all(otherContexts.map((browserContext) => browserContext.close()));
     if (!discardsPage && (await platform.leave(page))) reusablePage = page;
     await platform.end('SIGTERM');
     await rm(folder, { recursive: true, force: true });

@@ -9,7 +9,7 @@ const FORBIDDEN_QUERY = ['code'];
  * The path in the window for a deep link: `terrarium://resources/ID?tab=log` is `/ui/resources/ID?tab=log`. Undefined for other links.
  * Links are untrusted, so only names and a query pass.
  */
-export function placeOfLink(link: string): string | undefined {
+export function pathOfLink(link: string): string | undefined {
   if (link.length > MAX_LENGTH || !URL.canParse(link)) return undefined;
   const { protocol, username, password, port, host, pathname, searchParams } = new URL(link);
   if (protocol !== `${PROTOCOL}:` || username || password || port) return undefined;
@@ -22,5 +22,5 @@ export function placeOfLink(link: string): string | undefined {
 
 /** The first deep link among the arguments of a start. */
 export function findLink(argv: readonly string[]): string | undefined {
-  return argv.find((word) => word.startsWith(`${PROTOCOL}:`));
+  return argv.find((argument) => argument.startsWith(`${PROTOCOL}:`));
 }

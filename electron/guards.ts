@@ -1,9 +1,9 @@
 import type { ContentsPart, NavigationEvent, SessionPart } from './electron-parts.ts';
 import { isExternalLink } from './external-link.ts';
 
-/** What the guards need to know from the shell. */
+/** The functions of the shell that the guards call. */
 export interface GuardPosts {
-  /** Is it a page of the platform or of the shell? */
+  /** Returns true for a page of the platform. */
   isOurs(url: string): boolean;
   openExternal(url: string): void;
   /** Handles an address of the shell itself; returns whether it was one. */

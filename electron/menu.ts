@@ -3,7 +3,7 @@ import type { ServerState } from './server-supervisor.ts';
 
 /** Actions of the menus and the tray. */
 export interface ShellActions {
-  goTo(place: string): void;
+  goTo(path: string): void;
   openInBrowser(): void;
   openDocs(): void;
   copy(text: string): void;
@@ -54,11 +54,11 @@ export function applicationMenu(
     { role: 'editMenu' },
     {
       label: '&Go',
-      submenu: SCREENS.map(([label, place], at) => ({
+      submenu: SCREENS.map(([label, path], at) => ({
         label,
         accelerator: `CmdOrCtrl+${at + 1}`,
         enabled: isRunning,
-        click: () => actions.goTo(place),
+        click: () => actions.goTo(path),
       })),
     },
     {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
-import { Bench, START_TIMEOUT_MS } from './testing/shell.ts';
+import { ShellHarness, START_TIMEOUT_MS } from './testing/shell.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Files that electron-builder 26 always excludes (its fileMatcher.ts), as far as they occur in this repository. */
@@ -26,7 +26,7 @@ const isPackedBy = (patterns: readonly string[]) => {
 };
 
 let folder: string;
-let bench: Bench;
+let harness: ShellHarness;
 let packed: string[];
 
 beforeAll(async () => {
@@ -43,11 +43,11 @@ beforeAll(async () => {
   for (const path of packed) {
     await cp(join(root, path), join(folder, isUnpacked(path) ? 'app.asar.unpacked' : 'app.asar', path));
   }
-  bench = await Bench.make();
+  harness = await ShellHarness.make();
 }, BUILD_TIMEOUT_MS);
 
 afterAll(async () => {
-  await bench.close();
+  await harness.close();
   await rm(folder, { recursive: true });
 }, START_TIMEOUT_MS);
 
@@ -55,11 +55,11 @@ it(
   'starts its server, shows its window and runs a lambda',
   async () => {
     const seed = ['--data', ':memory:', '--base-port', '0', '--gateway-port', '0', '--seed', 'demo'];
-    await bench.start({
+    await harness.start({
       folder: join(folder, 'app.asar', 'dist', 'electron'),
       serverArguments: [...seed, '--containers-engine', 'none'],
     });
-    const { baseUrl, gatewayUrl } = await bench.runs();
+    const { baseUrl, gatewayUrl } = await harness.runs();
     for (const path of ['/ui/', '/docs', '/openapi.json']) {
       expect({ path, status: (await fetch(`${baseUrl}${path}`)).status }).toEqual({ path, status: 200 });
     }
@@ -87,10 +87,12 @@ it('has the license terms of everything in it, and no maps or tests', () => {
 });
 
 /** Files in these folders of the repository, as relative paths. */
-async function filesOf(places: readonly string[]): Promise<string[]> {
-  const found = places.map(async (place) => {
-    const names = await readdir(join(root, place), { recursive: true, withFileTypes: true }).catch(() => undefined);
-    if (!names) return [place];
+async function filesOf(sourceFolders: readonly string[]): Promise<string[]> {
+  const found = sourceFolders.map(async (sourceFolder) => {
+    const names = await readdir(join(root, sourceFolder), { recursive: true, withFileTypes: true }).catch(
+      () => undefined,
+    );
+    if (!names) return [sourceFolder];
     const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
     return files.map((file) => file.slice(root.length + 1).replaceAll(sep, '/'));
   });

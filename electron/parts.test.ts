@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { placeOfLink } from './deep-link.ts';
+import { pathOfLink } from './deep-link.ts';
 import { LastLines } from './last-lines.ts';
 import { applicationMenu } from './menu.ts';
 import { messagePage, RETRY_URL } from './message-page.ts';
@@ -21,13 +21,13 @@ it.each([
   ['terrarium://leads/<script>', undefined],
   [`terrarium://leads/${'x'.repeat(3_000)}`, undefined],
   ['terrarium', undefined],
-])('the link %s opens %s', (link, place) => {
-  expect(placeOfLink(link)).toBe(place);
+])('the link %s opens %s', (link, path) => {
+  expect(pathOfLink(link)).toBe(path);
 });
 
 it('a link with .. cannot leave the window', () => {
   for (const link of ['terrarium://a/../../meta', 'terrarium://../meta', 'terrarium:///../meta', 'terrarium:..']) {
-    expect(placeOfLink(link) ?? '/ui/').toMatch(/^\/ui\/(?!.*[.][.])/);
+    expect(pathOfLink(link) ?? '/ui/').toMatch(/^\/ui\/(?!.*[.][.])/);
   }
 });
 
@@ -93,12 +93,12 @@ it('an invalid file is ignored', () => {
 
 it('no item of a menu takes a key combination of macOS', () => {
   const addresses = { baseUrl: '', metaUrl: '', securityUrl: '', gatewayUrl: '', windowUrl: '' };
-  const nothing = () => undefined;
-  const actions = { goTo: nothing, openInBrowser: nothing, openDocs: nothing, copy: nothing, showWindow: nothing };
+  const noop = () => undefined;
+  const actions = { goTo: noop, openInBrowser: noop, openDocs: noop, copy: noop, showWindow: noop };
   const menu = applicationMenu(
     'darwin',
     { phase: 'running', addresses },
-    { ...actions, restartServer: nothing, quit: nothing },
+    { ...actions, restartServer: noop, quit: noop },
   );
   // Cmd+Shift+3, 4 and 5 take pictures of the screen.
   expect(JSON.stringify(menu)).not.toMatch(/Shift\+[345]"/);

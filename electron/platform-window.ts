@@ -26,17 +26,17 @@ export class PlatformWindow {
   #state: ServerState = { phase: 'starting' };
   #addresses: Addresses | undefined;
   /** Path to open when the platform is ready, such as `/ui/leads`. */
-  #wanted: string | undefined;
+  #pendingPath: string | undefined;
   /** The address whose one-time code has been used. */
   #usedUrl: string | undefined;
   /** The page of the platform that a message has replaced. */
-  #left: string | undefined;
+  #replacedPage: string | undefined;
 
   constructor(options: PlatformWindowOptions) {
     this.#options = options;
   }
 
-  /** Is it a page of the platform, or a message of the shell? */
+  /** Returns true for a page of the platform. Returns false while the addresses of the platform are unknown. */
   isOurs(url: string): boolean {
     if (!this.#addresses || !URL.canParse(url)) return false;
     return new URL(url).origin === new URL(this.#addresses.windowUrl).origin;
@@ -53,8 +53,8 @@ export class PlatformWindow {
   }
 
   /** Opens a path of the platform, such as `/ui/leads`, now or when it is ready. */
-  goTo(place: string): void {
-    this.#wanted = place;
+  goTo(path: string): void {
+    this.#pendingPath = path;
     if (this.#state.phase === 'running') this.#load();
     this.show();
   }
@@ -62,7 +62,7 @@ export class PlatformWindow {
   /** Shows the state of the server. */
   serverIs(state: ServerState): void {
     const current = this.#window?.webContents.getURL() ?? '';
-    if (this.isOurs(current)) this.#left = current;
+    if (this.isOurs(current)) this.#replacedPage = current;
     this.#state = state;
     if (state.phase === 'running') this.#addresses = state.addresses;
     this.#load();
@@ -109,13 +109,13 @@ export class PlatformWindow {
     });
     window.webContents.on('did-fail-load', (_event, code, description, url, isMainFrame) => {
       if (!isMainFrame || code === ABORTED || !this.isOurs(url)) return;
-      this.#left = url;
+      this.#replacedPage = url;
       this.#usedUrl = undefined;
-      this.#say('The window cannot be loaded', `The platform did not send its page: ${description}.`);
+      this.#showMessage('The window cannot be loaded', `The platform did not send its page: ${description}.`);
     });
     window.webContents.on('render-process-gone', (_event, { reason }) => {
       if (reason !== 'clean-exit')
-        this.#say('The window has crashed', `Its page has ended (${reason}). The platform is still running.`);
+        this.#showMessage('The window has crashed', `Its page has ended (${reason}). The platform is still running.`);
     });
     this.#load();
   }
@@ -125,16 +125,16 @@ export class PlatformWindow {
     if (message) this.#go(messagePage(message));
     else if (this.#addresses) {
       const { windowUrl } = this.#addresses;
-      this.#go(withPlace(windowUrl, this.#wanted ?? this.#left, windowUrl !== this.#usedUrl));
+      this.#go(withPath(windowUrl, this.#pendingPath ?? this.#replacedPage, windowUrl !== this.#usedUrl));
       // A window that is not open yet has not used its code.
       if (!this.#window) return;
       this.#usedUrl = windowUrl;
-      this.#wanted = undefined;
-      this.#left = undefined;
+      this.#pendingPath = undefined;
+      this.#replacedPage = undefined;
     }
   }
 
-  #say(title: string, text: string): void {
+  #showMessage(title: string, text: string): void {
     this.#go(messagePage({ title, text, canRetry: true }));
   }
 
@@ -145,11 +145,11 @@ export class PlatformWindow {
 }
 
 /** The sign-in address with another path; without its code if that has been used. */
-function withPlace(windowUrl: string, place: string | undefined, withCode: boolean): string {
+function withPath(windowUrl: string, path: string | undefined, withCode: boolean): string {
   const url = new URL(windowUrl);
   if (!withCode) url.searchParams.delete(CODE);
-  const { pathname, searchParams, hash } = new URL(place ?? windowUrl, windowUrl);
-  if (place === undefined || !pathname.startsWith('/ui/')) return url.href;
+  const { pathname, searchParams, hash } = new URL(path ?? windowUrl, windowUrl);
+  if (path === undefined || !pathname.startsWith('/ui/')) return url.href;
   url.pathname = pathname;
   url.hash = hash;
   for (const [name, value] of searchParams) if (name !== CODE) url.searchParams.append(name, value);

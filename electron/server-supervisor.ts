@@ -95,7 +95,7 @@ export class ServerSupervisor {
     this.#set({ phase: 'starting' });
     const { fork, readyFile, onOutput, readyTimeoutMs = READY_TIMEOUT_MS } = this.#options;
     const lines = new LastLines(KEPT_LINES);
-    const gone = new AbortController();
+    const exitController = new AbortController();
     const child = fork(readyFile);
     this.#child = child;
     for (const name of ['stdout', 'stderr'] as const) {
@@ -106,12 +106,12 @@ export class ServerSupervisor {
     }
     let troubleBefore: string | undefined;
     const timeout = AbortSignal.timeout(readyTimeoutMs);
-    untilReady(readyFile, AbortSignal.any([gone.signal, timeout])).then(
+    untilReady(readyFile, AbortSignal.any([exitController.signal, timeout])).then(
       (addresses) => {
         if (this.#child === child && !this.#isStopping) this.#set({ phase: 'running', addresses });
       },
       (failure: unknown) => {
-        if (gone.signal.aborted) return;
+        if (exitController.signal.aborted) return;
         troubleBefore = timeout.aborted
           ? `it was not ready within ${readyTimeoutMs / 1000} s`
           : `its ready file is not valid: ${String(failure)}`;
@@ -120,7 +120,7 @@ export class ServerSupervisor {
     );
     this.#exited = new Promise((resolve) => {
       child.on('exit', (code) => {
-        gone.abort();
+        exitController.abort();
         // Removes the file of a killed server, or the next one would seem ready at once.
         void Promise.allSettled([rm(readyFile, { force: true }), untilSilent(child)]).then(() => {
           this.#child = undefined;

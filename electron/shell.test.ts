@@ -4,29 +4,29 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
 import type { Addresses } from './ready-file.ts';
 import { clickItem } from './testing/desktop.ts';
-import { Bench, START_TIMEOUT_MS } from './testing/shell.ts';
+import { ShellHarness, START_TIMEOUT_MS } from './testing/shell.ts';
 
 beforeAll(buildCommand, BUILD_TIMEOUT_MS);
 
 describe('the window of a running platform', () => {
-  let bench: Bench;
+  let harness: ShellHarness;
   let addresses: Addresses;
 
   beforeAll(async () => {
-    bench = await Bench.make();
-    await bench.start();
-    addresses = await bench.runs();
+    harness = await ShellHarness.make();
+    await harness.start();
+    addresses = await harness.runs();
   }, START_TIMEOUT_MS);
-  afterAll(() => bench.close(), START_TIMEOUT_MS);
+  afterAll(() => harness.close(), START_TIMEOUT_MS);
 
-  const contents = () => bench.desktop.window.webContents;
+  const contents = () => harness.desktop.window.webContents;
   const origin = () => new URL(addresses.windowUrl).origin;
   const page = () => `${origin()}/ui/`;
 
   it('runs in the sandbox, without access to Node.js or to the shell', () => {
-    expect(bench.desktop.app.isSandboxed).toBe(true);
-    expect(bench.desktop.window.options.webPreferences).not.toHaveProperty('preload');
-    expect(bench.desktop.window.options.webPreferences).toMatchObject({
+    expect(harness.desktop.app.isSandboxed).toBe(true);
+    expect(harness.desktop.window.options.webPreferences).not.toHaveProperty('preload');
+    expect(harness.desktop.window.options.webPreferences).toMatchObject({
       contextIsolation: true,
       sandbox: true,
       nodeIntegration: false,
@@ -39,7 +39,7 @@ describe('the window of a running platform', () => {
 
   it('navigates only to pages of the platform; other links open in the browser', () => {
     expect(contents().follow(`${origin()}/docs`)).toBe(true);
-    bench.desktop.opened.length = 0;
+    harness.desktop.opened.length = 0;
     for (const url of [
       'https://example.com/',
       addresses.gatewayUrl,
@@ -47,7 +47,7 @@ describe('the window of a running platform', () => {
       'http://127.0.0.1:1/ui/',
     ]) {
       expect(contents().follow(url)).toBe(false);
-      expect(bench.desktop.opened.pop()).toBe(url);
+      expect(harness.desktop.opened.pop()).toBe(url);
     }
     for (const url of [
       'file:///etc/passwd',
@@ -60,26 +60,26 @@ describe('the window of a running platform', () => {
       expect(contents().openHandler({ url })).toEqual({ action: 'deny' });
     }
     expect(contents().follow('https://example.com/', false)).toBe(false);
-    expect(bench.desktop.opened).toEqual([]);
+    expect(harness.desktop.opened).toEqual([]);
   });
 
   it('cannot open windows or web views, or be redirected elsewhere', () => {
     expect(contents().openHandler({ url: 'https://example.com/' })).toEqual({ action: 'deny' });
-    expect(bench.desktop.opened.pop()).toBe('https://example.com/');
+    expect(harness.desktop.opened.pop()).toBe('https://example.com/');
     expect(contents().attachWebview()).toBe(false);
     expect([contents().redirect('https://example.com/'), contents().redirect(page())]).toEqual([false, true]);
   });
 
   it('has only the permission to write to the clipboard', () => {
-    expect(bench.desktop.isGranted('clipboard-sanitized-write', page())).toEqual([true, true, false]);
-    expect(bench.desktop.isGranted('clipboard-sanitized-write', 'https://example.com/')).not.toContain(true);
+    expect(harness.desktop.isGranted('clipboard-sanitized-write', page())).toEqual([true, true, false]);
+    expect(harness.desktop.isGranted('clipboard-sanitized-write', 'https://example.com/')).not.toContain(true);
     for (const permission of ['media', 'clipboard-read', 'geolocation', 'notifications', 'openExternal', 'usb']) {
-      expect(bench.desktop.isGranted(permission, page())).toEqual([false, false, false]);
+      expect(harness.desktop.isGranted(permission, page())).toEqual([false, false, false]);
     }
   });
 
   it('has a menu that opens its screens and copies addresses', () => {
-    const { desktop } = bench;
+    const { desktop } = harness;
     clickItem(desktop.menu, 'Leads');
     expect(desktop.window.loaded.at(-1)).toBe(`${origin()}/ui/leads`);
     clickItem(desktop.menu, 'Copy Gateway Address');
@@ -91,7 +91,7 @@ describe('the window of a running platform', () => {
   });
 
   it('has a different accelerator for each menu item', () => {
-    const items = bench.desktop.menu.flatMap(({ submenu }) => (Array.isArray(submenu) ? submenu : []));
+    const items = harness.desktop.menu.flatMap(({ submenu }) => (Array.isArray(submenu) ? submenu : []));
     const accelerators = items.flatMap(({ accelerator }) => accelerator ?? []);
     expect(accelerators.length).toBeGreaterThan(10);
     expect(new Set(accelerators).size).toBe(accelerators.length);
@@ -102,7 +102,7 @@ describe('the window of a running platform', () => {
     ['win32', 'tray.png', 'dev.terrarium.desktop'],
     ['linux', 'tray.png', ''],
   ] as const)('has the icon and the name that %s expects', async (platform, icon, userModelId) => {
-    const other = await Bench.make();
+    const other = await ShellHarness.make();
     try {
       await other.start({ platform });
       expect(basename(other.desktop.trayIcon)).toBe(icon);
@@ -113,12 +113,12 @@ describe('the window of a running platform', () => {
   });
 
   it('has a tray icon that shows the state and reopens a closed window', () => {
-    const { desktop } = bench;
+    const { desktop } = harness;
     const [tray] = desktop.trays;
     expect(tray?.toolTip).toBe(`Terrarium is running at ${addresses.baseUrl}`);
     expect(desktop.window.close()).toBe(false);
     expect(desktop.window.isShown).toBe(false);
-    expect(bench.printed.join('')).toContain('The window is closed');
+    expect(harness.printed.join('')).toContain('The window is closed');
     tray?.emit('click');
     expect(desktop.window.isShown).toBe(true);
     clickItem(tray?.menu ?? [], 'Copy Resources Address');
@@ -126,7 +126,7 @@ describe('the window of a running platform', () => {
   });
 
   it('comes to the front on a second start, at the path of the deep link', () => {
-    const { app, window } = bench.desktop;
+    const { app, window } = harness.desktop;
     window.isSmall = true;
     const count = window.focusCount;
     app.emit('second-instance', {}, ['electron', 'main.js']);
@@ -139,7 +139,7 @@ describe('the window of a running platform', () => {
   });
 
   it('shows a message after a crash, and Retry reloads it', () => {
-    const { window } = bench.desktop;
+    const { window } = harness.desktop;
     window.webContents.emit('render-process-gone', {}, { reason: 'crashed' });
     expect(decodeURIComponent(window.loaded.at(-1) ?? '')).toContain('The window has crashed');
     window.webContents.follow('http://terrarium.invalid/retry');
@@ -148,29 +148,29 @@ describe('the window of a running platform', () => {
 });
 
 describe('a start', () => {
-  let bench: Bench;
+  let harness: ShellHarness;
   beforeEach(async () => {
-    bench = await Bench.make();
+    harness = await ShellHarness.make();
   });
-  afterEach(() => bench.close(), START_TIMEOUT_MS);
+  afterEach(() => harness.close(), START_TIMEOUT_MS);
 
   it('of a second shell brings the first one to the front, and starts nothing', async () => {
-    bench.desktop.app.isFirst = false;
-    expect(await bench.start()).toBeUndefined();
-    expect([bench.desktop.app.hasQuit, bench.desktop.children.length]).toEqual([true, 0]);
-    expect(bench.printed.join('')).toContain('already open');
+    harness.desktop.app.isFirst = false;
+    expect(await harness.start()).toBeUndefined();
+    expect([harness.desktop.app.hasQuit, harness.desktop.children.length]).toEqual([true, 0]);
+    expect(harness.printed.join('')).toContain('already open');
   });
 
   it(
     'opens the window at its last position and, once the platform is ready, the path of the deep link',
     async () => {
       const bounds = { x: 300, y: 200, width: 1000, height: 700 };
-      await writeFile(join(bench.folder, 'window.json'), JSON.stringify({ bounds, isMaximized: true }));
-      await bench.start({ argv: ['electron', 'terrarium://leads'] });
-      const { window } = bench.desktop;
+      await writeFile(join(harness.folder, 'window.json'), JSON.stringify({ bounds, isMaximized: true }));
+      await harness.start({ argv: ['electron', 'terrarium://leads'] });
+      const { window } = harness.desktop;
       expect(window.options).toMatchObject(bounds);
       expect(window.isLarge).toBe(true);
-      const { windowUrl } = await bench.runs();
+      const { windowUrl } = await harness.runs();
       expect(new URL(window.loaded.at(-1) ?? '').pathname).toBe('/ui/leads');
       expect(window.loaded.at(-1)).toMatch(new URL(windowUrl).origin);
     },
@@ -180,13 +180,13 @@ describe('a start', () => {
   it(
     'without a tray ends with its window, together with the server',
     async () => {
-      bench.desktop.hasTray = false;
-      await bench.start();
-      await bench.runs();
-      expect(bench.desktop.window.close()).toBe(true);
-      bench.desktop.app.emit('window-all-closed');
-      await bench.shell.supervisor.stop();
-      expect(bench.desktop.children.map(({ exitCode }) => exitCode)).toEqual([0]);
+      harness.desktop.hasTray = false;
+      await harness.start();
+      await harness.runs();
+      expect(harness.desktop.window.close()).toBe(true);
+      harness.desktop.app.emit('window-all-closed');
+      await harness.shell.supervisor.stop();
+      expect(harness.desktop.children.map(({ exitCode }) => exitCode)).toEqual([0]);
     },
     START_TIMEOUT_MS,
   );

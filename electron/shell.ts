@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { SHELL_READY_FILE } from '../server/cli/running-platform.ts';
 import { loginPath } from '../server/system/login-path.ts';
-import { findLink, PROTOCOL, placeOfLink } from './deep-link.ts';
+import { findLink, PROTOCOL, pathOfLink } from './deep-link.ts';
 import type { ElectronParts, TrayPart } from './electron-parts.ts';
 import { isExternalLink } from './external-link.ts';
 import { guardContents, guardSession } from './guards.ts';
@@ -85,7 +85,7 @@ export async function startShell(options: ShellOptions): Promise<Shell | undefin
     if (supervisor.state.phase === 'running') openExternal(new URL(path, supervisor.state.addresses.windowUrl).href);
   };
   const actions: ShellActions = {
-    goTo: (place) => window.goTo(place),
+    goTo: (path) => window.goTo(path),
     openInBrowser: () => openOfPlatform('/ui/'),
     openDocs: () => openOfPlatform('/docs'),
     copy: (text) => clipboard.writeText(text),
@@ -94,8 +94,8 @@ export async function startShell(options: ShellOptions): Promise<Shell | undefin
     quit: () => app.quit(),
   };
   const goToLink = (link: string | undefined) => {
-    const place = link && placeOfLink(link);
-    if (place) window.goTo(place);
+    const path = link && pathOfLink(link);
+    if (path) window.goTo(path);
     else window.show();
   };
 
@@ -118,7 +118,7 @@ export async function startShell(options: ShellOptions): Promise<Shell | undefin
       },
     }),
   );
-  app.on('second-instance', (_event, words) => goToLink(findLink(words)));
+  app.on('second-instance', (_event, commandLine) => goToLink(findLink(commandLine)));
   app.on('open-url', (event, url) => {
     event.preventDefault();
     void app.whenReady().then(() => goToLink(url));
@@ -160,7 +160,9 @@ export async function startShell(options: ShellOptions): Promise<Shell | undefin
 
 /** An installed shell keeps its world in its own user data folder. */
 function serverEnvironment({ electron: { app }, env }: ShellOptions, readyFile: string): Record<string, string> {
-  const given = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+  const definedVariables = Object.entries(env).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
   const data = app.isPackaged ? { TERRARIUM_DATA: join(app.getPath('userData'), 'world') } : {};
-  return { ...data, ...Object.fromEntries(given), [SHELL_READY_FILE]: readyFile };
+  return { ...data, ...Object.fromEntries(definedVariables), [SHELL_READY_FILE]: readyFile };
 }

@@ -19,7 +19,7 @@ export type WindowState = z.output<typeof stateSchema>;
 export function placeWindow(state: WindowState | undefined, workAreas: readonly Rectangle[]): Partial<Rectangle> {
   if (!state) return DEFAULT_SIZE;
   const { x, y, width, height } = state.bounds;
-  const area = workAreas.find((one) => overlaps(state.bounds, one));
+  const area = workAreas.find((workArea) => overlaps(state.bounds, workArea));
   const limit = area ?? workAreas[0];
   const size = {
     width: Math.max(MIN_SIZE.width, Math.min(width, limit?.width ?? width)),

@@ -13,8 +13,8 @@ export function animatedWebp(frames, { width, height }) {
   const header = Buffer.concat([Buffer.from([ANIMATION, 0, 0, 0]), uint24(width - 1), uint24(height - 1)]);
   const chunks = [chunk('VP8X', header), chunk('ANIM', Buffer.alloc(6))];
   for (const { image, durationMs } of frames) {
-    const place = [uint24(0), uint24(0), uint24(width - 1), uint24(height - 1), uint24(durationMs)];
-    chunks.push(chunk('ANMF', Buffer.concat([...place, Buffer.from([NO_BLENDING]), bitstream(image)])));
+    const header = [uint24(0), uint24(0), uint24(width - 1), uint24(height - 1), uint24(durationMs)];
+    chunks.push(chunk('ANMF', Buffer.concat([...header, Buffer.from([NO_BLENDING]), bitstream(image)])));
   }
   return chunk('RIFF', Buffer.concat([Buffer.from('WEBP'), ...chunks]));
 }

@@ -6,7 +6,7 @@ import { build } from 'vite';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** What becomes of an entry; only the first has the name that was asked for. */
+/** Maps each entry to its output file; the first has the name that was requested. */
 const ENTRIES = {
   'entry.ts': undefined,
   'typescript-parser.ts': 'lambda-typescript.cjs',

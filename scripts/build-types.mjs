@@ -6,7 +6,7 @@ import ts from 'typescript';
 import { createServer } from 'vite';
 import { z } from 'zod';
 
-/** What the declarations are made of, in this order; they import only each other and the settings. */
+/** Sources of the declarations, in this order; they import only each other and the settings. */
 const SOURCES = ['server/platform/running-platform.ts', 'server/library/api.ts'];
 const OWN_IMPORTS = /^import type \{[^}]*\} from '\.[^']*(?:config-schema|running-platform)\.ts';\n/gm;
 
@@ -68,12 +68,12 @@ async function settingsType(root) {
 /** The TypeScript type of a JSON Schema, with what is said of its members. */
 function typeOf(schema, indent = '') {
   const { type, properties, items } = schema;
-  if (schema.enum) return schema.enum.map((one) => `'${one}'`).join(' | ');
+  if (schema.enum) return schema.enum.map((value) => `'${value}'`).join(' | ');
   if (type === 'object' && properties) {
     const inner = `${indent}    `;
-    const members = Object.entries(properties).map(([name, one]) => {
-      const note = one.description ? `${inner}/** ${commentOf(one)} */\n` : '';
-      return `${note}${inner}${name}?: ${typeOf(one, inner)} | undefined;\n`;
+    const members = Object.entries(properties).map(([name, property]) => {
+      const note = property.description ? `${inner}/** ${commentOf(property)} */\n` : '';
+      return `${note}${inner}${name}?: ${typeOf(property, inner)} | undefined;\n`;
     });
     return `{\n${members.join('')}${indent}}`;
   }

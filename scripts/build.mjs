@@ -125,7 +125,10 @@ function copyAssets() {
   }
 }
 
-/** What reading the worlds that come along gives, by the hash of their text: reading YAML is much of what a first start would do. */
+/**
+ * Writes the parsed worlds that ship with the package, by the hash of their text, because reading YAML is much of a
+ * first start.
+ */
 function prepareWorlds() {
   const worlds = join(root, 'fixtures', 'worlds');
   const texts = readdirSync(worlds).map((name) => readFileSync(join(worlds, name), 'utf8'));

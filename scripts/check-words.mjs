@@ -10,7 +10,7 @@ const root = resolve(folder ?? dirname(dirname(fileURLToPath(import.meta.url))))
 const ALLOWED = join(root, 'scripts', 'words-allowed.json');
 
 /** A word, alone or as a part of a name, and what to write instead. */
-const words = {
+const replacements = {
   anew: 'again',
   deed: 'change',
   deeds: 'changes',
@@ -49,7 +49,7 @@ const words = {
   whoever: 'the client, the user, any caller',
   wishes: 'settings or requests',
 };
-/** The same for several words. */
+/** Replacements for expressions of several words. */
 const phrases = {
   'came to nothing': 'failed',
   'comes to nothing': 'fails',
@@ -67,7 +67,7 @@ const phrases = {
   'to be had': 'available',
 };
 const PHRASES = new RegExp(`\\b(${Object.keys(phrases).join('|')})(?![\\w-])`, 'gi');
-const PATTERN = new RegExp(`^(${Object.keys(words).join('|')})$`, 'i');
+const PATTERN = new RegExp(`^(${Object.keys(replacements).join('|')})$`, 'i');
 
 const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
   .split('\n')
@@ -88,9 +88,9 @@ function wordsOf(text) {
     const parts = line
       .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
       .split(/[^A-Za-z']+/)
-      .map((word) => word.replace(/^'+|'+$|'s$/g, ''));
-    const found = [...parts.filter((word) => PATTERN.test(word)), ...(line.match(PHRASES) ?? [])];
-    return found.map((word) => ({ word: word.toLowerCase(), line: index + 1 }));
+      .map((part) => part.replace(/^'+|'+$|'s$/g, ''));
+    const found = [...parts.filter((part) => PATTERN.test(part)), ...(line.match(PHRASES) ?? [])];
+    return found.map((match) => ({ word: match.toLowerCase(), line: index + 1 }));
   });
 }
 
@@ -107,9 +107,9 @@ function check() {
     for (const word of new Set([...Object.keys(counts), ...Object.keys(allowed[file] ?? {})])) {
       const [is, may] = [counts[word] ?? 0, allowed[file]?.[word] ?? 0];
       if (is > may) {
-        const lines = list.filter((one) => one.word === word).map(({ line }) => `${file}:${line}`);
+        const lines = list.filter((entry) => entry.word === word).map(({ line }) => `${file}:${line}`);
         complaints.push(
-          `${lines.join(', ')}: "${word}" (${is}, allowed ${may}): write ${words[word] ?? phrases[word]}`,
+          `${lines.join(', ')}: "${word}" (${is}, allowed ${may}): write ${replacements[word] ?? phrases[word]}`,
         );
       } else if (is < may)
         complaints.push(`${file}: "${word}" occurs ${is} times, not ${may}: run node scripts/check-words.mjs --write`);
@@ -131,8 +131,8 @@ function write() {
       word,
       isFirst ? count : Math.min(count, allowed[file]?.[word] ?? 0),
     ]);
-    const kept = counts.filter(([, count]) => count > 0);
-    if (kept.length > 0) next[file] = Object.fromEntries(kept);
+    const positiveCounts = counts.filter(([, count]) => count > 0);
+    if (positiveCounts.length > 0) next[file] = Object.fromEntries(positiveCounts);
   }
   writeFileSync(ALLOWED, `${JSON.stringify(next, null, 2)}\n`);
 }

@@ -21,7 +21,7 @@ const types = (project) =>
     join(CACHE_FOLDER, `${project}.tsbuildinfo`),
   );
 
-/** What is checked, and by which script of Node's; those that take longest come first. */
+/** Each check and the script that runs it; those that take longest come first. */
 const parts = [
   ['types', types('tsconfig.json')],
   ['types of the window', types('renderer/tsconfig.json')],

@@ -38,16 +38,19 @@ it('explains each decision once, in order, under an anchor of its own id', () =>
 it('says of each decision which test shows it', () => {
   const isTest = (name: string) => /\.(test|spec)\.ts$/.test(name);
   const cited = new Set(['server', 'e2e', 'fixtures'].flatMap((folder) => [...citationsIn(folder, isTest).keys()]));
-  const shown = [...ledger.matchAll(/^\| D-(\d{3}) \| (\S+) \|$/gm)];
-  expect(shown.filter(([, , file = '']) => !isTest(file) || !existsSync(join(root, file)))).toEqual([]);
-  const named = new Set(shown.map(([, id]) => id));
+  const citations = [...ledger.matchAll(/^\| D-(\d{3}) \| (\S+) \|$/gm)];
+  expect(citations.filter(([, , file = '']) => !isTest(file) || !existsSync(join(root, file)))).toEqual([]);
+  const named = new Set(citations.map(([, id]) => id));
   const untestable = [...ledger.matchAll(/^\| D-\d{3} \| .+ \| .+ \|$/gm)];
   const counts = {
     'in all': explained.size,
     'shown by tests': [...explained].filter((id = '') => cited.has(id) || named.has(id)).length,
     'with a clause that no test can show': untestable.length,
   };
-  const listed = [...ledger.matchAll(/^\| ([a-z ]+) \| (\d+) \|$/gm)].map(([, what, count]) => [what, Number(count)]);
+  const listed = [...ledger.matchAll(/^\| ([a-z ]+) \| (\d+) \|$/gm)].map(([, status, count]) => [
+    status,
+    Number(count),
+  ]);
   expect(Object.fromEntries(listed)).toEqual(counts);
   expect([...explained].filter((id = '') => !cited.has(id) && !named.has(id)).map((id) => `D-${id}`)).toEqual([]);
 });

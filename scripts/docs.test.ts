@@ -5,17 +5,17 @@ import { type Page, readPage, root, userPages } from './read-docs.ts';
 
 const pages = userPages();
 const linked = [...pages, ...['CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].filter(exists).map(readPage)];
-/** Where a page explains how to do something, its first paragraph says for whom it is. */
+/** True if a file of the repository exists. */
 
 function exists(path: string): boolean {
   return existsSync(join(root, path));
 }
 
-/** What is wrong with the links of a page, each with its line. */
+/** Returns the broken links of a page, each with its line. */
 function brokenLinks({ path, prose, headings }: Page): string[] {
   return prose.split('\n').flatMap((text, index) =>
     [...text.matchAll(/\]\(([^)\s]+)\)|<a href="([^"]+)"|(?:src|srcset)="([^"]+)"/g)].flatMap(([, ...found]) => {
-      const link = found.find((one) => one !== undefined) ?? '';
+      const link = found.find((match) => match !== undefined) ?? '';
       if (/^[a-z]+:/.test(link)) return [];
       const [to = '', anchor] = link.split('#');
       const target = to === '' ? path : normalize(join(dirname(path), to));
@@ -23,8 +23,8 @@ function brokenLinks({ path, prose, headings }: Page): string[] {
       if (!exists(target)) return [`${where}: there is no such file`];
       if (path.startsWith('docs/') && target.startsWith('docs/internals/')) return [`${where}: not in the package`];
       if (anchor === undefined || !target.endsWith('.md')) return [];
-      const { headings: those, prose: there } = to === '' ? { headings, prose } : readPage(target);
-      const isKnown = those.some((heading) => heading.anchor === anchor) || there.includes(`<a id="${anchor}">`);
+      const { headings: those, prose: targetProse } = to === '' ? { headings, prose } : readPage(target);
+      const isKnown = those.some((heading) => heading.anchor === anchor) || targetProse.includes(`<a id="${anchor}">`);
       return isKnown ? [] : [`${where}: ${target} has no such heading`];
     }),
   );

@@ -44,7 +44,7 @@ export async function buildSsh({ root, outDir, licenses }) {
     configFile: false,
     plugins: [licenses.plugin],
     logLevel: 'warn',
-    ssr: { noExternal: true, external: NATIVE.filter((one) => typeof one === 'string'), target: 'node' },
+    ssr: { noExternal: true, external: NATIVE.filter((pattern) => typeof pattern === 'string'), target: 'node' },
     build: {
       // The one that docker-modem means.
       ssr: createRequire(createRequire(import.meta.resolve('dockerode')).resolve('docker-modem')).resolve('ssh2'),

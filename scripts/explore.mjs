@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-/** What a test file with random choices imports. */
+/** Imports that mark a test file with random choices. */
 const RANDOM_CHOICES = /from '(fast-check|[./]+\/(testing\/)?(test-seed|arbitrary-[a-z]+)\.ts)'/;
 
 const { values, positionals } = parseArgs({

@@ -49,14 +49,14 @@ const PACKAGES = {
 /** Installs packages in a folder unless they are there. The manifest is written last: without it the next run installs again. */
 function install(folder, dependencies) {
   const manifest = join(folder, 'installed.json');
-  const wanted = JSON.stringify(dependencies);
-  if (readIfThere(manifest) === wanted) return;
+  const dependencyList = JSON.stringify(dependencies);
+  if (readIfThere(manifest) === dependencyList) return;
   mkdirSync(folder, { recursive: true });
   const packages = Object.entries(dependencies).map(([name, version]) => `"${name}@${version}"`);
   // A shell, because npm is a batch file on Windows.
   const command = `npm install --prefix "${folder}" --no-save --no-audit --no-fund ${packages.join(' ')}`;
   const { status } = spawnSync(command, { shell: true, stdio: 'inherit' });
-  if (status === 0) return writeFileSync(manifest, wanted);
+  if (status === 0) return writeFileSync(manifest, dependencyList);
   console.error(
     `setup: npm did not install ${packages.join(', ')} (its output is above); run \`npm run test:all\` again`,
   );

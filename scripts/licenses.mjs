@@ -8,7 +8,7 @@ const TERMS = /^(licen[cs]e|copying|notice)([-.].*)?$/i;
 const HEAD = `Terrarium is MIT licensed (LICENSE). Its bundles have parts of these packages in them, each under its own terms.\n`;
 const RULE = `\n${'-'.repeat(100)}\n`;
 
-/** What the bundles of one build are made of. */
+/** Collects the licenses of the packages in the bundles of one build. */
 export class Licenses {
   /** Folders of packages by name and version. */
   #folders = new Map();
@@ -40,7 +40,7 @@ export class Licenses {
 
   /** Writes all of them to one file; throws for a package that says nothing of its terms. */
   write(file) {
-    const entries = [...this.#folders].sort(([one], [other]) => one.localeCompare(other, 'en'));
+    const entries = [...this.#folders].sort(([a], [other]) => a.localeCompare(other, 'en'));
     writeFileSync(file, [HEAD, ...entries.map(([title, folder]) => entryOf(title, folder))].join(RULE));
   }
 }
@@ -56,8 +56,10 @@ function entryOf(title, folder) {
     .filter((entry) => entry.isFile() && TERMS.test(entry.name))
     .map(({ name }) => readFileSync(join(folder, name), 'utf8').trim());
   if (kind === undefined && texts.length === 0) throw new Error(`${folder} does not say under which terms it is`);
-  const by = author?.name ?? author;
-  const words =
-    texts.length > 0 ? texts.join('\n\n') : `Its package has no text of these terms${by ? `; by ${by}` : ''}.`;
-  return `${title} (${kind ?? 'see its text'})\n\n${words}\n`;
+  const authorName = author?.name ?? author;
+  const terms =
+    texts.length > 0
+      ? texts.join('\n\n')
+      : `Its package has no text of these terms${authorName ? `; by ${authorName}` : ''}.`;
+  return `${title} (${kind ?? 'see its text'})\n\n${terms}\n`;
 }

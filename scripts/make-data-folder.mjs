@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { startEmulator } from '../dist/server/library.js';
 
-/** What belongs to the process that runs on the folder, or can be made again from the world. */
+/** Files that belong to the process that runs on the folder, or that are generated from the world. */
 const EXCLUDED = new Set(['lock', 'instance.json', '.gitignore', 'lambdas']);
 const TEN_YEARS_S = 10 * 365 * 24 * 60 * 60;
 

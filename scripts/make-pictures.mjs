@@ -73,7 +73,7 @@ async function record(page) {
 async function webp(screenshot, quality) {
   const page = await browser.newPage();
   const url = await page.evaluate(
-    async ([base64, wanted]) => {
+    async ([base64, quality]) => {
       const image = new Image();
       image.src = `data:image/png;base64,${base64}`;
       await image.decode();
@@ -81,7 +81,7 @@ async function webp(screenshot, quality) {
       [canvas.width, canvas.height] = [image.width, image.height];
       // Without transparency, so that the image is a single bitstream.
       canvas.getContext('2d', { alpha: false }).drawImage(image, 0, 0);
-      return canvas.toDataURL('image/webp', wanted);
+      return canvas.toDataURL('image/webp', quality);
     },
     [screenshot.toString('base64'), quality],
   );

@@ -19,8 +19,11 @@ process.on('message', async ({ changed, test, title, limitMs }) => {
   const modules = testModules.filter(({ moduleId }) => ids.has(moduleId));
   const failed = unhandledErrors.map((error) => ({ text: String(error?.message ?? error) }));
   for (const module of modules) {
-    for (const one of module.children.allTests('failed')) {
-      failed.unshift({ title: titleOf(one), text: `${one.fullName}: ${one.result().errors?.[0]?.message}` });
+    for (const testCase of module.children.allTests('failed')) {
+      failed.unshift({
+        title: titleOf(testCase),
+        text: `${testCase.fullName}: ${testCase.result().errors?.[0]?.message}`,
+      });
     }
     for (const suite of module.children.allSuites())
       failed.push(...suite.errors().map(({ message: text }) => ({ text })));

@@ -16,13 +16,16 @@ const PREFIX = 'terrarium-mutations-';
 const COPIES = 1 + Math.max(2, availableParallelism());
 /** A test that hangs has noticed, too. */
 const RUN_LIMIT_MS = 120_000;
-/** Of one test: without a mutation, and with one, which often makes it wait. */
+/** Time limits for one test: without a mutation, and with one, which often makes it wait. */
 const [WHOLE_LIMIT_MS, MUTATED_LIMIT_MS] = [60_000, 10_000];
 
-const { values, positionals: wanted } = parseArgs({ options: { part: { type: 'string' } }, allowPositionals: true });
+const { values, positionals: searchTexts } = parseArgs({
+  options: { part: { type: 'string' } },
+  allowPositionals: true,
+});
 const [part = 1, parts = 1] = values.part?.split('/').map(Number) ?? [];
 const all = JSON.parse(await readFile(join(root, 'scripts', 'mutations.json'), 'utf8'));
-const isWanted = (text) => wanted.length === 0 || wanted.some((part) => text.includes(part));
+const isWanted = (text) => searchTexts.length === 0 || searchTexts.some((part) => text.includes(part));
 const mutations = all.filter(({ claim, file, test }) => test && isWanted(`${claim} ${file} ${test}`));
 
 /** Removes copies of runs that were aborted. */
@@ -121,10 +124,10 @@ async function checkGroup(dir, runner, test, group) {
   for (const mutation of group) names.add((await check(dir, runner, mutation)) ?? mutation.title ?? '');
   const startedMs = performance.now();
   const run = async (title) => {
-    const whole = await runner.run({ test, title, limitMs: WHOLE_LIMIT_MS });
-    if (whole === undefined) return ['it takes too long'];
-    const wrong = [...whole.failed.map(({ text }) => text), ...whole.broken];
-    return whole.passed === 0 ? [...wrong, `it has no test ${title}`] : wrong;
+    const result = await runner.run({ test, title, limitMs: WHOLE_LIMIT_MS });
+    if (result === undefined) return ['it takes too long'];
+    const wrong = [...result.failed.map(({ text }) => text), ...result.broken];
+    return result.passed === 0 ? [...wrong, `it has no test ${title}`] : wrong;
   };
   // Some tests need what those before them have made.
   const wrong = (await run([...names].join('|'))).length > 0 ? await run() : [];
@@ -166,14 +169,15 @@ function seconds(startedMs) {
 await removeAbandoned();
 const groups = new Map();
 for (const mutation of mutations) groups.set(mutation.test, [...(groups.get(mutation.test) ?? []), mutation]);
-const left = [...groups].sort(([, a], [, b]) => b.length - a.length).filter((_, at) => at % parts === part - 1);
-const checked = left.flatMap(([, group]) => group).length;
-const copies = await Promise.all(Array.from({ length: Math.min(COPIES, left.length) }, makeCopy));
+const groupsOfPart = [...groups].sort(([, a], [, b]) => b.length - a.length).filter((_, at) => at % parts === part - 1);
+const checked = groupsOfPart.flatMap(([, group]) => group).length;
+const copies = await Promise.all(Array.from({ length: Math.min(COPIES, groupsOfPart.length) }, makeCopy));
 const runners = copies.map((dir) => new Runner(dir));
 try {
   await Promise.all(
     runners.map(async (runner, at) => {
-      for (let next = left.shift(); next; next = left.shift()) await checkGroup(copies[at], runner, ...next);
+      for (let next = groupsOfPart.shift(); next; next = groupsOfPart.shift())
+        await checkGroup(copies[at], runner, ...next);
     }),
   );
 } finally {

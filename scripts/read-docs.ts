@@ -54,13 +54,13 @@ export function readPage(path: string): Page {
 }
 
 function headingsIn(lines: readonly string[]): Page['headings'] {
-  const seen = new Map<string, number>();
+  const occurrences = new Map<string, number>();
   return lines.flatMap((line, index) => {
     const [, marks = '', text = ''] = /^(#{1,6}) (.+)$/.exec(line) ?? [];
     if (!text) return [];
     const plain = anchorOf(text);
-    const times = seen.get(plain) ?? 0;
-    seen.set(plain, times + 1);
+    const times = occurrences.get(plain) ?? 0;
+    occurrences.set(plain, times + 1);
     return [{ line: index + 1, level: marks.length, text, anchor: times === 0 ? plain : `${plain}-${times}` }];
   });
 }

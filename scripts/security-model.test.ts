@@ -64,7 +64,7 @@ it('the page on durability names tests that exist', () => {
 describe('scripts/mutations.json', () => {
   interface Entry {
     claim: string;
-    /** Why there is no mutation. */
+    /** Reason why there is no mutation. */
     reason?: string;
     file?: string;
     find?: string;

@@ -7,7 +7,10 @@ const HEARTBEAT_EVERY_MS = 1_000;
 const DEAD_AFTER_MS = 15_000;
 const GIVE_UP_AFTER_MS = 15 * 60_000;
 
-/** What the file system says when another process was faster; Windows also says it of files that are just being removed. */
+/**
+ * Error codes of the file system when another process was faster; Windows also reports them for files that are being
+ * removed.
+ */
 const LOST_RACE = ['EEXIST', 'ENOENT', 'ENOTEMPTY', ...(process.platform === 'win32' ? ['EPERM', 'EBUSY'] : [])];
 
 /**
@@ -70,7 +73,7 @@ function isDead(folder, holder) {
   }
 }
 
-/** Does it, unless another process was faster: then false. */
+/** Runs the action; returns false if another process was faster. */
 function attempt(action) {
   try {
     action();

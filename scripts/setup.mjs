@@ -13,14 +13,14 @@ import { FIRST_TIER, prepareTestMachine } from './test-machine.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const PROGRESS_EVERY_MS = 5_000;
 
-const say = (sentence) => console.log(`setup: ${sentence}`);
+const report = (sentence) => console.log(`setup: ${sentence}`);
 
 /** Runs a command and prints a line at its start, every few seconds and at its end. Prints the command's output only if it fails. */
 async function step(title, [command, ...args], options = {}) {
   const startedAt = Date.now();
   const elapsed = () => `${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
-  say(`${title} ...`);
-  const progress = setInterval(() => say(`${title} ... ${elapsed()}`), PROGRESS_EVERY_MS);
+  report(`${title} ...`);
+  const progress = setInterval(() => report(`${title} ... ${elapsed()}`), PROGRESS_EVERY_MS);
   try {
     const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], ...options });
     const output = [];
@@ -34,7 +34,7 @@ async function step(title, [command, ...args], options = {}) {
   } finally {
     clearInterval(progress);
   }
-  say(`${title}: done in ${elapsed()}`);
+  report(`${title}: done in ${elapsed()}`);
 }
 
 /** Runs `npm ci` with the npm that runs this script. Uses a shell only if npm is a batch file (Windows) and its script is unknown. */
@@ -65,11 +65,11 @@ async function setUp({ hasToRun }) {
   if (versionError) throw new Error(versionError);
   if (!packagesComplaint(root) && isReady()) return;
   await exclusively(join(root, 'dist', '.setup-lock'), {
-    onWait: () => say('waiting for another setup of this folder to finish ...'),
+    onWait: () => report('waiting for another setup of this folder to finish ...'),
     async work() {
       const reason = packagesComplaint(root);
       if (reason) {
-        say(reason);
+        report(reason);
         await install();
       }
       if (!isReady()) await step('building the server', [process.execPath, join(root, 'scripts', 'build.mjs')]);
@@ -84,8 +84,8 @@ function readPackage() {
 try {
   await setUp({ hasToRun: process.argv[2] !== 'packages' });
   linkCommand();
-  if (process.argv[2] === 'test') await prepareTestMachine({ kinds: FIRST_TIER, step, say });
-  if (process.argv[2] === 'test:all') await prepareTestMachine({ step, say });
+  if (process.argv[2] === 'test') await prepareTestMachine({ kinds: FIRST_TIER, step, say: report });
+  if (process.argv[2] === 'test:all') await prepareTestMachine({ step, say: report });
 } catch (error) {
   console.error(`setup: ${error.message}`);
   process.exitCode = 1;

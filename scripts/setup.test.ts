@@ -95,8 +95,8 @@ it('comes before every command that builds, also in a bare clone', () => {
 });
 
 it('lets npx run the command of the clone', async () => {
-  const own = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'));
-  write('package.json', JSON.stringify({ ...own, name: 'clone', bin: { greet: 'entries/greet.cjs' } }));
+  const manifest = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'));
+  write('package.json', JSON.stringify({ ...manifest, name: 'clone', bin: { greet: 'entries/greet.cjs' } }));
   write('entries/greet.cjs', "console.log('hello', process.argv[2]);");
   await setUp();
   const npx = promisify(execFile)('npx', ['clone', 'Ada'], { cwd: clone, shell: process.platform === 'win32' });
@@ -156,7 +156,7 @@ it('names the Node.js version that it needs and the one that it found', () => {
   const range = '^20.19.0 || ^22.0.0 || >=24.0.0';
   expect(nodeComplaint('20.18.3', range)).toMatch(/^Terrarium needs Node 20\.19 or newer and this is Node 20\.18\.3/);
   for (const version of ['20.19.0', '22.0.0', '24.1.0'])
-    for (const one of ['>=20.19', range]) expect(nodeComplaint(version, one)).toBeUndefined();
+    for (const requiredRange of ['>=20.19', range]) expect(nodeComplaint(version, requiredRange)).toBeUndefined();
   // Node.js 21, 22.0 and 22.1 have no zlib.crc32.
   for (const version of ['21.7.3', '22.0.0', '22.1.0'])
     expect(nodeComplaint(version, manifest.engines.node)).toMatch(/^Terrarium needs Node 22\.2 or newer and this/);

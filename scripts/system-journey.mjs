@@ -31,7 +31,7 @@ const FREE_PORTS = ['--base-port', '0', '--gateway-port', '0'];
 /** A test suite may be slow to start, and so is everything else on a machine that is emulated. */
 const LIMIT_MS = 120_000;
 
-/** What each failing step shows: the output of the program that it ran last. */
+/** Output of the program that ran last, which each failing step prints. */
 let lastOutput = '';
 let outputs = 0;
 
@@ -61,10 +61,10 @@ async function runNode(args, env) {
   return text();
 }
 
-async function until(what, isSo) {
+async function until(description, isSo) {
   const end = Date.now() + LIMIT_MS;
   while (!isSo()) {
-    assert.ok(Date.now() < end, `${what}: not within ${LIMIT_MS / 1000} s`);
+    assert.ok(Date.now() < end, `${description}: not within ${LIMIT_MS / 1000} s`);
     await delay(100);
   }
 }
@@ -89,7 +89,7 @@ function sendRequest(method, url, { body, authorization = platform?.basic, type 
   let reject;
   const promise = new Promise((...callbacks) => ([resolve, reject] = callbacks));
   const headers = { Authorization: authorization, 'Content-Type': type, Connection: 'close' };
-  const sent = request(url, { method, headers, agent: false, timeout: LIMIT_MS }, (response) => {
+  const outgoing = request(url, { method, headers, agent: false, timeout: LIMIT_MS }, (response) => {
     const chunks = [];
     response.on('data', (chunk) => chunks.push(chunk));
     response.once('error', reject).once('end', () => {
@@ -99,8 +99,8 @@ function sendRequest(method, url, { body, authorization = platform?.basic, type 
       else reject(new Error(`${method} ${url}: ${response.statusCode} ${text}`));
     });
   });
-  sent.once('error', reject).once('timeout', () => sent.destroy(new Error(`${method} ${url}: no response`)));
-  sent.end(typeof body === 'object' ? JSON.stringify(body) : body);
+  outgoing.once('error', reject).once('timeout', () => outgoing.destroy(new Error(`${method} ${url}: no response`)));
+  outgoing.end(typeof body === 'object' ? JSON.stringify(body) : body);
   return promise;
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { NEWEST_LTS, newestNode } from './extra-packages.mjs';
 import { hasOwnNetwork, inOwnNetwork, lacks, playwright, report, run, vitest } from './test-parts.mjs';
 
-/** Where another version of Node.js makes a difference. */
+/** Tests for which another version of Node.js makes a difference. */
 const AFFECTED = [
   'e2e',
   'server/api/server',

@@ -12,7 +12,7 @@ const ENGINE_SOCKET = '/var/run/docker.sock';
 const ENGINE_START_TIMEOUT_MS = 60_000;
 const ASK_TIMEOUT_MS = 2_000;
 
-/** What the tests start or read, the Debian package that contains it, and the kind of tests that needs it. */
+/** Programs that tests start or read, the Debian package of each, and the kind of tests that needs it. */
 const NEEDED = [
   { kind: 'browser', file: 'chromium-headless-shell', debian: 'chromium-headless-shell', find: findChromium },
   { kind: 'containers', file: 'dockerd', debian: 'docker.io', isEngine: true },
@@ -79,7 +79,7 @@ async function install(missing, { step, say }) {
 }
 
 /** The daemon continues to run after the tests, as one that the system starts would; its process id is printed. */
-async function startEngine(say) {
+async function startEngine(report) {
   const daemon = findProgram('dockerd');
   if (!daemon || process.env.DOCKER_HOST || process.getuid?.() !== 0) return;
   const log = join(mkdtempSync(join(tmpdir(), 'terrarium-dockerd-')), 'dockerd.log');
@@ -89,12 +89,12 @@ async function startEngine(say) {
   const until = Date.now() + ENGINE_START_TIMEOUT_MS;
   while (!(await engineAnswers())) {
     if (child.exitCode !== null || Date.now() > until) {
-      say(`the Docker engine did not start (see ${log})`);
+      report(`the Docker engine did not start (see ${log})`);
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-  say(`started the Docker engine (process ${child.pid}); it continues to run`);
+  report(`started the Docker engine (process ${child.pid}); it continues to run`);
 }
 
 function engineAnswers() {

@@ -33,7 +33,10 @@ export const playwright = (project) => [
   project,
 ];
 
-/** How a command gets a network namespace that has only a loopback interface, and no events from the machine's other networks. */
+/**
+ * Command that runs another one in a network namespace with only a loopback interface, without events from the
+ * machine's other networks.
+ */
 const unshareCommand = ['unshare', '--net', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
 /** Root of a namespace may set up its network; the command itself runs as the user that it would be elsewhere. */
 const asUser = [
@@ -54,17 +57,19 @@ const missing = await missingKinds();
 /** Read by the tests that need only a program (server/testing/missing-here.ts). */
 process.env.TERRARIUM_TESTS_WITHOUT = [...missing.keys()].join(',');
 
-/** Does the machine lack a kind of test (scripts/test-machine.mjs)? */
+/** True if the machine lacks a kind of test (scripts/test-machine.mjs). */
 export const lacks = (kind) => missing.has(kind);
 
 const results = [];
 const failed = [];
 /** Failure messages of failed parts, repeated at the end, because often only the end of a log is kept. */
 const failures = [];
-/** How many lines of that are repeated for each part: from where failures begin, and from the end, where the names are. */
+/**
+ * Number of output lines repeated for each failed part: from the first failure, and from the end, where the names are.
+ */
 const FAILURE_LINES = 60;
 const LAST_LINES = 15;
-/** Where Playwright's list of failures begins, and Vitest's. */
+/** Matches the line at which Playwright's or Vitest's list of failures begins. */
 const FAILURES_BEGIN = /^\s+1\) \[|Failed (Tests|Suites) \d+/;
 
 /**

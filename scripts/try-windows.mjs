@@ -16,7 +16,7 @@ import { findProgram } from './find-program.mjs';
 const NODE_VERSION = '22';
 const scripts = dirname(fileURLToPath(import.meta.url));
 const root = dirname(scripts);
-/** What stays from one run to the next: Wine's system, Windows' Node.js, and npm. */
+/** Folder that is kept between runs: Wine's system, Windows' Node.js, and npm. */
 const cache = join(root, 'node_modules', '.cache', 'try-windows');
 const prefix = join(cache, 'wine');
 const tools = join(prefix, 'drive_c', 'tools');

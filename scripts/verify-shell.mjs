@@ -14,7 +14,7 @@ const RESULTS = join(root, 'dist', 'verify-shell.json');
 /** Number of last lines in the report of a failed step. */
 const SHOWN_LINES = 30;
 
-/** What keeps it from being tried here; undefined: nothing. */
+/** Returns why the shell cannot be tested here; undefined if it can. */
 export function skipReasonFor({ env, platform, nodeVersion, uid }) {
   const [major = 0, minor = 0] = nodeVersion.split('.').map(Number);
   if (major < 22 || (major === 22 && minor < 12))

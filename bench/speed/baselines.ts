@@ -6,7 +6,7 @@ import { type AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import express from 'express';
-import { WORD } from './handler.ts';
+import { SUCCESS_TEXT } from './handler.ts';
 
 /*
  * Lower bounds for the same work, and what a developer would write without a framework: servers that do a part of the work and
@@ -17,7 +17,7 @@ import { WORD } from './handler.ts';
 function bare(): Server {
   return createServer(
     withBody((body, answer) => {
-      if (body.length === 0) answer('text/plain', Buffer.from(WORD));
+      if (body.length === 0) answer('text/plain', Buffer.from(SUCCESS_TEXT));
       else answer('application/json', Buffer.from(JSON.stringify(JSON.parse(body.toString()))));
     }),
   );
@@ -26,7 +26,7 @@ function bare(): Server {
 function withExpress(): Server {
   const app = express();
   app.use(express.json({ limit: '1mb' }));
-  app.get('/', (_request, response) => void response.type('text/plain').send(WORD));
+  app.get('/', (_request, response) => void response.type('text/plain').send(SUCCESS_TEXT));
   app.post('/', (request, response) => void response.json(request.body));
   return createServer(app);
 }
@@ -54,7 +54,7 @@ function pool(self: string): Server {
 export function runPoolChild(): void {
   const pipe = new Socket({ fd: 4, readable: true, writable: true });
   readRaw(pipe, (body) =>
-    writeRaw(pipe, Buffer.from(body.length === 0 ? WORD : JSON.stringify(JSON.parse(body.toString())))),
+    writeRaw(pipe, Buffer.from(body.length === 0 ? SUCCESS_TEXT : JSON.stringify(JSON.parse(body.toString())))),
   );
   process.on('disconnect', () => process.exit());
 }
@@ -69,13 +69,13 @@ function writeRaw(pipe: Duplex, body: Buffer): void {
 }
 
 function readRaw(pipe: Duplex, take: (body: Buffer) => void): void {
-  let kept: Buffer = Buffer.alloc(0);
+  let pendingBytes: Buffer = Buffer.alloc(0);
   pipe.on('data', (chunk: Buffer) => {
-    kept = kept.length > 0 ? Buffer.concat([kept, chunk]) : chunk;
-    while (kept.length >= 4 && kept.length >= 4 + kept.readUInt32BE(0)) {
-      const end = 4 + kept.readUInt32BE(0);
-      take(kept.subarray(4, end));
-      kept = kept.subarray(end);
+    pendingBytes = pendingBytes.length > 0 ? Buffer.concat([pendingBytes, chunk]) : chunk;
+    while (pendingBytes.length >= 4 && pendingBytes.length >= 4 + pendingBytes.readUInt32BE(0)) {
+      const end = 4 + pendingBytes.readUInt32BE(0);
+      take(pendingBytes.subarray(4, end));
+      pendingBytes = pendingBytes.subarray(end);
     }
   });
 }
@@ -118,8 +118,8 @@ function withBody(take: (body: Buffer, answer: (type: string, body: Buffer) => v
 }
 
 /**
- * What a process is started with that is a measure for others: none of the variables that Node reads when it starts, since the
- * certificates that some machines name there make a start three times as long.
+ * The environment of the processes that others are compared with. It contains no variables that Node reads at its
+ * start, because the certificates that such variables name on some machines triple the start time.
  */
 export const PLAIN_ENV = { PATH: process.env.PATH };
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { lambdaSource } from './handler.ts';
-import { type Asked, median } from './harness.ts';
+import { type BenchmarkRequest, median } from './harness.ts';
 import { AUTHORIZATION, type Published, type Terrarium } from './terrarium.ts';
 
 /** Generic processes are ready again after that long. */
@@ -18,9 +18,9 @@ export async function coldCalls(
   const warm = await platform.publish();
   await platform.call(warm);
   for (let round = 0; round < rounds; round += 1) {
-    const one = await platform.publish();
+    const endpoint = await platform.publish();
     await wait(REST_MS);
-    spare.push((await platform.call(one)).ms);
+    spare.push((await platform.call(endpoint)).ms);
     // Only a variable that is read when a process starts rules every spare out.
     const other = await platform.publish({ env: { NODE_OPTIONS: '--no-deprecation' } });
     await wait(REST_MS);
@@ -30,7 +30,7 @@ export async function coldCalls(
     const all: Published[] = [];
     for (let count = 0; count < AT_ONCE; count += 1) all.push(await platform.publish());
     await wait(REST_MS);
-    const took = await Promise.all(all.map((one) => platform.call(one)));
+    const took = await Promise.all(all.map((endpoint) => platform.call(endpoint)));
     atOnce.push(Math.max(...took.map(({ ms }) => ms)));
   }
   return { spare: median(spare), none: median(none), atOnce: median(atOnce) };
@@ -71,7 +71,7 @@ export async function edits(
 }
 
 /** Creates, of lambdas as a platform has many: about 400 bytes each. */
-export async function createLoad(platform: Terrarium): Promise<Asked> {
+export async function createLoad(platform: Terrarium): Promise<BenchmarkRequest> {
   return {
     port: platform.port,
     method: 'POST',

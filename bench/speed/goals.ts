@@ -2,17 +2,17 @@ import { writeFileSync } from 'node:fs';
 
 /** A row of the table: the measurement, the comparison, and the goal. */
 export interface Line {
-  what: string;
+  label: string;
   measured: number;
   unit: string;
-  /** What it is compared with, in the same unit. */
-  beside?: { name: string; measured: number };
+  /** The measurement to compare with, in the same unit. */
+  reference?: { name: string; measured: number };
   goal?: { atLeast?: number; atMost?: number };
 }
 
 /** The figure that the goal is about: the ratio where there is something to compare with. */
-function compared({ measured, beside }: Line): number {
-  return beside ? measured / beside.measured : measured;
+function compared({ measured, reference }: Line): number {
+  return reference ? measured / reference.measured : measured;
 }
 
 function isMissed(line: Line): boolean {
@@ -21,7 +21,7 @@ function isMissed(line: Line): boolean {
   return !(figure >= atLeast && figure <= atMost);
 }
 
-function shown(value: number): string {
+function formatFigure(value: number): string {
   return value >= 1_000 ? `${(value / 1_000).toFixed(1)}k` : value.toFixed(value < 10 ? 1 : 0);
 }
 
@@ -29,21 +29,23 @@ function shown(value: number): string {
 export function printLines(lines: readonly Line[]): void {
   if (process.env.BENCH_LINES !== undefined) writeFileSync(process.env.BENCH_LINES, JSON.stringify(lines));
   const rows = lines.map((line) => [
-    line.what,
-    `${shown(line.measured)} ${line.unit}`,
-    line.beside ? `${compared(line).toFixed(2)} x ${line.beside.name} (${shown(line.beside.measured)})` : '',
+    line.label,
+    `${formatFigure(line.measured)} ${line.unit}`,
+    line.reference
+      ? `${compared(line).toFixed(2)} x ${line.reference.name} (${formatFigure(line.reference.measured)})`
+      : '',
     line.goal ? `${isMissed(line) ? 'MISSED' : 'held'}: ${goalOf(line)}` : '',
   ]);
   printTable(['', 'Terrarium', 'beside', 'goal'], rows);
   const missed = lines.filter((line) => line.goal && isMissed(line));
   const count = lines.filter(({ goal }) => goal).length;
   console.log(`\n${count - missed.length} of ${count} goals held${missed.length > 0 ? '; missed:' : ''}`);
-  for (const line of missed) console.log(`  ${line.what}: ${compared(line).toFixed(2)}, ${goalOf(line)}`);
+  for (const line of missed) console.log(`  ${line.label}: ${compared(line).toFixed(2)}, ${goalOf(line)}`);
 }
 
-function goalOf({ goal, beside, unit }: Line): string {
-  const what = beside ? 'x' : ` ${unit}`;
-  return goal?.atLeast === undefined ? `at most ${goal?.atMost}${what}` : `at least ${goal.atLeast}${what}`;
+function goalOf({ goal, reference, unit }: Line): string {
+  const unitSuffix = reference ? 'x' : ` ${unit}`;
+  return goal?.atLeast === undefined ? `at most ${goal?.atMost}${unitSuffix}` : `at least ${goal.atLeast}${unitSuffix}`;
 }
 
 /** Columns as wide as what is in them. */

@@ -1,9 +1,15 @@
-/** What every server of this benchmark does with a request: a word without a body, with one its JSON read and written again. */
-export const WORD = 'SUCCESS';
+/**
+ * The response to a request without a body. If a request has a body, every server of this benchmark parses its JSON and
+ * serializes it again.
+ */
+export const SUCCESS_TEXT = 'SUCCESS';
 
-/** The same as an inline lambda; `word` tells one version from another. */
-export function lambdaSource(word = WORD): string {
-  return `exports.run = (event, context, callback) => callback(null, event === '{}' ? '${word}' : JSON.parse(event));`;
+/**
+ * Returns the source of an inline lambda that responds as the other servers do; `successText` tells one version from
+ * another.
+ */
+export function lambdaSource(successText = SUCCESS_TEXT): string {
+  return `exports.run = (event, context, callback) => callback(null, event === '{}' ? '${successText}' : JSON.parse(event));`;
 }
 
 /** 10 KB of JSON as an order might be. */

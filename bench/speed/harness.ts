@@ -18,9 +18,12 @@ const ROUNDS = 5;
 const ROUND_MS = 1_000;
 const CONNECTIONS = 10;
 
-export type Asked = Omit<Load, 'durationMs' | 'connections'>;
+export type BenchmarkRequest = Omit<Load, 'durationMs' | 'connections'>;
 
-/** What one turn measured; `cpuUs` is the processor time of the server and all below it for a request, `ownUs` the server's own. */
+/**
+ * The measurements of one turn. `cpuUs` is the processor time per request of the server and its child processes,
+ * `ownUs` that of the server alone, in microseconds.
+ */
 export interface Round extends Loaded {
   cpuUs: number;
   ownUs: number;
@@ -30,12 +33,12 @@ export interface Round extends Loaded {
 export interface Subject {
   name: string;
   child: ChildProcess;
-  asked: Asked;
+  request: BenchmarkRequest;
   rounds: Round[];
 }
 
-/** What every benchmark has: a temporary folder, a process that sends requests, and what ends with it. */
-export class Bench {
+/** A running benchmark with its temporary folder, the process that sends requests, and everything that ends with it. */
+export class Benchmark {
   readonly folder = mkdtempSync(join(tmpdir(), 'terrarium-bench-'));
   readonly #loader = fork(SELF, ['load']);
   readonly #ends: (() => unknown)[] = [];
@@ -64,8 +67,8 @@ export class Bench {
   }
 
   /** Sends requests from the process that does nothing else. */
-  async load(asked: Load): Promise<Loaded> {
-    this.#loader.send(asked);
+  async load(load: Load): Promise<Loaded> {
+    this.#loader.send(load);
     const [loaded] = await once(this.#loader, 'message');
     return loaded;
   }
@@ -76,14 +79,16 @@ export class Bench {
     { rounds = ROUNDS, roundMs = ROUND_MS, connections = CONNECTIONS, warmUpMs = ROUND_MS } = {},
   ): Promise<void> {
     for (let round = 0; round <= rounds; round += 1) {
-      for (const { name, child, asked, rounds: kept } of subjects) {
+      for (const { name, child, request, rounds: subjectRounds } of subjects) {
         const [beforeMs, ownBeforeMs] = [processorMs(child.pid) ?? Number.NaN, ownProcessorMs(child.pid)];
-        const loaded = await this.load({ ...asked, connections, durationMs: round === 0 ? warmUpMs : roundMs });
+        const loaded = await this.load({ ...request, connections, durationMs: round === 0 ? warmUpMs : roundMs });
         const tookMs = (processorMs(child.pid) ?? Number.NaN) - beforeMs;
         const ownMs = ownProcessorMs(child.pid) - ownBeforeMs;
-        if (loaded.refused > 0) throw new Error(`${name}: ${loaded.refused} of ${asked.method} ${asked.path} refused`);
+        if (loaded.refused > 0)
+          throw new Error(`${name}: ${loaded.refused} of ${request.method} ${request.path} refused`);
         const requests = loaded.perSecond * (roundMs / 1000);
-        if (round > 0) kept.push({ ...loaded, cpuUs: (tookMs * 1000) / requests, ownUs: (ownMs * 1000) / requests });
+        if (round > 0)
+          subjectRounds.push({ ...loaded, cpuUs: (tookMs * 1000) / requests, ownUs: (ownMs * 1000) / requests });
       }
     }
   }
@@ -96,7 +101,7 @@ export class Bench {
 }
 
 export function median(values: readonly number[]): number {
-  return [...values].sort((one, other) => one - other)[values.length >> 1] ?? Number.NaN;
+  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }
 
 export function medianOf({ rounds }: Subject, figure: keyof Round): number {
@@ -105,13 +110,13 @@ export function medianOf({ rounds }: Subject, figure: keyof Round): number {
 
 /** Runs a benchmark, or the role in which it has started itself, and prints the lines that it returns. */
 export async function runBench(
-  main: (bench: Bench, args: readonly string[]) => Promise<Line[]>,
+  main: (benchmark: Benchmark, args: readonly string[]) => Promise<Line[]>,
   roles: Record<string, (...args: string[]) => unknown> = {},
 ): Promise<void> {
   const [role = '', ...args] = process.argv.slice(2);
-  const known: typeof roles = {
+  const allRoles: typeof roles = {
     load: () => {
-      process.on('message', (asked) => void putLoad(asked as Load).then((loaded) => process.send?.(loaded))); // our own requests
+      process.on('message', (load) => void putLoad(load as Load).then((loaded) => process.send?.(loaded))); // our own requests
       process.on('disconnect', () => process.exit());
     },
     baseline: (kind = '', folder = '') => runBaseline(kind as Baseline, SELF, folder), // startBaseline passes one of them
@@ -119,13 +124,13 @@ export async function runBench(
     ...roles,
   };
   // Only a child process has a role: `load` is also an argument of a benchmark.
-  const start = process.send && known[role];
+  const start = process.send && allRoles[role];
   if (start) return void (await start(...args));
-  const bench = new Bench();
+  const benchmark = new Benchmark();
   try {
-    const lines = await main(bench, [role, ...args]);
+    const lines = await main(benchmark, [role, ...args]);
     if (lines.length > 0) printLines(lines);
   } finally {
-    await bench.end();
+    await benchmark.end();
   }
 }

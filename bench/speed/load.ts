@@ -12,7 +12,7 @@ export interface Load {
   durationMs: number;
 }
 
-/** What came of it. */
+/** The results of a load. */
 export interface Loaded {
   perSecond: number;
   p99Ms: number;
@@ -22,8 +22,8 @@ export interface Loaded {
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
-const NOTHING = Buffer.alloc(0);
-let sent = 0;
+const EMPTY_BUFFER = Buffer.alloc(0);
+let sentCount = 0;
 
 /**
  * Sends requests over connections of its own, each as soon as the one before it is answered. It is far leaner than a client of
@@ -43,7 +43,7 @@ export async function putLoad(load: Load): Promise<Loaded> {
     ),
   );
   const seconds = (performance.now() - beganMs) / 1000;
-  took.sort((one, other) => one - other);
+  took.sort((a, b) => a - b);
   return { perSecond: took.length / seconds, p99Ms: took[Math.floor(took.length * 0.99)] ?? Number.NaN, refused };
 }
 
@@ -55,7 +55,7 @@ function requestOf({ port, method, path, headers = {}, body }: Load): () => Buff
     const bytes = Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
     return () => bytes;
   }
-  const number = () => String(++sent).padStart(9, '0');
+  const number = () => String(++sentCount).padStart(9, '0');
   const length = `Content-Length: ${Buffer.byteLength(body.replaceAll('{n}', number()))}\r\n`;
   const head = `${method} ${path} HTTP/1.1\r\n${lines.join('')}Content-Type: application/json\r\n${length}\r\n`;
   const bytes = Buffer.from(head + body);
@@ -71,7 +71,7 @@ function talk(
   return new Promise((resolve, reject) => {
     const socket: Socket = connect(load.port, '127.0.0.1');
     socket.setNoDelay(true);
-    let kept: Buffer = NOTHING;
+    let pendingBytes: Buffer = EMPTY_BUFFER;
     let neededBytes = 0;
     let sentMs = 0;
     const ask = (): void => {
@@ -80,16 +80,16 @@ function talk(
     };
     socket.on('connect', ask);
     socket.on('data', (chunk: Buffer) => {
-      kept = kept.length > 0 ? Buffer.concat([kept, chunk]) : chunk;
-      if (kept.length < neededBytes) return;
-      const length = lengthOf(kept);
-      if (length === undefined || kept.length < length) {
+      pendingBytes = pendingBytes.length > 0 ? Buffer.concat([pendingBytes, chunk]) : chunk;
+      if (pendingBytes.length < neededBytes) return;
+      const length = lengthOf(pendingBytes);
+      if (length === undefined || pendingBytes.length < length) {
         neededBytes = length ?? 0;
         return;
       }
       const nowMs = performance.now();
-      answered(nowMs - sentMs, Number(kept.toString('latin1', 9, 12)));
-      kept = NOTHING;
+      answered(nowMs - sentMs, Number(pendingBytes.toString('latin1', 9, 12)));
+      pendingBytes = EMPTY_BUFFER;
       neededBytes = 0;
       if (goesOn(nowMs)) ask();
       else socket.end(() => resolve());

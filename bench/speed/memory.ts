@@ -13,7 +13,7 @@ export function processorMs(pid: number | undefined): number | undefined {
   return ofTree(pid, ownProcessorMs);
 }
 
-/** Of a process alone; 0 where the system does not tell. */
+/** Returns the processor time of one process alone in milliseconds, or 0 where the system does not report it. */
 export function ownProcessorMs(pid: number | undefined): number {
   const fields = pid === undefined ? undefined : fieldsOf(pid);
   return (Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0)) * TICK_MS;
@@ -27,9 +27,9 @@ function ofTree(pid: number | undefined, measure: (pid: number) => number): numb
         .filter((name) => /^\d+$/.test(name))
         .map((name) => [Number(name), parentOf(Number(name))]),
     );
-    const isBelow = (one: number | undefined): boolean =>
-      one !== undefined && (one === pid || isBelow(parents.get(one)));
-    return [...parents.keys()].filter(isBelow).reduce((sum, one) => sum + measure(one), 0);
+    const isBelow = (candidatePid: number | undefined): boolean =>
+      candidatePid !== undefined && (candidatePid === pid || isBelow(parents.get(candidatePid)));
+    return [...parents.keys()].filter(isBelow).reduce((sum, treePid) => sum + measure(treePid), 0);
   } catch {
     return undefined;
   }
@@ -39,7 +39,10 @@ function parentOf(pid: number): number | undefined {
   return Number(fieldsOf(pid)?.[1]);
 }
 
-/** What the system says of a process after its name, which may hold anything: state, parent ...; undefined when it has ended. */
+/**
+ * Returns the fields of `/proc/PID/stat` that follow the process name, which may contain anything: state, parent and so
+ * on. Returns undefined if the process has ended.
+ */
 function fieldsOf(pid: number): string[] | undefined {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ');

@@ -5,14 +5,14 @@ import { connect, createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { WORD } from './handler.ts';
+import { SUCCESS_TEXT } from './handler.ts';
 
 /** A program that a developer might take instead. */
 interface Peer {
   name: string;
   /** With exact versions. */
   packages: Record<string, string>;
-  /** What it serves, by file name. */
+  /** The contents of the files that it serves, by file name. */
   files: Record<string, string>;
   /** Arguments for Node; the first is a file below `node_modules`, or one of `files`. */
   args(port: number): string[];
@@ -28,7 +28,7 @@ export const FUNCTION_PEERS: readonly Peer[] = [
     packages: { miniflare: '4.20260426.0' },
     files: {
       'worker.mjs': `export default { async fetch(request) {
-        return request.method === 'GET' ? new Response('${WORD}') : Response.json(await request.json());
+        return request.method === 'GET' ? new Response('${SUCCESS_TEXT}') : Response.json(await request.json());
       } };`,
       'serve.mjs': `import { Miniflare } from 'miniflare';
         const port = Number(process.argv[2]);
@@ -42,7 +42,7 @@ export const FUNCTION_PEERS: readonly Peer[] = [
     packages: { '@google-cloud/functions-framework': '5.0.5' },
     files: {
       'index.js': `exports.run = (request, response) =>
-        request.method === 'GET' ? response.send('${WORD}') : response.json(request.body);`,
+        request.method === 'GET' ? response.send('${SUCCESS_TEXT}') : response.json(request.body);`,
     },
     args: (port) => [
       'node_modules/@google-cloud/functions-framework/build/src/main.js',

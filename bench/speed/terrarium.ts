@@ -19,7 +19,7 @@ interface Created {
 /** A lambda that an endpoint leads to. */
 export interface Published {
   id: string;
-  /** Of the endpoint, below the gateway. */
+  /** The endpoint's path below the gateway. */
   path: string;
 }
 
@@ -37,7 +37,7 @@ export class Terrarium {
   readonly gatewayUrl: string;
   #environment: string | undefined;
   #providers: Created[] | undefined;
-  #made = 0;
+  #publishedCount = 0;
 
   private constructor(child: ChildProcess, { baseUrl, gatewayUrl }: { baseUrl: string; gatewayUrl: string }) {
     this.child = child;
@@ -57,29 +57,34 @@ export class Terrarium {
     folder: string,
     { seed = 'empty', data, engine = 'none', more = [] }: Start = {},
   ): Promise<Terrarium> {
-    const place = mkdtempSync(join(folder, 'terrarium-'));
-    const readyFile = join(place, 'ready.json');
-    const named = { data: data ?? join(place, 'data'), seed, 'ready-file': readyFile, 'containers-engine': engine };
+    const workFolder = mkdtempSync(join(folder, 'terrarium-'));
+    const readyFile = join(workFolder, 'ready.json');
+    const named = {
+      data: data ?? join(workFolder, 'data'),
+      seed,
+      'ready-file': readyFile,
+      'containers-engine': engine,
+    };
     const ports = ['base-port', 'gateway-port', 'crm-port', 'scm-port'].map((name) => [name, '0']);
     const options = [...Object.entries(named), ...ports].flatMap(([name, value]) => [`--${name}`, value ?? '']);
     const child = spawn(process.execPath, [cli, 'start', '--headless', ...options, ...more], {
-      cwd: place,
+      cwd: workFolder,
       // Started by npm, it ends with its parent process.
       env: { ...PLAIN_ENV, npm_lifecycle_event: 'bench', ...KEY },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    let said = '';
+    let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (text) => {
-        said = (said + text).slice(-10_000);
+        output = (output + text).slice(-10_000);
       });
     }
     const ended = once(child, 'exit');
     const limit = wait(START_LIMIT_MS, undefined, { ref: false });
-    while (!said.includes('Ctrl+C')) {
+    while (!output.includes('Ctrl+C')) {
       const isLate = (await Promise.race([once(child.stdout, 'data'), ended, limit])) === undefined;
       if (isLate) child.kill('SIGKILL');
-      if (isLate || child.exitCode !== null) throw new Error(`the platform did not start: ${said}`);
+      if (isLate || child.exitCode !== null) throw new Error(`the platform did not start: ${output}`);
     }
     return new Terrarium(child, JSON.parse(readFileSync(readyFile, 'utf8')));
   }
@@ -106,7 +111,7 @@ export class Terrarium {
 
   /** A lambda of 128 MB, unless configured otherwise, and an endpoint that leads to it. */
   async publish(properties: object = {}): Promise<Published> {
-    const number = ++this.#made;
+    const number = ++this.#publishedCount;
     const environment = await this.environment();
     const lambda = await this.ask('POST', `${environment}/lambdas`, {
       name: `lambda-${number}`,
@@ -135,9 +140,9 @@ export class Terrarium {
   /** The id of one of the platform's own providers. */
   async provider(name: string): Promise<string> {
     this.#providers ??= await this.#readProviders();
-    const found = this.#providers.find((one) => one.name === name);
-    if (!found) throw new Error(`there is no provider '${name}'`);
-    return found.id;
+    const provider = this.#providers.find((candidate) => candidate.name === name);
+    if (!provider) throw new Error(`there is no provider '${name}'`);
+    return provider.id;
   }
 
   async #readProviders(): Promise<Created[]> {

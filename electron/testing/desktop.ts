@@ -70,7 +70,7 @@ export class TestDesktop {
   }
 
   get window(): TestWindow {
-    const window = this.app.windows.findLast((one) => !one.isGone);
+    const window = this.app.windows.findLast((candidate) => !candidate.isGone);
     if (!window) throw new Error('no window is open');
     return window;
   }
@@ -155,7 +155,7 @@ export class TestDesktop {
 /** Clicks the menu item with that label, on any level. */
 export function clickItem(menu: Template, label: string): void {
   const items = menu.flatMap((item) => [item, ...(Array.isArray(item.submenu) ? item.submenu : [])]);
-  const item = items.find((one) => one.label === label);
+  const item = items.find((menuItem) => menuItem.label === label);
   if (!item?.click || item.enabled === false) throw new Error(`the menu has no '${label}' to click`);
   // The shell's items ignore the arguments that Electron passes.
   (item.click as () => void)();

@@ -15,7 +15,7 @@ const IN_MEMORY = ['--data', ':memory:', '--base-port', '0', '--gateway-port', '
 const NO_ENGINE = ['--containers-engine', 'none'];
 
 /** A shell on a fake desktop, with a real server. */
-export class Bench {
+export class ShellHarness {
   readonly desktop: TestDesktop;
   readonly folder: string;
   readonly printed: string[] = [];
@@ -27,8 +27,8 @@ export class Bench {
     this.desktop = new TestDesktop(folder);
   }
 
-  static async make(): Promise<Bench> {
-    return new Bench(await mkdtemp(join(tmpdir(), 'terrarium shell ')));
+  static async make(): Promise<ShellHarness> {
+    return new ShellHarness(await mkdtemp(join(tmpdir(), 'terrarium shell ')));
   }
 
   /** Starts the shell; by default with a server in memory. */

@@ -29,7 +29,7 @@ function Frame() {
   return <Shell current={screenAt(path)} />;
 }
 
-/** Which screen a path (below /ui or with it) belongs to. */
+/** Returns the screen that a path belongs to. The path may include `/ui`. */
 function screenAt(path: string): ScreenName {
   const [, first = ''] = /^(?:\/ui)?\/([^/]*)/.exec(path) ?? [];
   return screenNames.find((name) => screens[name].path === `/${first}`) ?? 'home';

@@ -1,7 +1,7 @@
 /** A set with this in it, or without it. */
-export function toggled<T>(set: ReadonlySet<T>, one: T, isIn = !set.has(one)): ReadonlySet<T> {
+export function toggled<T>(set: ReadonlySet<T>, member: T, isIn = !set.has(member)): ReadonlySet<T> {
   const next = new Set(set);
-  if (isIn) next.add(one);
-  else next.delete(one);
+  if (isIn) next.add(member);
+  else next.delete(member);
   return next;
 }

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import { hrefOf, parseSearch, pathOf, printSearch } from './url.ts';
 
 it('reads back every search that it prints', () => {
-  const word = fc.string({ minLength: 1, unit: 'grapheme' });
+  const text = fc.string({ minLength: 1, unit: 'grapheme' });
   fc.assert(
-    fc.property(fc.dictionary(word, word), (search) => {
+    fc.property(fc.dictionary(text, text), (search) => {
       expect(parseSearch(printSearch(search))).toEqual({ ...search });
     }),
   );

@@ -3,8 +3,8 @@ import { useCallback } from 'react';
 import { type ScreenName, screens } from './screens/registry.ts';
 
 /**
- * What a page's address says after the `?`: everything one may want to send to a colleague. All values are text.
- * Screens may add words of their own.
+ * The query parameters of a page: everything that you may want to send to a colleague. All values are text.
+ * Screens may add parameters of their own.
  */
 export interface Search {
   /** Id of the organization, workspace or environment that everything is narrowed to. */
@@ -15,7 +15,7 @@ export interface Search {
   sel?: string | undefined;
   /** The open tab. */
   tab?: string | undefined;
-  [word: string]: string | undefined;
+  [name: string]: string | undefined;
 }
 
 /** Reads the part of an address after the `?`; every value stays text, also `q=5`. */
@@ -26,32 +26,32 @@ export function parseSearch(text: string): Search {
 /** The other way; what is undefined or empty is left out, the order is that of the words. */
 export function printSearch(search: Record<string, unknown>): string {
   const parameters = new URLSearchParams();
-  for (const word of Object.keys(search).sort()) {
-    const value = search[word];
-    if (value !== undefined && value !== null && value !== '') parameters.set(word, String(value));
+  for (const name of Object.keys(search).sort()) {
+    const value = search[name];
+    if (value !== undefined && value !== null && value !== '') parameters.set(name, String(value));
   }
   const text = parameters.toString();
   return text === '' ? '' : `?${text}`;
 }
 
 /** A place in the window. */
-export interface Place {
+export interface WindowLocation {
   screen: ScreenName;
-  /** What the screen shows in detail, e.g. the id of a resource. */
+  /** The detail that the screen shows, e.g. the id of a resource. */
   id?: string | undefined;
   search?: Search | undefined;
 }
 
 /** The path of a place below `/ui`. */
-export function pathOf({ screen, id }: Pick<Place, 'screen' | 'id'>): string {
+export function pathOf({ screen, id }: Pick<WindowLocation, 'screen' | 'id'>): string {
   const { path } = screens[screen];
   if (id === undefined) return path;
   return `${path === '/' ? '' : path}/${encodeURIComponent(id)}`;
 }
 
 /** The path of a screen for the address bar; with `scope`, the scope is kept. */
-export function hrefOf(place: Place, scope?: string): string {
-  return `/ui${pathOf(place)}${printSearch({ ...(scope !== undefined && { scope }), ...place.search })}`;
+export function hrefOf(location: WindowLocation, scope?: string): string {
+  return `/ui${pathOf(location)}${printSearch({ ...(scope !== undefined && { scope }), ...location.search })}`;
 }
 
 /** The address of this place with these words after the `?`. */
@@ -73,7 +73,7 @@ export function useSearch(): [Search, (change: Search, options?: { isNewStep?: b
   return [search, change];
 }
 
-/** What is in the path after the screen, e.g. the id of a resource. */
+/** Returns the part of the path after the screen, e.g. the id of a resource. */
 export function usePlaceId(): string | undefined {
   return useParams({ strict: false, select: (params: { id?: string }) => params.id });
 }
@@ -82,12 +82,12 @@ export function usePlaceId(): string | undefined {
  * Navigates to a path; keeps the scope unless the path has one. `isReplacing` removes the current page from the browser history, for
  * example a completed form.
  */
-export function useGo(): (place: Place, options?: { isReplacing?: boolean }) => void {
+export function useGo(): (location: WindowLocation, options?: { isReplacing?: boolean }) => void {
   const navigate = useNavigate();
   return useCallback(
-    (place, { isReplacing = false } = {}) => {
-      const keepScope = (now: Search) => ({ ...(now.scope !== undefined && { scope: now.scope }), ...place.search });
-      void navigate({ to: pathOf(place) as never, search: keepScope as never, replace: isReplacing });
+    (location, { isReplacing = false } = {}) => {
+      const keepScope = (now: Search) => ({ ...(now.scope !== undefined && { scope: now.scope }), ...location.search });
+      void navigate({ to: pathOf(location) as never, search: keepScope as never, replace: isReplacing });
     },
     [navigate],
   );

@@ -1,10 +1,10 @@
 import { GlobalWindow } from 'happy-dom';
 
 /** Kept from Node.js: the platform runs in this process, too, and its requests and signals must be of the same classes. */
-const KEPT =
+const NODE_GLOBALS =
   /^(fetch|Request|Response|Headers|FormData|Blob|File|URL|URLSearchParams|Abort.*|.*Stream.*|crypto|performance|console|Buffer|process|global|globalThis|set(Timeout|Interval|Immediate)|clear(Timeout|Interval|Immediate)|queueMicrotask|structuredClone|TextEncoder|TextDecoder|WebSocket|MessagePort|MessageChannel)$/;
 /** Node.js has these, too, but a document accepts only its own. */
-const OWN =
+const DOM_GLOBALS =
   /^(.*Event|EventTarget|navigator|location|history|localStorage|sessionStorage|document|window|self|Node|Storage)$/;
 
 declare global {
@@ -15,11 +15,11 @@ declare global {
 function makeDocument(): GlobalWindow {
   const window = new GlobalWindow({ url: 'http://127.0.0.1/ui/', width: 1440, height: 900 });
   const names = new Set<string>();
-  for (let one: object = window; one !== Object.prototype; one = Object.getPrototypeOf(one)) {
-    for (const name of Object.getOwnPropertyNames(one)) names.add(name);
+  for (let prototype: object = window; prototype !== Object.prototype; prototype = Object.getPrototypeOf(prototype)) {
+    for (const name of Object.getOwnPropertyNames(prototype)) names.add(name);
   }
   for (const name of names) {
-    if (KEPT.test(name) || name === 'constructor' || (name in globalThis && !OWN.test(name))) continue;
+    if (NODE_GLOBALS.test(name) || name === 'constructor' || (name in globalThis && !DOM_GLOBALS.test(name))) continue;
     const value: unknown = Reflect.get(window, name);
     const isMethod = typeof value === 'function' && !/^[A-Z]/.test(name);
     Object.defineProperty(globalThis, name, {

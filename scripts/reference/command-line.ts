@@ -16,20 +16,20 @@ function sectionsOf(above: Command, path: readonly string[]): string[] {
   const help = above.createHelp();
   return help.visibleCommands(above).flatMap((command) => {
     if (command.name() === 'help') return [];
-    const words = [...path, command.name()];
+    const commandPath = [...path, command.name()];
     const options = help.visibleOptions(command).filter(({ long }) => long !== '--help');
     // Other commands have only `--data`.
     const settingOptions = options.filter(({ long }) => flags.has(long ?? ''));
     const hasSettings = settingOptions.length === flags.size;
-    const own = options.filter((one) => !(hasSettings && settingOptions.includes(one)));
-    const rows = own.map(({ flags: written, description }) => [code(written), description]);
+    const commandOptions = options.filter((option) => !(hasSettings && settingOptions.includes(option)));
+    const rows = commandOptions.map(({ flags: written, description }) => [code(written), description]);
     return [
-      `### ${code(words.join(' '))}`,
-      `${capital(command.description())}. Usage: ${code([...words.slice(0, -1), usageOf(command)].join(' '))}`,
+      `### ${code(commandPath.join(' '))}`,
+      `${capital(command.description())}. Usage: ${code([...commandPath.slice(0, -1), usageOf(command)].join(' '))}`,
       ...argumentsOf(command),
       ...(rows.length > 0 ? [table(['option', 'meaning'], rows)] : []),
       ...(hasSettings ? ['In addition, each [setting](../settings.md) is an option.'] : []),
-      ...sectionsOf(command, words),
+      ...sectionsOf(command, commandPath),
     ];
   });
 }
@@ -39,9 +39,9 @@ function usageOf(command: Command): string {
 }
 
 function argumentsOf(command: Command): string[] {
-  const rows = command.registeredArguments.map((one) => [
-    code(one.name()),
-    [one.description, one.argChoices?.join(', ')].filter(Boolean).join(': '),
+  const rows = command.registeredArguments.map((argument) => [
+    code(argument.name()),
+    [argument.description, argument.argChoices?.join(', ')].filter(Boolean).join(': '),
   ]);
   return rows.some(([, text]) => text) ? [table(['argument', 'meaning'], rows)] : [];
 }

@@ -72,7 +72,7 @@ const LIMITS: Readonly<Record<string, readonly (readonly [limit: string, file: s
 export function fixedLimits(): string {
   return Object.entries(LIMITS)
     .map(([subject, limits]) => {
-      const rows = limits.map(([limit, file, name]) => [limit, shown(constant(file, name), name)]);
+      const rows = limits.map(([limit, file, name]) => [limit, formatLimit(constant(file, name), name)]);
       return `### ${subject}\n\n${table(['limit', 'value'], rows)}`;
     })
     .join('\n\n');
@@ -92,7 +92,7 @@ function constant(file: string, name: string): number {
     .reduce((product, [base = 1, exponent = 1]) => product * base ** exponent, 1);
 }
 
-function shown(value: number, name: string): string {
+function formatLimit(value: number, name: string): string {
   if (name.endsWith('_MS')) return duration(value / 1000);
   if (name.endsWith('_S')) return duration(value);
   if (name.endsWith('_BYTES') && value % 1_000_000 === 0) return `${value / 1_000_000} MB`;

@@ -8,7 +8,7 @@ import { allLimits, allSettings } from './settings.ts';
 
 const REGION = /<!-- generated: ([\w-]+) -->\n[\s\S]*?<!-- end of generated -->/g;
 
-/** What is between the marks of each name in the pages of `docs/reference`. */
+/** Generators of the text between the marks of each name in the pages of `docs/reference`. */
 const REGIONS: Readonly<Record<string, () => string | Promise<string>>> = {
   'command-line': commandLine,
   settings: allSettings,

@@ -4,7 +4,7 @@ import { code, table } from './markdown.ts';
 /** States of keywords that are refused in some jobs only. */
 const PARTIAL_STATES: Readonly<Record<string, string>> = { services: 'supported; refused in jobs without an image' };
 
-/** How each keyword of a pipeline's definition behaves. */
+/** Returns a table of the supported pipeline keywords and their differences from GitLab. */
 export function pipelineKeywords(): string {
   return table(
     ['keyword', 'state', 'difference'],

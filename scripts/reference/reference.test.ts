@@ -11,11 +11,12 @@ import { settingsSchema, worldSchema } from './schemas.ts';
 // The generated parts of the documentation. `npm run docs` sets the variable, and so writes them instead of comparing.
 const isWriting = process.env.TERRARIUM_WRITE_DOCS === '1';
 
-function expectCurrent(path: string, wanted: string): void {
+function expectCurrent(path: string, expected: string): void {
   const file = join(root, path);
   const current = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  if (isWriting && current !== wanted) writeFileSync(file, wanted);
-  else expect(current === wanted, `${path} is not up to date. Run \`npm run docs\` and commit the result.`).toBe(true);
+  if (isWriting && current !== expected) writeFileSync(file, expected);
+  else
+    expect(current === expected, `${path} is not up to date. Run \`npm run docs\` and commit the result.`).toBe(true);
 }
 
 describe('the generated reference', () => {

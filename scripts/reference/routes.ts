@@ -9,7 +9,7 @@ import { code, groupsOf, table } from './markdown.ts';
 /** All routes below `/inspect` and `/log`, by their headings. */
 export function inspectRoutes(): string {
   const groups = groupsOf(
-    emulatorTables.flatMap((one): Route[] => Object.values(one)),
+    emulatorTables.flatMap((table): Route[] => Object.values(table)),
     ({ tag }) => tag,
   );
   return [...groups]
@@ -51,7 +51,7 @@ export function supportedTypes(): string {
 /** Requests that are answered with 501. */
 export function notEmulated(): string {
   const rows = controlPlaneTables
-    .flatMap((one) => Object.values(one))
+    .flatMap((table) => Object.values(table))
     .filter(({ answer, errors = [] }) => !answer && errors.includes(501))
     .map(
       ({ route, summary }) =>
@@ -71,10 +71,10 @@ export function storedOnly(): string {
 
 function namesIn(schema: JsonObject, above = ''): string[] {
   const members: Json = isJsonObject(schema.properties) ? schema.properties : {};
-  return Object.entries(members).flatMap(([name, one]) => {
-    if (!isJsonObject(one)) return [];
-    if (/stored only/i.test(String(one.description))) return [above + name];
-    const inside = isJsonObject(one.items) ? namesIn(one.items, `${above}${name}[].`) : [];
-    return [...inside, ...namesIn(one, `${above}${name}.`)];
+  return Object.entries(members).flatMap(([name, member]) => {
+    if (!isJsonObject(member)) return [];
+    if (/stored only/i.test(String(member.description))) return [above + name];
+    const inside = isJsonObject(member.items) ? namesIn(member.items, `${above}${name}[].`) : [];
+    return [...inside, ...namesIn(member, `${above}${name}.`)];
   });
 }

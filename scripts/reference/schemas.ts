@@ -48,8 +48,8 @@ export function worldSchema(): JsonObject {
 }
 
 /** A node of a world file with its properties and the resources below it, by name. */
-function withCollections(node: JsonObject, word: TypeWord, properties?: Json): JsonObject {
-  const collections = childWordsOf(word).map((child) => [
+function withCollections(node: JsonObject, collection: TypeWord, properties?: Json): JsonObject {
+  const collections = childWordsOf(collection).map((child) => [
     child,
     {
       description: `${child} by name`,

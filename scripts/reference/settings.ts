@@ -38,7 +38,7 @@ export function allLimits(): string {
     ({ key }) => /^(limits\.|history\.|records\.|containers\.\w+TimeoutS$)/.test(key) && key !== 'records.keep',
   );
   const rows = changeable.map((setting) => [setting.description, defaultOf(setting), code(setting.flag)]);
-  const kept = [...logs].flatMap(([name, { caps }]) =>
+  const storedLogs = [...logs].flatMap(([name, { caps }]) =>
     caps ? [[code(`${name}.jsonl`), String(caps.maxItems), amount(caps.maxBytes, 'bytes')]] : [],
   );
   return [
@@ -48,6 +48,6 @@ export function allLimits(): string {
     fixedLimits(),
     '## Logs in the data folder',
     'When a log has more items or bytes, the oldest items are removed.',
-    table(['file', 'items', 'size'], kept),
+    table(['file', 'items', 'size'], storedLogs),
   ].join('\n\n');
 }

@@ -57,9 +57,9 @@ async function readSeed(path: string, terminal: Terminal): Promise<ReadSeed> {
 async function send(
   client: PlatformClient,
   { type, content, placeOf }: ReadSeed,
-  asked: { dryRun: boolean; prune: boolean },
+  options: { dryRun: boolean; prune: boolean },
 ): Promise<AppliedSeed> {
-  const query = new URLSearchParams({ dryRun: String(asked.dryRun), prune: String(asked.prune) });
+  const query = new URLSearchParams({ dryRun: String(options.dryRun), prune: String(options.prune) });
   const call = { body: { type, content }, timeoutMs: APPLY_TIMEOUT_MS };
   try {
     const applied = await client.ask(seedRoutes.applySeed, { query, ...call });

@@ -22,8 +22,8 @@ export function changeLine(
 /** One line for an operation, with its value cut to fit. */
 export function operationLine({ op, path, value }: Omit<Operation, 'from'>): string {
   const text = op === 'remove' || value === undefined ? '' : JSON.stringify(value);
-  const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text;
-  return `    ${op} ${path} ${shown}`.trimEnd();
+  const shortText = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text;
+  return `    ${op} ${path} ${shortText}`.trimEnd();
 }
 
 /** Changes by resource; created and deleted resources are listed without their operations. */
@@ -33,8 +33,9 @@ export function* changeLines(
 ): Generator<string> {
   for (const resource of resources) {
     const pointer = `/resources/${resource.id}`;
-    const whole = ops.find(({ path }) => path === pointer)?.op;
-    const action = resource.action ?? (whole === 'add' ? 'create' : whole === 'remove' ? 'delete' : 'update');
+    const wholeOperation = ops.find(({ path }) => path === pointer)?.op;
+    const action =
+      resource.action ?? (wholeOperation === 'add' ? 'create' : wholeOperation === 'remove' ? 'delete' : 'update');
     yield changeLine(action, resource, terminal);
     if (action !== 'update') continue;
     for (const operation of ops) {

@@ -15,7 +15,7 @@ export interface WindowContext {
   isSsh: boolean;
   isRoot: boolean;
   platform: NodeJS.Platform;
-  /** Is there a display of X11 or Wayland? macOS and Windows always have one. */
+  /** True if there is a display of X11 or Wayland; macOS and Windows always have one. */
   hasDisplay: boolean;
   electron: ElectronBinary;
   /** A Chromium-based browser, which can show one page as an application. */
@@ -24,7 +24,7 @@ export interface WindowContext {
   opener?: readonly string[] | undefined;
 }
 
-/** What opens, and a line with the reason; no line if the user asked for it. */
+/** The window to open, and a line with the reason; no line if the user asked for it. */
 export type WindowChoice =
   | { kind: 'electron'; path: string; line: string }
   | { kind: 'app'; path: string; name: string; line: string }

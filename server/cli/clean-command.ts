@@ -47,33 +47,34 @@ async function clean(
 ): Promise<void> {
   const { describeLeftovers } = await import('../platform/engine-cleaning.ts');
   const worlds = cleaning.worlds.filter(({ worldId }) => named === undefined || worldId === named);
-  const toRemove = yes ? worlds.filter((one) => mayRemove(one, named)) : [];
-  const kept = worlds.find(({ state }) => state === 'runs' || state === 'kept');
-  if (named !== undefined && kept && yes) {
-    throw new UserError(`world ${named} was not removed: ${kept.why}. Stop it, or delete its containers there.`);
+  const toRemove = yes ? worlds.filter((world) => mayRemove(world, named)) : [];
+  const usedWorld = worlds.find(({ state }) => state === 'runs' || state === 'kept');
+  if (named !== undefined && usedWorld && yes) {
+    throw new UserError(`world ${named} was not removed: ${usedWorld.why}. Stop it, or delete its containers there.`);
   }
   const remaining = new Map<string, string>();
   for (const { worldId } of toRemove) {
-    const left = describeLeftovers(await cleaning.remove(worldId));
-    if (left !== '') remaining.set(worldId, left);
+    const leftovers = describeLeftovers(await cleaning.remove(worldId));
+    if (leftovers !== '') remaining.set(worldId, leftovers);
   }
-  const shown = worlds.map((one) => ({
-    ...one,
-    removed: toRemove.includes(one) && !remaining.has(one.worldId),
+  const listedWorlds = worlds.map((world) => ({
+    ...world,
+    removed: toRemove.includes(world) && !remaining.has(world.worldId),
   }));
-  const rows = shown.map((one) => [
-    one.removed ? 'removed' : one.state,
-    one.worldId,
-    describeLeftovers(one.left),
-    one.why,
+  const rows = listedWorlds.map((world) => [
+    world.removed ? 'removed' : world.state,
+    world.worldId,
+    describeLeftovers(world.left),
+    world.why,
   ]);
   const none = `no world has left anything in the container engine at ${cleaning.address}`;
   const isMore = toRemove.length === 0 && worlds.some(({ state }) => state === 'gone');
-  print({ engine: cleaning.address, worlds: shown }, [
+  print({ engine: cleaning.address, worlds: listedWorlds }, [
     ...(rows.length === 0 ? [none] : rowLines(rows)),
     ...(isMore ? ['', `To remove what abandoned worlds have left, run \`${SHELL_COMMAND} clean --yes\`.`] : []),
   ]);
-  for (const [worldId, left] of remaining) terminal.complain(`terrarium: not removed of world ${worldId}: ${left}`);
+  for (const [worldId, leftovers] of remaining)
+    terminal.complain(`terrarium: not removed of world ${worldId}: ${leftovers}`);
   if (remaining.size > 0)
     throw new ExitWith(NO, 'not everything could be removed. Find out why it is in use, then run the command again.');
 }

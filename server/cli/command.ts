@@ -44,10 +44,10 @@ export function timeout(seconds: number): OptionSpec<number> {
   return { flags: '--timeout <S>', description: 'seconds to wait', default: String(seconds), read };
 }
 
-export function numberIn(name: string, form: RegExp, what: string): OptionSpec<number>['read'] {
+export function numberIn(name: string, form: RegExp, expectation: string): OptionSpec<number>['read'] {
   return (written) => {
     if (form.test(String(written))) return Number(written);
-    throw new UserError(`${name} is "${written}"; it must be ${what}`);
+    throw new UserError(`${name} is "${written}"; it must be ${expectation}`);
   };
 }
 
@@ -85,9 +85,9 @@ export interface CommandSpec<O extends Options = Options> {
   /** Options after the first argument belong to that argument. */
   passesOptionsOn?: true;
   commands?: readonly CommandSpec[];
-  run?(context: Context<O>, ...words: string[]): unknown;
+  run?(context: Context<O>, ...args: string[]): unknown;
   /** Instead of `run`: requests to the running platform. */
-  ask?(client: PlatformClient, context: Context<O>, ...words: string[]): Promise<Found>;
+  ask?(client: PlatformClient, context: Context<O>, ...args: string[]): Promise<Found>;
 }
 
 /** Declares a command. Usage, help and completion follow from it. */
@@ -114,20 +114,22 @@ export function addCommand(parent: Command, spec: CommandSpec, runtime: Runtime)
     );
   }
   if (spec.passesOptionsOn) command.passThroughOptions();
-  const written = Object.entries(options).map(([name, one]) => {
-    const option = new Option(one.flags, one.description).makeOptionMandatory(one.isRequired === true);
-    if (one.default !== undefined) option.default(one.default);
-    if (one.isRepeatable) option.default([]).argParser((value, before: string[]) => [...before, value]);
+  const written = Object.entries(options).map(([name, optionSpec]) => {
+    const option = new Option(optionSpec.flags, optionSpec.description).makeOptionMandatory(
+      optionSpec.isRequired === true,
+    );
+    if (optionSpec.default !== undefined) option.default(optionSpec.default);
+    if (optionSpec.isRepeatable) option.default([]).argParser((value, before: string[]) => [...before, value]);
     command.addOption(option);
-    return { name, read: one.read, key: option.attributeName() };
+    return { name, read: optionSpec.read, key: option.attributeName() };
   });
   if (spec.notes !== undefined) command.addHelpText('after', spec.notes);
   if ('baseUrl' in options) command.addHelpText('after', EXIT_CODES);
-  for (const one of spec.commands ?? []) addCommand(command, one, runtime);
+  for (const subcommand of spec.commands ?? []) addCommand(command, subcommand, runtime);
   if (!run && !ask) return;
-  command.action(async (...given: unknown[]): Promise<void> => {
+  command.action(async (...parserArgs: unknown[]): Promise<void> => {
     // The parser adds its options and the command; a repeatable argument is an array.
-    const words = given.slice(0, -2).flat() as string[];
+    const args = parserArgs.slice(0, -2).flat() as string[];
     const values = Object.fromEntries(written.map(({ name, read, key }) => [name, read(command.getOptionValue(key))]));
     const context: Context = {
       ...runtime,
@@ -141,9 +143,9 @@ export function addCommand(parent: Command, spec: CommandSpec, runtime: Runtime)
         else printLines(lines, runtime.terminal);
       },
     };
-    if (run) await run(context, ...words);
+    if (run) await run(context, ...args);
     if (!ask) return;
-    const { answer, lines } = await ask(await context.connect(), context, ...words);
+    const { answer, lines } = await ask(await context.connect(), context, ...args);
     context.print(answer, lines);
   });
 }

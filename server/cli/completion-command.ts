@@ -11,7 +11,7 @@ const NOTES = `
 interface WordList {
   /** Names of the command and those above it; empty for the program itself. */
   path: readonly string[];
-  words: readonly { word: string; description: string }[];
+  words: readonly { text: string; description: string }[];
 }
 
 export const completionCommand = defineCommand({
@@ -21,7 +21,7 @@ export const completionCommand = defineCommand({
   notes: NOTES,
   run({ terminal, program }, shell = '') {
     const lists = [...wordLists(program)];
-    terminal.print(scripts[SHELLS.find((one) => one === shell) ?? 'bash'](program.name(), lists));
+    terminal.print(scripts[SHELLS.find((candidate) => candidate === shell) ?? 'bash'](program.name(), lists));
   },
 });
 
@@ -33,12 +33,13 @@ function* wordLists(command: Command, path: readonly string[] = []): Generator<W
   yield {
     path,
     words: [
-      ...commands.map((one) => ({ word: one.name(), description: one.description() })),
-      ...choices.map((word) => ({ word, description: '' })),
-      ...options.flatMap(({ long, description }) => (long ? [{ word: long, description }] : [])),
+      ...commands.map((subcommand) => ({ text: subcommand.name(), description: subcommand.description() })),
+      ...choices.map((choice) => ({ text: choice, description: '' })),
+      ...options.flatMap(({ long, description }) => (long ? [{ text: long, description }] : [])),
     ],
   };
-  for (const one of commands) if (one.name() !== 'help') yield* wordLists(one, [...path, one.name()]);
+  for (const subcommand of commands)
+    if (subcommand.name() !== 'help') yield* wordLists(subcommand, [...path, subcommand.name()]);
 }
 
 /** The script for a shell. It completes commands, options and fixed values, and otherwise file names; the name is a word of letters. */
@@ -46,7 +47,7 @@ const scripts: Record<(typeof SHELLS)[number], (name: string, lists: readonly Wo
   bash: (name, lists) => `# bash completion of ${name}
 _${name}_words() {
   case "$1" in
-${casesOf(lists, ({ words }) => `printf '%s\\n' ${words.map(({ word }) => word).join(' ')}`)}
+${casesOf(lists, ({ words }) => `printf '%s\\n' ${words.map(({ text }) => text).join(' ')}`)}
   esac
 }
 _${name}() {
@@ -68,7 +69,7 @@ _${name}() {
     ${pathStep(lists, 'path_')}
   done
   case "$path_" in
-${casesOf(lists, ({ words }) => `words_=(${words.map(({ word, description }) => quoted(`${word}:${oneLine(description)}`)).join(' ')})`)}
+${casesOf(lists, ({ words }) => `words_=(${words.map(({ text, description }) => quoted(`${text}:${oneLine(description)}`)).join(' ')})`)}
   esac
   _describe '${name}' words_ || _files
 }
@@ -87,10 +88,10 @@ function __${name}_path
 end
 ${lists
   .flatMap(({ path, words }) =>
-    words.map(({ word, description }) => {
-      const at = `-n "__${name}_path '${path.map((one) => `${one}/`).join('')}'"`;
-      const what = word.startsWith('--') ? `-l ${word.slice(2)}` : `-a ${word}`;
-      return `complete -c ${name} ${at} ${what} -d ${quoted(oneLine(description))}`;
+    words.map(({ text, description }) => {
+      const at = `-n "__${name}_path '${path.map((part) => `${part}/`).join('')}'"`;
+      const completion = text.startsWith('--') ? `-l ${text.slice(2)}` : `-a ${text}`;
+      return `complete -c ${name} ${at} ${completion} -d ${quoted(oneLine(description))}`;
     }),
   )
   .join('\n')}`,
@@ -102,7 +103,7 @@ function pathsOf(lists: readonly WordList[]): string[] {
 }
 
 function casesOf(lists: readonly WordList[], bodyOf: (list: WordList) => string): string {
-  return lists.map((list) => `    '${list.path.map((one) => `${one}/`).join('')}') ${bodyOf(list)} ;;`).join('\n');
+  return lists.map((list) => `    '${list.path.map((part) => `${part}/`).join('')}') ${bodyOf(list)} ;;`).join('\n');
 }
 
 /** Descends into a subcommand if the word is one. */

@@ -58,13 +58,13 @@ export const containersCommand = defineCommand({
           }),
         );
         const lines = rowLines(
-          listed.map((one) => [
-            one.path,
-            one.status,
-            `${one.running}/${one.instances}`,
-            `${one.restarts ?? '?'} restarts`,
-            one.image,
-            one.reason ?? '',
+          listed.map((container) => [
+            container.path,
+            container.status,
+            `${container.running}/${container.instances}`,
+            `${container.restarts ?? '?'} restarts`,
+            container.image,
+            container.reason ?? '',
           ]),
         );
         return { answer: listed, lines };

@@ -13,7 +13,7 @@ import { SYSTEM } from '../system/this-system.ts';
 import { chooseWindow } from './choose-window.ts';
 import { findInstance, listenFailure } from './instance-file.ts';
 import type { Terminal } from './terminal.ts';
-import { type Onlooker, type WindowChoice, windowContext } from './window-context.ts';
+import { type TerminalInfo, type WindowChoice, windowContext } from './window-context.ts';
 
 export interface Check {
   name: string;
@@ -42,26 +42,26 @@ const PROBE_TIMEOUT_MS = 2_000;
 
 /** An older Node.js is refused before (entries/check-node.cjs). */
 export function checkNode({ PATH = '' }: NodeJS.ProcessEnv): Check {
-  const said = checkOf('Node.js', false);
+  const report = checkOf('Node.js', false);
   const runtime = otherRuntime(process.versions);
-  if (runtime === undefined) return said(true, `Node.js ${process.versions.node}`);
+  if (runtime === undefined) return report(true, `Node.js ${process.versions.node}`);
   const node = nodeProgram(PATH);
-  return node === undefined ? said(false, missingNode()) : said(true, `${runtime}; ${node} runs lambdas`);
+  return node === undefined ? report(false, missingNode()) : report(true, `${runtime}; ${node} runs lambdas`);
 }
 
 export async function checkPorts(config: Config): Promise<Check[]> {
   const instance = config.data === IN_MEMORY ? undefined : await findInstance(config.data);
-  const own = listeners.map(({ url }) => instance?.[url] && Number(new URL(instance[url]).port));
+  const ownPorts = listeners.map(({ url }) => instance?.[url] && Number(new URL(instance[url]).port));
   const check = async (name: string, flag: string, port: number): Promise<Check> => {
-    const said = checkOf(name, true);
-    if (port === 0) return said(true, 'a free port is chosen at start');
-    if (instance && own.includes(port))
-      return said(true, `${port} is in use by this platform (process ${instance.pid})`);
+    const report = checkOf(name, true);
+    if (port === 0) return report(true, 'a free port is chosen at start');
+    if (instance && ownPorts.includes(port))
+      return report(true, `${port} is in use by this platform (process ${instance.pid})`);
     const failure = await listenFailure(config.host, port);
-    if (failure === undefined) return said(true, `${port} is free`);
-    if (failure.code !== 'EADDRINUSE') return said(false, `${port} on ${config.host}: ${failure.message}`);
+    if (failure === undefined) return report(true, `${port} is free`);
+    if (failure.code !== 'EADDRINUSE') return report(false, `${port} on ${config.host}: ${failure.message}`);
     const user = await userOf(port);
-    return said(
+    return report(
       false,
       `${port} is in use by ${user}: stop it, or choose another port with ${flag} (0 = any free port)`,
     );
@@ -83,41 +83,41 @@ async function userOf(port: number): Promise<string> {
 }
 
 export async function checkDataFolder({ data }: Config): Promise<Check> {
-  const said = checkOf('data folder', true);
-  if (data === IN_MEMORY) return said(true, 'none: the world is in memory');
+  const report = checkOf('data folder', true);
+  if (data === IN_MEMORY) return report(true, 'none: the world is in memory');
   try {
     const folder = await existingFolder(data);
     await tryToWrite(folder);
-    return said(true, folder === data ? `${data} can be written` : `${data} can be created in ${folder}`);
+    return report(true, folder === data ? `${data} can be written` : `${data} can be created in ${folder}`);
   } catch (failure) {
     const reason = reasonOf(failure);
-    return said(false, `${data} cannot be used (${reason}): make it writable, or choose another folder with --data`);
+    return report(false, `${data} cannot be used (${reason}): make it writable, or choose another folder with --data`);
   }
 }
 
 export async function checkDiskSpace({ data }: Config): Promise<Check> {
-  const said = checkOf('disk space', true);
-  if (data === IN_MEMORY) return said(true, 'none needed: the world is in memory');
+  const report = checkOf('disk space', true);
+  if (data === IN_MEMORY) return report(true, 'none needed: the world is in memory');
   try {
     const { isEnough, message } = await freeSpace(await existingFolder(data));
-    return said(isEnough, isEnough ? message : `${message}, or choose another folder with --data`);
+    return report(isEnough, isEnough ? message : `${message}, or choose another folder with --data`);
   } catch (failure) {
-    return said(false, `cannot be determined: ${reasonOf(failure)}`);
+    return report(false, `cannot be determined: ${reasonOf(failure)}`);
   }
 }
 
 /** A world in memory keeps the code of its lambdas there; with a data folder, the platform starts without it. */
 export async function checkTemporaryFolder({ data }: Config): Promise<Check> {
-  const said = checkOf('temporary folder', data === IN_MEMORY);
+  const report = checkOf('temporary folder', data === IN_MEMORY);
   const folder = systemTemporary();
   try {
     await tryToWrite(folder);
     const { isEnough, message } = await freeSpace(folder);
-    return { ...said(isEnough, `${folder} can be written, ${message}`), isNeeded: false };
+    return { ...report(isEnough, `${folder} can be written, ${message}`), isNeeded: false };
   } catch (failure) {
     const needs = 'worlds in memory, pipelines, imports and `start --detach` need it';
     const advice = `set the variable ${temporaryVariable()} to a folder that you can write to`;
-    return said(false, `${folder} cannot be used (${reasonOf(failure)}), and ${needs}: ${advice}`);
+    return report(false, `${folder} cannot be used (${reasonOf(failure)}), and ${needs}: ${advice}`);
   }
 }
 
@@ -146,13 +146,13 @@ async function existingFolder(path: string): Promise<string> {
 }
 
 export async function checkEngine({ containers: { engine } }: Config, env: NodeJS.ProcessEnv): Promise<Check> {
-  const said = checkOf('Docker', false);
-  if (engine === 'none') return said(true, 'not used: the setting containers.engine is none');
+  const report = checkOf('Docker', false);
+  if (engine === 'none') return report(true, 'not used: the setting containers.engine is none');
   try {
     const { address, name, said: version } = await probeEngine(engine, env);
     return checkOf(name, false)(true, `${address} answers${version ? `, ${version}` : ''}`);
   } catch (failure) {
-    return said(false, `${reasonOf(failure)}: containers need a container engine, everything else works without one`);
+    return report(false, `${reasonOf(failure)}: containers need a container engine, everything else works without one`);
   }
 }
 
@@ -172,18 +172,18 @@ const PROGRAMS: readonly Program[] = [
 ];
 
 /** Programs that only pipelines and the window need, each with the command that installs it. */
-export async function checkTools(terminal: Onlooker, asked: WindowChoice): Promise<Check[]> {
-  const programs = PROGRAMS.map((one) => checkProgram(one, terminal.env));
-  return [...(await Promise.all(programs)), checkRunner(), ...checkWindow(terminal, asked)];
+export async function checkTools(terminal: TerminalInfo, choice: WindowChoice): Promise<Check[]> {
+  const programs = PROGRAMS.map((program) => checkProgram(program, terminal.env));
+  return [...(await Promise.all(programs)), checkRunner(), ...checkWindow(terminal, choice)];
 }
 
 async function checkProgram({ name, why, debian = name }: Program, env: Terminal['env']): Promise<Check> {
-  const said = checkOf(name, false);
+  const report = checkOf(name, false);
   try {
     const { stdout } = await runProgram(name, ['--version'], { env: { ...env }, timeout: ASK_TIMEOUT_MS });
-    return said(true, stdout.split('\n', 1)[0]?.trim() ?? '');
+    return report(true, stdout.split('\n', 1)[0]?.trim() ?? '');
   } catch {
-    return said(false, `not found, and ${why}: ${installLine(name, debian)}`);
+    return report(false, `not found, and ${why}: ${installLine(name, debian)}`);
   }
 }
 
@@ -196,18 +196,18 @@ export function installLine(name: string, debian: string, system = SYSTEM): stri
 }
 
 export function checkRunner(fetch?: Check['fetch']): Check {
-  const said = checkOf('pipelines', false);
+  const report = checkOf('pipelines', false);
   try {
     const manifest = createRequire(import.meta.url)('gitlab-ci-local/package.json');
-    return said(true, `gitlab-ci-local ${manifest.version}`);
+    return report(true, `gitlab-ci-local ${manifest.version}`);
   } catch {
-    return said(false, `gitlab-ci-local is not installed: ${INSTALL_READER}`, fetch);
+    return report(false, `gitlab-ci-local is not installed: ${INSTALL_READER}`, fetch);
   }
 }
 
 /** Whether Electron is installed, and how the window would open. */
-function checkWindow(terminal: Onlooker, asked: WindowChoice): Check[] {
-  const context = windowContext(terminal, asked);
+function checkWindow(terminal: TerminalInfo, choice: WindowChoice): Check[] {
+  const context = windowContext(terminal, choice);
   const { electron } = context;
   const electronCheck = checkOf('Electron', false);
   const how = 'fetchInto' in electron ? ': the first start that opens a browser downloads it in the background' : '';

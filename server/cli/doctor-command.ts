@@ -72,7 +72,7 @@ async function offlineChecks(
   isFetching: boolean,
 ): Promise<Check[]> {
   const client = target.kind === 'address' ? target.client : target.running?.client;
-  const context = { config: configured.config, terminal, asked: windowChoice(configured), client };
+  const context = { config: configured.config, terminal, choice: windowChoice(configured), client };
   const failures = new Map<string, string>();
   if (isFetching) {
     for (const { message, fetch } of await offlineNeeds(context)) {

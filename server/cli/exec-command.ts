@@ -40,7 +40,7 @@ export const execCommand = defineCommand({
   passesOptionsOn: true,
   options: settingOptions,
   notes: NOTES,
-  async run({ options, terminal, startEmulator }, ...words) {
+  async run({ options, terminal, startEmulator }, ...args) {
     const found = configOf(options, terminal, { data: IN_MEMORY, ...freePorts });
     const { config } = found;
     let received: Signal | undefined;
@@ -54,9 +54,9 @@ export const execCommand = defineCommand({
     }
     const exitCode = await withPlatform(found, terminal, startEmulator, async (emulator) => {
       if (received) return 128 + constants.signals[received];
-      const own = withLoopbackNoProxy(terminal.env, [config.host]);
-      const env = { ...own, ...(await platformVariables(emulator, config)) };
-      return run(words, { env, folder: terminal.folder }, (child) => {
+      const inherited = withLoopbackNoProxy(terminal.env, [config.host]);
+      const env = { ...inherited, ...(await platformVariables(emulator, config)) };
+      return run(args, { env, folder: terminal.folder }, (child) => {
         pass = (signal) => child.kill(signal);
       });
     });
@@ -83,7 +83,10 @@ function run(
   });
 }
 
-/** What a shell would say. The system refuses access to a command that is nowhere, too, if the user may not read a folder of PATH. */
+/**
+ * Returns the error that a shell would print. The system also refuses access to a command that is nowhere, if the user
+ * may not read a folder of PATH.
+ */
 function notStarted(file: string, path = '', { code, message }: NodeJS.ErrnoException): ExitWith {
   const isPath = /[\\/]/.test(file);
   const exists = isPath ? existsSync(file) : path.split(delimiter).some((folder) => existsSync(join(folder, file)));

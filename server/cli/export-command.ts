@@ -130,7 +130,7 @@ async function sendArchive(client: PlatformClient, file: string, terminal: Termi
   return { ...imported, runs: imported.runs ?? [] };
 }
 
-/** Is it an error of the file system? Those name the file. */
+/** True for errors of the file system, which name the file. */
 function isOfFile(failure: unknown): boolean {
   return failure instanceof Error && 'path' in failure;
 }

@@ -108,12 +108,12 @@ async function runFetch(folder: string, { env, signal, limitMs, onProgress }: Re
     const { success, data } = progressSchema.safeParse(jsonIn(line));
     if (success) onProgress(data);
   });
-  const said = text(child.stderr);
+  const errorOutput = text(child.stderr);
   // Not `once`: it rejects on abort, while the child may still be running.
   const exitCode = await new Promise<number | null>((resolve) => child.on('close', resolve));
   if (exitCode === 0) return;
   if (late.aborted) throw new Error(`timeout after ${Math.round(limitMs / 1_000)} s`);
-  throw new Error((await said).trim().split('\n', 1)[0] || "Electron's installer failed without a message");
+  throw new Error((await errorOutput).trim().split('\n', 1)[0] || "Electron's installer failed without a message");
 }
 
 /** Prevents two processes from unpacking at the same time. Throws if another process is downloading, or the file cannot be written. */
@@ -141,12 +141,12 @@ const PROGRESS_EVERY_PERCENT = 25;
  */
 export function fetchInBackground(
   window: WindowChoice,
-  { electron, window: asked }: Pick<WindowContext, 'electron' | 'window'>,
+  { electron, window: windowSetting }: Pick<WindowContext, 'electron' | 'window'>,
   { env, print }: Pick<Terminal, 'env' | 'print'>,
 ): () => Promise<void> {
   const folder = 'fetchInto' in electron ? electron.fetchInto : undefined;
   const isBrowser = window.kind === 'app' || window.kind === 'browser';
-  if (!isBrowser || folder === undefined || asked === 'browser') return async () => undefined;
+  if (!isBrowser || folder === undefined || windowSetting === 'browser') return async () => undefined;
   const stop = new AbortController();
   let next = 0;
   const onProgress = ({ percent, totalBytes }: { percent: number; totalBytes: number }) => {

@@ -6,13 +6,13 @@ import type { PlatformClient } from './platform-client.ts';
 /** Finds the id of a resource that a user names. @param argument the forms of names, for the error */
 export function findResource(
   client: PlatformClient,
-  words: readonly TypeWord[],
+  collections: readonly TypeWord[],
   named: string,
   argument: string,
 ): Promise<string> {
   return findByName(
     client,
-    words,
+    collections,
     named,
     (reason, isAmbiguous) => new UserError(isAmbiguous ? reason : `${reason}. Give the ${argument}.`),
   );

@@ -41,22 +41,22 @@ export function greeting(emulator: Emulator, terminal: Pick<Terminal, 'hasColour
     '',
     bold(`Try it: ${toTry.what}.`),
     '',
-    ...toTry.commands.map((words) => commandLine(words, system)),
+    ...toTry.commands.map((args) => commandLine(args, system)),
     '',
     styled(terminal, 'dim', 'Press Ctrl+C to stop.'),
   ];
 }
 
 /** A command line to paste into a POSIX shell, or into PowerShell, where `curl` is another program. */
-export function commandLine(words: readonly string[], system: System): string {
-  if (system !== 'win32') return `  ${words.map((word) => quoted(word, "'\\''")).join(' ')}`;
-  const at = words.indexOf('-d') + 1;
+export function commandLine(args: readonly string[], system: System): string {
+  if (system !== 'win32') return `  ${args.map((arg) => quoted(arg, "'\\''")).join(' ')}`;
+  const at = args.indexOf('-d') + 1;
   // PowerShell versions pass quotation marks in arguments differently, and all of them pass input on.
-  const input = at > 0 ? `${quoted(words[at] ?? '', "''")} | ` : '';
-  const shown = words.map((word, index) => (at > 0 && index === at ? "'@-'" : quoted(word, "''")));
-  return `  ${input}${['curl.exe', ...shown.slice(1)].join(' ')}`;
+  const input = at > 0 ? `${quoted(args[at] ?? '', "''")} | ` : '';
+  const quotedArgs = args.map((arg, index) => (at > 0 && index === at ? "'@-'" : quoted(arg, "''")));
+  return `  ${input}${['curl.exe', ...quotedArgs.slice(1)].join(' ')}`;
 }
 
-function quoted(word: string, mark: string): string {
-  return /^[\w%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", mark)}'`;
+function quoted(arg: string, mark: string): string {
+  return /^[\w%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", mark)}'`;
 }

@@ -91,8 +91,8 @@ export const snapshotCommand = defineCommand({
       description: 'list snapshots, oldest first',
       options: platformOptions,
       async ask(client) {
-        const kept = await client.ask(snapshotRoutes.listSnapshots);
-        return { answer: kept, lines: rowLines(kept.map(snapshotRow)) };
+        const snapshots = await client.ask(snapshotRoutes.listSnapshots);
+        return { answer: snapshots, lines: rowLines(snapshots.map(snapshotRow)) };
       },
     }),
     commandOn(SNAPSHOT, 'save', 'save the current world', async (client, name) => {
@@ -133,8 +133,8 @@ async function readCommits(client: PlatformClient, query: URLSearchParams, limit
 
 function rowOf({ seq, at, cause, resources }: CommitView): string[] {
   const [first, ...more] = resources.map(({ path }) => path);
-  const places = `${first ?? '-'}${more.length > 0 ? ` and ${more.length} more` : ''}`;
-  return [String(seq), at, cause.actor?.name ?? '-', cause.via, cause.note ?? cause.action ?? '-', places];
+  const paths = `${first ?? '-'}${more.length > 0 ? ` and ${more.length} more` : ''}`;
+  return [String(seq), at, cause.actor?.name ?? '-', cause.via, cause.note ?? cause.action ?? '-', paths];
 }
 
 function* commitLines(commit: CommitView, terminal: Terminal): Generator<string> {

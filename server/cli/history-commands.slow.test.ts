@@ -65,16 +65,16 @@ it('snapshot saves, compares, restores and deletes a world', async () => {
 it('import replaces an instance with an exported archive, and rejects a damaged one', async () => {
   await describeDemo('Imported');
   expect((await json('export', '-o', 'all.zip')).files).toEqual([join(cli.folder, 'all.zip')]);
-  const whole = readFileSync(join(cli.folder, 'all.zip'));
-  writeFileSync(join(cli.folder, 'half.zip'), whole.subarray(0, whole.length / 2));
+  const archive = readFileSync(join(cli.folder, 'all.zip'));
+  writeFileSync(join(cli.folder, 'half.zip'), archive.subarray(0, archive.length / 2));
 
   await cli.start(['start', '--instance', 'other', '--seed', 'empty']).waitForOutput('Ctrl+C');
-  const there = ['--instance', 'other'];
-  const refused = await cli.runInProcess(['import', 'half.zip', ...there]);
+  const otherInstance = ['--instance', 'other'];
+  const refused = await cli.runInProcess(['import', 'half.zip', ...otherInstance]);
   expect(refused).toMatchObject({ exitCode: 2, out: '', err: expect.stringContaining('Nothing was changed') });
-  expect(await cli.json('import', 'all.zip', ...there)).toMatchObject({ commit: { seq: expect.any(Number) } });
-  expect((await cli.json('export', ...there)).orgs.demo.description).toBe('Imported');
-  expect(await cli.runInProcess(['import', 'none.zip', ...there])).toMatchObject({ exitCode: 2, out: '' });
+  expect(await cli.json('import', 'all.zip', ...otherInstance)).toMatchObject({ commit: { seq: expect.any(Number) } });
+  expect((await cli.json('export', ...otherInstance)).orgs.demo.description).toBe('Imported');
+  expect(await cli.runInProcess(['import', 'none.zip', ...otherInstance])).toMatchObject({ exitCode: 2, out: '' });
   expect(await run('export', '-o', 'all.zip', '--scope', '/demo')).toMatchObject({ exitCode: 2, out: '' });
 });
 

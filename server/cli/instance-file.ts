@@ -20,7 +20,7 @@ const optionalUrls = Object.fromEntries(listeners.map(({ url }) => [url, z.url()
   z.ZodOptional<z.ZodURL>
 >; // of each listener
 
-/** How other commands find a running platform: by this file in its data folder. */
+/** File in the data folder by which other commands find a running platform. */
 const FILE = 'instance.json';
 
 const instanceSchema = z.object({
@@ -73,11 +73,14 @@ export async function removeInstanceFile({ dataDir }: Emulator, pid: number): Pr
 
 /** The platform that runs on a data folder; undefined if none does, also after a crash. */
 export async function findInstance(dataDir: string): Promise<InstanceRecord | undefined> {
-  const kept = await readKept(join(dataDir, FILE), instanceSchema);
-  return kept && (await lifeOfProcess(kept.pid, kept.began)) !== 'gone' ? kept : undefined;
+  const record = await readKept(join(dataDir, FILE), instanceSchema);
+  return record && (await lifeOfProcess(record.pid, record.began)) !== 'gone' ? record : undefined;
 }
 
-/** Is it certain that the process is the platform of this world: by its id, its start time and the world in the folder (D-219)? */
+/**
+ * True if the process is certainly the platform of this world, by its id, its start time and the world in the folder
+ * (D-219).
+ */
 export async function isCertain({ pid, began, worldId, dataDir }: InstanceRecord): Promise<boolean> {
   const world = await readKept(join(dataDir, 'world.json'), z.object({ id: z.string() }));
   return world?.id === worldId && (await lifeOfProcess(pid, began)) === 'lives';
@@ -100,17 +103,17 @@ export async function keepPorts(emulator: Emulator): Promise<void> {
 
 /** The configuration of a named instance, with its last ports where a free port is asked for and they are still free. */
 export async function withKeptPorts({ config, origins }: ConfigWithOrigins): Promise<ConfigWithOrigins> {
-  const kept = await readKept(join(config.data, PORTS_FILE), portsSchema);
-  if (!kept) return { config, origins };
+  const storedPorts = await readKept(join(config.data, PORTS_FILE), portsSchema);
+  if (!storedPorts) return { config, origins };
   const ports = { ...config };
   for (const { port } of listeners) {
-    const last = kept[port];
+    const last = storedPorts[port];
     if (config[port] === 0 && last !== undefined && !(await listenFailure(config.host, last))) ports[port] = last;
   }
   return { config: ports, origins };
 }
 
-/** Why a port cannot be listened on; undefined if it is free. */
+/** Returns why a port cannot be listened on; undefined if it is free. */
 export async function listenFailure(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
   const server = createServer();
   try {

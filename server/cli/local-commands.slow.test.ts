@@ -29,8 +29,8 @@ const start = async (...args: string[]) => {
 describe('named instances', () => {
   it('run side by side, each with its own world, which reset leaves alone while it is in use', async () => {
     const runs = await Promise.all([start('--instance', 'one'), start('--instance', 'two', '--seed', 'empty')]);
-    const [one, two] = await Promise.all(['one', 'two'].map((name) => cli.json('status', '--instance', name)));
-    expect([one.pid, two.pid]).toEqual(runs.map(({ child }) => child.pid));
+    const [first, two] = await Promise.all(['one', 'two'].map((name) => cli.json('status', '--instance', name)));
+    expect([first.pid, two.pid]).toEqual(runs.map(({ child }) => child.pid));
     const names = ['one', 'two'].map((name) => cli.json('export', '--instance', name));
     expect((await Promise.all(names)).map(({ orgs = {} }) => Object.keys(orgs))).toEqual([['demo'], []]);
 
@@ -180,14 +180,14 @@ describe('terrarium doctor', () => {
       expect.stringMatching(/^ok +Electron +(not needed\. The window was not opened |\/)/),
       expect.stringMatching(/^missing +packages +a-package of .*mods is not installed .* \(--fetch downloads it\)$/),
     ]);
-    const fetched = await look('--fetch');
-    expect(fetched.lines.map((line) => line.split(' ', 1)[0])).toEqual(['ok', 'ok', 'ok', 'ok']);
-    expect([fetched.exitCode, fetched.err.match(/^fetching: /gm)]).toEqual([0, ['fetching: ', 'fetching: ']]);
+    const downloaded = await look('--fetch');
+    expect(downloaded.lines.map((line) => line.split(' ', 1)[0])).toEqual(['ok', 'ok', 'ok', 'ok']);
+    expect([downloaded.exitCode, downloaded.err.match(/^fetching: /gm)]).toEqual([0, ['fetching: ', 'fetching: ']]);
 
     [hasImage, hasNetwork] = [false, false];
-    const without = await look('--fetch');
-    expect(without.lines[0]).toMatch(/^missing +images .*\(download failed: .*no such host.*\)$/);
-    expect(without.exitCode).toBe(1);
+    const offline = await look('--fetch');
+    expect(offline.lines[0]).toMatch(/^missing +images .*\(download failed: .*no such host.*\)$/);
+    expect(offline.exitCode).toBe(1);
     expect((await cli.runInProcess(['doctor', '--fetch'])).err).toContain('--fetch requires --offline');
   });
 
@@ -211,8 +211,8 @@ describe('terrarium doctor', () => {
     vi.stubEnv(temporaryVariable(), join(cli.folder, 'a-file'));
     onTestFinished(() => void vi.unstubAllEnvs());
     const line = /(fails|missing) +temporary folder +.*a-file cannot be used \(.*set the variable \w+ to a folder/;
-    const kept = await cli.runInProcess(['doctor', '--instance', 'new'], { env: noDocker });
-    expect([kept.exitCode, line.exec(kept.out)?.[1]]).toEqual([0, 'missing']);
+    const dataKept = await cli.runInProcess(['doctor', '--instance', 'new'], { env: noDocker });
+    expect([dataKept.exitCode, line.exec(dataKept.out)?.[1]]).toEqual([0, 'missing']);
     const inMemory = await cli.runInProcess(['doctor', '--data', ':memory:'], { env: noDocker });
     expect([inMemory.exitCode, line.exec(inMemory.out)?.[1]]).toEqual([1, 'fails']);
   });
@@ -339,9 +339,9 @@ describe('terrarium completion', () => {
     writeFileSync(script, (await cli.runInProcess(['completion', 'bash'])).out);
     const bash = (...args: string[]) => promisify(execFile)('bash', args);
     await bash('-n', script);
-    const complete = async (...words: string[]) => {
-      const line = ['terrarium', ...words].map((word) => `'${word}'`).join(' ');
-      const lookup = `COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _terrarium; echo "\${COMPREPLY[*]}"`;
+    const complete = async (...args: string[]) => {
+      const line = ['terrarium', ...args].map((arg) => `'${arg}'`).join(' ');
+      const lookup = `COMP_WORDS=(${line}); COMP_CWORD=${args.length}; _terrarium; echo "\${COMPREPLY[*]}"`;
       return (await bash('-c', `source '${script}'; complete -p terrarium >&2; ${lookup}`)).stdout.trim();
     };
     expect((await complete('')).split(' ')).toEqual(expect.arrayContaining(['start', 'exec', 'leads', 'completion']));
@@ -357,10 +357,10 @@ describe('terrarium completion', () => {
     const script = join(cli.folder, 'completion.fish');
     writeFileSync(script, (await cli.runInProcess(['completion', 'fish'])).out);
     const complete = async (line: string) => {
-      const words = ['--no-config', '-c', 'source $argv[1]; complete -C $argv[2]', script, line];
-      const { stdout, stderr } = await promisify(execFile)('fish', words);
+      const fishArgs = ['--no-config', '-c', 'source $argv[1]; complete -C $argv[2]', script, line];
+      const { stdout, stderr } = await promisify(execFile)('fish', fishArgs);
       expect(stderr).toBe('');
-      return stdout.split('\n').map((one) => one.split('\t')[0]);
+      return stdout.split('\n').map((completion) => completion.split('\t')[0]);
     };
     expect(await complete('terrarium ')).toEqual(expect.arrayContaining(['start', 'exec', 'leads', 'completion']));
     expect(await complete('terrarium sta')).toEqual(expect.arrayContaining(['start', 'status']));
@@ -374,14 +374,14 @@ describe('terrarium completion', () => {
     // Replaces _describe, which receives the completions.
     // biome-ignore lint/suspicious/noTemplateCurlyInString: zsh syntax for indirect expansion
     const load = 'autoload -Uz compinit && compinit -D && source $1 && _describe() { print -l -- ${(P)2} }';
-    const complete = async (...words: string[]) => {
+    const complete = async (...args: string[]) => {
       const lookup = 'shift; words=(terrarium "$@"); CURRENT=$#words; print -- $_comps[terrarium]; _terrarium';
-      const zsh = ['-f', '-c', `${load}; ${lookup}`, 'zsh', script, ...words];
+      const zsh = ['-f', '-c', `${load}; ${lookup}`, 'zsh', script, ...args];
       const { stdout, stderr } = await promisify(execFile)('zsh', zsh, {
         env: { HOME: cli.folder, PATH: process.env.PATH },
       });
       expect(stderr).toBe('');
-      return stdout.split('\n').map((one) => one.split(':')[0]);
+      return stdout.split('\n').map((completion) => completion.split(':')[0]);
     };
     expect(await complete('')).toEqual(expect.arrayContaining(['_terrarium', 'start', 'exec', 'leads', 'completion']));
     expect(await complete('leads', '')).toEqual(expect.arrayContaining(['list', 'wait', 'clear']));

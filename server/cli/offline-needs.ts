@@ -21,7 +21,7 @@ const FETCH_LIMIT_MS = 10 * 60_000;
 export interface OfflineContext {
   config: Config;
   terminal: Terminal;
-  asked: WindowChoice;
+  choice: WindowChoice;
   /** The running platform, if any; the images of its containers are checked, too. */
   client: PlatformClient | undefined;
 }
@@ -38,18 +38,18 @@ export async function offlineNeeds(context: OfflineContext): Promise<Check[]> {
 
 async function imagesNeeded({ terminal, client }: OfflineContext): Promise<Check[]> {
   const engine = await JobEngine.find(terminal.env);
-  const said = checkOf('images', false);
-  if ('absence' in engine) return [said(false, engine.absence)];
+  const report = checkOf('images', false);
+  if ('absence' in engine) return [report(false, engine.absence)];
   const images = [...new Set([SAMPLE_IMAGE, ...(await imagesOfContainers(client))])];
   return Promise.all(
     images.map(async (image) => {
-      if (await engine.hasImage(image)) return said(true, `${image} is on this machine`);
+      if (await engine.hasImage(image)) return report(true, `${image} is on this machine`);
       const instead =
         image === SAMPLE_IMAGE && SYSTEM === 'linux'
           ? "the sample's image is built from programs of this machine instead"
           : 'builds and containers that use it fail';
       const fetch = () => engine.pull(image, AbortSignal.timeout(FETCH_LIMIT_MS));
-      return said(false, `${image} is not on this machine: ${instead}`, fetch);
+      return report(false, `${image} is not on this machine: ${instead}`, fetch);
     }),
   );
 }
@@ -68,37 +68,37 @@ function readerNeeded(): Check {
   return checkRunner(canInstall ? () => npm(['install', '--save-dev', READER], dirname(home)) : undefined);
 }
 
-async function electronNeeded({ terminal, asked }: OfflineContext): Promise<Check> {
-  const said = checkOf('Electron', false);
-  const context = windowContext(terminal, asked);
+async function electronNeeded({ terminal, choice }: OfflineContext): Promise<Check> {
+  const report = checkOf('Electron', false);
+  const context = windowContext(terminal, choice);
   const { electron } = context;
-  if ('path' in electron) return said(true, electron.path);
+  if ('path' in electron) return report(true, electron.path);
   const window = chooseWindow(context);
-  if (window.kind === 'headless') return said(true, `not needed. ${window.line ?? 'No window.'}`);
+  if (window.kind === 'headless') return report(true, `not needed. ${window.line ?? 'No window.'}`);
   const message = `${electron.missing}: the window opens in a browser`;
   const { fetchInto } = electron;
-  if (fetchInto === undefined) return said(false, message);
+  if (fetchInto === undefined) return report(false, message);
   const how = { env: terminal.env, signal: new AbortController().signal, onProgress: () => undefined };
-  return said(false, message, () => fetchElectron(fetchInto, how));
+  return report(false, message, () => fetchElectron(fetchInto, how));
 }
 
 /** Packages that every lambda can load; a lambda's own packages are in its archive. */
 async function modulesNeeded({ lambdas: { modules } }: Config): Promise<Check> {
-  const said = checkOf('packages', false);
-  if (modules === undefined) return said(true, '--lambdas-modules is not set: each lambda contains its own packages');
+  const report = checkOf('packages', false);
+  if (modules === undefined) return report(true, '--lambdas-modules is not set: each lambda contains its own packages');
   const exists = (file: string) => existsSync(join(modules, file));
   if (!exists('package.json')) {
     const hasModules = exists('node_modules');
-    return said(hasModules, hasModules ? join(modules, 'node_modules') : `${modules} has no node_modules`);
+    return report(hasModules, hasModules ? join(modules, 'node_modules') : `${modules} has no node_modules`);
   }
   const listed = z
     .looseObject({ dependencies: z.record(z.string(), z.string()).default({}) })
     .parse(JSON.parse(await readFile(join(modules, 'package.json'), 'utf8')));
   const names = Object.keys(listed.dependencies);
-  const missing = names.filter((one) => !exists(join('node_modules', one)));
-  if (missing.length === 0) return said(true, `${names.length} in ${modules}`);
+  const missing = names.filter((packageName) => !exists(join('node_modules', packageName)));
+  if (missing.length === 0) return report(true, `${names.length} in ${modules}`);
   const message = `${missing.join(', ')} of ${modules} ${missing.length === 1 ? 'is' : 'are'} not installed (npm install there)`;
-  return said(false, message, () => npm(['install'], modules));
+  return report(false, message, () => npm(['install'], modules));
 }
 
 async function npm(args: readonly string[], cwd: string): Promise<void> {

@@ -101,20 +101,21 @@ function planCommand(name: 'plan' | 'lint', description: string) {
       if (refused.length > 0 && !options.force)
         throw new ExitWith(
           2,
-          `the definition uses ${refused.map((one) => one.name).join(', ')}, so \`pipeline run\` refuses it without --force`,
+          `the definition uses ${refused.map((finding) => finding.name).join(', ')}, so \`pipeline run\` refuses it without --force`,
         );
     },
   });
 }
 
 function* linesOfPlan(
-  { source, branch: of, sha, findings, ...plan }: PipelinePlan,
-  what: 'plan' | 'lint',
+  { source, branch, sha, findings, ...plan }: PipelinePlan,
+  command: 'plan' | 'lint',
 ): Generator<string, void> {
-  for (const one of findings) yield `${one.state === 'refused' ? 'refused' : 'not as on GitLab'}: ${findingText(one)}`;
-  if (what === 'lint')
-    yield `the definition of '${of}' (${sha.slice(0, 8)}) is valid: ${plan.jobs.length} ${plan.jobs.length === 1 ? 'job' : 'jobs'} in a ${source} pipeline`;
-  yield `${source} pipeline of '${of}' (${sha.slice(0, 8)}):`;
+  for (const finding of findings)
+    yield `${finding.state === 'refused' ? 'refused' : 'not as on GitLab'}: ${findingText(finding)}`;
+  if (command === 'lint')
+    yield `the definition of '${branch}' (${sha.slice(0, 8)}) is valid: ${plan.jobs.length} ${plan.jobs.length === 1 ? 'job' : 'jobs'} in a ${source} pipeline`;
+  yield `${source} pipeline of '${branch}' (${sha.slice(0, 8)}):`;
   yield* linesOfJobs(plan, '  ');
 }
 
@@ -159,13 +160,13 @@ export const pipelineCommand = defineCommand({
       async run(context, folder = '.') {
         const { options, terminal } = context;
         const dir = resolve(terminal.folder, folder);
-        const asked = async () => ({
+        const readRequest = async () => ({
           ...askedOf(options),
           takesWorkingTree: options.workingTree || options.watch,
           repository: await readRepository(dir, options.branch),
           isKept: true,
         });
-        await run(context, asked, options.watch ? dir : undefined);
+        await run(context, readRequest, options.watch ? dir : undefined);
       },
     }),
     planCommand('plan', 'show which jobs a run would have, and what is not as on GitLab'),
@@ -178,8 +179,8 @@ export const pipelineCommand = defineCommand({
         const runs = await client.ask(deliveryRoutes.listPipelineRuns);
         const rows = runs.map(({ id, state, startedAtMs, project, branch, sha, jobs }) => {
           const done = jobs.filter((job) => job.state === 'success').length;
-          const what = `${project.path} ${branch} ${sha.slice(0, 8)}`;
-          return [id, state, new Date(startedAtMs).toISOString(), what, `${done} of ${jobs.length} jobs succeeded`];
+          const runLabel = `${project.path} ${branch} ${sha.slice(0, 8)}`;
+          return [id, state, new Date(startedAtMs).toISOString(), runLabel, `${done} of ${jobs.length} jobs succeeded`];
         });
         return { answer: runs, lines: rowLines(rows) };
       },
@@ -197,11 +198,11 @@ export const pipelineCommand = defineCommand({
         ...platformOptions,
         json: json('print the list as JSON'),
       },
-      async ask(platform, { options, terminal }, id = '', only) {
+      async ask(platform, { options, terminal }, id = '', jobName) {
         const run = await platform.ask(deliveryRoutes.readPipelineRun, { path: { pipeline_id: id } });
         const { url } = await platform.ask(deliveryRoutes.readScm);
-        const names = run.jobs.map(({ name }) => name).filter((name) => only === undefined || name === only);
-        if (names.length === 0) throw new UserError(`run ${id} has no job '${only}'`);
+        const names = run.jobs.map(({ name }) => name).filter((name) => jobName === undefined || name === jobName);
+        if (names.length === 0) throw new UserError(`run ${id} has no job '${jobName}'`);
         const all = await Promise.all(
           names.map(async (job) => {
             const dir = keptArtifacts(`${url}/${run.project.path}`, run.sha, job);
@@ -251,8 +252,8 @@ export const pipelineCommand = defineCommand({
         const request = { id, job, sampleDir: packageFile(SAMPLE_DIR) };
         await retryRequest(await context.connect(), request, ({ repository, asked }: PipelineRetry) =>
           run(context, async () => {
-            const given = askedOf(context.options);
-            return { ...given, repository, ...asked, typed: { ...asked.typed, ...given.typed } };
+            const typedOptions = askedOf(context.options);
+            return { ...typedOptions, repository, ...asked, typed: { ...asked.typed, ...typedOptions.typed } };
           }),
         );
       },
@@ -268,8 +269,8 @@ export const pipelineCommand = defineCommand({
       },
       async ask(client, { options: { branch, project, account } }) {
         const answer = await stopBranch(client, { branch, project, account });
-        const which = answer.container ? `: container ${answer.container}` : '';
-        return { answer, lines: [`the app of '${branch}' is stopped${which}`] };
+        const containerNote = answer.container ? `: container ${answer.container}` : '';
+        return { answer, lines: [`the app of '${branch}' is stopped${containerNote}`] };
       },
     }),
   ],
@@ -300,20 +301,20 @@ function askedOf(options: RunOptions): Omit<PipelineRequest, 'repository' | 'isK
 
 async function run(
   { options: { json: isJson }, terminal, connect }: Pick<Context, 'terminal' | 'connect'> & { options: RunOptions },
-  asked: () => Promise<PipelineRequest>,
+  readRequest: () => Promise<PipelineRequest>,
   /** Folder in which changes start a run again. */
   watched?: string,
 ): Promise<void> {
   const platform = await connect();
   const runOnce = async (signal: AbortSignal) => {
-    const wanted = await asked();
-    const { branch } = wanted.repository;
-    const say = isJson ? terminal.complain : terminal.print;
+    const request = await readRequest();
+    const { branch } = request.repository;
+    const printLines = isJson ? terminal.complain : terminal.print;
     // Loaded only now: no other command needs it.
     const { runPipelines } = await import('../runtimes/pipelines/run-pipeline.ts');
     const screen = terminal.hasColour && !isJson ? new PipelineScreen(terminal) : undefined;
-    const output = screen ?? { say: (line: string) => say(stripVTControlCharacters(line)) };
-    const ends = await runPipelines(wanted, { platform, env: terminal.env, signal, ...output });
+    const output = screen ?? { say: (line: string) => printLines(stripVTControlCharacters(line)) };
+    const ends = await runPipelines(request, { platform, env: terminal.env, signal, ...output });
     for (const { id } of ends) {
       screen?.summarize(await platform.ask(deliveryRoutes.readPipelineRun, { path: { pipeline_id: id } }));
       if (isJson) terminal.print(await platform.text('GET', `/inspect/pipelines/${id}`));
@@ -323,7 +324,7 @@ async function run(
     const failed = ends.find(({ exitCode }) => exitCode !== 0);
     if (failed) throw new ExitWith(failed.exitCode, `the pipeline of '${branch}' failed. The log above shows the job.`);
     const appUrl = ends.findLast((end) => end.appUrl !== undefined)?.appUrl;
-    if (appUrl !== undefined && !isJson) say(`the app of '${branch}' is at ${appUrl}`);
+    if (appUrl !== undefined && !isJson) printLines(`the app of '${branch}' is at ${appUrl}`);
   };
   await untilCanceled(terminal, async (signal) => {
     if (watched === undefined) return runOnce(signal);
@@ -363,7 +364,7 @@ async function untilCanceled<T>(terminal: Terminal, work: (signal: AbortSignal) 
 }
 
 function sourceIn(text: string): PipelineSource {
-  const source = SOURCES.find((one) => one === text);
+  const source = SOURCES.find((candidate) => candidate === text);
   if (source) return source;
   throw new UserError(`invalid --source '${text}'. Valid values: ${SOURCES.join(', ')}`);
 }
@@ -374,9 +375,9 @@ function expectationIn(text: string): { path: string; status: number } {
   return { path, status: Number(status) };
 }
 
-function parseVariables(sent: readonly string[]): Record<string, string> {
+function parseVariables(assignments: readonly string[]): Record<string, string> {
   return Object.fromEntries(
-    sent.map((text) => {
+    assignments.map((text) => {
       const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(text) ?? [];
       if (name === undefined || value === undefined) throw new UserError(`--variable '${text}' is not NAME=VALUE`);
       return [name, value];

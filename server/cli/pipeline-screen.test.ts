@@ -9,8 +9,8 @@ import { writersTo } from './terminal.ts';
 const esc = '\u001b';
 const jobs = ['build', 'test'].map((name) => ({ name, stage: 'test', state: 'waiting' as const }));
 
-/** What is on the terminal after a run whose jobs printed something. */
-async function shown(print: (log: RunLog, screen: PipelineScreen) => void): Promise<string> {
+/** Resolves to the content of the terminal after a run whose jobs printed something. */
+async function terminalAfter(print: (log: RunLog, screen: PipelineScreen) => void): Promise<string> {
   const out = new PassThrough();
   const terminal = { ...writersTo(out, out, { isScreen: true, hasColour: true }), hasColour: true, nowMs: () => 0 };
   const screen = new PipelineScreen(terminal);
@@ -26,7 +26,7 @@ const plain = (output: string) =>
     .map((line) => line.replace(/^\[[^\]]*\] /, '').trimEnd());
 
 it('a collapsed section shows its title and the number of its lines', async () => {
-  const output = await shown((log) => {
+  const output = await terminalAfter((log) => {
     log.printed('build', `${esc}[0Ksection_start:1:fetch[collapsed=true]`);
     log.printed('build', `${esc}[0KFetch packages`);
     log.printed('test', 'of another job');
@@ -49,7 +49,7 @@ it('a collapsed section shows its title and the number of its lines', async () =
 });
 
 it('the lines of a collapsed section in which the job ends are shown', async () => {
-  const output = await shown((log) => {
+  const output = await terminalAfter((log) => {
     log.printed('build', `${esc}[0Ksection_start:1:fetch[collapsed=true]`);
     log.printed('build', `${esc}[0KFetch packages`);
     log.printed('build', 'network is down');
@@ -64,12 +64,12 @@ it('the lines of a collapsed section in which the job ends are shown', async () 
 });
 
 it('colors of a job are kept and end with the line, other sequences are removed', async () => {
-  const output = await shown((log) => log.printed('build', `${esc}[1;31mred ${esc}[2J${esc}[8mhunter2`));
+  const output = await terminalAfter((log) => log.printed('build', `${esc}[1;31mred ${esc}[2J${esc}[8mhunter2`));
   expect(output).toContain(`> ${esc}[1;31mred [masked]${esc}[0m\n`);
 });
 
 it('the summary has states, times, the failing command with its first complaint, and what was deployed', async () => {
-  const output = await shown((log, screen) => {
+  const output = await terminalAfter((log, screen) => {
     for (const line of ['\u0001$ npm ci', 'error: ignored', '\u0001$ npm test', 'one', 'Error: two', 'three'])
       log.printed('test', line);
     for (const line of ['Running after_script', '\u0001$ cleanup']) log.printed('test', line);

@@ -46,26 +46,26 @@ export class PipelineScreen implements Pick<PipelineContext, 'say' | 'onSection'
     this.#terminal = terminal;
   }
 
-  readonly say: PipelineContext['say'] = (line, of) => {
-    if (!of) return this.#terminal.print(line);
-    const { job, text } = of;
+  readonly say: PipelineContext['say'] = (line, jobLine) => {
+    if (!jobLine) return this.#terminal.print(line);
+    const { job, text } = jobLine;
     this.#remember(job, text);
     const stamp = this.#in('dim', line.slice(0, line.length - text.length));
     const isTitle = this.#titles.delete(job);
     const fold = this.#folds.get(job);
-    if (!fold) return this.#terminal.print(`${stamp}${isTitle ? this.#in('cyan', text) : this.#shown(text)}`);
+    if (!fold) return this.#terminal.print(`${stamp}${isTitle ? this.#in('cyan', text) : this.#format(text)}`);
     if (!/^[>$]/.test(text)) {
       // It ended in the section: what failed is there.
       this.#folds.delete(job);
-      for (const one of fold.lines) this.#terminal.print(one);
-      return this.#terminal.print(`${stamp}${this.#shown(text)}`);
+      for (const foldedLine of fold.lines) this.#terminal.print(foldedLine);
+      return this.#terminal.print(`${stamp}${this.#format(text)}`);
     }
     if (!fold.hasTitle) {
       fold.hasTitle = true;
       return this.#terminal.print(`${stamp}${this.#in('cyan', text)}`);
     }
     fold.count += 1;
-    fold.lines.push(`${stamp}${this.#shown(text)}`);
+    fold.lines.push(`${stamp}${this.#format(text)}`);
     if (fold.lines.length > MAX_FOLDED_LINES) fold.lines.shift();
   };
 
@@ -107,7 +107,7 @@ export class PipelineScreen implements Pick<PipelineContext, 'say' | 'onSection'
       for (const name of job.tests?.failing ?? []) print(`    failed test: ${name}`);
     }
     for (const { name, image, url, status, problem } of apps) {
-      const where = [image, url].flatMap((one) => one ?? []).join(' at ');
+      const where = [image, url].flatMap((part) => part ?? []).join(' at ');
       const end = problem ?? (status === undefined ? '' : `responded with ${status}`);
       const text = [`deployed ${name}`, where, end].filter((part) => part !== '').join(', ');
       print(this.#in(problem === undefined ? 'green' : 'red', text));
@@ -134,7 +134,7 @@ export class PipelineScreen implements Pick<PipelineContext, 'say' | 'onSection'
   }
 
   /** A line of a job in colors; those that the job itself printed are kept. */
-  #shown(text: string): string {
+  #format(text: string): string {
     if (text.startsWith('$ ')) return this.#in('bold', text);
     const [, verdict] = /^finished in .+?(?: {2}(WARN|FAIL)\b.*)?$/.exec(text) ?? [];
     if (text.startsWith('finished in '))

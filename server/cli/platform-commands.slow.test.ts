@@ -350,8 +350,8 @@ describe('terrarium schedule', () => {
     expect((await cli.runInProcess(['schedule', 'new-year'])).out).toMatch(/^next {2}\d{4}-01-01T00:00:00\.000Z\n$/);
     expect(await cli.json('schedule', 'new-year')).toEqual({ nextAt: expect.stringMatching(/-01-01T/), leftOut: 0 });
     await createLambda('often', 'exports.run = () => 1;', { periodic_info: { interval_seconds: 1 } });
-    const said = async () => (await cli.runInProcess(['schedule', 'often'])).out;
-    await expect.poll(said, { timeout: 60_000 }).toMatch(/^next {2}\S+Z\nlast {2}\S+Z\n/);
+    const readSchedule = async () => (await cli.runInProcess(['schedule', 'often'])).out;
+    await expect.poll(readSchedule, { timeout: 60_000 }).toMatch(/^next {2}\S+Z\nlast {2}\S+Z\n/);
   });
 });
 

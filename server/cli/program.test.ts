@@ -332,9 +332,9 @@ it('start takes no option that the page on settings does not name', async () => 
 describe('terrarium pipeline', () => {
   it.each(['run', 'demo', 'retry', 'stop'])(
     '%s takes no option that the page on pipelines does not name',
-    async (word) => {
+    async (subcommand) => {
       const terminal = new TestTerminal();
-      await runCommandLine(['pipeline', word, '--help'], terminal, () => Promise.reject());
+      await runCommandLine(['pipeline', subcommand, '--help'], terminal, () => Promise.reject());
       const options = terminal.out.join('\n').match(/(?<=^ +)--[a-z-]+(?= )/gm) ?? [];
       expect(options).toEqual(expect.arrayContaining(['--account', '--base-url', '--json']));
       const page = readFileSync(packageFile('docs/guides/run-a-pipeline.md'), 'utf8');

@@ -135,39 +135,40 @@ async function environmentHere(
   const [fqon = '', workspace = '', environment = ''] = path.replace(/^\/+/, '').split('/');
   if (!fqon || !workspace || !environment)
     throw new UserError(`"${path}" is not a path of an environment. Give FQON/WORKSPACE/ENVIRONMENT.`);
-  const known = await client.json('GET', '/meta/orgs?expand=true', organizations);
-  const exists = (name: string) => name === 'root' || known.some((one) => one.properties.fqon === name);
+  const organizationList = await client.json('GET', '/meta/orgs?expand=true', organizations);
+  const exists = (name: string) =>
+    name === 'root' || organizationList.some((candidate) => candidate.properties.fqon === name);
   const make = async (at: string, body: object): Promise<string> =>
-    (await client.json('POST', `/meta${at}`, made, jsonBody(body))).id;
-  const absent = (what: string) => {
+    (await client.json('POST', `/meta${at}`, createdResource, jsonBody(body))).id;
+  const absent = (resourceName: string) => {
     const advice = isDry ? 'Without --dry-run it is created.' : 'Select another environment with --here.';
-    return new UserError(`${what} does not exist on this platform. ${advice}`);
+    return new UserError(`${resourceName} does not exist on this platform. ${advice}`);
   };
   const names = fqon.split('.');
   for (const [at, name] of names.entries()) {
     const parent = at === 0 ? 'root' : names.slice(0, at).join('.');
-    const whole = names.slice(0, at + 1).join('.');
-    if (exists(whole)) continue;
-    if (!mayCreate || isDry) throw absent(`organization '${whole}'`);
+    const fqonPart = names.slice(0, at + 1).join('.');
+    if (exists(fqonPart)) continue;
+    if (!mayCreate || isDry) throw absent(`organization '${fqonPart}'`);
     await make(`/${parent}`, { name });
   }
   const find = async (at: string, name: string) =>
     (await client.json('GET', `/meta${at}?name=${encodeURIComponent(name)}`, listSchema)).find(
-      (one) => one.name === name,
+      (candidate) => candidate.name === name,
     )?.id;
-  const one = async (at: string, noun: string, name: string, properties?: object) => {
+  const findOrCreate = async (at: string, noun: string, name: string, properties?: object) => {
     const found = await find(at, name);
     if (found !== undefined) return found;
     if (!mayCreate || isDry) throw absent(`${noun} '${fqon}/${noun === 'workspace' ? name : `${workspace}/${name}`}'`);
     return make(at, { name, ...(properties && { properties }) });
   };
-  const workspaceId = await one(`/${fqon}/workspaces`, 'workspace', workspace);
+  const workspaceId = await findOrCreate(`/${fqon}/workspaces`, 'workspace', workspace);
   const type = { environment_type: 'development' };
-  return one(`/${fqon}/workspaces/${workspaceId}/environments`, 'environment', environment, type);
+  return findOrCreate(`/${fqon}/workspaces/${workspaceId}/environments`, 'environment', environment, type);
 }
 
 const organizations = z.array(z.looseObject({ properties: z.looseObject({ fqon: z.string() }) }));
-const made = z.looseObject({ id: z.string() });
+const createdResource = z.looseObject({ id: z.string() });
 
 const SIGNS = { create: '+', update: '~', unchanged: '=' };
 

@@ -13,7 +13,7 @@ import { localConfig } from './instance-options.ts';
 const ASIDE = 'set-aside';
 
 /** Not part of a world: other instances, earlier worlds, and the owner's credentials. */
-const KEPT = [ASIDE, 'instances', 'root-api-key.json', 'passwords.json', 'crm-certificate.pem'];
+const PRESERVED_FILES = [ASIDE, 'instances', 'root-api-key.json', 'passwords.json', 'crm-certificate.pem'];
 
 export const resetCommand = defineCommand({
   name: 'reset',
@@ -27,8 +27,8 @@ export const resetCommand = defineCommand({
       throw new UserError('a world in memory begins with the seed at each start: there is nothing to reset');
     await requireStopped(data);
     const setAside = await moveAside(data);
-    const what = setAside === undefined ? `${data} contains no world` : `set aside in ${setAside}`;
-    print({ dataDir: data, setAside: setAside ?? null }, [`${what}: the next start begins with the seed`]);
+    const outcome = setAside === undefined ? `${data} contains no world` : `set aside in ${setAside}`;
+    print({ dataDir: data, setAside: setAside ?? null }, [`${outcome}: the next start begins with the seed`]);
   },
 });
 
@@ -51,7 +51,7 @@ async function requireStopped(data: string): Promise<void> {
 
 /** Moves the world; resolves to its new folder, or undefined if there was none. */
 async function moveAside(data: string): Promise<string | undefined> {
-  const names = (await readdir(data).catch(() => [])).filter((name) => !KEPT.includes(name));
+  const names = (await readdir(data).catch(() => [])).filter((name) => !PRESERVED_FILES.includes(name));
   if (names.length === 0) return undefined;
   const setAside = join(data, ASIDE, new Date().toISOString().replaceAll(':', '-'));
   await mkdir(setAside, { recursive: true, mode: 0o700 });

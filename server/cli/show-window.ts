@@ -68,9 +68,9 @@ export function openWindow(
   choice: WindowChoice & { kind: 'app' | 'browser' },
   url: string,
 ): Promise<string | undefined> {
-  const [file = '', ...words] = choice.kind === 'app' ? [choice.path, `--app=${url}`] : [...choice.opener, url];
+  const [file = '', ...args] = choice.kind === 'app' ? [choice.path, `--app=${url}`] : [...choice.opener, url];
   return new Promise((resolve) => {
-    const child = startProgram(file, words, { detached: true, stdio: 'ignore' });
+    const child = startProgram(file, args, { detached: true, stdio: 'ignore' });
     const timer = setTimeout(() => resolve(undefined), FAILS_WITHIN_MS);
     const settle = (reason: string | undefined) => {
       clearTimeout(timer);

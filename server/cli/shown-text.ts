@@ -1,6 +1,9 @@
 /** Control characters, bidirectional control characters, and Unicode line separators. */
 const ACTING = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
-/** What follows ESC for bold, dim and colors of the text, except black, and their ends. Injecting one of them does no harm. */
+/**
+ * Matches the part after ESC of bold, dim and colors of the text, except black, and their ends. Injecting one of them
+ * does no harm.
+ */
 export const STYLE = /\[(?:(?:0|1|2|22|39|3[1-7]|9[0-7])(?:;|(?=m))){0,4}m/;
 const STYLE_HERE = new RegExp(STYLE, 'y');
 

@@ -64,9 +64,9 @@ export async function openSignInPage(windowUrl: () => string, env: Terminal['env
  * hidden folders, but most can read the downloads folder. On other systems the temporary folder belongs to the user.
  */
 async function makeFolder({ HOME: home }: Terminal['env']): Promise<string> {
-  const places = SYSTEM === 'linux' && home ? [join(home, 'Downloads'), home] : [];
-  for (const place of places) {
-    const folder = await mkdtemp(join(place, 'terrarium-sign-in-')).catch(() => undefined);
+  const parents = SYSTEM === 'linux' && home ? [join(home, 'Downloads'), home] : [];
+  for (const parent of parents) {
+    const folder = await mkdtemp(join(parent, 'terrarium-sign-in-')).catch(() => undefined);
     if (folder) return folder;
   }
   return makeTemporary('sign-in');

@@ -43,7 +43,7 @@ export const startCommand = defineCommand({
   async run({ options, terminal, startEmulator, line: [, ...args], print }) {
     const configured = configOf(options, terminal);
     if (options.detach) {
-      const inner = args.filter((word) => word !== '--detach' && word !== '--json');
+      const inner = args.filter((arg) => arg !== '--detach' && arg !== '--json');
       const { instance, log } = await startDetached(configured.config, inner, terminal);
       print({ ...instance, log }, [
         `Terrarium is ready at ${instance.baseUrl} (process ${instance.pid}). Its output is written to ${log}`,
@@ -113,10 +113,10 @@ async function startDetached(
   });
   const instance = await Promise.race([untilReady(data, child), ended]);
   if (typeof instance === 'string') {
-    const said = readFileSync(log, 'utf8')
+    const logText = readFileSync(log, 'utf8')
       .trim()
       .replaceAll(/^terrarium: /gm, '');
-    throw new ExitWith(child.exitCode || NO, said || `the platform ended with ${instance} before it was ready`);
+    throw new ExitWith(child.exitCode || NO, logText || `the platform ended with ${instance} before it was ready`);
   }
   child.unref();
   return { instance, log };

@@ -156,9 +156,9 @@ describe("Electron's binary, which is not installed yet", () => {
   /** Downloads like a start that has opened a browser; resolves to the printed lines. */
   const inBackground = async (isStopped = false) => {
     const lines: string[] = [];
-    const shown = { kind: 'browser', opener: [], line: '' } as const;
+    const browserWindow = { kind: 'browser', opener: [], line: '' } as const;
     const terminal = { env: env(), print: (line: string) => void lines.push(line) };
-    const stop = fetchInBackground(shown, { electron: binary(), window: 'auto' }, terminal);
+    const stop = fetchInBackground(browserWindow, { electron: binary(), window: 'auto' }, terminal);
     if (isStopped) await vi.waitUntil(() => lines.length > 0, { timeout: 60_000 });
     else await vi.waitUntil(() => /is downloaded|could not/.test(lines.at(-1) ?? ''), { timeout: 60_000 });
     await stop();

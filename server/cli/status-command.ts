@@ -31,8 +31,8 @@ export const waitCommand = defineCommand({
       const target = await findTarget(options, terminal);
       const client = target.kind === 'address' ? target.client : target.running?.client;
       const leftMs = Math.max(1, Math.ceil(untilMs - terminal.nowMs()));
-      const places = await client?.json('GET', '/', placesSchema, { timeoutMs: leftMs }).catch(notReady);
-      if (client && places) return print({ baseUrl: client.baseUrl, ...places }, [client.baseUrl]);
+      const addresses = await client?.json('GET', '/', placesSchema, { timeoutMs: leftMs }).catch(notReady);
+      if (client && addresses) return print({ baseUrl: client.baseUrl, ...addresses }, [client.baseUrl]);
       if (terminal.nowMs() > untilMs) {
         const where = target.kind === 'address' ? `at ${target.client.baseUrl}` : `on ${target.dataDir}`;
         throw new ExitWith(NO, `no platform responded ${where} within ${options.timeout} s`);

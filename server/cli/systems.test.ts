@@ -64,6 +64,6 @@ it.each([
   // In PowerShell, `curl` is an alias of another command.
   ['win32', `  '{"a":"it''s"}' | curl.exe -u key:a -H 'A: b' -d '@-' http://x/`],
 ] as const)('the greeting shows a command for the usual shell of %s', (system, expected) => {
-  const words = ['curl', '-u', 'key:a', '-H', 'A: b', '-d', `{"a":"it's"}`, 'http://x/'];
-  expect(commandLine(words, system)).toBe(expected);
+  const args = ['curl', '-u', 'key:a', '-H', 'A: b', '-d', `{"a":"it's"}`, 'http://x/'];
+  expect(commandLine(args, system)).toBe(expected);
 });

@@ -97,11 +97,11 @@ export function printLines(lines: Iterable<string>, terminal: Pick<Terminal, 'pr
 
 export function rowLines(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
-  const shown = rows.map((row) => row.map(onOneLine));
-  for (const row of shown) {
+  const cleanRows = rows.map((row) => row.map(onOneLine));
+  for (const row of cleanRows) {
     for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
   }
-  return shown.map((row) =>
+  return cleanRows.map((row) =>
     row
       .map((cell, at) => cell.padEnd(widths[at] ?? 0))
       .join('  ')

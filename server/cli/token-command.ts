@@ -37,8 +37,8 @@ export const tokenCommand = defineCommand({
 
 /** Requires the API key of root. */
 async function randomPassword(client: PlatformClient, username: string): Promise<SignIn> {
-  const known = await client.ask(accessRoutes.listPasswords);
-  const found = known.find(({ user }) => user.name === username);
+  const passwords = await client.ask(accessRoutes.listPasswords);
+  const found = passwords.find(({ user }) => user.name === username);
   if (found) return { username, password: found.password };
   throw new ExitWith(
     NO,

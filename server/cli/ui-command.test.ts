@@ -94,9 +94,9 @@ describe('a browser that cannot be opened', () => {
         /^Opening the default browser, because Chromium could not be opened \(it ended with exit code 9\)/,
       ),
     ]);
-    const seen = await vi.waitFor(() => readFile(join(folder, 'seen'), 'utf8'), { timeout: 60_000 });
-    expect(seen).not.toContain('code=');
-    expect(seen).toBe(page?.url);
+    const openedUrl = await vi.waitFor(() => readFile(join(folder, 'seen'), 'utf8'), { timeout: 60_000 });
+    expect(openedUrl).not.toContain('code=');
+    expect(openedUrl).toBe(page?.url);
     await page?.close();
     await rm(folder, { recursive: true });
   });

@@ -34,7 +34,7 @@ const WINDOWS_APPS: readonly (readonly [file: string, name: string])[] = [
 const SHELL_FILES = ['../electron/main.js', '../../dist/electron/main.js'];
 
 /** The part of a terminal that decides where a window opens. */
-export type Onlooker = Pick<Terminal, 'env' | 'isInteractive' | 'nodeVersion'>;
+export type TerminalInfo = Pick<Terminal, 'env' | 'isInteractive' | 'nodeVersion'>;
 export type WindowChoice = Pick<WindowContext, 'isHeadless' | 'window'>;
 
 /** The window settings of a configuration; `isHeadless` is undefined if only its default applies. */
@@ -43,11 +43,11 @@ export function windowChoice({ config, origins }: ConfigWithOrigins): WindowChoi
 }
 
 /** Inspects the machine, without downloading or starting anything. */
-export function windowContext(onlooker: Onlooker, asked: WindowChoice): WindowContext {
+export function windowContext(terminal: TerminalInfo, choice: WindowChoice): WindowContext {
   const platform = SYSTEM;
-  const { env, isInteractive } = onlooker;
+  const { env, isInteractive } = terminal;
   return {
-    ...asked,
+    ...choice,
     isCi: Boolean(env.CI) && env.CI !== 'false' && env.CI !== '0',
     isTerminal: isInteractive,
     isSsh: Boolean(env.SSH_CONNECTION ?? env.SSH_TTY),
@@ -56,7 +56,7 @@ export function windowContext(onlooker: Onlooker, asked: WindowChoice): WindowCo
     hasDisplay: platform === 'darwin' || platform === 'win32' || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY),
     // Getters, so that a start without a window does not wait for the search.
     get electron() {
-      return findShellFile() ? findElectron(onlooker) : { missing: 'the Electron shell is not built' };
+      return findShellFile() ? findElectron(terminal) : { missing: 'the Electron shell is not built' };
     },
     get chromium() {
       return findChromium(platform, env);
@@ -129,9 +129,11 @@ export function findElectron(
   }
   const missing = "Electron's binary is not installed";
   if (env.ELECTRON_SKIP_BINARY_DOWNLOAD) return { missing: `${missing}, and ELECTRON_SKIP_BINARY_DOWNLOAD is set` };
-  const wanted = nodeWantedBy(folder);
-  if (isOlderNode(nodeVersion, wanted))
-    return { missing: `${missing}, and its download requires Node.js ${wanted} or later (this is ${nodeVersion})` };
+  const requiredNode = nodeWantedBy(folder);
+  if (isOlderNode(nodeVersion, requiredNode))
+    return {
+      missing: `${missing}, and its download requires Node.js ${requiredNode} or later (this is ${nodeVersion})`,
+    };
   return { missing: `${missing} yet`, fetchInto: folder };
 }
 

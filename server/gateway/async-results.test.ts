@@ -111,7 +111,8 @@ describe('asynchronous results (D-169)', () => {
     const { log, store } = results();
     const big = 'x'.repeat(40 * 1024 * 1024);
     log.durable = async () => {
-      if (log.size > 0 && [...log.entries()].some(([, one]) => one.state === 'finished')) throw new Error('disk full');
+      if (log.size > 0 && [...log.entries()].some(([, result]) => result.state === 'finished'))
+        throw new Error('disk full');
     };
     for (const id of ['one', 'two']) {
       await store.accept(id, 'lambda');

@@ -63,15 +63,15 @@ export class AsyncResults {
   /** Loads the stored results. Invocations that an earlier run did not finish become failed results (D-168). */
   async recover(): Promise<void> {
     const entries = [...this.#log.entries()];
-    const done = entries.flatMap(([id, one]) => (one.state === 'finished' ? [{ id, one }] : []));
+    const done = entries.flatMap(([id, result]) => (result.state === 'finished' ? [{ id, one: result }] : []));
     for (const { id, one } of done.sort((a, b) => a.one.finishedAtMs - b.one.finishedAtMs)) {
       this.#index(id, one);
       this.#latest.set(one.lambdaId, id);
     }
     const message = 'the platform stopped before this invocation ended, or before its result could be saved';
     const failure = { contentType: 'text/plain; charset=utf-8', result: message, error: message };
-    const interrupted = entries.filter(([, one]) => one.state === 'pending');
-    await Promise.all(interrupted.map(([id, one]) => this.#finish(id, one, failure)));
+    const interrupted = entries.filter(([, result]) => result.state === 'pending');
+    await Promise.all(interrupted.map(([id, result]) => this.#finish(id, result, failure)));
   }
 
   /** Records an accepted invocation; resolves when the record is durable. Rejects with PlatformError 503 if it cannot be saved. */
@@ -155,13 +155,13 @@ export class AsyncResults {
 
   /** Takes from the indexes: the oldest of this lambda above its limit, and of all what is too old or exceeds the total size. */
   #surplus(lambdaId: Uuid, newest: Uuid): Uuid[] {
-    const gone: Uuid[] = [];
-    const own = this.#finished.get(lambdaId);
-    for (const id of own ?? []) {
-      if ((own?.size ?? 0) <= this.#limits.resultsPerLambda) break;
-      own?.delete(id);
+    const droppedIds: Uuid[] = [];
+    const finishedIds = this.#finished.get(lambdaId);
+    for (const id of finishedIds ?? []) {
+      if ((finishedIds?.size ?? 0) <= this.#limits.resultsPerLambda) break;
+      finishedIds?.delete(id);
       this.#releaseSize(id);
-      gone.push(id);
+      droppedIds.push(id);
     }
     for (const [id, stored] of this.#log.entries()) {
       const isOverLimit = this.#sizeBytes > this.#limits.resultsBytes;
@@ -169,9 +169,9 @@ export class AsyncResults {
       if (stored.state === 'pending' || id === newest) continue;
       this.#finished.get(stored.lambdaId)?.delete(id);
       this.#releaseSize(id);
-      gone.push(id);
+      droppedIds.push(id);
     }
-    return gone;
+    return droppedIds;
   }
 
   #releaseSize(id: Uuid): void {

@@ -92,10 +92,10 @@ export class BuiltInRoutes {
     const lambda = view.find(lambdaId);
     if (lambda?.type !== LAMBDA) throw new PlatformError('not_found', `lambda '${lambdaId}' not found`);
     exchange.targetName = `lambda ${lambda.id}`;
-    const who = callers.identify(exchange);
-    callers.requireInvoke(who, lambda);
+    const identification = callers.identify(exchange);
+    callers.requireInvoke(identification, lambda);
     const { query } = target;
-    const call = lambdaCall(exchange, { trigger: 'async', body, path: '', query, who, isHttpAware: false });
+    const call = lambdaCall(exchange, { trigger: 'async', body, path: '', query, identification, isHttpAware: false });
     return calls.accept(lambda.id, call);
   }
 

@@ -9,7 +9,7 @@ import type { InstanceDirectory, ServingInstance } from './instance-directory.ts
 import { RoundRobin } from './round-robin.ts';
 import { WebSocketTunnel } from './web-socket-tunnel.ts';
 
-/** How long an idle connection to an instance is kept: less than common servers wait. */
+/** Time for which an idle connection to an instance is kept: less than common servers wait. */
 const IDLE_CONNECTION_MS = 1_500;
 
 const RETRY_AFTER_S = '1';

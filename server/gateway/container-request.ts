@@ -26,9 +26,9 @@ export interface ContainerRequest {
   /** The body, if the gateway has read it to choose the route. */
   body?: Uint8Array;
   /** Headers that the gateway adds to those of the container (`own`); called when the response starts. */
-  controlHeaders(own: readonly string[]): string[];
+  controlHeaders(ownHeaders: readonly string[]): string[];
   recorder: {
-    sent(chunk: Uint8Array): void;
+    sentChunk(chunk: Uint8Array): void;
     answered(headers: readonly string[]): void;
     received(chunk: Uint8Array): void;
   };

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Which pages can read the responses of an endpoint (D-158). */
+/** The pages that can read the responses of an endpoint (D-158). */
 export interface CorsPolicy {
   origins: readonly string[] | undefined;
   allowsCredentials: boolean;
@@ -49,12 +49,14 @@ export function preflightedMethod(request: IncomingMessage): string | undefined 
 
 /** The headers of a preflight response besides those of every response. @param methods what the page may send */
 export function preflightHeaders(methods: readonly string[], request: IncomingMessage): string[] {
-  const { 'access-control-request-headers': wanted, 'access-control-request-private-network': isPrivate } =
+  const { 'access-control-request-headers': requestedHeaders, 'access-control-request-private-network': isPrivate } =
     request.headers;
   return [
     'Access-Control-Allow-Methods',
     [...new Set(methods)].join(', '),
-    ...(wanted ? ['Access-Control-Allow-Headers', wanted, 'Vary', 'Access-Control-Request-Headers'] : []),
+    ...(requestedHeaders
+      ? ['Access-Control-Allow-Headers', requestedHeaders, 'Vary', 'Access-Control-Request-Headers']
+      : []),
     // From a page of the Internet to this machine.
     ...(isPrivate === 'true' ? ['Access-Control-Allow-Private-Network', 'true'] : []),
   ];

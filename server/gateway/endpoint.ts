@@ -65,15 +65,15 @@ export interface Endpoint extends Route {
 
 /** Prepares the record of an endpoint (D-060) for request handling. An unchanged rate limit of `previous` keeps its window (D-156). */
 export function prepareEndpoint(record: StoredResource, apiName: string, previous?: Endpoint): Endpoint {
-  const sent = typed(endpointProperties, record);
-  const { plugins = {}, resource, methods = [], whitelist = [] } = sent;
-  const hosts = (sent.hosts ?? []).map((host) => hostNameOf(host) ?? host.toLowerCase());
+  const properties = typed(endpointProperties, record);
+  const { plugins = {}, resource, methods = [], whitelist = [] } = properties;
+  const hosts = (properties.hosts ?? []).map((host) => hostNameOf(host) ?? host.toLowerCase());
   return {
     id: record.id,
     hosts,
     prefix: resource === undefined && hosts.length > 0 ? [] : [apiName, ...resourceSegments(resource ?? '')],
     methods: methods.length > 0 ? new Set(methods.map((method) => method.toUpperCase())) : undefined,
-    target: targetOf(sent, apiName),
+    target: targetOf(properties, apiName),
     cors: corsOf(plugins.cors),
     whitelist: whitelist.length > 0 ? new AddressList(whitelist) : undefined,
     security: securityOf(plugins),
@@ -81,17 +81,17 @@ export function prepareEndpoint(record: StoredResource, apiName: string, previou
   };
 }
 
-function targetOf(sent: Properties, apiName: string): EndpointTarget {
+function targetOf(properties: Properties, apiName: string): EndpointTarget {
   const {
     implementation_type: type,
     container_port_name: portName = '',
     resource = '',
     is_http_aware: isHttpAware = false,
-  } = sent;
-  const id = sent.implementation_id.toLowerCase();
+  } = properties;
+  const id = properties.implementation_id.toLowerCase();
   if (type === 'container') return { kind: 'container', id, portName };
   const isAsyncRoute = apiName === 'api' && resourceSegments(resource).join('/') === 'async';
-  return { kind: 'lambda', id, isSynchronous: sent.synchronous ?? !isAsyncRoute, isHttpAware };
+  return { kind: 'lambda', id, isSynchronous: properties.synchronous ?? !isAsyncRoute, isHttpAware };
 }
 
 function corsOf({ enabled, origins = [], credentials = false }: Plugins['cors'] = {}): CorsPolicy | undefined {

@@ -34,10 +34,10 @@ export function errorAnswer(error: PlatformError): Answer {
 }
 
 export function hasHeader(lines: readonly string[], name: string): boolean {
-  const wanted = name.toLowerCase();
+  const lowerName = name.toLowerCase();
   for (let at = 0; at < lines.length; at += 2) {
     const line = lines[at];
-    if (line?.length === wanted.length && line.toLowerCase() === wanted) return true;
+    if (line?.length === lowerName.length && line.toLowerCase() === lowerName) return true;
   }
   return false;
 }
@@ -62,7 +62,7 @@ export class Exchange {
   readonly #steps: { name: ExchangeStep; afterMs: number }[] = [];
   #answer: { headers: readonly string[]; body: CapturedBody | undefined } | undefined;
   #streams: { request: BodyCapture; response: BodyCapture } | undefined;
-  /** Where the recorder stores the bodies; the invocation has them in common. */
+  /** Positions of the bodies in the recorder; the invocation shares them. */
   readonly bodies: SharedBodies = {};
   endpointId: Uuid | undefined;
   userId: Uuid | undefined;
@@ -102,7 +102,7 @@ export class Exchange {
     const streams = { request: new BodyCapture(), response: new BodyCapture() };
     this.#streams = streams;
     return {
-      sent: (chunk) => streams.request.add(chunk),
+      sentChunk: (chunk) => streams.request.add(chunk),
       answered: (headers) => {
         this.#answer = { headers, body: undefined };
       },
@@ -137,7 +137,7 @@ export class Exchange {
   }
 
   /** The headers that the gateway adds to any response (D-156..D-158, D-199); the CORS headers in `own` take precedence. */
-  controlHeaders(version: string, own: readonly string[]): string[] {
+  controlHeaders(version: string, ownHeaders: readonly string[]): string[] {
     const upstreamMs = this.#upstreamMs();
     const proxyMs = performance.now() - this.#startedMs - upstreamMs;
     const headers = [
@@ -159,7 +159,7 @@ export class Exchange {
       const lines = corsHeaders(this.#cors, this.request.headers.origin);
       for (let at = 0; at < lines.length; at += 2) {
         const name = lines[at] ?? '';
-        if (name === 'Vary' || !hasHeader(own, name)) headers.push(name, lines[at + 1] ?? '');
+        if (name === 'Vary' || !hasHeader(ownHeaders, name)) headers.push(name, lines[at + 1] ?? '');
       }
     }
     return headers;
@@ -168,11 +168,11 @@ export class Exchange {
   /** Sends the response, unless the client has disconnected. HEAD, 204 and 304 have no body. Who reads nothing for `stallMs` is cut off. */
   send(answer: Answer, version: string, options: { isLast: boolean; stallMs: number }): void {
     const { request, response } = this;
-    const { status, headers: own, body, executionId } = answer;
+    const { status, headers: ownHeaders, body, executionId } = answer;
     this.#executionId = executionId;
     if (request.socket.destroyed) return;
-    const headers = this.controlHeaders(version, own);
-    headers.push(...own);
+    const headers = this.controlHeaders(version, ownHeaders);
+    headers.push(...ownHeaders);
     if (executionId !== undefined) headers.push('X-Terrarium-Execution-Id', executionId);
     if (options.isLast) headers.push('Connection', 'close');
     if (status === 204 || status === 304) {

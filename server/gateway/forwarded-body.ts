@@ -4,7 +4,9 @@ import type { PlatformError } from '../model/errors.ts';
 import type { ContainerRequest } from './container-request.ts';
 import { hasBody } from './request.ts';
 
-/** How long to wait for an instance to respond to `Expect: 100-continue` before the body is sent anyway (RFC 9110, 10.1.1). */
+/**
+ * Time to wait for an instance to respond to `Expect: 100-continue` before the body is sent anyway (RFC 9110, 10.1.1).
+ */
 const CONTINUE_WAIT_MS = 1_000;
 
 /** Maximum size of an idempotent request's body that is kept in order to repeat it. */
@@ -25,7 +27,7 @@ export class ForwardedBody {
   readonly #call: ContainerRequest;
   readonly #isIdempotent: boolean;
   /** The part that was read so far; undefined once it cannot be sent again. */
-  #kept: Buffer[] | undefined = [];
+  #replayBytes: Buffer[] | undefined = [];
   #sizeBytes = 0;
   #isRead: boolean;
   #isWanted: boolean;
@@ -36,14 +38,14 @@ export class ForwardedBody {
     this.#isIdempotent = IDEMPOTENT.has(request.method ?? '');
     this.#isRead = call.body !== undefined || !hasBody(request);
     if (call.body) {
-      this.#kept = [Buffer.from(call.body)];
-      call.recorder.sent(call.body);
+      this.#replayBytes = [Buffer.from(call.body)];
+      call.recorder.sentChunk(call.body);
     }
     this.#isWanted = request.headers.expect === undefined || request.httpVersion !== '1.1';
   }
 
   get isRepeatable(): boolean {
-    if (this.#isIdempotent) return this.#kept !== undefined;
+    if (this.#isIdempotent) return this.#replayBytes !== undefined;
     return this.#sizeBytes === 0 && !this.#isRead;
   }
 
@@ -76,13 +78,13 @@ export class ForwardedBody {
 
   /** Reads and discards the rest, so that the client can finish sending and read its response. */
   discard(): void {
-    this.#kept = undefined;
+    this.#replayBytes = undefined;
     this.#call.request.resume();
   }
 
   #pump(upstream: ClientRequest, progress: BodyProgress): () => void {
     const { request, maxBodyBytes } = this.#call;
-    for (const chunk of this.#kept ?? []) upstream.write(chunk);
+    for (const chunk of this.#replayBytes ?? []) upstream.write(chunk);
     const end = () => {
       this.#isRead = true;
       if (request.rawTrailers.length > 0) upstream.addTrailers(pairsOf(request.rawTrailers));
@@ -101,7 +103,7 @@ export class ForwardedBody {
         progress.onTooLarge(tooLarge(maxBodyBytes));
         return;
       }
-      this.#call.recorder.sent(chunk);
+      this.#call.recorder.sentChunk(chunk);
       this.#keep(chunk);
       if (upstream.write(chunk)) return;
       request.pause();
@@ -126,8 +128,8 @@ export class ForwardedBody {
   }
 
   #keep(chunk: Buffer): void {
-    if (this.#isIdempotent && this.#sizeBytes <= KEPT_BYTES) this.#kept?.push(chunk);
-    else this.#kept = undefined;
+    if (this.#isIdempotent && this.#sizeBytes <= KEPT_BYTES) this.#replayBytes?.push(chunk);
+    else this.#replayBytes = undefined;
   }
 }
 

@@ -44,7 +44,7 @@ export function requestLines({ request, serviceHost, askedHost, prefix, exchange
   if (codings !== undefined) lines.push('Transfer-Encoding', codings);
   else if (headers['content-length'] === undefined && !BODILESS.has(method)) lines.push('Content-Length', '0');
   if (isUpgrade) lines.push('Connection', 'Upgrade', 'Upgrade', 'websocket');
-  const trace = readTraceParent(only(headers.traceparent));
+  const trace = readTraceParent(singleValue(headers.traceparent));
   const isLeftOut = (name: string) =>
     REWRITTEN.has(name) ||
     (name === 'trailer' && codings === undefined) ||
@@ -64,23 +64,24 @@ export function answerLines(answer: IncomingMessage, call: ContainerRequest): st
   const { request, controlHeaders } = call;
   const isChunked = answer.headers['transfer-encoding'] !== undefined && request.httpVersion === '1.1';
   const isWithoutBody = answer.statusCode === 204 || answer.statusCode === 304;
-  const own: string[] = [];
+  const ownLines: string[] = [];
   pushEndToEnd(
-    own,
+    ownLines,
     answer,
     (name, value) => (name === 'trailer' && (!isChunked || isWithoutBody)) || affectsWindow(name, value),
   );
-  for (let at = 0; at < own.length; at += 2)
-    if (ADDRESS_HEADERS.has((own[at] ?? '').toLowerCase())) own[at + 1] = withPublicAddress(own[at + 1] ?? '', call);
+  for (let at = 0; at < ownLines.length; at += 2)
+    if (ADDRESS_HEADERS.has((ownLines[at] ?? '').toLowerCase()))
+      ownLines[at + 1] = withPublicAddress(ownLines[at + 1] ?? '', call);
   // Without it, some clients would take the end of the headers for the end of the connection.
-  if (isChunked && request.method === 'HEAD' && !isWithoutBody) own.push('Transfer-Encoding', 'chunked');
-  const lines = controlHeaders(own);
+  if (isChunked && request.method === 'HEAD' && !isWithoutBody) ownLines.push('Transfer-Encoding', 'chunked');
+  const lines = controlHeaders(ownLines);
   const reported = new Set(
     lines.filter((name, at) => at % 2 === 0 && GATEWAY_HEADERS.test(name)).map((name) => name.toLowerCase()),
   );
-  for (let at = 0; at < own.length; at += 2) {
-    const name = own[at] ?? '';
-    if (!reported.has(name.toLowerCase())) lines.push(name, own[at + 1] ?? '');
+  for (let at = 0; at < ownLines.length; at += 2) {
+    const name = ownLines[at] ?? '';
+    if (!reported.has(name.toLowerCase())) lines.push(name, ownLines[at + 1] ?? '');
   }
   return lines;
 }
@@ -89,9 +90,9 @@ export function answerLines(answer: IncomingMessage, call: ContainerRequest): st
 function publicAddress({ request, askedHost, prefix }: Pick<ContainerRequest, 'request' | 'askedHost' | 'prefix'>) {
   const { headers } = request;
   return {
-    protocol: only(headers['x-forwarded-proto']) || 'http',
-    host: only(headers['x-forwarded-host']) || askedHost,
-    fullPrefix: `${only(headers['x-forwarded-prefix'])}${prefix}`,
+    protocol: singleValue(headers['x-forwarded-proto']) || 'http',
+    host: singleValue(headers['x-forwarded-host']) || askedHost,
+    fullPrefix: `${singleValue(headers['x-forwarded-prefix'])}${prefix}`,
   };
 }
 
@@ -100,11 +101,11 @@ function withPublicAddress(value: string, call: ContainerRequest): string {
   const { protocol, host, fullPrefix } = publicAddress(call);
   const start = /^(?:\s*\d+\s*[;,]\s*(?:url\s*=\s*)?["']?)?/i.exec(value)?.[0] ?? '';
   const address = value.slice(start.length);
-  const own = ['http://', 'https://']
+  const internalAddress = ['http://', 'https://']
     .map((scheme) => scheme + call.serviceHost)
-    .find((one) => address.toLowerCase().startsWith(one.toLowerCase()));
-  if (host === undefined || own === undefined) return value;
-  const path = address.slice(own.length);
+    .find((prefix) => address.toLowerCase().startsWith(prefix.toLowerCase()));
+  if (host === undefined || internalAddress === undefined) return value;
+  const path = address.slice(internalAddress.length);
   // Another port, or a longer name.
   if (!/^([/?#"']|$)/.test(path)) return value;
   return `${start}${protocol}://${host}${fullPrefix}${path.startsWith('/') ? '' : '/'}${path}`;
@@ -119,22 +120,22 @@ function pushEndToEnd(
   const named = tokensOf(message.headers.connection);
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = [rawHeaders[at], rawHeaders[at + 1]];
-    const known = name.toLowerCase();
-    if (HOP_BY_HOP.has(known) || isLeftOut(known, value)) continue;
+    const lowerName = name.toLowerCase();
+    if (HOP_BY_HOP.has(lowerName) || isLeftOut(lowerName, value)) continue;
     // Content-Length is about the message even if the Connection header names it.
-    if (named.includes(known) && known !== 'content-length') continue;
+    if (named.includes(lowerName) && lowerName !== 'content-length') continue;
     lines.push(name, value);
   }
 }
 
 function listed(before: string | string[] | undefined, peer: string | undefined): string {
   const address = (peer ?? 'unknown').replace(/^::ffff:(?=\d+\.)/i, '');
-  const sent = only(before);
-  return sent === '' ? address : `${sent}, ${address}`;
+  const earlierAddresses = singleValue(before);
+  return earlierAddresses === '' ? address : `${earlierAddresses}, ${address}`;
 }
 
 /** node:http joins repeated headers of this kind with commas. */
-function only(value: string | string[] | undefined): string {
+function singleValue(value: string | string[] | undefined): string {
   return Array.isArray(value) ? value.join(', ') : (value ?? '');
 }
 

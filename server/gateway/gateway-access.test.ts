@@ -97,49 +97,49 @@ describe('a whitelist', () => {
 
 describe('a rate limit (D-155, D-156)', () => {
   const limited = (perMinute: number) => ({ plugins: { rateLimit: { enabled: true, perMinute } } });
-  const left = async (method = 'GET', headers: Record<string, string> = {}) => {
+  const readLimit = async (method = 'GET', headers: Record<string, string> = {}) => {
     const got = await gateway.send(method, '/web/a', { headers });
     return [got.status, got.headers['x-ratelimit-limit-minute'], got.headers['x-ratelimit-remaining-minute']];
   };
 
   it('rejects calls above it until its window ends, and returns the remaining number in every response', async () => {
     publish(limited(2));
-    expect(await left()).toEqual([200, '2', '1']);
+    expect(await readLimit()).toEqual([200, '2', '1']);
     gateway.nowMs += 1_500;
-    expect(await left()).toEqual([200, '2', '0']);
+    expect(await readLimit()).toEqual([200, '2', '0']);
     const got = await gateway.send('GET', '/web/a');
     expect(got).toMatchObject({ status: 429, json: { code: 429, message: 'API rate limit exceeded' } });
     expect(got.headers).toMatchObject({ 'retry-after': '59', 'x-ratelimit-remaining-minute': '0' });
     gateway.nowMs += 58_500;
-    expect(await left()).toEqual([200, '2', '1']);
+    expect(await readLimit()).toEqual([200, '2', '1']);
   });
 
   it('does not count preflights, 401 and 403', async () => {
     publish({ plugins: { ...limited(1).plugins, platformSecurity: { enabled: true } }, methods: ['GET'] });
     gateway.caller('Bearer other');
     gateway.caller('Bearer root', { isRoot: true });
-    expect(await left()).toEqual([401, '1', '1']);
-    expect(await left('GET', { Authorization: 'Bearer other' })).toEqual([403, '1', '1']);
-    expect(await left('OPTIONS', { Origin: 'http://a.test', 'Access-Control-Request-Method': 'GET' })).toEqual([
+    expect(await readLimit()).toEqual([401, '1', '1']);
+    expect(await readLimit('GET', { Authorization: 'Bearer other' })).toEqual([403, '1', '1']);
+    expect(await readLimit('OPTIONS', { Origin: 'http://a.test', 'Access-Control-Request-Method': 'GET' })).toEqual([
       204,
       '1',
       '1',
     ]);
-    expect((await left('POST'))[0]).toBe(405);
-    expect(await left('GET', { Authorization: 'Bearer root' })).toEqual([200, '1', '0']);
+    expect((await readLimit('POST'))[0]).toBe(405);
+    expect(await readLimit('GET', { Authorization: 'Bearer root' })).toEqual([200, '1', '0']);
   });
 
   it('starts again when it changes or is enabled again, and by no other change', async () => {
     const { endpoint } = publish(limited(2));
-    await left();
+    await readLimit();
     const renamed = gateway.put({ ...endpoint, name: 'other' });
-    expect(await left()).toEqual([200, '2', '0']);
+    expect(await readLimit()).toEqual([200, '2', '0']);
     const raised = gateway.patch(renamed, limited(3));
-    expect(await left()).toEqual([200, '3', '2']);
+    expect(await readLimit()).toEqual([200, '3', '2']);
     const disabled = gateway.patch(raised, { plugins: { rateLimit: { enabled: false, perMinute: 3 } } });
-    expect(await left()).toEqual([200, undefined, undefined]);
+    expect(await readLimit()).toEqual([200, undefined, undefined]);
     gateway.patch(disabled, limited(3));
-    expect(await left()).toEqual([200, '3', '2']);
+    expect(await readLimit()).toEqual([200, '3', '2']);
   });
 });
 
@@ -151,9 +151,9 @@ describe('CORS (D-158)', () => {
 
   it("answers a web form's preflight, and lets pages read every answer", async () => {
     publish({ methods: ['POST'] });
-    const asked = await preflight('POST', { 'Access-Control-Request-Headers': 'content-type, authorization' });
-    expect(asked).toMatchObject({ status: 204, body: '' });
-    expect(asked.headers).toMatchObject({
+    const preflightReply = await preflight('POST', { 'Access-Control-Request-Headers': 'content-type, authorization' });
+    expect(preflightReply).toMatchObject({ status: 204, body: '' });
+    expect(preflightReply.headers).toMatchObject({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'POST',
       'access-control-allow-headers': 'content-type, authorization',
@@ -184,9 +184,9 @@ describe('CORS (D-158)', () => {
     const wrongMethod = await gateway.send('DELETE', '/web/a', { headers: { Origin } });
     expect([wrongMethod.status, wrongMethod.headers['access-control-allow-origin']]).toEqual([405, '*']);
     const headers = { Origin, 'Access-Control-Request-Method': 'PUT', 'Access-Control-Request-Headers': 'x-own' };
-    const asked = await gateway.send('OPTIONS', '/web/none', { headers });
-    expect(asked.status).toBe(204);
-    expect(asked.headers).toMatchObject({
+    const preflightReply = await gateway.send('OPTIONS', '/web/none', { headers });
+    expect(preflightReply.status).toBe(204);
+    expect(preflightReply.headers).toMatchObject({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'PUT',
       'access-control-allow-headers': 'x-own',
@@ -197,8 +197,8 @@ describe('CORS (D-158)', () => {
 
   it('allows pages of the Internet to call this machine if they ask', async () => {
     publish({ methods: ['POST'] });
-    const asked = await preflight('POST', { 'Access-Control-Request-Private-Network': 'true' });
-    expect(asked.headers['access-control-allow-private-network']).toBe('true');
+    const preflightReply = await preflight('POST', { 'Access-Control-Request-Private-Network': 'true' });
+    expect(preflightReply.headers['access-control-allow-private-network']).toBe('true');
     expect((await preflight()).headers['access-control-allow-private-network']).toBeUndefined();
   });
 

@@ -19,12 +19,12 @@ const call = (body: unknown, headers: Record<string, string> = {}) =>
 const result = (id: string): Promise<GatewayResponse> => gateway.send('GET', `/results/${id}`, READER);
 
 /** An outcome that a test gives when it is time. */
-function later(): { outcome: Promise<Outcome>; give(outcome: Outcome): void } {
-  let give: (outcome: Outcome) => void = () => {};
+function later(): { outcome: Promise<Outcome>; settle(outcome: Outcome): void } {
+  let settle: (outcome: Outcome) => void = () => {};
   const outcome = new Promise<Outcome>((resolve) => {
-    give = resolve;
+    settle = resolve;
   });
-  return { outcome, give };
+  return { outcome, settle };
 }
 
 /** Resolves when everything accepted has ended: what a gateway does when it stops. */
@@ -35,7 +35,7 @@ async function allEnded(): Promise<void> {
 
 describe('POST /api/async (D-165)', () => {
   it('responds immediately with the id of the invocation, whose result can be read when it is available', async () => {
-    const { outcome, give } = later();
+    const { outcome, settle } = later();
     const lambda = gateway.lambda(() => outcome);
     const event = { lambdaId: lambda.id.toUpperCase(), payload: { firstName: 'Ada' } };
     const accepted = await call(event);
@@ -50,7 +50,7 @@ describe('POST /api/async (D-165)', () => {
     expect(pending.headers['retry-after']).toBe('1');
 
     gateway.nowMs += 5_000;
-    give(text('SUCCESS'));
+    settle(text('SUCCESS'));
     await allEnded();
     expect((await result(id)).json).toEqual({
       contentType: 'text/plain; charset=utf-8',
@@ -65,7 +65,7 @@ describe('POST /api/async (D-165)', () => {
     const log = new FakeLog<StoredResult>();
     const slow = await new TestGateway({ limits: { drainTimeoutMs: 1 } }, log).start();
     let persist: () => void = () => {};
-    const asked = new Promise<void>((resolve) => {
+    const whenRequested = new Promise<void>((resolve) => {
       log.durable = () =>
         new Promise((done) => {
           persist = done;
@@ -78,7 +78,7 @@ describe('POST /api/async (D-165)', () => {
       isAnswered = true;
       return got;
     });
-    await asked;
+    await whenRequested;
     await slow.send('GET', '/anything'); // a whole exchange later
     expect(isAnswered).toBe(false);
     expect([...log.entries()]).toMatchObject([[expect.any(String), { state: 'pending' }]]);
@@ -138,10 +138,10 @@ describe('POST /api/async (D-165)', () => {
 
   it('gives way to an endpoint /async of an API named api, which is asynchronous by default, and to no other', async () => {
     const api = gateway.api('api');
-    const [own, root] = [gateway.lambda(() => text('own')), gateway.lambda(() => text('root'))];
+    const [ownLambda, root] = [gateway.lambda(() => text('own')), gateway.lambda(() => text('root'))];
     gateway.endpoint(api, root, { resource: '/' });
     expect((await call({})).status).toBe(400);
-    gateway.endpoint(api, own, { resource: '/async', methods: ['POST'] });
+    gateway.endpoint(api, ownLambda, { resource: '/async', methods: ['POST'] });
     const accepted = await call('any body');
     expect(accepted.json).toEqual({ lambdaId: gateway.calls[0]?.executionId });
     expect((await gateway.send('GET', '/api/async')).status).toBe(405);
@@ -149,9 +149,9 @@ describe('POST /api/async (D-165)', () => {
   });
 
   it('invokes the lambda that the body names even if an endpoint has this path, and names the target in a header', async () => {
-    const [named, own] = [gateway.lambda(() => text('named')), gateway.lambda(() => text('own'))];
+    const [named, ownLambda] = [gateway.lambda(() => text('named')), gateway.lambda(() => text('own'))];
     const api = gateway.api('api');
-    const endpoint = gateway.endpoint(api, own, { resource: '/async', synchronous: false });
+    const endpoint = gateway.endpoint(api, ownLambda, { resource: '/async', synchronous: false });
     const toLambda = await call({ lambdaId: named.id, payload: 1 });
     expect(toLambda.headers['x-terrarium-target']).toBe(`lambda ${named.id}`);
     await allEnded();
@@ -162,7 +162,7 @@ describe('POST /api/async (D-165)', () => {
       const toEndpoint = await call(body);
       expect(toEndpoint.headers['x-terrarium-target']).toBe(`endpoint ${endpoint.id}`);
       await allEnded();
-      expect((await result(toEndpoint.json.lambdaId)).json).toMatchObject({ lambdaId: own.id, result: 'own' });
+      expect((await result(toEndpoint.json.lambdaId)).json).toMatchObject({ lambdaId: ownLambda.id, result: 'own' });
     }
     expect(JSON.parse(Buffer.from(gateway.calls[3]?.body ?? []).toString())).toEqual({ payload: 1 });
   });
@@ -274,8 +274,8 @@ describe('GET /results/{id}', () => {
     const lambda = gateway.lambda(({ body }) => text(JSON.parse(Buffer.from(body).toString()).say));
     gateway.rights.add(`lambda.view ${lambda.id}`);
     expect((await result(lambda.id)).status).toBe(404);
-    for (const say of ['first', 'second']) {
-      await call({ lambdaId: lambda.id, say });
+    for (const greeting of ['first', 'second']) {
+      await call({ lambdaId: lambda.id, say: greeting });
       await allEnded();
     }
     expect((await result(lambda.id)).json).toMatchObject({
@@ -299,7 +299,7 @@ describe('GET /results/{id}', () => {
 
   it('survives a restart; a pending result has failed', async () => {
     const { id } = await run(text('kept'));
-    const { outcome, give } = later();
+    const { outcome, settle } = later();
     const lambda = gateway.lambda(() => outcome);
     const { json } = await call({ lambdaId: lambda.id });
     const next = await new TestGateway({ results: gateway.log }).start();
@@ -311,7 +311,7 @@ describe('GET /results/{id}', () => {
       json: { error: expect.stringContaining('stopped'), lambdaId: lambda.id },
     });
     await next.stop();
-    give(text('too late'));
+    settle(text('too late'));
   });
 });
 

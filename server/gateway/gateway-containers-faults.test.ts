@@ -92,7 +92,7 @@ describe('a container without an answer', () => {
   it('is not at fault when its client is slow', async () => {
     const shop = await shopWith();
     let begin = () => {};
-    const begun = new Promise<void>((resolve) => {
+    const whenBegun = new Promise<void>((resolve) => {
       begin = resolve;
     });
     await shop.instance((req, res) => {
@@ -105,12 +105,12 @@ describe('a container without an answer', () => {
     });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      const sent = request({ port: shop.gateway.port, host: '127.0.0.1', method: 'POST', path: '/web/shop' });
-      sent.write('a');
-      await begun;
+      const upload = request({ port: shop.gateway.port, host: '127.0.0.1', method: 'POST', path: '/web/shop' });
+      upload.write('a');
+      await whenBegun;
       vi.advanceTimersByTime(10 * 60_000); // longer than an instance may think
-      sent.end('b');
-      const [response] = await once(sent, 'response');
+      upload.end('b');
+      const [response] = await once(upload, 'response');
       expect((await response.toArray()).join('')).toBe('ab');
     } finally {
       vi.useRealTimers();
@@ -162,25 +162,25 @@ describe('a client that goes away', () => {
   it.each(['before the answer', 'in the midst of it'])('%s takes its request back', async (when) => {
     const shop = await shopWith();
     const agent = new Agent();
-    let gone: Promise<unknown> = Promise.resolve();
-    const asked = new Promise<void>((resolve) => {
+    let whenClosed: Promise<unknown> = Promise.resolve();
+    const whenReceived = new Promise<void>((resolve) => {
       void shop.instance((_request, response) => {
-        gone = once(response, 'close');
+        whenClosed = once(response, 'close');
         if (when !== 'before the answer') response.write('first words');
         resolve();
       });
     });
     await expect.poll(() => shop.instances.length).toBe(1);
     const over = shop.gateway.nextExchange();
-    const sent = request({ port: shop.gateway.port, host: '127.0.0.1', path: '/web/shop', agent }).end();
-    sent.on('error', () => {});
-    await asked;
+    const outgoing = request({ port: shop.gateway.port, host: '127.0.0.1', path: '/web/shop', agent }).end();
+    outgoing.on('error', () => {});
+    await whenReceived;
     if (when !== 'before the answer') {
-      const [response] = await once(sent, 'response');
+      const [response] = await once(outgoing, 'response');
       response.on('error', () => {});
     }
-    sent.destroy();
-    await gone;
+    outgoing.destroy();
+    await whenClosed;
     const status = when === 'before the answer' ? undefined : 200;
     expect(await over).toMatchObject({ status, isComplete: false });
   });
@@ -188,7 +188,7 @@ describe('a client that goes away', () => {
   it('in the midst of its body takes its request back', async () => {
     const shop = await shopWith();
     let broken: Promise<unknown> = Promise.resolve();
-    const asked = new Promise<void>((resolve) => {
+    const whenReceived = new Promise<void>((resolve) => {
       void shop.instance((req) => {
         broken = once(req, 'error');
         req.once('data', () => resolve());
@@ -197,7 +197,7 @@ describe('a client that goes away', () => {
     await expect.poll(() => shop.instances.length).toBe(1);
     const socket = connect(shop.gateway.port, '127.0.0.1');
     socket.write('POST /web/shop HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhalf');
-    await asked;
+    await whenReceived;
     socket.destroy();
     await broken;
   });
@@ -206,8 +206,8 @@ describe('a client that goes away', () => {
 describe('an instance that is gone', () => {
   it('is passed over for one that listens, whatever the request', async () => {
     const shop = await shopWith();
-    const gone = await shop.instance(() => {});
-    await gone.kill();
+    const stoppedInstance = await shop.instance(() => {});
+    await stoppedInstance.kill();
     await shop.instance((req, res) => req.pipe(res));
     for (let at = 0; at < 6; at++) {
       expect(await shop.gateway.send('POST', '/web/shop', { body: `order ${at}` })).toMatchObject({
@@ -219,11 +219,11 @@ describe('an instance that is gone', () => {
 
   /** A server that answers one request on each connection, then closes it the moment another one begins. */
   async function forgetful(shop: TestShop): Promise<void> {
-    const seen = new WeakSet<object>();
+    const usedSockets = new WeakSet<object>();
     await shop.instance((req, res) => {
-      if (seen.has(req.socket)) req.socket.resetAndDestroy();
+      if (usedSockets.has(req.socket)) req.socket.resetAndDestroy();
       else {
-        seen.add(req.socket);
+        usedSockets.add(req.socket);
         req.pipe(res);
       }
     });
@@ -256,12 +256,12 @@ describe('an instance that is gone', () => {
     const shop = await shopWith();
     await forgetful(shop);
     expect((await shop.gateway.send('GET', '/web/shop')).status).toBe(200);
-    const sent = request({ port: shop.gateway.port, host: '127.0.0.1', method: 'POST', path: '/web/shop' });
-    sent.setHeader('Content-Length', '5');
-    sent.flushHeaders();
+    const outgoing = request({ port: shop.gateway.port, host: '127.0.0.1', method: 'POST', path: '/web/shop' });
+    outgoing.setHeader('Content-Length', '5');
+    outgoing.flushHeaders();
     await expect.poll(() => read(shop.instances[0]).length).toBe(3);
-    sent.end('hello');
-    const [response] = await once(sent, 'response');
+    outgoing.end('hello');
+    const [response] = await once(outgoing, 'response');
     expect((await response.toArray()).join('')).toBe('hello');
   });
 
@@ -347,16 +347,16 @@ describe('a drain', () => {
     const agent = new Agent({ keepAlive: true });
     const client = async (body: string) => {
       while (isLoading) {
-        const sent = request({
+        const outgoing = request({
           port: shop.gateway.port,
           host: '127.0.0.1',
           method: 'POST',
           path: '/web/shop',
           agent,
         });
-        sent.end(body);
+        outgoing.end(body);
         try {
-          const [response] = await once(sent, 'response');
+          const [response] = await once(outgoing, 'response');
           const got = (await response.toArray()).join('');
           results.push(got === body ? response.statusCode : `wrong answer: ${got}`);
         } catch (fault) {

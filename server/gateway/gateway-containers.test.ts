@@ -88,12 +88,12 @@ it('a container gets the trace of the request, with a new parent', async () => {
     return JSON.parse(body);
   };
   const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
-  const known = await ask(`00-${trace}-00f067aa0ba902b7-00`);
-  expect(known).toMatchObject({
+  const continuedTrace = await ask(`00-${trace}-00f067aa0ba902b7-00`);
+  expect(continuedTrace).toMatchObject({
     traceparent: expect.stringMatching(`^00-${trace}-[0-9a-f]{16}-00$`),
     tracestate: 'vendor=1',
   });
-  expect(known.traceparent).not.toContain('00f067aa0ba902b7');
+  expect(continuedTrace.traceparent).not.toContain('00f067aa0ba902b7');
   const other = await ask('00-nonsense-01');
   expect(other.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
   expect(other).not.toHaveProperty('tracestate');
@@ -143,16 +143,16 @@ it.each([
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const ports = new Set<number | undefined>();
     for (let at = 0; at < 2; at++) {
-      const sent = request({
+      const outgoing = request({
         port: shop.gateway.port,
         host: '127.0.0.1',
         method,
         path: '/web/shop',
         agent,
       }).end();
-      const [response] = await once(sent, 'response');
+      const [response] = await once(outgoing, 'response');
       expect(response).toMatchObject({ statusCode: status });
-      ports.add(sent.socket?.localPort);
+      ports.add(outgoing.socket?.localPort);
       expect(await response.toArray()).toEqual([]);
     }
     agent.destroy();
@@ -186,7 +186,7 @@ it.each([
   });
   const body = Buffer.alloc(10 * 1024 * 1024, 'abcdefghijklmnopqrstuvwxyz0123456789-');
   const sum = createHash('sha256').update(body).digest('hex');
-  const sent = request({
+  const outgoing = request({
     port: shop.gateway.port,
     host: '127.0.0.1',
     method: 'POST',
@@ -194,9 +194,9 @@ it.each([
     headers,
   });
   const isChunked = 'Transfer-Encoding' in headers;
-  if (isChunked) sent.addTrailers({ 'X-Note': 'last words' });
-  sent.end(body);
-  const [response] = await once(sent, 'response');
+  if (isChunked) outgoing.addTrailers({ 'X-Note': 'last words' });
+  outgoing.end(body);
+  const [response] = await once(outgoing, 'response');
   const got = createHash('sha256');
   for await (const chunk of response) got.update(chunk);
   expect(got.digest('hex')).toBe(sum);
@@ -229,8 +229,8 @@ it('the head of an answer does not wait for its body', async () => {
     response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
     finish = () => response.end('data: 1\n\n');
   });
-  const sent = request({ port: shop.gateway.port, host: '127.0.0.1', path: '/web/shop' }).end();
-  const [response] = await once(sent, 'response');
+  const outgoing = request({ port: shop.gateway.port, host: '127.0.0.1', path: '/web/shop' }).end();
+  const [response] = await once(outgoing, 'response');
   expect(response.headers['content-type']).toBe('text/event-stream');
   finish();
   expect((await response.toArray()).join('')).toBe('data: 1\n\n');
@@ -253,8 +253,8 @@ it('an instance is not read faster than the client reads', async () => {
     write();
   });
   const get = async () => {
-    const sent = request({ port: shop.gateway.port, host: '127.0.0.1', path: '/web/shop' }).end();
-    const [response]: IncomingMessage[] = await once(sent, 'response');
+    const outgoing = request({ port: shop.gateway.port, host: '127.0.0.1', path: '/web/shop' }).end();
+    const [response]: IncomingMessage[] = await once(outgoing, 'response');
     if (!response) throw new Error('there is no response');
     return response;
   };
@@ -307,9 +307,9 @@ it('a client with Expect: 100-continue gets 100 from the container', async () =>
     }
   });
   const ask = async (path: string) => {
-    const seen: unknown[] = [];
+    const statuses: unknown[] = [];
     const headers = { Expect: '100-continue', 'Content-Length': '5' };
-    const sent = request({
+    const outgoing = request({
       port: shop.gateway.port,
       host: '127.0.0.1',
       method: 'POST',
@@ -317,15 +317,15 @@ it('a client with Expect: 100-continue gets 100 from the container', async () =>
       headers,
       agent: false,
     });
-    sent.on('continue', () => {
-      seen.push(100);
-      sent.end('hello');
+    outgoing.on('continue', () => {
+      statuses.push(100);
+      outgoing.end('hello');
     });
-    sent.flushHeaders();
-    const [response] = await once(sent, 'response');
-    seen.push(response.statusCode, (await response.toArray()).join(''));
-    sent.destroy();
-    return seen;
+    outgoing.flushHeaders();
+    const [response] = await once(outgoing, 'response');
+    statuses.push(response.statusCode, (await response.toArray()).join(''));
+    outgoing.destroy();
+    return statuses;
   };
   expect(await ask('/web/shop/yes')).toEqual([100, 200, 'hello']);
   expect(await ask('/web/shop/no')).toEqual([401, '']);
@@ -338,16 +338,16 @@ it('a client with Expect: 100-continue gets 100 after a delay if the container d
   // Never says 100, waits for the body.
   server?.on('checkContinue', (request, response) => request.pipe(response));
   const headers = { Expect: '100-continue', 'Content-Length': '5' };
-  const sent = request({
+  const outgoing = request({
     port: shop.gateway.port,
     host: '127.0.0.1',
     method: 'POST',
     path: '/web/shop',
     headers,
   });
-  sent.on('continue', () => sent.end('hello'));
-  sent.flushHeaders();
-  const [response] = await once(sent, 'response');
+  outgoing.on('continue', () => outgoing.end('hello'));
+  outgoing.flushHeaders();
+  const [response] = await once(outgoing, 'response');
   expect((await response.toArray()).join('')).toBe('hello');
 });
 
@@ -357,9 +357,9 @@ it('early hints reach the client', async () => {
     response.writeEarlyHints({ link: '</style.css>; rel=preload' });
     response.end('page');
   });
-  const sent = request({ port: shop.gateway.port, host: '127.0.0.1', path: '/web/shop' }).end();
-  const hints = once(sent, 'information');
-  const [response] = await once(sent, 'response');
+  const outgoing = request({ port: shop.gateway.port, host: '127.0.0.1', path: '/web/shop' }).end();
+  const hints = once(outgoing, 'information');
+  const [response] = await once(outgoing, 'response');
   expect(await hints).toMatchObject([{ statusCode: 103, headers: { link: '</style.css>; rel=preload' } }]);
   expect((await response.toArray()).join('')).toBe('page');
 });
@@ -455,8 +455,8 @@ it('an address of the service itself in a redirect becomes the public one, and a
   });
   const headerOf = async (name: string, value: string, headers = {}) => {
     const query = new URLSearchParams({ name, value });
-    const sent = { Host: 'x.localhost:8080', ...headers };
-    const got = await shop.gateway.send('GET', `/web/shop/a?${query}`, { headers: sent });
+    const requestHeaders = { Host: 'x.localhost:8080', ...headers };
+    const got = await shop.gateway.send('GET', `/web/shop/a?${query}`, { headers: requestHeaders });
     return got.headers[name.toLowerCase()];
   };
   expect(await headerOf('Location', 'http://HOST/folder/?q=1')).toBe('http://x.localhost:8080/web/shop/folder/?q=1');

@@ -19,7 +19,7 @@ afterEach(async () => {
 function slowLambda(gateway: TestGateway) {
   let finish: (outcome: Outcome) => void = () => {};
   let begin: () => void = () => {};
-  const begun = new Promise<void>((resolve) => {
+  const whenBegun = new Promise<void>((resolve) => {
     begin = resolve;
   });
   const outcome = new Promise<Outcome>((resolve) => {
@@ -30,14 +30,14 @@ function slowLambda(gateway: TestGateway) {
     return outcome;
   });
   gateway.endpoint(gateway.api('web'), lambda, { resource: '/slow' });
-  return { lambda, begun, finish };
+  return { lambda, begun: whenBegun, finish };
 }
 
 describe('a gateway that starts', () => {
   it('selects a free port by default, and returns it', async () => {
-    const [one, two] = [await start(), await start()];
-    expect(one.port).toBeGreaterThan(0);
-    expect(two.port).not.toBe(one.port);
+    const [first, two] = [await start(), await start()];
+    expect(first.port).toBeGreaterThan(0);
+    expect(two.port).not.toBe(first.port);
   });
 
   it('says so when the port is in use', async () => {
@@ -54,12 +54,12 @@ describe('a gateway that stops', () => {
     const gateway = await start();
     const { begun, finish } = slowLambda(gateway);
     const agent = new Agent({ keepAlive: true });
-    const sent = request({ port: gateway.port, host: '127.0.0.1', path: '/web/slow', agent }).end();
+    const outgoing = request({ port: gateway.port, host: '127.0.0.1', path: '/web/slow', agent }).end();
     await begun;
     const stopped = gateway.stop();
     await expect(gateway.send('GET', '/web/slow')).rejects.toThrow('ECONNREFUSED');
     finish(text('in time'));
-    const [response] = await once(sent, 'response');
+    const [response] = await once(outgoing, 'response');
     expect(response.statusCode).toBe(200);
     expect(response.headers.connection).toBe('close');
     response.resume();
@@ -93,11 +93,11 @@ describe('a gateway that stops', () => {
     const gateway = await start({ limits: { keepAliveTimeoutMs: 60_000, drainTimeoutMs: 60_000 } });
     const silent = connect(gateway.port, '127.0.0.1');
     const agent = new Agent({ keepAlive: true });
-    const sent = request({ port: gateway.port, host: '127.0.0.1', agent }).end();
-    const [response] = await once(sent, 'response');
+    const outgoing = request({ port: gateway.port, host: '127.0.0.1', agent }).end();
+    const [response] = await once(outgoing, 'response');
     response.resume();
     await once(response, 'end');
-    const closed = Promise.all([once(silent, 'close'), once(sent.socket ?? silent, 'close')]);
+    const closed = Promise.all([once(silent, 'close'), once(outgoing.socket ?? silent, 'close')]);
     await gateway.stop();
     await closed;
     agent.destroy();

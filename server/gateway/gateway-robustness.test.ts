@@ -35,7 +35,7 @@ async function startGateway(limits: Partial<GatewayLimits>): Promise<TestGateway
   return gateway;
 }
 
-/** The same, for a test that ends it. */
+/** Starts a gateway with short limits for a test that stops it itself. */
 async function startImpatientGateway(limits: Partial<GatewayLimits>): Promise<TestGateway> {
   const gateway = await startGateway(limits);
   onTestFinished(() => gateway.stop());
@@ -145,11 +145,11 @@ describe('requests that are unusual', () => {
     ['POST', 'HTTP/2', { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': 'x' }],
     ['POST', 'a WebSocket', { Connection: 'Upgrade', Upgrade: 'websocket' }],
     ['GET', 'a WebSocket', { Connection: 'Upgrade', Upgrade: 'websocket', 'Content-Length': 2 }],
-  ])('are served though a %s with a body asks for %s, and so is the next one on their connection', async (...asked) => {
-    const [method, , upgrade] = asked;
+  ])('are served though a %s with a body asks for %s, and so is the next one on their connection', async (...row) => {
+    const [method, , upgrade] = row;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (const headers of [upgrade, { 'Content-Length': 2 }]) {
-      const sent = request({
+      const outgoing = request({
         port: gateway.port,
         host: '127.0.0.1',
         method,
@@ -157,8 +157,8 @@ describe('requests that are unusual', () => {
         agent,
         headers,
       });
-      sent.end('hi');
-      const [response] = await once(sent, 'response');
+      outgoing.end('hi');
+      const [response] = await once(outgoing, 'response');
       expect(response.statusCode).toBe(200);
       expect((await response.toArray()).join('')).toBe('hi');
     }
@@ -166,9 +166,10 @@ describe('requests that are unusual', () => {
   });
 
   it('are answered in order when they are pipelined', async () => {
-    const one = (body: string) => `POST /web/echo HTTP/1.1\r\n${HOST}Content-Length: ${body.length}\r\n\r\n${body}`;
+    const echoRequest = (body: string) =>
+      `POST /web/echo HTTP/1.1\r\n${HOST}Content-Length: ${body.length}\r\n\r\n${body}`;
     const last = `GET /none HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`;
-    const got = await gateway.sendRaw(`${one('first')}${one('second')}${last}`);
+    const got = await gateway.sendRaw(`${echoRequest('first')}${echoRequest('second')}${last}`);
     expect(answersIn(got).map(({ status }) => status)).toEqual([200, 200, 404]);
     expect(got.indexOf('first')).toBeLessThan(got.indexOf('second'));
   });
@@ -202,9 +203,9 @@ describe('a request body', () => {
   it('is requested with 100 when the client waits for it, and not when it is not needed', async () => {
     const ask = (path: string, length: number) =>
       new Promise<(number | undefined)[]>((resolve, reject) => {
-        const seen: (number | undefined)[] = [];
+        const statuses: (number | undefined)[] = [];
         const headers = { Expect: '100-continue', 'Content-Length': String(length) };
-        const sent = request({
+        const outgoing = request({
           port: gateway.port,
           host: '127.0.0.1',
           method: 'POST',
@@ -212,18 +213,18 @@ describe('a request body', () => {
           headers,
           agent: false,
         });
-        sent.on('continue', () => {
-          seen.push(100);
-          sent.end('x'.repeat(length));
+        outgoing.on('continue', () => {
+          statuses.push(100);
+          outgoing.end('x'.repeat(length));
         });
-        sent.on('response', (response) => {
-          seen.push(response.statusCode);
+        outgoing.on('response', (response) => {
+          statuses.push(response.statusCode);
           response.resume();
-          response.on('end', () => resolve(seen));
-          sent.destroy();
+          response.on('end', () => resolve(statuses));
+          outgoing.destroy();
         });
-        sent.on('error', (error) => (seen.length > 0 ? resolve(seen) : reject(error)));
-        sent.flushHeaders();
+        outgoing.on('error', (error) => (statuses.length > 0 ? resolve(statuses) : reject(error)));
+        outgoing.flushHeaders();
       });
     expect(await ask('/web/echo', 5)).toEqual([100, 200]);
     expect(await ask('/web/echo', 5000)).toEqual([413]);

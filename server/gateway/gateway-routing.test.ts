@@ -168,8 +168,8 @@ describe('an endpoint', () => {
   });
 
   it('of a deleted lambda is a 503 until it is pointed at another', async () => {
-    const [gone, other] = [gateway.lambda(() => text('x')), gateway.lambda(() => text('y'))];
-    const endpoint = gateway.endpoint(gateway.api('web'), gone, {
+    const [deletedLambda, other] = [gateway.lambda(() => text('x')), gateway.lambda(() => text('y'))];
+    const endpoint = gateway.endpoint(gateway.api('web'), deletedLambda, {
       resource: '/a',
       implementation_id: '11111111-1111-4111-8111-111111111111',
     });

@@ -65,9 +65,9 @@ const HOUR_MS = 3_600_000;
 
 /** The bytes of a handshake. */
 function handshake(path = '/web/shop', lines: string[] = []): string {
-  const own = ['Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
+  const ownHeaders = ['Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
   const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
-  return `GET ${path} HTTP/1.1\r\n${[...own, key, ...lines].join('\r\n')}\r\n\r\n`;
+  return `GET ${path} HTTP/1.1\r\n${[...ownHeaders, key, ...lines].join('\r\n')}\r\n\r\n`;
 }
 
 describe('a WebSocket', () => {
@@ -299,8 +299,8 @@ describe('a WebSocket that cannot be', () => {
   it('is refused with 503 when nothing runs, 502 when nothing listens, 504 when there is no response', async () => {
     const shop = await shopWith({ answerTimeoutMs: 700 });
     expect(await shop.gateway.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 503 .*"code":503/s);
-    const gone = await shop.instance(() => {});
-    await gone.kill();
+    const stoppedInstance = await shop.instance(() => {});
+    await stoppedInstance.kill();
     expect(await shop.gateway.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 502 .*"code":502/s);
     await shop.instance(() => {});
     expect(await shop.gateway.sendRaw(handshake())).toMatch(/^HTTP\/1\.1 504 .*"code":504/s);
@@ -308,8 +308,8 @@ describe('a WebSocket that cannot be', () => {
 
   it('passes over an instance that is gone', async () => {
     const shop = await shopWith();
-    const gone = await shop.instance(() => {});
-    await gone.kill();
+    const stoppedInstance = await shop.instance(() => {});
+    await stoppedInstance.kill();
     await echo(shop);
     for (let at = 0; at < 4; at++) {
       const socket = await open(shop);
@@ -368,27 +368,27 @@ describe('a WebSocket that cannot be', () => {
     const shop = await shopWith();
     await shop.instance((req, res) => req.pipe(res));
     const headers = { Connection: 'Upgrade', Upgrade: 'websocket' };
-    const sent = request({
+    const outgoing = request({
       port: shop.gateway.port,
       host: '127.0.0.1',
       method: 'POST',
       path: '/web/shop',
       headers,
     });
-    sent.end('a body');
-    const [response] = await once(sent, 'response');
+    outgoing.end('a body');
+    const [response] = await once(outgoing, 'response');
     expect((await response.toArray()).join('')).toBe('a body');
   });
 
   it('leaves no trace when the client goes before it is answered', async () => {
     const shop = await shopWith();
     const server = createServer();
-    const asked = once(server, 'upgrade');
+    const whenUpgraded = once(server, 'upgrade');
     await shop.instance(() => {}, server);
     const over = shop.gateway.nextExchange();
     const socket = connect(shop.gateway.port, '127.0.0.1');
     socket.write(handshake());
-    const [, served]: Socket[] = await asked;
+    const [, served]: Socket[] = await whenUpgraded;
     socket.resetAndDestroy();
     served?.on('error', () => {});
     served?.resume();

@@ -11,7 +11,7 @@ export interface ServingInstance {
 export interface InstanceDirectory {
   /** The ready instances in a stable order, by a name from `portNameOf`. Called for each request, so it must not do I/O. */
   serving(containerId: Uuid, portName: string): readonly ServingInstance[];
-  /** Why no instance is ready, for users: completes "container 'shop' is not running: ". */
+  /** Returns why no instance is ready, for users: completes "container 'shop' is not running: ". */
   unavailableReason(containerId: Uuid): string;
   /** A sentence for users about an instance that runs and does not do what it should, such as listening on its port. */
   complaint?(containerId: Uuid): string | undefined;

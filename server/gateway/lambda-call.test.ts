@@ -14,10 +14,10 @@ it('calls over one connection each have the context of their own request, and an
     );
     const sockets = new Set<unknown>();
     const send = async (method: string, path: string, headers: Record<string, string>): Promise<void> => {
-      const sent = request({ port: gateway.port, host: '127.0.0.1', method, path, headers, agent }).end();
-      const [response]: IncomingMessage[] = await once(sent, 'response');
-      sockets.add(sent.socket);
-      await once(response?.resume() ?? sent, 'end');
+      const outgoing = request({ port: gateway.port, host: '127.0.0.1', method, path, headers, agent }).end();
+      const [response]: IncomingMessage[] = await once(outgoing, 'response');
+      sockets.add(outgoing.socket);
+      await once(response?.resume() ?? outgoing, 'end');
     };
     await send('GET', '/web/a/b?x=1', { 'X-Who': 'one' });
     await send('GET', '/web/a/b?x=1', { 'X-Who': 'one' });
@@ -26,10 +26,10 @@ it('calls over one connection each have the context of their own request, and an
     await send('GET', '/web/a/c?x=2', { 'X-Who': 'two' });
     await send('PUT', '/web/a/c?x=2', { 'X-Who': 'two', 'Content-Length': '0' });
     expect(sockets.size).toBe(1);
-    const seen = gateway.calls.map(({ context: { method, path, params, headers } }) =>
+    const contexts = gateway.calls.map(({ context: { method, path, params, headers } }) =>
       [method, path, params.x, headers['x-who']].join(' '),
     );
-    expect(seen).toEqual([
+    expect(contexts).toEqual([
       'GET /b 1 one',
       'GET /b 1 one',
       'GET /b 2 one',

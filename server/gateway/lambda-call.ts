@@ -51,7 +51,7 @@ function acceptOr(fallback: string, accept: string | undefined): string {
 }
 
 /** D-137, D-139, and D-140 for an http-aware endpoint. Never throws; `say` adds a line to the lambda's log. */
-export function lambdaAnswer(invocation: Invocation, isHttpAware: boolean, say?: (text: string) => void): Answer {
+export function lambdaAnswer(invocation: Invocation, isHttpAware: boolean, log?: (text: string) => void): Answer {
   const { outcome, executionId } = invocation;
   if (!outcome.ok) return failureAnswer(outcome, executionId);
   const parts = isHttpAware ? httpParts(outcome.value) : undefined;
@@ -61,9 +61,9 @@ export function lambdaAnswer(invocation: Invocation, isHttpAware: boolean, say?:
     return answer;
   } catch (fault) {
     if (!(fault instanceof UnusableResult)) throw fault;
-    const what = `http-aware result that cannot be sent: ${fault.message}`;
-    say?.(`the handler returned an ${what} (D-140)`);
-    return errorOf('lambda_result_invalid', `lambda '${invocation.lambdaName}' returned an ${what}`, executionId);
+    const problem = `http-aware result that cannot be sent: ${fault.message}`;
+    log?.(`the handler returned an ${problem} (D-140)`);
+    return errorOf('lambda_result_invalid', `lambda '${invocation.lambdaName}' returned an ${problem}`, executionId);
   }
 }
 
@@ -115,8 +115,8 @@ function headersOf(result: JsonObject): string[] {
   const several = headerLines('multiValueHeaders', memberOf(result, 'multiValueHeaders') ?? {});
   const cookies = memberOf(result, 'cookies') ?? [];
   if (!Array.isArray(cookies)) throw new UnusableResult("'cookies' is not an array");
-  const others = single.filter((_, at) => !hasHeader(several, single[at - (at % 2)] ?? ''));
-  return [...others, ...several, ...cookies.flatMap((cookie) => headerLine('Set-Cookie', cookie))];
+  const singleHeaders = single.filter((_, at) => !hasHeader(several, single[at - (at % 2)] ?? ''));
+  return [...singleHeaders, ...several, ...cookies.flatMap((cookie) => headerLine('Set-Cookie', cookie))];
 }
 
 /** One line per value, without headers that only the gateway sets and without cookies of the window. */
@@ -124,7 +124,7 @@ function headerLines(member: string, headers: Json): string[] {
   if (!isJsonObject(headers)) throw new UnusableResult(`'${member}' is not an object`);
   return Object.entries(headers)
     .filter(([name]) => !RESERVED.test(name))
-    .flatMap(([name, value]) => [value].flat().flatMap((one) => headerLine(name, one)));
+    .flatMap(([name, value]) => [value].flat().flatMap((headerValue) => headerLine(name, headerValue)));
 }
 
 function headerLine(name: string, value: Json): string[] {
@@ -156,7 +156,7 @@ function isHeaderValue(value: string): boolean {
 interface ContextParts {
   path: string;
   query: string;
-  who: Identification;
+  identification: Identification;
   isHttpAware: boolean;
   apiEndpointId?: Uuid;
 }
@@ -173,9 +173,10 @@ export function lambdaCall(
 }
 
 function contextOf({ request }: Exchange, parts: ContextParts): CallContext {
-  const { path, query, who, isHttpAware, apiEndpointId } = parts;
+  const { path, query, identification, isHttpAware, apiEndpointId } = parts;
   const { rawHeaders, method = '' } = request;
-  const user = who.kind === 'caller' ? { id: who.caller.userId, name: who.caller.name } : null;
+  const user =
+    identification.kind === 'caller' ? { id: identification.caller.userId, name: identification.caller.name } : null;
   const last = lastContexts.get(request.socket);
   if (
     last?.query === query &&

@@ -55,14 +55,15 @@ export class Pipeline {
     const host = this.#ownHost(exchange, target);
     const builtIn = this.#parts.builtIns.find(target.segments);
     const routes = this.#routesOf(host, target.segments, builtIn);
-    const asked = preflightedMethod(request);
+    const requestedMethod = preflightedMethod(request);
     if (!routes) {
       // So that a page can read the 404.
       exchange.allowOrigins(ANY_ORIGIN);
-      if (asked !== undefined) return { status: 204, headers: preflightHeaders([asked], request), body: '' };
+      if (requestedMethod !== undefined)
+        return { status: 204, headers: preflightHeaders([requestedMethod], request), body: '' };
       throw new PlatformError('no_endpoint', 'no API found with those values');
     }
-    const preflighted = asked === undefined ? undefined : preflightedRoute(asked, routes);
+    const preflighted = requestedMethod === undefined ? undefined : preflightedRoute(requestedMethod, routes);
     const route = preflighted ?? routeForMethod(routes, request.method ?? '');
     if (request.method === 'POST' && builtIn?.takesPrecedence && route !== builtIn) {
       return this.#answerByBody(exchange, target, route, builtIn);
@@ -71,10 +72,14 @@ export class Pipeline {
     if (!preflighted) this.#preflights.followedBy(request, route ?? routes[0]);
     if (!route) throw methodNotAllowed(request, routes);
     this.#enter(exchange, route);
-    if (preflighted && asked !== undefined) {
+    if (preflighted && requestedMethod !== undefined) {
       this.#preflights.answered(request, preflighted);
       // With the method that is not published, too, a page can read the 405.
-      return { status: 204, headers: preflightHeaders([...methodsOf([preflighted]), asked], request), body: '' };
+      return {
+        status: 204,
+        headers: preflightHeaders([...methodsOf([preflighted]), requestedMethod], request),
+        body: '',
+      };
     }
     return 'answer' in route ? route.answer(exchange, target) : this.#serve(exchange, route, target);
   }
@@ -133,10 +138,10 @@ export class Pipeline {
       return name;
     }
     if (name !== undefined && endpoints.hasHost(name)) return name;
-    const known = ['localhost', '*.localhost', '127.0.0.0/8', '[::1]', ...allowedHosts].join(', ');
+    const knownHosts = ['localhost', '*.localhost', '127.0.0.0/8', '[::1]', ...allowedHosts].join(', ');
     throw new PlatformError(
       'host_not_allowed',
-      `requests to host '${(header ?? '').slice(0, 255)}' are refused: the gateway accepts ${known} and the hosts of API ` +
+      `requests to host '${(header ?? '').slice(0, 255)}' are refused: the gateway accepts ${knownHosts} and the hosts of API ` +
         "endpoints. Add the name to an endpoint's hosts, or to the setting allowedHosts.",
     );
   }
@@ -163,11 +168,11 @@ export class Pipeline {
         `calls from ${peer ?? 'an unknown address'} are not allowed by this endpoint's whitelist`,
       );
     }
-    const who = callers.identify(exchange);
-    if (endpoint.security) callers.requireListed(who, endpoint.security, endpoint.id);
+    const identification = callers.identify(exchange);
+    if (endpoint.security) callers.requireListed(identification, endpoint.security, endpoint.id);
     const to = endpoint.target;
     const lambda = to.kind === 'lambda' ? view.find(to.id) : undefined;
-    if (lambda) callers.requireInvoke(who, lambda);
+    if (lambda) callers.requireInvoke(identification, lambda);
     exchange.passed('auth');
     if (endpoint.limit) {
       endpoint.limit.count(steadyMs());
@@ -191,7 +196,7 @@ export class Pipeline {
       body: exchange.body,
       path: restAfter(target.path, endpoint.prefix.length),
       query: target.query,
-      who,
+      identification,
       isHttpAware: to.isHttpAware,
       apiEndpointId: endpoint.id,
     });
@@ -222,7 +227,7 @@ export class Pipeline {
       request,
       response,
       ...(body && { body }),
-      controlHeaders: (own) => exchange.controlHeaders(version, own),
+      controlHeaders: (ownHeaders) => exchange.controlHeaders(version, ownHeaders),
       recorder: exchange.recorder(),
     });
     if (!upgrade) return containers.forward(call);
@@ -232,9 +237,9 @@ export class Pipeline {
 }
 
 /** The route whose preflight the gateway handles (D-158): of the requested method, or any. Undefined if the target does. */
-function preflightedRoute<T extends Endpoint | BuiltInRoute>(wanted: string, routes: readonly T[]): T | undefined {
+function preflightedRoute<T extends Endpoint | BuiltInRoute>(method: string, routes: readonly T[]): T | undefined {
   if (routes.some((route) => route.methods?.has('OPTIONS'))) return undefined;
-  const route = routeForMethod(routes, wanted) ?? routes[0];
+  const route = routeForMethod(routes, method) ?? routes[0];
   return route?.cors ? route : undefined;
 }
 

@@ -18,7 +18,7 @@ export const gatewayPlugin = plugin({
       authorizer: platform.slot(authorizers),
       results: platform.logs.results,
       containers: platform.slot(containerProxies),
-      addresses: addresses.ours,
+      addresses: addresses.serviceAddresses,
       nowMs: platform.fineMs,
       steadyMs: platform.steadyMs,
       version: manifest.version,

@@ -16,7 +16,7 @@ function refusal(target: string): unknown {
 
 const segment = fc
   .string({ minLength: 1, unit: 'grapheme' })
-  .filter((one) => !['.', '..'].includes(one) && !one.includes('\0'));
+  .filter((segmentText) => !['.', '..'].includes(segmentText) && !segmentText.includes('\0'));
 
 describe('a request target', () => {
   it('is a path and a query', () => {

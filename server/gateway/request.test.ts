@@ -13,7 +13,7 @@ afterEach(() => {
   return once(server.close(), 'close');
 });
 
-/** What reading a request's body comes to, up to 10 bytes. */
+/** Resolves to the text or the error of reading a request body of up to 10 bytes. */
 async function reading(bytes: string, options: { hangUp?: boolean } = {}): Promise<string | Error> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\n${bytes}`);
@@ -35,8 +35,8 @@ it('is read whole, in chunks or not, or is empty', async () => {
 });
 
 it('is rejected as soon as its size exceeds the limit, before it is complete', async () => {
-  for (const begun of ['Content-Length: 11\r\n\r\n', 'Transfer-Encoding: chunked\r\n\r\nb\r\nhello world\r\n']) {
-    const failure = await reading(begun);
+  for (const head of ['Content-Length: 11\r\n\r\n', 'Transfer-Encoding: chunked\r\n\r\nb\r\nhello world\r\n']) {
+    const failure = await reading(head);
     expect(failure).toBeInstanceOf(PlatformError);
     expect(failure).toMatchObject({ status: 413 });
   }

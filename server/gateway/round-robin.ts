@@ -2,7 +2,10 @@ import { EventEmitter, once } from 'node:events';
 import type { Uuid } from '../model/record.ts';
 import type { InstanceDirectory, ServingInstance } from './instance-directory.ts';
 
-/** How long a drained instance is left out. If the directory still lists it afterwards, it was not removed after all. */
+/**
+ * Time for which a drained instance is left out. If the directory still lists it afterwards, it was not removed after
+ * all.
+ */
 const RETIRED_MS = 60_000;
 
 export interface InstanceUse {
@@ -28,7 +31,8 @@ export class RoundRobin {
   /** The available instances, beginning with the next in turn; each call advances the position (D-047). */
   inOrder(containerId: Uuid, portName: string): readonly ServingInstance[] {
     const serving = this.#directory.serving(containerId, portName);
-    const open = this.#retiredUntilMs.size === 0 ? serving : serving.filter((one) => !this.#isRetired(one.instanceId));
+    const open =
+      this.#retiredUntilMs.size === 0 ? serving : serving.filter((instance) => !this.#isRetired(instance.instanceId));
     const key = `${containerId}/${portName}`;
     if (open.length === 0) {
       this.#turns.delete(key);

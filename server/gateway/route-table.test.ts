@@ -8,14 +8,16 @@ function route(hosts: string[], path: string, methods?: string[]): Route {
 
 function tableOf(...routes: Route[]): RouteTable<Route> {
   const table = new RouteTable<Route>();
-  for (const one of routes) table.add(one);
+  for (const entry of routes) table.add(entry);
   return table;
 }
 
 /** D-151 word by word, over all routes. */
 function findByTheWord(routes: readonly Route[], host: string, path: readonly string[]): Route[] {
   const isPrefix = ({ prefix }: Route) => prefix.every((segment, at) => path[at] === segment);
-  const matching = routes.filter((one) => (one.hosts.length === 0 || one.hosts.includes(host)) && isPrefix(one));
+  const matching = routes.filter(
+    (candidate) => (candidate.hosts.length === 0 || candidate.hosts.includes(host)) && isPrefix(candidate),
+  );
   const byHost = matching.filter(({ hosts }) => hosts.length > 0);
   const best = byHost.length > 0 ? byHost : matching;
   const longest = Math.max(...best.map(({ prefix }) => prefix.length));
@@ -34,24 +36,24 @@ describe('the route table', () => {
   it('finds the endpoint that the decision defines, after any additions and removals', () => {
     const changes = fc.array(fc.tuple(anyRoute, fc.boolean()), { maxLength: 12 });
     fc.assert(
-      fc.property(changes, host, fc.array(segment, { maxLength: 5 }), (routes, asked, path) => {
-        const table = tableOf(...routes.map(([one]) => one));
-        for (const [one, stays] of routes) if (!stays) table.remove(one);
+      fc.property(changes, host, fc.array(segment, { maxLength: 5 }), (routes, requestedHost, path) => {
+        const table = tableOf(...routes.map(([entry]) => entry));
+        for (const [entry, stays] of routes) if (!stays) table.remove(entry);
         const expected = findByTheWord(
-          routes.filter(([, stays]) => stays).map(([one]) => one),
-          asked,
+          routes.filter(([, stays]) => stays).map(([entry]) => entry),
+          requestedHost,
           path,
         );
-        expect(new Set(table.find(asked, path))).toEqual(new Set(expected));
+        expect(new Set(table.find(requestedHost, path))).toEqual(new Set(expected));
       }),
       { numRuns: 1000 },
     );
   });
 
   it('prefers a host match over a longer path', () => {
-    const [mine, longer] = [route(['x.test'], '/a'), route([], '/a/b')];
-    expect(tableOf(mine, longer).find('x.test', ['a', 'b'])).toEqual([mine]);
-    expect(tableOf(mine, longer).find('y.test', ['a', 'b'])).toEqual([longer]);
+    const [hostRoute, longer] = [route(['x.test'], '/a'), route([], '/a/b')];
+    expect(tableOf(hostRoute, longer).find('x.test', ['a', 'b'])).toEqual([hostRoute]);
+    expect(tableOf(hostRoute, longer).find('y.test', ['a', 'b'])).toEqual([longer]);
   });
 
   it('matches whole segments only', () => {
@@ -59,10 +61,10 @@ describe('the route table', () => {
   });
 
   it('forgets a host with its last route', () => {
-    const mine = route(['x.test'], '/a/b');
-    const table = tableOf(mine);
+    const hostRoute = route(['x.test'], '/a/b');
+    const table = tableOf(hostRoute);
     expect(table.hasHost('x.test')).toBe(true);
-    table.remove(mine);
+    table.remove(hostRoute);
     expect(table.hasHost('x.test')).toBe(false);
   });
 });

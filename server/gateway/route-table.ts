@@ -38,11 +38,11 @@ export class RouteTable<T extends Route> {
 
   /** A host match beats none, then the longest prefix. Routes of that path for any host come last (D-151). Undefined: D-152. */
   find(host: string, segments: readonly string[]): readonly T[] | undefined {
-    const own = host === ANY_HOST ? undefined : deepest(this.#trees.get(host), segments);
+    const hostMatch = host === ANY_HOST ? undefined : deepest(this.#trees.get(host), segments);
     const any = this.#trees.get(ANY_HOST);
-    if (!own) return deepest(any, segments)?.routes;
-    const others = nodeAt(any, segments, own.depth)?.routes;
-    return others ? [...own.routes, ...others] : own.routes;
+    if (!hostMatch) return deepest(any, segments)?.routes;
+    const anyHostRoutes = nodeAt(any, segments, hostMatch.depth)?.routes;
+    return anyHostRoutes ? [...hostMatch.routes, ...anyHostRoutes] : hostMatch.routes;
   }
 }
 
@@ -95,6 +95,6 @@ export function routeForMethod<T extends Pick<Route, 'methods'>>(routes: readonl
 }
 
 export function methodsOf(routes: readonly Pick<Route, 'methods'>[]): string[] {
-  const takes = (method: string) => routeForMethod(routes, method) !== undefined;
-  return ALL_METHODS.filter(takes);
+  const isAllowed = (method: string) => routeForMethod(routes, method) !== undefined;
+  return ALL_METHODS.filter(isAllowed);
 }

@@ -86,7 +86,7 @@ class Quay {
   }
 }
 
-/** Does anything listen? Reset counts: without an instance, that is how a port answers. */
+/** True if something listens. A reset counts as well: that is how a port without an instance responds. */
 async function isOpen(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   const fault = await once(socket, 'connect').catch((failure) => failure);
@@ -102,7 +102,7 @@ async function bytesOf(socket: Socket): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-const said = async (socket: Socket) => (await bytesOf(socket)).toString();
+const textOf = async (socket: Socket) => (await bytesOf(socket)).toString();
 
 const closed = (socket: Socket | undefined) => new Promise((resolve) => socket?.once('close', resolve));
 
@@ -195,7 +195,7 @@ describe('a port is published', () => {
     await quay.container([{ ...external, container_port: 9090 }], container);
     expect(quay.portOf(container)).toBe(port);
     client.end('still here');
-    expect(await said(client)).toBe('still here');
+    expect(await textOf(client)).toBe('still here');
   });
 });
 
@@ -207,7 +207,7 @@ describe('a connection to a published port', () => {
     const names = [];
     for (let at = 0; at < 4; at++) {
       const client = quay.dial(container);
-      names.push(await said(client));
+      names.push(await textOf(client));
       client.destroy();
     }
     expect(names).toEqual(['a', 'b', 'a', 'b']);
@@ -229,12 +229,12 @@ describe('a connection to a published port', () => {
   it('passes over an instance that does not listen', async () => {
     const quay = new Quay();
     const container = await quay.container([external]);
-    const gone = await quay.instance('gone', () => {});
-    await new Promise((resolve) => gone.close(resolve));
+    const stoppedServer = await quay.instance('gone', () => {});
+    await new Promise((resolve) => stoppedServer.close(resolve));
     await quay.instance('a', (socket) => socket.end('a'));
     for (let at = 0; at < 3; at++) {
       const client = quay.dial(container);
-      expect(await said(client)).toBe('a');
+      expect(await textOf(client)).toBe('a');
       client.destroy();
     }
   });
@@ -280,7 +280,7 @@ describe('a connection to a published port', () => {
     const drained = quay.ports.drain('a', 50);
     for (let at = 0; at < 2; at++) {
       const client = quay.dial(container);
-      expect(await said(client)).toBe('b');
+      expect(await textOf(client)).toBe('b');
       client.destroy();
     }
     vi.advanceTimersByTime(49);

@@ -78,12 +78,12 @@ async function connectTo({ host, port }: ServingInstance): Promise<Socket | unde
 
 /** Forwards bytes in both directions. An aborted side aborts the other; an ended side can still receive. */
 function join(client: Socket, upstream: Socket, onClosed: () => void): void {
-  for (const [one, other] of [
+  for (const [side, other] of [
     [client, upstream],
     [upstream, client],
   ] as const) {
-    one.on('close', () => {
-      if (!one.readableEnded || !other.writableEnded) other.resetAndDestroy();
+    side.on('close', () => {
+      if (!side.readableEnded || !other.writableEnded) other.resetAndDestroy();
       if (other.closed) onClosed();
     });
   }
@@ -110,7 +110,7 @@ export interface ServicePortsOptions {
 export class ServicePorts {
   readonly #options: ServicePortsOptions;
   readonly #turns: RoundRobin;
-  /** By the keys of their records. */
+  /** Open ports by the keys of their records. */
   readonly #open = new Map<string, ServicePort>();
   /** Changes are applied one after the other, so that the last one wins. */
   #work: Promise<void> = Promise.resolve();
@@ -126,7 +126,7 @@ export class ServicePorts {
     const { view, ports } = this.#options;
     for (const [key] of [...ports.entries()]) {
       const [id = ''] = key.split('/', 1);
-      if (!this.#asked(id).includes(key)) await ports.remove(key);
+      if (!this.#requiredPorts(id).includes(key)) await ports.remove(key);
     }
     for (const { id } of view.all('containers')) this.#follow(id);
     await this.settled();
@@ -165,38 +165,38 @@ export class ServicePorts {
     this.#work = this.#work.then(() => this.#reconcile(containerId));
   }
 
-  #asked(containerId: Uuid): readonly string[] {
+  #requiredPorts(containerId: Uuid): readonly string[] {
     const container = this.#options.view.find(containerId);
     return container?.type === CONTAINER ? servicePortNames(container).map((name) => `${containerId}/${name}`) : [];
   }
 
   async #reconcile(containerId: Uuid): Promise<void> {
     if (this.#isStopped) return;
-    const asked = this.#asked(containerId);
+    const requiredPorts = this.#requiredPorts(containerId);
     for (const [key, port] of this.#open) {
-      if (!key.startsWith(`${containerId}/`) || asked.includes(key)) continue;
+      if (!key.startsWith(`${containerId}/`) || requiredPorts.includes(key)) continue;
       this.#open.delete(key);
       await port.close();
       await this.#keep(() => this.#options.ports.remove(key));
     }
-    for (const key of asked) if (!this.#open.has(key)) await this.#listen(containerId, key);
+    for (const key of requiredPorts) if (!this.#open.has(key)) await this.#listen(containerId, key);
   }
 
   async #listen(containerId: Uuid, key: string): Promise<void> {
     const { host, ports, view, onWarning } = this.#options;
     const portName = key.slice(containerId.length + 1);
-    const kept = ports.get(key)?.port ?? 0;
+    const lastPort = ports.get(key)?.port ?? 0;
     const where = `port '${portName}' of container '${view.find(containerId)?.name}'`;
     const listen = (port: number) => openPort({ host, port }, this.#turns, containerId, portName);
     try {
-      const port = await listen(kept).catch(async (fault: NodeJS.ErrnoException) => {
-        if (kept === 0) throw fault;
+      const port = await listen(lastPort).catch(async (fault: NodeJS.ErrnoException) => {
+        if (lastPort === 0) throw fault;
         const other = await listen(0);
-        onWarning(`${where}: port ${kept} is not available (${fault.code}), so it uses port ${other.port} now`);
+        onWarning(`${where}: port ${lastPort} is not available (${fault.code}), so it uses port ${other.port} now`);
         return other;
       });
       this.#open.set(key, port);
-      if (port.port !== kept) await this.#keep(() => ports.put(key, { port: port.port }));
+      if (port.port !== lastPort) await this.#keep(() => ports.put(key, { port: port.port }));
     } catch (fault) {
       onWarning(`${where} cannot be published on ${host}: ${reasonOf(fault)}`);
     }

@@ -20,12 +20,12 @@ const frames = fc.array(fc.record({ opcode: fc.constantFrom(0, 1, 2, 9), size, i
 
 it('knows where each frame ends, however the bytes are cut into packets', () => {
   fc.assert(
-    fc.property(frames, fc.array(fc.integer({ min: 1, max: 5_000 }), { minLength: 1 }), (sent, cuts) => {
-      const bytes = Buffer.concat(sent.map(frame));
+    fc.property(frames, fc.array(fc.integer({ min: 1, max: 5_000 }), { minLength: 1 }), (sentFrames, cuts) => {
+      const bytes = Buffer.concat(sentFrames.map(frame));
       const ends = new Set<number>();
       let end = 0;
-      for (const one of sent) {
-        end += frame(one).length;
+      for (const sentFrame of sentFrames) {
+        end += frame(sentFrame).length;
         ends.add(end);
       }
       const walk = new FrameWalk();
@@ -43,14 +43,14 @@ it('knows where each frame ends, however the bytes are cut into packets', () => 
 
 it('takes no more than the frame that has begun when it is asked to stop there', () => {
   fc.assert(
-    fc.property(frames, fc.nat(), (sent, seed) => {
-      const bytes = Buffer.concat(sent.map(frame));
-      const first = frame(sent[0] ?? { opcode: 0, size: 0, isMasked: false }).length;
-      const begun = seed % (first + 1);
+    fc.property(frames, fc.nat(), (sentFrames, seed) => {
+      const bytes = Buffer.concat(sentFrames.map(frame));
+      const first = frame(sentFrames[0] ?? { opcode: 0, size: 0, isMasked: false }).length;
+      const prefixBytes = seed % (first + 1);
       const walk = new FrameWalk();
-      walk.pass(bytes.subarray(0, begun));
-      const taken = walk.pass(bytes.subarray(begun), { toBoundary: true });
-      expect(begun + taken).toBe(begun === 0 ? 0 : first);
+      walk.pass(bytes.subarray(0, prefixBytes));
+      const passedBytes = walk.pass(bytes.subarray(prefixBytes), { toBoundary: true });
+      expect(prefixBytes + passedBytes).toBe(prefixBytes === 0 ? 0 : first);
       expect(walk.isBetweenFrames).toBe(true);
     }),
   );

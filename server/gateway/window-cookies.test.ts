@@ -10,8 +10,11 @@ afterEach(async () => {
 });
 
 const SESSION = 'terrarium_session_4700=let-me-in';
-/** What a browser sends whose window is open on another port of the same host, and what of it is an app's own. */
-const SENT: readonly [string, string, string | undefined][] = [
+/**
+ * Cookie headers of a browser whose window is open on another port of the same host, and the part that belongs to the
+ * app.
+ */
+const COOKIE_HEADERS: readonly [string, string, string | undefined][] = [
   ['alone', SESSION, undefined],
   ['in the midst of others', `a=1; ${SESSION}; b=2`, 'a=1; b=2'],
   ['in another letter case', `Terrarium_Session_1=x; a=1`, 'a=1'],
@@ -47,12 +50,12 @@ async function shop(): Promise<TestShop> {
 }
 
 describe('a cookie of the window (D-214)', () => {
-  it.each(SENT)('reaches no lambda, and no record: %s', async (_title, sent, kept) => {
+  it.each(COOKIE_HEADERS)('reaches no lambda, and no record: %s', async (_title, cookies, appCookies) => {
     const gateway = await lambdaAt('/x');
-    await gateway.send('GET', '/web/x', { headers: { Cookie: sent } });
-    expect(gateway.calls[0]?.context.headers.cookie).toBe(kept);
+    await gateway.send('GET', '/web/x', { headers: { Cookie: cookies } });
+    expect(gateway.calls[0]?.context.headers.cookie).toBe(appCookies);
     const at = gateway.traffic[0]?.requestHeaders.indexOf('Cookie') ?? -1;
-    expect(at < 0 ? undefined : gateway.traffic[0]?.requestHeaders[at + 1]).toBe(kept);
+    expect(at < 0 ? undefined : gateway.traffic[0]?.requestHeaders[at + 1]).toBe(appCookies);
   });
 
   it('reaches none in a header of its own either', async () => {
@@ -64,26 +67,26 @@ describe('a cookie of the window (D-214)', () => {
     expect(gateway.traffic[0]?.requestHeaders.join()).not.toContain('let-me-in');
   });
 
-  it.each(SENT)('reaches no container: %s', async (_title, sent, kept) => {
+  it.each(COOKIE_HEADERS)('reaches no container: %s', async (_title, cookies, appCookies) => {
     const web = await shop();
-    let seen: string | undefined = 'nothing came';
+    let receivedCookies: string | undefined = 'nothing came';
     await web.instance((request, response) => {
-      seen = request.headers.cookie;
+      receivedCookies = request.headers.cookie;
       response.end();
     });
-    await web.gateway.send('GET', '/web/shop', { headers: { Cookie: sent } });
-    expect(seen).toBe(kept);
+    await web.gateway.send('GET', '/web/shop', { headers: { Cookie: cookies } });
+    expect(receivedCookies).toBe(appCookies);
   });
 
   it('reaches no container by a WebSocket, nor by a request that offers another protocol', async () => {
     const web = await shop();
-    const seen: (string | undefined)[] = [];
+    const receivedCookies: (string | undefined)[] = [];
     const instance = await web.instance((request, response) => {
-      seen.push(request.headers.cookie);
+      receivedCookies.push(request.headers.cookie);
       response.end();
     });
     const sockets = new WebSocketServer({ server: instance.server });
-    sockets.on('connection', (_socket: ClientSocket, request) => seen.push(request.headers.cookie));
+    sockets.on('connection', (_socket: ClientSocket, request) => receivedCookies.push(request.headers.cookie));
     const headers = { Cookie: `${SESSION}; a=1` };
     const socket = new WebSocket(`ws://127.0.0.1:${web.gateway.port}/web/shop`, { headers });
     await once(socket, 'open');
@@ -92,7 +95,7 @@ describe('a cookie of the window (D-214)', () => {
     await web.gateway.send('GET', '/web/shop', {
       headers: { ...headers, Connection: 'Upgrade', Upgrade: 'h2c' },
     });
-    expect(seen).toEqual(['a=1', 'a=1']);
+    expect(receivedCookies).toEqual(['a=1', 'a=1']);
   });
 
   it.each(FORGED)('comes from no lambda: %j', async (line) => {

@@ -171,7 +171,7 @@ export interface Leads {
   /** Oldest first. */
   list(filter?: LeadFilter): Promise<Lead[]>;
   /** The newest matching lead; waits for the first one (default: 10 seconds) and rejects with code `TIMEOUT`. */
-  waitFor(filter?: LeadFilter, asked?: { timeoutMs?: number }): Promise<Lead>;
+  waitFor(filter?: LeadFilter, options?: { timeoutMs?: number }): Promise<Lead>;
   /** Deletes all leads; resolves to their number. */
   clear(): Promise<number>;
 }

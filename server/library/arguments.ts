@@ -33,14 +33,15 @@ export const invocationFilter = z.strictObject({
 });
 
 /** Validates the arguments of a call. @throws TerrariumError `REFUSED` */
-export function check(call: string, schema: z.ZodObject, given: unknown): void {
-  const [issue] = schema.safeParse(given, { error: validationMessage }).error?.issues ?? [];
+export function check(call: string, schema: z.ZodObject, value: unknown): void {
+  const [issue] = schema.safeParse(value, { error: validationMessage }).error?.issues ?? [];
   if (!issue) return;
-  const known = Object.keys(schema.shape);
+  const validNames = Object.keys(schema.shape);
   if (issue.code !== 'unrecognized_keys')
     throw failure('REFUSED', `${call}: ${issue.path.join('.') || 'the argument'} ${issue.message}`);
   const [name = ''] = issue.keys;
-  const meant = nearestOf(name, known);
-  const advice = meant === undefined ? `valid options: ${known.join(', ')}` : `did you mean '${meant}'?`;
+  const nearestName = nearestOf(name, validNames);
+  const advice =
+    nearestName === undefined ? `valid options: ${validNames.join(', ')}` : `did you mean '${nearestName}'?`;
   throw failure('REFUSED', `${call}: '${name}' is not a valid option; ${advice}`);
 }

@@ -32,9 +32,9 @@ export async function deploy(client: Client, named: string, source: LambdaSource
     await client.ask(treeRoutes.searchTree, { query: { word: 'environments', limit: '1000' } }),
   );
   const path = named.startsWith('/') ? named : `${onlyPlace(environments, named)}/${named}`;
-  const place = path.split('/').slice(1, -1);
+  const parentNames = path.split('/').slice(1, -1);
   const name = lastNameOf(path);
-  if (place.length < 2 || [...place, name].includes('')) {
+  if (parentNames.length < 2 || [...parentNames, name].includes('')) {
     throw failure(
       'NOT_FOUND',
       `'${named}' is not a path of a lambda. Give /WORKSPACE/ENVIRONMENT/NAME, or the same with organizations first.`,
@@ -43,13 +43,13 @@ export async function deploy(client: Client, named: string, source: LambdaSource
   const endpoint = endpointOf(source);
   const properties = await propertiesOf(source);
   const lambda = { properties: { provider: { id: 'default-lambda' }, runtime: 'nodejs', ...properties } };
-  const apis = endpoint === undefined ? {} : { apis: await apiWith(client, { place, name, path, endpoint }) };
-  const isNew = !environments.includes(`/${place.join('/')}`);
-  const made = isNew ? { properties: { environment_type: 'development' } } : {};
-  const seed = { format: 1, ...around(place, { ...made, lambdas: { [name]: lambda }, ...apis }) };
+  const apis = endpoint === undefined ? {} : { apis: await apiWith(client, { parentNames, name, path, endpoint }) };
+  const isNew = !environments.includes(`/${parentNames.join('/')}`);
+  const newEnvironment = isNew ? { properties: { environment_type: 'development' } } : {};
+  const seed = { format: 1, ...nestedIn(parentNames, { ...newEnvironment, lambdas: { [name]: lambda }, ...apis }) };
   await client.ask(seedRoutes.applySeed, jsonBody(seed));
   const id = await findLambda(client, path);
-  const organization = place.slice(0, -2).join('.') || 'root';
+  const organization = parentNames.slice(0, -2).join('.') || 'root';
   const url = `/meta/${encodeURIComponent(organization)}/lambdas/${id}`;
   return { id, path, ...(endpoint !== undefined && { url: await urlOf(client, url, endpoint.resource) }) };
 }
@@ -61,16 +61,18 @@ function endpointOf({ endpoint }: LambdaSource) {
 }
 
 /** A seed with the contents of an environment and its workspace and organizations. */
-function around(place: readonly string[], inside: object): object {
-  const [environment = '', workspace = '', ...organizations] = place.map((name) => lastNameOf(`/${name}`)).reverse();
+function nestedIn(parentNames: readonly string[], inside: object): object {
+  const [environment = '', workspace = '', ...organizations] = parentNames
+    .map((name) => lastNameOf(`/${name}`))
+    .reverse();
   const world = { workspaces: { [workspace]: { environments: { [environment]: inside } } } };
   return organizations.reduce<object>((below, name) => ({ orgs: { [name]: below } }), world);
 }
 
 async function propertiesOf(source: LambdaSource): Promise<Record<string, unknown>> {
   const { handler, env, timeoutS: timeout, properties } = source;
-  const own = Object.entries({ handler, env, timeout }).filter(([, value]) => value !== undefined);
-  const reported: Record<string, unknown> = { ...properties, ...Object.fromEntries(own) };
+  const ownProperties = Object.entries({ handler, env, timeout }).filter(([, value]) => value !== undefined);
+  const reported: Record<string, unknown> = { ...properties, ...Object.fromEntries(ownProperties) };
   if ('code' in source) {
     const code = Buffer.from(source.code).toString('base64');
     return { code_type: 'inline', code, handler: 'run', ...reported };
@@ -101,26 +103,26 @@ async function handlerOf(folder: string): Promise<string> {
 async function apiWith(
   client: Client,
   {
-    place,
+    parentNames,
     name,
     path,
     endpoint,
-  }: { place: readonly string[]; name: string; path: string; endpoint: { resource: string } },
+  }: { parentNames: readonly string[]; name: string; path: string; endpoint: { resource: string } },
 ): Promise<object> {
   const tree = await client.ask(treeRoutes.searchTree, { query: { word: 'apis', limit: '1000' } });
-  const above = `/${place.join('/')}/`;
-  const there = pathsIn(tree).find((one) => one.startsWith(above));
+  const above = `/${parentNames.join('/')}/`;
+  const existingApi = pathsIn(tree).find((path) => path.startsWith(above));
   const properties = { ...endpoint, implementation_type: 'lambda', implementation_id: path };
   const apiendpoints = { [name]: { properties } };
-  return there
-    ? { [lastNameOf(there)]: { apiendpoints } }
-    : { [place.join('-')]: { properties: OWN_API, apiendpoints } };
+  return existingApi
+    ? { [lastNameOf(existingApi)]: { apiendpoints } }
+    : { [parentNames.join('-')]: { properties: OWN_API, apiendpoints } };
 }
 
 async function urlOf(client: Client, lambda: string, endpoint: string): Promise<string> {
   const found = await client.json('GET', `${lambda}/apiendpoints?expand=true`, endpoints);
-  const one = found.find(({ properties }) => properties.resource === endpoint);
-  if (one) return one.properties.public_url;
+  const endpointRecord = found.find(({ properties }) => properties.resource === endpoint);
+  if (endpointRecord) return endpointRecord.properties.public_url;
   throw failure('NOT_FOUND', `the endpoint ${endpoint} was deleted in the meantime`);
 }
 

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../model/error-codes.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { TerrariumError } from './api.ts';
 
-/** By name: an error of a plugin's start is wrapped, and keeps its name. */
+/** Codes by the name of the error; an error at the start of a plugin is wrapped and keeps its name. */
 const CODES: Readonly<Record<string, string>> = { UserError: 'SETTING', SeedError: 'SEED', StoreError: 'DATA' };
 
 export function failure(

@@ -11,12 +11,12 @@ export function invocationsOf(client: Client, after: () => number): Invocations 
     const lambda = filter.lambda === undefined ? {} : { lambda: await findLambda(client, filter.lambda) };
     const found: Invocation[] = [];
     for (let before: number | undefined; ; ) {
-      const places = { after: String(after()), ...(before !== undefined && { before: String(before) }) };
-      const query = new URLSearchParams({ ...lambda, ...places });
+      const bounds = { after: String(after()), ...(before !== undefined && { before: String(before) }) };
+      const query = new URLSearchParams({ ...lambda, ...bounds });
       const { invocations, next } = await client.ask(recordedRoutes.listInvocations, { query });
-      for (const one of invocations) {
-        if (!matches(one, filter)) continue;
-        found.push(await client.ask(recordedRoutes.readInvocation, { path: { execution_id: one.executionId } }));
+      for (const summary of invocations) {
+        if (!matches(summary, filter)) continue;
+        found.push(await client.ask(recordedRoutes.readInvocation, { path: { execution_id: summary.executionId } }));
         if (found.length === most) return found;
       }
       if (next === undefined) return found;

@@ -19,10 +19,10 @@ export function leadsOf(client: Client): Leads {
       check('leads.list', leadFilter, filter);
       return await list(filter);
     },
-    async waitFor(filter = {}, asked = {}) {
+    async waitFor(filter = {}, options = {}) {
       check('leads.waitFor', leadFilter, filter);
-      check('leads.waitFor', wait, asked);
-      const { timeoutMs = DEFAULT_TIMEOUT_MS } = asked;
+      check('leads.waitFor', wait, options);
+      const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
       const untilMs = performance.now() + timeoutMs;
       for (;;) {
         const leftMs = untilMs - performance.now();

@@ -232,26 +232,26 @@ describe('the code of an error', () => {
 
 it('starts from a seed object, stops at the end of a block, and then rejects calls', async () => {
   const workspaces = { shop: { environments: { test: { properties: { environment_type: 'test' } } } } };
-  let left: Terrarium;
+  let stopped: Terrarium;
   {
-    await using own = await startEmulator({ ...options, seed: { format: 1, workspaces } });
-    left = own;
-    const { path, url } = await own.deploy('only', { code: CODE, env: { WORD: 'hi' }, endpoint: '/only' });
+    await using scoped = await startEmulator({ ...options, seed: { format: 1, workspaces } });
+    stopped = scoped;
+    const { path, url } = await scoped.deploy('only', { code: CODE, env: { WORD: 'hi' }, endpoint: '/only' });
     expect(path).toBe('/shop/test/only');
     expect(await (await fetch(`${url}`, { method: 'POST', body: '{"payload": 1}' })).text()).toBe('hi 1');
-    await own.reset();
-    await expect(own.invoke('only')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await scoped.reset();
+    await expect(scoped.invoke('only')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   }
-  await expect(left.invoke('only')).rejects.toMatchObject({ code: 'STOPPED' });
+  await expect(stopped.invoke('only')).rejects.toMatchObject({ code: 'STOPPED' });
 });
 
 it.each([2020, 2050])('catches leads while a test fakes the date as the year %i', async (year) => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(year, 6) });
   onTestFinished(() => void vi.useRealTimers());
-  await using own = await startEmulator(options);
-  const { outcome } = await own.invoke('contact-form', { payload: { email: 'ada@example.com' } });
+  await using scoped = await startEmulator(options);
+  const { outcome } = await scoped.invoke('contact-form', { payload: { email: 'ada@example.com' } });
   expect(outcome).toEqual({ ok: true, result: 'SUCCESS' });
-  expect(await own.leads.waitFor({ since: new Date() })).toMatchObject({ mapped: { email: 'ada@example.com' } });
+  expect(await scoped.leads.waitFor({ since: new Date() })).toMatchObject({ mapped: { email: 'ada@example.com' } });
 });
 
 it('deploys a lambda to a new environment if the world has none', async () => {

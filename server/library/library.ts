@@ -11,13 +11,13 @@ import { outboundOf } from './outbound.ts';
 
 export const startEmulator: StartEmulator = async (options = {}, { onWarning, onFault } = {}) => {
   const { seed, ...settings } = options;
-  const given = typeof seed === 'object' ? { seed: 'empty' } : seed === undefined ? {} : { seed };
+  const seedSetting = typeof seed === 'object' ? { seed: 'empty' } : seed === undefined ? {} : { seed };
   const hooks = {
     ...(typeof seed === 'object' && { seed }),
     ...(onWarning && { onWarning }),
     ...(onFault && { onFault }),
   };
-  const emulator = await coded(() => startPlatform({ ...settings, ...given }, hooks));
+  const emulator = await coded(() => startPlatform({ ...settings, ...seedSetting }, hooks));
   return terrarium(emulator, options);
 };
 

@@ -35,10 +35,10 @@ export async function keptCertificate(options: CertificateOptions): Promise<Cert
   const file = path.join(options.dir, FILE_NAME);
   const content = await readWholeFile(file);
   if (content === undefined) return undefined;
-  const kept = parseCertificate(content.toString());
-  if (!kept)
+  const storedCertificate = parseCertificate(content.toString());
+  if (!storedCertificate)
     options.warn(`${file} was damaged and has been replaced. Clients that trusted the old certificate must reload it.`);
-  return kept && isFresh(kept, options.nowMs()) ? kept : undefined;
+  return storedCertificate && isFresh(storedCertificate, options.nowMs()) ? storedCertificate : undefined;
 }
 
 /** Saves the certificate in a data folder. Rejects if the folder was deleted. */
@@ -68,7 +68,7 @@ function isFresh({ certPem }: Certificate, nowMs: number): boolean {
 export async function makeCertificate(nowMs: number): Promise<Certificate> {
   // Loaded only when needed: most starts find their certificate on disk.
   const { generate } = await import('selfsigned');
-  const made = await generate([{ name: 'commonName', value: 'Terrarium mock CRM' }], {
+  const generated = await generate([{ name: 'commonName', value: 'Terrarium mock CRM' }], {
     keyType: 'ec', // finding an RSA key takes many times longer
     algorithm: 'sha256',
     notBeforeDate: new Date(nowMs - BACKDATE_MS),
@@ -87,5 +87,5 @@ export async function makeCertificate(nowMs: number): Promise<Certificate> {
       },
     ],
   });
-  return { keyPem: made.private.trim(), certPem: made.cert.trim() };
+  return { keyPem: generated.private.trim(), certPem: generated.cert.trim() };
 }

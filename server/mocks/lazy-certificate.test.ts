@@ -23,12 +23,12 @@ it('makes one when it is asked for, once, and keeps it', async () => {
   const first = new LazyCertificate(options());
   await first.open();
   expect(await readdir(dir)).toEqual([]);
-  const made = await first.get();
-  expect(await first.get()).toBe(made);
+  const certificate = await first.get();
+  expect(await first.get()).toBe(certificate);
   await first.stop();
   const next = new LazyCertificate(options());
   await next.open();
-  expect(await next.get()).toEqual(made);
+  expect(await next.get()).toEqual(certificate);
   expect(warnings).toEqual([]);
 });
 
@@ -43,9 +43,9 @@ it('makes one a moment after the start, unasked', async () => {
 it('writes nothing once it has stopped', async () => {
   const certificate = new LazyCertificate(options());
   await certificate.open();
-  const asked = certificate.get();
+  const request = certificate.get();
   await certificate.stop();
-  await asked;
+  await request;
   expect(await readdir(dir)).toEqual([]);
 });
 

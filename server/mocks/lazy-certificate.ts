@@ -19,11 +19,11 @@ export class LazyCertificate {
   readonly #options: CertificateOptions;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
-  #kept: Certificate | undefined;
+  #certificate: Certificate | undefined;
   #making: Promise<Certificate> | undefined;
   /** Rejects if no certificate can be created. One that cannot be saved is reported, and valid until the process ends. */
   readonly get = lazy(async () => {
-    if (this.#kept) return this.#kept;
+    if (this.#certificate) return this.#certificate;
     this.#making = this.#make();
     return this.#making;
   });
@@ -34,7 +34,7 @@ export class LazyCertificate {
 
   /** Loads the saved certificate. Rejects as `keptCertificate` does. */
   async open(): Promise<void> {
-    this.#kept = await keptCertificate(this.#options);
+    this.#certificate = await keptCertificate(this.#options);
   }
 
   makeSoon(): void {
@@ -50,16 +50,16 @@ export class LazyCertificate {
   }
 
   async #make(): Promise<Certificate> {
-    const made = await makeCertificate(this.#options.nowMs());
-    if (this.#options.dir === undefined || this.#isStopped) return made;
+    const newCertificate = await makeCertificate(this.#options.nowMs());
+    if (this.#options.dir === undefined || this.#isStopped) return newCertificate;
     try {
       this.#options.check();
-      await keepCertificate(this.#options.dir, made);
+      await keepCertificate(this.#options.dir, newCertificate);
     } catch (failure) {
       this.#options.warn(
         `the certificate of the mock CRM cannot be saved, so the next start creates another one: ${reasonOf(failure)}`,
       );
     }
-    return made;
+    return newCertificate;
   }
 }

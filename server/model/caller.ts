@@ -24,6 +24,9 @@ export interface Authenticator {
 }
 
 export interface Authorizer {
-  /** Does the caller have the permission `noun.verb` on this resource? Without an entitlement there, the nearest ancestor decides. */
+  /**
+   * True if the caller has the permission `noun.verb` on this resource. Without an entitlement there, the nearest
+   * ancestor decides.
+   */
   can(caller: Caller, action: string, resourceId: Uuid): boolean;
 }

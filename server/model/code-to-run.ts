@@ -8,11 +8,14 @@ export interface CodeToRun {
   id: Uuid;
   type: TypeWord;
   path: string;
-  /** What triggers it, for users: `2 processes kept ready`, `endpoint /acme/site/hello`. */
+  /** Triggers of the code, for users: `2 processes kept ready`, `endpoint /acme/site/hello`. */
   reasons: string[];
 }
 
-/** What runs because of new or changed resources, now or when called (D-215), also lambdas of endpoints and event rules. */
+/**
+ * Returns the code that runs because of new or changed resources, now or when called (D-215), including lambdas of
+ * endpoints and event rules.
+ */
 export function codeToRun(view: WorldView, changed: Iterable<Uuid>): CodeToRun[] {
   const found = new Map<Uuid, CodeToRun>();
   const add = (record: StoredResource, reason: string) => {

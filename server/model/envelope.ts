@@ -24,7 +24,7 @@ export const envelopeSchema = z.object({
   variables: z.record(z.string(), z.string('must be a string'), 'must be an object of strings').optional(),
 });
 
-/** The same for properties that are known to be JSON: the schema of the type validates them. */
+/** An envelope whose properties are known to be JSON: the schema of the type validates them. */
 const envelopeOfJson = envelopeSchema.extend({
   properties: z.record(z.string(), z.unknown(), 'must be an object').optional(),
 });
@@ -63,9 +63,9 @@ export function parseEnvelope(body: Json | undefined, type: ResourceType): Envel
   if (type.nameRule && !(type.nameRule.pattern.test(members.name) && members.name.length <= type.nameRule.maxLength)) {
     throw invalid('/name', `must ${type.nameRule.hint}`);
   }
-  const given = Object.entries(members).filter(([, value]) => value !== undefined);
+  const presentMembers = Object.entries(members).filter(([, value]) => value !== undefined);
   return {
-    ...(Object.fromEntries(given) as Omit<Envelope, 'properties'>), // removed absent members
+    ...(Object.fromEntries(presentMembers) as Omit<Envelope, 'properties'>), // removed absent members
     // The schema ensures that the properties, if any, are an object of JSON values.
     properties: withoutNulls((properties ?? {}) as JsonObject),
   };
@@ -79,13 +79,14 @@ export function parseProperties(type: ResourceType, properties: JsonObject): Jso
 }
 
 /** The full type name of a record; a type in the body must match the route (D-032, D-064, D-077). */
-export function typeNameIn({ resource_type: given }: Envelope, type: ResourceType): string {
-  if (given === undefined && !type.subTypes) return type.name;
+export function typeNameIn({ resource_type: typeName }: Envelope, type: ResourceType): string {
+  if (typeName === undefined && !type.subTypes) return type.name;
   const allowed = type.subTypes ?? [type.name];
-  const name = given === undefined ? undefined : parseTypeName(given);
+  const name = typeName === undefined ? undefined : parseTypeName(typeName);
   if (name !== undefined && allowed.includes(name)) return name;
-  const problem = given === undefined ? 'is required' : `'${given.slice(0, 64)}' is not a type of ${type.singular}`;
-  const choice = allowed.map((one) => `<prefix>::${one}`).join(', ');
+  const problem =
+    typeName === undefined ? 'is required' : `'${typeName.slice(0, 64)}' is not a type of ${type.singular}`;
+  const choice = allowed.map((allowedName) => `<prefix>::${allowedName}`).join(', ');
   throw new PlatformError(
     type.word === 'rules' ? 'invalid_type' : 'invalid_body',
     `/resource_type ${problem}; valid values: ${choice}`,

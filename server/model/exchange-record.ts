@@ -12,10 +12,10 @@ export interface CapturedBody {
   sizeBytes: number;
 }
 
-/** Where a body is stored: position, stored bytes, size, and 1 if it is whole although these differ. */
+/** Position of a stored body: position, stored bytes, size, and 1 if it is complete although these differ. */
 export type BodyPlace = readonly [at: number, keptBytes: number, sizeBytes: number, isWhole?: 1];
 
-/** Where the bodies are stored that a request has in common with its invocation. The record that is stored first fills it in. */
+/** Positions of the bodies that a request shares with its invocation. The record that is stored first fills it in. */
 export interface SharedBodies {
   request?: BodyPlace;
   response?: BodyPlace;
@@ -64,11 +64,11 @@ export class BodyCapture {
 
   add(chunk: Uint8Array): void {
     this.#sizeBytes += chunk.length;
-    const left = MAX_CAPTURED_BYTES - this.#keptBytes;
-    if (left <= 0) return;
-    const kept = Uint8Array.from(chunk.subarray(0, left));
-    this.#chunks.push(kept);
-    this.#keptBytes += kept.length;
+    const remainingBytes = MAX_CAPTURED_BYTES - this.#keptBytes;
+    if (remainingBytes <= 0) return;
+    const keptChunk = Uint8Array.from(chunk.subarray(0, remainingBytes));
+    this.#chunks.push(keptChunk);
+    this.#keptBytes += keptChunk.length;
   }
 
   get body(): CapturedBody | undefined {

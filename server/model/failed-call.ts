@@ -23,6 +23,6 @@ export function failedCalls<Call extends CallFacts>(calls: readonly Call[]): Cal
   );
 }
 
-function isSame(one: CallFacts, other: CallFacts): boolean {
-  return one.method === other.method && one.url === other.url;
+function isSame(call: CallFacts, otherCall: CallFacts): boolean {
+  return call.method === otherCall.method && call.url === otherCall.url;
 }

@@ -77,7 +77,7 @@ export class FigureRows {
     const parts = new Uint16Array(this.#count).map((_, index) => ((beganMs[index] ?? from) - from) / bucketMs);
     const { spans: buckets, tookMs } = this.#spans(parts, count);
     return {
-      ...buckets.reduce(joined, NOTHING),
+      ...buckets.reduce(joined, EMPTY_SPAN),
       ...sharesOf(tookMs, placed),
       ...{ from: timeOf(from), to: timeOf(from + count * bucketMs), bucketMs, buckets },
     };
@@ -118,19 +118,19 @@ export class FigureRows {
         refused,
         failed,
         ...(slowestRow && { slowest: slowestRow }),
-        ...sharesOf(sorted, (values, place) => values[place]),
+        ...sharesOf(sorted, (values, rank) => values[rank]),
       };
     });
     return { spans, tookMs };
   }
 }
 
-const NOTHING: FigureSpan = { ok: 0, refused: 0, failed: 0 };
+const EMPTY_SPAN: FigureSpan = { ok: 0, refused: 0, failed: 0 };
 
-function joined(one: FigureSpan, other: FigureSpan): FigureSpan {
-  const [slowest] = [one.slowest ?? [], other.slowest ?? []].flat().sort((a, b) => b.tookMs - a.tookMs);
+function joined(total: FigureSpan, span: FigureSpan): FigureSpan {
+  const [slowest] = [total.slowest ?? [], span.slowest ?? []].flat().sort((a, b) => b.tookMs - a.tookMs);
   return {
-    ...{ ok: one.ok + other.ok, refused: one.refused + other.refused, failed: one.failed + other.failed },
+    ...{ ok: total.ok + span.ok, refused: total.refused + span.refused, failed: total.failed + span.failed },
     ...(slowest && { slowest }),
   };
 }
@@ -138,18 +138,18 @@ function joined(one: FigureSpan, other: FigureSpan): FigureSpan {
 /** @param valueAt the duration that has a place among all in order */
 function sharesOf(
   tookMs: Float64Array,
-  valueAt: (values: Float64Array, place: number) => number | undefined,
+  valueAt: (values: Float64Array, rank: number) => number | undefined,
 ): Pick<FigureSpan, 'p50Ms' | 'p95Ms' | 'p99Ms'> {
-  const share = (of: number) => valueAt(tookMs, Math.ceil(of * tookMs.length) - 1);
+  const share = (fraction: number) => valueAt(tookMs, Math.ceil(fraction * tookMs.length) - 1);
   return tookMs.length === 0 ? {} : { p50Ms: share(0.5), p95Ms: share(0.95), p99Ms: share(0.99) };
 }
 
 /** The value that has this place in order. Moves values (quickselect), in a fraction of the time that sorting takes. */
-function placed(values: Float64Array, place: number): number | undefined {
-  let [left, right] = [0, values.length - 1];
-  while (left < right) {
-    const pivot = values[(left + right) >> 1] ?? 0;
-    let [low, high] = [left, right];
+function placed(values: Float64Array, rank: number): number | undefined {
+  let [start, end] = [0, values.length - 1];
+  while (start < end) {
+    const pivot = values[(start + end) >> 1] ?? 0;
+    let [low, high] = [start, end];
     while (low <= high) {
       while ((values[low] ?? 0) < pivot) low += 1;
       while ((values[high] ?? 0) > pivot) high -= 1;
@@ -160,9 +160,9 @@ function placed(values: Float64Array, place: number): number | undefined {
       low += 1;
       high -= 1;
     }
-    if (place > high && place < low) break;
-    if (place <= high) right = high;
-    else left = low;
+    if (rank > high && rank < low) break;
+    if (rank <= high) end = high;
+    else start = low;
   }
-  return values[place];
+  return values[rank];
 }

@@ -3,12 +3,12 @@ import { withoutTrailing } from './without-trailing.ts';
 
 /** Lower case, without port, brackets and trailing dot, addresses as in browsers (`127.1` is `127.0.0.1`). */
 export function canonicalHost(written: string): string {
-  const url = [`http://${written}/`, `http://[${written}]/`].find((one) => URL.canParse(one));
+  const url = [`http://${written}/`, `http://[${written}]/`].find((candidate) => URL.canParse(candidate));
   const name = url === undefined ? written.toLowerCase() : new URL(url).hostname;
   return withoutTrailing(name.replace(/^\[(.*)\]$/, '$1'), '.');
 }
 
-/** Is it a loopback name, or reserved for the window, so that no endpoint can use it (D-151)? */
+/** True if the host is a loopback name, or reserved for the window, so that no endpoint can use it (D-151). */
 export function isReservedHost(canonical: string): boolean {
   return (
     canonical === 'localhost' ||

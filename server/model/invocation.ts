@@ -2,7 +2,10 @@ import type { CapturedBody, SharedBodies } from './exchange-record.ts';
 import type { MetRule } from './outbound-rule.ts';
 import type { Uuid } from './record.ts';
 
-/** What triggered an invocation: a gateway call, an asynchronous call, a policy event, a migration rule, a user, the schedule. */
+/**
+ * The triggers of an invocation: a gateway call, an asynchronous call, a policy event, a migration rule, a user, the
+ * schedule.
+ */
 export const INVOCATION_TRIGGERS = ['gateway', 'async', 'event', 'move', 'manual', 'periodic'] as const;
 export type InvocationTrigger = (typeof INVOCATION_TRIGGERS)[number];
 
@@ -85,7 +88,7 @@ export interface OutboundCall {
   caughtBy?: 'crm';
   /** The call followed a redirect of the mock CRM, which answered it with a page of its own (D-200). */
   afterRedirect?: true;
-  /** What the author of the lambda has to know of it, and what to do. */
+  /** A warning for the author of the lambda: the problem, and the action to take. */
   warning?: string;
   rules?: MetRule[];
 }
@@ -115,7 +118,10 @@ export interface Invocation {
 /** Runs lambdas by id. Never rejects because of a lambda or its definition: failures are outcomes. */
 export interface LambdaInvoker {
   invoke(lambdaId: Uuid, call: LambdaCall): Promise<Invocation>;
-  /** Why an invocation would be refused now (`deleted`, `busy`, `runtime`), for asynchronous callers (D-164). */
+  /**
+   * Returns the outcome if an invocation would be rejected now (`deleted`, `busy`, `runtime`), for asynchronous callers
+   * (D-164); undefined otherwise.
+   */
   refusal(lambdaId: Uuid): Outcome | undefined;
   reserveSlot(lambdaId: Uuid): () => void;
   say?(lambdaId: Uuid, text: string): void;

@@ -15,11 +15,11 @@ export function measure(value: Json): { depth: number; size: number; values: num
     const below: Json[] = [];
     let isNested = false;
     values += level.length;
-    for (const one of level) {
-      size += typeof one === 'string' ? one.length : SMALL;
-      if (typeof one !== 'object' || one === null) continue;
+    for (const node of level) {
+      size += typeof node === 'string' ? node.length : SMALL;
+      if (typeof node !== 'object' || node === null) continue;
       isNested = true;
-      for (const [name, member] of Object.entries(one)) {
+      for (const [name, member] of Object.entries(node)) {
         size += name.length;
         below.push(member);
       }

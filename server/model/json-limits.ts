@@ -7,7 +7,7 @@ export const MAX_JSON_VALUES = 1_000_000;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Why a JSON text exceeds the limits of input; undefined if it does not. Counts without parsing. */
+/** Returns the reason why a JSON text exceeds the limits of input; undefined if it does not. Counts without parsing. */
 export function faultOfJson(text: string, maxValues = MAX_JSON_VALUES): string | undefined {
   let depth = 0;
   let values = 0;

@@ -27,8 +27,8 @@ export function parseLogQuery({ time, stderr }: LogParameters, nowMs: number): L
 }
 
 export function selectLines(lines: readonly LogLine[], { sinceMs, newest, withStderr }: LogQuery): LogLine[] {
-  const wanted = lines.filter((line) => line.atMs >= sinceMs && (withStderr || line.stream === 'stdout'));
-  return wanted.slice(Math.max(0, wanted.length - newest));
+  const matchingLines = lines.filter((line) => line.atMs >= sinceMs && (withStderr || line.stream === 'stdout'));
+  return matchingLines.slice(Math.max(0, matchingLines.length - newest));
 }
 
 function parseTime(time: string | undefined, nowMs: number): Pick<LogQuery, 'sinceMs' | 'newest'> {
@@ -50,9 +50,9 @@ function parseTime(time: string | undefined, nowMs: number): Pick<LogQuery, 'sin
 }
 
 export function invalidCursor(cursor: string): PlatformError {
-  const shown = cursor.slice(0, 64);
+  const shortenedCursor = cursor.slice(0, 64);
   return new PlatformError(
     'invalid_query',
-    `after '${shown}' is not a valid cursor. Send the cursor of the previous page, or omit it.`,
+    `after '${shortenedCursor}' is not a valid cursor. Send the cursor of the previous page, or omit it.`,
   );
 }

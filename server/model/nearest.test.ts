@@ -11,8 +11,8 @@ describe('The name that was probably meant', () => {
     ['newsletter', undefined],
     ['name', undefined],
     ['', undefined],
-  ])('of %j is %j', (written, meant) => {
-    expect(nearestOf(written, ['firstName', 'lastName', 'company', 'email'])).toBe(meant);
+  ])('of %j is %j', (written, expectedName) => {
+    expect(nearestOf(written, ['firstName', 'lastName', 'company', 'email'])).toBe(expectedName);
   });
 
   it('is none where none is known', () => {

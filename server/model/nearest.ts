@@ -5,16 +5,16 @@ const LARGEST_SHARE = 0.4;
 const MOST_NAMED = 3;
 
 /** The name from `known` that was probably meant by `written`: the same in another letter case, or with a small edit distance. */
-export function nearestOf(written: string, known: readonly string[]): string | undefined {
-  return nearestNames(written, known)[0];
+export function nearestOf(written: string, candidates: readonly string[]): string | undefined {
+  return nearestNames(written, candidates)[0];
 }
 
-export function nearestNames(written: string, known: readonly string[]): string[] {
+export function nearestNames(written: string, candidates: readonly string[]): string[] {
   const plain = (name: string) => name.toLowerCase().replace(/[-_ ]/g, '');
-  return known
+  return candidates
     .map((name) => ({ name, share: distance(plain(written), plain(name)) / Math.max(1, plain(name).length) }))
     .filter(({ share }) => share <= LARGEST_SHARE)
-    .sort((one, other) => one.share - other.share)
+    .sort((a, b) => a.share - b.share)
     .slice(0, MOST_NAMED)
     .map(({ name }) => name);
 }

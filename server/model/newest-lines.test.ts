@@ -4,11 +4,11 @@ import { NewestLines } from './newest-lines.ts';
 it('lets the oldest lines go when they are too much, and says so', () => {
   const lines = new NewestLines();
   for (let at = 0; at < 100; at++) lines.add({ atMs: at, stream: 'stdout', text: `${at} ${'x'.repeat(200 * 1024)}` });
-  const [note, ...kept] = lines.reportedLines();
+  const [note, ...keptLines] = lines.reportedLines();
   expect(note?.text).toBe('[terrarium] earlier lines are left out, because the log exceeds 8 MB');
-  expect(kept.length).toBeGreaterThan(30);
-  expect(kept.length).toBeLessThan(45);
-  expect(kept.at(-1)?.atMs).toBe(99);
+  expect(keptLines.length).toBeGreaterThan(30);
+  expect(keptLines.length).toBeLessThan(45);
+  expect(keptLines.at(-1)?.atMs).toBe(99);
 });
 
 it('says nothing when all are there', () => {
@@ -22,8 +22,8 @@ it('takes older lines only as far as they fit', () => {
   const line = (atMs: number) => ({ atMs, stream: 'stdout' as const, text: 'x'.repeat(200 * 1024) });
   lines.add(line(100));
   lines.precede(Array.from({ length: 100 }, (_, atMs) => line(atMs)));
-  const kept = lines.lines();
-  expect(kept.length).toBeGreaterThan(30);
-  expect(kept.length).toBeLessThan(45);
-  expect(kept.slice(-2).map(({ atMs }) => atMs)).toEqual([99, 100]);
+  const keptLines = lines.lines();
+  expect(keptLines.length).toBeGreaterThan(30);
+  expect(keptLines.length).toBeLessThan(45);
+  expect(keptLines.slice(-2).map(({ atMs }) => atMs)).toEqual([99, 100]);
 });

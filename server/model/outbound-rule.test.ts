@@ -109,8 +109,8 @@ describe('rules as they are sent', () => {
     { host: 'x', action: 'fail', status: 99 },
     { host: 'x', action: 'explode' },
     { host: 'x', action: 'pass', delayMs: 5 },
-  ])('are refused as %j', (one) => {
-    expect(outboundRulesRequest.safeParse({ rules: [one] }).success).toBe(false);
+  ])('are refused as %j', (rule) => {
+    expect(outboundRulesRequest.safeParse({ rules: [rule] }).success).toBe(false);
   });
 
   it('are enabled unless they say otherwise', () => {

@@ -38,7 +38,7 @@ export interface OutboundRule extends OutboundAnswer {
 export interface OutboundTarget {
   hostname: string;
   port: number;
-  /** Is it the host of the lambda's CRM_API_BASEPATH, or a form that is sent to a CRM (D-200)? */
+  /** True if it is the host of the lambda's CRM_API_BASEPATH, or if the call sends a form to a CRM (D-200). */
   isCrm: boolean;
 }
 
@@ -116,7 +116,7 @@ export function describeRule({ host, action, delayMs, status, error }: RuleSumma
 const MAX_STARS = 4;
 const PATTERN = /^(\{crm\}|([A-Za-z0-9._*-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?)$/;
 
-/** Why the text is not valid as the `host` of a rule; undefined if it is valid. */
+/** Returns the reason why the text is not valid as the `host` of a rule; undefined if it is valid. */
 export function faultOfHost(text: string): string | undefined {
   if (text.length > 255 || !PATTERN.test(text))
     return `is not a host such as api.example, *.example:8443 or ${OWN_CRM}`;

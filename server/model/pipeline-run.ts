@@ -146,7 +146,7 @@ export const pipelineRun = z.object({
 });
 export type PipelineRun = z.output<typeof pipelineRun>;
 
-/** What the log of a run says of one job, without the stamps that name it. */
+/** Returns the log lines of one job in a run, without the stamps that name the job. */
 export function jobLines(name: string, log: readonly string[]): string[] {
   return log.flatMap((line) => {
     const [stamp = ''] = /^\[\d\d:\d\d:\d\d [^\]]*\] /.exec(line) ?? [];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TypeWord } from './type-words.ts';
 
-/** What a form needs to know about a property besides its schema. Part of the API document as `x-terrarium-form`. */
+/** The facts about a property that a form needs besides its schema. Part of the API document as `x-terrarium-form`. */
 export interface FormFact {
   label?: string;
   /** Position among the most used properties of the type, from 1; properties without a position come last. */
@@ -19,7 +19,7 @@ export interface FormFact {
 
 export const formFacts = z.registry<FormFact>();
 
-/** What a reference can point to, and which permission it requires (D-117). */
+/** The target type of a reference, and the permission that the reference requires (D-117). */
 export interface ReferenceTarget {
   word: TypeWord;
   /** Verb of the permission on the target that a new reference requires. */
@@ -72,7 +72,7 @@ export const aGroup: ReferenceTarget = { word: 'groups', right: 'view', free: 'n
 
 export interface SecretFact {
   /** Responses leave it out (D-029), or contain the mask unless the reader can change the record and asks for the value (D-066). */
-  shown: 'never' | 'masked';
+  visibility: 'never' | 'masked';
   isHashed?: true;
 }
 

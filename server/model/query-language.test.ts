@@ -13,7 +13,7 @@ const NOW_MS = Date.parse('2026-05-04T10:00:00Z');
 const MINUTE_MS = 60_000;
 
 const FIELDS: readonly QueryField<Row>[] = [
-  { name: 'status', valueOf: ({ status }) => status, words: ['ok', 'error', 'timeout'] },
+  { name: 'status', valueOf: ({ status }) => status, allowedValues: ['ok', 'error', 'timeout'] },
   { name: 'dur', valueOf: ({ dur }) => dur },
   { name: 'time', valueOf: ({ atMs }) => atMs, isMoment: true },
 ];

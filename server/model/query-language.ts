@@ -5,7 +5,7 @@ export interface QueryField<Row> {
   name: string;
   /** The value of a row: numbers can be compared, texts match by a part; of several texts one must match. */
   valueOf(row: Row): string | number | undefined | readonly string[];
-  words?: readonly string[];
+  allowedValues?: readonly string[];
   /** Is the value a time in epoch milliseconds? Ages are compared with it: `time:>10m` means the last ten minutes. */
   isMoment?: boolean;
 }
@@ -67,15 +67,15 @@ export function* queryTerms(text: string): Generator<Term | QueryFault> {
   TERM.lastIndex = 0;
   while (TERM.lastIndex < text.length) {
     const from = TERM.lastIndex;
-    const [whole = '', minus = '', field, comparison, raw = ''] = TERM.exec(text) ?? [];
-    if (whole.trim() === '') {
+    const [match = '', minus = '', field, comparison, raw = ''] = TERM.exec(text) ?? [];
+    if (match.trim() === '') {
       if (text.slice(from).trim() === '') return;
       yield { message: 'this term is not valid', at: from };
       return;
     }
-    const at = from + whole.length - whole.trimStart().length;
+    const at = from + match.length - match.trimStart().length;
     if (raw.startsWith('"') && !/^"(?:[^"\\]|\\.)*"$/.test(raw)) {
-      yield { message: 'the quotation mark is not closed', at: from + whole.length - raw.length };
+      yield { message: 'the quotation mark is not closed', at: from + match.length - raw.length };
       return;
     }
     const value = raw.startsWith('"') ? raw.slice(1, -1).replace(/\\(.)/g, '$1') : raw;
@@ -85,9 +85,9 @@ export function* queryTerms(text: string): Generator<Term | QueryFault> {
 
 function testOf<Row>(term: Term, language: QueryLanguage<Row>): ((row: Row) => boolean) | QueryFault {
   const { field: name, comparison, value, at } = term;
-  const wanted = value.toLowerCase();
-  if (name === undefined) return (row) => hasText(language.textsOf(row), wanted);
-  const field = language.fields.find((one) => one.name === name);
+  const lowerCaseValue = value.toLowerCase();
+  if (name === undefined) return (row) => hasText(language.textsOf(row), lowerCaseValue);
+  const field = language.fields.find((candidate) => candidate.name === name);
   if (!field) return { message: unknownField(name, language.fields), at };
   if (value === '') return { message: `a value is missing after '${name}:'`, at };
   if (field.isMoment) return momentTest(term, field, language.nowMs);
@@ -96,30 +96,33 @@ function testOf<Row>(term: Term, language: QueryLanguage<Row>): ((row: Row) => b
     if (Number.isNaN(limit)) return { message: `'${value}' is not a number`, at };
     return numberTest(field, comparison, limit);
   }
-  const { words } = field;
-  if (words && !words.some((word) => word.includes(wanted)))
-    return { message: `'${name}:' cannot be '${value}'; ${meant(wanted, words)}${words.join(', ')}`, at };
+  const { allowedValues } = field;
+  if (allowedValues && !allowedValues.some((allowedValue) => allowedValue.includes(lowerCaseValue)))
+    return {
+      message: `'${name}:' cannot be '${value}'; ${describeValidValues(lowerCaseValue, allowedValues)}${allowedValues.join(', ')}`,
+      at,
+    };
   return (row) => {
     const actual = field.valueOf(row);
     if (typeof actual === 'number') return actual === Number(value);
     const texts = typeof actual === 'string' ? [actual] : (actual ?? []);
-    return texts.some((one) => one.toLowerCase().includes(wanted));
+    return texts.some((actualText) => actualText.toLowerCase().includes(lowerCaseValue));
   };
 }
 
-function hasText(texts: Iterable<string>, wanted: string): boolean {
-  for (const text of texts) if (text.toLowerCase().includes(wanted)) return true;
+function hasText(texts: Iterable<string>, searchText: string): boolean {
+  for (const text of texts) if (text.toLowerCase().includes(searchText)) return true;
   return false;
 }
 
 function unknownField(name: string, fields: readonly QueryField<never>[]): string {
-  const names = fields.map((one) => one.name);
-  const list = names.map((one) => `${one}:`).join(' ');
-  return `the field '${name}:' does not exist; ${meant(name, names)}${list} - put text with a colon in quotes`;
+  const names = fields.map((field) => field.name);
+  const list = names.map((fieldName) => `${fieldName}:`).join(' ');
+  return `the field '${name}:' does not exist; ${describeValidValues(name, names)}${list} - put text with a colon in quotes`;
 }
 
-function meant(written: string, known: readonly string[]): string {
-  const [nearest] = nearestNames(written, known);
+function describeValidValues(written: string, validValues: readonly string[]): string {
+  const [nearest] = nearestNames(written, validValues);
   return nearest === undefined ? 'valid values: ' : `did you mean '${nearest}'? Valid values: `;
 }
 
@@ -156,7 +159,7 @@ function limitOf<Row>(
   language: QueryLanguage<Row>,
 ): number | undefined {
   const isLimit =
-    !isNegative && comparison?.startsWith(side) && language.fields.find((one) => one.name === name)?.isMoment;
+    !isNegative && comparison?.startsWith(side) && language.fields.find((field) => field.name === name)?.isMoment;
   return isLimit ? momentOf(value, language.nowMs) : undefined;
 }
 

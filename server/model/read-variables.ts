@@ -1,6 +1,16 @@
 import { memberOf } from './json.ts';
 
-const GIVEN = new Set(['META_URL', 'SECURITY_URL', 'GATEWAY_URL', 'PATH', 'TZ', 'LANG', 'HOME', 'TMPDIR', 'NODE_ENV']);
+const PROVIDED_VARIABLES = new Set([
+  'META_URL',
+  'SECURITY_URL',
+  'GATEWAY_URL',
+  'PATH',
+  'TZ',
+  'LANG',
+  'HOME',
+  'TMPDIR',
+  'NODE_ENV',
+]);
 
 const COMMENT = /\/\*[\s\S]*?(?:\*\/|(?![\s\S]))|(?<=^|[\s;{}(,])\/\/.*$/gm;
 /** `process.env.NAME` or `process.env['NAME']`, except for assignments and reads with a default. */
@@ -9,7 +19,7 @@ const UNPACKED = /\{([^{}]*)\}\s*=\s*process\.env\b(?!\s*[.[])/g;
 
 /** The variables that the code of a lambda reads without a default and that neither `set` nor its secrets have, in order. */
 export function unsetVariables(source: string, properties: unknown, set: Iterable<string>): string[] {
-  const isSet = new Set([...GIVEN, ...set, ...mountedIn(properties)]);
+  const isSet = new Set([...PROVIDED_VARIABLES, ...set, ...mountedIn(properties)]);
   return [...readIn(source.replace(COMMENT, ' '))].filter((name) => !isSet.has(name));
 }
 
@@ -27,8 +37,8 @@ function readIn(code: string): Set<string> {
 function mountedIn(properties: unknown): string[] {
   const secrets = memberOf(properties, 'secrets');
   if (!Array.isArray(secrets)) return [];
-  return secrets.flatMap((one) => {
-    const path = memberOf(one, 'path');
-    return memberOf(one, 'mount_type') === 'env' && typeof path === 'string' ? [path] : [];
+  return secrets.flatMap((secret) => {
+    const path = memberOf(secret, 'path');
+    return memberOf(secret, 'mount_type') === 'env' && typeof path === 'string' ? [path] : [];
   });
 }

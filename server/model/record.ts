@@ -3,7 +3,7 @@ import { PlatformError } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { TypeWord } from './type-words.ts';
 
-/** Does the resource match its record (D-035)? */
+/** The state of a resource: whether it matches its record (D-035). */
 export type ResourceState = 'Active' | 'Failed' | 'Pending' | 'Corrupt';
 
 /** The identities added to and removed from the inherited ones of an entitlement (D-115), in stored form. */
@@ -72,14 +72,14 @@ export interface WorldView {
   /** Changes with each change of the world; without it, nothing read here may be cached. */
   readonly revision?: number;
   find(id: Uuid): StoredResource | undefined;
-  children(parentId: Uuid, word?: TypeWord): readonly StoredResource[];
+  children(parentId: Uuid, collection?: TypeWord): readonly StoredResource[];
   /** All resources of a type that an organization owns, at any depth but not in sub-organizations (D-186). */
-  ownedBy(orgId: Uuid, word: TypeWord): readonly StoredResource[];
-  all(word: TypeWord): readonly StoredResource[];
+  ownedBy(orgId: Uuid, collection: TypeWord): readonly StoredResource[];
+  all(collection: TypeWord): readonly StoredResource[];
   /** Resources with exactly that name: below one parent, or anywhere if parentId is undefined (D-184). */
-  named(word: TypeWord, name: string, parentId?: Uuid): readonly StoredResource[];
+  named(collection: TypeWord, name: string, parentId?: Uuid): readonly StoredResource[];
   /** Records whose properties refer to this id (endpoints of a lambda, groups of a user ...) or have it as a key (`ResourceType.keys`). */
-  referrers(id: string, word?: TypeWord): readonly StoredResource[];
-  /** Those of them that belong to another organization; cheap if there are none. */
-  referrersOutside(orgId: Uuid, id: string, word: TypeWord): readonly StoredResource[];
+  referrers(id: string, collection?: TypeWord): readonly StoredResource[];
+  /** Returns the referrers that belong to another organization. Cheap if there are none. */
+  referrersOutside(orgId: Uuid, id: string, collection: TypeWord): readonly StoredResource[];
 }

@@ -5,7 +5,7 @@ import { typeIdOf } from './type-names.ts';
 
 test('every type word has a type, and no two types share a word, noun, name or id', () => {
   expect(resourceTypes.map(({ word }) => word).sort()).toEqual([...typeWords].sort());
-  for (const word of typeWords) expect(typeOfWord(word).word).toBe(word);
+  for (const collection of typeWords) expect(typeOfWord(collection).word).toBe(collection);
   for (const member of ['word', 'singular', 'name'] as const) {
     expect(new Set(resourceTypes.map((type) => type[member])).size).toBe(resourceTypes.length);
   }

@@ -18,19 +18,19 @@ import { volume } from './types/volume.ts';
 import { workspace } from './types/workspace.ts';
 
 const types: ResourceType[] = [];
-const words: TypeWord[] = [];
+const collections: TypeWord[] = [];
 const byWord = new Map<TypeWord, ResourceType>();
 const byName = new Map<string, ResourceType>();
 
 export const resourceTypes: readonly ResourceType[] = types;
-export const typeWords: readonly TypeWord[] = words;
+export const typeWords: readonly TypeWord[] = collections;
 
 /** Register additional types before the first use of data that is derived from the registry (routes, masks, references ...). */
 export function register(type: ResourceType): void {
   if (type.id !== undefined) addTypeName(type.name, type.id);
   addTypeWord(type.word, type.singular);
   types.push(type);
-  words.push(type.word);
+  collections.push(type.word);
   byWord.set(type.word, type);
   for (const name of fullNamesOf(type)) byName.set(name, type);
 }
@@ -56,12 +56,12 @@ for (const type of [
 }
 
 export function typeWordsFrom(first: readonly TypeWord[]): TypeWord[] {
-  return [...first, ...typeWords.filter((word) => !first.includes(word))];
+  return [...first, ...typeWords.filter((collection) => !first.includes(collection))];
 }
 
-export function typeOfWord(word: TypeWord): ResourceType {
-  const type = byWord.get(word);
-  if (!type) throw new Error(`resource type '${word}' is not registered`);
+export function typeOfWord(collection: TypeWord): ResourceType {
+  const type = byWord.get(collection);
+  if (!type) throw new Error(`resource type '${collection}' is not registered`);
   return type;
 }
 

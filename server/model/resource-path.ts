@@ -34,14 +34,14 @@ export interface FoundInTree {
 }
 
 export function pathsIn({ rows, above }: FoundInTree): string[] {
-  const places = new Map([...above, ...rows].map((one) => [one.id, one]));
-  return rows.map((one) => pathOf(one, (id) => places.get(id)));
+  const resourcesById = new Map([...above, ...rows].map((resource) => [resource.id, resource]));
+  return rows.map((resource) => pathOf(resource, (id) => resourcesById.get(id)));
 }
 
 export function namedIn(found: FoundInTree, named: string): { id: Uuid; path: string }[] {
   const name = lastNameOf(named);
   const paths = pathsIn(found);
   return found.rows
-    .map((one, at) => ({ ...one, path: paths[at] ?? '' }))
-    .filter((one) => one.name === name && (!named.startsWith('/') || one.path === named));
+    .map((resource, index) => ({ ...resource, path: paths[index] ?? '' }))
+    .filter((resource) => resource.name === name && (!named.startsWith('/') || resource.path === named));
 }

@@ -37,7 +37,7 @@ export interface Draft {
 
 /** An additional record in the same commit, such as the inline volume of a container. */
 export interface DerivedRecord extends Draft {
-  word: TypeWord;
+  collection: TypeWord;
   parent: Uuid;
 }
 
@@ -90,7 +90,7 @@ export interface ResourceType {
   readonly nameRule?: NameRule;
   /** Names are unique among siblings (default) or in the whole world (D-184). */
   readonly nameScope?: 'parent' | 'world';
-  /** Does PUT replace the whole record (D-099)? */
+  /** True if PUT replaces the whole record (D-099). */
   readonly replaceable?: boolean;
   /** Can PATCH change the name (default: true, D-093)? */
   readonly renamable?: boolean;

@@ -1,5 +1,5 @@
-export function isSameList(one: readonly string[], other: readonly string[]): boolean {
-  if (one.length !== other.length) return false;
-  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false;
+export function isSameList(list: readonly string[], otherList: readonly string[]): boolean {
+  if (list.length !== otherList.length) return false;
+  for (let index = 0; index < list.length; index++) if (list[index] !== otherList[index]) return false;
   return true;
 }

@@ -9,6 +9,6 @@ export function sessionKeyProtocol(key: string): string {
 }
 
 export function sessionKeyIn(offered: string | undefined): string | undefined {
-  const protocols = offered?.split(',').map((one) => one.trim());
-  return protocols?.find((one) => one.startsWith(PROTOCOL))?.slice(PROTOCOL.length);
+  const protocols = offered?.split(',').map((protocol) => protocol.trim());
+  return protocols?.find((protocol) => protocol.startsWith(PROTOCOL))?.slice(PROTOCOL.length);
 }

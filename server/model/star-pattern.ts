@@ -1,4 +1,7 @@
-/** Does a text match a pattern in which `*` represents any characters? Takes a time that grows with the text, not with the stars. */
+/**
+ * True if a text matches a pattern in which `*` represents any characters. The time grows with the text, not with the
+ * number of stars.
+ */
 export function matchesStars(pattern: string, text: string): boolean {
   const [head = '', ...parts] = pattern.split('*');
   const tail = parts.pop();

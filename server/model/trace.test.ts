@@ -35,8 +35,8 @@ describe('a traceparent', () => {
 
   it('for what follows keeps trace and flags, and names a parent of its own that is never of zeros', () => {
     const id = '00000000-0000-4000-8000-000000000000';
-    const given = readTraceParent(`00-${TRACE}-${PARENT}-00`);
-    expect(traceParentFor(id, given)).toBe(`00-${TRACE}-8000000000000000-00`);
+    const traceParent = readTraceParent(`00-${TRACE}-${PARENT}-00`);
+    expect(traceParentFor(id, traceParent)).toBe(`00-${TRACE}-8000000000000000-00`);
     expect(readTraceParent(traceParentFor(id, undefined))?.traceId).toBe(id.replaceAll('-', ''));
   });
 });

@@ -20,9 +20,9 @@ export function readTraceParent(header: string | readonly string[] | undefined):
 }
 
 /** The `traceparent` for an outbound request: the parent id, and the id of a new trace, are derived from a random UUID of the sender. */
-export function traceParentFor(id: string, given: TraceParent | undefined): string {
-  const own = traceStartedBy(id);
-  return `00-${given?.traceId ?? own}-${own.slice(16)}-${given?.flags ?? SAMPLED}`;
+export function traceParentFor(id: string, parent: TraceParent | undefined): string {
+  const newTraceId = traceStartedBy(id);
+  return `00-${parent?.traceId ?? newTraceId}-${newTraceId.slice(16)}-${parent?.flags ?? SAMPLED}`;
 }
 
 /** A new trace. @param id a random UUID */

@@ -73,9 +73,9 @@ const nameById = new Map<string, TypeName>(typeNames.map((name) => [typeIds[name
 
 /** Adds the name of a registered type (`registry.ts`). Throws if the table has it with another id. */
 export function addTypeName(name: string, id: Uuid): void {
-  const known = idByName.get(name);
-  if (known !== undefined && known !== id) throw new Error(`'${name}' already has the id ${known}`);
-  if (known !== undefined) return;
+  const existingId = idByName.get(name);
+  if (existingId !== undefined && existingId !== id) throw new Error(`'${name}' already has the id ${existingId}`);
+  if (existingId !== undefined) return;
   const added = name as TypeName; // now in the table
   names.push(added);
   idByName.set(added, id);

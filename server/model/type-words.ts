@@ -27,15 +27,15 @@ export const referenceWords = [
 
 const nounByWord = new Map<string, string>();
 
-export function addTypeWord(word: TypeWord, singular: string): void {
-  nounByWord.set(word, singular);
+export function addTypeWord(collection: TypeWord, singular: string): void {
+  nounByWord.set(collection, singular);
 }
 
-export function isTypeWord(word: string): word is TypeWord {
-  return nounByWord.has(word);
+export function isTypeWord(name: string): name is TypeWord {
+  return nounByWord.has(name);
 }
 
-/** Is it the singular name of a type in permissions and policies (D-116, D-123)? */
-export function isTypeNoun(word: string): boolean {
-  return [...nounByWord.values()].includes(word);
+/** True if the word is the singular name of a type in permissions and policies (D-116, D-123). */
+export function isTypeNoun(noun: string): boolean {
+  return [...nounByWord.values()].includes(noun);
 }

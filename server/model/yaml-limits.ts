@@ -8,7 +8,10 @@ const MAX_ERRORS = 10;
 /** Plenty for people. */
 const MAX_ALIASES = 1000;
 
-/** Why and in which line a YAML text exceeds the limits of input; undefined if it does not. Keeps nothing of the text in memory. */
+/**
+ * Returns the reason why a YAML text exceeds the limits of input, and the line; undefined if it does not. Keeps nothing
+ * of the text in memory.
+ */
 export function faultOfYaml(text: string): { reason: string; line: number } | undefined {
   let line = 0;
   const parser = new BoundedParser(() => {

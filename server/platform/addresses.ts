@@ -21,7 +21,7 @@ export class Addresses implements PlatformAddresses {
   }
 
   readonly resolve = (name: string, port: number): void => {
-    const scheme = listeners.find((one) => one.name === name)?.scheme ?? 'http';
+    const scheme = listeners.find((listener) => listener.name === name)?.scheme ?? 'http';
     this.#local.set(name, reachableUrl(this.#config.host, port, scheme));
   };
 
@@ -39,11 +39,11 @@ export class Addresses implements PlatformAddresses {
     return this.#local.get(name) ?? '';
   }
 
-  readonly ours = (): ServiceAddresses => this.#below(this.#config.publicBaseUrl ?? this.local('base'));
+  readonly serviceAddresses = (): ServiceAddresses => this.#below(this.#config.publicBaseUrl ?? this.local('base'));
 
   readonly all = (): ServiceAddresses & ListenerUrls => ({
     ...(Object.fromEntries(listeners.map(({ name, url }) => [url, this.local(name)])) as ListenerUrls), // has each of them
-    ...this.ours(),
+    ...this.serviceAddresses(),
   });
 
   /** The window's address without its path: under its own name if that leads here (D-214). */

@@ -25,18 +25,21 @@ it('sessions, tokens, results and windows of limits last as long as they should 
   });
   const ada = await makeAccount(platform, 'ada', '/acme');
   const code = new URL(emulator.windowUrl()).searchParams.get('code');
-  const begun = await fetch(`${emulator.baseUrl}/inspect/session`, {
+  const sessionResponse = await fetch(`${emulator.baseUrl}/inspect/session`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Origin: emulator.baseUrl },
     body: JSON.stringify({ code }),
   });
-  const cookie = begun.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
+  const cookie = sessionResponse.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
   const call = async () => (await fetch(`${emulator.gatewayUrl}/${api.name}/e`)).status;
   const { gatewayUrl } = emulator;
   const accepted = await send('POST', `${gatewayUrl}/api/async`, { body: { lambdaId: lambda.id } });
   const auth = bearer((await logIn(platform, 'root', 'root')).body.access_token);
   const result = async () => (await send('GET', `${gatewayUrl}/results/${accepted.body.lambdaId}`, { auth })).status;
-  /** Of the session, of a user without permissions whom the token identifies, of the limited endpoint, and of an asynchronous result. */
+  /**
+   * Returns the statuses of the session, of a user without permissions whom the token identifies, of the limited
+   * endpoint, and of an asynchronous result.
+   */
   const statuses = async () => [
     (await fetch(`${emulator.baseUrl}/meta/sync`, { method: 'POST', headers: { cookie, origin: emulator.baseUrl } }))
       .status,
@@ -46,8 +49,8 @@ it('sessions, tokens, results and windows of limits last as long as they should 
   ];
   expect(await call()).toBe(200);
   await expect.poll(result).toBe(200);
-  for (const by of [0, DAY_MS, -DAY_MS]) {
-    setByMs = by;
-    expect(await statuses(), `set by ${by} ms`).toEqual([200, 403, 429, 200]);
+  for (const offsetMs of [0, DAY_MS, -DAY_MS]) {
+    setByMs = offsetMs;
+    expect(await statuses(), `set by ${offsetMs} ms`).toEqual([200, 403, 429, 200]);
   }
 });

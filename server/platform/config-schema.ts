@@ -13,7 +13,7 @@ const publicUrl = (description: string) =>
     .optional()
     .register(settingNotes, { description, expected: 'an http or https address without a query', placeholder: 'URL' });
 
-const hostList = (description: string, what: string) =>
+const hostList = (description: string, expectedItems: string) =>
   z
     .array(
       z
@@ -22,7 +22,7 @@ const hostList = (description: string, what: string) =>
         .toLowerCase(),
     )
     .default([])
-    .register(settingNotes, { description, expected: `${what}, separated by commas`, placeholder: 'LIST' });
+    .register(settingNotes, { description, expected: `${expectedItems}, separated by commas`, placeholder: 'LIST' });
 
 const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
 

@@ -44,13 +44,13 @@ function* settingsIn(shape: z.core.$ZodShape, above: readonly string[] = []): Ge
     }
     const notes = settingNotes.get(schema);
     if (!notes) throw new Error(`setting ${path.join('.')} has no notes`);
-    const words = path.flatMap((part) => part.split(/(?=[A-Z])/)).map((word) => word.toLowerCase());
+    const nameParts = path.flatMap((part) => part.split(/(?=[A-Z])/)).map((namePart) => namePart.toLowerCase());
     yield {
       ...notes,
       key: path.join('.'),
       path,
-      flag: `--${words.join('-')}`,
-      env: `TERRARIUM_${words.join('_').toUpperCase()}`,
+      flag: `--${nameParts.join('-')}`,
+      env: `TERRARIUM_${nameParts.join('_').toUpperCase()}`,
       fromText: textReader(inner),
     };
   }

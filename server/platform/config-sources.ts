@@ -29,7 +29,7 @@ export interface ConfigWithOrigins {
  */
 export function readConfig({ flags, env, folder }: ConfigSources): ConfigWithOrigins {
   const inFile = readSettingsFile(folder);
-  let given: unknown = inFile;
+  let input: unknown = inFile;
   const origins = new Map<string, string>();
   for (const { key, path, flag, env: variable, fromText } of settings) {
     const written = [
@@ -37,7 +37,7 @@ export function readConfig({ flags, env, folder }: ConfigSources): ConfigWithOri
       { origin: variable, text: env[variable] || undefined },
     ].find(({ text }) => text !== undefined);
     if (written?.text !== undefined) {
-      given = withValueAt(given, path, typeof written.text === 'string' ? fromText(written.text) : written.text);
+      input = withValueAt(input, path, typeof written.text === 'string' ? fromText(written.text) : written.text);
     }
     origins.set(key, written?.origin ?? (valueAt(inFile, path) === undefined ? 'default' : FILE));
   }
@@ -45,7 +45,7 @@ export function readConfig({ flags, env, folder }: ConfigSources): ConfigWithOri
     const origin = origins.get(key) ?? FILE;
     return origin === FILE ? `${key} in ${FILE}` : origin;
   };
-  return { config: validateConfig(given, folder, placeOfKey), origins };
+  return { config: validateConfig(input, folder, placeOfKey), origins };
 }
 
 function readSettingsFile(folder: string): object {
@@ -64,8 +64,8 @@ function readSettingsFile(folder: string): object {
     throw new UserError(`${file} is not valid JSON: ${reasonOf(cause)}`, { cause });
   }
   if (!isObject(content)) throw new UserError(`${file} is not a JSON object of settings`);
-  const { $schema: _, ...given } = content; // for editors
-  return given;
+  const { $schema: _, ...fileSettings } = content; // for editors
+  return fileSettings;
 }
 
 function reasonOf(cause: unknown): string {

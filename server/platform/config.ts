@@ -6,7 +6,7 @@ import { type Config, configSchema, IN_MEMORY, type StartOptions } from './confi
 import { settings, valueAt } from './config-settings.ts';
 import { listeners } from './declarations.ts';
 
-/** Of earlier versions of Terrarium (D-220). */
+/** The root password of earlier versions of Terrarium (D-220). */
 const PUBLISHED_ROOT_PASSWORD = 'terrarium';
 
 /** An error that the user can correct; its message says what failed, why, and what to do. */
@@ -17,16 +17,16 @@ export class UserError extends Error {
 /**
  * Validates settings and fills in the defaults.
  *
- * @param given unvalidated settings
+ * @param input unvalidated settings
  * @param folder base of relative paths
  * @param placeOfKey names the origin of a setting for messages; takes its key, such as `limits.logLines`
  * @throws UserError with one line for each invalid setting
  */
-export function validateConfig(given: unknown, folder: string, placeOfKey: (key: string) => string): Config {
+export function validateConfig(input: unknown, folder: string, placeOfKey: (key: string) => string): Config {
   // Used once per process: compiling the schema takes longer than interpreting it.
-  const result = configSchema.safeParse(given, { jitless: true });
+  const result = configSchema.safeParse(input, { jitless: true });
   if (!result.success) {
-    const sentences = result.error.issues.flatMap((issue) => complaints(issue, given, placeOfKey));
+    const sentences = result.error.issues.flatMap((issue) => complaints(issue, input, placeOfKey));
     throw new UserError([...new Set(sentences)].join('\n'));
   }
   const config = result.data;
@@ -61,17 +61,17 @@ export function validateConfig(given: unknown, folder: string, placeOfKey: (key:
  * @throws UserError
  */
 export function completeOptions(options: StartOptions): Config {
-  const given = { headless: true, basePort: 0, gatewayPort: 0, data: IN_MEMORY, ...options };
-  return validateConfig(given, process.cwd(), (key) => `option ${key}`);
+  const input = { headless: true, basePort: 0, gatewayPort: 0, data: IN_MEMORY, ...options };
+  return validateConfig(input, process.cwd(), (key) => `option ${key}`);
 }
 
-function complaints(issue: z.core.$ZodIssue, given: unknown, placeOfKey: (key: string) => string): string[] {
+function complaints(issue: z.core.$ZodIssue, input: unknown, placeOfKey: (key: string) => string): string[] {
   if (issue.code === 'unrecognized_keys') {
     const keys = issue.keys.map((key) => [...issue.path, key].join('.'));
     return keys.map((key) => `${placeOfKey(key)} is not a setting. For all settings, see \`${SHELL_COMMAND} config\`.`);
   }
   const setting = settings.find(({ path }) => path.every((part, at) => part === issue.path[at]));
   if (!setting) return [`${placeOfKey(issue.path.join('.'))} must be an object of settings`];
-  const shown = setting.isSecret ? '' : ` is ${JSON.stringify(valueAt(given, setting.path))};`;
-  return [`${placeOfKey(setting.key)}${shown} ${shown && 'it '}must be ${setting.expected}`];
+  const actualText = setting.isSecret ? '' : ` is ${JSON.stringify(valueAt(input, setting.path))};`;
+  return [`${placeOfKey(setting.key)}${actualText} ${actualText && 'it '}must be ${setting.expected}`];
 }

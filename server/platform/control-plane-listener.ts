@@ -44,8 +44,8 @@ export async function startControlPlane(parts: ControlPlaneParts, cleanup: Clean
     recording: {
       nowMs: parts.fineMs,
       userIdOf: ({ headers }) => {
-        const who = authenticator.identify(headers.authorization);
-        return who.kind === 'caller' ? who.caller.userId : undefined;
+        const identification = authenticator.identify(headers.authorization);
+        return identification.kind === 'caller' ? identification.caller.userId : undefined;
       },
       onExchange: (exchange) => host.emit(exchangeEnded, exchange),
     },

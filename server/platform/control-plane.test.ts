@@ -42,10 +42,10 @@ async function request(
 ): Promise<{ status: number; headers: http.IncomingHttpHeaders; text: string; port: number | undefined }> {
   const length = headers['Transfer-Encoding'] === undefined && { 'Content-Length': body.length };
   const options = { method, agent, headers: { Authorization: auth, ...length, ...headers } };
-  const sent = http.request(`${emulator.baseUrl}${path}`, options);
-  if (headers.Expect) sent.once('continue', () => sent.end(body));
-  else sent.end(body);
-  const [answer]: http.IncomingMessage[] = await once(sent, 'response');
+  const clientRequest = http.request(`${emulator.baseUrl}${path}`, options);
+  if (headers.Expect) clientRequest.once('continue', () => clientRequest.end(body));
+  else clientRequest.end(body);
+  const [answer]: http.IncomingMessage[] = await once(clientRequest, 'response');
   if (!answer) throw new Error('no answer');
   const port = answer.socket.localPort;
   let text = '';
@@ -341,10 +341,10 @@ it.each(['h2c', 'websocket'])(
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const headers = { Connection: 'Upgrade', Upgrade: upgrade, 'Content-Type': 'application/json' };
     const body = JSON.stringify({ name: `upgrade-${upgrade}` });
-    const made = await request(agent, 'POST', '/meta/root/workspaces', { headers, body });
-    expect([made.status, JSON.parse(made.text).name]).toEqual([201, `upgrade-${upgrade}`]);
+    const creationResponse = await request(agent, 'POST', '/meta/root/workspaces', { headers, body });
+    expect([creationResponse.status, JSON.parse(creationResponse.text).name]).toEqual([201, `upgrade-${upgrade}`]);
     const next = await request(agent, 'GET', '/meta/health');
-    expect([next.status, next.port]).toEqual([200, made.port]);
+    expect([next.status, next.port]).toEqual([200, creationResponse.port]);
     agent.destroy();
   },
 );

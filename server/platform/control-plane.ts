@@ -35,7 +35,7 @@ export interface ControlPlaneOptions {
   admit?(request: IncomingMessage): void;
   /** Tells of requests and their answers once they are over. */
   recording?: ExchangeRecording;
-  /** What answers below which path, e.g. `/meta`. */
+  /** The handlers of requests by the path below which they answer, e.g. `/meta`. */
   routers: Readonly<Record<string, RequestHandler>>;
   onFault(fault: unknown): void;
 }

@@ -46,7 +46,7 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
       [...opened.values()].flatMap(({ failure }) => failure?.message ?? []),
     ].flat();
   };
-  const watch = watchStorage({ failures, tell: onWarning });
+  const watch = watchStorage({ failures, print: onWarning });
   cleanup.add(() => watch.stop());
   for (const [name, { caps }] of logs) {
     const log = await openKeyedLog(files, { name, fsync, caps, onWarning });
@@ -61,7 +61,7 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
     scratchFolder: await makeScratch(dir, cleanup),
     /** Throws when the folder is no longer ours, so that nothing in it may be touched. */
     checkFolder: () => files.check(),
-    /** What keeps changes from being saved, a sentence each (D-015). */
+    /** Returns the failures that keep changes from being saved, one sentence each (D-015). */
     failures: watch.look,
   };
 }
@@ -86,20 +86,20 @@ async function keepOutOfVersionControl(dir: string): Promise<void> {
   );
 }
 
-/** How often to look without being asked. */
+/** The interval between checks that nothing requested. */
 const LOOK_EVERY_MS = 1000;
 
 /**
  * Prints on the terminal that nothing can be saved, and when it can be again: the person who removed a data folder, or filled a disk, may
  * be at this terminal, while the refused clients are elsewhere.
  */
-function watchStorage({ failures, tell }: { failures(): readonly string[]; tell(message: string): void }) {
+function watchStorage({ failures, print }: { failures(): readonly string[]; print(message: string): void }) {
   let reported = new Set<string>();
-  /** What is wrong now, each once (D-015). */
+  /** Returns the current failures, each once, and prints those that are new (D-015). */
   const look = (): string[] => {
     const present = new Set(failures());
-    for (const failure of present) if (!reported.has(failure)) tell(failure);
-    if (present.size === 0 && reported.size > 0) tell('The data folder can be written to again.');
+    for (const failure of present) if (!reported.has(failure)) print(failure);
+    if (present.size === 0 && reported.size > 0) print('The data folder can be written to again.');
     reported = present;
     return [...present];
   };

@@ -50,17 +50,17 @@ export type Logs = LogsOf<typeof declarations>;
 export type ListenerName = ListenerNameOf<typeof declarations>;
 export type ListenerUrls = Readonly<Record<`${ListenerName}Url`, string>>;
 
-/** By the names of their files, without `.jsonl`. */
-export const logs = membersOf<LogDeclaration<unknown>>(declarations, 'log', (one) => one.logs);
+/** The logs by the names of their files, without `.jsonl`. */
+export const logs = membersOf<LogDeclaration<unknown>>(declarations, 'log', (declaration) => declaration.logs);
 
-/** By their names, as the features declare them. */
+/** The settings by their names, as the features declare them. */
 export const declaredSettings = Object.fromEntries(
-  membersOf(declarations, 'setting', (one) => one.settings),
+  membersOf(declarations, 'setting', (declaration) => declaration.settings),
 ) as SettingsOf<typeof declarations>; // each by its own name
 
-export const declaredLimits = Object.fromEntries(membersOf(declarations, 'limit', (one) => one.limits)) as LimitsOf<
-  typeof declarations
->; // likewise
+export const declaredLimits = Object.fromEntries(
+  membersOf(declarations, 'limit', (declaration) => declaration.limits),
+) as LimitsOf<typeof declarations>; // likewise
 
 /** Every server that the platform has, with the setting that its port is, and the names of its address. */
 export const listeners = Object.entries<Declaration>(declarations).flatMap(([key, { listener }]) => {
@@ -77,8 +77,8 @@ export const urlsOf = (platform: ListenerUrls): ListenerUrls =>
   Object.fromEntries(listeners.map(({ url }) => [url, platform[url]])) as ListenerUrls; // has each of them
 
 /** Subjects at which what happens is counted. */
-export const countedNames = Object.entries<Declaration>(declarations).flatMap(([name, one]) =>
-  one.counted ? [name] : [],
+export const countedNames = Object.entries<Declaration>(declarations).flatMap(([name, declaration]) =>
+  declaration.counted ? [name] : [],
 );
 
 /** Topics of features that a reset of a test suite changes. */

@@ -10,44 +10,44 @@ import { readSeedFileForApply } from './seed-files.ts';
 
 const DEMO = packageFile('fixtures/worlds/demo.yaml');
 
-const here = seedsForEachTest();
-const { apply, named } = here;
+const fixture = seedsForEachTest();
+const { apply, named } = fixture;
 let demo: World;
 beforeAll(async () => {
   demo = await firstWorld('demo');
 });
 
 describe('the demo seed', () => {
-  const sent = async () => JSON.stringify((await readSeedFileForApply(DEMO)).document);
+  const readDemoSeed = async () => JSON.stringify((await readSeedFileForApply(DEMO)).document);
   const plain = { dryRun: false, prune: false };
 
   it('changes nothing in the demo world', async () => {
-    here.world = await openSeeds(demo);
-    const applied = await here.world.seeds.apply(
-      here.world.act.caller,
-      { format: 'json', text: await sent() },
+    fixture.world = await openSeeds(demo);
+    const applied = await fixture.world.seeds.apply(
+      fixture.world.act.caller,
+      { format: 'json', text: await readDemoSeed() },
       { ...plain, prune: true },
     );
     expect(changed(applied)).toEqual([]);
     expect(applied.summary.unchanged).toBe(26);
     expect(applied.commit).toBeUndefined();
-    expect(here.world.store.seq).toBe(0);
+    expect(fixture.world.store.seq).toBe(0);
   });
 
   it('makes the demo world of an empty one, in one commit that can be undone', async () => {
-    const before = new Map(here.world.store.world.resources);
+    const before = new Map(fixture.world.store.world.resources);
     const commits: Commit[] = [];
-    here.world.store.onCommit((commit) => commits.push(commit));
+    fixture.world.store.onCommit((commit) => commits.push(commit));
     const apply = async () =>
-      here.world.seeds.apply(here.world.act.caller, { format: 'json', text: await sent() }, plain);
+      fixture.world.seeds.apply(fixture.world.act.caller, { format: 'json', text: await readDemoSeed() }, plain);
 
     expect(await apply()).toMatchObject({ dryRun: false, commit: 1, summary: { update: 1, delete: 0, unchanged: 0 } });
     const original = await openSeeds(demo);
-    expect(await exported(here.world.seeds, '/', 'yaml')).toBe(await exported(original.seeds, '/', 'yaml'));
+    expect(await exported(fixture.world.seeds, '/', 'yaml')).toBe(await exported(original.seeds, '/', 'yaml'));
     expect((await apply()).commit).toBeUndefined();
 
     expect(commits).toMatchObject([{ seq: 1, cause: { actor: { name: 'root' }, via: 'seed', action: 'world.apply' } }]);
-    expect((await here.world.store.history.worldAt({ seq: 0 })).resources).toEqual(before);
+    expect((await fixture.world.store.history.worldAt({ seq: 0 })).resources).toEqual(before);
   });
 
   it('exported from one world makes the same world elsewhere, where users have random passwords', async () => {
@@ -55,9 +55,9 @@ describe('the demo seed', () => {
     const text = await exported(original.seeds, '/', 'yaml');
     await apply(text);
     const { password } = named('users', 'ada.byrne').properties;
-    const drawn = await here.world.randomPasswords.inForce('ada.byrne', password);
+    const drawn = await fixture.world.randomPasswords.inForce('ada.byrne', password);
     expect(drawn).toHaveLength(24);
-    expect(await exported(here.world.seeds, '/', 'yaml')).toBe(text);
+    expect(await exported(fixture.world.seeds, '/', 'yaml')).toBe(text);
     const code = await readFile(packageFile('fixtures/lambdas/order-status.mjs'), 'utf8');
     expect(
       parse(text).orgs.demo.workspaces.website.environments.development.lambdas['order-status'].properties.code,

@@ -77,7 +77,7 @@ async function start(
   const onFault = hooks.onFault ?? ((fault: unknown) => console.error('terrarium: internal error:', fault));
   const addresses = new Addresses(config);
   const passwords = await RandomPasswords.open(config.data === IN_MEMORY ? undefined : config.data);
-  const worldOptions = { addresses: addresses.ours, seed: hooks.seed, passwords, nowMs, onWarning: warn };
+  const worldOptions = { addresses: addresses.serviceAddresses, seed: hooks.seed, passwords, nowMs, onWarning: warn };
   const createWorld = () => makeFirstWorld(config, worldOptions);
   const data = await openData({ config, createWorld, nowMs, onWarning: warn }, cleanup);
   const { store } = data;
@@ -106,11 +106,11 @@ async function start(
   cleanup.add(store.onCommit((commit, changes) => host.emit(committed, { commit, changes })));
   const { scm, security, resources, recorder: recorded, lambdas } = await host.start(plugins);
   host.fill(freshWorlds, freshWorldsOf(config, worldOptions, scm.access));
-  const shown = { config, origins: hooks.origins, addresses: () => ({ ...addresses.all() }), data, recorded };
-  host.fill(settingsServices, () => settingsService(shown));
+  const settingsContext = { config, origins: hooks.origins, addresses: () => ({ ...addresses.all() }), data, recorded };
+  host.fill(settingsServices, () => settingsService(settingsContext));
 
   const controlPlane = await startControlPlane({ ...shared, host, security }, cleanup);
-  for (const one of [notifier, stream]) cleanup.add(() => one.stop());
+  for (const component of [notifier, stream]) cleanup.add(() => component.stop());
   await host.run('listening');
   await host.run('ready');
   controlPlane.loadSoon();
@@ -129,7 +129,7 @@ async function start(
     worldId: store.world.id,
     rootCredentials: resources.account(),
     windowUrl: () => addresses.windowWith(security.sessions.createCode()),
-    tour: findTour(store.view, addresses.ours().gatewayUrl),
+    tour: findTour(store.view, addresses.serviceAddresses().gatewayUrl),
     testService: createTestService({
       data,
       credentials: security.credentials,
@@ -147,7 +147,7 @@ async function start(
 /** Public addresses of the endpoints that the demo world and the specification name. */
 export function findTour(view: WorldView, gatewayUrl: string): Tour {
   const urlOfEndpoint = (path: string) => {
-    const endpoint = view.all('apiendpoints').find((one) => one.properties.resource === path);
+    const endpoint = view.all('apiendpoints').find((candidate) => candidate.properties.resource === path);
     return endpoint && publicUrlOf(view, endpoint, gatewayUrl);
   };
   const [leadUrl, deployUrl] = [urlOfEndpoint('/lead'), urlOfEndpoint('/deploy')];

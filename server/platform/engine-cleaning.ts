@@ -13,7 +13,7 @@ export { describeLeftovers };
 /** Time limit for removing one world. */
 const CLEAR_LIMIT_MS = 60_000;
 const WORLD_FILE = 'world.json';
-/** Where `terrarium reset` puts worlds that may be wanted again. */
+/** The folder into which `terrarium reset` moves worlds that may be wanted again. */
 const ASIDE = 'set-aside';
 
 /** Resources of one world in an engine, and whether the world may still be used. */
@@ -21,7 +21,7 @@ export interface FoundWorld {
   worldId: Uuid;
   /** `gone`: can be removed. `unknown`: cannot be checked here; removed only if named. */
   state: 'runs' | 'kept' | 'gone' | 'unknown';
-  /** Why, in a few words. */
+  /** The reason for the state, in a few words. */
   why: string;
   left: Leftovers;
 }
@@ -58,13 +58,13 @@ export async function openCleaning(engine: string, env: NodeJS.ProcessEnv) {
 }
 
 /** A world with any sign of use stays. Signs that cannot be checked here outweigh signs that it is gone. */
-async function judged({ worldId, owners, left }: WorldLeft): Promise<FoundWorld> {
+async function judged({ worldId, owners, leftovers }: WorldLeft): Promise<FoundWorld> {
   const verdicts = await Promise.all(owners.map((owner) => verdictOn(worldId, owner)));
   for (const state of ['runs', 'kept', 'unknown'] as const) {
-    const decisive = verdicts.find((one) => one.state === state);
-    if (decisive) return { worldId, left, ...decisive };
+    const decisive = verdicts.find((verdict) => verdict.state === state);
+    if (decisive) return { worldId, left: leftovers, ...decisive };
   }
-  return { worldId, left, state: 'gone', why: verdicts[0]?.why ?? '' };
+  return { worldId, left: leftovers, state: 'gone', why: verdicts[0]?.why ?? '' };
 }
 
 async function verdictOn(worldId: Uuid, owner: Owner | undefined): Promise<Pick<FoundWorld, 'state' | 'why'>> {

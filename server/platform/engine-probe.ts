@@ -17,16 +17,16 @@ export async function probeEngine(engine: string, env: NodeJS.ProcessEnv) {
   const failed = (reason: string) => new Error(`${url} does not answer (${reason})`);
   if (transport.kind === 'ssh' || (transport.kind === 'tcp' && transport.tls))
     throw failed('not looked at: only local and plain tcp addresses are');
-  const place =
+  const connectOptions =
     transport.kind === 'socket' ? { socketPath: transport.path } : { host: transport.host, port: transport.port };
   try {
-    const asked = request({
-      ...place,
+    const pingRequest = request({
+      ...connectOptions,
       path: '/_ping',
       agent: new Agent(),
       signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
     }).end();
-    const [response] = await once(asked, 'response');
+    const [response] = await once(pingRequest, 'response');
     response.resume();
     if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`);
     const [, podman] = /^Libpod\/(\S+)/.exec(response.headers.server ?? '') ?? [];

@@ -32,9 +32,9 @@ export interface FirstWorldOptions extends Pick<CoreOptions, 'addresses' | 'nowM
  */
 export async function makeFirstWorld(
   config: Config,
-  { seed: given, passwords, ...options }: FirstWorldOptions,
+  { seed: seedInput, passwords, ...options }: FirstWorldOptions,
 ): Promise<World> {
-  const seed = await (given ? readGivenSeed(given) : seedNamed(config.seed));
+  const seed = await (seedInput ? readGivenSeed(seedInput) : seedNamed(config.seed));
   const rootPassword = config.rootPassword ?? (await passwords.draw('root'));
   const bare = bareWorld(await passwords.hash(rootPassword), options.nowMs());
   const store = new TrialWorld(new Map(Object.entries(bare.resources)));
@@ -46,8 +46,8 @@ export async function makeFirstWorld(
   });
   await applySeed(seed, seedTarget(core, systemActor(store.view.root, 'seed'), passwords));
   const { put } = store.difference();
-  const made = put.map((record) => [record.id, record]);
-  return { ...bare, resources: { ...bare.resources, ...Object.fromEntries(made) } };
+  const createdEntries = put.map((record) => [record.id, record]);
+  return { ...bare, resources: { ...bare.resources, ...Object.fromEntries(createdEntries) } };
 }
 
 /** Creates worlds as at a first start, for resets. @param scm the current address of the mock GitLab */

@@ -8,18 +8,18 @@ import { basic, bearer, send } from '../testing/checked-client.ts';
 import { type Emulator, startEmulator } from './emulator.ts';
 
 /** Each kind of file is in it (scripts/make-data-folder.mjs). Files of records: server/storage/records/record-damage.slow.test.ts. */
-const KEPT = fileURLToPath(new URL('../../fixtures/data-folders/2026-11-contract', import.meta.url));
+const SAMPLE_FOLDER = fileURLToPath(new URL('../../fixtures/data-folders/2026-11-contract', import.meta.url));
 const CENTURY_S = 100 * 365 * 24 * 60 * 60;
 const PAGE_BYTES = 4096;
-/** Of each file: the first, the last, and others at the same distances. */
+/** The maximum number of damaged pages per file: the first, the last, and others at equal distances. */
 const MAX_PAGES = 3;
 
-const place = await mkdtemp(join(tmpdir(), 'terrarium-damage-'));
-const sample = join(place, 'sample');
-let known: { token: string; executionId: string; pipelineRunId: string };
+const testFolder = await mkdtemp(join(tmpdir(), 'terrarium-damage-'));
+const sample = join(testFolder, 'sample');
+let sampleIds: { token: string; executionId: string; pipelineRunId: string };
 let names: string[];
-let whole: Record<string, unknown>;
-afterAll(() => rm(place, { recursive: true }));
+let intactData: Record<string, unknown>;
+afterAll(() => rm(testFolder, { recursive: true }));
 
 /** Opens a folder and closes it. */
 async function open(data: string, use: (emulator: Emulator) => Promise<void>): Promise<void> {
@@ -45,11 +45,11 @@ async function seenIn(emulator: Emulator): Promise<Record<string, unknown>> {
   const organizations: { name: string }[] = await get(`${metaUrl}/orgs`);
   return {
     world: organizations.map(({ name }) => name).filter((name) => name !== 'later'),
-    tokens: await get(`${metaUrl}/orgs`, bearer(known.token)).then((orgs) => orgs.length > 0),
-    results: await get(`${gatewayUrl}/results/${known.executionId}`, bearer(known.token)),
+    tokens: await get(`${metaUrl}/orgs`, bearer(sampleIds.token)).then((orgs) => orgs.length > 0),
+    results: await get(`${gatewayUrl}/results/${sampleIds.executionId}`, bearer(sampleIds.token)),
     leads: await get(`${baseUrl}/inspect/leads`),
     'outbound-rules': (await get(`${baseUrl}/inspect/outbound`)).rules,
-    pipelines: await get(`${baseUrl}/inspect/pipelines/${known.pipelineRunId}`),
+    pipelines: await get(`${baseUrl}/inspect/pipelines/${sampleIds.pipelineRunId}`),
     'test-events': (await Promise.all(lambdas.map(({ id }) => get(`${baseUrl}/inspect/lambdas/${id}/workbench`)))).map(
       ({ events }) => events,
     ),
@@ -78,17 +78,17 @@ async function namesIn(folder: string): Promise<string[]> {
 }
 
 beforeAll(async () => {
-  await cp(KEPT, sample, { recursive: true });
-  known = JSON.parse(await readFile(join(sample, 'expected.json'), 'utf8'));
+  await cp(SAMPLE_FOLDER, sample, { recursive: true });
+  sampleIds = JSON.parse(await readFile(join(sample, 'expected.json'), 'utf8'));
   await rm(join(sample, 'expected.json'));
   await open(sample, async (emulator) => {
     // A commit in the journal at the time of the copy, as after a kill.
     await send('POST', `${emulator.metaUrl}/root`, { auth: rootOf(emulator), body: { name: 'last' } });
-    whole = await seenIn(emulator);
-    await cp(sample, join(place, 'killed'), { recursive: true });
+    intactData = await seenIn(emulator);
+    await cp(sample, join(testFolder, 'killed'), { recursive: true });
   });
-  await rm(join(place, 'killed', 'lock'));
-  names = (await namesIn(join(place, 'killed'))).filter(
+  await rm(join(testFolder, 'killed', 'lock'));
+  names = (await namesIn(join(testFolder, 'killed'))).filter(
     (name) => !/^(records|lambdas)\/|^\.gitignore$|\.lock$/.test(name),
   );
   expect(names).toEqual(expect.arrayContaining(['journal.jsonl', 'passwords.json', 'root-api-key.json', 'world.json']));
@@ -99,20 +99,22 @@ beforeAll(async () => {
  * and new data is kept.
  */
 async function expectSafe(name: string, where: string, damage: (path: string) => Promise<unknown>): Promise<boolean> {
-  const folder = await mkdtemp(join(place, 'run-'));
-  await cp(join(place, 'killed'), folder, { recursive: true });
+  const folder = await mkdtemp(join(testFolder, 'run-'));
+  await cp(join(testFolder, 'killed'), folder, { recursive: true });
   await damage(join(folder, name));
   const damaged = await readFile(join(folder, name));
   let isStarted = false;
   try {
     await open(folder, async (emulator) => {
       isStarted = true;
-      const seen = await seenIn(emulator);
-      const lost = Object.keys(whole).filter((kind) => JSON.stringify(seen[kind]) !== JSON.stringify(whole[kind]));
+      const visibleData = await seenIn(emulator);
+      const lost = Object.keys(intactData).filter(
+        (kind) => JSON.stringify(visibleData[kind]) !== JSON.stringify(intactData[kind]),
+      );
       // Results are read with a token.
-      const own = [name.replace(/\..*/, ''), ...(name === 'tokens.jsonl' ? ['results'] : [])];
+      const affectedKinds = [name.replace(/\..*/, ''), ...(name === 'tokens.jsonl' ? ['results'] : [])];
       expect(
-        lost.filter((kind) => !own.includes(kind) && !(kind === 'world' && isPartOfWorld(name))),
+        lost.filter((kind) => !affectedKinds.includes(kind) && !(kind === 'world' && isPartOfWorld(name))),
         where,
       ).toEqual([]);
       await later.record(emulator);
@@ -121,15 +123,15 @@ async function expectSafe(name: string, where: string, damage: (path: string) =>
     if (isStarted) throw failure;
     expect(String(failure), where).toContain(name);
     expect((await readFile(join(folder, name))).equals(damaged), where).toBe(true);
-    await cp(join(place, 'killed', name), join(folder, name));
-    await open(folder, async (emulator) => expect(await seenIn(emulator), where).toEqual(whole));
+    await cp(join(testFolder, 'killed', name), join(folder, name));
+    await open(folder, async (emulator) => expect(await seenIn(emulator), where).toEqual(intactData));
   }
   if (isStarted) await open(folder, (emulator) => later.check(emulator, where));
   await rm(folder, { recursive: true });
   return isStarted;
 }
 
-/** What, from where, how long, and how. */
+/** A kind of damage: its description, first byte, length, and the change of each byte. */
 type Damage = [what: string, from: number, lengthBytes: number, change: (byte: number, at: number) => number];
 const otherBytes: Damage = ['other bytes', 0, PAGE_BYTES, (byte, at) => byte ^ (at + 1)];
 
@@ -139,7 +141,7 @@ const isPartOfWorld = (name: string) =>
 it('damage of any page or bit of a file prevents the start until it is repaired, or loses at most that file', async () => {
   const started = new Set<string>();
   for (const name of names) {
-    const { size } = await stat(join(place, 'killed', name));
+    const { size } = await stat(join(testFolder, 'killed', name));
     const pages = Math.ceil(size / PAGE_BYTES);
     const step = Math.max(1, (pages - 1) / (MAX_PAGES - 1));
     for (let page = 0; page < pages; page += step) {
@@ -150,8 +152,8 @@ it('damage of any page or bit of a file prevents the start until it is repaired,
         ...(at === 0 ? [otherBytes] : []),
         ['one bit', bit, 1, (byte) => byte ^ 0x10],
       ];
-      for (const [what, from, length, change] of kinds) {
-        const isStarted = await expectSafe(name, `${name}: ${what} at ${from}`, async (path) => {
+      for (const [description, from, length, change] of kinds) {
+        const isStarted = await expectSafe(name, `${name}: ${description} at ${from}`, async (path) => {
           const bytes = await readFile(path);
           const part = bytes.subarray(from, from + length);
           part.set(part.map(change));
@@ -176,8 +178,8 @@ it.runIf(process.platform !== 'win32').each<[string, (path: string) => unknown]>
   async (_what, replace) => {
     const unclear: string[] = [];
     for (const name of [...names, 'lock', 'history']) {
-      const folder = await mkdtemp(join(place, 'run-'));
-      await cp(join(place, 'killed'), folder, { recursive: true });
+      const folder = await mkdtemp(join(testFolder, 'run-'));
+      await cp(join(testFolder, 'killed'), folder, { recursive: true });
       await rm(join(folder, name), { force: true, recursive: true });
       await replace(join(folder, name));
       const failure = await open(folder, later.record).catch((cause: Error) => cause);

@@ -30,11 +30,11 @@ const starts = (onStart: (platform: Platform<Declaration>) => unknown): AnyPlugi
 it('names a plugin that does not start, and stops those before it in reverse order', async () => {
   const { host, cleanup } = hostWith();
   const stopped: string[] = [];
-  const one = (name: string) => starts(({ onStop }) => onStop(() => stopped.push(name)));
+  const makePlugin = (name: string) => starts(({ onStop }) => onStop(() => stopped.push(name)));
   const broken = starts(() => {
     throw Object.assign(new Error('no such certificate'), { code: 'ENOENT' });
   });
-  const started = host.start({ crm: one('crm'), scm: one('scm'), smtp: broken, fax: one('fax') });
+  const started = host.start({ crm: makePlugin('crm'), scm: makePlugin('scm'), smtp: broken, fax: makePlugin('fax') });
   await expect(started).rejects.toMatchObject({ message: "'smtp' did not start: no such certificate", code: 'ENOENT' });
   await cleanup.run();
   expect(stopped).toEqual(['scm', 'crm']);
@@ -83,9 +83,9 @@ it('refuses two plugins with the same route and names both', async () => {
 it('starts plugins after those that they need', async () => {
   const { host } = hostWith();
   const order: string[] = [];
-  const one = (name: string, needs = {}) => ({ ...starts(() => order.push(name)), needs });
-  const [crm, scm] = [one('crm'), one('scm')];
-  const fax = one('fax', { crm, scm });
+  const makePlugin = (name: string, needs = {}) => ({ ...starts(() => order.push(name)), needs });
+  const [crm, scm] = [makePlugin('crm'), makePlugin('scm')];
+  const fax = makePlugin('fax', { crm, scm });
   await host.start({ fax, scm, crm });
   expect(order).toEqual(['crm', 'scm', 'fax']);
   await expect(hostWith().host.start({ fax, scm })).rejects.toThrow("'fax' needs 'crm', which is not in the list");
@@ -122,14 +122,14 @@ it('does not compile when a plugin uses one that it does not declare', async () 
 it('reports a subscriber that throws with its plugin, and tells the others', async () => {
   const faults: unknown[] = [];
   const events = new Events((fault) => faults.push(fault));
-  const [leadCame, heard, cause] = [event<string>('lead came'), [] as string[], new Error('full')];
+  const [leadCame, receivedLeads, cause] = [event<string>('lead came'), [] as string[], new Error('full')];
   events.on(leadCame, 'smtp', () => {
     throw cause;
   });
   events.on(leadCame, 'pager', () => Promise.reject(cause));
-  events.on(leadCame, 'fax', (lead) => heard.push(lead));
+  events.on(leadCame, 'fax', (lead) => receivedLeads.push(lead));
   events.emit(leadCame, 'Ada');
-  expect(heard).toEqual(['Ada']);
+  expect(receivedLeads).toEqual(['Ada']);
   await vi.waitFor(() => expect(faults).toHaveLength(2));
   expect(faults).toEqual(
     ['smtp', 'pager'].map((name) =>

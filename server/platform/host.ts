@@ -19,7 +19,7 @@ type Shared = SharedPlatform & {
   /** With the settings and logs of all plugins. */
   config: object;
   logs: object;
-  publish(topic: string, what?: object | string): void;
+  publish(topic: string, details?: object | string): void;
   listensAt(name: string, port: number): void;
 };
 type Phase = 'listening' | 'ready' | 'stopping';
@@ -55,24 +55,24 @@ export class Host {
    * @throws Error that names the plugin, with the properties of the error that it failed with, such as `code`
    */
   async start<P extends Plugins>(plugins: P): Promise<ExposedBy<P>> {
-    const names = new Map(Object.entries<AnyPlugin>(plugins).map(([name, one]) => [one, name]));
+    const names = new Map(Object.entries<AnyPlugin>(plugins).map(([name, plugin]) => [plugin, name]));
     const exposed = new Map<AnyPlugin, unknown>();
-    const started = async (one: AnyPlugin): Promise<unknown> => {
-      const name = names.get(one);
-      if (exposed.has(one)) return exposed.get(one);
+    const started = async (plugin: AnyPlugin): Promise<unknown> => {
+      const name = names.get(plugin);
+      if (exposed.has(plugin)) return exposed.get(plugin);
       const needs: Record<string, unknown> = {};
-      for (const [key, needed] of Object.entries(one.needs ?? {})) {
+      for (const [key, needed] of Object.entries(plugin.needs ?? {})) {
         if (!names.has(needed)) throw new Error(`'${name}' needs '${key}', which is not in the list of plugins`);
         needs[key] = await started(needed);
       }
-      const { listener, counted: isCounted } = one.declaration;
+      const { listener, counted: isCounted } = plugin.declaration;
       if (listener || isCounted) this.#statuses.set(`${name}`, () => 'running');
       const platform = this.#platformFor(`${name}`) as never; // with the settings and logs of all plugins
-      exposed.set(one, await attributed(`${name}`, () => one.start(platform, needs as never))); // to each its own
-      return exposed.get(one);
+      exposed.set(plugin, await attributed(`${name}`, () => plugin.start(platform, needs as never))); // to each its own
+      return exposed.get(plugin);
     };
-    for (const one of names.keys()) await started(one);
-    const entries = [...names].map(([one, name]) => [name, exposed.get(one)]);
+    for (const plugin of names.keys()) await started(plugin);
+    const entries = [...names].map(([plugin, name]) => [name, exposed.get(plugin)]);
     return Object.fromEntries(entries) as ExposedBy<P>; // each by its name
   }
 
@@ -88,11 +88,10 @@ export class Host {
     this.#slots.set(slot, value);
   }
 
-  readonly emit: Events['emit'] = (event, what) => this.#events.emit(event, what);
+  readonly emit: Events['emit'] = (event, payload) => this.#events.emit(event, payload);
 
   /**
-   * What answers below each path.
-   *
+   * Returns the request handler of each path, and a function that loads all of them.
    * @param guard of the routes below the paths that plugins share
    */
   routers(guard: RouteGuard): { handlers: Record<string, RequestHandler>; preload(): void } {
@@ -125,12 +124,12 @@ export class Host {
     return (await this.#load(guard)).flatMap(routesOf);
   }
 
-  /** How each plugin that listens, or is counted, is. */
+  /** Returns the status of each plugin that listens or is counted. */
   statuses(): Record<string, string> {
     return Object.fromEntries(Array.from(this.#statuses, ([name, read]) => [name, read()]));
   }
 
-  /** What cannot be saved, a sentence each. */
+  /** Returns the failures that keep changes from being saved, one sentence each. */
   failures(): string[] {
     return this.#failures.flatMap((read) => read() ?? []);
   }
@@ -165,9 +164,9 @@ export class Host {
       void this.#steps[phase].push({ name, step, timeoutMs });
     return {
       ...this.#shared,
-      on: (event, hear) => this.#events.on(event, name, hear),
+      on: (event, listener) => this.#events.on(event, name, listener),
       emit: this.emit,
-      settle: (event, what) => this.#events.settle(event, what),
+      settle: (event, payload) => this.#events.settle(event, payload),
       fill: (slot, value) => this.fill(slot, value),
       slot: <T>({ slot }: Slot<T>) => {
         if (!this.#slots.has(slot))

@@ -8,7 +8,7 @@ import { basic, bearer, send } from '../testing/checked-client.ts';
 import { type Emulator, startEmulator } from './emulator.ts';
 
 /** Data folders of earlier versions (scripts/make-data-folder.mjs), one for each storage format. */
-const KEPT = fileURLToPath(new URL('../../fixtures/data-folders', import.meta.url));
+const SAMPLE_FOLDERS = fileURLToPath(new URL('../../fixtures/data-folders', import.meta.url));
 /** Longer than any fixture is old. */
 const CENTURY_S = 100 * 365 * 24 * 60 * 60;
 
@@ -18,17 +18,17 @@ const expected = z.object({
   pipelineRunId: z.string(),
   invocationId: z.string().optional(),
 });
-const folders = await readdir(KEPT);
+const folders = await readdir(SAMPLE_FOLDERS);
 /** Their invocations and requests are stored in a form that is not read any more. */
 const WITH_OLDER_RECORDS = ['2026-11-23', '2026-11-records', '2026-11-rows'];
 
-const place = await mkdtemp(join(tmpdir(), 'terrarium-kept-'));
-afterAll(() => rm(place, { recursive: true }));
+const testFolder = await mkdtemp(join(tmpdir(), 'terrarium-kept-'));
+afterAll(() => rm(testFolder, { recursive: true }));
 
 /** Opens a copy, hands it on, and closes it; resolves to what was warned of. */
 async function open(name: string, use: (emulator: Emulator, auth: string) => Promise<void>): Promise<string[]> {
   const warnings: string[] = [];
-  const data = join(place, name);
+  const data = join(testFolder, name);
   const emulator = await startEmulator(
     {
       data,
@@ -47,19 +47,19 @@ async function open(name: string, use: (emulator: Emulator, auth: string) => Pro
 
 describe.each(folders)('the data folder %s of an earlier version', (name) => {
   it('opens with all that is in it, and again after this version has written to it', async () => {
-    await cp(join(KEPT, name), join(place, name), { recursive: true });
-    const known = expected.parse(JSON.parse(await readFile(join(place, name, 'expected.json'), 'utf8')));
-    const pair = JSON.parse(await readFile(join(KEPT, name, 'root-api-key.json'), 'utf8'));
+    await cp(join(SAMPLE_FOLDERS, name), join(testFolder, name), { recursive: true });
+    const sampleIds = expected.parse(JSON.parse(await readFile(join(testFolder, name, 'expected.json'), 'utf8')));
+    const pair = JSON.parse(await readFile(join(SAMPLE_FOLDERS, name, 'root-api-key.json'), 'utf8'));
 
     const check = async ({ baseUrl, metaUrl, gatewayUrl, rootCredentials }: Emulator, auth: string) => {
       expect(rootCredentials).toMatchObject({ apiKey: pair.key, apiSecret: pair.secret });
       const get = async (url: string, as = auth) => (await send('GET', url, { auth: as })).body;
-      const organizations = await get(`${metaUrl}/orgs`, bearer(known.token));
-      expect(organizations.map((one: { name: string }) => one.name)).toEqual(
+      const organizations = await get(`${metaUrl}/orgs`, bearer(sampleIds.token));
+      expect(organizations.map((organization: { name: string }) => organization.name)).toEqual(
         expect.arrayContaining(['root', 'demo', 'in-the-snapshot', 'in-the-journal']),
       );
-      expect(await get(`${gatewayUrl}/results/${known.executionId}`, bearer(known.token))).toMatchObject({
-        executionId: known.executionId,
+      expect(await get(`${gatewayUrl}/results/${sampleIds.executionId}`, bearer(sampleIds.token))).toMatchObject({
+        executionId: sampleIds.executionId,
       });
       expect(await get(`${baseUrl}/inspect/leads`)).toMatchObject([
         { fields: expect.arrayContaining([{ name: 'email', value: 'kept@example.com' }]) },
@@ -69,12 +69,12 @@ describe.each(folders)('the data folder %s of an earlier version', (name) => {
       expect(await get(`${baseUrl}/inspect/outbound`)).toMatchObject({
         rules: [{ host: 'kept.example.com', action: 'block' }],
       });
-      expect(await get(`${baseUrl}/inspect/pipelines/${known.pipelineRunId}`)).toMatchObject({
+      expect(await get(`${baseUrl}/inspect/pipelines/${sampleIds.pipelineRunId}`)).toMatchObject({
         state: 'success',
         log: ['kept'],
       });
-      if (known.invocationId && !WITH_OLDER_RECORDS.includes(name)) {
-        expect(await get(`${baseUrl}/inspect/invocations/${known.invocationId}`)).toMatchObject({
+      if (sampleIds.invocationId && !WITH_OLDER_RECORDS.includes(name)) {
+        expect(await get(`${baseUrl}/inspect/invocations/${sampleIds.invocationId}`)).toMatchObject({
           outcome: { ok: true },
           event: { body: { sizeBytes: expect.any(Number) } },
           request: { status: expect.any(Number) },
@@ -94,7 +94,7 @@ describe.each(folders)('the data folder %s of an earlier version', (name) => {
     ]);
     const signedIn = await open(name, async (emulator, auth) => {
       await check(emulator, auth);
-      const passwords = JSON.parse(await readFile(join(place, name, 'passwords.json'), 'utf8'));
+      const passwords = JSON.parse(await readFile(join(testFolder, name, 'passwords.json'), 'utf8'));
       const form = new URLSearchParams({
         grant_type: 'password',
         username: 'ada.byrne',

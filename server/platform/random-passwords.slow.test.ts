@@ -32,7 +32,7 @@ async function open(options: Parameters<typeof startEmulator>[0] = {}) {
   return { emulator, warnings };
 }
 
-const kept = async (): Promise<Record<string, string>> =>
+const readPasswords = async (): Promise<Record<string, string>> =>
   JSON.parse(await readFile(join(data, 'passwords.json'), 'utf8'));
 
 async function signIn({ securityUrl }: Emulator, username: string, password = ''): Promise<number> {
@@ -44,7 +44,7 @@ const authOf = ({ rootCredentials: { apiKey, apiSecret = '' } }: Emulator) => ba
 
 test('root and the users of the demo have passwords that are random and differ between data folders (D-220)', async () => {
   const [{ emulator }, other] = [await open(), await open({ data: ':memory:' })];
-  const passwords = await kept();
+  const passwords = await readPasswords();
   expect(Object.keys(passwords).sort()).toEqual(PUBLISHED.map(({ user }) => user).sort());
   for (const { user, password } of PUBLISHED) {
     expect(await signIn(emulator, user, password)).toBe(400);
@@ -55,12 +55,12 @@ test('root and the users of the demo have passwords that are random and differ b
   for (const file of ['passwords.json', 'root-api-key.json'])
     expect((await stat(join(data, file))).mode & 0o777, file).toBe(0o600);
   const listed = await send('GET', `${emulator.baseUrl}/inspect/access/passwords`, { auth: authOf(emulator) });
-  expect(Object.fromEntries(listed.body.map((one: Listed) => [one.user.name, one.password]))).toEqual(passwords);
+  expect(Object.fromEntries(listed.body.map((entry: Listed) => [entry.user.name, entry.password]))).toEqual(passwords);
 });
 
 test('a reset and a restart keep them', async () => {
   const { emulator } = await open();
-  const passwords = await kept();
+  const passwords = await readPasswords();
   const url = `${emulator.baseUrl}/inspect/reset`;
   expect((await send('POST', url, { auth: authOf(emulator), body: { seed: 'demo' } })).status).toBe(200);
   expect(await signIn(emulator, 'ada.byrne', passwords['ada.byrne'])).toBe(200);
@@ -69,13 +69,13 @@ test('a reset and a restart keep them', async () => {
   expect(again.warnings).toEqual([]);
   expect(again.emulator.rootCredentials.password).toBe(passwords.root);
   expect(await signIn(again.emulator, 'milo.tanaka', passwords['milo.tanaka'])).toBe(200);
-  expect(await kept()).toEqual(passwords);
+  expect(await readPasswords()).toEqual(passwords);
 });
 
 test('only root can list them, and only those that are in use', async () => {
   const { emulator } = await open();
   const url = `${emulator.baseUrl}/inspect/access/passwords`;
-  const { 'ada.byrne': password = '' } = await kept();
+  const { 'ada.byrne': password = '' } = await readPasswords();
   const form = new URLSearchParams({ grant_type: 'password', username: 'ada.byrne', password });
   const { body: token } = await send('POST', `${emulator.securityUrl}/root/oauth/issue`, { body: form });
   expect((await send('GET', url)).status).toBe(401);
@@ -84,7 +84,7 @@ test('only root can list them, and only those that are in use', async () => {
   const [ada] = (await send('GET', `${emulator.metaUrl}/root/users?name=ada.byrne`, { auth })).body;
   const body = [{ op: 'replace', path: '/properties/password', value: 'a password of her own' }];
   await send('PATCH', `${emulator.metaUrl}/root/users/${ada.id}`, { auth, body });
-  const listed = (await send('GET', url, { auth })).body.map((one: Listed) => one.user.name);
+  const listed = (await send('GET', url, { auth })).body.map((entry: Listed) => entry.user.name);
   expect(listed.sort()).toEqual(['ci-service', 'milo.tanaka', 'root']);
 });
 
@@ -93,7 +93,7 @@ test('a data folder with published passwords gets random ones at its next start,
   await rm(join(data, 'lock'), { force: true });
   const { emulator, warnings } = await open();
   expect(warnings).toEqual([expect.stringContaining('root, ada.byrne, milo.tanaka, ci-service were published')]);
-  const passwords = await kept();
+  const passwords = await readPasswords();
   for (const { user, password } of PUBLISHED) {
     expect(await signIn(emulator, user, password)).toBe(400);
     expect(await signIn(emulator, user, passwords[user])).toBe(200);
@@ -111,7 +111,7 @@ test('passwords that are given are used: of root in the settings, of users in th
   running.push(emulator);
   expect(await signIn(emulator, 'root', 'terrarium')).toBe(200);
   expect(await signIn(emulator, 'ada', 'given')).toBe(200);
-  expect(Object.keys(await kept())).toEqual(['eve']);
+  expect(Object.keys(await readPasswords())).toEqual(['eve']);
   expect(emulator.rootCredentials.password).toBeUndefined();
 });
 
@@ -121,7 +121,7 @@ test('the password of a user that is created is hashed at full cost', async () =
   const { status } = await send('POST', `${emulator.metaUrl}/root/users`, { auth: authOf(emulator), body });
   expect(status).toBe(201);
   await emulator.stop();
-  const files = (await readdir(data, { recursive: true, withFileTypes: true })).filter((one) => one.isFile());
+  const files = (await readdir(data, { recursive: true, withFileTypes: true })).filter((dirent) => dirent.isFile());
   const texts = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1')));
   const hashes = new Map(
     [...texts.join('\n').matchAll(/scrypt\$(\d+)\$8\$1\$[^"]+/g)].map(([hash, rounds]) => [hash, rounds]),

@@ -28,7 +28,7 @@ export interface RunningPlatform {
   /** Marks what belongs to this world in container engines. */
   readonly worldId: string;
   readonly rootCredentials: RootCredentials;
-  /** Where the world's web form and its deployment lambda are, if it has them. */
+  /** The addresses of the world's web form and its deployment lambda, if it has them. */
   readonly tour?: Tour;
   /**
    * An address of the window that signs in as root, once, within ten minutes. It is for browsers, which know its name by
@@ -39,7 +39,7 @@ export interface RunningPlatform {
   stop(): Promise<void>;
 }
 
-/** How root signs in (D-175). */
+/** The credentials with which root signs in (D-175). */
 export interface RootCredentials {
   username: string;
   /** Absent when it was configured or changed: then only its owner knows it. */
@@ -47,16 +47,16 @@ export interface RootCredentials {
   apiKey: string;
   /** Absent when it was configured. */
   apiSecret?: string;
-  /** Where a generated pair is kept readable only by its owner. */
+  /** The file that holds a generated pair, readable only by its owner. */
   apiSecretFile?: string;
   /** Was the pair made by the emulator (as opposed to configured)? */
   generated: boolean;
 }
 
-/** Where a person and a pipeline begin. */
+/** The addresses at which a person and a pipeline begin. */
 export interface Tour {
-  /** Of the web form. */
+  /** The address of the web form. */
   leadUrl?: string;
-  /** Of the deployment. */
+  /** The address of the deployment lambda. */
   deployUrl?: string;
 }

@@ -14,12 +14,12 @@ beforeAll(async () => {
 });
 
 it('an export applied to the same world changes nothing, and exports the same again', async () => {
-  const seen = new Set<TypeWord>();
+  const coveredCollections = new Set<TypeWord>();
   await fc.assert(
     fc.asyncProperty(requests, async (all) => {
       const { service, act: actor, seeds, store } = await openSeeds(empty);
       await applyRequests(service, actor, all);
-      for (const record of store.world.resources.values()) seen.add(typeOf(record).word);
+      for (const record of store.world.resources.values()) coveredCollections.add(typeOf(record).word);
       const { seq } = store;
       const apply = (format: 'yaml' | 'json', text: string, prune: boolean) =>
         seeds.apply(actor.caller, { format, text }, { dryRun: false, prune });
@@ -37,7 +37,7 @@ it('an export applied to the same world changes nothing, and exports the same ag
     }),
     { numRuns: 20 },
   );
-  expect([...seen].sort()).toEqual([...typeWords].sort());
+  expect([...coveredCollections].sort()).toEqual([...typeWords].sort());
 });
 
 const changedIn = ({ changes }: AppliedSeed) => changes.filter(({ action }) => action !== 'unchanged');

@@ -9,7 +9,7 @@ import { logs } from './declarations.ts';
 
 export interface SettingsServiceOptions {
   config: Config;
-  /** Where each setting came from, by its key. */
+  /** The source of each setting, by its key. */
   origins: ReadonlyMap<string, string>;
   addresses(): Readonly<Record<string, string>>;
   data: Data;
@@ -52,7 +52,7 @@ export async function settingsService(options: SettingsServiceOptions): Promise<
   };
 }
 
-/** Where the settings of a platform that code has started came from. */
+/** Returns the source of each setting of a platform that code has started. */
 export function originsOf(options: StartOptions): ReadonlyMap<string, string> {
   return new Map(
     settings.map(({ key, path }) => [key, valueAt(options, path) === undefined ? 'default' : `option ${key}`]),
@@ -66,7 +66,7 @@ function originOf(origin: string): Pick<SettingView, 'source' | 'origin'> {
   return { source: origin.startsWith('option ') ? 'option' : 'file', origin };
 }
 
-/** How much each part has in all its logs. */
+/** Returns the amount that each part has stored in all its logs. */
 function storedIn(opened: Readonly<Record<string, { size: number }>>): Record<string, KeptAmount> {
   const amounts: Record<string, KeptAmount> = {};
   for (const [name, { part, caps, isUncounted }] of logs) {

@@ -10,7 +10,10 @@ import { changesBetween } from '../storage/world/world-difference.ts';
 import type { Data } from './data.ts';
 import { logs } from './declarations.ts';
 
-/** What a test suite asks of a platform that lives in its own process, where no request could be as quick or as free. */
+/**
+ * The functions that a test suite calls on a platform in its own process, because no request is as fast or as
+ * unrestricted.
+ */
 export type TestService = ReturnType<typeof createTestService>;
 
 /** Create it when the platform has started: `reset` restores this state. */

@@ -16,9 +16,11 @@ async function started(options = {}): Promise<Emulator> {
   return platform.emulator;
 }
 
-async function answerOf(sent: ClientRequest): Promise<{ status: number; headers: IncomingMessage['headers'] }> {
-  sent.end();
-  const [answer]: IncomingMessage[] = await once(sent, 'response');
+async function answerOf(
+  clientRequest: ClientRequest,
+): Promise<{ status: number; headers: IncomingMessage['headers'] }> {
+  clientRequest.end();
+  const [answer]: IncomingMessage[] = await once(clientRequest, 'response');
   answer?.resume();
   return { status: answer?.statusCode ?? 0, headers: answer?.headers ?? {} };
 }
@@ -45,9 +47,16 @@ describe('the window', () => {
     const emulator = await started();
     const { port } = new URL(emulator.baseUrl);
     const headers = { Host: `${name}:${port}`, Origin: `http://${name}:${port}`, 'Content-Type': 'application/json' };
-    const sent = request({ host: '127.0.0.1', port, path: '/inspect/session', method: 'POST', headers, agent: false });
-    sent.write(JSON.stringify({ code: new URL(emulator.windowUrl()).searchParams.get('code') }));
-    const { status, headers: got } = await answerOf(sent);
+    const clientRequest = request({
+      host: '127.0.0.1',
+      port,
+      path: '/inspect/session',
+      method: 'POST',
+      headers,
+      agent: false,
+    });
+    clientRequest.write(JSON.stringify({ code: new URL(emulator.windowUrl()).searchParams.get('code') }));
+    const { status, headers: got } = await answerOf(clientRequest);
     expect(status).toBe(200);
     const [cookie = ''] = got['set-cookie'] ?? [];
     expect(cookie).toMatch(/^terrarium_session_\d+=[\w-]+; Path=\/; HttpOnly; SameSite=Strict$/);

@@ -8,11 +8,11 @@ const IPV6_LOOPBACK = '::1';
 /** Without IPv6, browsers do not try the IPv6 address. */
 const NO_IPV6: readonly unknown[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'];
 
-/** How the window's name leads to a listener. */
+/** The result of listening at the window's name. */
 export interface ListeningByName {
-  /** Does the name lead to this platform and to no other program? */
+  /** True if the name leads to this platform and to no other program. */
   isOurs: boolean;
-  /** Why not, where somebody might wonder. */
+  /** The reason why the name does not lead here, if a user might wonder. */
   hint?: string;
   /** The additional listener; its connections are those of the HTTP server. */
   second?: Server;

@@ -54,8 +54,8 @@ export const windowPlugin = plugin({
         sessions: security.sessions,
         urlFor: (code: string) => addresses.windowWith(code),
         status,
-        pulse: () => recorded.meter.shown(countedNames),
-        endpoints: () => recorded.endpoints.shown(gateway.limitUses()),
+        pulse: () => recorded.meter.pulseOf(countedNames),
+        endpoints: () => recorded.endpoints.usesOf(gateway.limitUses()),
         worldId: store.world.id,
         stop: platform.slot(stopRequests),
       };

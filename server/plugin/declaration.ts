@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { KeyedLog } from '../model/keyed-log.ts';
 
 /**
- * What a subject has, as data: configuration, storage and command line read it before anything starts. So a `declaration.ts`
- * imports only zod, this folder and types.
+ * The parts of a subject, as data: configuration, storage and command line read it before anything starts. So a
+ * `declaration.ts` imports only zod, this folder and types.
  */
 export interface Declaration {
   /** Top-level settings, by their names. */
@@ -14,7 +14,7 @@ export interface Declaration {
   listener?: ListenerDeclaration;
   /** Its logs, by the names of their files in the data folder, without `.jsonl`. */
   logs?: Readonly<Record<string, LogDeclaration<unknown>>>;
-  /** What of the live channel it publishes. */
+  /** The topics of the live channel that it publishes. */
   topics?: readonly string[];
   /** Set if what happens at it is counted minute by minute, for the window. */
   counted?: true;
@@ -33,13 +33,16 @@ export interface ListenerDeclaration {
 export interface LogDeclaration<T> {
   /** The oldest records are removed above that. */
   caps?: { maxItems: number; maxBytes: number };
-  /** What its size on disk is listed under. */
+  /** The part under which its size on disk is listed. */
   part: string;
   /** Set if its records are not counted as items of that part. */
   isUncounted?: true;
-  /** Does `reset` of a test suite restore what it had when the platform started? */
+  /** Set if `reset` of a test suite restores the content that it had when the platform started. */
   reset?: true;
-  /** Is it part of an archive? With a function that loads what checks a record of an archive, it is imported, too. */
+  /**
+   * Set if it is part of an archive. `export` only exports it; with a function that loads the check of an archive's
+   * records, it is imported, too.
+   */
   archive?: 'export' | (() => Promise<(record: unknown) => T & object>);
   /** The type of a record; no value. */
   readonly record?: T;
@@ -48,7 +51,7 @@ export interface LogDeclaration<T> {
 export const log = <T>(declared: Omit<LogDeclaration<T>, 'record'>): LogDeclaration<T> => declared;
 
 type Declarations = Readonly<Record<string, Declaration>>;
-type Intersection<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never;
+type Intersection<U> = (U extends unknown ? (input: U) => void : never) extends (all: infer I) => void ? I : never;
 type MembersOf<D extends Declarations, K extends keyof Declaration> = Intersection<
   { [Name in keyof D]: D[Name] extends Record<K, infer M> ? M : never }[keyof D]
 >;
@@ -65,7 +68,7 @@ export type ListenerNameOf<D extends Declarations> = {
 /** One kind of member of all declarations, by its name. Throws Error naming both subjects when two declare one of the same name. */
 export function membersOf<M>(
   declarations: Declarations,
-  what: string,
+  memberKind: string,
   membersOfOne: (declaration: Declaration, name: string) => Readonly<Record<string, M>> | undefined,
 ): Map<string, M> {
   const owners = new Map<string, string>();
@@ -74,7 +77,7 @@ export function membersOf<M>(
     for (const [name, member] of Object.entries(membersOfOne(declaration, owner) ?? {})) {
       const other = owners.get(name);
       if (other !== undefined)
-        throw new Error(`'${other}' and '${owner}' both declare the ${what} '${name}': rename one of them`);
+        throw new Error(`'${other}' and '${owner}' both declare the ${memberKind} '${name}': rename one of them`);
       owners.set(name, owner);
       members.set(name, member);
     }

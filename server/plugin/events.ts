@@ -2,7 +2,7 @@ import type { Event } from './plugin.ts';
 
 interface Subscriber {
   plugin: string;
-  hear(what: unknown): unknown;
+  notify(payload: unknown): unknown;
 }
 
 export class Events {
@@ -14,17 +14,17 @@ export class Events {
   }
 
   /** @param plugin named if it throws */
-  on<T>({ event }: Event<T>, plugin: string, hear: (what: T) => unknown): void {
-    const subscriber = { plugin, hear: hear as Subscriber['hear'] }; // `emit` takes the same token
+  on<T>({ event }: Event<T>, plugin: string, listener: (payload: T) => unknown): void {
+    const subscriber = { plugin, notify: listener as Subscriber['notify'] }; // `emit` takes the same token
     this.#subscribers.set(event, [...(this.#subscribers.get(event) ?? []), subscriber]);
   }
 
   /** Notifies all subscribers, in the order in which they subscribed. One that throws is reported; the others are still notified. */
-  emit<T>(event: Event<T>, what: T): void {
-    for (const subscriber of this.#of(event)) {
+  emit<T>(event: Event<T>, payload: T): void {
+    for (const subscriber of this.#subscribersOf(event)) {
       try {
-        const heard = subscriber.hear(what);
-        if (heard instanceof Promise) heard.catch((cause) => this.#failed(subscriber, event, cause));
+        const result = subscriber.notify(payload);
+        if (result instanceof Promise) result.catch((cause) => this.#failed(subscriber, event, cause));
       } catch (cause) {
         this.#failed(subscriber, event, cause);
       }
@@ -32,10 +32,10 @@ export class Events {
   }
 
   /** As `emit`, and waits for all subscribers; then rejects with the failure of the first one that failed. */
-  async settle<T>(event: Event<T>, what: T): Promise<void> {
-    const hearing = this.#of(event).map(async (subscriber) => {
+  async settle<T>(event: Event<T>, payload: T): Promise<void> {
+    const hearing = this.#subscribersOf(event).map(async (subscriber) => {
       try {
-        await subscriber.hear(what);
+        await subscriber.notify(payload);
       } catch (cause) {
         throw failureOf(subscriber, event, cause);
       }
@@ -48,7 +48,7 @@ export class Events {
     this.#onFault(failureOf(subscriber, event, cause));
   }
 
-  #of({ event }: Event<unknown>): readonly Subscriber[] {
+  #subscribersOf({ event }: Event<unknown>): readonly Subscriber[] {
     return this.#subscribers.get(event) ?? [];
   }
 }

@@ -10,7 +10,7 @@ import type { Declaration, OwnLogsOf } from './declaration.ts';
 export interface Event<T> {
   readonly event: string;
   /** The type of the value that subscribers receive; no value. */
-  readonly what?: T;
+  readonly payload?: T;
 }
 export const event = <T>(name: string): Event<T> => ({ event: name });
 
@@ -37,7 +37,7 @@ type OwnSettingsOf<D extends Declaration> = SettingsIn<D extends Record<'setting
   (D extends Record<'limits', infer L> ? { limits: SettingsIn<L> } : unknown);
 type TopicOf<D extends Declaration> = D extends { topics: readonly (infer T)[] } ? T : never;
 
-/** Where the platform's services are; no address has a slash at its end. */
+/** The addresses of the platform's services, without a slash at the end. */
 export interface ServiceAddresses {
   baseUrl: string;
   metaUrl: string;
@@ -48,17 +48,17 @@ export interface ServiceAddresses {
 /** The addresses of the platform. Ports that are chosen at start are known when it is ready. */
 export interface PlatformAddresses {
   /** As everybody may know them. */
-  ours(): ServiceAddresses;
+  serviceAddresses(): ServiceAddresses;
   /** As the client of a request reached the platform (D-011). */
   seenBy(request: IncomingMessage): ServiceAddresses;
   /** Every listener's, by names such as `crmUrl`, and those of the services. */
   all(): ServiceAddresses;
-  /** Where a listener of this process is reached from this machine. */
+  /** Returns the address at which a listener of this process is reached from this machine. */
   local(name: string): string;
   windowWith(code: string): string;
 }
 
-/** What plugins may use of the platform, each alike. */
+/** The services of the platform that all plugins share. */
 export interface SharedPlatform {
   readonly store: WorldStore;
   /** The data folder; undefined when everything is in memory. */
@@ -88,25 +88,25 @@ export interface Platform<D extends Declaration> extends SharedPlatform {
   readonly config: CoreSettings & OwnSettingsOf<D>;
   readonly logs: OwnLogsOf<D>;
   /** Calls the subscriber for each such event, in the order in which plugins start. */
-  on<T>(event: Event<T>, hear: (what: T) => unknown): void;
+  on<T>(event: Event<T>, listener: (payload: T) => unknown): void;
   /** Notifies all subscribers, and does not wait. One that fails is reported. */
-  emit<T>(event: Event<T>, what: T): void;
+  emit<T>(event: Event<T>, payload: T): void;
   /** Notifies all subscribers and waits for them. Rejects if one fails, after all have been notified. */
-  settle<T>(event: Event<T>, what: T): Promise<void>;
+  settle<T>(event: Event<T>, payload: T): Promise<void>;
   fill<T>(slot: Slot<T>, value: T): void;
-  /** What fills the slot. Throws while nothing does. */
+  /** Returns the value that fills the slot. Throws while nothing does. */
   slot<T>(slot: Slot<T>): T;
   /** Tells the window that something of this topic has changed. */
-  publish(topic: TopicOf<D>, what?: object | string): void;
+  publish(topic: TopicOf<D>, details?: object | string): void;
   /** Counts something that happened at the plugin, for the window. */
   count(fault?: { method: string; target: string; status: number }): void;
   /** The plugin's server listens at that port. */
   listensAt(port: number): void;
   /** Routers below `/inspect` and `/log`; loaded when one of them is first used. */
   routes(load: (guard: RouteGuard) => Promise<readonly Router[]>): void;
-  /** What answers below another path, such as `/meta`; loaded likewise. */
+  /** Adds the handler of requests below another path, such as `/meta`; loaded likewise. */
   mount(path: string, load: () => Promise<RequestHandler>): void;
-  /** What the status of the plugin is: `running`, or why it is not. */
+  /** Registers the function that returns the plugin's status: `running`, or why it is not. */
   status(read: () => string): void;
   /** A sentence while something that the plugin keeps cannot be saved (D-015). */
   failure(read: () => string | undefined): void;
@@ -145,10 +145,10 @@ export interface AnyPlugin {
 }
 export type Plugins = Readonly<Record<string, AnyPlugin>>;
 
-/** What plugins give to those who use them, by their names. */
+/** The values that plugins expose to their users, by the names of the plugins. */
 export type ExposedBy<P extends Plugins> = { readonly [Name in keyof P]: Awaited<ReturnType<P[Name]['start']>> };
 
 /** Infers the types of a plugin from its declaration, its needs and its start. */
 export const plugin = <D extends Declaration, E, N extends Plugins = Record<never, AnyPlugin>>(
-  one: Plugin<D, N, E>,
-): Plugin<D, N, E> => one;
+  definition: Plugin<D, N, E>,
+): Plugin<D, N, E> => definition;

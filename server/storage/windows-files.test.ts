@@ -13,16 +13,16 @@ import { openStore, type WorldStore } from './world/world-store.ts';
 
 /** Behavior of the file system of Windows, simulated on any system with Node's own functions. */
 
-let place: string;
+let parentFolder: string;
 let dir: string;
 beforeEach(async () => {
-  place = await mkdtemp(join(tmpdir(), 'terrarium-windows-'));
-  dir = join(place, 'data');
+  parentFolder = await mkdtemp(join(tmpdir(), 'terrarium-windows-'));
+  dir = join(parentFolder, 'data');
 });
 afterEach(async () => {
   vi.restoreAllMocks();
   syncBuiltinESMExports();
-  await rm(place, { recursive: true, force: true });
+  await rm(parentFolder, { recursive: true, force: true });
 });
 
 const open = (onWarning: (message: string) => void = () => undefined) =>
@@ -47,9 +47,9 @@ describe.runIf(process.platform === 'linux')('where a file that is open for appe
     const first = await open();
     await commit(first, 'a');
     const journal = join(dir, 'journal.jsonl');
-    const kept = await readFile(journal);
+    const journalBytes = await readFile(journal);
     await first.close();
-    await writeFile(journal, Buffer.concat([kept, Buffer.from('{"torn')]));
+    await writeFile(journal, Buffer.concat([journalBytes, Buffer.from('{"torn')]));
     const store = await open();
     await commit(store, 'b');
     expect(names(store)).toEqual(['a', 'b']);
@@ -107,8 +107,8 @@ describe('where looking at a file by its path does not tell the device', () => {
     const store = await open();
     await commit(store, 'a');
     const file = join(dir, name);
-    await writeFile(join(place, 'other'), await readFile(file));
-    await rename(join(place, 'other'), file);
+    await writeFile(join(parentFolder, 'other'), await readFile(file));
+    await rename(join(parentFolder, 'other'), file);
     const reason = expect.stringContaining(`its file ${name} was replaced`);
     await expect(commit(store, 'b')).rejects.toMatchObject({ status: 503, message: reason });
     await store.close();

@@ -23,7 +23,10 @@ export function fineClock(nowMs: () => number, monotonic: () => number = monoton
   };
 }
 
-/** How often the machine's uptime is read, and the shortest difference that counts as sleep: both clocks are read one after the other. */
+/**
+ * Interval at which the machine's uptime is read, and the shortest difference that counts as sleep: both clocks are
+ * read one after the other.
+ */
 const UPTIME_INTERVAL_MS = 1_000;
 const SHORTEST_SLEEP_MS = 2_000;
 

@@ -10,8 +10,8 @@ export interface GitRun {
 
 /** The environment for git: English messages, no prompts, and nothing that the variables of this process say about another repository. */
 export function gitEnvironment(env: Readonly<Record<string, string>> = {}): Record<string, string | undefined> {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
-  return { ...Object.fromEntries(kept), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', ...env };
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
+  return { ...Object.fromEntries(inherited), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', ...env };
 }
 
 /** Environment variables that set options of git without a file or an argument, which every user of the machine could read. */
@@ -23,7 +23,11 @@ export function gitSettings(settings: Readonly<Record<string, string>>): Record<
   return { GIT_CONFIG_COUNT: String(Object.keys(settings).length), ...Object.fromEntries(pairs) };
 }
 
-/** What git prints in that folder. @throws an Error with the last line of git's complaint; its code is ENOENT if git is not on the PATH */
+/**
+ * Resolves to the output of git in a folder. Rejects with the last line of git's error output; the code is ENOENT if
+ * git is not on the PATH.
+ * @throws an Error with the last line of git's complaint; its code is ENOENT if git is not on the PATH
+ */
 export function runGit(dir: string, args: readonly string[], { signal, env, input }: GitRun = {}): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const options = {

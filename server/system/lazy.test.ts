@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import { lazy } from './lazy.ts';
 
 it('is created once, even for concurrent callers', async () => {
-  let made = 0;
+  let callCount = 0;
   const get = lazy(async () => {
-    made += 1;
-    return made;
+    callCount += 1;
+    return callCount;
   });
-  expect(made).toBe(0);
+  expect(callCount).toBe(0);
   expect([...(await Promise.all([get(), get()])), await get()]).toEqual([1, 1, 1]);
 });
 

@@ -1,11 +1,11 @@
 /** Creates a value on first use, once; a failed creation is retried on the next use. */
 export function lazy<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
+  let pending: Promise<T> | undefined;
   return () => {
-    made ??= make().catch((thrown: unknown) => {
-      made = undefined;
+    pending ??= make().catch((thrown: unknown) => {
+      pending = undefined;
       throw thrown;
     });
-    return made;
+    return pending;
   };
 }

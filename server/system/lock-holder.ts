@@ -16,7 +16,7 @@ export async function lockHolder(path: string): Promise<LockHolder | undefined> 
   return Number.isInteger(pid) && pid > 0 ? { pid, began } : undefined;
 }
 
-/** Is that process running? Another process can have its id by now. */
+/** True if that process is running. Another process can have its id by now. */
 export async function isRunning({ pid, began }: LockHolder): Promise<boolean> {
   return began === '' ? isAlive(pid) : (await lifeOfProcess(pid, began)) !== 'gone';
 }

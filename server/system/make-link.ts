@@ -8,9 +8,9 @@ export async function makeLink(target: string, link: string, system = SYSTEM): P
     await symlink(target, link);
     return true;
   }
-  const place = path.resolve(path.dirname(link), target);
-  const found = await stat(place).catch(() => undefined);
-  if (found?.isDirectory()) await symlink(place, link, 'junction');
-  else if (found) await copyFile(place, link);
+  const targetPath = path.resolve(path.dirname(link), target);
+  const found = await stat(targetPath).catch(() => undefined);
+  if (found?.isDirectory()) await symlink(targetPath, link, 'junction');
+  else if (found) await copyFile(targetPath, link);
   return found !== undefined;
 }

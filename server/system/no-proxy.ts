@@ -7,7 +7,7 @@ export function withLoopbackNoProxy<Env extends Readonly<Record<string, string |
   hosts: readonly string[] = [],
 ): Env & { NO_PROXY: string; no_proxy: string } {
   const withLoopback = (text = '') => {
-    const present = text.split(',').map((one) => one.trim());
+    const present = text.split(',').map((entry) => entry.trim());
     // All hosts; in a list, `*` would be a name.
     if (present.join() === '*') return text;
     return [...new Set([...present, ...LOOPBACK, ...hosts])].filter(Boolean).join(',');

@@ -7,22 +7,22 @@ import { nodeProgram } from './node-program.ts';
 it('is the first node on PATH under another runtime that is new enough, runs, and is not that runtime itself', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'terrarium-node-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const place = (name: string, put: (file: string) => void) => {
+  const createFile = (name: string, put: (file: string) => void) => {
     mkdirSync(path.join(folder, name));
     put(path.join(folder, name, 'node'));
   };
-  const says = (text: string) => (file: string) => {
+  const printsVersion = (text: string) => (file: string) => {
     writeFileSync(file, `#!/bin/sh\necho ${text}\n`);
     chmodSync(file, 0o755);
   };
-  place('old', says('v18.20.8'));
-  place('almost', says('v20.18.3'));
-  place('other', says('none'));
-  place('folder', mkdirSync);
-  place('text', (file) => writeFileSync(file, 'v22.1.0'));
-  place('itself', (file) => symlinkSync(process.execPath, file));
-  place('good', says('v20.19.0'));
-  place('later', says('v24.0.0'));
+  createFile('old', printsVersion('v18.20.8'));
+  createFile('almost', printsVersion('v20.18.3'));
+  createFile('other', printsVersion('none'));
+  createFile('folder', mkdirSync);
+  createFile('text', (file) => writeFileSync(file, 'v22.1.0'));
+  createFile('itself', (file) => symlinkSync(process.execPath, file));
+  createFile('good', printsVersion('v20.19.0'));
+  createFile('later', printsVersion('v24.0.0'));
   const among = (...names: string[]) =>
     nodeProgram(names.map((name) => path.join(folder, name)).join(path.delimiter), true);
   const unusable = ['missing', 'old', 'almost', 'other', 'folder', 'text', 'itself'];

@@ -21,11 +21,11 @@ export function nodeProgram(
   isOther = otherRuntime(process.versions) !== undefined,
 ): string | undefined {
   if (!isOther) return process.execPath;
-  const own = realpathSync(process.execPath);
+  const ownProgram = realpathSync(process.execPath);
   const files = searchPath.split(path.delimiter).filter(path.isAbsolute);
   return files
     .map((folder) => path.join(folder, nodeFile()))
-    .find((file) => isNewEnough(file) && realpathSync(file) !== own);
+    .find((file) => isNewEnough(file) && realpathSync(file) !== ownProgram);
 }
 
 export const missingNode = (): string =>

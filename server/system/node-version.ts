@@ -1,8 +1,8 @@
 /** Compares digits only, because loading the collation of Intl would slow down the start. */
 export function isOlderNode(version: string, than: string): boolean {
-  const [own, other] = [version, than].map((text) => text.split('.').map(Number));
+  const [ownParts, other] = [version, than].map((text) => text.split('.').map(Number));
   for (let at = 0; at < 3; at += 1) {
-    const difference = (own?.[at] ?? 0) - (other?.[at] ?? 0);
+    const difference = (ownParts?.[at] ?? 0) - (other?.[at] ?? 0);
     if (difference !== 0) return difference < 0;
   }
   return false;

@@ -27,7 +27,12 @@ export type Life = 'lives' | 'gone' | 'elsewhere' | 'unknown';
 const OUTERMOST = 'pid:[4026531836]';
 
 export async function ownerHere(dataDir: string | undefined, pid = process.pid, system = SYSTEM): Promise<Owner> {
-  return { ...here(system), pid, began: await beginOf(pid, system), ...(dataDir !== undefined && { dataDir }) };
+  return {
+    ...machineIdentity(system),
+    pid,
+    began: await beginOf(pid, system),
+    ...(dataDir !== undefined && { dataDir }),
+  };
 }
 
 export function readOwner(label: string | undefined): Owner | undefined {
@@ -40,7 +45,7 @@ export function readOwner(label: string | undefined): Owner | undefined {
 
 /** Is the owner's process alive? This can only be determined in the same PID namespace and boot. */
 export async function lifeOf(owner: Owner, system = SYSTEM): Promise<Life> {
-  const { machine, boot, pids } = here(system);
+  const { machine, boot, pids } = machineIdentity(system);
   const isNow = owner.boot === '' && boot === '' ? owner.machine === machine : owner.boot === boot;
   return isNow && owner.pids === pids ? lifeOfProcess(owner.pid, owner.began, system) : 'elsewhere';
 }
@@ -53,14 +58,14 @@ export async function wasInMemory(owners: readonly Owner[], system = SYSTEM): Pr
 
 /** Was the owner on this machine, in any boot, so that its paths are valid here? */
 export function sharesFolders(owner: Owner, system = SYSTEM): boolean {
-  const { machine, boot, pids } = here(system);
+  const { machine, boot, pids } = machineIdentity(system);
   if (owner.pids !== pids) return false;
   if (owner.boot === boot && boot !== '') return true;
   const isOutermost = pids === OUTERMOST || system !== 'linux';
   return isOutermost && machine !== '' && owner.machine === machine;
 }
 
-function here(system: System): Pick<Owner, 'machine' | 'boot' | 'pids'> {
+function machineIdentity(system: System): Pick<Owner, 'machine' | 'boot' | 'pids'> {
   if (system !== 'linux') return { machine: hostname(), boot: '', pids: '' };
   const text = (file: string) => readFileSync(file, 'utf8').trim();
   const orEmpty = (read: () => string) => {

@@ -51,12 +51,12 @@ export class ProcessReaper {
   add(group: number): void {
     if (SYSTEM === 'win32') return;
     this.#shell ??= start(this.#platform);
-    this.#tell(`+ ${group}\n`);
+    this.#send(`+ ${group}\n`);
   }
 
   /** A process group is gone; its number may soon belong to someone else. */
   remove(group: number): void {
-    this.#tell(`- ${group}\n`);
+    this.#send(`- ${group}\n`);
   }
 
   stop(): void {
@@ -64,7 +64,7 @@ export class ProcessReaper {
     this.#shell = undefined;
   }
 
-  #tell(line: string): void {
+  #send(line: string): void {
     this.#shell?.stdin?.write(line);
   }
 }

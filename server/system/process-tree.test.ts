@@ -42,7 +42,7 @@ async function startTree(): Promise<{ leader: ChildProcess; below: number[] }> {
   return tree;
 }
 
-const gone = (pids: readonly number[]) =>
+const waitUntilEnded = (pids: readonly number[]) =>
   vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 60_000 });
 
 describe.runIf(process.platform === 'linux').each(['linux', 'darwin', 'freebsd'] as const)('on %s', (system) => {
@@ -55,15 +55,15 @@ describe.runIf(process.platform === 'linux').each(['linux', 'darwin', 'freebsd']
   it('ends with a process what descends from it, without variables that show where it comes from', async () => {
     const { leader, below } = await startTree();
     await killTree(leader, system);
-    await gone([leader.pid ?? 0, ...below]);
+    await waitUntilEnded([leader.pid ?? 0, ...below]);
   });
 
   it('ends what a process had started that has ended', async () => {
     const { leader, below } = await startTree();
     leader.kill('SIGKILL');
-    await gone([leader.pid ?? 0]);
+    await waitUntilEnded([leader.pid ?? 0]);
     await killOrphans(below.slice(0, 1), system);
-    await gone(below);
+    await waitUntilEnded(below);
   });
 });
 
@@ -80,14 +80,14 @@ it.runIf(process.platform === 'linux')('lists the processes of the machine once 
     list.mockRestore();
     syncBuiltinESMExports();
   }
-  await gone(pids);
+  await waitUntilEnded(pids);
 });
 
 it('ends the process and its group where the parents of processes cannot be listed', async () => {
   const { leader } = await startTree();
   vi.stubEnv('PATH', folder);
   await killTree(leader, 'darwin');
-  await gone([leader.pid ?? 0]);
+  await waitUntilEnded([leader.pid ?? 0]);
 });
 
 it('ends a tree on Windows by its own program, and then the process itself', async () => {
@@ -100,7 +100,7 @@ it('ends a tree on Windows by its own program, and then the process itself', asy
   expect(await readFile(log, 'utf8')).toBe(`/PID ${below[0]} /T /F\n`);
   await killTree(leader, 'win32');
   expect(await readFile(log, 'utf8')).toBe(`/PID ${leader.pid} /T /F\n`);
-  await gone([leader.pid ?? 0]);
+  await waitUntilEnded([leader.pid ?? 0]);
   expect(below.every(isAlive)).toBe(true);
 });
 

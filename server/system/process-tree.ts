@@ -25,7 +25,7 @@ export async function killTree(leader: ChildProcess, system = SYSTEM): Promise<v
   const below = system === 'win32' ? [] : await descendantsOf([pid], system);
   // By now another process can have its number.
   if (leader.exitCode === null && leader.signalCode === null) signalGroup(leader, 'SIGKILL', system);
-  for (const one of below) kill(one, 'SIGKILL');
+  for (const pid of below) kill(pid, 'SIGKILL');
 }
 
 /**

@@ -37,7 +37,7 @@ async function putPs(script: string): Promise<void> {
 // macOS is not available here. Its only difference is that the start time is read with `ps`, which Linux has as well.
 describe.runIf(process.platform === 'linux')('a process of a system without /proc', () => {
   const system = 'darwin';
-  const here = () => ownerHere(undefined, process.pid, system);
+  const localOwner = () => ownerHere(undefined, process.pid, system);
   afterEach(() => vi.unstubAllEnvs());
 
   it('is alive, whatever the time zone and the language of the caller', async () => {
@@ -47,7 +47,7 @@ describe.runIf(process.platform === 'linux')('a process of a system without /pro
     vi.stubEnv('TZ', 'America/New_York');
     vi.stubEnv('LC_ALL', 'de_DE.UTF-8');
     expect(await lifeOfProcess(otherPid(), began, system)).toBe('lives');
-    expect(await lifeOf(await here(), system)).toBe('lives');
+    expect(await lifeOf(await localOwner(), system)).toBe('lives');
   });
 
   it('has ended when its id is not in use, or that of a process with another start time', async () => {
@@ -61,7 +61,7 @@ describe.runIf(process.platform === 'linux')('a process of a system without /pro
     ['fails', 'exit 1'],
     ['is missing', undefined],
   ])('is unknown, and not ended, where ps %s', async (_how, script) => {
-    const owner = { ...(await here()), pid: otherPid(), began: await beginOf(otherPid(), system) };
+    const owner = { ...(await localOwner()), pid: otherPid(), began: await beginOf(otherPid(), system) };
     const ended = await endedPid();
     if (script === undefined) vi.stubEnv('PATH', folder);
     else await putPs(script);
@@ -71,7 +71,7 @@ describe.runIf(process.platform === 'linux')('a process of a system without /pro
   });
 
   it('is unknown where its begin was noted in the words of another version, or not at all', async () => {
-    const owner = { ...(await here()), pid: otherPid() };
+    const owner = { ...(await localOwner()), pid: otherPid() };
     for (const began of ['Di 24 Nov 01:59:36 2026', '']) {
       expect(await lifeOf({ ...owner, began }, system)).toBe('unknown');
       expect(await wasInMemory([{ ...owner, began }], system)).toBe(false);

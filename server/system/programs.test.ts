@@ -7,8 +7,8 @@ describe('a program that is started', () => {
     ["Electron's own program", process.execPath, { electron: '45.0.0' }, '1'],
     ['another program under Electron', '/usr/bin/git', { electron: '45.0.0' }, undefined],
   ])('is Node.js and not a window: %s', (_what, file, versions, expected) => {
-    const given: { cwd: string; env?: NodeJS.ProcessEnv } = { cwd: '/' };
-    const { windowsHide, cwd, env } = optionsFor(file, given, versions);
+    const options: { cwd: string; env?: NodeJS.ProcessEnv } = { cwd: '/' };
+    const { windowsHide, cwd, env } = optionsFor(file, options, versions);
     expect({ windowsHide, cwd }).toEqual({ windowsHide: true, cwd: '/' });
     expect(env?.ELECTRON_RUN_AS_NODE).toBe(expected);
   });

@@ -35,7 +35,7 @@ export function runProgram(file: string, args: readonly string[] = [], options: 
 export const runBatch = (name: string, args: readonly string[], options: ExecFileOptions, system = SYSTEM) =>
   runProgram(system === 'win32' ? `${name}.cmd` : name, args, { ...options, shell: system === 'win32' });
 
-/** What Windows returns for a program that Ctrl+C has ended. */
+/** Exit code of Windows for a program that Ctrl+C has ended. */
 const ENDED_BY_CTRL_C = 0xc000013a;
 
 export function exitCodeOf(code: number | null, signal: NodeJS.Signals | null): number {

@@ -40,10 +40,10 @@ describe('a temporary folder', () => {
   });
 
   it('of a process that was killed is removed at the next start, whatever it was for', async () => {
-    const here = await ownerHere(undefined);
+    const localOwner = await ownerHere(undefined);
     for (const kind of ['import', 'sample', 'log', 'tmp']) {
       const folder = await makeTemporary(kind);
-      await writeFile(join(folder, 'owner.json'), JSON.stringify({ ...here, pid: await endedPid() }));
+      await writeFile(join(folder, 'owner.json'), JSON.stringify({ ...localOwner, pid: await endedPid() }));
     }
     const living = await makeTemporary('import');
     await removeAbandoned();
@@ -62,22 +62,24 @@ describe('a temporary folder', () => {
   });
 
   it('may be removed by its process while another one looks for those left behind', async () => {
-    const others = spawn(process.execPath, ['-e', MAKE_AND_REMOVE, system], { stdio: ['ignore', 'pipe', 'inherit'] });
-    onTestFinished(() => void others.kill());
-    await once(others.stdout, 'data');
+    const otherProcess = spawn(process.execPath, ['-e', MAKE_AND_REMOVE, system], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void otherProcess.kill());
+    await once(otherProcess.stdout, 'data');
     for (let count = 0; count < 5_000; count += 1) await removeAbandoned();
   });
 
   it('is not removed through a link', async () => {
-    const mine = join(system, 'mine');
-    await mkdir(mine, { mode: 0o700 });
+    const linkedFolder = join(system, 'mine');
+    await mkdir(linkedFolder, { mode: 0o700 });
     await writeFile(
-      join(mine, 'owner.json'),
+      join(linkedFolder, 'owner.json'),
       JSON.stringify({ ...(await ownerHere(undefined)), pid: await endedPid() }),
     );
-    await symlink(mine, join(system, 'terrarium-import-link'));
+    await symlink(linkedFolder, join(system, 'terrarium-import-link'));
     await removeAbandoned();
-    expect(await readdir(mine)).toEqual(['owner.json']);
+    expect(await readdir(linkedFolder)).toEqual(['owner.json']);
   });
 });
 
@@ -103,9 +105,9 @@ describe.runIf(process.platform !== 'win32')('a folder that all processes of a u
     await runAsOtherUser('fs.mkdirSync(process.argv[1])', folder);
     expect(sharedTemporary('pipelines')).toBeUndefined();
     await rm(folder, { recursive: true });
-    const own = join(system, 'own');
-    await mkdir(own, { mode: 0o700 });
-    await runAsOtherUser('fs.symlinkSync(process.argv[1], process.argv[2])', own, folder);
+    const ownFolder = join(system, 'own');
+    await mkdir(ownFolder, { mode: 0o700 });
+    await runAsOtherUser('fs.symlinkSync(process.argv[1], process.argv[2])', ownFolder, folder);
     expect(sharedTemporary('pipelines')).toBeUndefined();
     expect(await readdir(system)).toContain('own');
   });
@@ -113,9 +115,9 @@ describe.runIf(process.platform !== 'win32')('a folder that all processes of a u
 
 it.runIf(canBeOtherUser)('a file is not written through a link of another user', async () => {
   const file = join(system, 'ready.json');
-  const own = join(system, 'own');
-  await writeFile(own, 'mine');
-  await runAsOtherUser('fs.symlinkSync(process.argv[1], process.argv[2])', own, `${file}.${process.pid}.tmp`);
+  const ownFile = join(system, 'own');
+  await writeFile(ownFile, 'mine');
+  await runAsOtherUser('fs.symlinkSync(process.argv[1], process.argv[2])', ownFile, `${file}.${process.pid}.tmp`);
   await writeWhole(file, 'new');
-  expect((await stat(own)).size).toBe('mine'.length);
+  expect((await stat(ownFile)).size).toBe('mine'.length);
 });

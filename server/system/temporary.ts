@@ -25,7 +25,7 @@ export async function makeTemporary(kind: string): Promise<string> {
   return makeTemporaryNow(kind, await ownerHere(undefined));
 }
 
-/** The same for a process that is known, in a folder other than the system's. */
+/** Creates a folder for a known process, in a folder other than the system's. */
 export function makeTemporaryNow(kind: string, owner: Owner, above = systemTemporary()): string {
   const folder = mkdtempSync(path.join(above, `${PREFIX}${kind}-`));
   try {
@@ -72,15 +72,15 @@ export function sharedTemporary(kind: string): string | undefined {
     } catch {
       // It exists, or cannot be created.
     }
-    const own = ownFolder(folder);
-    if (own?.isPrivate) return folder;
+    const existing = ownFolder(folder);
+    if (existing?.isPrivate) return folder;
     // An earlier version created it so that other users could read it, or write to it. Only its owner can remove it.
-    if (own) rmSync(folder, { recursive: true, force: true });
+    if (existing) rmSync(folder, { recursive: true, force: true });
   }
   return undefined;
 }
 
-/** Of a folder of this user: what others may do with it. Undefined if there is none, or a link. */
+/** Returns whether a folder of this user is closed to others; undefined if there is none, or a link. */
 function ownFolder(folder: string): { isPrivate: boolean } | undefined {
   // Asked once: it may be removed at any time.
   const found = lstatSync(folder, { throwIfNoEntry: false });

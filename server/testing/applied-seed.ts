@@ -22,15 +22,15 @@ export function seedsOf(world: () => TestSeeds) {
       return seeds.apply(actor.caller, { format: 'yaml', text }, { dryRun: false, prune: false, ...options });
     },
     /** The only resource with that name. */
-    named(word: TypeWord, name: string): StoredResource {
-      const [found, another] = world().store.view.named(word, name);
-      if (!found || another) throw new Error(`${word} '${name}': ${found ? 'several' : 'none'}`);
+    named(collection: TypeWord, name: string): StoredResource {
+      const [found, another] = world().store.view.named(collection, name);
+      if (!found || another) throw new Error(`${collection} '${name}': ${found ? 'several' : 'none'}`);
       return found;
     },
   };
 }
 
-/** The same, with an empty world for each test of a file. */
+/** Returns seeds with an empty world for each test of a file. */
 export function seedsForEachTest() {
   const state = {} as { empty: World; world: TestSeeds }; // both exist before the first test
   beforeAll(async () => {

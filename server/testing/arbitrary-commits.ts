@@ -30,14 +30,14 @@ const properties = fc.letrec<{ any: unknown; object: JsonObject }>((tie) => ({
 
 /** Commits of all kinds on a few resources. */
 const ids = Array.from({ length: 5 }, (_, i) => `00000000-0000-4000-8000-00000000010${i}`);
-const one = fc
+const arbitraryRecord = fc
   .record({ id: fc.constantFrom(...ids), description: fc.option(fc.string(), { nil: undefined }), properties })
   .map(({ description, ...members }) =>
     record('apis', 'api', { ...members, ...(description !== undefined && { description }) }),
   );
 /** One commit: records put and removed. */
 export const request: fc.Arbitrary<CommitRequest> = fc.record({
-  put: fc.array(one, { maxLength: 3 }),
+  put: fc.array(arbitraryRecord, { maxLength: 3 }),
   remove: fc.array(fc.constantFrom(...ids), { maxLength: 2 }),
 });
 /** A short history of a world. */

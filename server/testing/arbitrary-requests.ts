@@ -105,23 +105,24 @@ export async function applyRequests(
   const workspace = await service.create(actor, organization.id, 'workspaces', { name: 'shop' });
   const properties = { environment_type: 'development' };
   await service.create(actor, workspace.id, 'environments', { name: 'one', properties });
-  for (const asked of all) {
+  for (const request of all) {
     try {
-      await applyRequest(service, actor, asked);
+      await applyRequest(service, actor, request);
     } catch (refusal) {
       if (!(refusal instanceof PlatformError)) throw refusal;
     }
   }
 }
 
-async function applyRequest(service: ResourceService, actor: Actor, asked: ArbitraryRequest): Promise<void> {
+async function applyRequest(service: ResourceService, actor: Actor, request: ArbitraryRequest): Promise<void> {
   const { view } = service;
-  const { what, at, one, other, name, text, json } = asked;
-  const chosen = (word: TypeWord, number: number) => view.all(word)[number % Math.max(view.all(word).length, 1)];
-  const idOf = (word: TypeWord, number = one): Uuid => chosen(word, number)?.id ?? '';
+  const { what, at, one, other, name, text, json } = request;
+  const chosen = (collection: TypeWord, number: number) =>
+    view.all(collection)[number % Math.max(view.all(collection).length, 1)];
+  const idOf = (collection: TypeWord, number = one): Uuid => chosen(collection, number)?.id ?? '';
   /** Any resource but the root organization. */
   const anyResource = () => {
-    const all = typeWords.flatMap((word) => view.all(word)).filter(({ parent }) => parent !== null);
+    const all = typeWords.flatMap((collection) => view.all(collection)).filter(({ parent }) => parent !== null);
     return all[at % all.length] ?? view.root;
   };
   const provider = (kind: string) => {

@@ -80,13 +80,13 @@ export async function archiveFixture(): Promise<ArchiveFixture> {
   const accepted = await send('POST', `${emulator.gatewayUrl}/api/async`, { auth, body: { lambdaId: lambda.id } });
   expect(accepted.status).toBe(200);
   await new Promise<void>((resolve, reject) => {
-    const sent = https.request(`${emulator.crmUrl}/servlet/servlet.WebToLead?encoding=UTF-8`, {
+    const outgoing = https.request(`${emulator.crmUrl}/servlet/servlet.WebToLead?encoding=UTF-8`, {
       method: 'POST',
       rejectUnauthorized: false, // the certificate of the mock is self-signed
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     });
-    sent.once('response', (answer) => answer.resume().once('end', resolve)).once('error', reject);
-    sent.end('oid=00D&email=ada%40example.com');
+    outgoing.once('response', (answer) => answer.resume().once('end', resolve)).once('error', reject);
+    outgoing.end('oid=00D&email=ada%40example.com');
   });
   const archive = await exportFrom(platform);
   const files = await unzipped(archive, join(folder, 'read.zip'));

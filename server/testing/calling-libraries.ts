@@ -2,7 +2,7 @@
 const AT = "'https://crm.example/lead'";
 const BODY = "'lead=1'";
 
-/** By library: posts `lead=1` to https://crm.example/lead. `got()` has to be defined. */
+/** Code for each library that posts `lead=1` to https://crm.example/lead. `got()` must be defined. */
 export const libraries: Record<string, string> = {
   axios: `require('axios').post(${AT}, ${BODY}, { validateStatus: null }).then((r) => r.status + ' ' + r.data)`,
   'axios with fetch': `require('axios').post(${AT}, ${BODY}, { adapter: 'fetch', validateStatus: null }).then((r) => r.status + ' ' + r.data)`,

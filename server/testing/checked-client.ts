@@ -26,16 +26,19 @@ export async function send(...[method, url, options]: Parameters<typeof sendAnyt
   );
 }
 
-function violationIn(said: DocumentedOperation['responses'][string] | undefined, reply: Reply): string | undefined {
-  if (!said) return 'the status is not in the document';
-  const { content } = responseOf(said);
+function violationIn(
+  documented: DocumentedOperation['responses'][string] | undefined,
+  reply: Reply,
+): string | undefined {
+  if (!documented) return 'the status is not in the document';
+  const { content } = responseOf(documented);
   if (!content) return reply.body === '' ? undefined : 'the document has no body for it';
   const [mediaType = ''] = (reply.headers.get('content-type') ?? '').split(';');
-  const wanted = content[mediaType]?.schema;
-  if (!wanted) return `the content type is not ${mediaType}`;
+  const schema = content[mediaType]?.schema;
+  if (!schema) return `the content type is not ${mediaType}`;
   if (mediaType !== 'application/json') return undefined;
-  const validate = validators.get(wanted) ?? ajv.compile(standingAlone(wanted));
-  validators.set(wanted, validate);
+  const validate = validators.get(schema) ?? ajv.compile(standingAlone(schema));
+  validators.set(schema, validate);
   return validate(reply.body) ? undefined : ajv.errorsText(validate.errors);
 }
 
@@ -44,21 +47,21 @@ const opennessOf = (parts: readonly string[]) =>
   parts.reduce((sum, part) => sum + (part.startsWith('{') ? (wordsFor(part) ? 1 : 2) : 0), 0);
 
 /** Each operation with its path segments, specific ones first. */
-const known = documentedOperations
+const operations = documentedOperations
   .filter(({ path }) => path !== '/{api_name}/{endpoint}') // these can return anything
   .map((operation) => ({ operation, parts: operation.path.split('/') }))
   .toSorted((a, b) => opennessOf(a.parts) - opennessOf(b.parts));
 
 /** The operation for a request: the most specific one that matches. */
 function operationOf(method: string, address: string): DocumentedOperation | undefined {
-  const sent = address.split('/');
-  const isSame = (one: string, part: string) =>
-    part.startsWith('{') ? (wordsFor(part)?.includes(one) ?? true) : one === part;
-  return known.find(
+  const segments = address.split('/');
+  const isSame = (segment: string, part: string) =>
+    part.startsWith('{') ? (wordsFor(part)?.includes(segment) ?? true) : segment === part;
+  return operations.find(
     ({ operation, parts }) =>
       operation.verb === method &&
-      parts.length === sent.length &&
-      parts.every((part, at) => isSame(sent[at] ?? '', part)),
+      parts.length === segments.length &&
+      parts.every((part, at) => isSame(segments[at] ?? '', part)),
   )?.operation;
 }
 

@@ -11,7 +11,7 @@ interface Message {
 export class DebuggerSession {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number | string, { resolve(): void; reject(failure: Error): void }>();
-  readonly #seen = new Set<string>();
+  readonly #loadedScripts = new Set<string>();
   #lastId = 0;
 
   /** @param url the inspector address of the process */
@@ -21,9 +21,9 @@ export class DebuggerSession {
       socket.addEventListener('open', () => resolve());
       socket.addEventListener('error', () => reject(new Error(`nothing listens at ${url}`)));
     });
-    const made = new DebuggerSession(socket);
-    await made.#ask('Debugger.enable');
-    return made;
+    const session = new DebuggerSession(socket);
+    await session.#ask('Debugger.enable');
+    return session;
   }
 
   private constructor(socket: WebSocket) {
@@ -32,7 +32,7 @@ export class DebuggerSession {
       // All messages of the inspector protocol have this format.
       const { id, method, error } = JSON.parse(String(data)) as Message;
       const key = id ?? method ?? '';
-      if (id === undefined) this.#seen.add(String(key));
+      if (id === undefined) this.#loadedScripts.add(String(key));
       const waiter = this.#waiting.get(key);
       this.#waiting.delete(key);
       if (error) waiter?.reject(new Error(error.message));
@@ -48,7 +48,7 @@ export class DebuggerSession {
   /** Resolves when the process is paused at a breakpoint. */
   paused(): Promise<void> {
     const method = 'Debugger.paused';
-    if (this.#seen.has(method)) return Promise.resolve();
+    if (this.#loadedScripts.has(method)) return Promise.resolve();
     return new Promise((resolve, reject) => this.#waiting.set(method, { resolve, reject }));
   }
 

@@ -30,19 +30,19 @@ export interface EngineProxy {
   remove(): Promise<void>;
 }
 
-/** How the proxy handles responses of the engine. */
+/** The handling of the engine's responses by the proxy. */
 class ProxyFaults {
   mode: 'pass' | 'hang' | 'drip' = 'pass';
   nextBreak: { how: 'cut' | 'reset'; afterBytes: number } | undefined;
-  readonly #held: (() => void)[] = [];
+  readonly #heldResponses: (() => void)[] = [];
 
   setMode(mode: ProxyFaults['mode']): void {
     this.mode = mode;
-    if (mode === 'pass') for (const go of this.#held.splice(0)) go();
+    if (mode === 'pass') for (const go of this.#heldResponses.splice(0)) go();
   }
 
   async #waitWhileHanging(): Promise<void> {
-    if (this.mode === 'hang') await new Promise<void>((resolve) => this.#held.push(resolve));
+    if (this.mode === 'hang') await new Promise<void>((resolve) => this.#heldResponses.push(resolve));
   }
 
   requestFilter(): Transform {
@@ -109,14 +109,14 @@ export async function makeEngineProxy(kind: 'socket' | 'tcp' = 'socket'): Promis
       if (server) return;
       server = createServer({ allowHalfOpen }, (socket) => {
         const engine = connectToEngine();
-        for (const [one, other] of [
+        for (const [side, other] of [
           [socket, engine],
           [engine, socket],
         ] as const) {
-          sockets.add(one);
-          one.on('error', () => other.destroy());
-          one.on('close', () => {
-            sockets.delete(one);
+          sockets.add(side);
+          side.on('error', () => other.destroy());
+          side.on('close', () => {
+            sockets.delete(side);
             other.destroy();
           });
         }

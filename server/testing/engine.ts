@@ -99,21 +99,23 @@ export async function testImageWith(tag: string, changes: readonly string[], doc
 /** A separate world for a test. */
 export const newWorldId = (): string => randomUUID();
 
-/** What an engine still contains of a world: ids or names of containers, networks and volumes. */
+/**
+ * Resolves to the objects of a world that an engine still contains: ids or names of containers, networks and volumes.
+ */
 export async function leftoversOf(worldId: string, docker = new Docker()): Promise<string[]> {
   const filters = ownedBy(worldId);
   const containers = await docker.listContainers({ all: true, filters });
   const networks = await docker.listNetworks({ filters });
   const { Volumes: volumes } = await docker.listVolumes({ filters });
   return [
-    ...containers.map((one) => one.Names.join()),
-    ...networks.map((one) => one.Name),
-    ...(volumes ?? []).map((one) => one.Name),
+    ...containers.map((container) => container.Names.join()),
+    ...networks.map((network) => network.Name),
+    ...(volumes ?? []).map((volume) => volume.Name),
   ];
 }
 
 /** Throws if the engine still contains anything of a world. */
 export async function expectNoLeftovers(worldId: string, docker = new Docker()): Promise<void> {
-  const left = await leftoversOf(worldId, docker);
-  if (left.length > 0) throw new Error(`left in the engine: ${left.join(', ')}`);
+  const leftovers = await leftoversOf(worldId, docker);
+  if (leftovers.length > 0) throw new Error(`left in the engine: ${leftovers.join(', ')}`);
 }

@@ -17,7 +17,7 @@ export const gadget: ResourceType = {
   properties: z.strictObject({
     colour: z.string().register(formFacts, { label: 'Paint', order: 1 }),
     lambda: idOf({ to: { word: 'lambdas', right: 'view' }, onDelete: 'unmounted', missing: 400 }).optional(),
-    pin: z.string().optional().register(secretFacts, { shown: 'never' }),
+    pin: z.string().optional().register(secretFacts, { visibility: 'never' }),
   }),
   example: { name: 'lamp', properties: { colour: 'green' } },
   first: { colour: 'green' },

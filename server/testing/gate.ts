@@ -12,7 +12,7 @@ export const WAIT_AT_GATE = `
 /** A server that keeps its clients waiting until the test releases them, for lambdas that must take exactly as long as needed. */
 export class Gate {
   readonly #server: Server;
-  #held: ServerResponse[] = [];
+  #heldResponses: ServerResponse[] = [];
   #waiters: (() => void)[] = [];
 
   static async open(): Promise<Gate> {
@@ -23,7 +23,7 @@ export class Gate {
 
   private constructor() {
     this.#server = createServer((_request, response) => {
-      this.#held.push(response);
+      this.#heldResponses.push(response);
       for (const waiter of this.#waiters) waiter();
     });
   }
@@ -35,17 +35,17 @@ export class Gate {
 
   /** Number of waiting clients. */
   get waiting(): number {
-    return this.#held.length;
+    return this.#heldResponses.length;
   }
 
   /** Resolves when at least this number of clients wait. */
   async waitForClients(count: number): Promise<void> {
-    while (this.#held.length < count) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    while (this.#heldResponses.length < count) await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
   /** Releases all waiting clients. */
   release(answer = 'through'): void {
-    for (const response of this.#held.splice(0)) response.end(answer);
+    for (const response of this.#heldResponses.splice(0)) response.end(answer);
   }
 
   stop(): void {

@@ -30,11 +30,11 @@ class FakeWorld implements WorldView {
   find(id: Uuid) {
     return this.records.get(id);
   }
-  all(word: TypeWord) {
-    return [...this.records.values()].filter(({ type }) => type === TYPES[word]);
+  all(collection: TypeWord) {
+    return [...this.records.values()].filter(({ type }) => type === TYPES[collection]);
   }
-  children(parentId: Uuid, word: TypeWord) {
-    return this.all(word).filter(({ parent }) => parent === parentId);
+  children(parentId: Uuid, collection: TypeWord) {
+    return this.all(collection).filter(({ parent }) => parent === parentId);
   }
   ownedBy(): never {
     throw new Error('not used by the gateway');
@@ -125,7 +125,7 @@ export class TestGateway {
   readonly calls: LambdaCall[] = [];
   readonly traffic: ExchangeRecord[] = [];
   readonly faults: unknown[] = [];
-  /** What the platform said in the logs of lambdas. */
+  /** Messages of the platform in the logs of lambdas. */
   readonly logged: string[] = [];
   /** Authorization header to caller. */
   readonly callers = new Map<string, Caller>();
@@ -148,13 +148,13 @@ export class TestGateway {
         invoke: async (lambdaId, call) => {
           this.calls.push(call);
           const lambda = this.#handlers.get(lambdaId);
-          const gone: Outcome = {
+          const notFound: Outcome = {
             ok: false,
             failure: 'deleted',
             message: 'the lambda does not exist',
             value: { kind: 'nothing' },
           };
-          return invocation(lambdaId, call.executionId, (await lambda?.handler(call)) ?? gone, lambda?.accept);
+          return invocation(lambdaId, call.executionId, (await lambda?.handler(call)) ?? notFound, lambda?.accept);
         },
         refusal: (lambdaId) => this.refusals.get(lambdaId),
         reserveSlot: () => () => {},
@@ -173,9 +173,9 @@ export class TestGateway {
       steadyMs: () => this.nowMs,
       version: '1.2.3',
       allowedHosts: new Set(['gateway.test']),
-      onExchange: (one) => {
-        this.traffic.push(one);
-        this.#exchanges.emit('record', one);
+      onExchange: (exchange) => {
+        this.traffic.push(exchange);
+        this.#exchanges.emit('record', exchange);
       },
       onFault: (fault) => this.faults.push(fault),
       ...options,
@@ -236,17 +236,17 @@ export class TestGateway {
   }
 
   /** A caller with `word` as the Authorization header. */
-  caller(word: string, caller: Partial<Caller> = {}): Caller {
-    const known = {
+  caller(token: string, caller: Partial<Caller> = {}): Caller {
+    const testCaller = {
       userId: randomUUID(),
-      name: word,
+      name: token,
       isRoot: false,
       groupIds: [],
       scheme: 'bearer' as const,
       ...caller,
     };
-    this.callers.set(word, known);
-    return known;
+    this.callers.set(token, testCaller);
+    return testCaller;
   }
 
   /** Sends one request over a new connection. */
@@ -256,9 +256,9 @@ export class TestGateway {
     { headers = {}, body }: { headers?: Record<string, string | string[]>; body?: string | Uint8Array } = {},
   ): Promise<GatewayResponse> {
     return new Promise((resolve, reject) => {
-      const sent = request({ port: this.port, host: '127.0.0.1', method, path, headers, agent: false });
-      sent.on('error', reject);
-      sent.on('response', (response) => {
+      const outgoing = request({ port: this.port, host: '127.0.0.1', method, path, headers, agent: false });
+      outgoing.on('error', reject);
+      outgoing.on('response', (response) => {
         const chunks: Buffer[] = [];
         response.on('error', reject);
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -269,7 +269,7 @@ export class TestGateway {
           resolve({ status, headers, rawHeaders, body, json: isJson ? JSON.parse(body) : undefined });
         });
       });
-      sent.end(body);
+      outgoing.end(body);
     });
   }
 

@@ -43,18 +43,18 @@ describe('a request without TCP', () => {
     ['of a form', { method: 'POST', body: new URLSearchParams({ a: 'b c' }) }],
     ['of bytes', { method: 'DELETE', body: new Uint8Array([65, 66]) }],
   ])('%s is what fetch sends', async (_, init) => {
-    const ours = await fetchInProcess(`${address}/a b?c=d`, init);
+    const inProcess = await fetchInProcess(`${address}/a b?c=d`, init);
     expect(clientPort).toBeUndefined();
-    const theirs = await fetch(`${address}/a b?c=d`, init);
-    expect([ours.ok, ours.status, ours.headers.getSetCookie()]).toEqual([false, 404, ['a=1', 'b=2']]);
-    const { headers, ...sent } = JSON.parse(await ours.text());
-    const { headers: wanted, ...wantedSent } = JSON.parse(await theirs.text());
-    expect(sent).toEqual(wantedSent);
+    const overTcp = await fetch(`${address}/a b?c=d`, init);
+    expect([inProcess.ok, inProcess.status, inProcess.headers.getSetCookie()]).toEqual([false, 404, ['a=1', 'b=2']]);
+    const { headers, ...receivedRequest } = JSON.parse(await inProcess.text());
+    const { headers: expectedHeaders, ...wantedSent } = JSON.parse(await overTcp.text());
+    expect(receivedRequest).toEqual(wantedSent);
     for (const name of ['connection', 'accept-language', 'accept-encoding', 'sec-fetch-mode']) {
       delete headers[name];
-      delete wanted[name];
+      delete expectedHeaders[name];
     }
-    expect(headers).toEqual(wanted);
+    expect(headers).toEqual(expectedHeaders);
   });
 
   it('fails when the server closes the connection', async () => {

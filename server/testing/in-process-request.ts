@@ -32,12 +32,12 @@ function serverAt({ protocol, hostname, port }: URL): Server | undefined {
 
 /** A connection to the server: the client's end. */
 function connectionTo(server: Server): Duplex {
-  const [ours, theirs] = duplexPair();
-  const seen = { remoteAddress: '127.0.0.1', localPort: portOf(server), setTimeout: () => theirs };
-  server.emit('connection', Object.assign(theirs, seen));
+  const [clientEnd, serverEnd] = duplexPair();
+  const socketMembers = { remoteAddress: '127.0.0.1', localPort: portOf(server), setTimeout: () => serverEnd };
+  server.emit('connection', Object.assign(serverEnd, socketMembers));
   // As with sockets, closing one end closes the other.
-  theirs.once('close', () => ours.destroy());
-  return ours.once('close', () => theirs.destroy());
+  serverEnd.once('close', () => clientEnd.destroy());
+  return clientEnd.once('close', () => serverEnd.destroy());
 }
 
 export interface Init {
@@ -46,7 +46,7 @@ export interface Init {
   body?: string | URLSearchParams | Uint8Array;
 }
 
-/** What is used of a `Response`. */
+/** The members of a `Response` that tests use. */
 type Answer = Pick<Response, 'ok' | 'status' | 'headers' | 'text'> & { body: { cancel(): Promise<void> } | null };
 
 /** As `fetch` with `redirect: 'manual'`, and to a server of this process without TCP. */
@@ -75,7 +75,7 @@ export async function fetchInProcess(address: string, init: Init): Promise<Answe
   return answered;
 }
 
-/** What `fetch` says of a body. */
+/** Returns the headers that `fetch` adds for a body. */
 function headersOfBody(method: string, body: Init['body']): Record<string, string> {
   if (body === undefined) return method === 'GET' || method === 'HEAD' ? {} : { 'content-length': '0' };
   const sizeBytes = Buffer.byteLength(body instanceof URLSearchParams ? body.toString() : body);

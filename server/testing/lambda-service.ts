@@ -114,7 +114,8 @@ export class TestLambdaService {
         return resources.get('root') ?? unused();
       },
       find: (id) => resources.get(id),
-      all: (word) => (word === 'lambdas' ? all().filter(({ type }) => type === 'Resource::Node::Lambda') : unused()),
+      all: (collection) =>
+        collection === 'lambdas' ? all().filter(({ type }) => type === 'Resource::Node::Lambda') : unused(),
       children: unused,
       ownedBy: unused,
       named: unused,

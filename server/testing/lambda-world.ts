@@ -2,15 +2,22 @@ import type { StoredResource, WorldView } from '../model/record.ts';
 
 /** An inline lambda for tests and benchmarks. */
 export function inlineLambda(id: string, code: string, more: StoredResource['properties'] = {}): StoredResource {
-  const by = { by: 'root', at: new Date(0).toISOString() };
+  const provenance = { by: 'root', at: new Date(0).toISOString() };
   const properties = { runtime: 'nodejs', code_type: 'inline', code, handler: 'run', timeout: 60, ...more };
-  const rest = { parent: null, state: 'Active', owner: 'root', created: by } as const;
-  return { id, type: 'Resource::Node::Lambda', name: id, ...rest, modified: { action: 'create', ...by }, properties };
+  const rest = { parent: null, state: 'Active', owner: 'root', created: provenance } as const;
+  return {
+    id,
+    type: 'Resource::Node::Lambda',
+    name: id,
+    ...rest,
+    modified: { action: 'create', ...provenance },
+    properties,
+  };
 }
 
 /** A world for tests and benchmarks that contains only lambdas. */
 export function worldOf(...lambdas: StoredResource[]): WorldView {
-  const world = new Map(lambdas.map((one) => [one.id, one]));
+  const world = new Map(lambdas.map((lambda) => [lambda.id, lambda]));
   const none = (): never[] => [];
   return {
     root: inlineLambda('root', ''),

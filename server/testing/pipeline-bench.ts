@@ -49,17 +49,17 @@ export class PipelineBench {
     files: Readonly<Record<string, string>>,
   ): Promise<PipelineBench> {
     const folder = await mkdtemp(join(tmpdir(), 'terrarium bench '));
-    const bench = new PipelineBench(await startPlatform({ seed: 'demo', ...options }), folder);
-    await mkdir(bench.runs);
-    await run('git', ['init', '-q', '-b', 'main', bench.dir]);
-    await bench.commit(files, 'Begin');
-    await bench.git('switch', '-q', '-c', 'feature/a');
-    return bench;
+    const harness = new PipelineBench(await startPlatform({ seed: 'demo', ...options }), folder);
+    await mkdir(harness.runs);
+    await run('git', ['init', '-q', '-b', 'main', harness.dir]);
+    await harness.commit(files, 'Begin');
+    await harness.git('switch', '-q', '-c', 'feature/a');
+    return harness;
   }
 
   async git(...args: string[]): Promise<string> {
-    const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', '-c', 'protocol.file.allow=always'];
-    return (await run('git', ['-C', this.dir, ...who, ...args])).stdout.trim();
+    const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', '-c', 'protocol.file.allow=always'];
+    return (await run('git', ['-C', this.dir, ...identity, ...args])).stdout.trim();
   }
 
   async write(files: Readonly<Record<string, string>>): Promise<void> {
@@ -78,10 +78,10 @@ export class PipelineBench {
   }
 
   /** Runs `terrarium pipeline WORDS` against the platform. */
-  start(words: readonly string[], env: Record<string, string> = {}): RunningCommand {
+  start(args: readonly string[], env: Record<string, string> = {}): RunningCommand {
     const { baseUrl, rootCredentials } = this.platform.emulator;
     const { apiKey, apiSecret = '' } = rootCredentials;
-    return this.cli.start(['pipeline', ...words, '--base-url', baseUrl], {
+    return this.cli.start(['pipeline', ...args, '--base-url', baseUrl], {
       env: { TERRARIUM_API_KEY: apiKey, TERRARIUM_API_SECRET: apiSecret, HOME: this.folder, TMPDIR: this.runs, ...env },
     });
   }

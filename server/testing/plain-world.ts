@@ -15,11 +15,11 @@ export const DEFAULT_PROVIDERS = ['default-docker', 'default-lambda', 'default-g
 interface Created {
   id: Uuid;
   parentId: Uuid | null;
-  word: TypeWord;
+  collection: TypeWord;
   body: JsonObject;
 }
 
-const BY = '00000000-0000-4000-8000-000000000001';
+const USER_ID = '00000000-0000-4000-8000-000000000001';
 const AT = '2026-01-02T03:04:05.678Z';
 
 /** A world for tests that accepts everything the schemas of its types allow. */
@@ -31,34 +31,38 @@ export class PlainWorld implements SeedTarget {
   readonly view: WorldView;
 
   constructor() {
-    const all = () => this.created.map((one) => this.#record(one));
-    const root: Created = { id: this.rootId, parentId: null, word: 'orgs', body: { name: 'root' } };
+    const all = () => this.created.map((created) => this.#record(created));
+    const root: Created = { id: this.rootId, parentId: null, collection: 'orgs', body: { name: 'root' } };
     this.view = {
       root: this.#record(root),
-      find: (id) => [this.view.root, ...all()].find((one) => one.id === id),
-      children: (id, word) => all().filter((one) => one.parent === id && (!word || typeOf(one).word === word)),
+      find: (id) => [this.view.root, ...all()].find((candidate) => candidate.id === id),
+      children: (id, collection) =>
+        all().filter((candidate) => candidate.parent === id && (!collection || typeOf(candidate).word === collection)),
       ownedBy: () => [],
-      all: (word) => all().filter((one) => typeOf(one).word === word),
-      named: (word, name, parentId) => this.view.children(parentId ?? '', word).filter((one) => one.name === name),
-      referrers: (id, word) =>
-        all().filter((one) => (!word || typeOf(one).word === word) && referencesOf(one).includes(id)),
+      all: (collection) => all().filter((candidate) => typeOf(candidate).word === collection),
+      named: (collection, name, parentId) =>
+        this.view.children(parentId ?? '', collection).filter((candidate) => candidate.name === name),
+      referrers: (id, collection) =>
+        all().filter(
+          (candidate) => (!collection || typeOf(candidate).word === collection) && referencesOf(candidate).includes(id),
+        ),
       referrersOutside: () => [],
     };
   }
 
-  #record({ id, parentId, word, body }: Created): StoredResource {
+  #record({ id, parentId, collection, body }: Created): StoredResource {
     const { name, resource_type: type, ...members } = body;
     return {
       properties: {},
       ...members,
       id,
       name: String(name),
-      type: (typeof type === 'string' && parseTypeName(type)) || typeOfWord(word).name,
+      type: (typeof type === 'string' && parseTypeName(type)) || typeOfWord(collection).name,
       parent: parentId,
       state: 'Active',
-      owner: BY,
-      created: { by: BY, at: AT },
-      modified: { action: 'create', by: BY, at: AT },
+      owner: USER_ID,
+      created: { by: USER_ID, at: AT },
+      modified: { action: 'create', by: USER_ID, at: AT },
       grants: this.grants.get(id) ?? {},
     };
   }
@@ -69,33 +73,36 @@ export class PlainWorld implements SeedTarget {
     }
   }
 
-  #find(word: TypeWord, name: string, parentId: Uuid): Uuid | undefined {
-    return this.created.find((one) => one.word === word && one.parentId === parentId && one.body.name === name)?.id;
+  #find(collection: TypeWord, name: string, parentId: Uuid): Uuid | undefined {
+    return this.created.find(
+      (candidate) =>
+        candidate.collection === collection && candidate.parentId === parentId && candidate.body.name === name,
+    )?.id;
   }
 
-  async create(parentId: Uuid, word: TypeWord, body: JsonObject) {
+  async create(parentId: Uuid, collection: TypeWord, body: JsonObject) {
     const { name } = body;
     if (typeof name !== 'string') throw new Error('a body without a name');
-    if (this.#find(word, name, parentId)) throw new PlatformError('name_taken', `'${name}' already exists`);
+    if (this.#find(collection, name, parentId)) throw new PlatformError('name_taken', `'${name}' already exists`);
     // Applying a seed draws the password (D-220).
-    const drawn = word === 'users' && { password: 'drawn' };
+    const drawn = collection === 'users' && { password: 'drawn' };
     parseWith(
-      typeOfWord(word).properties,
+      typeOfWord(collection).properties,
       { ...drawn, ...(isJsonObject(body.properties) && body.properties) },
       '/properties',
     );
     const id = typeof body.id === 'string' ? body.id : randomUUID();
-    this.created.push({ id, parentId, word, body });
+    this.created.push({ id, parentId, collection, body });
     return { id };
   }
 
   async patch(id: Uuid, operations: readonly Operation[]) {
     this.patches.push({ id, operations });
-    const one = this.created.find((candidate) => candidate.id === id);
-    if (!one) throw new PlatformError('not_found', `resource ${id} not found`);
-    const body = applyPatch(one.body, operations, true, false).newDocument;
-    parseWith(typeOfWord(one.word).properties, body.properties ?? {}, '/properties');
-    one.body = body;
+    const created = this.created.find((candidate) => candidate.id === id);
+    if (!created) throw new PlatformError('not_found', `resource ${id} not found`);
+    const body = applyPatch(created.body, operations, true, false).newDocument;
+    parseWith(typeOfWord(created.collection).properties, body.properties ?? {}, '/properties');
+    created.body = body;
   }
 
   async setGrants(resourceId: Uuid, grants: Record<string, Grant>) {
@@ -103,25 +110,25 @@ export class PlainWorld implements SeedTarget {
   }
 
   async remove(id: Uuid) {
-    const at = this.created.findIndex((one) => one.id === id);
+    const at = this.created.findIndex((candidate) => candidate.id === id);
     if (this.view.children(id).length > 0) throw new PlatformError('in_use', 'it has children');
     this.created.splice(at, 1);
   }
 
   isPassword = async (text: string, hash: string) => hash === `hash of ${text}`;
 
-  /** By plural names and names from root, e.g. `orgs/demo/lambdas/hello`. */
-  at(place: string): Created {
-    const parts = place.split('/');
+  /** Returns the resource at a path of plural names and names from root, e.g. `orgs/demo/lambdas/hello`. */
+  at(path: string): Created {
+    const parts = path.split('/');
     let id: Uuid | undefined = this.rootId;
     // In the seeds of these tests, every second part is a plural name.
     for (let at = 0; at < parts.length; at += 2) id = id && this.#find(parts[at] as TypeWord, parts[at + 1] ?? '', id);
-    const found = this.created.find((one) => one.id === id);
-    if (!found) throw new Error(`${place} does not exist`);
+    const found = this.created.find((candidate) => candidate.id === id);
+    if (!found) throw new Error(`${path} does not exist`);
     return found;
   }
 
-  propertiesAt(place: string) {
-    return this.at(place).body.properties;
+  propertiesAt(path: string) {
+    return this.at(path).body.properties;
   }
 }

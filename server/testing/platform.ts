@@ -122,7 +122,7 @@ function clientFor(target: () => { metaUrl: string; auth: string }): ApiClient {
  *
  * @param pointer the only member in its details
  */
-export function refusal(code: number, pointer?: string, said?: string) {
-  const detail = { pointer, ...(said !== undefined && { message: expect.stringContaining(said) }) };
+export function refusal(code: number, pointer?: string, message?: string) {
+  const detail = { pointer, ...(message !== undefined && { message: expect.stringContaining(message) }) };
   return { status: code, body: { code, message: expect.any(String), ...(pointer && { details: [detail] }) } };
 }

@@ -3,14 +3,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Body } from './tenant.ts';
 
-/** What the lambdas of a test report: a loopback server that records every JSON body, in order. */
+/** A loopback server that records every JSON body that the lambdas of a test report, in order. */
 export interface RequestRecorder {
   /** Source of a lambda that sends its event, and ends after the response. */
   readonly code: string;
   /** Waits until `count` bodies have arrived since the last call, and returns them. */
   take(count: number): Promise<Body[]>;
   /** Delays the responses from now on until the returned function is called. */
-  hold(): () => void;
+  suspend(): () => void;
   /** The bodies since the last call of `take`. */
   readonly untaken: readonly Body[];
   stop(): Promise<void>;
@@ -19,13 +19,13 @@ export interface RequestRecorder {
 /** Starts a recorder. */
 export async function startRequestRecorder(): Promise<RequestRecorder> {
   const reported: Body[] = [];
-  let held = Promise.resolve();
+  let whenReleased = Promise.resolve();
   const server = createServer(async (req, res) => {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk);
     reported.push(JSON.parse(Buffer.concat(chunks).toString()));
     server.emit('reported');
-    await held;
+    await whenReleased;
     res.end('reported');
   });
   server.listen(0, '127.0.0.1');
@@ -43,9 +43,9 @@ export async function startRequestRecorder(): Promise<RequestRecorder> {
       while (reported.length < count) await once(server, 'reported');
       return reported.splice(0, count);
     },
-    hold() {
+    suspend() {
       let release = () => {};
-      held = new Promise((resolve) => {
+      whenReleased = new Promise((resolve) => {
         release = resolve;
       });
       return () => release();

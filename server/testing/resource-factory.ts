@@ -6,8 +6,8 @@ export type ResourceFactory = ReturnType<typeof resourceFactoryFor>;
 
 /** A factory that acts as root. */
 export function resourceFactoryFor(root: ApiClient) {
-  let made = 0;
-  const fresh = (singular: string) => `${singular}-${made++}`;
+  let createdCount = 0;
+  const fresh = (singular: string) => `${singular}-${createdCount++}`;
   return {
     /** A unique name. */
     fresh,

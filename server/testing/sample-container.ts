@@ -7,16 +7,16 @@ export const web = { protocol: 'tcp', name: 'web', container_port: 80, expose_en
 /**
  * Creates containers, by default in the environment of a place, and tries to.
  *
- * @param scene client and place, called at each use, because the platform starts after the tests are collected
+ * @param fixture client and place, called at each use, because the platform starts after the tests are collected
  */
-export function containersOf(scene: () => { root: ApiClient; tenant: Tenant }) {
-  const required = () => ({ container_type: 'DOCKER', image: 'nginx:1', provider: { id: scene().tenant.docker } });
+export function containersOf(fixture: () => { root: ApiClient; tenant: Tenant }) {
+  const required = () => ({ container_type: 'DOCKER', image: 'nginx:1', provider: { id: fixture().tenant.docker } });
   const bodyOf = (name: string, properties: object) => ({ name, properties: { ...required(), ...properties } });
-  const containers = () => `${scene().tenant.environment}/containers`;
+  const containers = () => `${fixture().tenant.environment}/containers`;
   return {
     required,
     create: (name: string, properties: object = {}, at = containers()) =>
-      scene().root.create(at, bodyOf(name, properties)),
-    refused: (properties: object) => scene().root.post(containers(), bodyOf('refused', properties)),
+      fixture().root.create(at, bodyOf(name, properties)),
+    refused: (properties: object) => fixture().root.post(containers(), bodyOf('refused', properties)),
   };
 }

@@ -12,9 +12,9 @@ export const namesOf = (list: Body) => list.map(({ name }: { name: string }) => 
  * @param root client, called at each use, because the platform starts after the tests are collected
  */
 export function providersOf(root: () => ApiClient) {
-  let made = 0;
+  let createdCount = 0;
   const bodyOf = (properties: object = {}, more: object = {}) => ({
-    name: `provider-${made++}`,
+    name: `provider-${createdCount++}`,
     resource_type: KONG,
     properties,
     ...more,

@@ -4,7 +4,7 @@ import type { TypeWord } from '../model/type-words.ts';
 import type { ApiClient } from './platform.ts';
 import { type Body, lambdaBody, type Tenant } from './tenant.ts';
 
-/** How to create one resource of a type: the path, and a body without a name. */
+/** Path and body, without a name, to create one resource of each type. */
 export type Samples = Record<TypeWord, { at: string; properties: Body; resource_type?: string }>;
 
 /** Creates the prerequisites of each type, and returns how to create one. `selfId` is the id of the acting user. */
@@ -41,26 +41,27 @@ export async function makeSamples(root: ApiClient, tenant: Tenant, selfId: strin
 }
 
 /** The example of a type without its name. @param existing properties that refer to resources that exist */
-function exampleOf(word: TypeWord, existing: JsonObject = {}) {
-  const { name: _, properties, ...body } = typeOfWord(word).example;
+function exampleOf(collection: TypeWord, existing: JsonObject = {}) {
+  const { name: _, properties, ...body } = typeOfWord(collection).example;
   return { ...body, properties: { ...properties, ...existing } };
 }
 
 /**
  * Creates and reads records of the organization acme.
  *
- * @param scene client and factory, called at each use, because the platform starts after the tests are collected
+ * @param fixture client and factory, called at each use, because the platform starts after the tests are collected
  */
-export function recordsOf(scene: () => { root: ApiClient; samples: Samples }) {
-  let made = 0;
-  const bodyOf = (word: TypeWord) => {
-    const { at: _, properties, ...body } = scene().samples[word];
-    const path = word === 'apiendpoints' && { resource: `/${++made}` };
-    return { name: `thing-${++made}`, ...body, properties: { ...properties, ...path } };
+export function recordsOf(fixture: () => { root: ApiClient; samples: Samples }) {
+  let createdCount = 0;
+  const bodyOf = (collection: TypeWord) => {
+    const { at: _, properties, ...body } = fixture().samples[collection];
+    const path = collection === 'apiendpoints' && { resource: `/${++createdCount}` };
+    return { name: `thing-${++createdCount}`, ...body, properties: { ...properties, ...path } };
   };
-  const make = (word: TypeWord, more: object = {}): Promise<Body> =>
-    scene().root.create(scene().samples[word].at, { ...bodyOf(word), ...more });
-  const pathOf = (word: TypeWord, { id }: Body) => `/acme/${word}/${id}`;
-  const read = async (word: TypeWord, record: Body) => (await scene().root.get(pathOf(word, record))).body;
+  const make = (collection: TypeWord, more: object = {}): Promise<Body> =>
+    fixture().root.create(fixture().samples[collection].at, { ...bodyOf(collection), ...more });
+  const pathOf = (collection: TypeWord, { id }: Body) => `/acme/${collection}/${id}`;
+  const read = async (collection: TypeWord, record: Body) =>
+    (await fixture().root.get(pathOf(collection, record))).body;
   return { bodyOf, make, pathOf, read };
 }

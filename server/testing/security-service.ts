@@ -82,12 +82,14 @@ export class TestSecurityService {
   /** Sends one request below `/security`: a form if `form` is set, otherwise JSON if `json` is. */
   async ask(
     request: string,
-    given: { auth?: string; json?: unknown; form?: Record<string, string> | [string, string][] } = {},
+    options: { auth?: string; json?: unknown; form?: Record<string, string> | [string, string][] } = {},
   ): Promise<ServiceResponse> {
     const [method = 'GET', path = '/'] = request.split(' ');
-    const headers: Record<string, string> = given.auth === undefined ? {} : { authorization: given.auth };
-    if (given.json !== undefined) headers['content-type'] = 'application/json';
-    const body = given.form ? new URLSearchParams(given.form) : given.json !== undefined && JSON.stringify(given.json);
+    const headers: Record<string, string> = options.auth === undefined ? {} : { authorization: options.auth };
+    if (options.json !== undefined) headers['content-type'] = 'application/json';
+    const body = options.form
+      ? new URLSearchParams(options.form)
+      : options.json !== undefined && JSON.stringify(options.json);
     const response = await fetch(`${this.url}${path}`, { method, headers, ...(body && { body }) });
     const text = await response.text();
     return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers };

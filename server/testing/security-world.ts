@@ -28,8 +28,8 @@ export class TestWorld implements WorldView {
     this.rootUser = this.add('users', this.root, { id: rootUserId, name: 'root', owner: rootUserId });
   }
 
-  add(word: TypeWord, parent: StoredResource, init: ResourceInit = {}): StoredResource {
-    return this.#put(word, parent.id, init);
+  add(collection: TypeWord, parent: StoredResource, init: ResourceInit = {}): StoredResource {
+    return this.#put(collection, parent.id, init);
   }
 
   /** Replaces a resource with a changed copy, like the store. */
@@ -46,41 +46,48 @@ export class TestWorld implements WorldView {
     return this.#resources.get(id);
   }
 
-  children(parentId: Uuid, word?: TypeWord): StoredResource[] {
-    return this.#where((one) => one.parent === parentId && (word === undefined || typeOf(one).word === word));
+  children(parentId: Uuid, collection?: TypeWord): StoredResource[] {
+    return this.#where(
+      (candidate) =>
+        candidate.parent === parentId && (collection === undefined || typeOf(candidate).word === collection),
+    );
   }
 
-  ownedBy(orgId: Uuid, word: TypeWord): StoredResource[] {
-    return this.all(word).filter((one) => one.parent !== null && owningOrganization(this, one).id === orgId);
+  ownedBy(orgId: Uuid, collection: TypeWord): StoredResource[] {
+    return this.all(collection).filter(
+      (candidate) => candidate.parent !== null && owningOrganization(this, candidate).id === orgId,
+    );
   }
 
-  all(word: TypeWord): StoredResource[] {
-    return this.#where((one) => typeOf(one).word === word);
+  all(collection: TypeWord): StoredResource[] {
+    return this.#where((candidate) => typeOf(candidate).word === collection);
   }
 
-  named(word: TypeWord, name: string, parentId?: Uuid): StoredResource[] {
-    return this.all(word).filter((one) => one.name === name && (parentId === undefined || one.parent === parentId));
+  named(collection: TypeWord, name: string, parentId?: Uuid): StoredResource[] {
+    return this.all(collection).filter(
+      (candidate) => candidate.name === name && (parentId === undefined || candidate.parent === parentId),
+    );
   }
 
-  referrers(id: Uuid, word?: TypeWord): StoredResource[] {
-    const names = (one: StoredResource) => JSON.stringify([one.properties, one.grants]).includes(id);
-    return this.#where((one) => (!word || typeOf(one).word === word) && names(one));
+  referrers(id: Uuid, collection?: TypeWord): StoredResource[] {
+    const names = (candidate: StoredResource) => JSON.stringify([candidate.properties, candidate.grants]).includes(id);
+    return this.#where((candidate) => (!collection || typeOf(candidate).word === collection) && names(candidate));
   }
 
-  referrersOutside(orgId: Uuid, id: string, word: TypeWord): StoredResource[] {
-    return this.referrers(id, word).filter((one) => owningOrganization(this, one).id !== orgId);
+  referrersOutside(orgId: Uuid, id: string, collection: TypeWord): StoredResource[] {
+    return this.referrers(id, collection).filter((candidate) => owningOrganization(this, candidate).id !== orgId);
   }
 
-  #where(matches: (one: StoredResource) => boolean): StoredResource[] {
+  #where(matches: (candidate: StoredResource) => boolean): StoredResource[] {
     return [...this.#resources.values()].filter(matches);
   }
 
-  #put(word: TypeWord, parent: Uuid | null, init: ResourceInit): StoredResource {
+  #put(collection: TypeWord, parent: Uuid | null, init: ResourceInit): StoredResource {
     const { id = randomUUID(), owner = this.root.owner, name = id, properties = {}, ...rest } = init;
     const at = '2026-01-01T00:00:00.000Z';
     const resource: StoredResource = {
       id,
-      type: typeOfWord(word).name,
+      type: typeOfWord(collection).name,
       name,
       parent,
       state: 'Active',

@@ -11,10 +11,10 @@ const AT = '2024-05-01T12:00:00.000Z';
 export const rootId = '00000000-0000-4000-8000-000000000001';
 export const cause: Cause = { actor: null, via: 'startup' };
 
-export function record(word: TypeWord, name: string, members: Partial<StoredResource> = {}): StoredResource {
+export function record(collection: TypeWord, name: string, members: Partial<StoredResource> = {}): StoredResource {
   return {
     id: randomUUID(),
-    type: typeOfWord(word).name,
+    type: typeOfWord(collection).name,
     name,
     parent: rootId,
     state: 'Active',

@@ -30,7 +30,7 @@ export async function createTenant(root: ApiClient, name: string, environmentTyp
   });
   await root.post('/root/providers/initialize');
   const providers: Body[] = (await root.get('/root/providers')).body;
-  const idOf = (provider: string) => providers.find((one) => one.name === provider)?.id;
+  const idOf = (provider: string) => providers.find((candidate) => candidate.name === provider)?.id;
   return {
     org: `/${name}`,
     workspace: `/${name}/workspaces/${workspace.id}`,
@@ -44,7 +44,7 @@ export async function createTenant(root: ApiClient, name: string, environmentTyp
   };
 }
 
-/** The same place with another environment of its workspace. */
+/** Returns the tenant with another environment of its workspace. */
 export async function withEnvironment(
   root: ApiClient,
   tenant: Tenant,

@@ -80,6 +80,6 @@ export async function openSeeds(
 }
 
 /** The text of an exported world. */
-export async function exported(seeds: WorldSeeds, ...asked: Parameters<WorldSeeds['export']>): Promise<string> {
-  return [...(await seeds.export(...asked))].join('');
+export async function exported(seeds: WorldSeeds, ...args: Parameters<WorldSeeds['export']>): Promise<string> {
+  return [...(await seeds.export(...args))].join('');
 }

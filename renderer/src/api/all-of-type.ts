@@ -8,14 +8,17 @@ import { searchOptions } from './tree.ts';
 import { fqonOf, type PlatformRecord, useScope } from './world.ts';
 
 const NONE: readonly PlatformRecord[] = [];
-/** So many rows say where a type occurs; in a world of more every organization is asked. */
+/**
+ * The most search results that are read to find out where a type occurs. In a larger world, every organization is
+ * asked.
+ */
 const MAX_LOOKED = 1000;
 
 /** Every record of a type in the scope: below the organization and its sub-organizations, the workspace or the environment. */
-export function useAllOfType(word: TypeWord) {
+export function useAllOfType(collection: TypeWord) {
   const { orgs, scope, environments } = useScope();
   const { org, workspace, environment } = scope;
-  const where = useQuery(searchOptions({ words: [word], scope: scope.id, limit: MAX_LOOKED }));
+  const where = useQuery(searchOptions({ collections: [collection], scope: scope.id, limit: MAX_LOOKED }));
   const fqons = useMemo(() => {
     // The place of a resource is shown even in organizations that the user may not view.
     const found = new Set(where.data?.rows.map(({ fqon }) => fqon));
@@ -24,24 +27,29 @@ export function useAllOfType(word: TypeWord) {
     return [...new Set([...inside, ...found])];
   }, [orgs, org, where.data]);
   const all = useQuery({
-    queryKey: [keys.world, 'all of', word, fqons],
+    queryKey: [keys.world, 'all of', collection, fqons],
     queryFn: async ({ signal }) => {
-      const listOf = async (one: TypeWord) => {
-        const lists = fqons.map((fqon) => load<PlatformRecord[]>(`/meta/${fqon}/${one}`, { expand: true }, signal));
+      const listOf = async (collectionName: TypeWord) => {
+        const lists = fqons.map((fqon) =>
+          load<PlatformRecord[]>(`/meta/${fqon}/${collectionName}`, { expand: true }, signal),
+        );
         return [...new Map((await Promise.all(lists)).flat().map((record) => [record.id, record])).values()];
       };
       // Endpoints are in an environment by way of their API.
-      const [records, apis] = await Promise.all([listOf(word), word === 'apiendpoints' ? listOf('apis') : NONE]);
+      const [records, apis] = await Promise.all([
+        listOf(collection),
+        collection === 'apiendpoints' ? listOf('apis') : NONE,
+      ]);
       return { records, apis };
     },
     enabled: where.data !== undefined,
     placeholderData: keepPreviousData,
   });
   const records = useMemo(() => {
-    const place = environment ?? workspace;
-    if (!all.data || !place) return all.data?.records ?? NONE;
-    const places = new Set([place.id, ...(environment ? [] : environments.map(({ id }) => id))]);
-    const isIn = (record: PlatformRecord) => places.has(parentIdOf(record) ?? '');
+    const scopeRecord = environment ?? workspace;
+    if (!all.data || !scopeRecord) return all.data?.records ?? NONE;
+    const parentIds = new Set([scopeRecord.id, ...(environment ? [] : environments.map(({ id }) => id))]);
+    const isIn = (record: PlatformRecord) => parentIds.has(parentIdOf(record) ?? '');
     const apis = new Set(all.data.apis.filter(isIn).map(({ id }) => id));
     return all.data.records.filter((record) => isIn(record) || apis.has(parentIdOf(record) ?? ''));
   }, [all.data, workspace, environment, environments]);

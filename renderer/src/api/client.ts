@@ -11,7 +11,7 @@ export type Answer<T> = { ok: true; value: T } | { ok: false; failure: Failure }
 export type Method = Uppercase<Verb>;
 /** A path of the resource service. Its response depends on the resource type, so the caller states the expected type. */
 export type RecordPath = `/meta${string}`;
-/** What is left out or undefined does not become part of the address. */
+/** The query parameters of an address. Undefined parameters are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface AskOptions {
@@ -95,7 +95,7 @@ export async function load(path: string, query?: Query, signal?: AbortSignal): P
   return answered(await ask('GET', path, { ...(query && { query }), ...(signal && { signal }) }));
 }
 
-/** The same where only the caller knows the path or the form of the response, and states the type. */
+/** Loads like `load`, for callers that alone know the path or the form of the response and state its type. */
 export const loadAs = load as <T>(path: string, query?: Query, signal?: AbortSignal) => Promise<T>;
 
 /** The response to a change, for react-query's mutations. Throws FailureError. */

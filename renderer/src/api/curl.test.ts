@@ -19,8 +19,8 @@ it('is a command that a shell takes apart into the request again', () => {
     },
     'http://localhost:1/',
   );
-  const words = execFileSync('sh', ['-c', `${command.replace('curl', 'printf "%s\\0"')}`]).toString();
-  expect(words.split('\0').slice(0, -1)).toEqual([
+  const printedArgs = execFileSync('sh', ['-c', `${command.replace('curl', 'printf "%s\\0"')}`]).toString();
+  expect(printedArgs.split('\0').slice(0, -1)).toEqual([
     '-X',
     'POST',
     'http://localhost:1/web/lead?a=1&b=$HOME',

@@ -1,7 +1,7 @@
 import { addressOf, type Query } from './client.ts';
 import type { RecordedExchange } from './traffic.ts';
 
-/** What curl sets itself, or what belongs to one connection. */
+/** The headers that curl sets itself or that belong to one connection. */
 const LEFT_OUT = new Set(['host', 'connection', 'content-length', 'accept-encoding', 'transfer-encoding', 'expect']);
 const HIDDEN = '<hidden>';
 
@@ -31,14 +31,17 @@ export interface ShownRequest {
   body?: unknown;
 }
 
-/** The same of such a request; the key pair is taken from the variables that `terrarium exec` sets. */
+/**
+ * Returns the curl command for a request that the window shows. The command takes the key pair from the variables that
+ * `terrarium exec` sets.
+ */
 export function curlText({ method, path, query, body }: ShownRequest, baseUrl: string): string {
   const type = method === 'PATCH' && Array.isArray(body) ? 'application/json-patch+json' : 'application/json';
   const headers: [string, string][] = body === undefined ? [] : [['Content-Type', type]];
   const text = body === undefined ? '' : JSON.stringify(body, null, 2);
   const request = { headers, body: { text, sizeBytes: text.length } };
-  const asked = { method, target: addressOf(path, query), request };
-  return curlOf(asked, baseUrl, '-u "$PLATFORM_API_KEY:$PLATFORM_API_SECRET"');
+  const exchange = { method, target: addressOf(path, query), request };
+  return curlOf(exchange, baseUrl, '-u "$PLATFORM_API_KEY:$PLATFORM_API_SECRET"');
 }
 
 /** A text quoted as one word for a POSIX shell. */

@@ -24,7 +24,7 @@ export function saveFile(content: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href));
 }
 
-/** By its header, e.g. `attachment; filename="terrarium.zip"`. */
+/** Returns the file name from the response's header, such as `attachment; filename="terrarium.zip"`. */
 function namedBy(response: Response): string | undefined {
   return /filename="?([^";]+)/.exec(response.headers.get('Content-Disposition') ?? '')?.[1];
 }

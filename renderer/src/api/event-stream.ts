@@ -1,8 +1,8 @@
 import { sessionHeaders } from './window-key.ts';
 
-/** How soon a line that broke is tried again, until the server says otherwise. */
+/** The delay before a broken stream is opened again, until the server sets another delay. */
 const RETRY_MS = 3_000;
-/** How soon after an answer that was no stream. */
+/** The delay after a response that was not a stream. */
 const REFUSED_MS = 4_000;
 
 /** One event as listeners receive it. */
@@ -11,7 +11,7 @@ export interface StreamEvent {
   data: string;
 }
 
-/** What becomes of a stream. */
+/** The callbacks for the states and events of a stream. */
 export interface StreamListener {
   onOpen(): void;
   onEvent(event: StreamEvent): void;

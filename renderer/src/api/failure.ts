@@ -1,6 +1,9 @@
 import { type ErrorDetail, reasonOf } from '../../../server/model/errors.ts';
 
-/** Why a request failed. `offline`: no response; `signed-out`: 401; `refused`: any other error of the server. */
+/**
+ * The reason that a request failed. `offline`: no response; `signed-out`: 401; `refused`: any other error of the
+ * server.
+ */
 export type FailureKind = 'offline' | 'signed-out' | 'refused';
 
 /** An error of the server or of the way to it, as a value. The message says what happened and what to do next. */

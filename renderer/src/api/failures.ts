@@ -8,13 +8,13 @@ export type CauseCandidate = FailureRun['likelyCauses'][number];
 
 const NONE: readonly FailureRun[] = [];
 
-/** What fails now. */
+/** Reads the current failures. */
 export function useFailures(): readonly FailureRun[] {
   const { data } = useRead(keys.invocations, '/inspect/failures');
   return data?.failures ?? NONE;
 }
 
-/** What an invocation failed together with, and why; undefined until it is known. */
+/** Reads the group of failures that an invocation belongs to, with its reason; undefined until it is known. */
 export function useFailure(executionId: string): FailureRun | undefined {
   return useRead(keys.invocations, `/inspect/failures/${executionId}`).data;
 }

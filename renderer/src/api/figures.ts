@@ -7,13 +7,13 @@ import type { ListSource } from './recent-list.ts';
 
 export type ListFigures = AnswerOf<typeof figureRoutes.readFigures>;
 
-/** What a chart has space for. */
+/** The number of buckets that a chart has space for. */
 const BUCKETS = 120;
 
 /** The figures of all that a list contains, however much of it was read. */
 export function useFigures({ topic, path, filter }: ListSource) {
-  const of = path.slice('/inspect/'.length);
-  return useRead(topic, '/inspect/figures', { of, ...filter, buckets: BUCKETS }, { keepsLast: true });
+  const listName = path.slice('/inspect/'.length);
+  return useRead(topic, '/inspect/figures', { of: listName, ...filter, buckets: BUCKETS }, { keepsLast: true });
 }
 
 /** The figures of a list that was read as a whole; the place of a row is its index. */

@@ -3,14 +3,20 @@ import { keys } from './query-client.ts';
 
 /** Shortest time between two reads of a topic's lists: a user cannot follow more updates per second. */
 const LEAST_REST_MS = 80;
-/** So many times as long as a reading took it rests, so that window and platform have most of their time for other things. */
+/**
+ * The pause after a read, as a multiple of the read's duration. It leaves most of the time of window and platform for
+ * other work.
+ */
 const PAUSE_FACTOR = 3;
 /** The longest wait: one slow list does not delay the others. */
 const MOST_REST_MS = 500;
 
 type Key = readonly string[];
 
-/** What is old as well when something of a topic has changed: the number of the latest commit is part of the platform's status. */
+/**
+ * The keys to invalidate together with a topic. For example, the platform's status contains the number of the latest
+ * commit.
+ */
 const ALSO: Readonly<Record<string, readonly Key[]>> = {
   [keys.history]: [[keys.status]],
   // Enabled and disabled rules are listed among the changes.
@@ -26,7 +32,7 @@ const ALSO: Readonly<Record<string, readonly Key[]>> = {
 /** Lists whose topic had an event are read again: at once, then, for as long as events come, as often as the platform can respond without load. */
 export class LiveCache {
   readonly #client: QueryClient;
-  /** By the words of the query key. */
+  /** The timers of paused queries, by the words of the query key. */
   readonly #paused = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #waiting = new Set<string>();
 

@@ -29,12 +29,12 @@ function watch(isServerThere = true) {
     frames = [];
     for (const frame of due) frame();
   };
-  const say = (name: string) => listeners.at(-1)?.onEvent({ name, data: '[]' });
+  const emit = (name: string) => listeners.at(-1)?.onEvent({ name, data: '[]' });
   const end = async (isRefused: boolean) => {
     listeners.at(-1)?.onEnd(isRefused);
     await vi.advanceTimersByTimeAsync(0);
   };
-  return { stream, say, end, listeners, pictures, draw, resetCount: () => resets, openCount: () => opened };
+  return { stream, say: emit, end, listeners, pictures, draw, resetCount: () => resets, openCount: () => opened };
 }
 
 describe('the stream of events', () => {

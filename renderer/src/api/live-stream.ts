@@ -2,8 +2,9 @@ import { ValueStore } from '../value-store.ts';
 import type { StreamListener } from './event-stream.ts';
 
 /**
- * How the window hears of changes: trying for the first time, by the stream, by reading everything again now and then (the
- * server is there but gives no stream), not at all (it is gone), or there are no listeners.
+ * The way in which the window learns of changes. `connecting`: it tries for the first time; `live`: by the stream;
+ * `polling`: it reads everything again now and then, because the server responds but gives no stream; `lost`: not at
+ * all, because the server is gone; `closed`: there are no listeners.
  */
 export type Connection = 'connecting' | 'live' | 'polling' | 'lost' | 'closed';
 
@@ -12,7 +13,7 @@ export interface LiveStreamOptions {
   listen(listener: StreamListener): () => void;
   /** Calls back before the next picture. */
   schedule(callback: () => void): void;
-  /** What something happened to since the last picture. */
+  /** Receives the topics that have changed since the last frame. */
   onTopics(topics: ReadonlySet<string>): void;
   /** Events were missed: all data may be out of date. */
   onReset(): void;

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import type { RecordedMark } from '../../../server/api/routes/recorded.ts';
-import type { Place } from '../url.ts';
+import type { WindowLocation } from '../url.ts';
 import { keys } from './query-client.ts';
 import { useRead } from './read.ts';
 
@@ -13,22 +13,24 @@ export interface StripMark {
   atMs: number;
   /** Classes of its shape. */
   shape: string;
-  /** What happened, in words. */
+  /** A description of the event. */
   text: string;
-  /** Of so many near each other it is the newest. */
+  /** The number of marks near each other, of which this is the newest. */
   count: number;
-  place: Place;
+  location: WindowLocation;
 }
 
-/** Of each kind its shape, since color alone does not tell them apart, and what shows more of it. */
-const KINDS: Readonly<Record<RecordedMark['kind'], { shape: string; place(mark: RecordedMark): Place }>> = {
+/**
+ * The shape of each kind, since color alone does not tell them apart, and the location that shows more about a mark.
+ */
+const KINDS: Readonly<Record<RecordedMark['kind'], { shape: string; locate(mark: RecordedMark): WindowLocation }>> = {
   commit: {
     shape: 'rotate-45 bg-accent',
-    place: ({ seq }) => ({ screen: 'history', search: { sel: String(seq) } }),
+    locate: ({ seq }) => ({ screen: 'history', search: { sel: String(seq) } }),
   },
-  rules: { shape: 'rounded-full bg-warn', place: () => ({ screen: 'leads', search: { tab: 'rules' } }) },
-  engine: { shape: 'bg-text', place: () => ({ screen: 'containers' }) },
-  deploy: { shape: 'rotate-45 border border-accent bg-panel', place: () => ({ screen: 'pipelines' }) },
+  rules: { shape: 'rounded-full bg-warn', locate: () => ({ screen: 'leads', search: { tab: 'rules' } }) },
+  engine: { shape: 'bg-text', locate: () => ({ screen: 'containers' }) },
+  deploy: { shape: 'rotate-45 border border-accent bg-panel', locate: () => ({ screen: 'pipelines' }) },
 };
 
 export interface Changes {
@@ -38,7 +40,10 @@ export interface Changes {
   isCut: boolean;
 }
 
-/** What was changed in a part of the time, for the strip of a list: commits, outbound rules, container engines. Near ones are one mark. */
+/**
+ * Reads the changes in a time range for the strip of a list: commits, outbound rules, container engines. Changes near
+ * each other become one mark.
+ */
 export function useMarks(range: { from: string; to: string } | undefined): Changes {
   const [from, to] = [range?.from, range?.to].map((at) => (at === undefined ? undefined : Date.parse(at)));
   const { data } = useRead(
@@ -50,8 +55,8 @@ export function useMarks(range: { from: string; to: string } | undefined): Chang
   return useMemo(() => {
     const marks = (data?.marks ?? []).map((mark): StripMark => {
       const { at, kind, text, seq, count } = mark;
-      const { shape, place } = KINDS[kind];
-      return { id: `${at} ${kind} ${seq ?? text}`, atMs: Date.parse(at), shape, text, count, place: place(mark) };
+      const { shape, locate } = KINDS[kind];
+      return { id: `${at} ${kind} ${seq ?? text}`, atMs: Date.parse(at), shape, text, count, location: locate(mark) };
     });
     return { marks, total: data?.total ?? 0, isCut: data?.isCut ?? false };
   }, [data]);

@@ -7,7 +7,7 @@ export interface PagesOptions<Page, Row> {
   read(from: number | undefined, signal: AbortSignal): Promise<Page>;
   /** Start of the next page; undefined if there is none. */
   nextOf(last: Page, pages: readonly Page[]): number | undefined;
-  /** The same function each time. */
+  /** Returns the rows of a page. Pass the same function in every render. */
   rowsOf(page: Page): readonly Row[];
   /** Default: yes. */
   enabled?: boolean;

@@ -31,12 +31,12 @@ export const keys = {
   leads: 'leads',
   /** Rules about the calls that lambdas make. */
   outbound: 'outbound',
-  /** What a person works on a lambda with: linked file, test events, debugger. */
+  /** The tools for working on a lambda: linked file, test events, debugger. */
   workbench: 'workbench',
   logs: 'logs',
   containers: 'containers',
   pipelines: 'pipelines',
   history: 'history',
-  /** How the platform itself is. */
+  /** The platform's own state. */
   status: 'status',
 } as const;

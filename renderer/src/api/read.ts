@@ -3,14 +3,17 @@ import { load, type Query } from './client.ts';
 import type { AnswerAt } from './routes.ts';
 
 /** The topic of what does not change any more: no event is called so. */
-export const PAST = 'past';
+export const PAST_TOPIC = 'past';
 
 export interface ReadOptions {
   /** Without it nothing is read. Default: yes. */
   enabled?: boolean;
-  /** How often it is read again besides, ms. */
+  /** The interval of additional reads, in ms. */
   refetchInterval?: number;
-  /** How long the data stays valid, in ms; 0: it is read each time it is shown. Default: until an event marks it as old. */
+  /**
+   * The time that the data stays valid, in ms; 0: it is read each time it is shown. Default: until an event marks it as
+   * stale.
+   */
   staleTime?: number;
   /** While another address is being read, the data of the previous one is shown. */
   keepsLast?: boolean;

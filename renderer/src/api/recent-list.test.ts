@@ -12,17 +12,17 @@ const list = (seqs: number[], next?: number) => ({
 
 it('puts new entries first', () => {
   expect(mergeNewer(list([5, 4], 4), list([7, 6]))).toEqual(list([7, 6, 5, 4], 4));
-  const known = list([5, 4]);
+  const knownList = list([5, 4]);
   const none = { ...list([]), newest: 5, total: 8 };
-  const now = mergeNewer<{ seq: number }, ReturnType<typeof list>>(known, none);
-  expect(now).toEqual({ ...known, total: 8 });
-  expect(now.rows).toBe(known.rows);
+  const now = mergeNewer<{ seq: number }, ReturnType<typeof list>>(knownList, none);
+  expect(now).toEqual({ ...knownList, total: 8 });
+  expect(now.rows).toBe(knownList.rows);
 });
 
 it('lets the oldest go when there are too many, and knows where to read on', () => {
   const many = Array.from({ length: 60_000 }, (_, at) => 60_000 - at);
-  const { rows: kept, next } = mergeNewer(list(many), list([60_002, 60_001]));
-  expect([kept.length, kept[0]?.seq, kept.at(-1)?.seq, next]).toEqual([60_000, 60_002, 3, 3]);
+  const { rows: keptRows, next } = mergeNewer(list(many), list([60_002, 60_001]));
+  expect([keptRows.length, keptRows[0]?.seq, keptRows.at(-1)?.seq, next]).toEqual([60_000, 60_002, 3, 3]);
 });
 
 it('puts older rows at the end, unless the list was restarted', () => {

@@ -24,7 +24,7 @@ export interface RecentPage<Row> {
   next?: number | undefined;
 }
 
-/** What the window has of such a list; `page` is the newest answer, whose rows are all that were read. */
+/** The state of a recent list in the window; `page` is the newest response, whose rows are all that were read. */
 export interface RecentList<Row, Page = unknown> extends Required<ListRows<Row>> {
   page: Page | undefined;
   total: number;
@@ -33,7 +33,7 @@ export interface RecentList<Row, Page = unknown> extends Required<ListRows<Row>>
   readAt(seq: number): Promise<Row | undefined>;
 }
 
-/** Where the rows of a list come from. */
+/** The topic, path and filter from which the rows of a list are read. */
 export interface ListSource {
   topic: string;
   path: string;
@@ -73,21 +73,21 @@ export function useRecentList<const P extends string, const Name extends string>
     const { [name]: rows, ...page } = (await load(path, query, signal)) as Page & Record<string, unknown>;
     return { ...page, rows } as unknown as Page;
   };
-  const known = () => queryClient.getQueryData<Page>(queryKey);
+  const readCachedPage = () => queryClient.getQueryData<Page>(queryKey);
   const list = useQuery({
     queryKey,
     queryFn: async ({ signal }): Promise<Page> => {
-      const after = known()?.newest;
-      const news = await read({ ...filter, after, limit: FIRST_ROWS }, signal);
+      const after = readCachedPage()?.newest;
+      const newerPage = await read({ ...filter, after, limit: FIRST_ROWS }, signal);
       // An older page may have arrived.
-      const now = known();
-      if (!now || after === undefined) return news;
-      const isSameRun = news.run === now.run;
+      const now = readCachedPage();
+      if (!now || after === undefined) return newerPage;
+      const isSameRun = newerPage.run === now.run;
       // More arrived than fits into one page, or the server restarted: the list starts from the beginning.
-      if (!isSameRun || (news.next !== undefined && news.next > after + 1)) {
+      if (!isSameRun || (newerPage.next !== undefined && newerPage.next > after + 1)) {
         return read({ ...filter, limit: FIRST_ROWS }, signal);
       }
-      return mergeNewer<Row, Page>(now, news);
+      return mergeNewer<Row, Page>(now, newerPage);
     },
   });
   const isLoadingMore = useRef(false);
@@ -116,18 +116,21 @@ export function useRecentList<const P extends string, const Name extends string>
 }
 
 /** The list from the response, with the new rows at the top; rows above the limit are dropped and can be read again. */
-export function mergeNewer<Row extends RecordedRow, Page extends RecentPage<Row>>(known: Page, news: Page): Page {
-  const all = [...news.rows, ...known.rows];
-  const rows = news.rows.length === 0 ? known.rows : all.slice(0, MAX_ROWS);
-  return { ...news, rows, next: all.length > MAX_ROWS ? rows.at(-1)?.seq : known.next };
+export function mergeNewer<Row extends RecordedRow, Page extends RecentPage<Row>>(
+  cachedPage: Page,
+  newerPage: Page,
+): Page {
+  const all = [...newerPage.rows, ...cachedPage.rows];
+  const rows = newerPage.rows.length === 0 ? cachedPage.rows : all.slice(0, MAX_ROWS);
+  return { ...newerPage, rows, next: all.length > MAX_ROWS ? rows.at(-1)?.seq : cachedPage.next };
 }
 
 /** The list with older rows at its end; unchanged if the page does not start at the current end of the list. */
 export function withOlder<Row extends RecordedRow, Page extends RecentPage<Row>>(
-  known: Page,
+  cachedPage: Page,
   older: RecentPage<Row>,
   requestedBefore: number,
 ): Page {
-  if (known.next !== requestedBefore) return known;
-  return { ...known, rows: [...known.rows, ...older.rows], next: older.next };
+  if (cachedPage.next !== requestedBefore) return cachedPage;
+  return { ...cachedPage, rows: [...cachedPage.rows, ...older.rows], next: older.next };
 }

@@ -24,7 +24,7 @@ import { fqonOf, type PlatformRecord, referenceId } from './world.ts';
 /** `typeKinds()`, written in when the window is built (vite.config.ts): the registry itself would bring every schema along. */
 declare const TYPE_KINDS: readonly TypeKind[];
 
-/** What the window knows of a resource type. */
+/** A resource type as the window shows it. */
 export interface ResourceKind extends TypeKind {
   icon: LucideIcon;
 }
@@ -60,8 +60,8 @@ const other: ResourceKind = {
 
 export const typeWords: readonly TypeWord[] = kinds.map(({ word }) => word);
 
-export function isTypeWord(word: string): word is TypeWord {
-  return typeWords.some((one) => one === word);
+export function isTypeWord(name: string): name is TypeWord {
+  return typeWords.some((collection) => collection === name);
 }
 
 /** The kind of a record by its `resource_type`, with any prefix. */
@@ -70,27 +70,27 @@ export function kindOf({ resource_type }: Pick<PlatformRecord, 'resource_type'>)
 }
 
 /** The kind of a type's word. */
-export function kindOfWord(word: TypeWord): ResourceKind {
-  return kinds.find((kind) => kind.word === word) ?? other;
+export function kindOfWord(collection: TypeWord): ResourceKind {
+  return kinds.find((kind) => kind.word === collection) ?? other;
 }
 
 /** The noun of a type in permissions: `lambda` in `lambda.view`. */
-export function nounOf(word: TypeWord): string {
-  return word.replace(/ies$/, 'y').replace(/s$/, '');
+export function nounOf(collection: TypeWord): string {
+  return collection.replace(/ies$/, 'y').replace(/s$/, '');
 }
 
-/** What can be created directly below a resource of a type. */
-export function kindsBelow(word: TypeWord): ResourceKind[] {
-  return kinds.filter(({ parents }) => parents.includes(word));
+/** Returns the kinds that can be created directly below a resource of a type. */
+export function kindsBelow(collection: TypeWord): ResourceKind[] {
+  return kinds.filter(({ parents }) => parents.includes(collection));
 }
 
-/** Where a resource is created, below `/meta`: a POST to the list of its parent. */
-export function createPath(parent: { word: TypeWord; id: string; fqon: string }, word: TypeWord): string {
-  if (parent.word !== 'orgs') return `/${parent.fqon}/${parent.word}/${parent.id}/${word}`;
-  return word === 'orgs' ? `/${parent.fqon}` : `/${parent.fqon}/${word}`;
+/** Returns the path below `/meta` at which a resource is created: a POST to the list of its parent. */
+export function createPath(parent: { word: TypeWord; id: string; fqon: string }, collection: TypeWord): string {
+  if (parent.word !== 'orgs') return `/${parent.fqon}/${parent.word}/${parent.id}/${collection}`;
+  return collection === 'orgs' ? `/${parent.fqon}` : `/${parent.fqon}/${collection}`;
 }
 
-/** Where a record is read, patched and deleted, below `/meta`. */
+/** Returns the path below `/meta` at which a record is read, patched and deleted. */
 export function recordPath(record: PlatformRecord): string {
   return `/${record.org.properties?.fqon ?? fqonOf(record)}/resources/${record.id}`;
 }

@@ -3,7 +3,9 @@ import type { emulatorTables } from '../../../server/api/routes/tables.ts';
 
 type RowIn<Table> = Table extends Table ? Table[keyof Table] : never;
 
-/** What addresses of a route look like: `get /inspect/leads/${string}`, and the same with a number. */
+/**
+ * The form of a route's addresses, such as `get /inspect/leads/${string}`, also with a number in place of the string.
+ */
 type AddressOf<Route extends string> = Route extends `${infer Before}{${string}}${infer After}`
   ? `${Before}${string | number}${AddressOf<After>}`
   : Route;

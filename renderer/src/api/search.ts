@@ -6,7 +6,7 @@ import { sessionHeaders } from './window-key.ts';
 export type { HitKind, SearchHit };
 
 export interface SearchState {
-  /** What the state is about; the user may have typed more since. */
+  /** The query that the state belongs to; the user may have typed more since. */
   q: string;
   hits: readonly SearchHit[];
   /** Number of matches of each kind so far. */
@@ -18,18 +18,18 @@ export interface SearchState {
 
 /** Pause in typing after which the search begins. */
 const TYPING_MS = 120;
-const NOTHING: Omit<SearchState, 'q'> = { hits: [], found: {}, progress: 0, state: 'searching' };
+const EMPTY_RESULTS: Omit<SearchState, 'q'> = { hits: [], found: {}, progress: 0, state: 'searching' };
 
 /** Searches the whole platform while the component is shown; `cancel` keeps the results. */
 export function useEverything(typed: string): SearchState & { cancel(): void } {
   const q = typed.trim();
-  const [state, setState] = useState<SearchState>({ q: '', ...NOTHING });
+  const [state, setState] = useState<SearchState>({ q: '', ...EMPTY_RESULTS });
   const [run, setRun] = useState<AbortController>();
   useEffect(() => {
     if (q === '') return undefined;
     const ends = new AbortController();
     setRun(ends);
-    let latest: SearchState = { q, ...NOTHING };
+    let latest: SearchState = { q, ...EMPTY_RESULTS };
     const show = (change: Partial<SearchState>) => {
       latest = { ...latest, ...change };
       if (!ends.signal.aborted) setState(latest);
@@ -53,12 +53,12 @@ export function useEverything(typed: string): SearchState & { cancel(): void } {
       ends.abort();
     };
   }, [q]);
-  const shown = state.q === q ? state : { q, ...NOTHING };
+  const currentState = state.q === q ? state : { q, ...EMPTY_RESULTS };
   return {
-    ...shown,
+    ...currentState,
     cancel() {
       run?.abort();
-      setState({ ...shown, state: 'canceled' });
+      setState({ ...currentState, state: 'canceled' });
     },
   };
 }

@@ -17,8 +17,8 @@ export interface RequestToSend {
 }
 
 /** Sends a request to a public endpoint, through the gateway: the page itself may send requests to the platform only. */
-export function sendThroughGateway(asked: RequestToSend): Promise<AnswerOfRequest> {
-  return send('POST', '/inspect/requests', asked);
+export function sendThroughGateway(request: RequestToSend): Promise<AnswerOfRequest> {
+  return send('POST', '/inspect/requests', request);
 }
 
 /** `Name: value`, one a line, as pairs; lines that are not a header are left out. */

@@ -1,6 +1,6 @@
 import { ValueStore } from '../value-store.ts';
 
-/** Who looks: `unknown` until the server has said so, then signed in or out. */
+/** The state of the user's session: `unknown` until the server has reported it, then signed in or out. */
 export type SessionView =
   | { kind: 'unknown' }
   | { kind: 'signed-in' }

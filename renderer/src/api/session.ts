@@ -4,11 +4,11 @@ import { queryClient } from './query-client.ts';
 import { sessionState } from './session-state.ts';
 import { keepSessionKey, makeSessionKey } from './window-key.ts';
 
-/** How one signs in: with the code of the opened address (good once), or as a user. */
+/** The credentials for a sign-in: the code of the opened address (valid once), or a user name and password. */
 export type Credentials = { code: string } | { username: string; password: string };
 
 const SESSION = '/inspect/session';
-/** How soon an unreachable server is tried again. */
+/** The delay before an unreachable server is tried again. */
 const RETRY_MS = 1500;
 
 /** Finds out who looks, when the page opens: with the code in the address, else with the session there is. */

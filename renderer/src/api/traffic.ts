@@ -1,7 +1,7 @@
 import type { recordedRoutes } from '../../../server/api/routes/recorded.ts';
 import type { AnswerOf } from '../../../server/api/routes/route.ts';
 import { keys } from './query-client.ts';
-import { PAST, useRead } from './read.ts';
+import { PAST_TOPIC, useRead } from './read.ts';
 import { useRecentList } from './recent-list.ts';
 
 export type { RecordedRequest } from '../../../server/api/routes/recorded.ts';
@@ -24,10 +24,10 @@ export function useTraffic(filter: TrafficFilter) {
 
 /** One request with its headers and bodies. */
 export function useExchange(seq: number) {
-  return useRead(PAST, `/inspect/traffic/${seq}`);
+  return useRead(PAST_TOPIC, `/inspect/traffic/${seq}`);
 }
 
-/** How many of the moments fell into each of the last `minutes` minutes, the oldest first. */
+/** Returns the number of moments in each of the last `minutes` minutes, the oldest first. */
 export function perMinute(atMs: readonly number[], nowMs: number, minutes: number): number[] {
   const counts = new Array<number>(minutes).fill(0);
   for (const at of atMs) {

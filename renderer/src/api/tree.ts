@@ -12,17 +12,17 @@ export type { TreeNode } from '../../../server/api/routes/tree.ts';
 export type TypeCounts = TreePlace['types'];
 /** Some of what is directly below a place. */
 export type TreePage = AnswerOf<typeof treeRoutes.listTreeChildren>;
-/** Where a resource is. */
+/** The location of a resource in the tree. */
 export type TreePlace = AnswerOf<typeof treeRoutes.readTreePlace>;
 export type TreeRelation = TreeRelations['names'][number];
 type TreeRelations = AnswerOf<typeof treeRoutes.listRelations>;
 
-/** How many rows are read at once. */
+/** The number of rows that are read at once. */
 export const TREE_PAGE_ROWS = 200;
 
 /** One page of what is below a place. */
-export function childrenPage(id: string, words: readonly TypeWord[], page: number) {
-  const query = { word: words.join(','), offset: page * TREE_PAGE_ROWS, limit: TREE_PAGE_ROWS };
+export function childrenPage(id: string, collections: readonly TypeWord[], page: number) {
+  const query = { word: collections.join(','), offset: page * TREE_PAGE_ROWS, limit: TREE_PAGE_ROWS };
   return readOptions(keys.world, `/inspect/tree/${id}/children`, query);
 }
 
@@ -38,7 +38,7 @@ export function usePlace(id: string | undefined) {
 export interface TreeQuery {
   /** Parts of name, type or id. */
   q?: string | undefined;
-  words?: readonly TypeWord[] | undefined;
+  collections?: readonly TypeWord[] | undefined;
   /** Id of what everything has to be below. */
   scope?: string | undefined;
   limit?: number;
@@ -47,8 +47,8 @@ export interface TreeQuery {
 }
 
 /** Resources by name, type and place, wherever they are. */
-export function searchOptions({ q, words, scope, limit = TREE_PAGE_ROWS, tops }: TreeQuery) {
-  const query = { q, word: words?.join(','), scope, limit, tops };
+export function searchOptions({ q, collections, scope, limit = TREE_PAGE_ROWS, tops }: TreeQuery) {
+  const query = { q, word: collections?.join(','), scope, limit, tops };
   return readOptions(keys.world, '/inspect/tree', query);
 }
 
@@ -57,7 +57,7 @@ export function useSubtree(id: string, isEnabled: boolean, limit = 100) {
   return useRead(keys.world, `/inspect/tree/${id}/below`, { limit }, { enabled: isEnabled });
 }
 
-/** What a resource names and what names it. */
+/** Reads the resources that a resource refers to and the resources that refer to it. */
 export function useRelations(id: string) {
   return useRead(keys.world, `/inspect/tree/${id}/relations`, { limit: 1000 });
 }

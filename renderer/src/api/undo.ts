@@ -16,7 +16,10 @@ export function toastWithUndo(
   toast({ tone, text, ...(canUndo && { action: { text: action, run: () => void undo(commits, action) } }) });
 }
 
-/** The same for one commit to the world. @param seq undefined: nothing had to be changed */
+/**
+ * Shows a toast with Undo for one commit to the world.
+ * @param seq undefined: nothing had to be changed
+ */
 export function toastCommit(text: string, seq: number | undefined): void {
   if (seq === undefined) toast({ tone: 'plain', text: 'No changes: the world is already in this state.' });
   else toastWithUndo(`${text} Commit ${seq}.`, [seq]);
@@ -24,16 +27,16 @@ export function toastCommit(text: string, seq: number | undefined): void {
 
 /** Reverts the commits, the newest first, since a later one may build on an earlier one. */
 async function undo(commits: readonly number[], action: string): Promise<void> {
-  const made: number[] = [];
+  const newCommits: number[] = [];
   const name = `Commit ${commits.join(', ')}`;
   const [done, next] = action === 'Undo' ? (['undone', 'Redo'] as const) : (['redone', 'Undo'] as const);
   try {
     for (const seq of commits.toReversed()) {
       const { commit } = await send('POST', `/inspect/history/${seq}/revert`, {});
-      if (commit) made.push(commit.seq);
+      if (commit) newCommits.push(commit.seq);
     }
     noteStep('undo');
-    toastWithUndo(`${name} was ${done}.`, made, next);
+    toastWithUndo(`${name} was ${done}.`, newCommits, next);
   } catch (thrown) {
     toast({ tone: 'error', text: `${name} could not be ${done}: ${failureOf(thrown).message}` });
   }

@@ -6,8 +6,8 @@ import { readOptions } from './read.ts';
 
 /** Everything is asked for again as another user, or with one's own (null). */
 export async function lookAs(userId: string | null): Promise<void> {
-  const who = await send('PUT', `${SESSION}/view-as`, { userId });
-  queryClient.setQueryData(readOptions(TOPIC, SESSION).queryKey, who);
+  const identity = await send('PUT', `${SESSION}/view-as`, { userId });
+  queryClient.setQueryData(readOptions(TOPIC, SESSION).queryKey, identity);
   // Live events follow the permissions of the new user.
   live.stop();
   live.start();

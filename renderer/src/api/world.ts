@@ -41,7 +41,7 @@ export function useWorld<T>(path: string, query: Record<string, string | boolean
   });
 }
 
-/** What a page is narrowed to. */
+/** The part of the world that a page is narrowed to. */
 export interface Scope {
   org?: PlatformRecord | undefined;
   workspace?: PlatformRecord | undefined;
@@ -64,7 +64,10 @@ export interface ScopeChoices {
   environments: readonly PlatformRecord[];
 }
 
-/** What `?scope=` in the address means, and what else could be chosen. Reads what is on the way only, not the whole world. */
+/**
+ * Resolves `?scope=` in the address and lists the other choices. It reads only the resources on the way, not the whole
+ * world.
+ */
 export function useScope(): ScopeChoices {
   const [{ scope: id }] = useSearch();
   const orgs = useWorld<PlatformRecord[]>('/orgs', { expand: true }).data ?? NONE;
@@ -81,9 +84,9 @@ export function useScope(): ScopeChoices {
   const inside = `/${fqon}/workspaces/${workspace?.id}/environments`;
   const environments = useWorld<PlatformRecord[]>(inside, { expand: true }, workspace !== undefined);
   return useMemo(() => {
-    const known = environment ?? workspace ?? org;
+    const scopeRecord = environment ?? workspace ?? org;
     return {
-      scope: { org, workspace, environment, fqon, id: known?.id },
+      scope: { org, workspace, environment, fqon, id: scopeRecord?.id },
       orgs,
       workspaces: org ? (workspaces.data ?? NONE) : NONE,
       environments: workspace ? (environments.data ?? NONE) : NONE,

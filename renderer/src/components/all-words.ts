@@ -1,9 +1,9 @@
-/** Do all words that were typed occur, in any letter case? */
+/** Returns true if all typed words occur, in any letter case. */
 export function hasAllWords(typed: string, ...texts: readonly string[]): boolean {
   const haystack = texts.join(' ').toLowerCase();
   return typed
     .trim()
     .toLowerCase()
     .split(/\s+/)
-    .every((word) => haystack.includes(word));
+    .every((term) => haystack.includes(term));
 }

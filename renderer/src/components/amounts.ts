@@ -1,6 +1,6 @@
 /** A number with its unit: `1 call`, `1,200 calls`. @param several the plural, if it is not formed with an s */
-export function counted(count: number, one: string, several = `${one}s`): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? one : several}`;
+export function counted(count: number, singular: string, several = `${singular}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? singular : several}`;
 }
 
 /** A span of time as people say it: `0.4 ms`, `38 ms`, `1.42 s`, `3 min 5 s`, `2 h 10 min`. */
@@ -30,7 +30,10 @@ export function bytesText(bytes: number): string {
   return `${amount.toFixed(digits)} ${UNITS[unit]}`;
 }
 
-/** How long ago a moment was: `just now`, `12 s ago`, `3 min ago`, `2 h ago`, `5 d ago`; `in 3 min` for what comes. */
+/**
+ * Returns the age of a moment: `just now`, `12 s ago`, `3 min ago`, `2 h ago`, `5 d ago`; `in 3 min` for a moment in
+ * the future.
+ */
 export function agoText(atMs: number, nowMs: number): string {
   const s = Math.round(Math.abs(nowMs - atMs) / 1000);
   if (s < 5) return 'just now';
@@ -63,7 +66,7 @@ export function dayText(atMs: number): string {
   return FULL.format(atMs);
 }
 
-/** The same with the ISO time: for titles. */
+/** Returns the text of a moment with the ISO time, for titles. */
 export function fullTimeText(atMs: number): string {
   return `${dayText(atMs)} (${new Date(atMs).toISOString()})`;
 }

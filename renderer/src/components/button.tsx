@@ -11,7 +11,7 @@ export interface ButtonProps extends Omit<AriaButtonProps, 'children' | 'classNa
   look?: 'plain' | 'primary' | 'quiet' | 'danger' | 'destroy';
   /** The key that does the same, shown at the end. */
   shortcut?: string;
-  /** What it requires: without that it cannot be pressed, and says why. */
+  /** The permission that the button requires. Without it, the button cannot be pressed and gives the reason. */
   needs?: Need | undefined;
   className?: string;
 }
@@ -63,7 +63,7 @@ function Missing({ text, children }: { text: string | undefined; children: React
 
 export interface IconButtonProps extends Omit<AriaButtonProps, 'children' | 'className' | 'style'> {
   icon: LucideIcon;
-  /** What it does; read aloud and shown as its tooltip. */
+  /** The action of the button; read aloud and shown as its tooltip. */
   label: string;
   shortcut?: string;
   needs?: Need | undefined;

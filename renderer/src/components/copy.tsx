@@ -6,7 +6,7 @@ import { announce } from './toasts.tsx';
 const CONFIRMED_MS = 1500;
 
 /** A button that copies a text, and says so. `what` names it: `Copy address`. */
-export function Copy({ text, what, className = '' }: { text: string; what: string; className?: string }) {
+export function Copy({ text, subject, className = '' }: { text: string; subject: string; className?: string }) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return undefined;
@@ -14,12 +14,12 @@ export function Copy({ text, what, className = '' }: { text: string; what: strin
     return () => clearTimeout(timer);
   }, [isCopied]);
   const copy = async () => {
-    setCopied(await copyText(text, what));
+    setCopied(await copyText(text, subject));
   };
   return (
     <IconButton
       icon={isCopied ? Check : CopyIcon}
-      label={isCopied ? 'Copied' : `Copy ${what}`}
+      label={isCopied ? 'Copied' : `Copy ${subject}`}
       onPress={copy}
       className={`size-6 ${className}`}
     />
@@ -27,13 +27,13 @@ export function Copy({ text, what, className = '' }: { text: string; what: strin
 }
 
 /** Puts a text on the clipboard and announces it; false when the browser does not allow it. */
-export async function copyText(text: string, what: string): Promise<boolean> {
+export async function copyText(text: string, subject: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
-    announce(`Copied ${what}`);
+    announce(`Copied ${subject}`);
     return true;
   } catch {
-    announce(`The browser did not allow copying ${what}`);
+    announce(`The browser did not allow copying ${subject}`);
     return false;
   }
 }

@@ -10,7 +10,7 @@ import {
   useState,
 } from 'react';
 import { useKeys } from '../keys/use-keys.ts';
-import { hrefHere, hrefOf, type Place, useGo, useSearch } from '../url.ts';
+import { hrefHere, hrefOf, useGo, useSearch, type WindowLocation } from '../url.ts';
 import { ErrorState, NoMatch } from './empty-state.tsx';
 import { GridHead } from './grid-head.tsx';
 import {
@@ -40,7 +40,7 @@ export interface ListRows<Row> {
 }
 
 export interface DataGridProps<Row> {
-  /** What the rows are, e.g. `Invocations`. */
+  /** The name of the rows, e.g. `Invocations`. */
   label: string;
   list: ListRows<Row>;
   columns: readonly GridColumn<Row>[];
@@ -48,18 +48,24 @@ export interface DataGridProps<Row> {
   hidden?: readonly string[];
   keyOf(row: Row): string;
   /** The word of the address that says which row is selected. Default: `sel`. */
-  word?: string;
-  /** Where another part of the address says it. */
+  searchParameter?: string;
+  /** The key of the selected row, if another part of the address states it. */
   selectedKey?: string | undefined;
   /** A row was chosen with arrows or a click. Default: the address says so. */
   onSelect?(key: string, row: Row): void;
-  /** Where the link of a row leads. Default: here, with it selected. */
-  placeOf?(row: Row): Place;
+  /** Returns the location that a row's link leads to. Default: this page, with the row selected. */
+  placeOf?(row: Row): WindowLocation;
   /** Enter or a double click. Default: goes to the place of the row, if it has one. */
   onOpen?(row: Row): void;
-  /** Which rows are drawn now, those just outside of the view included: for lists whose rows come piece by piece. */
+  /**
+   * Called with the first and last row that are drawn now, including rows just outside the view. For lists whose rows
+   * load piece by piece.
+   */
   onDrawn?(first: number, last: number): void;
-  /** What rows are put in order by where the address does not say it, e.g. `-time`; empty: as they come. Without it they stay so. */
+  /**
+   * The sort order while the address states none, e.g. `-time`; empty: as the rows come. If omitted, rows stay as they
+   * come.
+   */
   order?: string;
   /** 28 to 32 pixels. Default 30. */
   rowHeight?: number;
@@ -71,7 +77,7 @@ export interface DataGridProps<Row> {
   empty: ReactNode;
 }
 
-/** So many rows before the last one, more are asked for. */
+/** The distance from the last row, in rows, at which more rows are requested. */
 const NEAR_END_ROWS = 100;
 /** More at once are another list. */
 const MAX_ARRIVED = 40;
@@ -81,10 +87,10 @@ const MAX_ARRIVED = 40;
  * opens. Rows that are added on top do not move what one reads, unless one is at the very top.
  */
 export function DataGrid<Row>(props: DataGridProps<Row>) {
-  const { label, list, keyOf, placeOf, order, word = 'sel', rowHeight = 30 } = props;
+  const { label, list, keyOf, placeOf, order, searchParameter = 'sel', rowHeight = 30 } = props;
   const go = useGo();
   const [search, change] = useSearch();
-  const { selectedKey = search[word] } = props;
+  const { selectedKey = search[searchParameter] } = props;
   const onOpen = props.onOpen ?? ((row: Row) => placeOf && go(placeOf(row)));
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
@@ -101,9 +107,9 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
     return fittingColumns(seen, widthPx);
   }, [props.columns, props.hidden, widthPx]);
   const template = useMemo(() => columnTemplate(columns), [columns]);
-  const onSelect = props.onSelect ?? ((key: string) => change({ [word]: key }));
+  const onSelect = props.onSelect ?? ((key: string) => change({ [searchParameter]: key }));
   const hrefTo = (row: Row) =>
-    placeOf ? hrefOf(placeOf(row), search.scope) : hrefHere({ ...search, [word]: keyOf(row) });
+    placeOf ? hrefOf(placeOf(row), search.scope) : hrefHere({ ...search, [searchParameter]: keyOf(row) });
   const selectedIndex = useMemo(
     () => (selectedKey === undefined ? -1 : rows.findIndex((row) => keyOf(row) === selectedKey)),
     [rows, keyOf, selectedKey],
@@ -176,7 +182,8 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
     choose(index);
   };
 
-  const isNarrowed = props.narrowedBy?.some((word) => search[word] !== undefined && search[word] !== '') === true;
+  const isNarrowed =
+    props.narrowedBy?.some((parameter) => search[parameter] !== undefined && search[parameter] !== '') === true;
   const instead =
     rows.length > 0 ? undefined : list.error ? (
       <ErrorState error={list.error} onRetry={() => void list.refetch()} />
@@ -184,8 +191,8 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
       <Skeleton label={`Loading ${label}`} rows={12} />
     ) : isNarrowed && props.hasAny !== false ? (
       <NoMatch
-        what={label.toLowerCase()}
-        onClear={() => change(Object.fromEntries(props.narrowedBy?.map((word) => [word, undefined]) ?? []))}
+        subject={label.toLowerCase()}
+        onClear={() => change(Object.fromEntries(props.narrowedBy?.map((parameter) => [parameter, undefined]) ?? []))}
       />
     ) : (
       props.empty
@@ -263,7 +270,10 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
   );
 }
 
-/** How many rows at the top came since the list was drawn last; none of a list that is new, or in another order. */
+/**
+ * Returns the number of rows at the top that came since the list was last drawn. A new list, or one in another order,
+ * has none.
+ */
 function useNewRowCount<Row>(rows: readonly Row[], keyOf: (row: Row) => string): number {
   const before = useRef<{ rows: readonly Row[]; first: string | undefined; arrived: number } | undefined>(undefined);
   const { current } = before;

@@ -13,7 +13,7 @@ export function actionIn(foot: HTMLElement | null): HTMLButtonElement | undefine
   return foot?.querySelector<HTMLButtonElement>('button[data-look=primary]:not(:disabled)') ?? undefined;
 }
 
-/** Is it an element in which Enter has no other meaning? In a nested form Enter submits that form. */
+/** Returns true for an element in which Enter has no other meaning. In a nested form, Enter submits that form. */
 export function isFieldOfOneLine(target: EventTarget): target is HTMLInputElement {
   return (
     target instanceof HTMLInputElement && target.form === null && target.type !== 'file' && target.role !== 'combobox'

@@ -24,7 +24,7 @@ export interface DialogProps extends Pick<ButtonProps, 'icon' | 'shortcut'> {
   making?: { isPending: boolean; error?: unknown };
   /** The button that only closes. Default: Cancel, where there is an action; empty: none. */
   closing?: string;
-  /** What else is at the foot, before the action. */
+  /** The other content of the foot, before the action. */
   foot?: ReactNode;
 }
 
@@ -82,7 +82,7 @@ function Parts({
   isReady = true,
   making,
   closing = action === undefined ? '' : 'Cancel',
-  foot: others,
+  foot: footContent,
   ...button
 }: Omit<DialogProps, 'title' | 'width' | 'isAlert'>) {
   const body = useRef<HTMLDivElement>(null);
@@ -131,10 +131,10 @@ function Parts({
         {children}
         <FailureNote error={making?.error} className="mt-3" />
       </div>
-      {(action !== undefined || closing !== '' || others) && (
+      {(action !== undefined || closing !== '' || footContent) && (
         <div ref={foot} className="flex justify-end gap-2 border-t border-line px-4 py-3">
           {closing !== '' && <Button onPress={onClose}>{closing}</Button>}
-          {others}
+          {footContent}
           {action !== undefined && (
             <Button
               {...button}

@@ -17,7 +17,7 @@ export interface CodeEditorProps {
   isReadOnly?: boolean;
   /** Ctrl/Cmd-Enter. */
   onSubmit?(): void;
-  /** What went wrong in code, by offset in the text; new ones are scrolled to. */
+  /** The problems in the code, by offset in the text. The editor scrolls to new ones. */
   problems?: readonly EditorProblem[];
   /** The line, from 1, that it is opened at. */
   line?: number | undefined;

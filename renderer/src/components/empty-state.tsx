@@ -7,16 +7,19 @@ import { Button } from './button.tsx';
 
 export interface EmptyStateProps {
   title: string;
-  /** Why it is empty and what to do next. */
+  /** The reason that it is empty, and the next step. */
   text: ReactNode;
   icon?: LucideIcon;
-  /** What the user needs to see what would be here: without it the list is not known to be empty. */
+  /** The permission that the user needs to see the content. Without it, the list is not known to be empty. */
   needs?: Need;
   /** Buttons and links. */
   children?: ReactNode;
 }
 
-/** What one may not see: the missing permission, and who can grant it. Never shown as empty. */
+/**
+ * A replacement for content that the user may not see. It names the missing permission and who can grant it, and is
+ * never shown as empty.
+ */
 export function Withheld({ text, children }: { text: string; children?: ReactNode }) {
   return (
     <EmptyState icon={Lock} title="You need a permission" text={text}>
@@ -40,9 +43,9 @@ export function EmptyState({ title, text, icon: Icon = Sprout, needs, children }
 }
 
 /** Nothing fits the query or filter. */
-export function NoMatch({ what, onClear }: { what: string; onClear(): void }) {
+export function NoMatch({ subject, onClear }: { subject: string; onClear(): void }) {
   return (
-    <EmptyState icon={SearchX} title={`No ${what} match`} text="Nothing matches your query or filter.">
+    <EmptyState icon={SearchX} title={`No ${subject} match`} text="Nothing matches your query or filter.">
       <Button onPress={onClear}>Clear the query</Button>
     </EmptyState>
   );
@@ -70,7 +73,9 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () =>
   );
 }
 
-/** What the server said, with the places in the document that it complains about; for a 403 the missing permission. */
+/**
+ * The server's message, with the positions in the document that it complains about; for a 403, the missing permission.
+ */
 function FailureText({ failure }: { failure: Failure }) {
   const permission = failure.code === 403 ? missingPermission(failure.message) : undefined;
   if (permission !== undefined) return <p className="break-words">{refusalText(permission, failure)}</p>;

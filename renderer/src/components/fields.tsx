@@ -23,14 +23,14 @@ import {
   TextArea,
 } from 'react-aria-components';
 
-/** What every field has. */
+/** The properties that every field has. */
 export interface FieldWords {
   /** Always there for those who listen; `isLabelHidden` hides it from sight. */
   label: string;
   isLabelHidden?: boolean;
   /** Below the field: units, format, where a value comes from. */
   description?: ReactNode;
-  /** What is wrong, as the server or the form says it. Set: the field is marked. */
+  /** The error, as the server or the form states it. If set, the field is marked. */
   error?: string | undefined;
 }
 

@@ -4,20 +4,27 @@ import { type Search, useSearch } from '../url.ts';
 import { FilterField } from './fields.tsx';
 
 export interface FindFieldProps {
-  /** What it does, e.g. `Find containers`. */
+  /** The label of the field, e.g. `Find containers`. */
   label: string;
   placeholder: string;
   /** The word of the address that it is. Default: `q`. */
-  word?: string;
-  /** What else of the address changes with it. */
+  searchParameter?: string;
+  /** The other parts of the address that change with the field. */
   also?: Search;
-  /** Does `/` go to it? Default: yes. */
+  /** True if `/` moves the focus to the field. Default: true. */
   hasKey?: boolean;
   className?: string;
 }
 
 /** A field that narrows a list; what is typed is in the address. */
-export function FindField({ label, word = 'q', also, hasKey = true, className = '', ...field }: FindFieldProps) {
+export function FindField({
+  label,
+  searchParameter = 'q',
+  also,
+  hasKey = true,
+  className = '',
+  ...field
+}: FindFieldProps) {
   const [search, change] = useSearch();
   const frame = useRef<HTMLDivElement>(null);
   const run = () => frame.current?.querySelector('input')?.focus();
@@ -27,8 +34,8 @@ export function FindField({ label, word = 'q', also, hasKey = true, className = 
       <FilterField
         {...field}
         label={label}
-        value={search[word] ?? ''}
-        onChange={(text) => change({ [word]: text || undefined, ...also })}
+        value={search[searchParameter] ?? ''}
+        onChange={(text) => change({ [searchParameter]: text || undefined, ...also })}
       />
     </div>
   );

@@ -10,9 +10,14 @@ export interface GridColumn<Row> {
   /** Its content, if that is only a text or a number. */
   text?(row: Row): string | number | undefined;
   isMuted?: boolean;
-  /** What rows are put in order by; default: their text. Without either one cannot sort by it. Times as ISO text. */
+  /**
+   * Returns the value to sort rows by; default: their text. A column with neither cannot be sorted. Times are ISO text.
+   */
   sortBy?(row: Row): string | number | undefined;
-  /** Where there is too little space the columns that have this are hidden, the greatest first. */
+  /**
+   * The order in which columns are hidden where there is too little space, the greatest first. Columns without it are
+   * never hidden.
+   */
   gives?: number;
   /** One line (default: its text). Buttons inside need `relative z-1` to be above the link of the row. */
   cell?(row: Row): ReactNode;
@@ -27,7 +32,7 @@ export function columnTemplate(columns: readonly Pick<GridColumn<never>, 'width'
     .join(' ');
 }
 
-/** Where a key leads from a row (-1: none yet); undefined when the key is not one that moves. */
+/** Returns the index that a key moves to from a row (-1: none yet), or undefined if the key does not move. */
 export function movedIndex(key: string, index: number, count: number, page: number): number | undefined {
   if (count === 0) return undefined;
   const within = (next: number) => Math.max(0, Math.min(count - 1, next));
@@ -52,8 +57,8 @@ export function movedIndex(key: string, index: number, count: number, page: numb
 }
 
 /**
- * Where the row that was at `index` is now: searched for outwards from there, because a list changes a little at a time.
- * Undefined when it is gone.
+ * Returns the current index of the row that was at `index`, or undefined if it is gone. The search goes outwards from
+ * there, because a list changes a little at a time.
  */
 export function findNear<Row>(
   rows: readonly Row[],
@@ -78,15 +83,15 @@ export function fittingColumns<Column extends Pick<GridColumn<never>, 'width' | 
 ): readonly Column[] {
   if (widthPx === 0) return columns;
   const leastPx = ({ width }: Column) => (typeof width === 'number' ? width : (width.minWidth ?? 120));
-  let left = columns;
-  while (left.reduce((sum, column) => sum + leastPx(column), 0) > widthPx) {
-    const first = left
+  let remainingColumns = columns;
+  while (remainingColumns.reduce((sum, column) => sum + leastPx(column), 0) > widthPx) {
+    const first = remainingColumns
       .filter(({ gives }) => gives !== undefined)
       .sort((one, other) => (other.gives ?? 0) - (one.gives ?? 0))[0];
-    if (!first) return left;
-    left = left.filter((column) => column !== first);
+    if (!first) return remainingColumns;
+    remainingColumns = remainingColumns.filter((column) => column !== first);
   }
-  return left;
+  return remainingColumns;
 }
 
 /** Sort order of a list, as in the address: `dur`, or `-dur` for descending. */
@@ -116,8 +121,8 @@ export function sortedRows<Row>(
   const sortBy = column?.sortBy ?? column?.text;
   if (!sorting || !sortBy) return rows;
   const sign = sorting.isDown ? -1 : 1;
-  return rows.toSorted((one, other) => {
-    const [a, b] = [sortBy(one), sortBy(other)];
+  return rows.toSorted((row, otherRow) => {
+    const [a, b] = [sortBy(row), sortBy(otherRow)];
     if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1;
     return sign * compared(a, b);
   });

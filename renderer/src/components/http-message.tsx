@@ -4,18 +4,18 @@ import { JsonView } from './json-view.tsx';
 
 /** Headers and body of a request or a response. */
 export function HttpMessage({
-  what,
+  subject,
   headers,
   body,
 }: {
-  what: string;
+  subject: string;
   headers: readonly (readonly [string, string])[];
   body: RecordedBody | undefined;
 }) {
   return (
     <>
       <table className="m-3 w-[calc(100%-24px)] table-fixed text-small">
-        <caption className="sr-only">Headers of the {what}</caption>
+        <caption className="sr-only">Headers of the {subject}</caption>
         <colgroup>
           <col className="w-[190px]" />
           <col />
@@ -35,21 +35,21 @@ export function HttpMessage({
       {!body?.sizeBytes && hasBody(headers) ? (
         <p className="px-3 pb-3 text-muted">The body was not read.</p>
       ) : (
-        <BodyView body={body} what={`body of the ${what}`} />
+        <BodyView body={body} subject={`body of the ${subject}`} />
       )}
     </>
   );
 }
 
-/** Do the headers announce a body? One that is refused early is not read. */
+/** Returns true if the headers announce a body. A body that the server rejects early is not read. */
 function hasBody(headers: readonly (readonly [string, string])[]): boolean {
   return headers.some(([name, value]) => /^content-length$/i.test(name) && Number(value) > 0);
 }
 
 /** A body that was recorded. */
-export function BodyView({ body, what }: { body: RecordedBody | undefined; what: string }) {
+export function BodyView({ body, subject }: { body: RecordedBody | undefined; subject: string }) {
   if (!body || body.sizeBytes === 0) return <p className="px-3 pb-3 text-muted">No body.</p>;
-  const shown = body.text ?? body.base64 ?? '';
+  const bodyText = body.text ?? body.base64 ?? '';
   return (
     <div className="border-t border-line/60">
       <p className="px-3 pt-2 text-small text-faint">
@@ -57,7 +57,7 @@ export function BodyView({ body, what }: { body: RecordedBody | undefined; what:
         {body.isCut && ', only the beginning was kept'}
         {body.base64 !== undefined && ', not text: shown as base64'}
       </p>
-      {shown !== '' && <JsonView value={shown} what={what} />}
+      {bodyText !== '' && <JsonView value={bodyText} subject={subject} />}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 export interface JsonToken {
   kind: 'name' | 'text' | 'number' | 'word' | 'sign';
   text: string;
-  /** Where it begins. */
+  /** The offset of its first character. */
   at: number;
 }
 

@@ -9,7 +9,7 @@ export interface JsonViewProps {
   /** A value, or a text that may be JSON; other text is shown unchanged. */
   value: unknown;
   /** For the copy button. */
-  what?: string;
+  subject?: string;
 }
 
 /** Most characters shown at once; the rest on demand. */
@@ -24,28 +24,28 @@ const COLOURS = {
 };
 
 /** JSON to read, or any text: always text on the page, never markup. */
-export function JsonView({ value, what = 'JSON' }: JsonViewProps) {
+export function JsonView({ value, subject = 'JSON' }: JsonViewProps) {
   const [isWhole, setWhole] = useState(false);
   const text = printed(value);
-  const shown = isWhole ? text : text.slice(0, SHOWN_CHARS);
+  const visibleText = isWhole ? text : text.slice(0, SHOWN_CHARS);
   return (
     <div className="group relative">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard */}
       <pre tabIndex={0} className="overflow-auto p-3 break-words whitespace-pre-wrap">
         {isWhole || !isJson(text)
-          ? shown
-          : jsonTokens(shown).map(({ kind, text: part, at }) => (
+          ? visibleText
+          : jsonTokens(visibleText).map(({ kind, text: part, at }) => (
               <span key={at} className={COLOURS[kind]}>
                 {part}
               </span>
             ))}
       </pre>
-      {shown.length < text.length && (
+      {visibleText.length < text.length && (
         <div className="px-3 pb-3">
           <Button onPress={() => setWhole(true)}>Show all {bytesText(text.length)}</Button>
         </div>
       )}
-      <Copy text={text} what={what} className="absolute top-1.5 right-1.5 bg-panel" />
+      <Copy text={text} subject={subject} className="absolute top-1.5 right-1.5 bg-panel" />
     </div>
   );
 }

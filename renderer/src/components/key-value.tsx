@@ -20,7 +20,7 @@ export function KeyValue({ rows, nameWidth = 140 }: { rows: readonly KeyValueRow
             <dt className="truncate py-1 text-muted">{name}</dt>
             <dd className={`flex min-w-0 items-start gap-1 py-1 ${isMono ? 'mono' : ''}`}>
               <span className="min-w-0 break-words">{value}</span>
-              {copy !== undefined && <Copy text={copy} what={name} className="-my-1 shrink-0" />}
+              {copy !== undefined && <Copy text={copy} subject={name} className="-my-1 shrink-0" />}
             </dd>
           </Fragment>
         ))}

@@ -28,7 +28,7 @@ export interface LogLinesHandle {
 
 export interface LogLinesProps {
   lines: readonly ShownLine[];
-  /** What is marked. */
+  /** The expression whose matches are marked. */
   expression: LogExpression | undefined;
   /** Key of the selected line. */
   markedKey: number | undefined;

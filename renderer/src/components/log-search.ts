@@ -16,7 +16,7 @@ export interface LinePart {
   at: number;
 }
 
-/** What lies beyond is not looked through: a line that long is no text to read. */
+/** The length up to which a line is searched: a longer line is not a text to read. */
 const MAX_CHARACTERS = 5_000;
 
 function* matchesIn(line: string, expression: LogExpression): Generator<{ index: number; 0: string }> {
@@ -40,7 +40,7 @@ export function partsOf(line: string, expression: LogExpression): LinePart[] {
   return parts;
 }
 
-/** Where the expression is found: how often, and the places of the lines in which it is. */
+/** The matches of an expression: their number, and the indexes of the lines that contain them. */
 export interface Found {
   count: number;
   lines: readonly number[];

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Does a media query match now? Pass a text that stays the same. */
+/** Returns true while a media query matches. Pass a text that stays the same. */
 export function useMedia(query: string): boolean {
   return useSyncExternalStore(
     (watcher) => {

@@ -10,9 +10,9 @@ export interface MenuEntry {
   icon?: LucideIcon;
   isDanger?: boolean;
   isDisabled?: boolean;
-  /** What it requires: without that it is disabled, and says why. */
+  /** The permission that the entry requires. Without it, the entry is disabled and gives the reason. */
   needs?: Need;
-  /** Is it something that can be on and off? Then what it is now. */
+  /** The current state of an entry that can be on or off. */
   isOn?: boolean;
   /** A line above it. */
   startsGroup?: boolean;

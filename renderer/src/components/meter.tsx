@@ -1,5 +1,5 @@
 export interface MeterProps {
-  /** What is measured, for those who listen. */
+  /** The name of the measured value, for screen readers. */
   label: string;
   value: number;
   max: number;
@@ -9,7 +9,7 @@ export interface MeterProps {
   width?: number;
 }
 
-/** How full something is: a bar and the words beside it; it warns from 80 % and is red from 100 %. */
+/** A bar that shows how full something is, with the text beside it. It warns from 80 % and is red from 100 %. */
 export function Meter({ label, value, max, text = `${value}/${max}`, width = 64 }: MeterProps) {
   const share = max > 0 ? Math.min(1, Math.max(0, value / max)) : 0;
   const colour = share >= 1 ? 'var(--error)' : share >= 0.8 ? 'var(--warn)' : 'var(--span-handler)';
@@ -40,7 +40,7 @@ export interface ProgressProps {
   share: number | undefined;
 }
 
-/** How far something is: a pull, an import, a pipeline. Fills its width. */
+/** A bar that shows the progress of a pull, an import or a pipeline. It fills its width. */
 export function Progress({ label, share }: ProgressProps) {
   const percent = share === undefined ? undefined : Math.round(Math.min(1, Math.max(0, share)) * 100);
   return (

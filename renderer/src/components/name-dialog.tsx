@@ -5,10 +5,10 @@ import { State } from './state.tsx';
 
 export interface NameDialogProps {
   title: string;
-  /** Where it is kept, and who finds it there. */
+  /** A text that says where it is stored and who finds it there. */
   description: string;
   /** Names that there are: what has one of them is replaced. */
-  taken: readonly string[];
+  existingNames: readonly string[];
   /** The name that is proposed. */
   first?: string;
   onName(name: string): void;
@@ -18,20 +18,20 @@ export interface NameDialogProps {
 const MAX_CHARS = 80;
 
 /** Asks under which name something is kept. */
-export function NameDialog({ title, description, taken, first = '', onName, onClose }: NameDialogProps) {
+export function NameDialog({ title, description, existingNames, first = '', onName, onClose }: NameDialogProps) {
   const [name, setName] = useState(first);
-  const wanted = name.trim();
+  const trimmedName = name.trim();
   return (
     <Dialog
       title={title}
       onClose={onClose}
-      action={taken.includes(wanted) ? 'Replace' : 'Save'}
-      onAction={() => onName(wanted)}
-      isReady={wanted !== ''}
+      action={existingNames.includes(trimmedName) ? 'Replace' : 'Save'}
+      onAction={() => onName(trimmedName)}
+      isReady={trimmedName !== ''}
     >
-      {taken.includes(wanted) && (
+      {existingNames.includes(trimmedName) && (
         <p role="status" className="mb-3">
-          <State is="warning">{wanted} already exists. Replace it, or choose another name.</State>
+          <State is="warning">{trimmedName} already exists. Replace it, or choose another name.</State>
         </p>
       )}
       <TextField label="Name" value={name} onChange={setName} maxLength={MAX_CHARS} description={description} />

@@ -5,7 +5,7 @@ import { Pending, type PendingProps } from './pending.tsx';
 
 export interface PendingDetailProps extends Pick<PendingProps, 'query'> {
   onClose(): void;
-  /** Why there is nothing to read yet, where that is known. */
+  /** The reason that there is nothing to read yet, if it is known. */
   children?: ReactNode;
 }
 

@@ -5,7 +5,7 @@ export interface PendingProps {
   /** The react-query state of a response that is not loaded yet. */
   query: { error: unknown; refetch(): unknown };
   label?: string;
-  /** How many rows will be there, about. */
+  /** The approximate number of rows to expect. */
   rows?: number;
 }
 

@@ -1,6 +1,9 @@
 import type { CodeEditorProps, DiffEditorProps } from './editor-props.ts';
 
-/** What an editor is that could not be loaded, because the server went away just then: what is written in it is not lost. */
+/**
+ * A replacement for an editor that could not be loaded because the server just went away. Text written in it is not
+ * lost.
+ */
 export function PlainEditor({ label, value, onChange, isReadOnly, height = '100%' }: CodeEditorProps) {
   return (
     <textarea
@@ -15,7 +18,7 @@ export function PlainEditor({ label, value, onChange, isReadOnly, height = '100%
   );
 }
 
-/** What a comparison is that could not be loaded. */
+/** A replacement for a comparison that could not be loaded. */
 export function PlainDiff({ label, after, language }: DiffEditorProps) {
   return (
     <div className="flex h-full min-h-0 flex-col">

@@ -6,7 +6,7 @@ import { useSearch } from '../url.ts';
 import { IconButton, Key } from './button.tsx';
 
 export interface QueryBarProps {
-  /** What is searched, e.g. `invocations`. */
+  /** The name of the searched rows, e.g. `invocations`. */
   what: string;
   /** Parses the query, or returns the error with its position. */
   read(text: string, nowMs: number): { ok: true } | { ok: false; fault: QueryFault };
@@ -32,24 +32,24 @@ export function QueryBar({ what, read, example, suggestions = [] }: QueryBarProp
   const fault = query?.ok === false ? query.fault : undefined;
 
   // The address was changed from elsewhere: a link, the back button.
-  const taken = useRef(q);
+  const appliedQuery = useRef(q);
   useEffect(() => {
-    if (q !== taken.current) {
-      taken.current = q;
+    if (q !== appliedQuery.current) {
+      appliedQuery.current = q;
       setText(q);
     }
   }, [q]);
 
   const take = (next: string) => {
-    taken.current = next.trim();
+    appliedQuery.current = next.trim();
     change({ q: next.trim() || undefined });
   };
   useEffect(() => {
     if (fault) return undefined;
     const timer = setTimeout(() => {
       // Enter or Escape may have been quicker.
-      if (text.trim() === taken.current) return;
-      taken.current = text.trim();
+      if (text.trim() === appliedQuery.current) return;
+      appliedQuery.current = text.trim();
       change({ q: text.trim() || undefined });
     }, PAUSE_MS);
     return () => clearTimeout(timer);
@@ -60,8 +60,8 @@ export function QueryBar({ what, read, example, suggestions = [] }: QueryBarProp
     setText('');
     take('');
   };
-  const add = (word: string) => {
-    setText(text.trim() === '' ? word : `${text.trim()} ${word}`);
+  const add = (term: string) => {
+    setText(text.trim() === '' ? term : `${text.trim()} ${term}`);
     input.current?.focus();
   };
 
@@ -114,14 +114,14 @@ export function QueryBar({ what, read, example, suggestions = [] }: QueryBarProp
       )}
       {!fault && suggestions.length > 0 && text === '' && (
         <div className="absolute inset-x-0 top-full z-20 mt-1 hidden gap-1.5 rounded-md border border-line bg-overlay p-2 shadow-pop group-focus-within:flex">
-          {suggestions.map((word) => (
+          {suggestions.map((suggestion) => (
             <button
-              key={word}
+              key={suggestion}
               type="button"
               className="mono min-h-6 rounded border border-line-strong px-1.5 text-muted hover:text-text"
-              onClick={() => add(word)}
+              onClick={() => add(suggestion)}
             >
-              {word}
+              {suggestion}
             </button>
           ))}
         </div>

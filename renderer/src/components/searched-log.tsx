@@ -15,7 +15,7 @@ const NOTHING_FOUND = { count: 0, lines: [] };
 export interface SearchedLogProps {
   /** Oldest first. */
   lines: readonly ShownLine[];
-  /** What is there while there are no lines. */
+  /** The content to show while there are no lines. */
   empty: ReactNode;
   /** Notices about the log, between the search and the lines. */
   notices?: ReactNode;
@@ -36,13 +36,13 @@ export function SearchedLog({ lines, empty, notices }: SearchedLogProps) {
   const [isFollowing, setFollowing] = useState(true);
   // Key of the selected line: lines move up as old ones are removed.
   const [goneTo, setGoneTo] = useState<number>();
-  const place = goneTo === undefined ? -1 : found.lines.findIndex((index) => lines[index]?.key === goneTo);
+  const matchIndex = goneTo === undefined ? -1 : found.lines.findIndex((index) => lines[index]?.key === goneTo);
 
-  const step = (by: 1 | -1) => {
+  const step = (direction: 1 | -1) => {
     const { length } = found.lines;
     if (length === 0) return;
     // The first step leads to the newest.
-    const next = place < 0 ? length - 1 : (place + by + length) % length;
+    const next = matchIndex < 0 ? length - 1 : (matchIndex + direction + length) % length;
     const index = found.lines[next] ?? 0;
     setGoneTo(lines[index]?.key);
     list.current?.show(index);

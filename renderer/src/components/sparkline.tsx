@@ -1,6 +1,6 @@
 import { ChartFrame } from './chart-frame.tsx';
 export interface SparklineProps {
-  /** What it shows, with its unit, e.g. `requests a minute, last half hour`. */
+  /** The label of the line with its unit, e.g. `requests a minute, last half hour`. */
   label: string;
   /** The oldest first. */
   values: readonly number[];

@@ -12,11 +12,11 @@ export interface SplitPaneProps {
   list: ReactNode;
   /** Undefined: the list has all the space. */
   detail: ReactNode | undefined;
-  /** Which side has a fixed width; the other takes the rest. Default: the detail. */
+  /** The side that has a fixed width; the other takes the rest. Default: the detail. */
   fixed?: 'list' | 'detail';
   /** Its width in pixels at first. Default 560. */
   width?: number;
-  /** What the second pane is called by those who listen. */
+  /** The name of the second pane, for screen readers. */
   detailLabel?: string;
   /** Closes the detail: Esc does, and where there is no space for both a button above the detail. */
   onClose?: (() => void) | undefined;
@@ -40,17 +40,17 @@ export function SplitPane({
   onClose,
 }: SplitPaneProps) {
   const { splits, isPresenting } = useValue(preferences);
-  const kept = splits[name];
+  const savedPx = splits[name];
   const frame = useRef<HTMLDivElement>(null);
-  const current = kept ?? width;
+  const current = savedPx ?? width;
   const isOpen = detail !== undefined;
   const wholePx = useWidth(frame);
   const isAlone = isOpen && onClose !== undefined && wholePx > 0 && (isPresenting || wholePx < MIN_SPLIT_PX);
   useKeys(isOpen && onClose ? [{ keys: 'Escape', does: 'Close the detail', group: 'Lists', run: onClose }] : []);
 
   const resize = (next: number) => {
-    const whole = frame.current?.clientWidth ?? next + MIN_PX;
-    const clamped = Math.round(Math.max(MIN_PX, Math.min(next, whole - MIN_PX)));
+    const totalPx = frame.current?.clientWidth ?? next + MIN_PX;
+    const clamped = Math.round(Math.max(MIN_PX, Math.min(next, totalPx - MIN_PX)));
     prefer({ splits: { ...preferences.value.splits, [name]: clamped } });
   };
   const onPointerMove = (event: PointerEvent<HTMLElement>) => {
@@ -67,7 +67,7 @@ export function SplitPane({
 
   // Rows next to a detail get enough space to be distinguished; a list next to an editor takes no more than it needs.
   const ofDetail = `max(45%, min(${current}px, 100% - ${OTHER_PX}px))`;
-  const share = fixed === 'detail' ? ofDetail : `min(${current}px, ${kept === undefined ? 32 : 75}%)`;
+  const share = fixed === 'detail' ? ofDetail : `min(${current}px, ${savedPx === undefined ? 32 : 75}%)`;
   const columns = fixed === 'detail' ? `minmax(0,1fr) 1px ${share}` : `${share} 1px minmax(0,1fr)`;
   // The list stays at the same position in the tree, so opening a detail does not move its focus or scroll position.
   return (

@@ -1,7 +1,7 @@
 import { CircleCheck, CircleDashed, CircleDot, CircleX, type LucideIcon, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 
-/** How something is. Each has a colour, a shape and a word, never the colour alone. */
+/** The condition of something. Each has a color, a shape and a word, never the color alone. */
 export type Condition = 'ok' | 'warning' | 'error' | 'running' | 'idle';
 
 const LOOKS: Record<Condition, { icon: LucideIcon; colour: string }> = {

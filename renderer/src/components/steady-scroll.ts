@@ -1,20 +1,20 @@
 import { type RefObject, useLayoutEffect, useRef } from 'react';
 import { findNear } from './grid-layout.ts';
 
-/** What one looked at when it was last noted. */
+/** The visible part of a list when it was last noted. */
 export interface Viewport<Row> {
   rows: readonly Row[];
   keyOf(row: Row): string;
   /** Pixels. */
   rowHeight: number;
-  /** How far it was scrolled, in pixels. */
+  /** The scroll position, in pixels. */
   top: number;
 }
 
 /**
- * How far to scroll so that the first row that one saw stays where it is; undefined where there is nothing to do.
- *
- * @param top how far it is scrolled now. A browser tells of scrolling only with its next picture, so that may be elsewhere than what was noted.
+ * Returns the scroll position at which the first visible row stays where it is, or undefined if there is nothing to do.
+ * @param top how far it is scrolled now. A browser tells of scrolling only with its next picture, so that may be
+ * elsewhere than what was noted.
  * @param mostTop the last possible position; removed rows may have caused it
  */
 export function steadyTop<Row>(

@@ -23,7 +23,10 @@ export interface TabsProps {
 }
 
 const SCROLLING_PANEL = 'min-h-0 flex-1 overflow-auto';
-/** What is above the tabs of a detail may take all of its height: then the detail scrolls, and the content still has 240 pixels. */
+/**
+ * The classes of a tab panel in a detail. Content above the tabs may take all of the detail's height; the detail then
+ * scrolls, and the panel still has 240 pixels.
+ */
 const PANEL_IN_DETAIL = 'min-h-60 shrink-0 grow';
 const FILLED_PANEL_IN_DETAIL = `${PANEL_IN_DETAIL} h-0 overflow-auto`;
 

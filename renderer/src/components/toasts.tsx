@@ -29,11 +29,11 @@ let waiting: string | undefined;
 let isQuiet = false;
 
 /** Shows a short message at the lower left, and announces it. The lower right stays free for buttons. */
-export function toast(asked: NewToast): void {
+export function toast(newToast: NewToast): void {
   lastId += 1;
   const id = lastId;
-  toasts.set([...toasts.value, { ...asked, id }].slice(-MAX_SHOWN));
-  if (asked.tone !== 'error') setTimeout(() => close(id), asked.action ? SHOWN_WITH_ACTION_MS : SHOWN_MS);
+  toasts.set([...toasts.value, { ...newToast, id }].slice(-MAX_SHOWN));
+  if (newToast.tone !== 'error') setTimeout(() => close(id), newToast.action ? SHOWN_WITH_ACTION_MS : SHOWN_MS);
 }
 
 /** Says something to those who listen, politely and not more often than every 1.2 seconds; the latest wins. */
@@ -55,21 +55,21 @@ function close(id: number): void {
 
 /** The place of toasts and of what is announced; once on the page. */
 export function Toasts() {
-  const shown = useValue(toasts);
-  const said = useValue(announcement);
+  const visibleToasts = useValue(toasts);
+  const announcementText = useValue(announcement);
   // The region is empty at first: what is there from the beginning is not read aloud.
   const [isReady, setReady] = useState(false);
   useEffect(() => setReady(true), []);
   return (
     <>
       <div aria-live="polite" className="sr-only">
-        {isReady && said}
+        {isReady && announcementText}
       </div>
       <section
         aria-label="Messages"
         className="pointer-events-none fixed bottom-10 left-16 z-50 flex w-96 max-w-[80vw] flex-col gap-2"
       >
-        {shown.map(({ id, tone, text, action }) => {
+        {visibleToasts.map(({ id, tone, text, action }) => {
           const Icon = tone === 'ok' ? CircleCheck : tone === 'error' ? CircleX : Info;
           return (
             <div

@@ -1,8 +1,8 @@
-/** What a key does, for one place in the window. */
+/** The action of a key in one part of the window. */
 export interface KeyBinding {
   /** `g h` is g, then h within a second; `mod+k` is Ctrl-K or Cmd-K; else the key as `KeyboardEvent.key` names it. */
   keys: string;
-  /** What it does, as the help dialog says it. */
+  /** The description of the action in the help dialog. */
   does: string;
   run(): void;
   /** Its group in the help. Default: "This screen". */
@@ -21,12 +21,13 @@ export interface KeyStroke {
   isModal: boolean;
 }
 
-/** How long after `g` the second letter may come. */
+/** The time after `g` in which the second letter may come. */
 const SEQUENCE_MS = 1000;
 
 /**
- * Which binding a key stroke means. The binding registered last wins, so that a screen can take a key for itself.
- * Single letters and signs do nothing while one types, in a dialog, and when they are switched off; Ctrl/Cmd keys always work.
+ * Finds the binding that a key stroke means. The binding registered last wins, so that a screen can take a key for
+ * itself. Single letters and signs do nothing while the user types, in a dialog, and when they are switched off;
+ * Ctrl/Cmd keys always work.
  */
 export class Keyboard {
   #bindings: KeyBinding[] = [];

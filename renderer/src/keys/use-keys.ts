@@ -20,7 +20,7 @@ export function listenToKeys(): void {
   });
 }
 
-/** What lies upon the page and was opened last: a dialog, a menu, a list. */
+/** Returns the dialog, menu or list above the page that was opened last. */
 export function topmostLayer(): Element | undefined {
   return [...document.querySelectorAll('[role=dialog],[role=alertdialog],[role=menu],[role=listbox]')].at(-1);
 }

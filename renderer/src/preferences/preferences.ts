@@ -4,29 +4,29 @@ import { ValueStore } from '../value-store.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-/** What one person has chosen in this browser. */
+/** The choices that a person has made in this browser. */
 export interface Preferences {
   theme: Theme;
-  /** Do single letters (`p`, `r`, `g h` ...) do anything? */
+  /** True if single letters (`p`, `r`, `g h` ...) work as keys. */
   hasLetterKeys: boolean;
   isRailNarrow: boolean;
   /** Widths of split panes in pixels, by their name. */
   splits: Readonly<Record<string, number>>;
   /** Columns that are not to be seen, by the name of their list. */
   hiddenColumns: Readonly<Record<string, readonly string[]>>;
-  /** What lists were narrowed to and kept under a name, by the name of the list. */
+  /** The saved views of lists, by the name of the list. */
   views: Readonly<Record<string, readonly SavedView[]>>;
   /** First steps that were done in this browser, and `hidden` when they are not wanted. */
   steps: readonly string[];
   /** Is everything large, for those who look on from afar? */
   isPresenting: boolean;
-  /** Do terminals announce their output to a screen reader? */
+  /** True if terminals announce their output to a screen reader. */
   isTerminalAnnounced: boolean;
   /** Is code shown before it is saved, even if that can be undone? */
   isSaveReviewed: boolean;
 }
 
-/** What a list was narrowed to and sorted by, as words of its address. */
+/** The filters and sort order of a list, as parameters of its address. */
 export interface SavedView {
   name: string;
   search: Readonly<Record<string, string>>;
@@ -108,6 +108,6 @@ function isView(stored: unknown): boolean {
     typeof name === 'string' &&
     typeof search === 'object' &&
     search !== null &&
-    Object.values(search).every((word) => typeof word === 'string')
+    Object.values(search).every((value) => typeof value === 'string')
   );
 }

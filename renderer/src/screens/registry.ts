@@ -18,7 +18,7 @@ import type { Need } from '../api/permissions.tsx';
 export interface ScreenEntry {
   path: string;
   title: string;
-  /** What a user needs to see anything here. */
+  /** The permission that a user needs to see anything here. */
   needs?: Need;
   icon: LucideIcon;
   /** The letter after `g`. */

@@ -17,8 +17,8 @@ const REPLAY_TIMEOUT_MS = 15 * 60_000;
 export function useActionCommands(): void {
   const go = useGo();
   const { orgs, scope } = useScope();
-  const place = (scope.workspace ?? scope.org ?? orgs.find(({ name }) => name !== 'root') ?? orgs[0])?.id;
-  const { data } = useQuery(searchOptions({ words: ['lambdas'], limit: MAX_LAMBDAS }));
+  const parentId = (scope.workspace ?? scope.org ?? orgs.find(({ name }) => name !== 'root') ?? orgs[0])?.id;
+  const { data } = useQuery(searchOptions({ collections: ['lambdas'], limit: MAX_LAMBDAS }));
   const lambdas = useMemo(
     () =>
       (data?.rows ?? []).flatMap(({ id, name, fqon }): Command[] => {
@@ -43,7 +43,7 @@ export function useActionCommands(): void {
     {
       id: 'send',
       text: 'Send a request to a public endpoint',
-      words: 'http call form post gateway saved',
+      synonyms: 'http call form post gateway saved',
       icon: Send,
       group: 'Do',
       run: () => go({ screen: 'gateway', search: { dialog: 'send' } }),
@@ -51,7 +51,7 @@ export function useActionCommands(): void {
     {
       id: 'replay newest',
       text: 'Replay the newest invocation',
-      words: 'again repeat run last',
+      synonyms: 'again repeat run last',
       icon: RotateCcw,
       group: 'Do',
       run: () => void replayNewest(go),
@@ -59,7 +59,7 @@ export function useActionCommands(): void {
     {
       id: 'undo newest',
       text: 'Undo the last change',
-      words: 'revert commit back',
+      synonyms: 'revert commit back',
       icon: Undo2,
       group: 'Do',
       run: async () => {
@@ -70,7 +70,7 @@ export function useActionCommands(): void {
     {
       id: 'restore',
       text: 'Restore an earlier moment of the world',
-      words: 'undo history back time',
+      synonyms: 'undo history back time',
       icon: RotateCcw,
       group: 'Do',
       run: () => go({ screen: 'history' }),
@@ -78,15 +78,15 @@ export function useActionCommands(): void {
     {
       id: 'invite',
       text: 'Invite a user',
-      words: 'colleague account new person share team',
+      synonyms: 'colleague account new person share team',
       icon: UserPlus,
       group: 'Do',
-      run: () => go({ screen: 'resources', id: place, search: { new: 'colleague' } }),
+      run: () => go({ screen: 'resources', id: parentId, search: { new: 'colleague' } }),
     },
     {
       id: 'fault',
       text: 'Inject a fault into outbound calls',
-      words: 'simulate failure delay block crm down rule error outage',
+      synonyms: 'simulate failure delay block crm down rule error outage',
       icon: FlaskConical,
       group: 'Do',
       run: () => go({ screen: 'leads', search: { tab: 'rules', dialog: 'rule' } }),

@@ -17,13 +17,13 @@ beforeAll(async () => {
   executionId = answer.headers.get('x-terrarium-execution-id');
 });
 
-async function search(words: string) {
+async function search(query: string) {
   await renderWindow(platform, 'settings');
   const user = userEvent.setup();
   await user.keyboard('{Control>}k{/Control}');
   const palette = await screen.findByRole('dialog', { name: 'Commands and resources' });
   await user.click(within(palette).getByRole('searchbox'));
-  await user.paste(words);
+  await user.paste(query);
   const isComplete = () =>
     waitFor(() => expect(within(palette).getByRole('status').textContent).toContain('found in everything'));
   return { user, palette, isComplete };

@@ -63,7 +63,7 @@ function Content({ onClose }: { onClose(): void }) {
     const matching = offered.filter((command) => matches(command, text) && (isTyped || command.group !== 'Lambdas'));
     const groups = [...Map.groupBy(matching, ({ group }) => group ?? 'This screen')];
     return groups
-      .sort(([one], [other]) => rankOf(one) - rankOf(other))
+      .sort(([a], [other]) => rankOf(a) - rankOf(other))
       .map(([name, entries]) => ({ name, entries: entries.slice(0, MAX_SHOWN) }));
   }, [offered, isTyped, text]);
   const { q, hits, found } = search;
@@ -71,10 +71,10 @@ function Content({ onClose }: { onClose(): void }) {
   const marked = useMemo(() => markOf(text), [text]);
   const run = (id: string) => {
     onClose();
-    const command = offered.find((one) => one.id === id);
-    const entry = results.flatMap(({ entries }) => entries).find((one) => one.id === id);
+    const command = offered.find((candidate) => candidate.id === id);
+    const entry = results.flatMap(({ entries }) => entries).find((candidate) => candidate.id === id);
     // After the dialog has given the focus back.
-    setTimeout(() => (command ? command.run() : entry && go(entry.place)));
+    setTimeout(() => (command ? command.run() : entry && go(entry.location)));
   };
   return (
     <Autocomplete inputValue={text} onInputChange={setText}>
@@ -149,13 +149,13 @@ function Content({ onClose }: { onClose(): void }) {
   );
 }
 
-function matches({ text, words = '' }: Command, typed: string): boolean {
-  return hasAllWords(typed, text, words);
+function matches({ text, synonyms = '' }: Command, typed: string): boolean {
+  return hasAllWords(typed, text, synonyms);
 }
 
 function markOf(text: string): RegExp | undefined {
-  const words = text.match(/"[^"]+"|[^\s"]+/g)?.map((word) => literal(word.replaceAll('"', '')));
-  return words && new RegExp(words.join('|'), 'gi');
+  const terms = text.match(/"[^"]+"|[^\s"]+/g)?.map((term) => literal(term.replaceAll('"', '')));
+  return terms && new RegExp(terms.join('|'), 'gi');
 }
 
 function FoundLine({ entry, marked }: { entry: FoundEntry; marked: RegExp | undefined }) {
@@ -183,11 +183,11 @@ function FoundLine({ entry, marked }: { entry: FoundEntry; marked: RegExp | unde
   );
 }
 
-/** How far the search has come; until it is complete, it does not say that there is nothing. */
+/** Shows the search's progress. Until it is complete, the text does not claim that nothing was found. */
 function SearchStatus({ search: { state, progress, found, cancel } }: { search: SearchState & { cancel(): void } }) {
   const total = Object.values(found).reduce((sum, count) => sum + (count ?? 0), 0);
   const count = total.toLocaleString('en');
-  const words = {
+  const texts = {
     searching: `Searching everything: ${Math.trunc(progress * 100)} %, ${count} found so far`,
     complete: `${count} found in everything that you can view`,
     canceled: `Search canceled at ${Math.trunc(progress * 100)} %, ${count} found so far`,
@@ -196,7 +196,7 @@ function SearchStatus({ search: { state, progress, found, cancel } }: { search: 
   return (
     <p className="flex min-h-8 items-center gap-3 border-t border-line px-4 text-small text-muted">
       <span role="status" className={state === 'failed' ? 'text-error' : ''}>
-        {words[state]}
+        {texts[state]}
       </span>
       {state === 'searching' && (
         <Button look="quiet" className="ml-auto" onPress={cancel}>

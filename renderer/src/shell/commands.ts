@@ -8,11 +8,11 @@ export interface Command {
   id: string;
   text: string;
   /** Other words that find it. */
-  words?: string;
+  synonyms?: string;
   icon?: LucideIcon;
   /** The keys that do it, too. */
   keys?: string | undefined;
-  /** Where it is in the palette. Default: "This screen". */
+  /** Heading in the palette. Default: "This screen". */
   group?: string;
   run(): void;
 }
@@ -27,11 +27,11 @@ export function useCommands(offered: readonly Command[]): void {
   const ids = offered.map(({ id, text, keys }) => `${id} ${text} ${keys}`).join('\n');
   // biome-ignore lint/correctness/useExhaustiveDependencies: the commands are read through the ref; their ids say when they change
   useEffect(() => {
-    const mine = latest.current.map((command) => ({
+    const ownCommands = latest.current.map((command) => ({
       ...command,
       run: () => latest.current.find(({ id }) => id === command.id)?.run(),
     }));
-    commands.set([...commands.value, ...mine]);
-    return () => commands.set(commands.value.filter((command) => !mine.includes(command)));
+    commands.set([...commands.value, ...ownCommands]);
+    return () => commands.set(commands.value.filter((command) => !ownCommands.includes(command)));
   }, [ids]);
 }

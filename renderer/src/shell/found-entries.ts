@@ -10,9 +10,9 @@ import {
   Workflow,
 } from 'lucide-react';
 import type { HitKind, SearchHit, SearchState } from '../api/search.ts';
-import type { Place } from '../url.ts';
+import type { WindowLocation } from '../url.ts';
 
-/** What was found, or a list with more of it, as an entry of the palette. */
+/** A search result, or a link to a list with more results, as an entry of the palette. */
 export interface FoundEntry {
   id: string;
   text: string;
@@ -21,7 +21,7 @@ export interface FoundEntry {
   at?: string | undefined;
   isFailed?: boolean | undefined;
   icon: LucideIcon;
-  place: Place;
+  location: WindowLocation;
 }
 
 export interface FoundSection {
@@ -32,9 +32,9 @@ export interface FoundSection {
 interface Kind {
   title: string;
   icon: LucideIcon;
-  placeOf(hit: SearchHit): Place;
+  placeOf(hit: SearchHit): WindowLocation;
   /** The list that shows all matches, narrowed to the words. */
-  listOf?(q: string): Place;
+  listOf?(q: string): WindowLocation;
 }
 
 /** More are in the lists. */
@@ -42,11 +42,11 @@ const MAX_SHOWN = 5;
 /** An invocation with so many kinds of matches is shown as one chain. */
 const CHAIN_KINDS = 3;
 
-const invocation = (hit: SearchHit, tab?: string): Place => ({
+const invocation = (hit: SearchHit, tab?: string): WindowLocation => ({
   screen: 'invocations',
   search: { sel: hit.executionId, tab },
 });
-const part = (list: string, { id, executionId = '' }: SearchHit): Place => ({
+const part = (list: string, { id, executionId = '' }: SearchHit): WindowLocation => ({
   screen: 'invocations',
   search: { list, sel: `${id}.${executionId}` },
 });
@@ -96,7 +96,7 @@ const KINDS: Readonly<Record<HitKind, Kind>> = {
 };
 const ORDER: readonly HitKind[] = ['resource', 'lead', 'request', 'invocation', 'call', 'line', 'commit'];
 
-/** What was found, by kind; first the newest form on its whole way. */
+/** Groups the results by kind; the newest form with all its steps comes first. */
 export function sectionsOf({ q, hits, found }: Pick<SearchState, 'q' | 'hits' | 'found'>): FoundSection[] {
   const chain = chainOf(hits);
   const kinds = ORDER.flatMap((kind) => {
@@ -105,9 +105,9 @@ export function sectionsOf({ q, hits, found }: Pick<SearchState, 'q' | 'hits' | 
     if (count === 0) return [];
     const entries = hits
       .filter((hit) => hit.kind === kind)
-      .sort((one, other) => rankOf(one, q) - rankOf(other, q))
+      .sort((a, other) => rankOf(a, q) - rankOf(other, q))
       .slice(0, MAX_SHOWN)
-      .map((hit): FoundEntry => ({ ...entryOf(hit), icon, place: placeOf(hit) }));
+      .map((hit): FoundEntry => ({ ...entryOf(hit), icon, location: placeOf(hit) }));
     const all: FoundEntry[] =
       listOf && count > MAX_SHOWN
         ? [
@@ -115,7 +115,7 @@ export function sectionsOf({ q, hits, found }: Pick<SearchState, 'q' | 'hits' | 
               id: `all ${kind}`,
               text: `Show all ${count.toLocaleString('en')} in ${title.toLowerCase()}`,
               icon,
-              place: listOf(quotedWords(q)),
+              location: listOf(quotedWords(q)),
             },
           ]
         : [];
@@ -124,7 +124,7 @@ export function sectionsOf({ q, hits, found }: Pick<SearchState, 'q' | 'hits' | 
   return [...(chain.length > 0 ? [{ name: 'From the form to the lead', entries: chain }] : []), ...kinds];
 }
 
-/** What has the very name that was typed comes first. */
+/** Ranks exact matches first, then titles that begin with the typed text. */
 function rankOf({ title, id }: SearchHit, q: string): number {
   const typed = q.toLowerCase();
   if (title.toLowerCase() === typed || id === typed) return 0;
@@ -139,9 +139,9 @@ function chainOf(hits: readonly SearchHit[]): FoundEntry[] {
   );
   const chain = [...chains.values()].find((some) => new Set(some.map(({ kind }) => kind)).size >= CHAIN_KINDS);
   if (!chain) return [];
-  const of = (wanted: HitKind) => chain.find(({ kind }) => kind === wanted);
-  const [request, run, call, lead] = [of('request'), of('invocation'), of('call'), of('lead')];
-  const step = (hit: SearchHit | undefined, text: string, icon: LucideIcon, place?: Place): FoundEntry[] =>
+  const findHit = (hitKind: HitKind) => chain.find(({ kind }) => kind === hitKind);
+  const [request, run, call, lead] = [findHit('request'), findHit('invocation'), findHit('call'), findHit('lead')];
+  const step = (hit: SearchHit | undefined, text: string, icon: LucideIcon, location?: WindowLocation): FoundEntry[] =>
     hit
       ? [
           {
@@ -150,7 +150,7 @@ function chainOf(hits: readonly SearchHit[]): FoundEntry[] {
             text,
             detail: hit.title,
             icon,
-            place: place ?? KINDS[hit.kind].placeOf(hit),
+            location: location ?? KINDS[hit.kind].placeOf(hit),
           },
         ]
       : [];
@@ -163,12 +163,12 @@ function chainOf(hits: readonly SearchHit[]): FoundEntry[] {
   ];
 }
 
-function entryOf({ kind, id, title, detail, excerpt, at, isFailed }: SearchHit): Omit<FoundEntry, 'icon' | 'place'> {
+function entryOf({ kind, id, title, detail, excerpt, at, isFailed }: SearchHit): Omit<FoundEntry, 'icon' | 'location'> {
   return { id: `${kind} ${id}`, text: title, detail, excerpt: excerpt === title ? undefined : excerpt, at, isFailed };
 }
 
 /** The words as a query of a list, in which a word with a colon needs quotation marks. */
 function quotedWords(q: string): string {
-  const words = q.match(/"[^"]+"|[^\s"]+/g) ?? [];
-  return words.map((word) => (/^".*"$/.test(word) || !/[:-]/.test(word) ? word : `"${word}"`)).join(' ');
+  const terms = q.match(/"[^"]+"|[^\s"]+/g) ?? [];
+  return terms.map((term) => (/^".*"$/.test(term) || !/[:-]/.test(term) ? term : `"${term}"`)).join(' ');
 }

@@ -18,6 +18,6 @@ it('an instance has one color for all users', () => {
 });
 
 it('instances of one name at other addresses have other colors', () => {
-  const [one, other] = [4700, 4710].map((port) => instanceOf('/a/.terrarium', `127.0.0.1:${port}`).hue);
-  expect(one).not.toBe(other);
+  const [first, other] = [4700, 4710].map((port) => instanceOf('/a/.terrarium', `127.0.0.1:${port}`).hue);
+  expect(first).not.toBe(other);
 });

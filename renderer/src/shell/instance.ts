@@ -2,12 +2,12 @@ import { useEffect } from 'react';
 import { useFailures } from '../api/failures.ts';
 import { type PlatformStatus, usePlatformStatus } from '../api/platform-status.ts';
 
-/** What one of several instances is called and looks like. */
+/** Name and color of one of several instances. */
 export interface Instance {
   name: string;
   /** The hue of its color, in degrees; neither the red of errors nor the green of success. */
   hue: number;
-  /** What starts it when it has stopped. */
+  /** Command that starts the instance again after it has stopped. */
   startCommand: string;
 }
 

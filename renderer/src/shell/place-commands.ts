@@ -18,7 +18,7 @@ import { type Command, useCommands } from './commands.ts';
 
 interface Destination extends Omit<Command, 'run'> {
   screen: ScreenName;
-  /** What the screen shows in detail. */
+  /** Id of the detail page on the screen. */
   page?: string;
   search?: Search;
 }
@@ -28,7 +28,7 @@ const DESTINATIONS: readonly Destination[] = [
   {
     id: 'outbound calls',
     text: 'Outbound calls of lambdas',
-    words: 'invocations http requests crm trace called',
+    synonyms: 'invocations http requests crm trace called',
     icon: ArrowUpRight,
     group: 'Go to',
     keys: 'g o',
@@ -38,7 +38,7 @@ const DESTINATIONS: readonly Destination[] = [
   {
     id: 'log lines',
     text: 'Log lines of lambdas',
-    words: 'invocations logs printed console journal stderr',
+    synonyms: 'invocations logs printed console journal stderr',
     icon: ScrollText,
     group: 'Go to',
     keys: 'g w',
@@ -48,7 +48,7 @@ const DESTINATIONS: readonly Destination[] = [
   {
     id: 'snapshots',
     text: 'Snapshots of the world',
-    words: 'keep save compare restore',
+    synonyms: 'keep save compare restore',
     icon: Camera,
     group: 'World',
     screen: 'history',
@@ -57,7 +57,7 @@ const DESTINATIONS: readonly Destination[] = [
   {
     id: 'import',
     text: 'Import a file',
-    words: 'upload zip yaml seed load',
+    synonyms: 'upload zip yaml seed load',
     icon: ArrowUpFromLine,
     group: 'World',
     screen: 'history',
@@ -66,7 +66,7 @@ const DESTINATIONS: readonly Destination[] = [
   {
     id: 'reset',
     text: 'Reset to a seed',
-    words: 'begin again empty demo clear',
+    synonyms: 'begin again empty demo clear',
     icon: RotateCcw,
     group: 'World',
     screen: 'history',
@@ -75,7 +75,7 @@ const DESTINATIONS: readonly Destination[] = [
   {
     id: 'access',
     text: 'API keys and access tokens',
-    words: 'settings credentials revoke users account',
+    synonyms: 'settings credentials revoke users account',
     icon: KeyRound,
     group: 'Settings',
     screen: 'settings',
@@ -84,7 +84,7 @@ const DESTINATIONS: readonly Destination[] = [
   {
     id: 'configuration',
     text: 'Configuration and addresses',
-    words: 'settings platform flags environment variables sizes caps',
+    synonyms: 'settings platform flags environment variables sizes caps',
     icon: SlidersHorizontal,
     group: 'Settings',
     screen: 'settings',
@@ -93,7 +93,7 @@ const DESTINATIONS: readonly Destination[] = [
   {
     id: 'decisions',
     text: 'Emulator behavior',
-    words: 'help documentation decisions specification contract D-',
+    synonyms: 'help documentation decisions specification contract D-',
     icon: BookOpen,
     group: 'Go to',
     screen: 'help',
@@ -106,17 +106,17 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Puts them into the palette, with taking the world along, and for each type one that creates: where one is, or where one then says. */
 export function usePlaceCommands(): void {
   const go = useGo();
-  const shown = usePlaceId();
+  const shownId = usePlaceId();
   // On other screens it may be the name of something else.
-  const id = shown !== undefined && UUID.test(shown) ? shown : undefined;
+  const id = shownId !== undefined && UUID.test(shownId) ? shownId : undefined;
   useCommands([
-    ...typeWords.map((word) => ({
-      id: `new ${word}`,
-      text: `New ${kindOfWord(word).title}`,
-      words: `create add ${word}`,
+    ...typeWords.map((collection) => ({
+      id: `new ${collection}`,
+      text: `New ${kindOfWord(collection).title}`,
+      words: `create add ${collection}`,
       icon: Plus,
       group: 'Create',
-      run: () => go({ screen: 'resources', id, search: { new: word } }),
+      run: () => go({ screen: 'resources', id, search: { new: collection } }),
     })),
     ...DESTINATIONS.map(({ screen, page, search, ...command }) => ({
       ...command,
@@ -125,7 +125,7 @@ export function usePlaceCommands(): void {
     {
       id: 'export',
       text: 'Export everything (zip)',
-      words: 'download save backup archive',
+      synonyms: 'download save backup archive',
       icon: ArrowDownToLine,
       group: 'World',
       run: () => void download('/inspect/archive', 'terrarium.zip'),

@@ -1,16 +1,16 @@
 import { useNavigate } from '@tanstack/react-router';
 import type { MouseEvent, ReactNode } from 'react';
 import { type Need, useMissing } from '../api/permissions.tsx';
-import { hrefOf, type Place, pathOf, type Search, useSearch } from '../url.ts';
+import { hrefOf, pathOf, type Search, useSearch, type WindowLocation } from '../url.ts';
 
 export interface PlaceLinkProps {
-  to: Place;
+  to: WindowLocation;
   children: ReactNode;
   className?: string;
-  /** Does the link say where one is? */
+  /** True if the link leads to the page that is shown now. */
   isCurrent?: boolean;
   label?: string;
-  /** What the place requires: without that it is no link, and says why. */
+  /** Permission that the location requires. Without it, the text is no link and says why. */
   needs?: Need;
 }
 

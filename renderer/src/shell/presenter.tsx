@@ -35,8 +35,8 @@ export function Presenter() {
     document.documentElement.toggleAttribute('data-presenting', isPresenting);
   }, [isPresenting]);
   const beginning = useChange(startOver, {
-    onDone: ({ what, commit }) => {
-      toastWithUndo(`Restored ${what}; the inbox is empty.`, commit === undefined ? [] : [commit]);
+    onDone: ({ worldName, commit }) => {
+      toastWithUndo(`Restored ${worldName}; the inbox is empty.`, commit === undefined ? [] : [commit]);
       setAsking(false);
       go({ screen: 'home' });
     },
@@ -94,7 +94,7 @@ async function previewOfStart(): Promise<DeletedAccountsProps> {
 }
 
 /** Resolves to a name for the new world, and its commit. */
-async function startOver(): Promise<{ what: string; commit: number | undefined }> {
+async function startOver(): Promise<{ worldName: string; commit: number | undefined }> {
   const isKept = await hasSnapshot();
   const commit = isKept
     ? (await send('POST', `/inspect/snapshots/${encodeURIComponent(SNAPSHOT)}/restore`, {})).commit
@@ -105,7 +105,7 @@ async function startOver(): Promise<{ what: string; commit: number | undefined }
     await send('PUT', '/inspect/outbound', { rules: rules.map((rule) => ({ ...rule, enabled: false })) });
   }
   return {
-    what: isKept ? `the snapshot ${SNAPSHOT}` : 'the demo world',
+    worldName: isKept ? `the snapshot ${SNAPSHOT}` : 'the demo world',
     commit: typeof commit === 'object' ? commit.seq : commit,
   };
 }

@@ -14,13 +14,13 @@ export function ScopePicker() {
   const kind = scope.environment?.properties.environment_type;
   return (
     <fieldset className="flex min-w-0 items-center" aria-label="Scope of every page">
-      <Step what="organization" all="All organizations" choices={orgs} chosen={scope.org} onChoose={narrow} />
+      <Step subject="organization" all="All organizations" choices={orgs} chosen={scope.org} onChoose={narrow} />
       {scope.org && (
-        <Step what="workspace" choices={workspaces} chosen={scope.workspace} onChoose={narrow} above={scope.org} />
+        <Step subject="workspace" choices={workspaces} chosen={scope.workspace} onChoose={narrow} above={scope.org} />
       )}
       {scope.workspace && (
         <Step
-          what="environment"
+          subject="environment"
           choices={environments}
           chosen={scope.environment}
           onChoose={narrow}
@@ -33,7 +33,7 @@ export function ScopePicker() {
 }
 
 interface StepProps {
-  what: string;
+  subject: string;
   /** The entry that takes the narrowing back. Default: `all` of them. */
   all?: string;
   choices: readonly PlatformRecord[];
@@ -52,23 +52,23 @@ const MAX_DRAWN = 100;
 /** An organization by its fully qualified name, anything else by its own. */
 const textOf = ({ name, properties }: PlatformRecord) => String(properties.fqon ?? name);
 
-function Step({ what, all = `all ${what}s`, choices, chosen, onChoose, above }: StepProps) {
+function Step({ subject, all = `all ${subject}s`, choices, chosen, onChoose, above }: StepProps) {
   const [filter, setFilter] = useState('');
   if (above && choices.length === 0 && !chosen) return null;
   const isLong = choices.length > MAX_UNFILTERED;
-  const wanted = filter.trim().toLowerCase();
-  const fitting = choices.filter((record) => textOf(record).toLowerCase().includes(wanted)).slice(0, MAX_DRAWN);
+  const searchText = filter.trim().toLowerCase();
+  const fitting = choices.filter((record) => textOf(record).toLowerCase().includes(searchText)).slice(0, MAX_DRAWN);
   const entries = fitting.map((record) => ({ id: record.id, text: textOf(record) }));
   const menu = (
     <Menu
-      aria-label={`Choose the ${what}`}
+      aria-label={`Choose the ${subject}`}
       selectionMode="single"
       selectedKeys={[chosen?.id ?? ALL]}
       onAction={(key) => {
         setFilter('');
         onChoose(key === ALL ? above?.id : String(key));
       }}
-      items={wanted === '' ? [{ id: ALL, text: all }, ...entries] : entries}
+      items={searchText === '' ? [{ id: ALL, text: all }, ...entries] : entries}
       className="outline-none"
       renderEmptyState={() => <p className="px-2 py-1 text-muted">No match.</p>}
     >
@@ -88,7 +88,7 @@ function Step({ what, all = `all ${what}s`, choices, chosen, onChoose, above }: 
       {above && <ChevronRight aria-hidden size={13} className="shrink-0 text-faint" />}
       <MenuTrigger>
         <Button
-          aria-label={`${what}: ${chosen ? textOf(chosen) : all}`}
+          aria-label={`${subject}: ${chosen ? textOf(chosen) : all}`}
           className="flex h-7 min-w-0 items-center gap-1 rounded-md px-1.5 data-[hovered]:bg-raised data-[pressed]:bg-raised"
         >
           <span className={`truncate ${chosen ? 'font-medium' : 'text-muted'}`}>{chosen ? textOf(chosen) : all}</span>
@@ -100,7 +100,7 @@ function Step({ what, all = `all ${what}s`, choices, chosen, onChoose, above }: 
         >
           {isLong ? (
             <Autocomplete inputValue={filter} onInputChange={setFilter}>
-              <FilterField label={`Filter the ${what}s`} autoFocus className="sticky top-0 z-1 bg-overlay pb-1" />
+              <FilterField label={`Filter the ${subject}s`} autoFocus className="sticky top-0 z-1 bg-overlay pb-1" />
               {menu}
             </Autocomplete>
           ) : (

@@ -17,7 +17,7 @@ export interface ScreenFrameProps {
   actions?: ReactNode;
   /** Shown in place of the list when the user may not see it: a link to what they may see. */
   withheld?: ReactNode;
-  /** Does what the screen shows now need no permission? */
+  /** True if the screen's content needs no permission. */
   isOpenToAll?: boolean;
   /** Fills what is left; brings its own scrolling. */
   children: ReactNode;

@@ -114,7 +114,7 @@ function DisconnectedBanner() {
       <p className="flex-1">
         <strong className="font-semibold">Disconnected.</strong> The server does not respond. The data shown may be out
         of date. If it has stopped, start it with <code>{startCommand}</code>
-        <CopyButton text={startCommand} what="command" className="scale-90" />.
+        <CopyButton text={startCommand} subject="command" className="scale-90" />.
       </p>
       <Button
         onPress={() => {

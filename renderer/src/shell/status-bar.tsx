@@ -12,7 +12,7 @@ export function StatusBar() {
   const connection = useValue(live.connection);
   const rate = useValue(live.eventsPerSecond);
   const isPaused = useValue(live.isPaused);
-  const held = useValue(live.heldCount);
+  const heldCount = useValue(live.heldCount);
   const { data, isError } = usePlatformStatus();
   // Refused, or not answered: what was known before may not be so any more.
   const status = isError ? undefined : data;
@@ -28,7 +28,7 @@ export function StatusBar() {
         {isPaused ? <Play aria-hidden size={13} /> : <Pause aria-hidden size={13} />}
       </Button>
       {isPaused ? (
-        <State is="warning">paused{held > 0 && `, ${held.toLocaleString('en')} waiting`}</State>
+        <State is="warning">paused{heldCount > 0 && `, ${heldCount.toLocaleString('en')} waiting`}</State>
       ) : connection === 'live' ? (
         <State is="ok">live</State>
       ) : connection === 'polling' ? (

@@ -23,7 +23,7 @@ export interface TopBarProps {
 
 const MOD = /mac/i.test(navigator.platform) ? 'Cmd' : 'Ctrl';
 
-/** Where it listens, what everything is narrowed to, and the palette. In large type there is no space for ports. */
+/** Shows the addresses, the scope and the palette. In large type there is no space for ports. */
 export function TopBar({ addresses, onPalette }: TopBarProps) {
   return (
     <header className="col-span-full flex items-center gap-4 border-b border-line bg-panel px-3.5">
@@ -46,7 +46,7 @@ export function TopBar({ addresses, onPalette }: TopBarProps) {
             <span className="whitespace-nowrap">
               {portOf(url)} {name}
             </span>
-            <Copy text={url} what={`address of ${name}`} className="scale-85" />
+            <Copy text={url} subject={`address of ${name}`} className="scale-85" />
           </li>
         ))}
       </ul>
@@ -76,7 +76,7 @@ export function TopBar({ addresses, onPalette }: TopBarProps) {
   );
 }
 
-/** Which of several instances this is. */
+/** Shows the name of this instance, to tell several apart. */
 function InstanceName() {
   const { name, hue } = useInstance();
   return (

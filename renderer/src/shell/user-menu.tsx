@@ -11,16 +11,16 @@ import { Select } from '../components/fields.tsx';
 import { Menu } from '../components/menu.tsx';
 import { useGo } from '../url.ts';
 
-/** Who is signed in; root can look as another user. */
+/** Shows who is signed in. Root can look as another user. */
 export function UserMenu() {
-  const who = useIdentity().data;
+  const identity = useIdentity().data;
   const go = useGo();
   const [isChoosing, setChoosing] = useState(false);
   const { scope, orgs } = useScope();
-  const others = orgs.filter((one) => fqonOf(one) !== 'root');
-  const org = scope.org ?? (others.length === 1 ? others[0] : undefined);
-  if (!who) return null;
-  const { user, viewAs } = who;
+  const otherOrgs = orgs.filter((org) => fqonOf(org) !== 'root');
+  const org = scope.org ?? (otherOrgs.length === 1 ? otherOrgs[0] : undefined);
+  if (!identity) return null;
+  const { user, viewAs } = identity;
   return (
     <>
       {viewAs && (
@@ -62,15 +62,15 @@ export function UserMenu() {
           { id: 'out', text: 'Sign out', icon: LogOut, startsGroup: true, onAction: () => void signOut() },
         ]}
       />
-      {isChoosing && <ViewAsDialog own={user.id} onClose={() => setChoosing(false)} />}
+      {isChoosing && <ViewAsDialog ownId={user.id} onClose={() => setChoosing(false)} />}
     </>
   );
 }
 
-function ViewAsDialog({ own, onClose }: { own: string; onClose(): void }) {
+function ViewAsDialog({ ownId, onClose }: { ownId: string; onClose(): void }) {
   const users = useWorld<PlatformRecord[]>('/users', { expand: true });
   const [id, setId] = useState<string>();
-  const others = (users.data ?? []).filter((one) => one.id !== own);
+  const otherUsers = (users.data ?? []).filter((user) => user.id !== ownId);
   const looking = useMutation({ mutationFn: lookAs, onSuccess: onClose });
   return (
     <Dialog
@@ -83,14 +83,14 @@ function ViewAsDialog({ own, onClose }: { own: string; onClose(): void }) {
     >
       <Select
         label="User"
-        options={others.map((one) => ({
-          id: one.id,
-          text: one.name,
-          ...(one.description && { note: one.description }),
+        options={otherUsers.map((user) => ({
+          id: user.id,
+          text: user.name,
+          ...(user.description && { note: user.description }),
         }))}
         value={id}
         onChange={setId}
-        placeholder={others.length === 0 ? 'no other users' : 'Choose a user'}
+        placeholder={otherUsers.length === 0 ? 'no other users' : 'Choose a user'}
       />
       <p className="mt-3 text-muted">
         Every screen shows what this user can see. This mode is read-only. To leave it, use the button at the top.

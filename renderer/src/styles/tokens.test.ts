@@ -32,8 +32,8 @@ function luminance(hex: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-function contrast(one: string, other: string): number {
-  const [high = 0, low = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+function contrast(first: string, other: string): number {
+  const [high = 0, low = 0] = [luminance(first), luminance(other)].sort((a, b) => b - a);
   return (high + 0.05) / (low + 0.05);
 }
 
@@ -50,8 +50,8 @@ it.each(['light', 'dark'] as const)(
 
 it('gives texts of one colour in one theme one colour in the other, for which the journeys take them to be the same', () => {
   const texts = [...TEXTS, 'on-accent'].map((name) => colours.get(name));
-  for (const one of texts) {
-    for (const other of texts) expect(one?.light === other?.light).toBe(one?.dark === other?.dark);
+  for (const text of texts) {
+    for (const other of texts) expect(text?.light === other?.light).toBe(text?.dark === other?.dark);
   }
 });
 

@@ -16,24 +16,27 @@ export function findLambdaBy(client: RowClient, named: string, refused: Refused)
 /** Finds the id of a resource of one of these types in the same way. */
 export async function findByName(
   client: RowClient,
-  words: readonly TypeWord[],
+  collections: readonly TypeWord[],
   named: string,
   refused: Refused,
 ): Promise<string> {
   const isId: boolean = isUuid(named); // as a type guard, isUuid would narrow `named` to never below
   if (isId) return named;
-  const search = async (word: TypeWord) => {
-    const query = { word, limit: '1000', q: lastNameOf(named) };
+  const search = async (collection: TypeWord) => {
+    const query = { word: collection, limit: '1000', q: lastNameOf(named) };
     return namedIn(await client.ask(treeRoutes.searchTree, { query }), named);
   };
-  const found = (await Promise.all(words.map(search))).flat();
-  const [only, ...more] = found;
-  if (!only)
-    throw refused(`${alternatives(words.map((word) => typeOfWord(word).singular))} '${named}' not found`, false);
-  if (more.length === 0) return only.id;
+  const found = (await Promise.all(collections.map(search))).flat();
+  const [match, ...more] = found;
+  if (!match)
+    throw refused(
+      `${alternatives(collections.map((collection) => typeOfWord(collection).singular))} '${named}' not found`,
+      false,
+    );
+  if (more.length === 0) return match.id;
   const paths = found.map(({ path }) => path).join(', ');
   throw refused(
-    `the name '${named}' matches ${found.length} ${alternatives(words)}. Give the path of one: ${paths}`,
+    `the name '${named}' matches ${found.length} ${alternatives(collections)}. Give the path of one: ${paths}`,
     true,
   );
 }

@@ -19,7 +19,7 @@ export interface Call {
   timeoutMs?: number;
 }
 
-export type Asked<R extends AnyRow> = Call & {
+export type RouteCall<R extends AnyRow> = Call & {
   path?: PathOf<R>;
   query?: URLSearchParams | Readonly<Record<string, string>>;
   json?: BodyOf<R> extends object ? z.input<NonNullable<R['body']>['schema']> : never;
@@ -96,8 +96,8 @@ export abstract class RowClient {
   }
 
   /** Returns the response of a route. Rejects as `text` does, and if the response does not match the route. */
-  async ask<R extends AnyRow>(row: R, asked: Asked<R> = {}): Promise<AnswerOf<R>> {
-    const { path: names = {}, query, json, ...call } = asked;
+  async ask<R extends AnyRow>(row: R, options: RouteCall<R> = {}): Promise<AnswerOf<R>> {
+    const { path: names = {}, query, json, ...call } = options;
     const [verb = '', pattern = ''] = row.route.split(' ');
     const path = pattern.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(Object(names)[name]));
     const address = query === undefined ? path : `${path}?${new URLSearchParams(query)}`;

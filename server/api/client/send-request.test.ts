@@ -112,16 +112,16 @@ it.each([
 });
 
 it('follows redirects up to a number, without credentials for another origin', async () => {
-  const seen: unknown[] = [];
+  const receivedCredentials: unknown[] = [];
   const server = createServer((request, response) => {
-    seen.push(request.headers.authorization);
+    receivedCredentials.push(request.headers.authorization);
     response.end('here');
   });
   const last = `http://127.0.0.1:${await listen(server)}/`;
   const first = await redirectTo(await redirectTo(last));
   const headers = { Authorization: 'Basic x' };
   expect(await requestText(first, { redirects: 5, headers })).toMatchObject({ status: 200, text: 'here' });
-  expect(seen).toEqual([undefined]);
+  expect(receivedCredentials).toEqual([undefined]);
   await expect(requestText(first, { redirects: 1 })).rejects.toThrow('it redirects too often');
   expect(await requestText(first, {})).toMatchObject({ status: 302 });
 });

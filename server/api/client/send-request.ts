@@ -27,7 +27,10 @@ LINK_LOCAL.addSubnet('fe80::', 10, 'ipv6');
 LINK_LOCAL.addAddress('fd00:ec2::254', 'ipv6');
 LINK_LOCAL.addAddress('100.100.100.200');
 
-/** How long and how large a response may be. `headMs` and `totalMs` count from the start of the request, `silenceMs` between bytes. */
+/**
+ * Limits for the time and size of a response. `headMs` and `totalMs` count from the start of the request, `silenceMs`
+ * between bytes.
+ */
 export interface ResponseLimits {
   headMs: number;
   silenceMs: number;
@@ -63,7 +66,7 @@ export interface RemoteResponse {
   body: Readable;
 }
 
-/** Why there is no complete response: a reason, without the address. */
+/** Reason why there is no complete response, without the address. */
 class RequestFailure extends Error {}
 
 /**
@@ -87,10 +90,10 @@ export async function sendRequest(url: string | URL, request: OutgoingRequest): 
       `it redirects to ${to.href}, and redirects to another scheme are not followed. Use that address if you trust it.`,
     );
   if (redirects === 1) throw new RequestFailure('it redirects too often. Use the address of the last redirect.');
-  const kept = Object.entries(headers).filter(([name]) => to.origin === from.origin || !CREDENTIALS.test(name));
+  const safeHeaders = Object.entries(headers).filter(([name]) => to.origin === from.origin || !CREDENTIALS.test(name));
   const { totalMs } = { ...DEFAULT_LIMITS, ...request.limits };
   const limits = { ...request.limits, totalMs: totalMs - (performance.now() - startedAtMs) };
-  return sendRequest(to, { ...request, headers: Object.fromEntries(kept), limits, redirects: redirects - 1 });
+  return sendRequest(to, { ...request, headers: Object.fromEntries(safeHeaders), limits, redirects: redirects - 1 });
 }
 
 export async function requestText(
@@ -142,12 +145,12 @@ async function exchange(
     signal?.addEventListener('abort', onAbort);
     outgoing.once('response', (response) => {
       clearTimeout(untilHead);
-      const whole = meteredBody(response, bytes, () => silence?.refresh());
-      meter = whole;
-      const silence = startTimer(silenceMs, 'the response stopped for', () => whole.readableLength > 0);
-      whole.once('close', () => end());
+      const body = meteredBody(response, bytes, () => silence?.refresh());
+      meter = body;
+      const silence = startTimer(silenceMs, 'the response stopped for', () => body.readableLength > 0);
+      body.once('close', () => end());
       const { statusCode: status = 0, statusMessage: statusText = '', headers, rawHeaders } = response;
-      resolve({ status, statusText, headers, rawHeaders, body: whole });
+      resolve({ status, statusText, headers, rawHeaders, body: body });
     });
     outgoing.on('error', (failure) => end(failureOf(failure)));
     // Stream errors are also emitted on the request.
@@ -188,9 +191,9 @@ function canceled(signal: AbortSignal | undefined): RequestFailure {
 }
 
 function refusal(host: string, address: string): RequestFailure {
-  const what = host === address ? host : `${host} (${address})`;
+  const target = host === address ? host : `${host} (${address})`;
   return new RequestFailure(
-    `${what} is a link-local or metadata address, which can reveal credentials of this machine. ` +
+    `${target} is a link-local or metadata address, which can reveal credentials of this machine. ` +
       `If that is intended, add ${host} to the setting linkLocalHosts.`,
   );
 }

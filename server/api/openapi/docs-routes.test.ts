@@ -58,7 +58,9 @@ describe('the documentation page', () => {
 
   it('allows the browser to load only our script, and to send requests to the two listeners only', async () => {
     const policy = (await fetch(`${base}/docs`)).headers.get('content-security-policy') ?? '';
-    const directives = new Map(policy.split('; ').map((one) => [one.split(' ')[0], one.split(' ').slice(1).join(' ')]));
+    const directives = new Map(
+      policy.split('; ').map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1).join(' ')]),
+    );
     expect(directives.get('default-src')).toBe("'none'");
     expect(directives.get('script-src')).toBe("'self'");
     expect(directives.get('connect-src')).toBe("'self' http://127.0.0.1:4701");

@@ -38,10 +38,13 @@ export function docsRouter({ document, addresses, assetsDir }: DocsOptions): Rou
   return router;
 }
 
-/** Does the client have the version with this tag? `request.fresh` is false for all requests of `fetch` with a tag (`Cache-Control`). */
+/**
+ * True if the client has the version with this tag. `request.fresh` is false for all requests of `fetch` with a tag
+ * (`Cache-Control`).
+ */
 function hasTag({ headers }: Request, tag: string): boolean {
-  const known = (headers['if-none-match'] ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
-  return known.includes(tag) || known.includes('*');
+  const knownTags = (headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return knownTags.includes(tag) || knownTags.includes('*');
 }
 
 /** Allows only our own script, and requests to the two listeners. The element adds inline styles. */

@@ -105,19 +105,19 @@ describe('the OpenAPI document', () => {
     for (const name of ['prefixItems', 'const', 'readOnly', 'writeOnly', '$id', '$defs', 'patternProperties'])
       expect(keywords.get(name), name).toBeUndefined();
     // In components, `default` is only the name of a member; the types of properties with a default would not be optional.
-    expect(keywords.get('default')?.filter((one) => !isJsonObject(one)) ?? []).toEqual([]);
-    const patterns = z.array(z.string()).parse(keywords.get('pattern')?.filter((one) => typeof one === 'string'));
+    expect(keywords.get('default')?.filter((value) => !isJsonObject(value)) ?? []).toEqual([]);
+    const patterns = z.array(z.string()).parse(keywords.get('pattern')?.filter((value) => typeof value === 'string'));
     expect(patterns.length).toBeGreaterThan(5);
     // Unicode classes, look-around and escapes that other regular expressions read differently or not at all.
     expect(patterns.filter((pattern) => /\\[pPuUdDwWbBkK1-9/]|\(\?(?!:)/.test(pattern))).toEqual([]);
   });
 
   it('has no schema that is in both requests and responses, besides those that have no other form', () => {
-    const names = (content: Json | undefined, seen = new Set<string>()): Set<string> => {
+    const names = (content: Json | undefined, visited = new Set<string>()): Set<string> => {
       for (const [, name = ''] of JSON.stringify(content ?? {}).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
-        if (!seen.has(name)) names(at('components', 'schemas', name), seen.add(name));
+        if (!visited.has(name)) names(at('components', 'schemas', name), visited.add(name));
       }
-      return seen;
+      return visited;
     };
     const requested = names(operations.map(({ requestBody = null }) => requestBody));
     const answered = names(operations.map(({ responses = null }) => responses));
@@ -127,17 +127,18 @@ describe('the OpenAPI document', () => {
   it('has ambiguous paths only where a fixed first segment cannot be the name of an organization', () => {
     const paths = Object.keys(objectAt('paths')).map((path) => path.split('/'));
     const isParameter = (part = '') => part.startsWith('{');
-    for (const one of paths) {
+    for (const path of paths) {
       for (const other of paths) {
         const isSame = (part: string, index: number) =>
           part === other[index] || isParameter(part) || isParameter(other[index]);
-        if (one.length !== other.length || !one.every(isSame)) continue;
+        if (path.length !== other.length || !path.every(isSame)) continue;
         const isFixed = (part: string, index: number) => !isParameter(part) && isParameter(other[index]);
-        const mine = one.findIndex(isFixed);
-        const its = other.findIndex((part, index) => !isParameter(part) && isParameter(one[index]));
-        if (mine < 0 || its < 0) continue; // the one with more fixed segments
-        const [name, place] = mine < its ? [one[mine], other[mine]] : [other[its], one[its]];
-        expect([one.join('/'), place]).toEqual([one.join('/'), '{fqon}']);
+        const pathIndex = path.findIndex(isFixed);
+        const otherIndex = other.findIndex((part, index) => !isParameter(part) && isParameter(path[index]));
+        if (pathIndex < 0 || otherIndex < 0) continue; // the one with more fixed segments
+        const [name, parameter] =
+          pathIndex < otherIndex ? [path[pathIndex], other[pathIndex]] : [other[otherIndex], path[otherIndex]];
+        expect([path.join('/'), parameter]).toEqual([path.join('/'), '{fqon}']);
         expect([name, isReservedName(name) || !/^[a-z0-9-]+$/.test(name ?? '')]).toEqual([name, true]);
       }
     }
@@ -145,18 +146,18 @@ describe('the OpenAPI document', () => {
 
   it('describes every rule that only code checks', () => {
     const undescribed: string[] = [];
-    const seen = new Set<unknown>();
-    const visit = (value: unknown, place: string): void => {
-      if (typeof value !== 'object' || value === null || seen.has(value)) return;
-      seen.add(value);
+    const visited = new Set<unknown>();
+    const visit = (value: unknown, location: string): void => {
+      if (typeof value !== 'object' || value === null || visited.has(value)) return;
+      visited.add(value);
       if (value instanceof z.ZodType) {
         const { description } = z.toJSONSchema(value, { unrepresentable: 'any', io: 'input' });
         const hasRule = value._zod.def.checks?.some((check) => check._zod.def.check === 'custom');
-        if (hasRule && !description && !jsonSchemaOf(value).description) undescribed.push(place);
-        visit(value._zod.def, place);
+        if (hasRule && !description && !jsonSchemaOf(value).description) undescribed.push(location);
+        visit(value._zod.def, location);
         return;
       }
-      for (const [name, member] of Object.entries(value)) visit(member, `${place}/${name}`);
+      for (const [name, member] of Object.entries(value)) visit(member, `${location}/${name}`);
     };
     for (const { word, properties } of resourceTypes) visit(properties, word);
     for (const [name, schema] of namedSchemas()) visit(schema, name);
@@ -200,17 +201,17 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe.each(resourceTypes.map((type) => [type.word, type] as const))('the document on %s', (word, type) => {
+describe.each(resourceTypes.map((type) => [type.word, type] as const))('the document on %s', (collection, type) => {
   const { schema, idParameter } = namingOf(type);
-  const path = `/meta/{fqon}/${word}`;
+  const path = `/meta/{fqon}/${collection}`;
 
   it('has its lists, records, and creation under each of its parents', () => {
     expect(at('paths', path, 'get')).toBeDefined();
     for (const verb of ['get', 'patch', 'delete']) expect(at('paths', `${path}/{${idParameter}}`, verb)).toBeDefined();
     expect(at('paths', `${path}/{${idParameter}}`, 'put') !== undefined).toBe(type.replaceable === true);
     expect(at('paths', path, 'post') !== undefined).toBe(type.parents.includes('orgs'));
-    for (const parent of resourceTypes.filter((one) => type.parents.includes(one.word))) {
-      const below = `/meta/{fqon}/${parent.word}/{${namingOf(parent).idParameter}}/${word}`;
+    for (const parent of resourceTypes.filter((candidate) => type.parents.includes(candidate.word))) {
+      const below = `/meta/{fqon}/${parent.word}/{${namingOf(parent).idParameter}}/${collection}`;
       expect(at('paths', below, 'get')).toBeDefined();
       expect(at('paths', below, 'post')).toBeDefined();
     }
@@ -231,11 +232,11 @@ describe.each(resourceTypes.map((type) => [type.word, type] as const))('the docu
     const registered = z.toJSONSchema(type.properties, { io: 'input', unrepresentable: 'any' });
     const answered = objectAt('components', 'schemas', `${schema}Properties`);
     const hidden = hiddenProperties(type);
-    const shown = (names: readonly string[] = []) => names.filter((name) => !hidden.includes(name));
+    const visibleNames = (names: readonly string[] = []) => names.filter((name) => !hidden.includes(name));
     const names = [...Object.keys(registered.properties ?? {}), ...type.serverSet];
-    expect(Object.keys(Object(answered.properties))).toEqual(expect.arrayContaining(shown(names)));
+    expect(Object.keys(Object(answered.properties))).toEqual(expect.arrayContaining(visibleNames(names)));
     for (const name of hidden) expect(answered.properties).not.toHaveProperty(name);
-    expect(answered.required ?? []).toEqual(shown(registered.required));
+    expect(answered.required ?? []).toEqual(visibleNames(registered.required));
     expect(objectAt('components', 'schemas', schema).required).toEqual(ALWAYS_ANSWERED);
   });
 });

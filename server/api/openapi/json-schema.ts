@@ -16,7 +16,10 @@ export function jsonSchemaOf(schema: z.ZodType): JsonObject {
   return rest as JsonObject; // a JSON Schema is JSON
 }
 
-/** The same for a response: without the values that responses never contain, and without the extensions for forms. */
+/**
+ * Returns the schema of a response: without the values that responses never contain, and without the extensions for
+ * forms.
+ */
 export function answeredSchema(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(answeredSchema);
   if (!isJsonObject(schema)) return schema;
@@ -27,12 +30,14 @@ export function answeredSchema(schema: Json): Json {
     ),
   );
   if (!isJsonObject(properties)) return answered;
-  const shown = Object.entries(properties).filter(([, one]) => !(isJsonObject(one) && one['x-terrarium-secret']));
-  const names = new Set(shown.map(([name]) => name));
+  const visibleProperties = Object.entries(properties).filter(
+    ([, property]) => !(isJsonObject(property) && property['x-terrarium-secret']),
+  );
+  const names = new Set(visibleProperties.map(([name]) => name));
   const needed = Array.isArray(required) ? required.filter((name) => names.has(String(name))) : [];
   return {
     ...answered,
-    properties: Object.fromEntries(shown.map(([name, one]) => [name, answeredSchema(one)])),
+    properties: Object.fromEntries(visibleProperties.map(([name, property]) => [name, answeredSchema(property)])),
     ...(needed.length > 0 && { required: needed }),
   };
 }
@@ -54,7 +59,7 @@ function factsOf(schema: z.core.$ZodType): JsonObject {
   const reference = referenceFacts.get(schema);
   return {
     ...(label !== undefined && { title: label }),
-    ...(secretFacts.get(schema)?.shown === 'never' && { 'x-terrarium-secret': true }),
+    ...(secretFacts.get(schema)?.visibility === 'never' && { 'x-terrarium-secret': true }),
     ...(reference && !reference.isStoredOnly && { 'x-terrarium-reference': reference.to as unknown as JsonObject }), // plain data
     ...(Object.keys(form).length > 0 && { 'x-terrarium-form': form as JsonObject }), // likewise
   };
@@ -91,13 +96,13 @@ function makePortable(schema: z.core.JSONSchema.BaseSchema): void {
   }
   if (schema.prefixItems) {
     const items = new Map(schema.prefixItems.map((item) => [JSON.stringify(item), item]));
-    const [first = {}, ...others] = items.values();
-    Object.assign(schema, { items: others.length > 0 ? { anyOf: [...items.values()] } : first });
+    const [first = {}, ...otherItems] = items.values();
+    Object.assign(schema, { items: otherItems.length > 0 ? { anyOf: [...items.values()] } : first });
     schema.minItems = schema.maxItems = schema.prefixItems.length;
     delete schema.prefixItems;
   }
   // Any value matches.
-  if (schema.anyOf?.some((one) => Object.keys(one).length === 0)) delete schema.anyOf;
+  if (schema.anyOf?.some((option) => Object.keys(option).length === 0)) delete schema.anyOf;
   if (Object.keys(Object(schema.propertyNames)).join() === 'type') delete schema.propertyNames;
   if (schema.default !== undefined) {
     // Generated types require properties with `default`, although a request can leave them out.

@@ -41,11 +41,11 @@ export function documentedPaths(rows: readonly (readonly [id: string, row: Route
     const first = firstByForm.get(form) ?? path;
     firstByForm.set(form, first);
     if (first === path) return [[id, row]];
-    const [[name, words] = []] = Object.entries(row.only ?? {});
-    if (!words) throw new Error(`${row.route}: the document already contains ${first}`);
+    const [[name, values] = []] = Object.entries(row.acceptedValues ?? {});
+    if (!values) throw new Error(`${row.route}: the document already contains ${first}`);
     // The verb is unchanged.
-    const routeOf = (word: string) => row.route.replace(`{${name}}`, word) as Route['route'];
-    return words.map((word) => [`${id}_${word}`, { ...row, route: routeOf(word) }]);
+    const routeOf = (value: string) => row.route.replace(`{${name}}`, value) as Route['route'];
+    return values.map((value) => [`${id}_${value}`, { ...row, route: routeOf(value) }]);
   });
 }
 
@@ -113,11 +113,11 @@ const CHANGES_RESOURCES = /^(post|put|patch|delete) \/(meta|security\/(accounts|
 
 function successOf(
   route: Route['route'],
-  { status, description, schema, headers: own, mediaTypes }: NonNullable<Route['answer']>,
+  { status, description, schema, headers: extraHeaders, mediaTypes }: NonNullable<Route['answer']>,
   schemaOf: SchemaOf,
 ): JsonObject {
   const content = schema && { content: contentOf(schemaOf(schema), mediaTypes) };
-  const headers = CHANGES_RESOURCES.test(route) ? { ...own, ...commitHeader } : own;
+  const headers = CHANGES_RESOURCES.test(route) ? { ...extraHeaders, ...commitHeader } : extraHeaders;
   return { [status]: { description, ...(headers && { headers }), ...content } };
 }
 

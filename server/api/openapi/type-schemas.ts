@@ -70,22 +70,23 @@ function answeredProperties(type: ResourceType): JsonObject {
   const properties: JsonObject = { ...Object(written), parent: ref('Link') };
   const hidden = hiddenProperties(type);
   for (const name of type.serverSet) if (!hidden.includes(name)) properties[name] = servedProperty(name);
-  for (const word of Object.keys(type.embed ?? {})) {
-    const embedded = embeddedIn(word, properties[word]);
-    if (embedded) properties[word] = embedded;
+  for (const propertyName of Object.keys(type.embed ?? {})) {
+    const embedded = embeddedIn(propertyName, properties[propertyName]);
+    if (embedded) properties[propertyName] = embedded;
   }
   return { ...rest, properties };
 }
 
 /** A property as it is, or with the records that `embed` returns in its place: a list for a plural name, one for a singular name. */
-function embeddedIn(word: string, property: JsonObject[string] | undefined): JsonObject {
-  const isList = isTypeWord(word);
-  const type = isList ? typeOfWord(word) : resourceTypes.find(({ singular }) => singular === word);
-  if (!type) throw new Error(`'${word}' is not the name of a type, so the API document has no schema for \`embed\``);
+function embeddedIn(propertyName: string, property: JsonObject[string] | undefined): JsonObject {
+  const isList = isTypeWord(propertyName);
+  const type = isList ? typeOfWord(propertyName) : resourceTypes.find(({ singular }) => singular === propertyName);
+  if (!type)
+    throw new Error(`'${propertyName}' is not the name of a type, so the API document has no schema for \`embed\``);
   const record = ref(namingOf(type).schema);
   const embedded = isList ? listOf(record) : record;
-  if (!isJsonObject(property)) return { ...embedded, description: `Only with \`?embed=${word}\`` };
-  return { anyOf: [property, embedded], description: `Whole records with \`?embed=${word}\`` };
+  if (!isJsonObject(property)) return { ...embedded, description: `Only with \`?embed=${propertyName}\`` };
+  return { anyOf: [property, embedded], description: `Whole records with \`?embed=${propertyName}\`` };
 }
 
 /** The properties that a client can set, and those that are ignored because the server sets them. */

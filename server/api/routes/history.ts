@@ -58,7 +58,7 @@ const difference = object('WorldDifference', {
 export type DifferenceView = z.output<typeof difference>;
 
 const madeCommit = object('MadeCommit', { commit: commit.optional() });
-const made = ok(madeCommit, 'The commit; null if the world was already in this state');
+const restoreAnswer = ok(madeCommit, 'The commit; null if the world was already in this state');
 const restoreRequest = strictObject('RestoreRequest', {
   at: z.union([seq, z.string().min(1)]).describe('Commit number or ISO time'),
 });
@@ -180,7 +180,7 @@ export const historyRoutes = defineRoutes('History', {
     summary: 'Restore the entire world to a moment',
     description: RESTORES,
     body: json(restoreRequest),
-    answer: made,
+    answer: restoreAnswer,
     errors: [404, 409],
   }),
 });
@@ -207,7 +207,7 @@ export const snapshotRoutes = defineRoutes('Snapshots', {
   restoreSnapshot: route('post /inspect/snapshots/{snapshot_name}/restore', 'root', {
     summary: 'Restore the entire world to a snapshot',
     description: RESTORES,
-    answer: made,
+    answer: restoreAnswer,
     errors: [404, 409],
   }),
   deleteSnapshot: route('delete /inspect/snapshots/{snapshot_name}', 'root', {

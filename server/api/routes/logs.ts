@@ -56,7 +56,7 @@ export const invocation = object('Invocation', {
 });
 export type InvocationView = z.output<typeof invocation>;
 
-const LOGGED = { id: 'resource_id', of: ['lambdas', 'containers', 'jobs'] } as const;
+const LOGGED = { id: 'resource_id', types: ['lambdas', 'containers', 'jobs'] } as const;
 const lines = ok(z.array(z.string()), 'Log lines, newest last');
 // Passed as text: the owner of the log parses it (D-191).
 const oldest = {
@@ -79,7 +79,7 @@ export const plainLogRoutes = defineRoutes('Logs', {
   }),
   readContainerLog: route('get /log/container/{container_id}', permission('*.view', 'container_id'), {
     summary: 'Read the log of a container',
-    target: { id: 'container_id', of: ['containers'] },
+    target: { id: 'container_id', types: ['containers'] },
     query: oldest,
     answer: lines,
     errors: [503],

@@ -9,9 +9,9 @@ import { text } from './parameter.ts';
 import { anyRecord, changedRecord, listAnswer, listQuery, patch, readQuery, removal } from './records.ts';
 import { defineRoutes, noContent, ok, permission, type Route, type Routes, readJson, route } from './route.ts';
 
-const PLACE = 'Organization, workspace and environment of the resource';
+const ENV_SUMMARY = 'Organization, workspace and environment of the resource';
 const AT_RESOURCE = '/meta/{fqon}/{word}/{resource_id}';
-const nothing = ok(z.array(z.never()).max(0), 'Always empty');
+const emptyList = ok(z.array(z.never()).max(0), 'Always empty');
 const NOTHING_TO_DO = 'Actions that its providers offer: always empty';
 
 const entitlementProperties = z.object({
@@ -81,34 +81,34 @@ export const anyRoutes = defineRoutes('Resources of any type', {
     errors: [404],
   }),
   readContextOfOrganization: route('get /meta/{fqon}/context', permission('org.view', 'fqon'), {
-    summary: PLACE,
+    summary: ENV_SUMMARY,
     answer: ok(context),
     errors: [404],
   }),
   listActionsOfOrganization: route('get /meta/{fqon}/actions', permission('org.view', 'fqon'), {
     summary: NOTHING_TO_DO,
-    answer: nothing,
+    answer: emptyList,
     errors: [404],
   }),
   readContextOfResource: route(`get ${AT_RESOURCE}/context`, permission('*.view', 'resource_id'), {
-    summary: PLACE,
+    summary: ENV_SUMMARY,
     answer: ok(context),
     errors: [404],
   }),
   listActionsOfResource: route(`get ${AT_RESOURCE}/actions`, permission('*.view', 'resource_id'), {
     summary: NOTHING_TO_DO,
-    answer: nothing,
+    answer: emptyList,
     errors: [404],
   }),
   readContextOfChild: route(`get ${AT_RESOURCE}/{child_word}/{child_id}/context`, permission('*.view', 'child_id'), {
-    summary: PLACE,
+    summary: ENV_SUMMARY,
     answer: ok(context),
     errors: [404],
   }),
   listNotEmulated: route('get /meta/{fqon}/{listed_word}', 'caller', {
     only: { listed_word: listedOnlyWords },
     summary: 'Lists of types that are not emulated are empty',
-    answer: nothing,
+    answer: emptyList,
   }),
   createNotEmulated: route('post /meta/{fqon}/{listed_word}', 'caller', {
     only: { listed_word: listedOnlyWords },

@@ -15,13 +15,13 @@ import {
   removal,
   requestOf,
   ruleType,
-  whole,
+  wholeRecord,
 } from './records.ts';
 import { defineRoutes, noContent, ok, permission, route } from './route.ts';
 
-const of = (word: TypeWord) => recordOf(typeOfWord(word));
-const organization = of('orgs');
-const user = of('users');
+const recordSchema = (collection: TypeWord) => recordOf(typeOfWord(collection));
+const organization = recordSchema('orgs');
+const user = recordSchema('users');
 const services = z.record(z.string(), z.string());
 
 /** Prefix search for names (D-188). */
@@ -35,7 +35,7 @@ const userCriteria = {
 const groupName = { name: required(text('Group name; `*` matches any text')) };
 const names = ok(z.array(z.string()), 'Names');
 const userRecords = ok(z.array(user), 'Records');
-const groupRecords = ok(z.array(of('groups')), 'Records');
+const groupRecords = ok(z.array(recordSchema('groups')), 'Records');
 
 /** Routes about the entire platform (D-015). */
 export const platformRoutes = defineRoutes('Platform', {
@@ -87,7 +87,7 @@ export const organizationRoutes = defineRoutes('Organizations', {
   }),
   createTopOrganization: route('post /meta/orgs', permission('org.create', 'root'), {
     summary: 'Create an organization below the root organization',
-    body: whole(requestOf(typeOfWord('orgs'))),
+    body: wholeRecord(requestOf(typeOfWord('orgs'))),
     answer: newRecord(organization),
     errors: [409],
   }),
@@ -103,7 +103,7 @@ export const organizationRoutes = defineRoutes('Organizations', {
   }),
   createSubOrganization: route('post /meta/{fqon}', permission('org.create', 'fqon'), {
     summary: 'Create a sub-organization',
-    body: whole(requestOf(typeOfWord('orgs'))),
+    body: wholeRecord(requestOf(typeOfWord('orgs'))),
     answer: newRecord(organization),
     errors: [409],
   }),
@@ -141,7 +141,7 @@ const ruleRoutes = defineRoutes('Rules', {
   listAllRules: route('get /meta/rules', 'caller', {
     summary: 'List all rules',
     query: { ...listQuery, type: ruleType },
-    answer: listAnswer(of('rules')),
+    answer: listAnswer(recordSchema('rules')),
   }),
 });
 

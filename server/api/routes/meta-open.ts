@@ -13,15 +13,15 @@ import {
   patch,
   readQuery,
   removal,
-  whole,
+  wholeRecord,
 } from './records.ts';
 import { accepted, defineRoutes, noContent, ok, type Permission, permission, type Route, route } from './route.ts';
 
 /* The server mounts these routes once for all types, with parameters in place of the type names. The document lists them once per type. */
 
 const LIST = '/meta/{fqon}/{word}';
-const ONE = `${LIST}/{resource_id}` as const;
-const CHILDREN = `${ONE}/{child_word}` as const;
+const RESOURCE = `${LIST}/{resource_id}` as const;
+const CHILDREN = `${RESOURCE}/{child_word}` as const;
 
 const lists = {
   permission: 'caller',
@@ -30,7 +30,7 @@ const lists = {
   errors: [404],
 } as const;
 const creates = {
-  body: whole(),
+  body: wholeRecord(),
   answer: newRecord(anyRecord),
   errors: [404, 409, 422, 501],
 } as const;
@@ -42,7 +42,7 @@ const patches = {
 } as const;
 const replaces = {
   description: 'The request contains the whole record: optional properties that are left out get their defaults.',
-  body: whole(),
+  body: wholeRecord(),
   answer: changedRecord(anyRecord),
   errors: [404, 409],
 } as const;
@@ -66,10 +66,10 @@ export const openRoutes = defineRoutes('Resources of any type', {
     summary: 'Create a resource in an organization',
   }),
   patchList: { ...patchesList, route: `patch ${LIST}` },
-  readRecord: route(`get ${ONE}`, permission('*.view', 'resource_id'), { ...reads, summary: 'Read' }),
-  patchRecord: route(`patch ${ONE}`, update('resource_id'), { ...patches, summary: 'Change' }),
+  readRecord: route(`get ${RESOURCE}`, permission('*.view', 'resource_id'), { ...reads, summary: 'Read' }),
+  patchRecord: route(`patch ${RESOURCE}`, update('resource_id'), { ...patches, summary: 'Change' }),
   replaceRecord: route(`put ${LIST}/{replaceable_id}`, update('replaceable_id'), { ...replaces, summary: 'Replace' }),
-  deleteRecord: route(`delete ${ONE}`, permission('*.delete', 'resource_id'), { ...deletes, summary: 'Delete' }),
+  deleteRecord: route(`delete ${RESOURCE}`, permission('*.delete', 'resource_id'), { ...deletes, summary: 'Delete' }),
   listChildRecords: { ...lists, route: `get ${CHILDREN}`, summary: 'List the children of a resource' },
   actOnChildren: { ...acts, route: `post ${LIST}/{any_id}/{child_word}` },
   createChild: route(`post ${LIST}/{parent_id}/{new_word}`, permission('{new_word}.create', 'parent_id'), {
@@ -114,17 +114,17 @@ const moveRight = (verb: string, to: string): readonly Permission[] => [
 ];
 
 export const openTypeRoutes = defineRoutes('Resources of any type', {
-  migrate: route(`post ${ONE}/migrate`, moveRight('migrate', 'parent'), {
+  migrate: route(`post ${RESOURCE}/migrate`, moveRight('migrate', 'parent'), {
     ...moves,
     summary: 'Move a resource to another provider',
     query: { provider: required(uuid('Target provider')) },
   }),
-  promote: route(`post ${ONE}/promote`, moveRight('promote', 'target'), {
+  promote: route(`post ${RESOURCE}/promote`, moveRight('promote', 'target'), {
     ...moves,
     summary: 'Move a resource to another environment',
     query: { target: required(uuid('Target environment')) },
   }),
-  readEnv: route(`get ${ONE}/env`, permission('*.view', 'resource_id'), {
+  readEnv: route(`get ${RESOURCE}/env`, permission('*.view', 'resource_id'), {
     only: { word: WITH_ENV },
     summary: 'List own and inherited environment variables',
     answer: ok(env),
@@ -134,27 +134,27 @@ export const openTypeRoutes = defineRoutes('Resources of any type', {
 /**
  * Returns a route for one type.
  *
- * @param words replacements of the names in braces; a replacement in braces is a parameter name
+ * @param replacements replacements of the names in braces; a replacement in braces is a parameter name
  * @param singular of the requested type; absent for any type
  * @param query parameters to document
  */
 export function filled(
   row: Route,
-  words: Readonly<Record<string, string>>,
+  replacements: Readonly<Record<string, string>>,
   singular = '*',
   query: Readonly<Record<string, Parameter>> = row.query ?? {},
 ): Route {
   const { permission } = row;
-  const on = (name: string) => words[name]?.replace(/[{}]/g, '') ?? name;
+  const on = (name: string) => replacements[name]?.replace(/[{}]/g, '') ?? name;
   const actionOf = (action: string) => action.replace(/^(\*|\{\w+\})/, singular);
   return {
     ...row,
     // Replacing parameters by type names still leaves a verb and a path.
-    route: row.route.replace(/\{(\w+)\}/g, (name, inside: string) => words[inside] ?? name) as Route['route'],
+    route: row.route.replace(/\{(\w+)\}/g, (name, inside: string) => replacements[inside] ?? name) as Route['route'],
     permission:
       typeof permission === 'string'
         ? permission
-        : permission.map((one) => ({ ...one, action: actionOf(one.action), on: on(one.on) })),
+        : permission.map((entry) => ({ ...entry, action: actionOf(entry.action), on: on(entry.on) })),
     query,
   };
 }

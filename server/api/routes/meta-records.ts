@@ -14,7 +14,7 @@ import {
   requestOf,
   ruleType,
   showCredentials,
-  whole,
+  wholeRecord,
 } from './records.ts';
 import { noContent, ok, type Route, type Routes } from './route.ts';
 import { namingOf } from './type-naming.ts';
@@ -47,57 +47,60 @@ function routesOf(type: ResourceType, parent?: ResourceType): [id: string, row: 
   const aboveId = `{${above?.idParameter}}`;
   // The parameter names in a path must differ.
   const id = parent === type ? `{sub_${idParameter}}` : `{${idParameter}}`;
-  const words: Record<string, string> = parent
+  const pathParts: Record<string, string> = parent
     ? { word: parent.word, resource_id: aboveId, parent_id: aboveId, child_word: type.word, child_id: id, own_id: id }
     : { word: type.word, resource_id: id };
-  const replacements = { ...words, new_word: type.word, replaceable_id: id, own_replaceable_id: id };
-  const of = (own: Route, child: Route, query: Route['query'] = {}) => ({
-    ...filled(parent ? child : own, replacements, type.singular, query),
+  const replacements = { ...pathParts, new_word: type.word, replaceable_id: id, own_replaceable_id: id };
+  const filledRoute = (ownRoute: Route, child: Route, query: Route['query'] = {}) => ({
+    ...filled(parent ? child : ownRoute, replacements, type.singular, query),
     tag,
   });
   const suffix = above ? `Of${above.schema}` : '';
-  const what = above ? `${one} of ${above.one}` : one;
+  const subject = above ? `${one} of ${above.one}` : one;
   const record = recordOf(type);
-  const body = whole(requestOf(type));
+  const body = wholeRecord(requestOf(type));
   const embeddable = Object.keys(type.embed ?? {});
   const isProvider = type.word === 'providers';
   const { expand, embed } = readQuery;
   const credentials = isProvider && { showcredentials: showCredentials };
   const seen = { expand, ...(embeddable.length > 0 && { embed }), ...credentials };
   const removed = { force: removal.force, ...(isProvider && { deleteContainers: removal.deleteContainers }) };
-  const description = `\`embed\` accepts ${embeddable.map((word) => `\`${word}\``).join(', ')}.`;
+  const description = `\`embed\` accepts ${embeddable.map((property) => `\`${property}\``).join(', ')}.`;
   const rows: Record<string, Route | false | undefined> = {
     [`list${plural}${suffix}`]: {
-      ...of(openRoutes.listRecords, openRoutes.listChildRecords, { ...listQueryOf(type), ...LIST_QUERIES[type.word] }),
+      ...filledRoute(openRoutes.listRecords, openRoutes.listChildRecords, {
+        ...listQueryOf(type),
+        ...LIST_QUERIES[type.word],
+      }),
       summary: above ? `List the ${many} of ${above.one}` : `List ${many} in an organization`,
       answer: listAnswer(record),
     },
     [`create${schema}${above ? `In${above.schema}` : ''}`]: (parent || type.parents.includes('orgs')) && {
-      ...of(openRoutes.createRecord, openRoutes.createChild),
+      ...filledRoute(openRoutes.createRecord, openRoutes.createChild),
       summary: `Create ${one} in ${above?.one ?? 'an organization'}`,
       body,
       answer: newRecord(record),
     },
     [`read${schema}${suffix}`]: {
-      ...of(openRoutes.readRecord, openRoutes.readChild, seen),
-      summary: `Read ${what}`,
+      ...filledRoute(openRoutes.readRecord, openRoutes.readChild, seen),
+      summary: `Read ${subject}`,
       ...(embeddable.length > 0 && { description }),
       answer: ok(record),
     },
     [`patch${schema}${suffix}`]: {
-      ...of(openRoutes.patchRecord, openRoutes.patchChild),
-      summary: `Update ${what} with a JSON Patch`,
+      ...filledRoute(openRoutes.patchRecord, openRoutes.patchChild),
+      summary: `Update ${subject} with a JSON Patch`,
       answer: changedRecord(record),
     },
     [`replace${schema}${suffix}`]: type.replaceable && {
-      ...of(openRoutes.replaceRecord, openRoutes.replaceChild),
-      summary: `Replace ${what}`,
+      ...filledRoute(openRoutes.replaceRecord, openRoutes.replaceChild),
+      summary: `Replace ${subject}`,
       body,
       answer: changedRecord(record),
     },
     [`delete${schema}${suffix}`]: {
-      ...of(openRoutes.deleteRecord, openRoutes.deleteChild, removed),
-      summary: `Delete ${what}`,
+      ...filledRoute(openRoutes.deleteRecord, openRoutes.deleteChild, removed),
+      summary: `Delete ${subject}`,
       answer: noContent,
     },
   };

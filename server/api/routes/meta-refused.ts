@@ -28,10 +28,10 @@ export const refusedRoutes = defineRoutes('Refused', {
 export const referringRoutes: Readonly<Record<string, Route & { route: `${Verb} ${typeof CHILDREN}` }>> = defineRoutes(
   'Refused',
   Object.fromEntries(
-    referringLists.flatMap(([word, child]) =>
+    referringLists.flatMap(([parent, child]) =>
       (['delete', 'patch'] as const).map((verb) => [
-        `${verb} ${word}/${child}`,
-        { ...refuses, route: `${verb} ${CHILDREN}`, only: { word: [word], child_word: [child] } },
+        `${verb} ${parent}/${child}`,
+        { ...refuses, route: `${verb} ${CHILDREN}`, only: { word: [parent], child_word: [child] } },
       ]),
     ),
   ),

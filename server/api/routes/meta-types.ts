@@ -3,7 +3,7 @@ import type { TypeWord } from '../../model/type-words.ts';
 import { members } from './meta-any.ts';
 import { env, initialized } from './meta-global.ts';
 import { filled, MOVABLE, openTypeRoutes, WITH_ENV } from './meta-open.ts';
-import { count, required, word as someWord, uuids } from './parameter.ts';
+import { count, required, nonEmptyText as someWord, uuids } from './parameter.ts';
 import { recordOf } from './records.ts';
 import {
   accepted,
@@ -86,18 +86,20 @@ export const typeTables: readonly Routes[] = [
   membershipRoutes,
   providerRoutes,
   scaleRoutes,
-  ...MOVABLE.map((word) => ofType(word, { migrate: openTypeRoutes.migrate, promote: openTypeRoutes.promote })),
+  ...MOVABLE.map((collection) =>
+    ofType(collection, { migrate: openTypeRoutes.migrate, promote: openTypeRoutes.promote }),
+  ),
   envRoutes,
-  ...WITH_ENV.map((word) => ofType(word, { readEnvOf: openTypeRoutes.readEnv })),
+  ...WITH_ENV.map((collection) => ofType(collection, { readEnvOf: openTypeRoutes.readEnv })),
   lambdaEnvRoutes,
 ];
 
 /** Routes with the name of the type filled in and operation ids that include the type. */
-function ofType(word: TypeWord, table: Readonly<Record<string, Route>>): Routes {
-  const type = typeOfWord(word);
+function ofType(collection: TypeWord, table: Readonly<Record<string, Route>>): Routes {
+  const type = typeOfWord(collection);
   const { tag, schema, idParameter } = namingOf(type);
   const rows = Object.entries(table).map(([name, row]): [string, Route] => {
-    const reported = filled(row, { word, resource_id: `{${idParameter}}` }, type.singular);
+    const reported = filled(row, { word: collection, resource_id: `{${idParameter}}` }, type.singular);
     const isMove = row.answer?.status === 202;
     return [`${name}${schema}`, { ...reported, tag, ...(isMove && { answer: accepted(recordOf(type)) }) }];
   });

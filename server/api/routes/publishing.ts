@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { object, strictObject } from '../schemas/parts.ts';
 import { defineRoutes, json, ok, permission, route } from './route.ts';
 
-const AN_ENVIRONMENT = { id: 'environment_id', of: ['environments'] } as const;
+const AN_ENVIRONMENT = { id: 'environment_id', types: ['environments'] } as const;
 const mayCopy = permission('lambda.create', AN_ENVIRONMENT.id);
 
 const credentials = z
@@ -14,7 +14,7 @@ const credentials = z
     'A key with its secret, a user name with its password, or an access token. Used for this request and not stored',
   );
 
-const place = {
+const publishingMembers = {
   direction: z.enum(['pull', 'push']).describe('From the other platform to this one, or from this one to the other'),
   metaUrl: z
     .url({ protocol: /^https?$/ })
@@ -76,7 +76,7 @@ export const publishingRoutes = defineRoutes('Publishing', {
       'Copies lambdas with their APIs and endpoints between an environment of this platform and one of another platform, using ' +
       'only the public resource API of both. Values of secrets are never copied.',
     target: AN_ENVIRONMENT,
-    body: json(strictObject('PublishingRequest', place)),
+    body: json(strictObject('PublishingRequest', publishingMembers)),
     answer: ok(plan),
     errors: [409, 502],
     isPrivate: true,
@@ -89,7 +89,7 @@ export const publishingRoutes = defineRoutes('Publishing', {
     target: AN_ENVIRONMENT,
     body: json(
       strictObject('CarryRequest', {
-        ...place,
+        ...publishingMembers,
         seen: z.string().describe('`seen` of the plan'),
         overwrite: z
           .array(z.string())

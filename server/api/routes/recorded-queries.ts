@@ -16,7 +16,7 @@ export interface InvocationFacts extends InvocationSummary {
   event(): string;
   /** If it is longer than its excerpt. */
   longResult(): string;
-  /** Of the request that caused it. */
+  /** Path of the request that caused it. */
   path(): string;
   calls(): readonly string[];
   tracesOfCalls(): readonly string[];
@@ -36,20 +36,20 @@ export interface OutboundFacts extends RecordedCall {
 export interface LineFacts extends RecordedLine {
   /** Epoch milliseconds. */
   beganMs: number;
-  /** Of the invocation that printed it. */
+  /** Trace of the invocation that printed it. */
   trace(): string | undefined;
 }
 
 const INVOCATION_FIELDS: readonly QueryField<InvocationFacts>[] = [
-  { name: 'status', valueOf: statusWords, words: ['ok', 'failed', ...FAILURE_KINDS] },
+  { name: 'status', valueOf: statusWords, allowedValues: ['ok', 'failed', ...FAILURE_KINDS] },
   { name: 'time', valueOf: ({ beganMs }) => beganMs, isMoment: true },
   { name: 'lambda', valueOf: ({ lambdaName, lambdaId }) => [lambdaName, lambdaId] },
-  { name: 'trigger', valueOf: ({ trigger }) => trigger, words: INVOCATION_TRIGGERS },
+  { name: 'trigger', valueOf: ({ trigger }) => trigger, allowedValues: INVOCATION_TRIGGERS },
   { name: 'dur', valueOf: ({ durationMs }) => durationMs },
   { name: 'out', valueOf: ({ outboundCalls }) => outboundCalls },
-  { name: 'outbound', valueOf: outboundWord, words: ['none', 'ok', 'error'] },
+  { name: 'outbound', valueOf: outboundWord, allowedValues: ['none', 'ok', 'error'] },
   { name: 'logs', valueOf: ({ logLines }) => logLines },
-  { name: 'start', valueOf: ({ cold }) => (cold ? 'cold' : 'warm'), words: ['cold', 'warm'] },
+  { name: 'start', valueOf: ({ cold }) => (cold ? 'cold' : 'warm'), allowedValues: ['cold', 'warm'] },
   { name: 'http', valueOf: ({ httpStatus }) => httpStatus },
   { name: 'id', valueOf: ({ executionId }) => executionId },
   { name: 'log', valueOf: (facts) => facts.log() },
@@ -89,16 +89,16 @@ export function* textsOfInvocation(facts: InvocationFacts): Generator<string> {
 const EXCHANGE_FIELDS: readonly QueryField<ExchangeFacts>[] = [
   { name: 'status', valueOf: ({ status }) => status },
   { name: 'time', valueOf: ({ beganMs }) => beganMs, isMoment: true },
-  { name: 'is', valueOf: outcomeWord, words: ['ok', 'refused', 'failed'] },
+  { name: 'is', valueOf: outcomeWord, allowedValues: ['ok', 'refused', 'failed'] },
   { name: 'method', valueOf: ({ method }) => method },
   { name: 'path', valueOf: ({ target }) => target },
   { name: 'dur', valueOf: ({ durationMs }) => durationMs },
   { name: 'peer', valueOf: ({ peer }) => peer },
-  { name: 'plane', valueOf: ({ plane }) => plane, words: ['control', 'gateway'] },
+  { name: 'plane', valueOf: ({ plane }) => plane, allowedValues: ['control', 'gateway'] },
   {
     name: 'outbound',
     valueOf: ({ outboundFailures = 0 }) => (outboundFailures > 0 ? 'error' : undefined),
-    words: ['error'],
+    allowedValues: ['error'],
   },
   { name: 'trace', valueOf: ({ traceId }) => traceId },
   { name: 'body', valueOf: (facts) => facts.body() },
@@ -135,7 +135,7 @@ const OUTBOUND_FIELDS: readonly QueryField<OutboundFacts>[] = [
   {
     name: 'is',
     valueOf: (facts) => [isFailedCall(facts) ? 'failed' : 'ok', ...(facts.warning === undefined ? [] : ['warned'])],
-    words: ['ok', 'failed', 'warned'],
+    allowedValues: ['ok', 'failed', 'warned'],
   },
   { name: 'status', valueOf: ({ status }) => status },
   { name: 'time', valueOf: ({ startedAt }) => Date.parse(startedAt), isMoment: true },
@@ -145,7 +145,7 @@ const OUTBOUND_FIELDS: readonly QueryField<OutboundFacts>[] = [
   { name: 'lambda', valueOf: ({ lambdaName, lambdaId }) => [lambdaName, lambdaId] },
   { name: 'error', valueOf: ({ error }) => error },
   { name: 'rule', valueOf: ({ rules = [] }) => rules.map(({ text }) => text) },
-  { name: 'caught', valueOf: ({ caughtBy = 'no' }) => caughtBy, words: ['crm', 'no'] },
+  { name: 'caught', valueOf: ({ caughtBy = 'no' }) => caughtBy, allowedValues: ['crm', 'no'] },
   { name: 'id', valueOf: ({ executionId }) => executionId },
   { name: 'trace', valueOf: ({ traceId }) => traceId },
   { name: 'body', valueOf: (facts) => facts.body() },
@@ -165,7 +165,7 @@ export function* textsOfCall(facts: OutboundFacts): Generator<string> {
 const LINE_FIELDS: readonly QueryField<LineFacts>[] = [
   { name: 'time', valueOf: ({ beganMs }) => beganMs, isMoment: true },
   { name: 'lambda', valueOf: ({ lambdaName, lambdaId }) => [lambdaName, lambdaId] },
-  { name: 'stream', valueOf: ({ stream }) => stream, words: ['stdout', 'stderr'] },
+  { name: 'stream', valueOf: ({ stream }) => stream, allowedValues: ['stdout', 'stderr'] },
   { name: 'text', valueOf: ({ text }) => text },
   { name: 'id', valueOf: ({ executionId }) => executionId },
   { name: 'trace', valueOf: (facts) => facts.trace() },

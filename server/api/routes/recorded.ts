@@ -62,8 +62,14 @@ const summary = z.object({
 });
 export type InvocationSummary = z.output<typeof summary>;
 
-const begun = summary.pick({ executionId: true, lambdaId: true, lambdaName: true, trigger: true, acceptedAt: true });
-export type StartedView = z.output<typeof begun>;
+const startedInvocation = summary.pick({
+  executionId: true,
+  lambdaId: true,
+  lambdaName: true,
+  trigger: true,
+  acceptedAt: true,
+});
+export type StartedView = z.output<typeof startedInvocation>;
 
 const invocationEvent = z.object({
   method: z.string(),
@@ -207,7 +213,7 @@ export const recordedRoutes = defineRoutes('Window', {
     answer: ok(
       object('InvocationPage', {
         invocations: z.array(summary),
-        running: z.array(begun).describe('Running and waiting invocations'),
+        running: z.array(startedInvocation).describe('Running and waiting invocations'),
         ...page,
       }),
     ),

@@ -7,7 +7,7 @@ import { hiddenProperties } from '../../model/rules/secrets.ts';
 import { shapeOf } from '../../model/types/schema-parts.ts';
 import { link, PATCH_TYPES, patchDocument, provenance } from '../schemas/forms.ts';
 import { id, named } from '../schemas/parts.ts';
-import { flag, others, text, words } from './parameter.ts';
+import { flag, otherParameters, text, textList } from './parameter.ts';
 import { createdWithLocation, ok, readJson } from './route.ts';
 import { namingOf } from './type-naming.ts';
 
@@ -60,7 +60,7 @@ export const listQuery = {
   expand: flag('Return whole records instead of links'),
   compact: flag('Return records without org, owner, created and modified'),
   filter: {
-    ...others('Any other parameter filters by equality with a property, or with name, description or id', [
+    ...otherParameters('Any other parameter filters by equality with a property, or with name, description or id', [
       'embed',
       'showcredentials',
     ]),
@@ -91,8 +91,8 @@ export function newRecord(schema: z.ZodType) {
 export const patch = { ...readJson(patchDocument, parsePatch), mediaTypes: PATCH_TYPES } as const;
 
 /** A whole record. Its type validates it when it is added to the world. @param schema any type unless set */
-export function whole(schema: z.ZodType = anyRequest) {
-  return readJson(schema, (sent) => sent);
+export function wholeRecord(schema: z.ZodType = anyRequest) {
+  return readJson(schema, (input) => input);
 }
 
 /** Effects of a deletion on other resources (D-034, D-055). */
@@ -105,7 +105,7 @@ export const showCredentials = flag('Return `config.auth.credentials` to callers
 /** Single reads (D-012, D-037). */
 export const readQuery = {
   expand: flag('Has no effect: the response is always the whole record'),
-  embed: words('Properties to replace with whole records (the description lists them)'),
+  embed: textList('Properties to replace with whole records (the description lists them)'),
 };
 /** D-065, D-015. */
 export const providerType = text('Suffix of a provider type, its full name or its id', {

@@ -6,7 +6,7 @@ import { defineRoutes, json, ok, permission, route } from './route.ts';
 
 const PLACES = {
   id: 'resource_id',
-  of: ['orgs', 'workspaces', 'environments', 'lambdas', 'containers', 'apis'],
+  types: ['orgs', 'workspaces', 'environments', 'lambdas', 'containers', 'apis'],
 } as const;
 
 const holder = z.object({
@@ -24,7 +24,7 @@ const roles = object('Roles', {
 });
 export type RoleHolder = z.output<typeof holder>;
 
-/** What callers are permitted to do, and roles: permissions granted together. */
+/** Routes for the caller's own permissions, and for roles: permissions granted together. */
 export const roleRoutes = defineRoutes('Window', {
   readPermissions: route('get /inspect/permissions', 'caller', {
     summary: 'List your own permissions',

@@ -16,9 +16,9 @@ export type ErrorForm = keyof typeof errorForms;
 export interface Body<Schema extends z.ZodType = z.ZodType> {
   schema: Schema;
   /** Parses the JSON body, or undefined if there is none; throws 400. */
-  read?: (sent: Json | undefined) => unknown;
+  read?: (input: Json | undefined) => unknown;
   /** Parses the form fields; throws 400. Without `read` and `readForm` the handler reads the request itself. */
-  readForm?: (sent: URLSearchParams) => unknown;
+  readForm?: (input: URLSearchParams) => unknown;
   mediaTypes: readonly string[];
   isOptional: boolean;
 }
@@ -46,9 +46,9 @@ export interface Route {
   /** The route is for root only: the action in the error for other users, or a sentence unless set. */
   failsAs?: string;
   /** The path parameter with the id of a resource, and the accepted types; the resource is looked up before the handler runs. */
-  target?: { id: string; of: readonly TypeWord[] };
+  target?: { id: string; types: readonly TypeWord[] };
   /** The accepted values of a path parameter. With other values, the request does not match this route. */
-  only?: Readonly<Record<string, readonly string[]>>;
+  acceptedValues?: Readonly<Record<string, readonly string[]>>;
   /** The query parameter without which the request matches the next route of the same address. */
   when?: string;
   query?: Readonly<Record<string, Parameter>>;
@@ -100,9 +100,9 @@ export type QueryOf<R> = R extends { query: infer Query extends Readonly<Record<
   : Readonly<Record<never, never>>;
 
 /** The body of a route, parsed; undefined if the handler reads the request itself. */
-export type BodyOf<R> = R extends { body: { read: (sent: Json | undefined) => infer T } }
+export type BodyOf<R> = R extends { body: { read: (input: Json | undefined) => infer T } }
   ? T
-  : R extends { body: { readForm: (sent: URLSearchParams) => infer T } }
+  : R extends { body: { readForm: (input: URLSearchParams) => infer T } }
     ? T
     : undefined;
 
@@ -114,25 +114,25 @@ export type AnswerOf<R> = R extends { answer: { mediaTypes: readonly string[] } 
     : unknown;
 
 const JSON_TYPE = 'application/json';
-/** How browsers and OAuth clients send form fields (D-171). */
+/** Media type of form fields from browsers and OAuth clients (D-171). */
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 export function json<Schema extends z.ZodType>(schema: Schema) {
-  return readJson(schema, (sent) => parseWith(schema, sent));
+  return readJson(schema, (input) => parseWith(schema, input));
 }
 
-/** The same, but optional; `{}` if absent. */
+/** Returns an optional JSON body; `{}` if it is absent. */
 export function optionalJson<Schema extends z.ZodType>(schema: Schema) {
-  return { ...readJson(schema, (sent) => parseWith(schema, sent ?? {})), isOptional: true } as const satisfies Body;
+  return { ...readJson(schema, (input) => parseWith(schema, input ?? {})), isOptional: true } as const satisfies Body;
 }
 
 /** A JSON body with a custom parser. @param read as in `Body` */
-export function readJson<Schema extends z.ZodType, T>(schema: Schema, read: (sent: Json | undefined) => T) {
+export function readJson<Schema extends z.ZodType, T>(schema: Schema, read: (input: Json | undefined) => T) {
   return { schema, read, mediaTypes: [JSON_TYPE], isOptional: false } as const satisfies Body;
 }
 
 /** The fields of a form. @param readForm as in `Body` */
-export function form<Schema extends z.ZodType, T>(schema: Schema, readForm: (sent: URLSearchParams) => T) {
+export function form<Schema extends z.ZodType, T>(schema: Schema, readForm: (input: URLSearchParams) => T) {
   return { schema, readForm, mediaTypes: [FORM_TYPE], isOptional: false } as const satisfies Body;
 }
 
@@ -201,8 +201,8 @@ export interface Permission {
 }
 
 /**
- * What a route requires of its caller: nothing, to be authenticated (the handler restricts the data), to be the root user, or all of these
- * permissions (D-117, D-118).
+ * The requirement of a route for its caller: none, to be authenticated (the handler restricts the data), to be the root
+ * user, or to have all of these permissions (D-117, D-118).
  */
 export type RequiredPermission = 'none' | 'caller' | 'root' | readonly Permission[];
 
@@ -210,7 +210,7 @@ export function permission(action: string, on: string): readonly Permission[] {
   return [{ action, on }];
 }
 
-/** The same, but not needed for the caller's own account. */
+/** Returns a permission that callers do not need for their own account. */
 export function permissionOrOwn(action: string, on: string): readonly Permission[] {
   return [{ action, on, isNotOfOwn: true }];
 }

@@ -124,11 +124,11 @@ const standing = object('Standing', { account, groups: z.array(namedLink), right
 const deletion = object('Deletion', { wasDeleted: z.boolean() });
 
 const tokenQuestion = object('TokenQuestion', { token: z.string() });
-const one = ok(account);
+const accountAnswer = ok(account);
 const accounts = ok(z.array(account));
 const groups = ok(z.array(accountGroup));
-const A_USER = { id: 'account_id', of: ['users'] } as const;
-const A_GROUP = { id: 'group_id', of: ['groups'] } as const;
+const A_USER = { id: 'account_id', types: ['users'] } as const;
+const A_GROUP = { id: 'group_id', types: ['groups'] } as const;
 
 /** The security service has a separate error format (D-180). */
 function securityRoutes<const Table extends Record<string, Omit<Route, 'tag'>>>(tag: string, table: Table) {
@@ -147,10 +147,10 @@ const issues = {
 const inspects = {
   summary: 'Inspect a token',
   permission: 'caller',
-  body: form(tokenQuestion, (sent) => readFields(tokenQuestion, sent)),
+  body: form(tokenQuestion, (fields) => readFields(tokenQuestion, fields)),
   answer: ok(tokenInspection),
 } as const;
-const tells = {
+const readsAccess = {
   summary: 'Read the account, groups and permissions of the caller',
   permission: 'caller',
   answer: ok(standing),
@@ -162,22 +162,22 @@ export const tokenRoutes = securityRoutes('Tokens and keys', {
     route: 'post /security/{fqon}/oauth/issue',
     summary: 'Get an access token: password or client_credentials',
     ...issues,
-    body: form(tokenRequest, (sent) => {
-      const grant = readFields(anyGrant, sent);
-      return { ...grant, ...(grant.grant_type === 'password' && { signIn: readFields(signIn, sent) }) };
+    body: form(tokenRequest, (fields) => {
+      const grant = readFields(anyGrant, fields);
+      return { ...grant, ...(grant.grant_type === 'password' && { signIn: readFields(signIn, fields) }) };
     }),
   },
   inspectToken: { route: 'post /security/{fqon}/oauth/inspect', ...inspects },
-  readStanding: { route: 'post /security/{fqon}/auth', ...tells },
+  readStanding: { route: 'post /security/{fqon}/auth', ...readsAccess },
   issueTokenAnywhere: {
     route: 'post /security/oauth/issue',
     summary: 'Get an access token: client_credentials',
     ...issues,
-    body: form(tokenRequest, (sent) => readFields(anyGrant, sent)),
+    body: form(tokenRequest, (fields) => readFields(anyGrant, fields)),
     security: ['basic'],
   },
   inspectTokenAnywhere: { route: 'post /security/oauth/inspect', ...inspects },
-  readStandingAnywhere: { route: 'post /security/auth', ...tells },
+  readStandingAnywhere: { route: 'post /security/auth', ...readsAccess },
 });
 
 /** API keys, and revocation of keys and tokens (D-173, D-174). */
@@ -208,18 +208,18 @@ export const keyRoutes = securityRoutes('Tokens and keys', {
 export const accountRoutes = securityRoutes('Accounts', {
   readOwnAccount: route('get /security/accounts/self', 'caller', {
     summary: 'Read the account of the caller',
-    answer: one,
+    answer: accountAnswer,
   }),
   readAccount: route('get /security/accounts/{account_id}', permissionOrOwn('user.view', A_USER.id), {
     summary: 'Read an account',
     target: A_USER,
-    answer: one,
+    answer: accountAnswer,
   }),
   patchAccount: route('patch /security/accounts/{account_id}', permissionOrOwn('user.update', A_USER.id), {
     summary: 'Update an account',
     target: A_USER,
     body: { ...readJson(z.union([accountChange, patchDocument]), readAccountPatch), mediaTypes: PATCH_TYPES },
-    answer: one,
+    answer: accountAnswer,
     errors: [409, 422],
   }),
   deleteAccount: route('delete /security/accounts/{account_id}', permission('user.delete', A_USER.id), {
@@ -231,13 +231,13 @@ export const accountRoutes = securityRoutes('Accounts', {
   disableAccount: route('post /security/accounts/{account_id}/disable', permission('user.update', A_USER.id), {
     summary: 'Lock an account',
     target: A_USER,
-    answer: one,
+    answer: accountAnswer,
     errors: [409],
   }),
   enableAccount: route('post /security/accounts/{account_id}/enable', permission('user.update', A_USER.id), {
     summary: 'Unlock an account',
     target: A_USER,
-    answer: one,
+    answer: accountAnswer,
     errors: [409],
   }),
   readAccountGroup: route('get /security/groups/{group_id}', permission('group.view', A_GROUP.id), {
@@ -317,13 +317,15 @@ export const directoryRoutes = securityRoutes('Directories', {
 });
 
 /** Parses form fields; an empty field counts as absent (RFC 6749 section 3.2). Throws 400 for a duplicate (D-171) or missing field. */
-function readFields<Schema extends z.ZodType>(schema: Schema, sent: URLSearchParams): z.output<Schema> {
-  for (const name of new Set(sent.keys())) {
-    if (sent.getAll(name).length > 1) {
+function readFields<Schema extends z.ZodType>(schema: Schema, fields: URLSearchParams): z.output<Schema> {
+  for (const name of new Set(fields.keys())) {
+    if (fields.getAll(name).length > 1) {
       throw new PlatformError('invalid_body', `form field '${name.slice(0, 64)}' must not be repeated`);
     }
   }
-  const { success, data, error } = schema.safeParse(Object.fromEntries([...sent].filter(([, value]) => value !== '')));
+  const { success, data, error } = schema.safeParse(
+    Object.fromEntries([...fields].filter(([, value]) => value !== '')),
+  );
   if (success) return data;
   throw new PlatformError('invalid_body', `form field '${error.issues[0]?.path.join('.')}' is missing`);
 }

@@ -6,14 +6,14 @@ import { choice, countOr, flag, list, text, uuid } from './parameter.ts';
 import { defineRoutes, ok, permission, route } from './route.ts';
 
 const count = z.int().min(0);
-const word = z.enum(typeWords);
+const collection = z.enum(typeWords);
 
 /** The part of a resource that a row of a tree or list needs. */
 const node = z.object({
   id,
   name: z.string(),
   description: z.string().optional(),
-  word,
+  word: collection,
   type: z.string().describe('Full type name without the prefix'),
   fqon: z.string(),
   parent: id.optional().describe('Absent for the root organization'),
@@ -25,7 +25,7 @@ const node = z.object({
 export type TreeNode = z.output<typeof node>;
 
 const rows = z.array(node);
-const types = z.partialRecord(word, count).describe('Number of resources per type');
+const types = z.partialRecord(collection, count).describe('Number of resources per type');
 const relation = z.object({ resource: node, pointer: z.string().describe('Pointer to the member with the reference') });
 
 const scope = uuid('Only this resource and everything below it');
@@ -35,7 +35,7 @@ const page = {
   limit: countOr(200, 'Maximum number of rows', 1, 1000),
 };
 const viewPermission = permission('*.view', 'resource_id');
-const target = { id: 'resource_id', of: [] } as const;
+const target = { id: 'resource_id', types: [] } as const;
 
 /** Kinds of providers that a record can refer to, as for `?type=` of the list of providers (D-065). */
 export const PROVIDER_KINDS = ['CaaS', 'Lambda', 'GatewayManager'] as const;

@@ -19,8 +19,8 @@ export function namingOf({ name, singular }: Pick<ResourceType, 'name' | 'singul
   };
 }
 
-function capital(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1);
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** `ApiEndpoints` as `endpoints`: the context already names the API. */
@@ -36,7 +36,7 @@ function inWords(name: string): string {
     .replace(/\bapi/g, 'API');
 }
 
-/** What the window knows about a resource type, without the schemas of the registry. */
+/** The part of a resource type that the window knows, without the schemas of the registry. */
 export interface TypeKind {
   word: TypeWord;
   /** Full names without the prefix, including sub-types. */

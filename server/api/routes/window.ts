@@ -15,10 +15,10 @@ const sessionRequest = named(
     z.strictObject({ username: z.string().min(1).max(255), password: z.string().min(1).max(1024), key }),
   ]),
 );
-const who = z.object({ id, name: z.string(), isRoot: z.boolean() });
+const identity = z.object({ id, name: z.string(), isRoot: z.boolean() });
 const session = object('Session', {
-  user: who,
-  viewAs: who.optional().describe('The user root is viewing as; read-only'),
+  user: identity,
+  viewAs: identity.optional().describe('The user root is viewing as; read-only'),
 });
 
 const platformStatus = object('PlatformStatus', {

@@ -26,11 +26,11 @@ export const entitlementRequest = object('EntitlementRequest', {
 });
 export type WrittenEntitlement = z.output<typeof entitlementRequest>;
 
-export function readEntitlement(sent: Json | undefined): WrittenEntitlement {
-  return parseWith(entitlementRequest, sent);
+export function readEntitlement(input: Json | undefined): WrittenEntitlement {
+  return parseWith(entitlementRequest, input);
 }
 
-export function readNewEntitlement(sent: Json | undefined): WrittenEntitlement {
-  if (!isJsonObject(sent)) throw new PlatformError('invalid_body', 'send {"properties": {"action", "identities"}}');
-  return readEntitlement(sent);
+export function readNewEntitlement(input: Json | undefined): WrittenEntitlement {
+  if (!isJsonObject(input)) throw new PlatformError('invalid_body', 'send {"properties": {"action", "identities"}}');
+  return readEntitlement(input);
 }

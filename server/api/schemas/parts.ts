@@ -10,7 +10,7 @@ export function named<Schema extends z.ZodType>(name: string, schema: Schema): S
   return schema;
 }
 
-/** The same for an object. */
+/** Returns a named schema of an object. */
 export const object = <Shape extends z.core.$ZodLooseShape>(name: string, shape: Shape) => named(name, z.object(shape));
 
 export const strictObject = <Shape extends z.core.$ZodLooseShape>(name: string, shape: Shape) =>
@@ -34,13 +34,13 @@ export const traceId = z
   .describe('ID of the trace (W3C trace context)');
 export const count = z.int().min(0);
 
-export const A_LAMBDA = { id: 'lambda_id', of: ['lambdas'] } as const satisfies Target;
+export const A_LAMBDA = { id: 'lambda_id', types: ['lambdas'] } as const satisfies Target;
 /** Types with instances. */
-export const A_WORKLOAD = { id: 'container_id', of: ['containers', 'jobs'] } as const satisfies Target;
+export const A_WORKLOAD = { id: 'container_id', types: ['containers', 'jobs'] } as const satisfies Target;
 
 interface Target {
   id: string;
-  of: readonly TypeWord[];
+  types: readonly TypeWord[];
 }
 
 /** Code that runs because of a change of the world (D-215). */

@@ -13,18 +13,24 @@ interface Demanded {
   securityUrl: string;
   fqon?: string;
   /** The only accepted way to authenticate; any if not set. */
-  takes?: 'bearer' | 'basic';
+  acceptedScheme?: 'bearer' | 'basic';
   basicRealm?: string;
 }
 
 /** The caller of a request. Throws the 401 of D-181, which says why credentials were refused. */
-export function authenticate(who: Identification, { securityUrl, fqon = 'root', takes, basicRealm }: Demanded): Caller {
-  const isTaken = (caller: Caller) => takes === undefined || (takes === 'basic') === (caller.scheme === 'basic');
-  if (who.kind === 'caller' && isTaken(who.caller)) return who.caller;
+export function authenticate(
+  identification: Identification,
+  { securityUrl, fqon = 'root', acceptedScheme, basicRealm }: Demanded,
+): Caller {
+  const isTaken = (caller: Caller) =>
+    acceptedScheme === undefined || (acceptedScheme === 'basic') === (caller.scheme === 'basic');
+  if (identification.kind === 'caller' && isTaken(identification.caller)) return identification.caller;
   const fault =
-    who.kind === 'invalid' ? `, error="invalid_token", error_description="${DESCRIPTIONS[who.reason ?? 'wrong']}"` : '';
+    identification.kind === 'invalid'
+      ? `, error="invalid_token", error_description="${DESCRIPTIONS[identification.reason ?? 'wrong']}"`
+      : '';
   const challenges = [
-    ...(takes === 'basic' ? [] : [`Bearer realm="${securityUrl}/${fqon}/oauth/issue"${fault}`]),
+    ...(acceptedScheme === 'basic' ? [] : [`Bearer realm="${securityUrl}/${fqon}/oauth/issue"${fault}`]),
     ...(basicRealm === undefined ? [] : [`Basic realm="${basicRealm}"`]),
   ];
   throw new PlatformError('unauthenticated', 'Authentication required', {

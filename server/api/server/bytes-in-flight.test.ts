@@ -43,10 +43,10 @@ describe('request bodies that are never complete', () => {
       const body = await buffer(request).catch(() => undefined);
       if (body) response.end(String(body.length));
     });
-    const sent = async (total: number) => {
+    const waitUntilArrived = async (total: number) => {
       while (bytes < total) await once(arrived, 'bytes');
     };
-    return { open, sent };
+    return { open, sent: waitUntilArrived };
   }
 
   it('are refused with 503, those first that have waited longest, and others are accepted', async () => {
@@ -82,11 +82,11 @@ describe('request bodies that are never complete', () => {
   });
 
   it('are counted with those whose response is still awaited, which are not refused', async () => {
-    const held: ServerResponse[] = [];
+    const openResponses: ServerResponse[] = [];
     const events = new EventEmitter();
     const { open } = await listener({ maxBytes: MIB }, async (request, response) => {
       countBody(request);
-      if (await buffer(request).catch(() => undefined)) held.push(response);
+      if (await buffer(request).catch(() => undefined)) openResponses.push(response);
       events.emit('held');
     });
     const waiting = await open();
@@ -95,7 +95,7 @@ describe('request bodies that are never complete', () => {
     const next = await open();
     next.write(Buffer.concat([Buffer.from(head(MIB)), Buffer.alloc(MIB / 2)]));
     expect(await text(next)).toMatch(/^HTTP\/1\.1 503 /);
-    held[0]?.end('done');
+    openResponses[0]?.end('done');
     const [answer] = await once(waiting, 'data');
     expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
   });

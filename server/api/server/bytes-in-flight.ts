@@ -6,9 +6,11 @@ import { runInNewContext } from 'node:vm';
 import { type ConnectionRefusal, refuseConnection } from './connection-faults.ts';
 
 const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
-/** How often responses are looked at for what their clients have not read. */
+/** Interval at which unread bytes of responses are measured. */
 const LOOK_MS = 250;
-/** How often it is looked, after connections were closed, whether the flood is over and their memory can be collected. */
+/**
+ * Interval of checks, after connections were closed, for whether the flood is over and their memory can be collected.
+ */
 const COLLECT_MS = 2_000;
 const REFUSAL: ConnectionRefusal = {
   reason: 'overloaded',
@@ -43,7 +45,9 @@ const connections = new WeakMap<Socket, Connection>();
 export function limitBytesInFlight(server: Server, limits: FlightLimits = {}): void {
   const flight = new BytesInFlight(limits);
   // A listener for one of these changes what node:http does with such requests, so only those of the server are added to.
-  for (const event of ['request', 'checkContinue', 'upgrade'].filter((one) => server.listenerCount(one) > 0)) {
+  for (const event of ['request', 'checkContinue', 'upgrade'].filter(
+    (eventName) => server.listenerCount(eventName) > 0,
+  )) {
     server.prependListener(event, (request: IncomingMessage, second: ServerResponse | Duplex) =>
       flight.follow(request, second instanceof ServerResponse ? second : undefined),
     );
@@ -66,7 +70,7 @@ export function countBody(request: IncomingMessage): void {
 class BytesInFlight {
   readonly #maxBytes: number;
   readonly #headers: Readonly<Record<string, string>>;
-  /** Those that made progress last are last. */
+  /** Open connections; those that made progress last are last. */
   readonly #connections = new Set<Connection>();
   #bodyBytes = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -79,10 +83,10 @@ class BytesInFlight {
 
   follow(request: IncomingMessage, response: ServerResponse | undefined): void {
     const { socket } = request;
-    const known = connections.get(socket);
-    if (known) {
-      known.request = request;
-      known.response = response;
+    const connection = connections.get(socket);
+    if (connection) {
+      connection.request = request;
+      connection.response = response;
     } else {
       const connection = { socket, flight: this, request, response, bodyBytes: 0, unreadBytes: 0 };
       connections.set(socket, connection);

@@ -20,8 +20,8 @@ async function ask(path: string, encodings?: string, method = 'GET') {
   const { apiKey, apiSecret = '' } = emulator().rootCredentials;
   const accepted = encodings !== undefined && { 'accept-encoding': encodings };
   const headers = { authorization: basic(apiKey, apiSecret), ...accepted };
-  const sent = request(emulator().baseUrl + path, { method, headers }).end();
-  const [response]: [IncomingMessage] = await once(sent, 'response').then(([one]) => [one]);
+  const outgoing = request(emulator().baseUrl + path, { method, headers }).end();
+  const [response]: [IncomingMessage] = await once(outgoing, 'response').then(([argument]) => [argument]);
   return { headers: response.headers, body: await buffer(response) };
 }
 
@@ -75,11 +75,11 @@ describe('a response of the control plane', () => {
   it('with live events is sent as it comes', async () => {
     const { apiKey, apiSecret = '' } = emulator().rootCredentials;
     const headers = { authorization: basic(apiKey, apiSecret), 'accept-encoding': 'gzip' };
-    const sent = get(`${emulator().baseUrl}/inspect/events`, { headers });
-    const [response] = await once(sent, 'response');
+    const outgoing = get(`${emulator().baseUrl}/inspect/events`, { headers });
+    const [response] = await once(outgoing, 'response');
     const [first] = await once(response, 'data');
     expect(String(first)).toContain('retry:');
     expect(response.headers['content-encoding']).toBeUndefined();
-    sent.destroy();
+    outgoing.destroy();
   });
 });

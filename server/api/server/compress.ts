@@ -52,7 +52,7 @@ function compressEnd(res: Response): void {
   res.end = compressedEnd as typeof res.end; // its signatures begin with the body, or with a callback that is passed on
 }
 
-/** How a response will be compressed, if its client and its headers allow that. Sets the headers. */
+/** Returns the encoding of a response, if its client and its headers allow compression. Sets the headers. */
 function encodingFor(res: Response): (typeof ENCODINGS)['gzip'] | undefined {
   const { req } = res;
   const type = String(res.getHeader('Content-Type') ?? '');

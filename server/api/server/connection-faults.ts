@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, errorCodes } from '../../model/error-codes.ts';
 
-/** How long a refused client can continue to send before its connection is closed. */
+/** Time for which a rejected client can continue to send before its connection is closed. */
 const LINGER_MS = 2_000;
 
 /** Connections with a sent response: newer versions of node:http report a fault again for every further packet. */

@@ -27,7 +27,7 @@ export function recordExchange(request: IncomingMessage, response: ServerRespons
   const body = watchBody(response);
   response.once('close', () => {
     // Where read-body.ts stores it.
-    const sent: unknown = 'body' in request ? request.body : undefined;
+    const receivedBody: unknown = 'body' in request ? request.body : undefined;
     recording.onExchange({
       plane: 'control',
       atMs,
@@ -38,7 +38,7 @@ export function recordExchange(request: IncomingMessage, response: ServerRespons
       target,
       peer,
       requestHeaders: request.rawHeaders,
-      requestBody: Buffer.isBuffer(sent) ? captured(sent) : undefined,
+      requestBody: Buffer.isBuffer(receivedBody) ? captured(receivedBody) : undefined,
       status: response.headersSent ? response.statusCode : undefined,
       responseHeaders: linesOf(response.getHeaders()),
       responseBody: body.body,
@@ -78,7 +78,7 @@ function linesOf(headers: OutgoingHttpHeaders): string[] {
   const lines: string[] = [];
   for (const name in headers) {
     const value = headers[name] ?? '';
-    if (Array.isArray(value)) for (const one of value) lines.push(name, one);
+    if (Array.isArray(value)) for (const line of value) lines.push(name, line);
     else lines.push(name, String(value));
   }
   return lines;

@@ -6,8 +6,8 @@ import { afterEach, expect, it } from 'vitest';
 import { forExpress } from './for-express.ts';
 
 class Marked extends ServerResponse {
-  constructor(...given: ConstructorParameters<typeof ServerResponse>) {
-    super(...given);
+  constructor(...args: ConstructorParameters<typeof ServerResponse>) {
+    super(...args);
     this.setHeader('X-Mark', 'yes');
   }
 }
@@ -15,7 +15,10 @@ class Marked extends ServerResponse {
 let end: (() => void) | undefined;
 afterEach(() => end?.());
 
-/** What a request of an express app came to, and whether express gave it or its response another prototype. */
+/**
+ * Sends a request to an express app; resolves to the response, and to whether express changed the prototype of the
+ * request or response.
+ */
 async function ask(options: object) {
   const app = express();
   app.set('greeting', 'hello');
@@ -27,7 +30,7 @@ async function ask(options: object) {
   const server = createServer(forExpress(app, options), (req, res) => {
     const before = [req, res].map(Object.getPrototypeOf);
     app(req, res);
-    changed.push(...[req, res].map((one, at) => Object.getPrototypeOf(one) !== before[at]));
+    changed.push(...[req, res].map((message, at) => Object.getPrototypeOf(message) !== before[at]));
   });
   end = () => server.close();
   server.listen(0, '127.0.0.1');

@@ -10,8 +10,8 @@ export function isWrite(request: Parameters<typeof isWebSocketHandshake>[0]): bo
 }
 
 /**
- * Is this a write request from a page of another origin? Browsers send plain forms anywhere and include the origin of the page; other
- * clients send no origin.
+ * True if this is a write request from a page of another origin. Browsers send plain forms anywhere and include the
+ * origin of the page; other clients send no origin.
  */
 export function isForeignWrite(request: Parameters<typeof isWrite>[0]): boolean {
   if (!isWrite(request)) return false;

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Server as NetServer } from 'node:net';
 import { PlatformError } from '../../model/errors.ts';
 
-/** How long running requests can continue after the platform was asked to stop. */
+/** Time for which running requests can continue after the platform was asked to stop. */
 const DRAIN_MS = 4_000;
 /** Further time to send the responses, while writes are refused. */
 const LAST_ANSWERS_MS = 500;
@@ -50,8 +50,8 @@ export class GracefulShutdown {
   async end(server: Server, second: NetServer | undefined, seal: () => void): Promise<void> {
     this.begin();
     const listeners = second ? [server, second] : [server];
-    const closed = Promise.all(listeners.map((one) => once(one, 'close')));
-    for (const one of listeners) one.close();
+    const closed = Promise.all(listeners.map((listener) => once(listener, 'close')));
+    for (const listener of listeners) listener.close();
     server.closeIdleConnections();
     await this.#answered(DRAIN_MS - (performance.now() - (this.#beganAtMs ?? 0)));
     seal();

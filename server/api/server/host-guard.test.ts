@@ -75,10 +75,10 @@ describe('which requests are accepted (DNS rebinding)', () => {
 
   it.each(['0.0.0.0', '::'])('addresses are ours if the platform listens on %s, names are not', (host) => {
     const everywhere = new Set([host]);
-    expect(['10.0.0.1', '192.168.1.20:4700', '[fd00::5]:4700'].filter((one) => !isOurHost(one, everywhere))).toEqual(
-      [],
-    );
-    expect(['example.com', '10.0.0.1.example.com', '10.1'].filter((one) => isOurHost(one, everywhere))).toEqual([]);
+    expect(
+      ['10.0.0.1', '192.168.1.20:4700', '[fd00::5]:4700'].filter((address) => !isOurHost(address, everywhere)),
+    ).toEqual([]);
+    expect(['example.com', '10.0.0.1.example.com', '10.1'].filter((name) => isOurHost(name, everywhere))).toEqual([]);
   });
 
   it('no name of another domain ever is', () => {

@@ -27,7 +27,7 @@ export function isOurHost(hostHeader: string | undefined, allowed: ReadonlySet<s
   return name !== undefined && isOurName(name, allowed);
 }
 
-/** The same for a name from `hostNameOf`. */
+/** True if a name from `hostNameOf` is a name of this platform. */
 export function isOurName(name: string, allowed: ReadonlySet<string>): boolean {
   return isLoopback(name) || allowed.has(name) || (isIP(name) !== 0 && EVERY_ADDRESS.some((host) => allowed.has(host)));
 }
@@ -43,7 +43,9 @@ export function baseUrlOf(req: IncomingMessage, publicUrl: string | undefined, o
   const forwardedProto = firstOf(req.headers['x-forwarded-proto']);
   const forwardedHost = firstOf(req.headers['x-forwarded-host']);
   const protocol = forwardedProto === 'https' || forwardedProto === 'http' ? forwardedProto : 'http';
-  const host = [forwardedHost, req.headers.host].find((one) => one !== undefined && hostNameOf(one) !== undefined);
+  const host = [forwardedHost, req.headers.host].find(
+    (candidate) => candidate !== undefined && hostNameOf(candidate) !== undefined,
+  );
   return host === undefined ? ownUrl : `${protocol}://${host}`;
 }
 

@@ -5,9 +5,9 @@ import { lazyRoutes } from './lazy-routes.ts';
 import { listenAt } from './listening.ts';
 
 it('are asked for by a request, once they are there no more, and again where they could not be had', async () => {
-  let [isThere, asked] = [false, 0];
+  let [isThere, loadCount] = [false, 0];
   const routes = lazyRoutes(async () => {
-    asked += 1;
+    loadCount += 1;
     if (!isThere) throw new Error('its part is not there');
     return (_req, res) => void res.sendStatus(204);
   });
@@ -15,7 +15,7 @@ it('are asked for by a request, once they are there no more, and again where the
   const { address, port } = await listenAt(server, { host: '127.0.0.1', port: 0 });
   onTestFinished(() => void server.close());
   const status = async () => (await fetch(`http://${address}:${port}/`)).status;
-  expect([asked, await status()]).toEqual([0, 500]);
+  expect([loadCount, await status()]).toEqual([0, 500]);
   isThere = true;
-  expect([await status(), await status(), asked]).toEqual([204, 204, 2]);
+  expect([await status(), await status(), loadCount]).toEqual([204, 204, 2]);
 });

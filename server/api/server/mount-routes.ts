@@ -25,8 +25,8 @@ type Path = Readonly<Record<string, string>>;
 export interface RouteGuard<Given extends object = object> {
   view: WorldView;
   authorizer: Authorizer;
-  /** Throws 401. @param takes the only accepted way to authenticate */
-  callerOf(req: Request, takes?: 'bearer' | 'basic'): Caller;
+  /** Throws 401. @param acceptedScheme the only accepted way to authenticate */
+  callerOf(req: Request, acceptedScheme?: 'bearer' | 'basic'): Caller;
   /** Can the path belong to the route? Checked before the caller; if not, the next route is tried (D-010). */
   matches?(path: Path): boolean;
   /** Throws 400 for a path that is always invalid (D-003). */
@@ -34,7 +34,7 @@ export interface RouteGuard<Given extends object = object> {
   /** Parameters that every route accepts besides its declared ones. */
   query?: Readonly<Record<string, Parameter>>;
   /** Additional input of handlers. @param asked.common the parsed parameters that every route accepts */
-  give?(asked: { caller: Caller; common: Readonly<Record<string, unknown>>; req: Request }): Given;
+  extendInput?(input: { caller: Caller; common: Readonly<Record<string, unknown>>; req: Request }): Given;
 }
 
 /** The target of a path segment: a resource, a part of a resource, or a word. */
@@ -49,7 +49,7 @@ type FoundOf<R extends Omit<Route, 'tag'>, F extends ParamResolvers> = {
   readonly [Name in Extract<keyof PathOf<R>, keyof F>]: NonNullable<ReturnType<F[Name]>>;
 };
 
-export interface Asked<R extends Omit<Route, 'tag'>, F extends ParamResolvers = Record<never, never>> {
+export interface HandlerInput<R extends Omit<Route, 'tag'>, F extends ParamResolvers = Record<never, never>> {
   caller: R['permission'] extends 'none' ? undefined : Caller;
   resource: R extends { target: object } ? StoredResource : undefined;
   found: FoundOf<R, F>;
@@ -67,7 +67,7 @@ export type Handler<
   F extends ParamResolvers = Record<never, never>,
   Given extends object = object,
 > = (
-  asked: Asked<R, F> & (R['permission'] extends 'none' ? object : Given),
+  input: HandlerInput<R, F> & (R['permission'] extends 'none' ? object : Given),
 ) => AnswerOf<R> | JsonText | Promise<AnswerOf<R> | JsonText>;
 
 export type Handlers<
@@ -99,18 +99,20 @@ export function routerOf(...tables: readonly (readonly MountedRoute[])[]): Route
   const all = tables.flat();
   const ordered = all
     .toSorted((a, b) => bySegments(a.row, b.row))
-    .map((one) => ({ ...one, address: addressOf(one.row) }));
-  const made = new Map<string, Router>();
+    .map((mounted) => ({ ...mounted, address: addressOf(mounted.row) }));
+  const routersByKey = new Map<string, Router>();
   // So that few paths are compared. Created on first use: compiling all paths takes a twentieth of the startup time.
   const routerFor = (verb: string | undefined, length: number): Router | undefined => {
     const key = `${verb} ${length}`;
-    const known = made.get(key);
-    if (known) return known;
-    const some = ordered.filter(({ address: [own, path] }) => lengthOf(path) === length && (verb ?? own) === own);
+    const knownRouter = routersByKey.get(key);
+    if (knownRouter) return knownRouter;
+    const some = ordered.filter(
+      ({ address: [routeVerb, path] }) => lengthOf(path) === length && (verb ?? routeVerb) === routeVerb,
+    );
     if (some.length === 0) return undefined;
     const router = express.Router({ caseSensitive: true });
     for (const { address, handle } of some) router[address[0]](address[1], handle);
-    made.set(key, router);
+    routersByKey.set(key, router);
     return router;
   };
   const chosen = express.Router().use((req, res, next) => {
@@ -152,7 +154,7 @@ export function mountedRoutes<
 >(table: Table, guard: RouteGuard<Given>, handlers: Handlers<Table, F, Given>, resolvers?: F): MountedRoute[] {
   return Object.entries(table).map(([id, row]) => {
     // A table has the handlers of its own routes, which take the parsed input.
-    const handle = handlers[id] as ((asked: object) => unknown) | undefined;
+    const handle = handlers[id] as ((input: object) => unknown) | undefined;
     if (!handle) throw new Error(`the route ${id} has no handler`);
     return { row, handle: answering(row, guard, handle, resolvers ?? {}) };
   });
@@ -161,41 +163,41 @@ export function mountedRoutes<
 function answering(
   row: Route,
   guard: RouteGuard,
-  handle: (asked: object) => unknown,
+  handle: (input: object) => unknown,
   resolvers: ParamResolvers,
 ): RequestHandler {
   const names = namesIn(row.route).filter((name) => Object.hasOwn(resolvers, name));
-  const [takes, ...others] = row.security ?? [];
-  const only = Object.entries(row.only ?? {});
+  const [acceptedScheme, ...otherSchemes] = row.security ?? [];
+  const acceptedValues = Object.entries(row.acceptedValues ?? {});
   const [readOwn, readCommon] = [queryReader(row), queryReader(guard)];
   return async (req, res, next) => {
     const path = req.params as Path; // no route has a wildcard, whose value would be an array
-    if (guard.matches?.(path) === false || only.some(([name, words]) => !words.includes(path[name] ?? '')))
+    if (guard.matches?.(path) === false || acceptedValues.some(([name, values]) => !values.includes(path[name] ?? '')))
       return next();
-    const sent = queryOf(req);
-    if (row.when !== undefined && !sent.has(row.when)) return next();
+    const parameters = queryOf(req);
+    if (row.when !== undefined && !parameters.has(row.when)) return next();
     if (row.isPrivate) res.set('Cache-Control', 'no-store');
     const callerNow = () =>
-      row.permission === 'none' ? undefined : guard.callerOf(req, others.length > 0 ? undefined : takes);
+      row.permission === 'none' ? undefined : guard.callerOf(req, otherSchemes.length > 0 ? undefined : acceptedScheme);
     const caller = callerNow();
     guard.requirePath?.(path);
     const found: Record<string, Findable> = {};
     for (const name of names) {
-      const one = resolvers[name]?.(path[name] ?? '', path, req);
-      if (one === undefined) return next();
-      found[name] = one;
+      const resolved = resolvers[name]?.(path[name] ?? '', path, req);
+      if (resolved === undefined) return next();
+      found[name] = resolved;
     }
     const resource = caller && authorize(row, { caller, path, found }, guard);
     if (caller) res.locals[CALLER_ID] = caller.userId;
-    const query = readOwn(sent);
-    const common = readCommon(sent);
+    const query = readOwn(parameters);
+    const common = readCommon(parameters);
     const body = row.body && (await readBody(row.body, req));
-    const given = caller && guard.give?.({ caller, common, req });
+    const extraInput = caller && guard.extendInput?.({ caller, common, req });
     const requireAccess = () => {
       const now = callerNow();
       if (now) authorize(row, { caller: now, path, found }, guard);
     };
-    const handled = handle({ caller, resource, found, path, query, body, requireAccess, req, res, ...given });
+    const handled = handle({ caller, resource, found, path, query, body, requireAccess, req, res, ...extraInput });
     const answer = handled instanceof Promise ? await handled : handled;
     if (!row.answer || row.answer.mediaTypes) return;
     // Unless the handler has set another status.
@@ -217,8 +219,11 @@ function addressOf({ route }: Route): Address {
 
 /** Sorts more specific paths before others with as many segments, and routes with a required query parameter first. */
 function bySegments(a: Route, b: Route): number {
-  const [mine, its] = [opennessOf(a), opennessOf(b)];
-  return mine.length - its.length || (mine < its ? -1 : Number(mine > its));
+  const [specificityA, specificityB] = [opennessOf(a), opennessOf(b)];
+  return (
+    specificityA.length - specificityB.length ||
+    (specificityA < specificityB ? -1 : Number(specificityA > specificityB))
+  );
 }
 
 /** A letter per segment; parameters sort last. */
@@ -236,30 +241,30 @@ function authorize(
   const permissions: readonly Permission[] = typeof right === 'string' ? [] : right;
   if (right === 'root') requireRoot(caller, failsAs);
   const resourceAt = (name: string): StoredResource | undefined => {
-    const one = name === 'root' ? view.root : found[name];
-    if (typeof one !== 'object') return undefined;
-    return 'resource' in one ? one.resource : one;
+    const resolved = name === 'root' ? view.root : found[name];
+    if (typeof resolved !== 'object') return undefined;
+    return 'resource' in resolved ? resolved.resource : resolved;
   };
   const requirePermission = ({ action, isNotOfOwn }: Permission, resource: StoredResource) => {
     if (isNotOfOwn && resource.id === caller.userId) return;
     requireRightTo(authorizer, { caller, action: actionOf(action, path, resource), resource });
   };
   // Further targets of a route are covered by its own permission.
-  for (const one of permissions) {
-    const resource = one.on === target?.id ? undefined : resourceAt(one.on);
-    if (resource) requirePermission(one, resource);
+  for (const requirement of permissions) {
+    const resource = requirement.on === target?.id ? undefined : resourceAt(requirement.on);
+    if (resource) requirePermission(requirement, resource);
   }
   if (!target) return undefined;
-  const resource = resourceAt(target.id) ?? targetOf({ view }, String(path[target.id]), target.of);
-  for (const one of permissions) if (one.on === target.id) requirePermission(one, resource);
+  const resource = resourceAt(target.id) ?? targetOf({ view }, String(path[target.id]), target.types);
+  for (const requirement of permissions) if (requirement.on === target.id) requirePermission(requirement, resource);
   return resource;
 }
 
 /** `lambda.create` for `{new_word}.create` if that parameter is `lambdas`, `lambda.view` for `*.view` of a lambda. */
 function actionOf(action: string, path: Path, resource: StoredResource): string {
   const noun = (name: string) => {
-    const word = path[name] ?? '';
-    return isTypeWord(word) ? typeOfWord(word).singular : word;
+    const segment = path[name] ?? '';
+    return isTypeWord(segment) ? typeOfWord(segment).singular : segment;
   };
   return action.replace('*', () => typeOf(resource).singular).replace(/\{(\w+)\}/, (_, name: string) => noun(name));
 }
@@ -273,28 +278,28 @@ export function requireRoot({ isRoot }: Caller, failsAs?: string): void {
 }
 
 /** The resource with that id and one of the types; any type if none is given. Throws 400, 404. */
-export function targetOf({ view }: Pick<RouteGuard, 'view'>, text: string, of: readonly TypeWord[]): StoredResource {
+export function targetOf({ view }: Pick<RouteGuard, 'view'>, text: string, types: readonly TypeWord[]): StoredResource {
   const id = parseUuid(text);
   const resource = view.find(id);
-  if (resource && (of.length === 0 || of.includes(typeOf(resource).word))) return resource;
-  throw new PlatformError('not_found', `${of.length === 0 ? 'resource' : of.join(' or ')} ${id} not found`);
+  if (resource && (types.length === 0 || types.includes(typeOf(resource).word))) return resource;
+  throw new PlatformError('not_found', `${types.length === 0 ? 'resource' : types.join(' or ')} ${id} not found`);
 }
 
 /**
  * Parses the parameters that the route declares. Throws 400 for a repeated, invalid or unknown one. The result for an empty query is
  * cached.
  */
-function queryReader({ query: known = {}, isStrict }: Pick<Route, 'query' | 'isStrict'>) {
-  const parameters = Object.entries(known);
+function queryReader({ query: parametersByName = {}, isStrict }: Pick<Route, 'query' | 'isStrict'>) {
+  const parameters = Object.entries(parametersByName);
   const read = (query: URLSearchParams): Readonly<Record<string, unknown>> => {
     for (const name of isStrict ? query.keys() : []) {
-      if (Object.hasOwn(known, name)) continue;
-      const names = Object.keys(known).join(', ');
+      if (Object.hasOwn(parametersByName, name)) continue;
+      const names = Object.keys(parametersByName).join(', ');
       const choice = names === '' ? 'this route accepts none' : `known parameters are ${names}`;
       throw new PlatformError('invalid_query', `unknown query parameter '${name.slice(0, 64)}'; ${choice}`);
     }
     return Object.fromEntries(
-      parameters.map(([name, parameter]) => [name, readParameter(name, parameter, query, known)]),
+      parameters.map(([name, parameter]) => [name, readParameter(name, parameter, query, parametersByName)]),
     );
   };
   let ofNone: Readonly<Record<string, unknown>> | undefined;
@@ -307,20 +312,22 @@ function queryReader({ query: known = {}, isStrict }: Pick<Route, 'query' | 'isS
 
 function readParameter(
   name: string,
-  { schema, isRequired, takes }: Parameter,
+  { schema, isRequired, acceptedNames }: Parameter,
   query: URLSearchParams,
-  known: object,
+  knownParameters: object,
 ): unknown {
   if (isRequired && !query.has(name)) throw new PlatformError('invalid_query', `query parameter '${name}' is required`);
-  if (typeof takes === 'function') {
-    const names = [...query.keys()].filter((one) => takes(one) && !(Object.hasOwn(known, one) && one !== name));
-    return Object.fromEntries(names.map((one) => [one, singleParameter(query, one)]));
+  if (typeof acceptedNames === 'function') {
+    const names = [...query.keys()].filter(
+      (candidate) => acceptedNames(candidate) && !(Object.hasOwn(knownParameters, candidate) && candidate !== name),
+    );
+    return Object.fromEntries(names.map((parameterName) => [parameterName, singleParameter(query, parameterName)]));
   }
-  const sent = takes === 'all' ? query.getAll(name) : singleParameter(query, name);
-  const { success, data, error } = schema.safeParse(sent);
+  const value = acceptedNames === 'all' ? query.getAll(name) : singleParameter(query, name);
+  const { success, data, error } = schema.safeParse(value);
   if (success) return data;
   const [issue] = error.issues;
-  const wrong = Array.isArray(sent) ? sent[Number(issue?.path[0] ?? 0)] : sent;
+  const wrong = Array.isArray(value) ? value[Number(issue?.path[0] ?? 0)] : value;
   throw new PlatformError(
     'invalid_query',
     `query parameter '${name}' must be ${issue?.message}, not '${wrong?.slice(0, 64)}'`,

@@ -7,14 +7,14 @@ const query = (text: string) => new URLSearchParams(text);
 describe('query parameters (D-012)', () => {
   it('start after the first question mark', () => {
     // Only the target of a request is looked at.
-    const of = (url: string) => [...queryOf({ url } as IncomingMessage)];
-    expect(of('/a?b=c?d&e=%20+%C3%A9')).toEqual([
+    const entriesOf = (url: string) => [...queryOf({ url } as IncomingMessage)];
+    expect(entriesOf('/a?b=c?d&e=%20+%C3%A9')).toEqual([
       ['b', 'c?d'],
       ['e', '  é'],
     ]);
-    expect(of('/a')).toEqual([]);
-    expect(of('/\\a:999999?x')).toEqual([['x', '']]);
-    expect(of('/a?x=%zz')).toEqual([['x', '%zz']]);
+    expect(entriesOf('/a')).toEqual([]);
+    expect(entriesOf('/\\a:999999?x')).toEqual([['x', '']]);
+    expect(entriesOf('/a?x=%zz')).toEqual([['x', '%zz']]);
   });
 
   it('must not be repeated', () => {

@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import { PlatformError } from '../../model/errors.ts';
 
 /** Shared by all requests without a query. */
-const NOTHING = new URLSearchParams();
+const NO_PARAMETERS = new URLSearchParams();
 
 /** The query parameters of a request, in the order of the request. */
 export function queryOf(req: IncomingMessage): URLSearchParams {
   const { url = '' } = req;
   const mark = url.indexOf('?');
-  return mark < 0 ? NOTHING : new URLSearchParams(url.slice(mark + 1));
+  return mark < 0 ? NO_PARAMETERS : new URLSearchParams(url.slice(mark + 1));
 }
 
 /** A parameter that must not be repeated; undefined if absent. Throws 400 if it is repeated (D-012). */

@@ -76,14 +76,14 @@ function parsed(text: string): Json {
  */
 export async function readText(
   req: IncomingMessage,
-  wanted: readonly string[],
+  acceptedTypes: readonly string[],
 ): Promise<{ type: string; text: string }> {
   const bytes = await readBytes(req);
   const type = mediaTypeOf(req);
-  if (bytes.length > 0 && !wanted.includes(type)) {
+  if (bytes.length > 0 && !acceptedTypes.includes(type)) {
     throw new PlatformError(
       'unsupported_media_type',
-      `the content type is not supported. Send the body as ${wanted.join(' or ')} and set the Content-Type header.`,
+      `the content type is not supported. Send the body as ${acceptedTypes.join(' or ')} and set the Content-Type header.`,
     );
   }
   return { type, text: textOf(bytes) };

@@ -35,17 +35,17 @@ function answersOn(socket: Socket): { count: number } {
 }
 
 it('requests on other connections are handled between pipelined requests of one client', async () => {
-  const begun: (string | undefined)[] = [];
+  const startedUrls: (string | undefined)[] = [];
   const { open } = await listen(({ url }, response) => {
-    begun.push(url);
+    startedUrls.push(url);
     response.end();
   });
   const [ahead, other] = [await open(), await open()];
   ahead.write(requestTo('/ahead').repeat(1_000));
   other.write(requestTo('/other'));
   await once(other, 'data');
-  await expect.poll(() => begun.length).toBe(1_001);
-  expect(begun.indexOf('/other')).toBeLessThan(1_000);
+  await expect.poll(() => startedUrls.length).toBe(1_001);
+  expect(startedUrls.indexOf('/other')).toBeLessThan(1_000);
 });
 
 it('a request begins when the previous response is over', async () => {

@@ -15,7 +15,7 @@ interface Line {
   /** Oldest first. */
   waiting: Turn[];
   /** Set while the connection is paused. */
-  held: (() => void) | undefined;
+  resume: (() => void) | undefined;
 }
 
 /**
@@ -62,7 +62,7 @@ export class RequestTurns {
   #lineOf(socket: Socket): Line {
     let line = this.#lines.get(socket);
     if (!line) {
-      line = { current: undefined, waiting: [], held: undefined };
+      line = { current: undefined, waiting: [], resume: undefined };
       this.#lines.set(socket, line);
     }
     return line;
@@ -74,7 +74,7 @@ export class RequestTurns {
       return;
     }
     if (line.waiting.push(turn) === 1) this.#continueAfter(socket, line);
-    if (line.waiting.length > MAX_WAITING) hold(socket, line);
+    if (line.waiting.length > MAX_WAITING) suspend(socket, line);
   }
 
   #begin(socket: Socket, line: Line, turn: Turn): void {
@@ -100,14 +100,14 @@ function isIdle({ current, waiting }: Line): boolean {
 }
 
 /** Pauses reading. node:http resumes it whenever a request has been parsed. */
-function hold(socket: Socket, line: Line): void {
-  if (line.held) return;
-  line.held = () => socket.pause();
-  socket.on('resume', line.held).pause();
+function suspend(socket: Socket, line: Line): void {
+  if (line.resume) return;
+  line.resume = () => socket.pause();
+  socket.on('resume', line.resume).pause();
 }
 
 function release(socket: Socket, line: Line): void {
-  if (!line.held) return;
-  socket.off('resume', line.held).resume();
-  line.held = undefined;
+  if (!line.resume) return;
+  socket.off('resume', line.resume).resume();
+  line.resume = undefined;
 }

@@ -33,9 +33,9 @@ export function isWebSocketHandshake({
   httpVersion,
   headers,
 }: Pick<IncomingMessage, 'method' | 'httpVersion' | 'headers'>): boolean {
-  const asked = (headers.upgrade ?? '').split(',').map((token) => token.trim().toLowerCase());
+  const protocols = (headers.upgrade ?? '').split(',').map((token) => token.trim().toLowerCase());
   const hasBody = 'transfer-encoding' in headers || Number(headers['content-length'] ?? 0) !== 0;
-  return method === 'GET' && httpVersion === '1.1' && asked.includes('websocket') && !hasBody;
+  return method === 'GET' && httpVersion === '1.1' && protocols.includes('websocket') && !hasBody;
 }
 
 /**
@@ -61,10 +61,10 @@ export function responseToHandshake(request: IncomingMessage, connection: Upgrad
 
 /** Takes over the connection of a handshake and ends its response; undefined for any other request. */
 export function takeConnection(request: IncomingMessage): UpgradedConnection | undefined {
-  const taken = handshakes.get(request);
-  if (!taken) return undefined;
+  const handshake = handshakes.get(request);
+  if (!handshake) return undefined;
   handshakes.delete(request);
-  const { response, socket, head } = taken;
+  const { response, socket, head } = handshake;
   response.detachSocket(socket);
   response.emit('close');
   return { socket, head };

@@ -3,7 +3,7 @@ import type { Uuid } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import type { RouteGuard } from './mount-routes.ts';
 
-/** What a caller can see of data beyond the public API. */
+/** The data beyond the public API that a caller can see. */
 export interface Visibility {
   /** Can the caller view the entire platform, including data without an existing resource? Requires org.view on the root organization. */
   seesAll: boolean;
@@ -18,16 +18,16 @@ export function visibilityFor(
 ): Visibility {
   if (caller.isRoot) return { seesAll: true, sees: () => true };
   const seesAll = authorizer.can(caller, 'org.view', view.root.id);
-  const known = new Map<Uuid | undefined, boolean>([[undefined, seesAll]]);
+  const visibilityById = new Map<Uuid | undefined, boolean>([[undefined, seesAll]]);
   return {
     seesAll,
     sees(id) {
-      const before = known.get(id);
+      const before = visibilityById.get(id);
       if (before !== undefined) return before;
       const record = id === undefined ? undefined : view.find(id);
       const isSeen =
         id !== undefined && record ? authorizer.can(caller, `${typeOf(record).singular}.view`, id) : seesAll;
-      known.set(id, isSeen);
+      visibilityById.set(id, isSeen);
       return isSeen;
     },
   };

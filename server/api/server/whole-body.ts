@@ -45,8 +45,8 @@ export async function readWholeBody(request: IncomingMessage, maxBytes: number):
 }
 
 /**
- * What has arrived of a body. From its second chunk on it is in memory that the system gets back at once: pieces that are allocated
- * and freed one by one stay with the process, because others are in use between them.
+ * The bytes of a body that have arrived. From its second chunk on they are in memory that the system gets back at once:
+ * pieces that are allocated and freed one by one stay with the process, because others are in use between them.
  */
 class IncompleteBody {
   readonly #maxBytes: number;

@@ -21,16 +21,16 @@ import type { Pull } from '../../runtimes/containers/pull-progress-tracker.ts';
 import type { InstanceView } from '../../runtimes/containers/status.ts';
 import type { Terminals } from './terminals.ts';
 
-function toInstanceView({ startedAtMs, exitCode, error, ipAddress, ...one }: InstanceView): ContainerInstance {
+function toInstanceView({ startedAtMs, exitCode, error, ipAddress, ...instance }: InstanceView): ContainerInstance {
   return {
-    id: one.id,
-    state: one.state,
-    health: one.health,
-    isCurrent: one.isCurrent,
-    image: one.image,
-    wasKilledForMemory: one.wasKilledForMemory,
-    restarts: one.restarts,
-    ports: one.addresses.map((address) => ({ ...address })),
+    id: instance.id,
+    state: instance.state,
+    health: instance.health,
+    isCurrent: instance.isCurrent,
+    image: instance.image,
+    wasKilledForMemory: instance.wasKilledForMemory,
+    restarts: instance.restarts,
+    ports: instance.addresses.map((address) => ({ ...address })),
     startedAt: timeIfAny(startedAtMs),
     exitCode,
     error,
@@ -39,7 +39,7 @@ function toInstanceView({ startedAtMs, exitCode, error, ipAddress, ...one }: Ins
 }
 
 function toUsageView(containerId: Uuid, measured: readonly ({ instanceId: string } & InstanceStats)[]): ContainerUsage {
-  return { containerId, instances: measured.map((one) => ({ ...one })) };
+  return { containerId, instances: measured.map((instance) => ({ ...instance })) };
 }
 
 function toPullView({ recordId, startedAtMs, ...pull }: Pull): ImagePull {
@@ -48,10 +48,10 @@ function toPullView({ recordId, startedAtMs, ...pull }: Pull): ImagePull {
 
 const MAX_MEASURED = 50;
 
-/** What there is to see and do at containers and jobs beyond their records. */
+/** Returns the routes for containers and jobs beyond their records: instances, usage, logs and terminals. */
 export function containerRouter(operations: ContainerOperations, terminals: Terminals, guard: RouteGuard): Router {
   const requireToView = (caller: Caller, id: Uuid): Uuid => {
-    const resource = targetOf(guard, id, A_WORKLOAD.of);
+    const resource = targetOf(guard, id, A_WORKLOAD.types);
     requireRightTo(guard.authorizer, { caller, action: `${typeOf(resource).singular}.view`, resource });
     return resource.id;
   };
@@ -73,8 +73,8 @@ export function containerRouter(operations: ContainerOperations, terminals: Term
         .map(toPullView);
     },
     async measureContainers({ caller, query }) {
-      const seen = idsIn(query.ids).map((id) => requireToView(caller, id));
-      return (await Promise.all(seen.map(usageOrNothing))).flat();
+      const visibleIds = idsIn(query.ids).map((id) => requireToView(caller, id));
+      return (await Promise.all(visibleIds.map(usageOrNothing))).flat();
     },
     listInstances: async ({ resource }) => (await operations.instances(resource.id)).map(toInstanceView),
     measureContainer: async ({ resource }) => toUsageView(resource.id, await operations.stats(resource.id)),

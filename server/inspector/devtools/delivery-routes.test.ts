@@ -13,7 +13,7 @@ const inspect = (verb: string, path: string, body?: unknown, as = auth): Promise
   send(verb, `${platform.emulator.baseUrl}/inspect/${path}`, { auth: as, ...(body !== undefined && { body }) });
 const variable = async (name: string): Promise<Body> => {
   const [{ variables }] = (await inspect('GET', 'scm/projects')).body;
-  return variables.find((one: Body) => one.name === name);
+  return variables.find((candidate: Body) => candidate.name === name);
 };
 const START = {
   project: { id: 101, path: 'fern-moss/shop' },
@@ -55,8 +55,10 @@ describe("a project's variables", () => {
     expect(await variable('COLOUR')).toEqual({ name: 'COLOUR', about: 'of this project', from: 'project' });
     expect(JSON.stringify((await inspect('GET', 'scm/projects')).body)).not.toContain('s3cret');
     const { apiUrl, token } = (await inspect('GET', 'scm')).body;
-    const kept = await fetch(`${apiUrl}/101/variables/PLATFORM_API_SECRET`, { headers: { 'PRIVATE-TOKEN': token } });
-    expect(await kept.json()).toMatchObject({ value: 's3cret' });
+    const projectVariable = await fetch(`${apiUrl}/101/variables/PLATFORM_API_SECRET`, {
+      headers: { 'PRIVATE-TOKEN': token },
+    });
+    expect(await projectVariable.json()).toMatchObject({ value: 's3cret' });
     expect(await inspect('DELETE', `${project}/variables/PLATFORM_API_SECRET`)).toMatchObject({ status: 204 });
     expect(await variable('PLATFORM_API_SECRET')).toMatchObject({ from: 'run' });
   });
@@ -105,12 +107,12 @@ describe('runs', () => {
 
   it('have their place in the world, and cannot be stopped when a command began them', async () => {
     const environments: Body[] = (await platform.root.get('/demo/environments?expand=true')).body;
-    const [here, there] = environments;
-    const run = (await inspect('POST', 'pipelines', { ...START, targetEnvironmentId: here?.id })).body;
+    const [target, otherEnvironment] = environments;
+    const run = (await inspect('POST', 'pipelines', { ...START, targetEnvironmentId: target?.id })).body;
     await inspect('POST', 'pipelines', { ...START, targetEnvironmentId: 'no id' });
     const listed = async (query: string) => (await inspect('GET', `pipelines${query}`)).body.map(({ id }: Body) => id);
-    expect(await listed(`?scope=${here?.properties.workspace.id}`)).toEqual([run.id]);
-    expect(await listed(`?scope=${there?.id}`)).toEqual([]);
+    expect(await listed(`?scope=${target?.properties.workspace.id}`)).toEqual([run.id]);
+    expect(await listed(`?scope=${otherEnvironment?.id}`)).toEqual([]);
     expect(await listed('')).toHaveLength(2);
     expect(await inspect('GET', 'pipelines?scope=x')).toMatchObject(refusal(400));
     expect(await inspect('POST', `pipelines/${run.id}/stop`)).toMatchObject(refusal(409));

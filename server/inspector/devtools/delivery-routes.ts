@@ -14,7 +14,7 @@ import { parseWith } from '../../model/rules/validate.ts';
 import type { PipelineService } from '../../runtimes/pipelines/pipeline-service.ts';
 import type { PipelineRuns } from './pipeline-runs.ts';
 
-/** What `terrarium pipeline` uses unless configured otherwise. */
+/** Defaults of `terrarium pipeline` for the organization and the account. */
 const ORG = 'demo';
 const ACCOUNT = 'ci-service';
 const DEPLOY_PATH = '/deploy';
@@ -32,15 +32,15 @@ function pipelineVariables(
   const sources = new Map<string, 'project' | 'group'>();
   for (const owner of owners)
     for (const { key } of owner.variables) sources.set(key, owner === owners.at(-1) ? 'project' : 'group');
-  const known = Object.entries(PIPELINE_VARIABLES).map(([name, about]): PipelineVariable => {
+  const platformVariables = Object.entries(PIPELINE_VARIABLES).map(([name, description]): PipelineVariable => {
     const from = sources.get(name);
-    if (from) return { name, about, from };
+    if (from) return { name, about: description, from };
     const missing = reasons.get(name);
-    if (missing !== undefined) return { name, about, missing };
-    return { name, about, from: /_KEY$|_SECRET$/.test(name) ? 'run' : 'platform' };
+    if (missing !== undefined) return { name, about: description, missing };
+    return { name, about: description, from: /_KEY$|_SECRET$/.test(name) ? 'run' : 'platform' };
   });
-  const others = [...sources].filter(([key]) => !(key in PIPELINE_VARIABLES));
-  return [...known, ...others.map(([name, from]) => ({ name, about: `of this ${from}`, from }))];
+  const otherSources = [...sources].filter(([key]) => !(key in PIPELINE_VARIABLES));
+  return [...platformVariables, ...otherSources.map(([name, from]) => ({ name, about: `of this ${from}`, from }))];
 }
 
 function missingReasons(view: WorldView): ReadonlyMap<string, string> {
@@ -93,11 +93,11 @@ export function deliveryRouter({ scm, scmToken: token, runs, starter }: Delivery
   const { view } = guard;
   const { projects } = scm;
   /** A run that has started, or a 409 with the reason. */
-  const begun = async (res: Response, what: string, begin: () => Promise<{ id: string }>) => {
+  const beginRun = async (res: Response, subject: string, begin: () => Promise<{ id: string }>) => {
     const { id } = await begin().catch((failure: unknown) => {
       throw new PlatformError(
         'operation_failed',
-        `${what} could not run: ${failure instanceof Error ? failure.message : failure}`,
+        `${subject} could not run: ${failure instanceof Error ? failure.message : failure}`,
       );
     });
     const { log: _log, ...run } = runs.get(id);
@@ -126,7 +126,9 @@ export function deliveryRouter({ scm, scmToken: token, runs, starter }: Delivery
     },
     removePipelineVariable({ path }) {
       const key = keyIn(path);
-      return changeVariables(projects, path.project_id, (present) => present.filter((one) => one.key !== key));
+      return changeVariables(projects, path.project_id, (present) =>
+        present.filter((variable) => variable.key !== key),
+      );
     },
     listPipelineRuns({ caller, query }) {
       const [isIn, { sees }] = [scopeOf(view, query.scope), visibilityFor(guard, caller)];
@@ -140,12 +142,12 @@ export function deliveryRouter({ scm, scmToken: token, runs, starter }: Delivery
         `you do not have permission to view the environment of pipeline run ${run.id}`,
       );
     },
-    runDemoPipeline: ({ res }) => begun(res, 'the demo pipeline', () => starter.demo()),
+    runDemoPipeline: ({ res }) => beginRun(res, 'the demo pipeline', () => starter.demo()),
     retryPipelineJob({ path, res }) {
       const { id, jobs } = runs.get(path.pipeline_id);
       const job = path.job_name;
       if (!jobs.some(({ name }) => name === job)) throw new PlatformError('not_found', `run ${id} has no job '${job}'`);
-      return begun(res, `job '${job}'`, () => starter.retry(id, job));
+      return beginRun(res, `job '${job}'`, () => starter.retry(id, job));
     },
     stopPipelineRun({ path }) {
       const { id, state } = runs.get(path.pipeline_id);
@@ -171,14 +173,14 @@ export function deliveryRouter({ scm, scmToken: token, runs, starter }: Delivery
 async function changeVariables(
   projects: MockScm['projects'],
   id: string,
-  variables: (of: readonly ScmVariable[]) => ScmVariable[],
+  variables: (present: readonly ScmVariable[]) => ScmVariable[],
 ): Promise<void> {
-  const project = projects.all().find((one) => String(one.id) === id);
+  const project = projects.all().find((candidate) => String(candidate.id) === id);
   if (!project) throw new PlatformError('not_found', `the mock GitLab has no project ${id.slice(0, 64)}`);
   const changed = variables(project.variables);
   const [violation] = changed
-    .filter((one) => !project.variables.includes(one))
-    .flatMap((one) => violationIn(one) ?? []);
+    .filter((variable) => !project.variables.includes(variable))
+    .flatMap((variable) => violationIn(variable) ?? []);
   if (violation) throw new PlatformError('invalid_body', `${violation.member} ${violation.reason}`);
   await projects.save({ ...project, variables: changed });
 }

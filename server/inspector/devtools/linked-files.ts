@@ -61,16 +61,16 @@ export class LinkedFiles {
     await this.unlink(lambdaId);
     await this.#options.log.put(lambdaId, { path: normal });
     this.#follow(lambdaId, { path: normal });
-    this.#tell(lambdaId, { path: normal, takenAtMs: this.#options.nowMs() });
+    this.#report(lambdaId, { path: normal, takenAtMs: this.#options.nowMs() });
     return { ...this.find(lambdaId), path: normal };
   }
 
   /** The lambda keeps its current code. Resolves to whether it was linked. */
   async unlink(lambdaId: Uuid): Promise<boolean> {
-    const known = this.#links.get(lambdaId);
-    if (!known) return false;
+    const link = this.#links.get(lambdaId);
+    if (!link) return false;
     this.#links.delete(lambdaId);
-    await known.file.stop();
+    await link.file.stop();
     await this.#options.log.remove(lambdaId);
     this.#options.onChange(lambdaId);
     return true;
@@ -89,13 +89,13 @@ export class LinkedFiles {
   async #takeIn(lambdaId: Uuid, link: FileLink, reading: FileReading): Promise<void> {
     const last = this.find(lambdaId)?.takenAtMs;
     const before = { ...link, ...(last !== undefined && { takenAtMs: last }) };
-    if (!reading.ok) return this.#tell(lambdaId, { ...before, problem: reading.problem });
+    if (!reading.ok) return this.#report(lambdaId, { ...before, problem: reading.problem });
     try {
       await this.#take(lambdaId, reading.text);
-      this.#tell(lambdaId, { ...link, takenAtMs: this.#options.nowMs() });
+      this.#report(lambdaId, { ...link, takenAtMs: this.#options.nowMs() });
     } catch (thrown) {
       const reason = reasonOf(thrown);
-      this.#tell(lambdaId, { ...before, problem: `the lambda was not updated from the file: ${reason}` });
+      this.#report(lambdaId, { ...before, problem: `the lambda was not updated from the file: ${reason}` });
     }
   }
 
@@ -106,10 +106,10 @@ export class LinkedFiles {
     if (now !== text) await save(lambdaId, text);
   }
 
-  #tell(lambdaId: Uuid, state: LinkState): void {
-    const known = this.#links.get(lambdaId);
-    if (!known) return;
-    known.state = state;
+  #report(lambdaId: Uuid, state: LinkState): void {
+    const link = this.#links.get(lambdaId);
+    if (!link) return;
+    link.state = state;
     this.#options.onChange(lambdaId);
   }
 }

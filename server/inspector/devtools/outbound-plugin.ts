@@ -3,7 +3,7 @@ import { outboundRules, outboundRulesChanged } from '../../plugin/tokens.ts';
 import { outbound } from './declaration.ts';
 import { outboundRulesIn } from './outbound-rules.ts';
 
-/** What happens to the calls that lambdas make. */
+/** Applies the rules to the outbound calls of lambdas. */
 export const outboundPlugin = plugin({
   declaration: outbound,
   start(platform) {

@@ -22,24 +22,24 @@ export function outboundRulesIn(
   log: KeyedLog<KeptOutboundRules>,
   onChange: (before: readonly OutboundRule[], after: readonly OutboundRule[]) => Promise<void>,
 ) {
-  const kept = (): KeptOutboundRules => log.get(KEY) ?? { revision: 0, rules: [] };
+  const readStored = (): KeptOutboundRules => log.get(KEY) ?? { revision: 0, rules: [] };
   return {
-    kept,
+    kept: readStored,
     /**
      * Other rules hold from now on, for the next call of every lambda.
      *
      * @throws PlatformError 409 when they were changed since they were read; 503 when they cannot be kept
      */
     async replace({ rules, revision }: OutboundRulesRequest): Promise<KeptOutboundRules> {
-      const { revision: current, rules: before } = kept();
+      const { revision: current, rules: before } = readStored();
       if (revision !== undefined && revision !== current) {
         throw new PlatformError('changed_meanwhile', `the rules have changed since revision ${revision}. Reload them.`);
       }
-      const known = new Set<string>();
-      const named = rules.map(({ id: wanted, ...rule }): OutboundRule => {
+      const usedIds = new Set<string>();
+      const named = rules.map(({ id: requestedId, ...rule }): OutboundRule => {
         // Copied with its id: two rules of one name could not be distinguished in the records of calls.
-        const id = wanted === undefined || known.has(wanted) ? newId() : wanted.toLowerCase();
-        known.add(id);
+        const id = requestedId === undefined || usedIds.has(requestedId) ? newId() : requestedId.toLowerCase();
+        usedIds.add(id);
         return { id, ...rule };
       });
       const next = { revision: current + 1, rules: named };

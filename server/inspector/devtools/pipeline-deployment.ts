@@ -30,9 +30,10 @@ export function deploymentIn(exchange: ExchangeRecord, run: PipelineRun): Pipeli
   if (exchange.plane !== 'gateway' || run.deployUrl === undefined || atMs < run.startedAtMs) return undefined;
   const path = target.split('?', 1)[0] ?? '';
   if (path !== new URL(run.deployUrl).pathname) return undefined;
-  const asked = requestBody.safeParse(jsonIn(new TextDecoder().decode(exchange.requestBody?.bytes))).data;
+  const requestedDeployment = requestBody.safeParse(jsonIn(new TextDecoder().decode(exchange.requestBody?.bytes))).data;
   // By another key, such as one of the project, only the body tells several runs apart.
-  const isOther = (asked?.sha ?? run.sha) !== run.sha || (asked?.ref ?? run.branch) !== run.branch;
+  const isOther =
+    (requestedDeployment?.sha ?? run.sha) !== run.sha || (requestedDeployment?.ref ?? run.branch) !== run.branch;
   const isByKey = run.apiKey !== undefined && exchange.apiKey === run.apiKey;
   if (!isByKey && isOther) return undefined;
   const reported = answerBody.safeParse(jsonIn(new TextDecoder().decode(exchange.responseBody?.bytes))).data ?? {};
@@ -45,8 +46,8 @@ export function deploymentIn(exchange: ExchangeRecord, run: PipelineRun): Pipeli
     target: path,
     status,
     code: reported.code,
-    action: reported.action ?? asked?.action,
-    image: asked?.image,
+    action: reported.action ?? requestedDeployment?.action,
+    image: requestedDeployment?.image,
     endpointId,
     executionId,
     container: reported.container && { id: reported.container.id, name: reported.container.name },

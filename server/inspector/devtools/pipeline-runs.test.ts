@@ -38,7 +38,7 @@ async function runsOf(...starts: PipelineStart[]) {
 }
 
 function request(
-  asked: object | undefined,
+  requestedDeployment: object | undefined,
   more: Partial<ExchangeRecord> = {},
   answer: object = ANSWER,
 ): ExchangeRecord {
@@ -52,7 +52,7 @@ function request(
     target: '/ci/deploy',
     peer: '127.0.0.1',
     requestHeaders: [],
-    requestBody: asked && captured(JSON.stringify(asked)),
+    requestBody: requestedDeployment && captured(JSON.stringify(requestedDeployment)),
     status: 200,
     responseHeaders: [],
     responseBody: captured(JSON.stringify(answer)),
@@ -67,10 +67,10 @@ function request(
 
 it('stores the deployment requests of a run, and their results', async () => {
   const { runs } = await runsOf(START);
-  const asked = { action: 'deploy', image: 'shop:1', sha: START.sha, ref: START.branch };
-  await runs.sawExchange(request(asked, { executionId: 'x1' }));
+  const deployRequest = { action: 'deploy', image: 'shop:1', sha: START.sha, ref: START.branch };
+  await runs.sawExchange(request(deployRequest, { executionId: 'x1' }));
   await runs.sawExchange(request(undefined, { status: 401 }, { code: 401, message: 'who are you?' }));
-  await runs.sawExchange(request(asked, {}, { code: 400, message: 'missing: api' }));
+  await runs.sawExchange(request(deployRequest, {}, { code: 400, message: 'missing: api' }));
   expect(runs.get('run1').deployments).toEqual([
     {
       atMs: nowMs + 5,
@@ -127,13 +127,13 @@ it('ends interrupted runs after a restart', async () => {
 
 it('tells apart two runs of one commit by the keys of their jobs', async () => {
   const { runs } = await runsOf({ ...START, apiKey: 'key1' }, { ...START, apiKey: 'key2' });
-  const asked = { action: 'deploy', image: 'shop:1', sha: START.sha, ref: START.branch };
-  await runs.sawExchange(request(asked, { apiKey: 'key2' }));
+  const deployRequest = { action: 'deploy', image: 'shop:1', sha: START.sha, ref: START.branch };
+  await runs.sawExchange(request(deployRequest, { apiKey: 'key2' }));
   await runs.sawExchange(request(undefined, { apiKey: 'key2' }, { code: 401 }));
   expect(runs.get('run1').deployments).toBeUndefined();
   expect(runs.get('run2').deployments).toHaveLength(2);
   // A key that the project has set says nothing of the run.
-  await runs.sawExchange(request(asked, { apiKey: 'of the project' }));
+  await runs.sawExchange(request(deployRequest, { apiKey: 'of the project' }));
   expect(runs.get('run1').deployments).toHaveLength(1);
 });
 
@@ -169,21 +169,21 @@ it('keeps of a log what memory can hold, the newest', async () => {
 });
 
 it('keeps which containers a run changed, by its key or by a lambda that it called', async () => {
-  const [own, called, other] = [randomUUID(), randomUUID(), randomUUID()];
+  const [ownId, called, other] = [randomUUID(), randomUUID(), randomUUID()];
   const log = await openKeyedLog<PipelineRun>(new MemoryFiles(), {
     name: 'pipelines',
     onWarning: (message) => expect.unreachable(message),
   });
-  const made = { by: randomUUID(), at: new Date(nowMs).toISOString() };
+  const creation = { by: randomUUID(), at: new Date(nowMs).toISOString() };
   const record = (id: string): StoredResource => ({
     id,
     type: 'Resource::Container',
     name: id,
     parent: null,
     state: 'Active',
-    owner: made.by,
-    created: made,
-    modified: { ...made, action: 'create' },
+    owner: creation.by,
+    created: creation,
+    modified: { ...creation, action: 'create' },
     properties: {},
   });
   const runs = new PipelineRuns({ log, nowMs: () => nowMs, newId: () => 'run1', findContainer: record });
@@ -197,10 +197,10 @@ it('keeps which containers a run changed, by its key or by a lambda that it call
     );
     return runs.sawCommit({ seq: 1, atMs: nowMs, cause, ops: [], inverse: [], resources: [] }, [{ after: record(id) }]);
   };
-  await commit(own, { apiKey: 'k1' });
+  await commit(ownId, { apiKey: 'k1' });
   // The lambda acts with a key of its own before the request that invoked it has ended.
   await commit(called, { apiKey: 'k2', traceId: 't1' });
   await commit(other, { apiKey: 'k2', traceId: 't2' });
   await runs.sawExchange(request({}, { apiKey: 'k1', traceId: 't1' }));
-  expect(runs.get('run1').changed?.map(({ id }) => id)).toEqual([own, called]);
+  expect(runs.get('run1').changed?.map(({ id }) => id)).toEqual([ownId, called]);
 });

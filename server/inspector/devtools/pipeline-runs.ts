@@ -33,7 +33,7 @@ export interface PipelineRunsOptions {
 export class PipelineRuns {
   readonly #options: PipelineRunsOptions;
   readonly #running = new Set<string>();
-  /** By trace: the containers that its requests changed, and the run that it belongs to. */
+  /** The containers that a trace's requests changed, and the run that it belongs to, by trace. */
   readonly #traces = new Map<string, { containers: Set<Uuid>; runId?: string }>();
 
   constructor(options: PipelineRunsOptions) {
@@ -94,9 +94,9 @@ export class PipelineRuns {
       const run = this.get(id);
       const deployment = deploymentIn(exchange, run);
       if (!deployment) continue;
-      const shown = this.#masked(run, deployment);
-      await this.#keep({ ...run, deployments: [...(run.deployments ?? []), shown].slice(-MAX_DEPLOYMENTS) });
-      this.#options.onDeployment?.(run, shown);
+      const maskedDeployment = this.#masked(run, deployment);
+      await this.#keep({ ...run, deployments: [...(run.deployments ?? []), maskedDeployment].slice(-MAX_DEPLOYMENTS) });
+      this.#options.onDeployment?.(run, maskedDeployment);
     }
   }
 
@@ -128,14 +128,14 @@ export class PipelineRuns {
     const run = this.#options.log.get(runId);
     if (run?.state !== 'running' || containers.size === 0) return;
     const { findContainer, endpointsOf } = this.#options;
-    const known = (run.changed ?? []).filter(({ id }) => !containers.has(id));
+    const otherContainers = (run.changed ?? []).filter(({ id }) => !containers.has(id));
     const changed = [...containers].flatMap((containerId) => {
       const found = findContainer?.(containerId);
       if (!found) return [];
       const endpointIds = endpointsOf?.(found).map(({ id }) => id) ?? [];
       return [{ id: found.id, name: found.name, endpointIds }];
     });
-    await this.#keep({ ...run, changed: [...known, ...changed] });
+    await this.#keep({ ...run, changed: [...otherContainers, ...changed] });
   }
 
   /** Ends the runs that were running when the platform stopped: nothing reports their progress any more. */

@@ -49,14 +49,14 @@ export const pipelinesPlugin = plugin({
     const starter = new PipelineService({
       sampleDir: packageFile(SAMPLE_DIR),
       env: process.env,
-      baseUrl: () => platform.addresses.ours().baseUrl,
+      baseUrl: () => platform.addresses.serviceAddresses().baseUrl,
       createKey: () => credentials.createKey(view.root.owner, view.root.id),
       revokeKey: (key) => credentials.revokeKey(key),
     });
     platform.fill(scmPipelines, {
       list: (projectId) => runs.list().filter(({ project }) => project.id === projectId),
       logOf: ({ id }) => runs.get(id).log,
-      start: (asked) => starter.start(asked),
+      start: (request) => starter.start(request),
       async fail({ project, ref, isTag, sha }, reason) {
         const { id } = await runs.begin({
           project: { id: project.id, path: pathWithNamespace(project) },

@@ -7,7 +7,10 @@ import { devtools } from './declaration.ts';
 import { Terminals } from './terminals.ts';
 import { createWorkbench } from './workbench.ts';
 
-/** What a person works with: linked files, test events and the debugger of lambdas, terminals of containers, the tree of resources. */
+/**
+ * Provides what a person works with: linked files, test events and the debugger of lambdas, terminals of containers,
+ * the tree of resources.
+ */
 export const devtoolsPlugin = plugin({
   declaration: devtools,
   needs: { resources: resourcesPlugin, lambdas: lambdasPlugin, containers: containersPlugin },

@@ -26,7 +26,7 @@ describe('GET {base_url}/inspect/settings', () => {
     const { status, headers, body } = await settingsOf(platform.emulator.baseUrl, rootPairOf(platform));
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(JSON.stringify(body)).not.toContain('not-for-anybody');
-    const named = (key: string) => body.settings.find((one: { key: string }) => one.key === key);
+    const named = (key: string) => body.settings.find((setting: { key: string }) => setting.key === key);
     expect(named('limits.logLines')).toMatchObject({
       value: 99,
       source: 'option',
@@ -50,7 +50,9 @@ describe('GET {base_url}/inspect/settings', () => {
     const { apiKey, apiSecret = '' } = emulator.rootCredentials;
     const auth = `Basic ${Buffer.from(`${apiKey}:${apiSecret}`).toString('base64')}`;
     const { body } = await settingsOf(emulator.baseUrl, auth);
-    const sources = Object.fromEntries(body.settings.map((one: Record<string, string>) => [one.key, one.source]));
+    const sources = Object.fromEntries(
+      body.settings.map((setting: Record<string, string>) => [setting.key, setting.source]),
+    );
     expect(sources).toMatchObject({ fsync: 'environment', basePort: 'flag', seed: 'file', host: 'default' });
     expect(body.folder).toBeUndefined();
     expect(body.stored.every((part: object) => !('sizeBytes' in part))).toBe(true);
@@ -63,7 +65,7 @@ describe('GET {base_url}/inspect/settings', () => {
     expect(await send('PUT', `${platform.emulator.baseUrl}/inspect/outbound`, rules)).toMatchObject({ status: 200 });
     const { body } = await settingsOf(platform.emulator.baseUrl, rootPairOf(platform));
     expect(body.folder).toBe(join(folder, 'data'));
-    const part = (name: string) => body.stored.find((one: { part: string }) => one.part === name);
+    const part = (name: string) => body.stored.find((entry: { part: string }) => entry.part === name);
     expect(part('world')).toMatchObject({ files: 1, sizeBytes: expect.any(Number), items: expect.any(Number) });
     expect(part('history')).toMatchObject({ maxItems: 100_000, maxBytes: 256 * 1024 * 1024, files: 1 });
     expect(part('history').sizeBytes).toBeGreaterThan(100);
@@ -72,7 +74,7 @@ describe('GET {base_url}/inspect/settings', () => {
     expect(part('outbound')).toMatchObject({ items: 1, files: 1, sizeBytes: expect.any(Number) });
     for (const name of ['workbench', 'sync', 'servicePorts']) expect(part(name)).toMatchObject({ items: 0 });
     expect(part('credentials').sizeBytes).toBeGreaterThan(0);
-    expect(body.memory.map((one: { part: string }) => one.part)).toEqual([
+    expect(body.memory.map((entry: { part: string }) => entry.part)).toEqual([
       'invocations',
       'requests',
       'records',

@@ -71,17 +71,17 @@ export interface SettingsService {
 export function settingsRouter(service: SettingsService, guard: RouteGuard): Router {
   return mountRoutes(settingsRoutes, guard, {
     async readSettings() {
-      const { folder, ...known } = service;
+      const { folder, ...settingsOfService } = service;
       const { parts, isCut } =
-        folder === undefined ? { parts: new Map(), isCut: false } : await folderSizes(folder, known.partOf);
-      const counted = known.stored();
+        folder === undefined ? { parts: new Map(), isCut: false } : await folderSizes(folder, settingsOfService.partOf);
+      const counted = settingsOfService.stored();
       const names = [...new Set([...Object.keys(counted), ...parts.keys()])];
       return {
-        settings: [...known.settings()],
-        addresses: known.addresses(),
+        settings: [...settingsOfService.settings()],
+        addresses: settingsOfService.addresses(),
         ...(folder !== undefined && { folder }),
         stored: names.map((part) => ({ part, ...counted[part], ...parts.get(part) })),
-        memory: Object.entries(known.memory()).map(([part, amount]) => ({ part, ...amount })),
+        memory: Object.entries(settingsOfService.memory()).map(([part, amount]) => ({ part, ...amount })),
         isCut,
       };
     },

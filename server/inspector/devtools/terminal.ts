@@ -12,7 +12,7 @@ const CLOSES = { exited: 1000, stopped: 1000, idle: 1000, lost: 1011, refused: 1
 const CLOSE_WAIT_MS = 1_000;
 
 export interface TerminalTimes {
-  /** How often it is looked whether the viewer is still there, and still may. */
+  /** Interval at which the viewer's presence and permission are checked. */
   checkMs: number;
   /** A shell without input for this time is closed. */
   idleMs: number;
@@ -54,16 +54,18 @@ export class Terminal {
     socket.on('pong', () => {
       this.#isHeard = true;
     });
-    socket.on('message', (data: Buffer, isTyped) => (isTyped ? this.#type(data) : this.#hear(data.toString('utf8'))));
+    socket.on('message', (data: Buffer, isTyped) =>
+      isTyped ? this.#type(data) : this.#receive(data.toString('utf8')),
+    );
     this.ended = this.#run();
   }
 
   end(ended: TerminalEnd['ended'], message: string, exitCode?: number): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const word: TerminalEnd = { ended, message, ...(exitCode !== undefined && { exitCode }) };
+    const ending: TerminalEnd = { ended, message, ...(exitCode !== undefined && { exitCode }) };
     this.#socket.resume();
-    this.#socket.send(JSON.stringify(word), () => this.#socket.close(CLOSES[ended]));
+    this.#socket.send(JSON.stringify(ending), () => this.#socket.close(CLOSES[ended]));
     setTimeout(() => this.#socket.terminate(), CLOSE_WAIT_MS).unref();
   }
 
@@ -107,7 +109,7 @@ export class Terminal {
     });
   }
 
-  /** What a viewer reports as shown may not even be read. */
+  /** True if the viewer has not yet shown much of the output. The viewer may never report anything as shown. */
   get #isAhead(): boolean {
     return Math.max(this.#sentBytes - this.#shownBytes, this.#socket.bufferedAmount) >= AHEAD_BYTES;
   }
@@ -121,15 +123,15 @@ export class Terminal {
     stream.once('drain', () => this.#socket.resume());
   }
 
-  #hear(text: string): void {
-    const word = terminalWord.safeParse(jsonIn(text));
-    if (!word.success) {
+  #receive(text: string): void {
+    const message = terminalWord.safeParse(jsonIn(text));
+    if (!message.success) {
       this.end('refused', 'The client sent an invalid message.');
-    } else if ('columns' in word.data) {
-      this.#size = word.data;
-      void this.#shell?.resize(word.data);
+    } else if ('columns' in message.data) {
+      this.#size = message.data;
+      void this.#shell?.resize(message.data);
     } else {
-      this.#shownBytes = Math.min(word.data.shown, this.#sentBytes);
+      this.#shownBytes = Math.min(message.data.shown, this.#sentBytes);
       if (!this.#isAhead) this.#shell?.stream.resume();
     }
   }

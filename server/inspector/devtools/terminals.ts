@@ -32,7 +32,7 @@ export class Terminals {
     const { WebSocketServer } = await import('ws');
     if (this.#isStopped)
       throw new PlatformError('stopping', 'the platform is stopping', { headers: { 'Retry-After': '5' } });
-    const ofUser = [...this.#open.values()].filter((one) => one === userId).length;
+    const ofUser = [...this.#open.values()].filter((openUserId) => openUserId === userId).length;
     if (this.#open.size >= MAX_OPEN || ofUser >= MAX_OF_ONE_USER) {
       const message = `${ofUser >= MAX_OF_ONE_USER ? `${ofUser} of your` : MAX_OPEN} terminals are open. Close one of them first.`;
       throw new PlatformError('too_many_connections', message, { headers: { 'Retry-After': '5' } });

@@ -38,36 +38,36 @@ const treeOrder = typeWordsFrom([
 /** Above this number of one type, the order is oldest first: sorting them for every page would delay other requests. */
 const MAX_SORTED = 5000;
 
-function nodeOf(view: WorldView, one: StoredResource): TreeNode {
-  const { environment_type: kind } = one.properties;
-  const { word } = typeOf(one);
-  const organization = closestAncestor(view, one, ORGANIZATION);
+function nodeOf(view: WorldView, resource: StoredResource): TreeNode {
+  const { environment_type: kind } = resource.properties;
+  const { word } = typeOf(resource);
+  const organization = closestAncestor(view, resource, ORGANIZATION);
   return {
-    id: one.id,
-    name: one.name,
-    ...(one.description !== undefined && { description: one.description }),
+    id: resource.id,
+    name: resource.name,
+    ...(resource.description !== undefined && { description: resource.description }),
     word,
-    type: one.type,
+    type: resource.type,
     fqon: organization ? fqonOf(view, organization) : 'root',
-    ...(one.parent !== null && { parent: one.parent }),
+    ...(resource.parent !== null && { parent: resource.parent }),
     ...(typeof kind === 'string' && { environment_type: kind }),
-    ...(word === 'users' && one.properties.disabled === true && { isDisabled: true }),
-    modified: one.modified.at,
-    children: view.children(one.id).length,
+    ...(word === 'users' && resource.properties.disabled === true && { isDisabled: true }),
+    modified: resource.modified.at,
+    children: view.children(resource.id).length,
   };
 }
 
-function childrenInOrder(view: WorldView, parentId: Uuid, word: TypeWord): readonly StoredResource[] {
-  const children = view.children(parentId, word);
+function childrenInOrder(view: WorldView, parentId: Uuid, collection: TypeWord): readonly StoredResource[] {
+  const children = view.children(parentId, collection);
   return children.length > MAX_SORTED ? children : [...children].sort(byName);
 }
 
 let collator: Intl.Collator | undefined;
 
-function byName(one: StoredResource, other: StoredResource): number {
+function byName(resourceA: StoredResource, other: StoredResource): number {
   // Created on first use, because the first one takes a large part of the start of a process.
   collator ??= new Intl.Collator('en', { numeric: true });
-  return collator.compare(one.name, other.name);
+  return collator.compare(resourceA.name, other.name);
 }
 
 /** The ids in a value, each with the pointer of its first occurrence. */
@@ -95,10 +95,11 @@ const SERVES: Record<(typeof PROVIDER_KINDS)[number], (type: string) => boolean>
  */
 export function treeRouter(guard: RouteGuard): Router {
   const { view, authorizer } = guard;
-  const viewOf = (caller: Caller) => (one: StoredResource) =>
-    caller.isRoot || authorizer.can(caller, `${typeOf(one).singular}.view`, one.id);
-  const nodes = (records: readonly StoredResource[]): TreeNode[] => records.map((one) => nodeOf(view, one));
-  const wordsOf = (sent: readonly TypeWord[] | undefined) => treeOrder.filter((word) => !sent || sent.includes(word));
+  const viewOf = (caller: Caller) => (resource: StoredResource) =>
+    caller.isRoot || authorizer.can(caller, `${typeOf(resource).singular}.view`, resource.id);
+  const nodes = (records: readonly StoredResource[]): TreeNode[] => records.map((resource) => nodeOf(view, resource));
+  const wordsOf = (types: readonly TypeWord[] | undefined) =>
+    treeOrder.filter((collection) => !types || types.includes(collection));
 
   return mountRoutes(treeRoutes, guard, {
     searchTree({ caller, query }) {
@@ -109,23 +110,27 @@ export function treeRouter(guard: RouteGuard): Router {
         const above = parent === null ? undefined : view.find(parent);
         return above !== undefined && isSeen(above);
       };
-      const isWanted = (one: StoredResource) =>
-        isNamed(one) && isIn(one.id) && isSeen(one) && !(query.tops && isBelowSeen(one));
-      const all = ofTypes(wordsOf(query.word), (one) => view.all(one));
+      const isWanted = (resource: StoredResource) =>
+        isNamed(resource) && isIn(resource.id) && isSeen(resource) && !(query.tops && isBelowSeen(resource));
+      const all = ofTypes(wordsOf(query.word), (collection) => view.all(collection));
       const { rows, total } = counted(all, isWanted, query.offset, query.limit);
-      const above = new Map(rows.flatMap((one) => [...ancestors(view, one)].slice(1).map((at) => [at.id, at])));
+      const above = new Map(
+        rows.flatMap((resource) => [...ancestors(view, resource)].slice(1).map((at) => [at.id, at])),
+      );
       return { rows: nodes(rows), above: nodes([...above.values()].filter(isSeen)), total };
     },
     countTree({ caller, query: { scope } }) {
       const isSeen = viewOf(caller);
       const isIn = scopeOf(view, scope);
       if (caller.isRoot && (scope ?? view.root.id) === view.root.id) {
-        const counts = treeOrder.map((word) => [word, view.all(word).length] as const).filter(([, count]) => count > 0);
+        const counts = treeOrder
+          .map((collection) => [collection, view.all(collection).length] as const)
+          .filter(([, count]) => count > 0);
         return { total: counts.reduce((sum, [, count]) => sum + count, 0), types: Object.fromEntries(counts) };
       }
-      const isWanted = (one: StoredResource) => isIn(one.id) && isSeen(one);
+      const isWanted = (candidate: StoredResource) => isIn(candidate.id) && isSeen(candidate);
       const { total, types } = counted(
-        ofTypes(treeOrder, (word) => view.all(word)),
+        ofTypes(treeOrder, (collection) => view.all(collection)),
         isWanted,
       );
       return { total, types };
@@ -149,8 +154,9 @@ export function treeRouter(guard: RouteGuard): Router {
     }),
     countTreeBelow({ caller, resource, query: { word, offset, limit } }) {
       const isSeen = viewOf(caller);
-      const words = wordsOf(word);
-      const isWanted = (one: StoredResource) => words.includes(typeOf(one).word) && isSeen(one);
+      const countedCollections = wordsOf(word);
+      const isWanted = (candidate: StoredResource) =>
+        countedCollections.includes(typeOf(candidate).word) && isSeen(candidate);
       const { rows, ...counts } = counted(allBelow(view, resource.id), isWanted, offset, limit);
       return { rows: nodes(rows), ...counts };
     },
@@ -158,47 +164,47 @@ export function treeRouter(guard: RouteGuard): Router {
   });
 }
 
-/** What a resource names, and what names it. */
+/** Returns the resources that a resource refers to, and those that refer to it. */
 function relationsOf(
   view: WorldView,
   resource: StoredResource,
-  isSeen: (one: StoredResource) => boolean,
+  isSeen: (candidate: StoredResource) => boolean,
   { offset, limit }: { offset: number; limit: number },
 ) {
   const names = [...idsIn(resource.properties, '/properties')].flatMap(([id, pointer]) => {
     const other = id === resource.id ? undefined : view.find(id);
     return other && isSeen(other) ? [{ resource: nodeOf(view, other), pointer }] : [];
   });
-  const isWanted = (one: StoredResource) => one.id !== resource.id && isSeen(one);
+  const isWanted = (candidate: StoredResource) => candidate.id !== resource.id && isSeen(candidate);
   const { rows, total } = counted(view.referrers(resource.id), isWanted, offset, limit);
-  const namedBy = rows.map((one) => ({
-    resource: nodeOf(view, one),
-    pointer: idsIn(one.properties, '/properties').get(resource.id) ?? '/properties',
+  const namedBy = rows.map((referrer) => ({
+    resource: nodeOf(view, referrer),
+    pointer: idsIn(referrer.properties, '/properties').get(resource.id) ?? '/properties',
   }));
   return { names, namedBy, total };
 }
 
 function* ofTypes(
-  words: readonly TypeWord[],
-  all: (word: TypeWord) => readonly StoredResource[],
+  collections: readonly TypeWord[],
+  all: (collection: TypeWord) => readonly StoredResource[],
 ): Generator<StoredResource> {
-  for (const word of words) yield* all(word);
+  for (const collection of collections) yield* all(collection);
 }
 
 /** One page of the resources, and their number, total and by type. */
 function counted(
   records: Iterable<StoredResource>,
-  isWanted: (one: StoredResource) => boolean,
+  isWanted: (candidate: StoredResource) => boolean,
   offset = 0,
   limit = 0,
 ): { rows: StoredResource[]; types: Partial<Record<TypeWord, number>>; total: number } {
   const rows: StoredResource[] = [];
   const types: Partial<Record<TypeWord, number>> = {};
   let total = 0;
-  for (const one of records) {
-    if (!isWanted(one)) continue;
-    const { word } = typeOf(one);
-    if (total >= offset && rows.length < limit) rows.push(one);
+  for (const record of records) {
+    if (!isWanted(record)) continue;
+    const { word } = typeOf(record);
+    if (total >= offset && rows.length < limit) rows.push(record);
     types[word] = (types[word] ?? 0) + 1;
     total += 1;
   }
@@ -206,17 +212,18 @@ function counted(
 }
 
 /**
- * Do the name, id, type or type label of a resource contain all words of the filter? Types are compared only once for the whole world.
+ * Returns a test for resources whose name, id, type or type label contains all words of the filter. Types are compared
+ * only once for the whole world.
  */
-function namedLike(q: string): (one: StoredResource) => boolean {
-  const wanted = q.trim().toLowerCase();
-  const isNamed = new Map(treeOrder.map((word) => [word, namedLikeOf(wanted, word)]));
-  return (one) => isNamed.get(typeOf(one).word)?.(one) === true;
+function namedLike(q: string): (resource: StoredResource) => boolean {
+  const filterText = q.trim().toLowerCase();
+  const isNamed = new Map(treeOrder.map((collection) => [collection, namedLikeOf(filterText, collection)]));
+  return (resource) => isNamed.get(typeOf(resource).word)?.(resource) === true;
 }
 
-function namedLikeOf(wanted: string, word: TypeWord): (one: StoredResource) => boolean {
-  const ofType = `${typeOfWord(word).singular} ${word}`;
-  const parts = wanted.split(/\s+/).filter((part) => part !== '' && !ofType.includes(part));
+function namedLikeOf(filterText: string, collection: TypeWord): (resource: StoredResource) => boolean {
+  const ofType = `${typeOfWord(collection).singular} ${collection}`;
+  const parts = filterText.split(/\s+/).filter((part) => part !== '' && !ofType.includes(part));
   const idParts = parts.map((part) => (/^[0-9a-f-]+$/.test(part) ? part : undefined));
   return ({ name, id }) => {
     const text = name.toLowerCase();

@@ -17,11 +17,11 @@ export function workbenchRouter(workbench: ReturnType<typeof createWorkbench>, g
   return mountRoutes(workbenchRoutes, guard, {
     readWorkbench({ caller, resource: { id } }) {
       const [link, debug] = [workbench.links.find(id), debugOf(id)];
-      const own = caller.isRoot ? { link: link && toLinkView(link), debug } : {};
+      const rootOnly = caller.isRoot ? { link: link && toLinkView(link), debug } : {};
       const schedule = workbench.debugger.schedule(id);
       const { nextAtMs, lastAtMs, leftOut = 0 } = schedule ?? {};
-      const shown = { nextAt: timeIfAny(nextAtMs), lastAt: timeIfAny(lastAtMs), leftOut };
-      return { events: workbench.testEvents(id), ...own, schedule: schedule && shown };
+      const scheduleView = { nextAt: timeIfAny(nextAtMs), lastAt: timeIfAny(lastAtMs), leftOut };
+      return { events: workbench.testEvents(id), ...rootOnly, schedule: schedule && scheduleView };
     },
     async replaceTestEvents({ resource, body }) {
       await workbench.replaceTestEvents(resource.id, body.events);

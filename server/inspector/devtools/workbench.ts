@@ -11,7 +11,7 @@ import type { ResourceService } from '../../services/resources/resource-service.
 import { type FileLink, LinkedFiles } from './linked-files.ts';
 
 export interface WorkbenchOptions {
-  /** What is kept, by lambda. */
+  /** Stored links and test events, by lambda. */
   logs: { 'linked-files': KeyedLog<FileLink>; 'test-events': KeyedLog<{ events: TestEvent[] }> };
   service: ResourceService;
   lambdas: Pick<LambdaService, 'debugState' | 'debug' | 'endDebugging' | 'schedule'>;

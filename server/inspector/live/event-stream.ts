@@ -18,7 +18,7 @@ const GATHER_MS = 50;
 export class EventStream {
   /** Ids of another process mean nothing here. */
   readonly #epoch: string;
-  readonly #kept: { seq: number; text: string }[] = [];
+  readonly #recentEvents: { seq: number; text: string }[] = [];
   #keptCharacters = 0;
   /** With whether they may see everything. */
   readonly #subscribers = new Map<Response, () => boolean>();
@@ -40,15 +40,15 @@ export class EventStream {
    * Notifies all viewers, at once or together with later events; costs almost nothing without viewers.
    *
    * @param topic what has changed; the window's lists know their topics
-   * @param what what JSON can hold; without it, only that something changed
+   * @param data what JSON can hold; without it, only that something changed
    */
-  readonly publish = (topic: string, what?: object | string): void => {
+  readonly publish = (topic: string, data?: object | string): void => {
     let gathered = this.#gathered.get(topic);
     if (!gathered) {
       gathered = [];
       this.#gathered.set(topic, gathered);
     }
-    if (what !== undefined) gathered.push(what);
+    if (data !== undefined) gathered.push(data);
     this.#timer ??= setTimeout(
       () => this.#flush(),
       Math.max(0, this.#reportedMs + GATHER_MS - performance.now()),
@@ -89,13 +89,13 @@ export class EventStream {
     for (const [topic, events] of this.#gathered) {
       const seq = ++this.#seq;
       const text = `id: ${this.#epoch}-${seq}\nevent: ${topic}\ndata: ${JSON.stringify(events)}\n\n`;
-      this.#kept.push({ seq, text });
+      this.#recentEvents.push({ seq, text });
       this.#keptCharacters += text.length;
       all += text;
     }
     this.#gathered.clear();
-    while (this.#kept.length > MAX_KEPT || this.#keptCharacters > MAX_KEPT_CHARACTERS) {
-      this.#keptCharacters -= this.#kept.shift()?.text.length ?? 0;
+    while (this.#recentEvents.length > MAX_KEPT || this.#keptCharacters > MAX_KEPT_CHARACTERS) {
+      this.#keptCharacters -= this.#recentEvents.shift()?.text.length ?? 0;
     }
     this.#send(all);
   }
@@ -112,15 +112,15 @@ export class EventStream {
   }
 
   #missedBy(lastId: string | undefined): string {
-    const here = `id: ${this.#epoch}-${this.#seq}\n`;
-    if (lastId === undefined) return `${here}event: hello\ndata: {}\n\n`;
+    const position = `id: ${this.#epoch}-${this.#seq}\n`;
+    if (lastId === undefined) return `${position}event: hello\ndata: {}\n\n`;
     const [epoch, seq] = lastId.split('-');
-    const [oldest] = this.#kept;
+    const [oldest] = this.#recentEvents;
     const isKnown =
       epoch === this.#epoch && Number(seq) <= this.#seq && Number(seq) >= (oldest?.seq ?? this.#seq + 1) - 1;
-    if (!isKnown) return `${here}event: reset\ndata: {}\n\n`;
-    return this.#kept
-      .filter((one) => one.seq > Number(seq))
+    if (!isKnown) return `${position}event: reset\ndata: {}\n\n`;
+    return this.#recentEvents
+      .filter((event) => event.seq > Number(seq))
       .map(({ text }) => text)
       .join('');
   }

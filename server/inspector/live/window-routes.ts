@@ -67,12 +67,12 @@ export function windowRouter(
     },
     readStatus({ caller }) {
       const { seesAll, sees } = visibilityFor(guard, caller);
-      const { dataDir, engines, store, ...shown } = status();
-      if (seesAll) return { ...shown, store, engines, ...(dataDir !== undefined && { dataDir }) };
+      const { dataDir, engines, store, ...statusView } = status();
+      if (seesAll) return { ...statusView, store, engines, ...(dataDir !== undefined && { dataDir }) };
       const { resources: _, ...health } = store;
       // Only users who may view the whole platform see the address of an engine and its messages.
       return {
-        ...shown,
+        ...statusView,
         store: health,
         engines: engines.map(({ state, version, providers }) => ({
           address: '',
@@ -83,10 +83,10 @@ export function windowRouter(
       };
     },
     readPulse({ caller }) {
-      const shown = pulse();
-      if (visibilityFor(guard, caller).seesAll) return shown;
-      const services = Object.entries(shown.services).map(([name, { lastFault: _, ...counts }]) => [name, counts]);
-      return { ...shown, services: Object.fromEntries(services) };
+      const pulseView = pulse();
+      if (visibilityFor(guard, caller).seesAll) return pulseView;
+      const services = Object.entries(pulseView.services).map(([name, { lastFault: _, ...counts }]) => [name, counts]);
+      return { ...pulseView, services: Object.fromEntries(services) };
     },
     readEndpointUse({ caller }) {
       const { sees } = visibilityFor(guard, caller);

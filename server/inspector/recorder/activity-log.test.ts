@@ -11,14 +11,14 @@ const ENGINE = { address: 'unix:///one', state: 'ready' };
 
 it('what happened besides commits is known after a restart, and an engine that is as it was is no news', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'terrarium-activity-'));
-  let [nowMs, news] = [1_000, 0];
+  let [nowMs, changeCount] = [1_000, 0];
   const start = async () => {
     const files = await FolderFiles.open(dir);
     const logs = new RecordLogs({ ...BOUNDS, files, nowMs: () => nowMs });
     const activity = new ActivityLog(
       logs,
       () => nowMs,
-      () => news++,
+      () => changeCount++,
     );
     await logs.open();
     return {
@@ -37,13 +37,13 @@ it('what happened besides commits is known after a restart, and an engine that i
   await before.stop();
 
   const { activity, stop } = await start();
-  news = 0;
+  changeCount = 0;
   activity.sawEngine(ENGINE);
-  expect(news).toBe(0);
+  expect(changeCount).toBe(0);
   nowMs = 3_000;
   activity.sawEngine({ ...ENGINE, state: 'gone' });
   activity.sawEngine({ address: 'unix:///other', state: 'ready' });
-  expect(news).toBe(2);
+  expect(changeCount).toBe(2);
   expect(activity.since(0).map(({ kind, text }) => `${kind} ${text}`)).toEqual([
     'engine container engine ready',
     'engine container engine gone',

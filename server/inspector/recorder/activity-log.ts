@@ -11,7 +11,7 @@ const MAX_LOOKED = 2_000;
 export interface ActivityEvent {
   atMs: number;
   kind: ActivityKind;
-  /** What happened, in words. */
+  /** Description of the event in words. */
   text: string;
   /** Subject and state of an engine event, to avoid duplicates. */
   about?: string;
@@ -39,8 +39,8 @@ export class ActivityLog {
 
   /** Newest first. */
   since(fromMs: number): ActivityEvent[] {
-    const asked = { limit: MAX_REPORTED, fromMs, maxLooked: Number.POSITIVE_INFINITY, isWanted: () => true };
-    return this.#ring.page(asked).items.map(({ item }) => item);
+    const query = { limit: MAX_REPORTED, fromMs, maxLooked: Number.POSITIVE_INFINITY, isWanted: () => true };
+    return this.#ring.page(query).items.map(({ item }) => item);
   }
 
   sawRules(before: readonly OutboundRule[], after: readonly OutboundRule[]): void {
@@ -54,8 +54,8 @@ export class ActivityLog {
   /** Called with the state of an engine; records only changes, also compared to before the last start. */
   sawEngine({ address, state, reason }: { address: string; state: string; reason?: string }): void {
     const isOfIt = ({ item }: { item: ActivityEvent }) => item.kind === 'engine' && item.about === address;
-    const [known] = this.#ring.page({ limit: 1, maxLooked: MAX_LOOKED, isWanted: isOfIt }).items;
-    if (known?.item.state === state) return;
+    const [lastEvent] = this.#ring.page({ limit: 1, maxLooked: MAX_LOOKED, isWanted: isOfIt }).items;
+    if (lastEvent?.item.state === state) return;
     const text = `container engine ${state}${reason === undefined ? '' : `: ${reason}`}`;
     this.#note({ kind: 'engine', text, about: address, state });
   }
@@ -70,17 +70,17 @@ export class ActivityLog {
     deployment: PipelineDeployment;
   }): void {
     const { action = 'deploy', image, problem } = deployment;
-    const what = action === 'stop' ? 'deployment stopped' : 'deployed';
-    const which = `${project}, ${branch}${image === undefined ? '' : ` (${image})`}`;
+    const outcome = action === 'stop' ? 'deployment stopped' : 'deployed';
+    const target = `${project}, ${branch}${image === undefined ? '' : ` (${image})`}`;
     this.#note({
       kind: 'deploy',
-      text: problem === undefined ? `${what}: ${which}` : `deployment failed: ${which}: ${problem}`,
+      text: problem === undefined ? `${outcome}: ${target}` : `deployment failed: ${target}: ${problem}`,
     });
   }
 
-  #note(what: Omit<ActivityEvent, 'atMs'>): void {
+  #note(event: Omit<ActivityEvent, 'atMs'>): void {
     const atMs = this.#nowMs();
-    this.#ring.add({ atMs, key: '', group: '', mark: 0 }, JSON.stringify({ atMs, ...what }));
+    this.#ring.add({ atMs, key: '', group: '', mark: 0 }, JSON.stringify({ atMs, ...event }));
     this.#logs.changed();
     this.#onChange();
   }

@@ -39,7 +39,7 @@ it('counts each minute of the last half hour for the service that a request was 
   meter.sawExchange(exchange({ target: '/metadata' }), 4);
   meter.sawExchange(exchange({ plane: 'gateway', target: '/website/lead' }), 5);
   meter.increment('scm');
-  expect(meter.shown(NAMES)).toMatchObject({
+  expect(meter.pulseOf(NAMES)).toMatchObject({
     minutes: 30,
     services: {
       resources: { total: 2, perMinute: [...new Array(27).fill(0), 1, 0, 1] },
@@ -50,11 +50,13 @@ it('counts each minute of the last half hour for the service that a request was 
     },
   });
   nowMs += 29 * MINUTE_MS;
-  expect(meter.shown(NAMES)).toMatchObject({
+  expect(meter.pulseOf(NAMES)).toMatchObject({
     services: { resources: { total: 2, perMinute: [1, ...new Array(29).fill(0)] } },
   });
   nowMs += 24 * 60 * MINUTE_MS;
-  expect(meter.shown(NAMES)).toMatchObject({ services: { resources: { total: 2, perMinute: new Array(30).fill(0) } } });
+  expect(meter.pulseOf(NAMES)).toMatchObject({
+    services: { resources: { total: 2, perMinute: new Array(30).fill(0) } },
+  });
 });
 
 it('reports the last failure without secrets of its address, and no rejection', () => {
@@ -62,7 +64,7 @@ it('reports the last failure without secrets of its address, and no rejection', 
   meter.sawExchange(exchange({ plane: 'gateway', status: 502, target: '/a?access_token=s3cret', executionId: 'e' }), 7);
   meter.sawExchange(exchange({ plane: 'gateway', status: 404 }), 8);
   meter.sawExchange(exchange({ status: undefined, method: 'PUT' }), 9);
-  const { services } = meter.shown(NAMES);
+  const { services } = meter.pulseOf(NAMES);
   expect(services).toMatchObject({
     gateway: { lastFault: { method: 'GET', status: 502, seq: 7, executionId: 'e', at: new Date(nowMs).toISOString() } },
     resources: { lastFault: { method: 'PUT', target: '/meta/orgs', seq: 9 } },

@@ -3,13 +3,13 @@ import type { ExchangeRecord } from '../../model/exchange-record.ts';
 import { timeOf } from '../../model/iso-time.ts';
 import { toTargetView } from './shown-body.ts';
 
-/** How far back it is counted. */
+/** Period that the counts cover. */
 const MINUTES = 30;
 const MINUTE_MS = 60_000;
 const MIN_FAULT_STATUS = 500;
 
 interface Activity {
-  /** By minutes since 1970; only the last MINUTES of them. */
+  /** Counts by minute since 1970; only the last MINUTES of them. */
   perMinute: Map<number, number>;
   total: number;
   lastFault: FaultView | undefined;
@@ -46,8 +46,8 @@ export class ActivityMeter {
     this.increment(service, isFault ? { method, target: toTargetView(target), status, seq, executionId } : undefined);
   }
 
-  /** Of each service of that name what happened minute by minute, the last one being this minute. */
-  shown(names: readonly string[]): PlatformPulse {
+  /** Returns the activity of each named service minute by minute; the current minute is last. */
+  pulseOf(names: readonly string[]): PlatformPulse {
     const minute = Math.floor(this.#nowMs() / MINUTE_MS);
     const services = names.map((service) => {
       const { perMinute, total, lastFault } = this.#activityOf(service);
@@ -58,11 +58,11 @@ export class ActivityMeter {
   }
 
   #activityOf(service: string): Activity {
-    const known = this.#services.get(service);
-    if (known) return known;
-    const made: Activity = { perMinute: new Map(), total: 0, lastFault: undefined };
-    this.#services.set(service, made);
-    return made;
+    const activity = this.#services.get(service);
+    if (activity) return activity;
+    const newActivity: Activity = { perMinute: new Map(), total: 0, lastFault: undefined };
+    this.#services.set(service, newActivity);
+    return newActivity;
   }
 }
 

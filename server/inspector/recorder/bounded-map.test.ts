@@ -8,8 +8,8 @@ it('contains the members that were added and not deleted, in order, after many c
     map.set(`k${at}`, at);
     expected.set(`k${at}`, at);
     // Every seventh stays.
-    const gone = `k${at - 20}`;
-    if ((at - 20) % 7 !== 0) expect(map.delete(gone)).toBe(expected.delete(gone));
+    const deletedKey = `k${at - 20}`;
+    if ((at - 20) % 7 !== 0) expect(map.delete(deletedKey)).toBe(expected.delete(deletedKey));
   }
   expect([...map.values()]).toEqual([...expected.values()]);
   expect(map.delete('k8')).toBe(false);

@@ -10,7 +10,7 @@ export type ContainerLog = Pick<ContainerOperations, 'lines' | 'linesSince' | 'f
 
 /** Number of the newest lines with which a stream starts. */
 const FIRST_LINES = 1_000;
-/** What is more than this between two looks is skipped, and the gap is reported. */
+/** Maximum number of lines between two reads; more are skipped, and the gap is reported. */
 const MAX_LINES_AT_ONCE = 5_000;
 
 /** Reads one page of a container's log: what D-191 gives, or what came after a cursor. Throws 400 for a malformed cursor. */
@@ -49,7 +49,10 @@ interface LogPlace {
   count: number;
 }
 
-/** What of lines, oldest first and all since a place's millisecond, comes after that place. */
+/**
+ * Returns the lines after a position. `lines` are sorted oldest first and contain all since the millisecond of the
+ * position.
+ */
 function pageAfter(from: LogPlace | undefined, lines: readonly LogLine[]): LogPage {
   let toSkip = from?.count ?? 0;
   const fresh = lines.filter(({ atMs }) => {

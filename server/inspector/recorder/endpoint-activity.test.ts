@@ -33,7 +33,7 @@ it('counts what came to each endpoint and tells its last answer and its limit', 
     { endpointId: 'a', perMinute: 60, used: 1, endsAtMs: 61_000 },
     { endpointId: 'c', perMinute: 5, used: 0, endsAtMs: undefined },
   ];
-  expect(activity.shown(limits)).toEqual([
+  expect(activity.usesOf(limits)).toEqual([
     {
       id: 'a',
       total: 2,

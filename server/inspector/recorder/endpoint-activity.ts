@@ -4,7 +4,7 @@ import type { ExchangeRecord } from '../../model/exchange-record.ts';
 import { timeIfAny, timeOf } from '../../model/iso-time.ts';
 import type { Uuid } from '../../model/record.ts';
 
-/** So many endpoints are followed; of more, those that had no request for longest are forgotten. */
+/** Maximum number of endpoints that are followed; those without a request for longest are forgotten. */
 const MAX_ENDPOINTS = 10_000;
 
 interface Activity {
@@ -33,7 +33,7 @@ export class EndpointActivity {
     if (oldest !== undefined) this.#byId.delete(oldest);
   }
 
-  shown(limits: ReturnType<Gateway['limitUses']>): EndpointUse[] {
+  usesOf(limits: ReturnType<Gateway['limitUses']>): EndpointUse[] {
     const uses = new Map(limits.map((use) => [use.endpointId, use]));
     return [...new Set([...uses.keys(), ...this.#byId.keys()])].map((id) => {
       const [activity, use] = [this.#byId.get(id), uses.get(id)];

@@ -146,7 +146,7 @@ describe('A run of failures', () => {
     await form.submit({ name: 'Good' });
     const lost: string[] = [];
     for (const name of ['A', 'B', 'C']) lost.push(await form.submit({ name, fail: 'no such luck' }));
-    const ask = (asked: object) => inspect('POST', `/failures/${lost[0]}/replay`, asked);
+    const ask = (options: object) => inspect('POST', `/failures/${lost[0]}/replay`, options);
     const failedAgain = (id: string | undefined) => [{ replayOf: id, isGood: false }];
     expect((await ask({ most: 1 })).body).toMatchObject({ replayed: 1, left: 2, invocations: failedAgain(lost[0]) });
     expect((await ask({ most: 1, skip: 1 })).body).toMatchObject({ left: 1, invocations: failedAgain(lost[1]) });

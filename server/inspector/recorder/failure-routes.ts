@@ -21,12 +21,12 @@ import { replay } from './replay.ts';
 const MAX_RUNS = 20;
 const MAX_HAPPENINGS = 5;
 const MAX_MARKS = 10_000;
-/** So many at a time: a lambda has ten processes. */
+/** Number of replays that run at the same time: a lambda has ten processes. */
 const AT_A_TIME = 5;
 
 /**
- * Why something fails, and the way back. A failure is a run of invocations of one lambda that failed for the same reason; it is named
- * by the id of any of them.
+ * Returns the routes for likely causes of failures and their repair. A failure is a run of invocations of one lambda
+ * that failed for the same reason; it is named by the id of any of them.
  */
 export function failureRouter(data: RecordedData, guard: RouteGuard): Router {
   const { recorder, historyService, nowMs } = data;
@@ -61,15 +61,15 @@ export function failureRouter(data: RecordedData, guard: RouteGuard): Router {
       }
       const marks = [
         ...commits.map((commit) => ({ ...commit, kind: 'commit' as const, text: commitSentence(commit) })),
-        ...(seesAll ? data.activity.since(from) : []).map((one) => ({ ...one, seq: undefined })),
+        ...(seesAll ? data.activity.since(from) : []).map((event) => ({ ...event, seq: undefined })),
       ]
         .filter(({ atMs }) => atMs <= to)
-        .sort((one, other) => other.atMs - one.atMs);
+        .sort((earlier, other) => other.atMs - earlier.atMs);
       const partOf = ({ atMs }: { atMs: number }) => Math.trunc(((atMs - from) * parts) / Math.max(1, to - from));
       const newest = new Map<number, (typeof marks)[number] & { count: number }>();
       for (const mark of marks) {
-        const known = newest.get(partOf(mark));
-        if (known) known.count += 1;
+        const groupedMark = newest.get(partOf(mark));
+        if (groupedMark) groupedMark.count += 1;
         else newest.set(partOf(mark), { ...mark, count: 1 });
       }
       return {
@@ -94,15 +94,15 @@ export function failureRouter(data: RecordedData, guard: RouteGuard): Router {
       const commit =
         revert === undefined ? undefined : await historyService.revert(revert, { caller, via: changeSourceOf(req) });
       const lost = unrepairedFailures(invocations, run).flatMap((seq) => invocations.at(seq)?.item ?? []);
-      const kept = lost.filter((item) => recorder.isReplayable(item));
-      const wanted = kept.slice(skip);
-      const replayed = await replayAll(data, wanted.slice(0, most), caller, req.headers.authorization ?? '');
+      const replayable = lost.filter((item) => recorder.isReplayable(item));
+      const remaining = replayable.slice(skip);
+      const replayed = await replayAll(data, remaining.slice(0, most), caller, req.headers.authorization ?? '');
       return {
         ...(commit && { commit: { ...toCommitView(commit) } }),
         replayed: replayed.length,
         good: replayed.filter(({ isGood }) => isGood).length,
-        notKept: lost.length - kept.length,
-        left: wanted.length - replayed.length,
+        notKept: lost.length - replayable.length,
+        left: remaining.length - replayed.length,
         invocations: replayed,
       };
     },

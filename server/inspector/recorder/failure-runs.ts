@@ -18,7 +18,7 @@ export interface FailureRun {
   failures: readonly number[];
   /** Invocations of the lambda that succeeded since the first of them. */
   succeeded: number;
-  /** What succeeded just before the first of them; undefined if none is recorded. */
+  /** Last success before the first failure; undefined if none is recorded. */
   lastGood: RecordedInvocation | undefined;
   isOver: boolean;
 }
@@ -46,33 +46,33 @@ export function toFailureRunsView(invocations: Invocations): FailureRun[] {
   return runs.flatMap((run) => toRun(invocations, run) ?? []).filter((run) => !isRepaired(invocations, run));
 }
 
-/** Has all that was lost been replayed, and does the newest invocation succeed? */
+/** True if all lost invocations have been replayed and the newest one succeeds. */
 function isRepaired(invocations: Invocations, run: FailureRun): boolean {
   return run.succeeded > 0 && unrepairedFailures(invocations, run).length === 0;
 }
 
-/** @param wanted only runs of this group, also if they are over */
-function runsOf(invocations: Invocations, wanted?: Pick<MarkedPlace, 'seq' | 'group'>): Run[] {
+/** @param selection only runs of this group, also if they are over */
+function runsOf(invocations: Invocations, selection?: Pick<MarkedPlace, 'seq' | 'group'>): Run[] {
   const runs: Run[] = [];
   const groups = new Map<number, { lastGood: number | undefined; byCause: Map<number, Run> }>();
   for (const { seq, group, mark, cause } of invocations.marksForward()) {
-    if (wanted && group !== wanted.group) continue;
-    const known = groups.get(group) ?? { lastGood: undefined, byCause: new Map<number, Run>() };
-    groups.set(group, known);
+    if (selection && group !== selection.group) continue;
+    const groupRuns = groups.get(group) ?? { lastGood: undefined, byCause: new Map<number, Run>() };
+    groups.set(group, groupRuns);
     if (!isFailedMark(mark)) {
-      known.lastGood = seq;
-      for (const [of, run] of known.byCause) {
+      groupRuns.lastGood = seq;
+      for (const [cause, run] of groupRuns.byCause) {
         run.succeeded += 1;
         run.inARow += 1;
         run.isOver ||= run.inARow >= run.failures.length;
-        if (run.isOver && run.inARow >= MIN_SUCCEEDED) known.byCause.delete(of);
+        if (run.isOver && run.inARow >= MIN_SUCCEEDED) groupRuns.byCause.delete(cause);
       }
       continue;
     }
-    const before = known.byCause.get(cause);
-    const run = before ?? { failures: [], lastGood: known.lastGood, succeeded: 0, inARow: 0, isOver: false };
+    const before = groupRuns.byCause.get(cause);
+    const run = before ?? { failures: [], lastGood: groupRuns.lastGood, succeeded: 0, inARow: 0, isOver: false };
     if (!before) {
-      known.byCause.set(cause, run);
+      groupRuns.byCause.set(cause, run);
       runs.push(run);
     }
     run.failures.push(seq);
@@ -106,10 +106,10 @@ export function unrepairedFailures(invocations: Invocations, { failures }: Pick<
 }
 
 /** The failure, as text after the lambda's name. @param crmMessage the CRM's message to the sender of a form */
-export function failureText(bodies: ByteLog, one: RecordedInvocation, crmMessage: string | undefined): string {
+export function failureText(bodies: ByteLog, invocation: RecordedInvocation, crmMessage: string | undefined): string {
   if (crmMessage !== undefined) return `the CRM rejected this form: ${crmMessage}`;
-  const details = detailsOf(bodies, one);
-  if (!one.outcome.ok) return details?.message ?? one.outcome.message ?? '';
+  const details = detailsOf(bodies, invocation);
+  if (!invocation.outcome.ok) return details?.message ?? invocation.outcome.message ?? '';
   const [call] = failedCalls(details?.outbound ?? []);
   return call ? faultOfCall(call) : 'an outbound call failed';
 }

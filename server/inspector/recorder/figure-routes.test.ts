@@ -47,7 +47,7 @@ const stateOfRequest = ({ status, outboundFailures }: Body): Row['state'] => {
   if (status >= 500) return 'failed';
   return status >= 400 ? 'refused' : outboundFailures ? 'failed' : 'ok';
 };
-const ROWS: Record<string, { name: string; toRow(one: Body): Row }> = {
+const ROWS: Record<string, { name: string; toRow(record: Body): Row }> = {
   invocations: {
     name: 'invocations',
     toRow: ({ acceptedAt, durationMs, outcome, outboundFailures }) => ({
@@ -58,7 +58,7 @@ const ROWS: Record<string, { name: string; toRow(one: Body): Row }> = {
   },
   traffic: {
     name: 'requests',
-    toRow: (one) => ({ atMs: Date.parse(one.at), tookMs: one.durationMs, state: stateOfRequest(one) }),
+    toRow: (record) => ({ atMs: Date.parse(record.at), tookMs: record.durationMs, state: stateOfRequest(record) }),
   },
   'outbound-calls': {
     name: 'calls',
@@ -87,9 +87,9 @@ async function rowsOf(list: string, query: string, auth: string): Promise<Row[]>
 }
 
 function spanOf(rows: readonly Row[]) {
-  const took = rows.flatMap(({ tookMs }) => tookMs ?? []).sort((one, other) => one - other);
+  const took = rows.flatMap(({ tookMs }) => tookMs ?? []).sort((a, other) => a - other);
   const share = (part: number) => took[Math.ceil(part * took.length) - 1];
-  const count = (wanted: string) => rows.filter(({ state }) => state === wanted).length;
+  const count = (expectedState: string) => rows.filter(({ state }) => state === expectedState).length;
   return {
     ok: count('ok'),
     refused: count('refused'),
@@ -98,7 +98,7 @@ function spanOf(rows: readonly Row[]) {
     percentiles: [share(0.5), share(0.95), share(0.99)],
   };
 }
-const said = ({ ok, refused, failed, slowest, p50Ms, p95Ms, p99Ms }: Body) => ({
+const summaryOf = ({ ok, refused, failed, slowest, p50Ms, p95Ms, p99Ms }: Body) => ({
   ...{ ok, refused, failed, slowestMs: slowest?.tookMs },
   percentiles: [p50Ms, p95Ms, p99Ms],
 });
@@ -119,18 +119,18 @@ describe('GET /inspect/figures', () => {
     ['outbound-calls', 'q=is:failed'],
     ['log-lines', ''],
     ['log-lines', 'q=stream:stdout "number 1"'],
-  ])('counts in %s?%s what the list contains', async (list, asked) => {
-    const query = asked.replace('FIRST', first.id);
+  ])('counts in %s?%s what the list contains', async (list, queryTemplate) => {
+    const query = queryTemplate.replace('FIRST', first.id);
     const rows = await rowsOf(list, query, root);
     const { body } = await inspect(`figures?of=${list}&buckets=20&${query}`);
     expect(rows.length).toBeGreaterThan(1);
-    expect(said(body)).toEqual(spanOf(rows));
+    expect(summaryOf(body)).toEqual(spanOf(rows));
     const fromMs = Date.parse(body.from);
     expect(body.buckets.length).toBeLessThanOrEqual(20);
     expect(Date.parse(body.to)).toBe(fromMs + body.buckets.length * body.bucketMs);
     for (const [index, bucket] of body.buckets.entries()) {
       const beginMs = fromMs + index * body.bucketMs;
-      expect(said(bucket)).toEqual(
+      expect(summaryOf(bucket)).toEqual(
         spanOf(rows.filter(({ atMs }) => atMs >= beginMs && atMs < beginMs + body.bucketMs)),
       );
     }
@@ -138,7 +138,7 @@ describe('GET /inspect/figures', () => {
   });
 
   it('counts the part of the time that the search asks for, and the list contains that part', async () => {
-    const times = (await rowsOf('invocations', '', root)).map(({ atMs }) => atMs).sort((one, other) => one - other);
+    const times = (await rowsOf('invocations', '', root)).map(({ atMs }) => atMs).sort((a, other) => a - other);
     const [from, to] = [times[20], times[40]].map((atMs = 0) => new Date(atMs).toISOString());
     const query = `q=time:>=${from} time:<${to}`;
     const rows = await rowsOf('invocations', query, root);
@@ -157,12 +157,12 @@ describe('GET /inspect/figures', () => {
 
   it('counts for each user what that user may see', async () => {
     const { id, basic: auth } = await makeAccount(platform, 'viewer');
-    const figures = async () => said((await inspect('figures?of=invocations', auth)).body);
+    const figures = async () => summaryOf((await inspect('figures?of=invocations', auth)).body);
     expect(await figures()).toMatchObject({ ok: 0, failed: 0 });
     await grant(platform.root, `/acme/lambdas/${first.id}`, 'lambda.view', id);
     expect(await figures()).toEqual(spanOf(await rowsOf('invocations', '', auth)));
     expect(await figures()).toEqual(spanOf(await rowsOf('invocations', `lambda=${first.id}`, root)));
-    const requests = said((await inspect('figures?of=traffic', auth)).body);
+    const requests = summaryOf((await inspect('figures?of=traffic', auth)).body);
     expect(requests).toEqual(spanOf(await rowsOf('traffic', '', auth)));
   });
 

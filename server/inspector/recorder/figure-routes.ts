@@ -25,17 +25,17 @@ const MAX_READ = 20_000;
 /** The file of a record is damaged, so it is not counted, as it is not listed. */
 const DAMAGED = new Error('this record cannot be read');
 
-/** What is known of a record without reading it. */
-type Known<Facts> = { [Name in keyof Facts]?: (place: MarkedPlace) => Facts[Name] };
+/** Facts of a record that are known without reading it. */
+type IndexedFacts<Facts> = { [Name in keyof Facts]?: (entry: MarkedPlace) => Facts[Name] };
 
 /** A list that is counted: its records, what is searched of them, and how each counts. */
 interface Counted<T, Facts> {
   log: RecordLog<T>;
   sent: Query<Facts>;
-  known: Known<Facts>;
-  isAsked(place: MarkedPlace): boolean;
+  indexedFacts: IndexedFacts<Facts>;
+  isAsked(entry: MarkedPlace): boolean;
   factsOf(placed: Placed<T>): Facts;
-  stateOf(place: MarkedPlace): FigureState;
+  stateOf(entry: MarkedPlace): FigureState;
 }
 
 class Count {
@@ -57,15 +57,15 @@ class Count {
     return placed;
   }
 
-  records(log: RecordLog<unknown>, { toMs }: ReadQuery<never>, add: (place: MarkedPlace) => void): void {
-    for (const place of log.marks()) {
-      if (place.beganMs > toMs) continue;
+  records(log: RecordLog<unknown>, { toMs }: ReadQuery<never>, add: (entry: MarkedPlace) => void): void {
+    for (const entry of log.marks()) {
+      if (entry.beganMs > toMs) continue;
       if (this.#read >= MAX_READ) {
-        this.fromMs = place.beganMs;
+        this.fromMs = entry.beganMs;
         return;
       }
       try {
-        add(place);
+        add(entry);
       } catch (error) {
         if (error !== DAMAGED) throw error;
       }
@@ -73,25 +73,25 @@ class Count {
   }
 
   /** Counts the records of a list that match; only what is not known of one is read. */
-  list<T, Facts extends object>({ log, sent, known, isAsked, factsOf, stateOf }: Counted<T, Facts>) {
+  list<T, Facts extends object>({ log, sent, indexedFacts, isAsked, factsOf, stateOf }: Counted<T, Facts>) {
     const query = readQuery(sent);
     let at: MarkedPlace;
-    let whole: Facts | undefined;
+    let readFacts: Facts | undefined;
     // As: both are asked for facts only. What is known is found first, and faster than through a handler.
-    const others = new Proxy({} as Facts, {
+    const lazyFacts = new Proxy({} as Facts, {
       get: (_, name) => {
-        whole ??= this.#hide.facts(factsOf(this.read(log, at)));
-        return whole[name as keyof Facts];
+        readFacts ??= this.#hide.facts(factsOf(this.read(log, at)));
+        return readFacts[name as keyof Facts];
       },
     });
-    const facts = Object.create(others) as Facts;
-    for (const [name, tell] of Object.entries<((place: MarkedPlace) => unknown) | undefined>(known))
-      if (tell) Object.defineProperty(facts, name, { get: () => tell(at) });
-    this.records(log, query, (place) => {
-      at = place;
-      whole = undefined;
-      if (place.beganMs < query.fromMs || !isAsked(place) || !query.matches(facts)) return;
-      this.rows.add(place.seq, place, stateOf(place));
+    const facts = Object.create(lazyFacts) as Facts;
+    for (const [name, readFact] of Object.entries<((entry: MarkedPlace) => unknown) | undefined>(indexedFacts))
+      if (readFact) Object.defineProperty(facts, name, { get: () => readFact(at) });
+    this.records(log, query, (entry) => {
+      at = entry;
+      readFacts = undefined;
+      if (entry.beganMs < query.fromMs || !isAsked(entry) || !query.matches(facts)) return;
+      this.rows.add(entry.seq, entry, stateOf(entry));
     });
     return query;
   }
@@ -103,31 +103,41 @@ export function figureRouter(data: RecordedData, guard: RouteGuard): Router {
       const asking = askingOf(data, guard, caller, query);
       const read = FIGURES[query.of](asking);
       const { rows, fromMs } = asking.count;
-      const shown = rows.view(read, asking.now, query.buckets);
-      return { ...shown, ...(fromMs !== undefined && { countedFrom: timeOf(fromMs) }) };
+      const figures = rows.view(read, asking.now, query.buckets);
+      return { ...figures, ...(fromMs !== undefined && { countedFrom: timeOf(fromMs) }) };
     },
   });
 }
 
-/** What the figures of all lists need for one request. */
+/** Returns the data that the figures of all lists need for one request. */
 function askingOf(
   data: RecordedData,
   guard: RouteGuard,
   caller: Caller,
-  asked: QueryOf<typeof figureRoutes.readFigures>,
+  query: QueryOf<typeof figureRoutes.readFigures>,
 ) {
-  const { of, scope, q = '' } = asked;
-  const [type, only] =
-    of === 'traffic' ? (['apiendpoints', asked.endpoint] as const) : (['lambdas', asked.lambda] as const);
-  const { hide, seesAll, isWanted } = readingFor(data, guard, caller, { scope, only });
-  const wanted = () => guard.view.all(type).filter(({ id }) => isWanted(id));
+  const { of, scope, q = '' } = query;
+  const [type, onlyId] =
+    of === 'traffic' ? (['apiendpoints', query.endpoint] as const) : (['lambdas', query.lambda] as const);
+  const { hide, seesAll, isWanted } = readingFor(data, guard, caller, { scope, onlyId });
+  const matchingResources = () => guard.view.all(type).filter(({ id }) => isWanted(id));
   return {
-    ...{ ...data, caller, hide, q, wanted, plane: asked.plane, now: data.nowMs(), count: new Count(hide) },
-    mayBeOwn: scope === undefined && only === undefined,
+    ...{
+      ...data,
+      caller,
+      hide,
+      q,
+      wanted: matchingResources,
+      plane: query.plane,
+      now: data.nowMs(),
+      count: new Count(hide),
+    },
+    mayBeOwn: scope === undefined && onlyId === undefined,
     /** Is a group among those that the caller asks for and may see? */
     groupsIn(log: RecordLog<unknown>): (group: number) => boolean {
-      if (seesAll && scope === undefined && only === undefined) return () => true;
-      const ids = seesAll && scope === undefined ? [only?.toLowerCase() ?? ''] : wanted().map(({ id }) => id);
+      if (seesAll && scope === undefined && onlyId === undefined) return () => true;
+      const ids =
+        seesAll && scope === undefined ? [onlyId?.toLowerCase() ?? ''] : matchingResources().map(({ id }) => id);
       const groups = new Set(ids.map((id) => log.groupOf(id)));
       return (group) => groups.has(group);
     },
@@ -136,7 +146,7 @@ function askingOf(
 
 type Asking = ReturnType<typeof askingOf>;
 
-const beganMs = (place: MarkedPlace) => place.beganMs;
+const beganMs = (entry: MarkedPlace) => entry.beganMs;
 const durationMs = ({ tookMs }: MarkedPlace) => tookMs;
 
 const FIGURES = {
@@ -146,7 +156,7 @@ const FIGURES = {
     return count.list({
       log,
       sent: invocationQuery(q, now),
-      known: {
+      indexedFacts: {
         beganMs,
         durationMs,
         outboundCalls: ({ kind }) => outboundCallsOfKind(kind),
@@ -161,7 +171,7 @@ const FIGURES = {
   traffic({ recorder, q, now, caller, mayBeOwn, plane, count, groupsIn }: Asking) {
     const log = recorder.exchanges;
     const isInGroups = groupsIn(log);
-    const isOwn = (place: MarkedPlace) => count.read(log, place).item.userId === caller.userId;
+    const isOwn = (entry: MarkedPlace) => count.read(log, entry).item.userId === caller.userId;
     const failing = new Map<number, number>();
     for (const { key, mark } of recorder.invocations.marks())
       if (outboundFailuresOfMark(mark) > 0) failing.set(key, outboundFailuresOfMark(mark));
@@ -170,30 +180,30 @@ const FIGURES = {
     return count.list({
       log,
       sent: exchangeQuery(q, now),
-      known: {
+      indexedFacts: {
         beganMs,
         durationMs,
         status: statusOf,
         plane: planeOf,
         outboundFailures: ({ key }) => failing.get(key) ?? 0,
       },
-      isAsked: (place) =>
-        (plane === undefined || planeOf(place) === plane) &&
-        (isInGroups(place.group) || (mayBeOwn && place.group === 0 && isOwn(place))),
+      isAsked: (entry) =>
+        (plane === undefined || planeOf(entry) === plane) &&
+        (isInGroups(entry.group) || (mayBeOwn && entry.group === 0 && isOwn(entry))),
       factsOf: recordedFacts(recorder).requestFactsOf,
-      stateOf: (place) => outcomeWord({ status: statusOf(place), outboundFailures: failing.get(place.key) }),
+      stateOf: (entry) => outcomeWord({ status: statusOf(entry), outboundFailures: failing.get(entry.key) }),
     });
   },
   'outbound-calls'({ recorder: { invocations, bodies }, q, now, hide, count, groupsIn }: Asking) {
     const query = readQuery(outboundQuery(q, now));
     const isInGroups = groupsIn(invocations);
-    count.records(invocations, query, (place) => {
-      if (outboundCallsOfKind(place.kind) === 0 || !isInGroups(place.group)) return;
-      for (const one of callsIn(bodies, count.read(invocations, place))) {
-        const { call } = one;
-        if (!query.matches(hide.facts(factsOfCall(bodies, one)))) continue;
+    count.records(invocations, query, (entry) => {
+      if (outboundCallsOfKind(entry.kind) === 0 || !isInGroups(entry.group)) return;
+      for (const placedCall of callsIn(bodies, count.read(invocations, entry))) {
+        const { call } = placedCall;
+        if (!query.matches(hide.facts(factsOfCall(bodies, placedCall)))) continue;
         const figures = { beganMs: Date.parse(call.startedAt), tookMs: call.durationMs };
-        count.rows.add(one.seq, figures, isFailedCall(call) ? 'failed' : 'ok');
+        count.rows.add(placedCall.seq, figures, isFailedCall(call) ? 'failed' : 'ok');
       }
     });
     return query;
@@ -203,7 +213,7 @@ const FIGURES = {
     return count.list({
       log: lines.ring,
       sent: lineQuery(q, now),
-      known: {
+      indexedFacts: {
         beganMs,
         stream: ({ kind }) => (kind === 1 ? 'stderr' : 'stdout'),
         lambdaId: ({ group }) => byGroup.get(group)?.id ?? '',

@@ -12,7 +12,7 @@ export function hiding(secrets: readonly string[]) {
     new URLSearchParams([['', secret]]).toString().slice(1),
   ]);
   const isNone = written.length === 0;
-  const value = <T>(shown: T): T => (isNone ? shown : masked(shown, written));
+  const value = <T>(item: T): T => (isNone ? item : masked(item, written));
   return {
     value,
     /** Texts that are worked out when they are asked for stay so. */

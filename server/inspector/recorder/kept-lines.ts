@@ -41,9 +41,9 @@ export class KeptLines {
     this.#earlier ??= this.ring.newest;
     const group = this.ring.groupOf(lambdaId);
     const lines: LogLine[] = [];
-    for (const { seq, group: of } of this.ring.marks()) {
+    for (const { seq, group: lineGroup } of this.ring.marks()) {
       if (lines.length === limit) break;
-      if (of !== group || seq > this.#earlier) continue;
+      if (lineGroup !== group || seq > this.#earlier) continue;
       const line = this.ring.at(seq)?.item;
       if (line) lines.push(line);
     }

@@ -12,13 +12,13 @@ const MAX_SCANNED = 2_000;
 interface CauseCandidate {
   commit: Commit;
   resource: CommitResource;
-  /** What it did to the resource, e.g. `removed CRM_OID`. */
+  /** Changes of the resource, e.g. `removed CRM_OID`. */
   changes: string[];
 }
 
 interface LikelyCauses {
   likelyCauses: CauseCandidate[];
-  /** Where it is later than the last good one: what was changed before it is not known any more, epoch milliseconds. */
+  /** Start of the known history in epoch milliseconds, if it is later than the last success. */
   historyFromMs: number | undefined;
 }
 
@@ -35,26 +35,29 @@ interface CauseQuery {
  * Changes before a lambda began to fail: commits on the lambda, its endpoints and secrets, and on the variables of its parents. The
  * likeliest first: changes of something that the failure names, then the newest.
  */
-async function findLikelyCauses(history: WorldHistory, view: WorldView, asked: CauseQuery): Promise<LikelyCauses> {
-  const lambda = view.find(asked.lambdaId);
-  const [own, above] = lambda ? involved(view, lambda) : [new Set([asked.lambdaId]), new Set<Uuid>()];
+async function findLikelyCauses(history: WorldHistory, view: WorldView, query: CauseQuery): Promise<LikelyCauses> {
+  const lambda = view.find(query.lambdaId);
+  const [ownIds, above] = lambda ? involved(view, lambda) : [new Set([query.lambdaId]), new Set<Uuid>()];
   const likelyCauses: CauseCandidate[] = [];
   let scanned = 0;
   let earliest: Commit | undefined;
   let isWhole = false;
   for await (const commit of history.commits()) {
-    isWhole = commit.atMs < (asked.fromMs ?? 0) || likelyCauses.length === MAX_CAUSES;
+    isWhole = commit.atMs < (query.fromMs ?? 0) || likelyCauses.length === MAX_CAUSES;
     if (isWhole || scanned++ === MAX_SCANNED) break;
     earliest = commit;
-    if (commit.atMs > asked.untilMs) continue;
+    if (commit.atMs > query.untilMs) continue;
     for (const resource of commit.resources) {
-      if (!own.has(resource.id) && !above.has(resource.id)) continue;
-      const changes = changeSummary(commit, resource.id, own.has(resource.id) ? undefined : 'env');
+      if (!ownIds.has(resource.id) && !above.has(resource.id)) continue;
+      const changes = changeSummary(commit, resource.id, ownIds.has(resource.id) ? undefined : 'env');
       if (changes.length > 0) likelyCauses.push({ commit, resource, changes });
     }
   }
-  const named = (candidate: CauseCandidate) => candidate.changes.some((change) => isNamedIn(change, asked.text));
-  const ordered = [...likelyCauses.filter(named), ...likelyCauses.filter((one) => !named(one))].slice(0, MAX_CAUSES);
+  const named = (candidate: CauseCandidate) => candidate.changes.some((change) => isNamedIn(change, query.text));
+  const ordered = [...likelyCauses.filter(named), ...likelyCauses.filter((candidate) => !named(candidate))].slice(
+    0,
+    MAX_CAUSES,
+  );
   // The first commit creates the world, so its contents are not changes.
   const isCut = !isWhole && earliest !== undefined && earliest.seq > 1;
   return { likelyCauses: ordered, historyFromMs: isCut ? earliest?.atMs : undefined };
@@ -65,18 +68,18 @@ const MAX_KNOWN = 100;
 
 /** Finds the likely causes of each run of failures once: they are asked for at each news, and the journal is on disk. */
 export function likelyCausesFinder(history: WorldHistory, view: WorldView) {
-  const known = new Map<string, Promise<LikelyCauses>>();
+  const causesByQuery = new Map<string, Promise<LikelyCauses>>();
   /** @param asked.newestSeq number of the newest commit: another world may have other causes */
-  return (asked: CauseQuery & { newestSeq: number }): Promise<LikelyCauses> => {
-    const key = JSON.stringify(asked);
-    const before = known.get(key);
+  return (query: CauseQuery & { newestSeq: number }): Promise<LikelyCauses> => {
+    const key = JSON.stringify(query);
+    const before = causesByQuery.get(key);
     if (before) return before;
-    const found = findLikelyCauses(history, view, asked);
-    known.set(key, found);
+    const found = findLikelyCauses(history, view, query);
+    causesByQuery.set(key, found);
     // What could not be read is tried again.
-    found.catch(() => known.delete(key));
-    const [oldest = key] = known.keys();
-    if (known.size > MAX_KNOWN) known.delete(oldest);
+    found.catch(() => causesByQuery.delete(key));
+    const [oldest = key] = causesByQuery.keys();
+    if (causesByQuery.size > MAX_KNOWN) causesByQuery.delete(oldest);
     return found;
   };
 }
@@ -85,25 +88,25 @@ export function createsResources({ ops }: Commit): boolean {
   return ops.some(({ op, path }) => op === 'add' && segmentsOf(path).length === 2);
 }
 
-/** What belongs to a lambda, and what it has its variables from. */
+/** Returns the resources that belong to a lambda, and those from which it inherits variables. */
 function involved(view: WorldView, lambda: StoredResource): [own: Set<Uuid>, above: Set<Uuid>] {
   const endpoints = view.referrers(lambda.id);
   const { secrets } = lambda.properties;
   const mounted = Array.isArray(secrets)
-    ? secrets.flatMap((one) => (isJsonObject(one) && typeof one.secret_id === 'string' ? [one.secret_id] : []))
+    ? secrets.flatMap((mount) => (isJsonObject(mount) && typeof mount.secret_id === 'string' ? [mount.secret_id] : []))
     : [];
-  const own = new Set([
+  const ownIds = new Set([
     lambda.id,
     ...mounted,
     ...endpoints.flatMap(({ id, parent }) => (parent ? [id, parent] : [id])),
   ]);
   const above = new Set([...ancestors(view, lambda)].map(({ id }) => id));
-  return [own, above];
+  return [ownIds, above];
 }
 
-/** Does a text name a part of what was done: `oid` of `removed CRM_OID`? */
+/** True if a text names a part of the change, such as `oid` of `removed CRM_OID`. */
 function isNamedIn(change: string, text: string): boolean {
-  const words = new Set(text.toLowerCase().split(/[^a-z0-9]+/));
-  const [, ...about] = change.toLowerCase().split(/[^a-z0-9]+/);
-  return about.some((word) => word.length > 2 && word !== 'the' && words.has(word));
+  const textParts = new Set(text.toLowerCase().split(/[^a-z0-9]+/));
+  const [, ...changeParts] = change.toLowerCase().split(/[^a-z0-9]+/);
+  return changeParts.some((part) => part.length > 2 && part !== 'the' && textParts.has(part));
 }

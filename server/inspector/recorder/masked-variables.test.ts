@@ -32,21 +32,21 @@ describe('the value of a masked variable', () => {
     const lambda = await make.lambda(tenant, { code: CODE });
     const api = await make.api(tenant);
     const { properties } = await make.endpoint(api, lambda);
-    const sent = { url: `${scmUrl}/api/v4`, token: scmToken, value: SECRET };
-    const answer = await send('POST', properties.public_url, { body: sent });
+    const secretBody = { url: `${scmUrl}/api/v4`, token: scmToken, value: SECRET };
+    const answer = await send('POST', properties.public_url, { body: secretBody });
     expect(answer.body).toEqual({ status: 201, value: SECRET });
 
     const { invocations } = await inspect(`/invocations?lambda=${lambda.id}`);
     const { requests } = await inspect('/traffic?plane=gateway');
-    const whole = await inspect(`/invocations/${invocations[0].executionId}`);
+    const invocation = await inspect(`/invocations/${invocations[0].executionId}`);
     const exchange = await inspect(`/traffic/${requests[0].seq}`);
-    expect(whole.outbound).toHaveLength(2);
-    for (const shown of [whole, exchange, invocations, requests]) {
-      const text = JSON.stringify(shown);
+    expect(invocation.outbound).toHaveLength(2);
+    for (const record of [invocation, exchange, invocations, requests]) {
+      const text = JSON.stringify(record);
       expect(text).not.toContain('moss');
       expect(text).not.toContain('4711');
     }
-    expect(JSON.stringify(whole.logs)).toContain('sent [masked]');
+    expect(JSON.stringify(invocation.logs)).toContain('sent [masked]');
     expect(JSON.stringify(exchange)).toContain('[masked]');
     for (const q of ['moss', '4711', 'event:moss', 'log:moss']) {
       const query = encodeURIComponent(q);

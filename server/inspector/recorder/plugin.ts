@@ -42,8 +42,8 @@ export const recorderPlugin = plugin({
       endpoints.sawExchange(exchange);
       platform.publish('traffic');
     });
-    platform.on(invocationStarted, (begun) => {
-      recorder.begin(begun);
+    platform.on(invocationStarted, (invocation) => {
+      recorder.begin(invocation);
       platform.publish('invocations');
     });
     platform.on(invocationEnded, ({ invocation, call }) => {
@@ -60,7 +60,10 @@ export const recorderPlugin = plugin({
   },
 });
 
-/** What became of the calls of a lambda since a moment; one that failed and went well when it was replayed does not count as failed. */
+/**
+ * Returns the outcomes of a lambda's calls since a moment. A failed call that succeeded when it was replayed does not
+ * count as failed.
+ */
 function callsOf({ invocations }: Recorder) {
   return {
     /** @param sinceMs epoch milliseconds */
@@ -68,17 +71,17 @@ function callsOf({ invocations }: Recorder) {
       const group = invocations.groupOf(lambdaId);
       const repaired = new Set<string>();
       let [calls, failed] = [0, 0];
-      for (const place of invocations.marks()) {
-        if (place.group !== group) continue;
-        const one = invocations.at(place.seq)?.item;
-        if (!one || Date.parse(one.acceptedAt) < sinceMs) break;
+      for (const entry of invocations.marks()) {
+        if (entry.group !== group) continue;
+        const invocation = invocations.at(entry.seq)?.item;
+        if (!invocation || Date.parse(invocation.acceptedAt) < sinceMs) break;
         calls += 1;
-        if (!isFailedMark(place.mark)) {
-          if (one.replayOf !== undefined) repaired.add(one.replayOf);
-        } else if (repaired.has(one.executionId)) {
+        if (!isFailedMark(entry.mark)) {
+          if (invocation.replayOf !== undefined) repaired.add(invocation.replayOf);
+        } else if (repaired.has(invocation.executionId)) {
           // Also what this replay was the replay of.
-          if (one.replayOf !== undefined) repaired.add(one.replayOf);
-        } else if (!repaired.has(one.replayOf ?? '')) failed += 1;
+          if (invocation.replayOf !== undefined) repaired.add(invocation.replayOf);
+        } else if (!repaired.has(invocation.replayOf ?? '')) failed += 1;
       }
       return { calls, failed };
     },

@@ -8,25 +8,31 @@ import { SLAB_BYTES } from '../../storage/records/buffer-pool.ts';
 import type { ByteLog } from '../../storage/records/byte-log.ts';
 
 export interface KeptBody extends CapturedBody {
-  /** Is it whole although its length is another, because secrets in it were hidden before? */
+  /** True if the body is complete although its length differs, because secrets in it were hidden before. */
   isWhole?: boolean;
 }
 
 export const NO_BODY: CapturedBody = { bytes: new Uint8Array(0), sizeBytes: 0 };
 
-/** Stores a body, or its beginning. @param known where the same body may be stored already */
-export function keepBody(bodies: ByteLog, { bytes, sizeBytes, isWhole }: KeptBody, known?: BodyPlace): BodyPlace {
-  const kept = bytes.length > MAX_CAPTURED_BYTES ? bytes.subarray(0, MAX_CAPTURED_BYTES) : bytes;
-  if (known && known[1] === kept.length && known[2] === sizeBytes && bodies.isInMemory(known[0], kept)) return known;
-  const at = bodies.append(kept);
-  return isWhole ? [at, kept.length, sizeBytes, 1] : [at, kept.length, sizeBytes];
+/** Stores a body, or its beginning. @param candidate where the same body may be stored already */
+export function keepBody(bodies: ByteLog, { bytes, sizeBytes, isWhole }: KeptBody, candidate?: BodyPlace): BodyPlace {
+  const storedBytes = bytes.length > MAX_CAPTURED_BYTES ? bytes.subarray(0, MAX_CAPTURED_BYTES) : bytes;
+  if (
+    candidate &&
+    candidate[1] === storedBytes.length &&
+    candidate[2] === sizeBytes &&
+    bodies.isInMemory(candidate[0], storedBytes)
+  )
+    return candidate;
+  const at = bodies.append(storedBytes);
+  return isWhole ? [at, storedBytes.length, sizeBytes, 1] : [at, storedBytes.length, sizeBytes];
 }
 
-/** The same for a body that the records of a request and its invocation have in common. */
-export function keepShared(bodies: ByteLog, body: KeptBody, shared: SharedBodies, of: keyof SharedBodies): BodyPlace {
-  const place = keepBody(bodies, body, shared[of]);
-  shared[of] = place;
-  return place;
+/** Stores a body that the records of a request and its invocation share. */
+export function keepShared(bodies: ByteLog, body: KeptBody, shared: SharedBodies, side: keyof SharedBodies): BodyPlace {
+  const position = keepBody(bodies, body, shared[side]);
+  shared[side] = position;
+  return position;
 }
 
 /** Stores what is read only with the whole record. */
@@ -37,15 +43,15 @@ export function keepText(bodies: ByteLog, json: string): BodyPlace {
 }
 
 /** The latest text of each log that was stored by `keepSameText`. */
-const lastTexts = new WeakMap<ByteLog, { json: string; place: BodyPlace }>();
+const lastTexts = new WeakMap<ByteLog, { json: string; position: BodyPlace }>();
 
-/** The same of a text that is often the same as before; it is then not stored again within a slab. */
+/** Stores a text that is often the same as the previous one. It is not stored again within a slab. */
 export function keepSameText(bodies: ByteLog, json: string): BodyPlace {
   const last = lastTexts.get(bodies);
-  if (last?.json === json && bodies.end - last.place[0] < SLAB_BYTES) return last.place;
-  const place = keepText(bodies, json);
-  lastTexts.set(bodies, { json, place });
-  return place;
+  if (last?.json === json && bodies.end - last.position[0] < SLAB_BYTES) return last.position;
+  const position = keepText(bodies, json);
+  lastTexts.set(bodies, { json, position });
+  return position;
 }
 
 /** A copy of a stored body; undefined if it was removed to free space. */
@@ -54,7 +60,7 @@ export function bodyAt(bodies: ByteLog, [at, keptBytes, sizeBytes, isWhole]: Bod
   return bytes && { bytes: Buffer.from(bytes), sizeBytes, ...(isWhole && { isWhole: true }) };
 }
 
-/** What `keepText` has stored; undefined if it was removed to make space, or its file is damaged. */
+/** Reads a text stored by `keepText`; undefined if it was removed to free space, or its file is damaged. */
 export function textAt<T>(bodies: ByteLog, [at, keptBytes]: BodyPlace): T | undefined {
   const bytes = bodies.read(at, keptBytes);
   try {

@@ -32,7 +32,7 @@ export interface RecordedExchange extends Omit<RecordedRequest, 'seq' | 'outboun
   details: BodyPlace;
 }
 
-/** What is read only with the whole record. */
+/** The parts of a request that are read only with the whole record. */
 interface Details extends Pick<WholeRequest, 'steps'> {
   requestHeaders: [string, string][];
   responseHeaders: [string, string][];
@@ -44,8 +44,8 @@ export function addExchange(
   exchange: ExchangeRecord,
 ): number {
   const { bodies: shared = {}, status, endpointId, executionId, atMs } = exchange;
-  const [asked, answered] = storedBodies(exchange);
-  const request = asked && keepShared(bodies, asked, shared, 'request');
+  const [requestBody, answered] = storedBodies(exchange);
+  const request = requestBody && keepShared(bodies, requestBody, shared, 'request');
   const response = answered && keepShared(bodies, answered, shared, 'response');
   const details = keepText(bodies, detailsText(exchange));
   const json =
@@ -66,8 +66,8 @@ export function addExchange(
 const kindOf = ({ plane }: Pick<RecordedExchange, 'plane'>) => (plane === 'gateway' ? 1 : 0);
 export const isGatewayKind = (kind: number): boolean => kind === 1;
 
-export function figuresOfExchange(one: RecordedExchange): RecordFigures {
-  return { beganMs: Date.parse(one.at), tookMs: one.durationMs, kind: kindOf(one), cause: 0 };
+export function figuresOfExchange(exchange: RecordedExchange): RecordFigures {
+  return { beganMs: Date.parse(exchange.at), tookMs: exchange.durationMs, kind: kindOf(exchange), cause: 0 };
 }
 
 /** Milliseconds with at most three decimals: all digits would take long to write. */
@@ -121,55 +121,57 @@ function traceOf({ traceId, executionId }: RecordedExchange): string | undefined
   return traceId ?? (executionId && traceStartedBy(executionId));
 }
 
-export function factsOfExchange(bodies: ByteLog, one: RecordedExchange, row: RecordedRequest): ExchangeFacts {
+export function factsOfExchange(bodies: ByteLog, exchange: RecordedExchange, row: RecordedRequest): ExchangeFacts {
   return {
     ...row,
-    beganMs: Date.parse(one.at),
-    traceId: traceOf(one),
+    beganMs: Date.parse(exchange.at),
+    traceId: traceOf(exchange),
     body: () => {
-      const details = detailsOf(bodies, one);
+      const details = detailsOf(bodies, exchange);
       return [
-        searchedIn(bodies, one.request, details?.requestHeaders),
-        searchedIn(bodies, one.response, details?.responseHeaders),
+        searchedIn(bodies, exchange.request, details?.requestHeaders),
+        searchedIn(bodies, exchange.response, details?.responseHeaders),
       ];
     },
   };
 }
 
 /** The beginning of a body for display, so that a search finds no hidden values. */
-function searchedIn(bodies: ByteLog, place: BodyPlace | undefined, headers: Details['requestHeaders'] = []): string {
-  const body = place && bodyAt(bodies, place);
+function searchedIn(bodies: ByteLog, position: BodyPlace | undefined, headers: Details['requestHeaders'] = []): string {
+  const body = position && bodyAt(bodies, position);
   if (!body) return '';
   const beginning = { bytes: body.bytes.subarray(0, SEARCHED_BYTES), sizeBytes: body.sizeBytes };
   const contentType = contentTypeIn(headers);
   return toSearchedText(toTextOfView(beginning, contentType), contentType);
 }
 
-export function toExchangeView(one: RecordedExchange, seq: number, outboundFailures: number): RecordedRequest {
-  const { traceId, request, response, details, ...shown } = one;
-  return { ...shown, seq, ...(outboundFailures > 0 && { outboundFailures }) };
+export function toExchangeView(exchange: RecordedExchange, seq: number, outboundFailures: number): RecordedRequest {
+  const { traceId, request, response, details, ...summary } = exchange;
+  return { ...summary, seq, ...(outboundFailures > 0 && { outboundFailures }) };
 }
 
 /** One request with headers and bodies; credentials in them are hidden. */
 export function toWholeExchangeView(
   bodies: ByteLog,
-  one: RecordedExchange,
+  exchange: RecordedExchange,
   seq: number,
   outboundFailures: number,
 ): WholeRequest {
-  const details = detailsOf(bodies, one);
-  const [request, response] = [one.request, one.response].map((place) => place && bodyAt(bodies, place));
+  const details = detailsOf(bodies, exchange);
+  const [request, response] = [exchange.request, exchange.response].map(
+    (position) => position && bodyAt(bodies, position),
+  );
   const side = (headers: Details['requestHeaders'] = [], body: KeptBody | undefined) => ({
     headers,
     ...(body && { body: toBodyView(body, contentTypeIn(headers)) }),
   });
-  const isTruncated = !details || (one.request && !request) || (one.response && !response);
+  const isTruncated = !details || (exchange.request && !request) || (exchange.response && !response);
   return {
-    ...toExchangeView(one, seq, outboundFailures),
-    traceId: traceOf(one),
+    ...toExchangeView(exchange, seq, outboundFailures),
+    traceId: traceOf(exchange),
     steps: details?.steps ?? [],
     request: side(details?.requestHeaders, request),
-    ...(one.status !== undefined && { response: side(details?.responseHeaders, response) }),
+    ...(exchange.status !== undefined && { response: side(details?.responseHeaders, response) }),
     ...(isTruncated && { isTruncated: true }),
   };
 }

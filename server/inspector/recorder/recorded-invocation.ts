@@ -77,7 +77,7 @@ export interface RecordedInvocation
   beginning: Uint8Array;
 }
 
-/** What is read only with the whole record. */
+/** The parts of an invocation that are read only with the whole record. */
 interface Details extends Pick<InvocationView, 'logs'> {
   context: Omit<CallContext, 'creds'>;
   /** If it is long. */
@@ -92,7 +92,10 @@ export interface RecordedCall extends Omit<CallView, 'request' | 'response'> {
 }
 type BodyReference = Pick<OutboundBody, 'contentType' | 'contentEncoding'> & { place: BodyPlace };
 
-/** What an invocation has in the list, in its record and in the response of the route that started it. */
+/**
+ * Returns the members that an invocation has in the list, in its record and in the response of the route that started
+ * it.
+ */
 function toCommonView(invocation: Invocation) {
   const { executionId, lambdaId, lambdaName, trigger, cold, acceptedAtMs, startedAtMs, finishedAtMs } = invocation;
   return {
@@ -207,8 +210,8 @@ const contextTexts = new WeakMap<CallContext, string>();
 
 /** Without credentials, which must not be written to a file, not even for a replay. */
 function contextText(context: CallContext): string {
-  const known = contextTexts.get(context);
-  if (known !== undefined) return known;
+  const cachedText = contextTexts.get(context);
+  if (cachedText !== undefined) return cachedText;
   const headers = { ...context.headers };
   for (const name of ['authorization', 'cookie'])
     if (headers[name] !== undefined) headers[name] = toHeaderView(name, headers[name]);
@@ -231,10 +234,10 @@ function kindOf(failure: string | undefined, outboundCalls: number): number {
 export const failureOfKind = (kind: number): FailureKind | undefined => FAILURE_KINDS[(kind % CALLS_FROM) - 1];
 export const outboundCallsOfKind = (kind: number): number => Math.trunc(kind / CALLS_FROM);
 
-export function figuresOfInvocation(one: RecordedInvocation): RecordFigures {
-  const kind = kindOf(one.outcome.failure, one.outboundCalls);
-  const cause = causeOf(one.outcome, one.outboundFault);
-  return { beganMs: Date.parse(one.acceptedAt), tookMs: one.durationMs, kind, cause };
+export function figuresOfInvocation(invocation: RecordedInvocation): RecordFigures {
+  const kind = kindOf(invocation.outcome.failure, invocation.outboundCalls);
+  const cause = causeOf(invocation.outcome, invocation.outboundFault);
+  return { beganMs: Date.parse(invocation.acceptedAt), tookMs: invocation.durationMs, kind, cause };
 }
 
 /** A failed call without what differs from time to time: `POST to crm.example.com returned 400`. */
@@ -248,7 +251,10 @@ export function faultOfCall({
   return `${method} to ${host} ${error === undefined ? `returned ${status}` : `failed: ${error}`}`;
 }
 
-/** The same for failures with the same error, whatever numbers, ids and quoted values are in it. */
+/**
+ * Returns a number that is the same for failures with the same error, whatever numbers, ids and quoted values are in
+ * it.
+ */
 function causeOf(outcome: { ok: boolean; message?: string | undefined }, outboundFault = ''): number {
   const text = outcome.ok ? outboundFault : (outcome.message ?? '').slice(0, MESSAGE_CHARACTERS);
   return numberOf(text.replace(/'[^']*'|"[^"]*"|[0-9a-f-]*\d[0-9a-f-]*/gi, '#'));
@@ -263,12 +269,12 @@ export function detailsOf(bodies: ByteLog, { details }: RecordedInvocation): Det
   return textAt(bodies, details);
 }
 
-/** What the event is and how it came, for a replay. */
+/** Returns the event and its context, for a replay. */
 export function eventOf(
   bodies: ByteLog,
-  one: RecordedInvocation,
+  invocation: RecordedInvocation,
 ): { body: Uint8Array | undefined; context: Details['context'] } {
-  const [details, event] = [detailsOf(bodies, one), bodyAt(bodies, one.event)];
+  const [details, event] = [detailsOf(bodies, invocation), bodyAt(bodies, invocation.event)];
   const isWhole = details !== undefined && event?.bytes.length === event?.sizeBytes;
   return { body: isWhole ? event?.bytes : undefined, context: details?.context ?? NO_CONTEXT };
 }
@@ -285,51 +291,59 @@ function excerptOf({ outcome, kind, beginning, result }: RecordedInvocation): st
 /** @param path reads the path of the request that caused it */
 export function factsOfInvocation(
   bodies: ByteLog,
-  one: RecordedInvocation,
+  invocation: RecordedInvocation,
   row: InvocationSummary,
   path: () => string,
   read?: Details,
 ): InvocationFacts {
   const details = () => {
-    read ??= detailsOf(bodies, one) ?? { context: NO_CONTEXT, logs: [], outbound: [] };
+    read ??= detailsOf(bodies, invocation) ?? { context: NO_CONTEXT, logs: [], outbound: [] };
     return read;
   };
-  const calls = () => (one.outboundCalls === 0 ? [] : details().outbound);
+  const calls = () => (invocation.outboundCalls === 0 ? [] : details().outbound);
   return {
     ...row,
-    beganMs: Date.parse(one.acceptedAt),
-    traceId: traceOfInvocation(one),
-    log: () => (one.logLines === 0 ? [] : details().logs.map(({ text }) => text)),
+    beganMs: Date.parse(invocation.acceptedAt),
+    traceId: traceOfInvocation(invocation),
+    log: () => (invocation.logLines === 0 ? [] : details().logs.map(({ text }) => text)),
     event() {
       const contentType = details().context.headers['content-type'];
-      return toSearchedText(toTextOfView(bodyAt(bodies, one.event) ?? NO_BODY, contentType), contentType);
+      return toSearchedText(toTextOfView(bodyAt(bodies, invocation.event) ?? NO_BODY, contentType), contentType);
     },
     longResult: () =>
-      one.result[2] <= one.beginning.length
+      invocation.result[2] <= invocation.beginning.length
         ? ''
-        : toSearchedText(toTextOfView(bodyAt(bodies, one.result) ?? NO_BODY, undefined), undefined),
+        : toSearchedText(toTextOfView(bodyAt(bodies, invocation.result) ?? NO_BODY, undefined), undefined),
     path,
     tracesOfCalls: () => calls().map(({ traceId = '' }) => traceId),
     calls: () => calls().map(({ method, url }) => `${method} ${url}`),
   };
 }
 
-export function toSummaryView(one: RecordedInvocation, seq: number, httpStatus: number | undefined): InvocationSummary {
-  const { startedAt, traceId, outboundFault, kind, event, result, details, beginning, ...shown } = one;
-  return { ...shown, seq, excerpt: excerptOf(one), ...(httpStatus !== undefined && { httpStatus }) };
+export function toSummaryView(
+  invocation: RecordedInvocation,
+  seq: number,
+  httpStatus: number | undefined,
+): InvocationSummary {
+  const { startedAt, traceId, outboundFault, kind, event, result, details, beginning, ...summary } = invocation;
+  return { ...summary, seq, excerpt: excerptOf(invocation), ...(httpStatus !== undefined && { httpStatus }) };
 }
 
 /** One invocation with everything that is stored of it; secrets in its event and result are hidden. */
-export function toRecordedView(bodies: ByteLog, one: RecordedInvocation): Omit<RecordedView, 'seq'> {
-  const { outboundFault, kind, event, result, details: _, beginning, logLines, outboundCalls, ...shown } = one;
-  const [details, eventBody, resultBody] = [detailsOf(bodies, one), bodyAt(bodies, event), bodyAt(bodies, result)];
+export function toRecordedView(bodies: ByteLog, invocation: RecordedInvocation): Omit<RecordedView, 'seq'> {
+  const { outboundFault, kind, event, result, details: _, beginning, logLines, outboundCalls, ...summary } = invocation;
+  const [details, eventBody, resultBody] = [
+    detailsOf(bodies, invocation),
+    bodyAt(bodies, event),
+    bodyAt(bodies, result),
+  ];
   const { headers, params, user, ...call } = details?.context ?? NO_CONTEXT;
   const value = resultBody ?? { bytes: beginning, sizeBytes: result[2] };
   const isCut = value.sizeBytes > value.bytes.length;
   const parsed = kind === 'nothing' ? undefined : resultOf(isCut && kind === 'json' ? 'text' : kind, value.bytes);
   return {
-    ...shown,
-    traceId: traceOfInvocation(one),
+    ...summary,
+    traceId: traceOfInvocation(invocation),
     event: {
       ...call,
       params: Object.fromEntries(Object.entries(params).map(([name, texts]) => [name, toTextsView(name, texts)])),
@@ -338,7 +352,7 @@ export function toRecordedView(bodies: ByteLog, one: RecordedInvocation): Omit<R
       body: toBodyView(eventBody ?? { ...NO_BODY, sizeBytes: event[2] }, headers['content-type']),
     },
     outcome: {
-      ...one.outcome,
+      ...invocation.outcome,
       ...(details?.message !== undefined && { message: details.message }),
       ...(parsed !== undefined && { result: kind === 'json' && !isCut ? withoutSecrets(parsed) : parsed }),
     },

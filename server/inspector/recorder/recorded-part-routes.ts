@@ -33,12 +33,12 @@ const SEARCHED_CHARACTERS = 16 * 1024;
 interface PlacedCall {
   /** Grows with time, as those of invocations do. */
   seq: number;
-  of: RecordedInvocation;
+  invocation: RecordedInvocation;
   call: Call;
 }
 
 interface CallPageQuery extends Omit<PageQuery<never>, 'isWanted' | 'maxLooked'> {
-  isOf(one: RecordedInvocation): boolean;
+  isOf(invocation: RecordedInvocation): boolean;
   isWanted(call: PlacedCall): boolean;
 }
 
@@ -76,7 +76,9 @@ export function callsIn(
   details = detailsOf(bodies, item),
 ): PlacedCall[] {
   const calls = details?.outbound ?? [];
-  return calls.map((call, at) => ({ seq: seq * CALLS_EACH + Math.min(at, CALLS_EACH - 1), of: item, call })).reverse();
+  return calls
+    .map((call, at) => ({ seq: seq * CALLS_EACH + Math.min(at, CALLS_EACH - 1), invocation: item, call }))
+    .reverse();
 }
 
 export function factsOfCall(bodies: ByteLog, placed: PlacedCall): OutboundFacts {
@@ -89,17 +91,17 @@ export function factsOfCall(bodies: ByteLog, placed: PlacedCall): OutboundFacts 
   };
 }
 
-function toCallView({ seq, of, call }: PlacedCall): RecordedCall {
-  const { executionId, lambdaId, lambdaName } = of;
-  const { request, response, ...shown } = call;
-  return { seq, executionId, lambdaId, lambdaName, ...shown };
+function toCallView({ seq, invocation, call }: PlacedCall): RecordedCall {
+  const { executionId, lambdaId, lambdaName } = invocation;
+  const { request, response, ...callSummary } = call;
+  return { seq, executionId, lambdaId, lambdaName, ...callSummary };
 }
 
 export function outboundListRouter(data: RecordedData, guard: RouteGuard): Router {
   const { invocations, bodies } = data.recorder;
   return mountRoutes(outboundListRoutes, guard, {
     listOutboundCalls({ caller, query: { q = '', lambda, scope, ...page } }) {
-      const { hide, isWanted } = readingFor(data, guard, caller, { scope, only: lambda });
+      const { hide, isWanted } = readingFor(data, guard, caller, { scope, onlyId: lambda });
       const { matches, fromMs, toMs } = readQuery(outboundQuery(q, data.nowMs()));
       const { calls, next } = pageOfCalls(data.recorder, {
         ...{ ...page, fromMs, toMs },
@@ -121,7 +123,7 @@ export function linesOf(
   { lines: { ring }, recorder }: Pick<RecordedData, 'lines' | 'recorder'>,
   lambdas: readonly Pick<StoredResource, 'id' | 'name'>[],
 ) {
-  const byGroup = new Map(lambdas.map((one) => [ring.groupOf(one.id), one]));
+  const byGroup = new Map(lambdas.map((lambda) => [ring.groupOf(lambda.id), lambda]));
   const traceOf = (executionId: string | undefined) => {
     const call = executionId === undefined ? undefined : recorder.invocations.find(executionId)?.item;
     return call && traceOfInvocation(call);
@@ -141,15 +143,15 @@ export function lineListRouter(data: RecordedData, guard: RouteGuard): Router {
   const { ring } = data.lines;
   return mountRoutes(lineListRoutes, guard, {
     listLogLines({ caller, query: { q = '', lambda, scope, ...page } }) {
-      const { hide, isWanted } = readingFor(data, guard, caller, { scope, only: lambda });
+      const { hide, isWanted } = readingFor(data, guard, caller, { scope, onlyId: lambda });
       const { matches, fromMs, toMs } = readQuery(lineQuery(q, data.nowMs()));
-      const seen = guard.view.all('lambdas').filter(({ id }) => isWanted(id));
-      const { byGroup, rowOf, factsOf } = linesOf(data, seen);
-      const { items, ...places } = pageOf(data.recorder, ring, {
+      const visibleLambdas = guard.view.all('lambdas').filter(({ id }) => isWanted(id));
+      const { byGroup, rowOf, factsOf } = linesOf(data, visibleLambdas);
+      const { items, ...pagePosition } = pageOf(data.recorder, ring, {
         ...{ ...page, fromMs, toMs, maxLooked: MAX_LOOKED_LINES },
         isWanted: (placed) => byGroup.has(ring.groupAt(placed.seq)) && matches(hide.facts(factsOf(placed))),
       });
-      return { lines: hide.value(items.map(rowOf)), ...places };
+      return { lines: hide.value(items.map(rowOf)), ...pagePosition };
     },
   });
 }

@@ -27,10 +27,10 @@ import {
 import type { Recorder } from './recorder.ts';
 import { replay } from './replay.ts';
 
-/** So many requests to the management API, which have no index, are read to count one's own. */
+/** Maximum number of requests to the management API, which have no index, that are read to count the caller's own. */
 const MAX_OWN_READ = 500;
 
-/** So many records of a list are looked at for one page. */
+/** Maximum number of records of a list that are checked for one page. */
 export const MAX_LOOKED = 5_000;
 
 /** A recorded invocation. Throws 404, also for those of lambdas that the caller may not view. */
@@ -41,8 +41,8 @@ export function getInvocation(
 ) {
   const found = invocations.find(id.toLowerCase());
   if (found && sees(found.item.lambdaId)) return found;
-  const which = `the newest ${invocations.maxItems}, or you do not have permission to view its lambda`;
-  throw new PlatformError('not_found', `invocation '${id.slice(0, 64)}' is not among ${which}`);
+  const excluded = `the newest ${invocations.maxItems}, or you do not have permission to view its lambda`;
+  throw new PlatformError('not_found', `invocation '${id.slice(0, 64)}' is not among ${excluded}`);
 }
 
 export interface RecordedData {
@@ -81,16 +81,16 @@ export const isSeenBy =
   (item: RecordedExchange): boolean =>
     item.endpointId === undefined && item.userId === caller.userId ? true : sees(item.endpointId);
 
-/** What one caller may see, with secrets hidden, of the resources in `scope`, or of `only` one of them. */
+/** Returns what one caller may see, with secrets hidden, of the resources in `scope`, or of `only` one of them. */
 export function readingFor(
   { secrets }: Pick<RecordedData, 'secrets'>,
   guard: RouteGuard,
   caller: Caller,
-  { scope, only }: { scope?: Uuid | undefined; only?: Uuid | undefined } = {},
+  { scope, onlyId }: { scope?: Uuid | undefined; onlyId?: Uuid | undefined } = {},
 ) {
   const { seesAll, sees } = visibilityFor(guard, caller);
   const isInScope = scopeOf(guard.view, scope);
-  const isAsked = (id: Uuid | undefined) => (only === undefined || id === only.toLowerCase()) && isInScope(id);
+  const isAsked = (id: Uuid | undefined) => (onlyId === undefined || id === onlyId.toLowerCase()) && isInScope(id);
   const isWanted = (id: Uuid | undefined) => isAsked(id) && sees(id);
   return { hide: hiding(secrets()), seesAll, sees, isAsked, isWanted };
 }
@@ -133,10 +133,10 @@ export function recorderRouter(data: RecordedData, guard: RouteGuard): Router {
   const { rowOf, factsOf, requestRowOf, requestFactsOf } = recordedFacts(recorder);
   const handlers: Handlers<typeof recordedRoutes> = {
     listInvocations({ caller, query: { q = '', lambda, scope, ...page } }) {
-      const { hide, isWanted, ...visibility } = readingFor(data, guard, caller, { scope, only: lambda });
+      const { hide, isWanted, ...visibility } = readingFor(data, guard, caller, { scope, onlyId: lambda });
       const isOf = ({ lambdaId }: { lambdaId: Uuid }) => isWanted(lambdaId);
       const { matches, fromMs, toMs } = readQuery(invocationQuery(q, nowMs()));
-      const { items, ...places } = pageOf(recorder, invocations, {
+      const { items, ...pagePosition } = pageOf(recorder, invocations, {
         ...{ ...page, fromMs, toMs },
         isWanted: (placed) => isOf(placed.item) && matches(hide.facts(factsOf(placed))),
       });
@@ -144,7 +144,7 @@ export function recorderRouter(data: RecordedData, guard: RouteGuard): Router {
         invocations: items.map((placed) => hide.value(rowOf(placed))),
         running: recorder.running.filter(isOf).map(toStartedView),
         total: countOf(invocations, view.all('lambdas'), visibility),
-        ...places,
+        ...pagePosition,
       };
     },
     listLambdaUse({ caller }) {
@@ -170,10 +170,10 @@ export function recorderRouter(data: RecordedData, guard: RouteGuard): Router {
       return hiding(secrets()).value({ ...toInvocationView(invocation), replayOf: item.executionId });
     },
     listTraffic({ caller, query: { q = '', endpoint, plane, scope, ...page } }) {
-      const { hide, isAsked, ...visibility } = readingFor(data, guard, caller, { scope, only: endpoint });
+      const { hide, isAsked, ...visibility } = readingFor(data, guard, caller, { scope, onlyId: endpoint });
       const isSeen = isSeenBy(caller, visibility.sees);
       const { matches, fromMs, toMs } = readQuery(exchangeQuery(q, nowMs()));
-      const { items, ...places } = pageOf(recorder, exchanges, {
+      const { items, ...pagePosition } = pageOf(recorder, exchanges, {
         ...{ ...page, fromMs, toMs },
         isWanted: (placed) =>
           (plane === undefined || placed.item.plane === plane) &&
@@ -184,7 +184,7 @@ export function recorderRouter(data: RecordedData, guard: RouteGuard): Router {
       return {
         requests: items.map((placed) => hide.value(requestRowOf(placed))),
         total: countOf(exchanges, view.all('apiendpoints'), visibility, isSeen),
-        ...places,
+        ...pagePosition,
       };
     },
     readRequest({ caller, path: { request_seq: seq } }) {

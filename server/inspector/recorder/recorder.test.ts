@@ -53,7 +53,7 @@ describe('GET /inspect/invocations', () => {
       );
     const all = await find('');
     expect(all).toHaveLength(3);
-    for (const word of ['error', 'failed']) expect(await find(`q=status:${word}`)).toEqual([idOf(failed)]);
+    for (const status of ['error', 'failed']) expect(await find(`q=status:${status}`)).toEqual([idOf(failed)]);
     expect(await find('q=http:500')).toEqual([idOf(failed)]);
     expect(await find('q=log:looking')).toEqual([idOf(failed)]);
     expect(await find('q=lead')).toEqual([idOf(failed)]);
@@ -77,7 +77,7 @@ describe('GET /inspect/invocations', () => {
     const [recorder, make] = [await startRequestRecorder(), resourceFactoryFor(platform.root)];
     const lambda = await make.lambda(acme, { code: recorder.code });
     const { properties } = await make.endpoint(await make.api(acme), lambda);
-    const release = recorder.hold();
+    const release = recorder.suspend();
     const running = send('POST', properties.public_url, { body: {} });
     await recorder.take(1);
     expect((await inspect('/invocations')).body.running).toMatchObject([
@@ -276,8 +276,8 @@ describe('GET /inspect/traffic', () => {
     await platform.root.post('/root/users', { name: 'eve', properties: { password: 'hunter2' } });
     const form = new URLSearchParams({ grant_type: 'password', username: 'eve', password: 'hunter2' });
     await send('POST', `${platform.emulator.securityUrl}/root/oauth/issue`, { body: form });
-    const [issued, made] = (await inspect(`/traffic?after=${before}`)).body.requests;
-    const { body: create } = await inspect(`/traffic/${made.seq}`);
+    const [issued, createRequest] = (await inspect(`/traffic?after=${before}`)).body.requests;
+    const { body: create } = await inspect(`/traffic/${createRequest.seq}`);
     expect(create.request.body.text).toContain('"password":"<hidden>"');
     expect(create.request.headers).toContainEqual(['Authorization', 'Basic <hidden>']);
     const { body: token } = await inspect(`/traffic/${issued.seq}`);
@@ -293,13 +293,13 @@ describe('POST /inspect/requests', () => {
   const sending = (body: object) => send('POST', `${platform.emulator.baseUrl}/inspect/requests`, { auth: root, body });
 
   it('goes through the gateway like any other request, in the name of the one who asks if he wants that', async () => {
-    const asked = { method: 'POST', path: '/web/echo?page=7', headers: [['Content-Type', 'application/json']] };
-    const answer = await sending({ ...asked, body: '{"n":1}', asMe: true });
+    const echoRequest = { method: 'POST', path: '/web/echo?page=7', headers: [['Content-Type', 'application/json']] };
+    const answer = await sending({ ...echoRequest, body: '{"n":1}', asMe: true });
     expect(answer).toMatchObject({ status: 200, body: { status: 200, body: expect.stringContaining('"n":1') } });
     expect(JSON.parse(answer.body.body).who).toBe('root');
     const { requests } = (await inspect('/traffic?plane=gateway&limit=1')).body;
     expect(requests).toMatchObject([{ target: '/web/echo?page=7', executionId: answer.body.executionId }]);
-    const unsigned = await sending({ ...asked, body: '{}' });
+    const unsigned = await sending({ ...echoRequest, body: '{}' });
     expect(JSON.parse(unsigned.body.body).who).toBeUndefined();
     expect((await sending({ method: 'GET', path: '/nowhere' })).body).toMatchObject({ status: 404 });
   });

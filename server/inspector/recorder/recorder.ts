@@ -44,7 +44,7 @@ export class BoundedMap<K, V> {
   }
 }
 
-/** Of the files with invocations and requests; in the first one, they were rows without names. */
+/** Version of the files with invocations and requests; in version 1, they were rows without names. */
 const FORMAT = 2;
 
 /** The newest invocations of lambdas and requests to the platform. Their bodies are stored once for both. */
@@ -76,8 +76,8 @@ export class Recorder {
     return [...this.#running.values()];
   }
 
-  begin(begun: StartedInvocation): void {
-    this.#running.set(begun.executionId, begun);
+  begin(invocation: StartedInvocation): void {
+    this.#running.set(invocation.executionId, invocation);
   }
 
   addInvocation(invocation: Invocation, call: LambdaCall): void {

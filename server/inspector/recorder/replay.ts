@@ -17,9 +17,9 @@ export async function replay(
   { caller, creds }: { caller: Caller; creds: string },
   { event, stopsFirst }: { event?: unknown; stopsFirst?: boolean | undefined } = {},
 ): Promise<Invocation> {
-  const kept = eventOf(recorder.bodies, item);
-  const { authorization: _first, cookie: _cookie, ...headers } = kept.context.headers;
-  const body = event === undefined ? kept.body : bytesOf(event, headers['content-type']);
+  const recordedEvent = eventOf(recorder.bodies, item);
+  const { authorization: _first, cookie: _cookie, ...headers } = recordedEvent.context.headers;
+  const body = event === undefined ? recordedEvent.body : bytesOf(event, headers['content-type']);
   if (!body) {
     throw new PlatformError(
       'invalid_state',
@@ -32,7 +32,7 @@ export async function replay(
     replayOf: item.executionId,
     ...(stopsFirst && { stopsFirst }),
     body,
-    context: { ...kept.context, headers, creds, user: { id: caller.userId, name: caller.name } },
+    context: { ...recordedEvent.context, headers, creds, user: { id: caller.userId, name: caller.name } },
   });
 }
 

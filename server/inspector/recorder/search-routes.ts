@@ -32,18 +32,18 @@ export function searchRouter(parts: Parts, guard: RouteGuard): Router {
   const { recorder, lines, historyService } = parts;
   return mountRoutes(searchRoutes, guard, {
     async searchAll({ caller, query: { q = '', limit }, res }) {
-      const words = wordsOf(q);
+      const terms = wordsOf(q);
       const { world, seq } = historyService.store;
       const total = world.resources.size + recorder.exchanges.size + recorder.invocations.size + lines.ring.size + seq;
-      const found = search(sourcesFor(parts, guard, caller, words), { words, limit, total });
+      const found = search(sourcesFor(parts, guard, caller, terms), { terms, limit, total });
       res.type('application/x-ndjson').set('Cache-Control', 'no-store');
       await sendStream(Readable.from(jsonLines(found)), res);
     },
   });
 }
 
-/** What one caller searches. */
-function sourcesFor(parts: Parts, guard: RouteGuard, caller: Caller, words: readonly string[]): Source[] {
+/** Returns the sources that one caller searches. */
+function sourcesFor(parts: Parts, guard: RouteGuard, caller: Caller, terms: readonly string[]): Source[] {
   const { crm, historyService } = parts;
   const { exchanges, invocations, bodies } = parts.recorder;
   const { ring } = parts.lines;
@@ -51,14 +51,14 @@ function sourcesFor(parts: Parts, guard: RouteGuard, caller: Caller, words: read
   const { hide, seesAll, sees } = readingFor(parts, guard, caller);
   const isSeen = isSeenBy(caller, sees);
   const isReadable = (id: Uuid) => seesRecord(guard, caller, id);
-  const isNamed = ({ name, id }: StoredResource) => textWith(words, [`${name} ${id}`]) !== undefined;
+  const isNamed = ({ name, id }: StoredResource) => textWith(terms, [`${name} ${id}`]) !== undefined;
   const recorded = (entry: Entry): Entry => ({ ...entry, shownTexts: () => Array.from(entry.texts(), hide.value) });
   /** First those whose name or id matches, then all others. */
   const resources = function* () {
     for (const isFirst of [true, false])
       for (const { word } of resourceTypes)
-        for (const one of view.all(word))
-          yield isNamed(one) === isFirst && isReadable(one.id) ? resourceEntry(view, one) : undefined;
+        for (const resource of view.all(word))
+          yield isNamed(resource) === isFirst && isReadable(resource.id) ? resourceEntry(view, resource) : undefined;
   };
   const leads = function* () {
     for (const lead of [...crm.listLeads({ isRefused: true }), ...crm.listLeads()].reverse())
@@ -76,30 +76,30 @@ function sourcesFor(parts: Parts, guard: RouteGuard, caller: Caller, words: read
     }
   };
   const printed = function* () {
-    const lambdas = new Map(view.all('lambdas').map((one) => [ring.groupOf(one.id), one]));
+    const lambdas = new Map(view.all('lambdas').map((lambda) => [ring.groupOf(lambda.id), lambda]));
     for (const placed of newestFirst(ring)) {
       const lambda = lambdas.get(ring.groupAt(placed.seq));
       yield lambda && sees(lambda.id) ? recorded(lineEntry(lambda.name, placed)) : undefined;
     }
   };
   const commits = async function* () {
-    for await (const whole of historyService.store.history.commits()) {
-      const commit = seenPart(whole, { seesAll, sees });
-      yield commit && commitEntry(commit, words, () => maskedCommit(commit, isReadable));
+    for await (const wholeCommit of historyService.store.history.commits()) {
+      const commit = seenPart(wholeCommit, { seesAll, sees });
+      yield commit && commitEntry(commit, terms, () => maskedCommit(commit, isReadable));
     }
   };
   return [resources(), leads(), requests(), calls(), printed(), commits()];
 }
 
-function resourceEntry(view: WorldView, one: StoredResource): Entry {
-  const { id, name, description = '', modified } = one;
-  const path = pathOf(one, (parent) => view.find(parent));
+function resourceEntry(view: WorldView, resource: StoredResource): Entry {
+  const { id, name, description = '', modified } = resource;
+  const path = pathOf(resource, (parent) => view.find(parent));
   const texts = ({ properties }: StoredResource) => [name, id, path, description, ...textsIn(properties)];
   return {
     kind: 'resource',
-    texts: () => texts(one),
-    shownTexts: () => texts(maskedRecord(one)),
-    hit: () => ({ id, title: name, at: modified.at, detail: `${typeOf(one).singular} ${path}` }),
+    texts: () => texts(resource),
+    shownTexts: () => texts(maskedRecord(resource)),
+    hit: () => ({ id, title: name, at: modified.at, detail: `${typeOf(resource).singular} ${path}` }),
   };
 }
 
@@ -159,19 +159,19 @@ function lineEntry(title: string, { item, seq }: Placed<LogLine>): Entry {
 }
 
 /** A word that is a number finds the commit of that number. */
-function commitEntry(commit: Commit, words: readonly string[], shown: () => Commit): Entry {
+function commitEntry(commit: Commit, terms: readonly string[], maskedView: () => Commit): Entry {
   const { seq, atMs, cause } = commit;
-  const number = words.find((word) => word.replace(/^#/, '') === String(seq)) ?? '';
-  const about = [number, cause.action ?? '', cause.note ?? '', cause.actor?.name ?? ''];
+  const number = terms.find((term) => term.replace(/^#/, '') === String(seq)) ?? '';
+  const headings = [number, cause.action ?? '', cause.note ?? '', cause.actor?.name ?? ''];
   const texts = ({ ops, resources }: Commit): string[] => [
-    ...about,
+    ...headings,
     ...resources.flatMap(({ id, path, type }) => [path, type, id]),
-    ...ops.flatMap((one) => ('value' in one ? [...textsIn(one.value, one.path)] : [])),
+    ...ops.flatMap((operation) => ('value' in operation ? [...textsIn(operation.value, operation.path)] : [])),
   ];
   return {
     kind: 'commit',
     texts: () => texts(commit),
-    shownTexts: () => texts(shown()),
+    shownTexts: () => texts(maskedView()),
     hit: () => ({
       id: String(seq),
       at: timeOf(atMs),
@@ -184,9 +184,9 @@ function commitEntry(commit: Commit, words: readonly string[], shown: () => Comm
 function* textsIn(value: Json, name = '', depth = 0): Generator<string> {
   if (typeof value === 'string') yield name.endsWith('code') ? decodeSource(value) : value;
   else if (typeof value === 'object' && value !== null) {
-    for (const [member, one] of Object.entries(value)) {
+    for (const [member, memberValue] of Object.entries(value)) {
       if (depth > 0 && !Array.isArray(value)) yield member;
-      yield* textsIn(one, member, depth + 1);
+      yield* textsIn(memberValue, member, depth + 1);
     }
   } else yield String(value);
 }

@@ -33,7 +33,7 @@ describe('GET /inspect/search', () => {
   it('finds an email address on its whole way, although the form of the CRM call is encoded', async () => {
     const hits = await search('ZOE+trial@example.com');
     expect(kindsOf(hits)).toEqual(expect.arrayContaining(['call', 'invocation', 'lead', 'request']));
-    expect(new Set(hits.map((one) => one.executionId))).toEqual(new Set([executionId]));
+    expect(new Set(hits.map((hit) => hit.executionId))).toEqual(new Set([executionId]));
     const [call] = hits.filter(({ kind }) => kind === 'call');
     expect(call?.excerpt).toContain('zoe+trial@example.com');
   });
@@ -69,12 +69,12 @@ describe('GET /inspect/search', () => {
   });
 
   it('shows users only what they can view, and never a secret', async () => {
-    const guest = await makeAccount(platform, 'guest');
-    expect(await search('zoe+trial@example.com', guest.bearer)).toEqual([]);
-    await grant(platform.root, `/demo/lambdas/${contactForm.id}`, 'lambda.view', guest.id);
-    expect(kindsOf(await search('zoe+trial@example.com', guest.bearer))).toEqual(['call', 'invocation', 'lead']);
-    expect(kindsOf(await search('contact-form', guest.bearer))).not.toContain('request');
-    await platform.root.patch(`/root/users/${guest.id}`, [
+    const viewer = await makeAccount(platform, 'guest');
+    expect(await search('zoe+trial@example.com', viewer.bearer)).toEqual([]);
+    await grant(platform.root, `/demo/lambdas/${contactForm.id}`, 'lambda.view', viewer.id);
+    expect(kindsOf(await search('zoe+trial@example.com', viewer.bearer))).toEqual(['call', 'invocation', 'lead']);
+    expect(kindsOf(await search('contact-form', viewer.bearer))).not.toContain('request');
+    await platform.root.patch(`/root/users/${viewer.id}`, [
       { op: 'add', path: '/properties/password', value: 'Tulip-4711-tulip' },
     ]);
     expect(await search('Tulip-4711-tulip')).toEqual([]);

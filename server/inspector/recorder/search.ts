@@ -3,7 +3,7 @@ import type { HitKind, SearchHit, SearchPart } from '../../api/routes/search.ts'
 
 /** Time to search one source before the next source, and then other requests, have a turn. */
 const TURN_MS = 5;
-/** How often progress is reported while nothing is found. */
+/** Interval of progress reports while nothing is found. */
 const PROGRESS_MS = 100;
 const MAX_WORDS = 20;
 const EXCERPT_BEFORE = 20;
@@ -13,7 +13,7 @@ export interface Entry {
   kind: HitKind;
   /** The texts in which to search, cheap ones first. */
   texts(): Iterable<string>;
-  /** The same as the caller may see them, if that is less; they are compared only if the words occur in `texts`. */
+  /** The texts that the caller may see, if they are fewer; they are compared only if the terms occur in `texts`. */
   shownTexts?: (() => Iterable<string>) | undefined;
   hit(): Omit<SearchHit, 'kind' | 'excerpt'>;
 }
@@ -23,36 +23,36 @@ export type Source = Iterator<Entry | undefined> | AsyncIterator<Entry | undefin
 
 /** The words of a search in lower case; text in quotation marks is one word. */
 export function wordsOf(q: string): string[] {
-  const words = q.toLowerCase().match(/"[^"]+"|[^\s"]+/g) ?? [];
-  return words.slice(0, MAX_WORDS).map((word) => word.replaceAll('"', ''));
+  const terms = q.toLowerCase().match(/"[^"]+"|[^\s"]+/g) ?? [];
+  return terms.slice(0, MAX_WORDS).map((term) => term.replaceAll('"', ''));
 }
 
 /** Searches all sources in turns and reports the results found so far. */
 export async function* search(
   sources: readonly Source[],
-  { words, limit, total }: { words: readonly string[]; limit: number; total: number },
+  { terms, limit, total }: { terms: readonly string[]; limit: number; total: number },
 ): AsyncGenerator<SearchPart> {
-  const left = new Set(words.length === 0 ? [] : sources);
+  const openSources = new Set(terms.length === 0 ? [] : sources);
   const found: Partial<Record<HitKind, number>> = {};
   let hits: SearchHit[] = [];
   let searched = 0;
   let reportedMs = performance.now();
   const take = (entry: Entry): void => {
-    let text = textWith(words, entry.texts());
-    if (text !== undefined && entry.shownTexts) text = textWith(words, entry.shownTexts());
+    let text = textWith(terms, entry.texts());
+    if (text !== undefined && entry.shownTexts) text = textWith(terms, entry.shownTexts());
     if (text === undefined) return;
     const count = (found[entry.kind] ?? 0) + 1;
     found[entry.kind] = count;
-    if (count <= limit) hits.push({ kind: entry.kind, ...entry.hit(), excerpt: excerptOf(text, words) });
+    if (count <= limit) hits.push({ kind: entry.kind, ...entry.hit(), excerpt: excerptOf(text, terms) });
   };
   try {
-    while (left.size > 0) {
-      for (const source of left) {
+    while (openSources.size > 0) {
+      for (const source of openSources) {
         const endMs = performance.now() + TURN_MS;
         do {
           const step = await source.next();
           if (step.done) {
-            left.delete(source);
+            openSources.delete(source);
             break;
           }
           searched += 1;
@@ -68,27 +68,27 @@ export async function* search(
     }
     yield { hits, found, searched, total: searched, isComplete: true };
   } finally {
-    for (const source of left) await source.return?.();
+    for (const source of openSources) await source.return?.();
   }
 }
 
 /** The first text with one of the words, if all of them occur. */
-export function textWith(words: readonly string[], texts: Iterable<string>): string | undefined {
+export function textWith(terms: readonly string[], texts: Iterable<string>): string | undefined {
   let first: string | undefined;
-  let left = words;
+  let missingTerms = terms;
   for (const text of texts) {
     const lower = text.toLowerCase();
-    const others = left.filter((word) => !lower.includes(word));
-    if (others.length < left.length) first ??= text;
-    if (others.length === 0) return first;
-    left = others;
+    const stillMissing = missingTerms.filter((term) => !lower.includes(term));
+    if (stillMissing.length < missingTerms.length) first ??= text;
+    if (stillMissing.length === 0) return first;
+    missingTerms = stillMissing;
   }
   return undefined;
 }
 
-function excerptOf(text: string, words: readonly string[]): string {
+function excerptOf(text: string, terms: readonly string[]): string {
   const lower = text.toLowerCase();
-  const at = Math.max(0, Math.min(...words.map((word) => lower.indexOf(word)).filter((place) => place >= 0)));
+  const at = Math.max(0, Math.min(...terms.map((term) => lower.indexOf(term)).filter((index) => index >= 0)));
   const from = at <= EXCERPT_BEFORE ? 0 : at - EXCERPT_BEFORE;
   const part = text.slice(from, from + EXCERPT_CHARACTERS).replace(/\s+/g, ' ');
   return `${from > 0 ? '…' : ''}${part}${from + EXCERPT_CHARACTERS < text.length ? '…' : ''}`;

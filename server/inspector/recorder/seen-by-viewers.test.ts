@@ -81,37 +81,46 @@ describe('A search in the records', () => {
 });
 
 describe('Who may look at one lambda and nothing else', () => {
-  let guest: { id: string; bearer: string };
-  let theirs: Body;
-  const seen = (path: string) => inspect(path, guest.bearer);
+  let viewer: { id: string; bearer: string };
+  let visibleLambda: Body;
+  const inspectAsViewer = (path: string) => inspect(path, viewer.bearer);
 
   beforeAll(async () => {
-    guest = await makeAccount(platform, 'guest');
-    theirs = await make.lambda(acme, { code: CODE });
-    await grant(platform.root, `/acme/lambdas/${theirs.id}`, 'lambda.view', guest.id);
-    for (const { id } of [lambda, theirs]) {
+    viewer = await makeAccount(platform, 'guest');
+    visibleLambda = await make.lambda(acme, { code: CODE });
+    await grant(platform.root, `/acme/lambdas/${visibleLambda.id}`, 'lambda.view', viewer.id);
+    for (const { id } of [lambda, visibleLambda]) {
       await send('POST', `${platform.emulator.baseUrl}/inspect/lambdas/${id}/invoke`, { auth: root, body: {} });
     }
-    await send('GET', `${platform.emulator.metaUrl}/users/self`, { auth: guest.bearer });
+    await send('GET', `${platform.emulator.metaUrl}/users/self`, { auth: viewer.bearer });
   });
 
   it('shows on every screen only records within the scope', async () => {
-    const { invocations, total } = (await seen('/invocations')).body;
-    expect(invocations).toMatchObject([{ lambdaId: theirs.id }]);
+    const { invocations, total } = (await inspectAsViewer('/invocations')).body;
+    expect(invocations).toMatchObject([{ lambdaId: visibleLambda.id }]);
     expect(total).toBe(1);
-    expect((await seen('/outbound-calls')).body.calls.map(({ lambdaId }: Body) => lambdaId)).toEqual([theirs.id]);
-    expect((await seen('/log-lines')).body.lines.map(({ lambdaId }: Body) => lambdaId)).toEqual([theirs.id]);
-    expect((await seen('/lambda-use')).body.lambdas).toMatchObject([{ lambdaId: theirs.id, calls: 1 }]);
-    const { requests, total: mine } = (await seen('/traffic')).body;
-    expect((await seen('/traffic?limit=1')).body.total).toBeGreaterThanOrEqual(mine);
-    expect(mine).toBe(requests.length);
-    expect(requests.map(({ target, userId }: Body) => [target, userId])).toContainEqual(['/meta/users/self', guest.id]);
-    expect(requests.every(({ userId }: Body) => userId === guest.id)).toBe(true);
-    const { commits } = (await seen('/history?limit=500')).body;
+    expect((await inspectAsViewer('/outbound-calls')).body.calls.map(({ lambdaId }: Body) => lambdaId)).toEqual([
+      visibleLambda.id,
+    ]);
+    expect((await inspectAsViewer('/log-lines')).body.lines.map(({ lambdaId }: Body) => lambdaId)).toEqual([
+      visibleLambda.id,
+    ]);
+    expect((await inspectAsViewer('/lambda-use')).body.lambdas).toMatchObject([
+      { lambdaId: visibleLambda.id, calls: 1 },
+    ]);
+    const { requests, total: visibleCount } = (await inspectAsViewer('/traffic')).body;
+    expect((await inspectAsViewer('/traffic?limit=1')).body.total).toBeGreaterThanOrEqual(visibleCount);
+    expect(visibleCount).toBe(requests.length);
+    expect(requests.map(({ target, userId }: Body) => [target, userId])).toContainEqual([
+      '/meta/users/self',
+      viewer.id,
+    ]);
+    expect(requests.every(({ userId }: Body) => userId === viewer.id)).toBe(true);
+    const { commits } = (await inspectAsViewer('/history?limit=500')).body;
     const touched = commits.flatMap(({ resources }: Body) => resources.map(({ id }: Body) => id));
-    expect(new Set(touched)).toEqual(new Set([theirs.id, guest.id]));
-    expect((await seen('/tree?word=lambdas')).body.rows).toMatchObject([{ id: theirs.id }]);
-    expect((await seen('/tree/counts')).body.types).toMatchObject({ lambdas: 1 });
+    expect(new Set(touched)).toEqual(new Set([visibleLambda.id, viewer.id]));
+    expect((await inspectAsViewer('/tree?word=lambdas')).body.rows).toMatchObject([{ id: visibleLambda.id }]);
+    expect((await inspectAsViewer('/tree/counts')).body.types).toMatchObject({ lambdas: 1 });
     for (const path of [
       '/failures',
       '/marks',
@@ -121,7 +130,7 @@ describe('Who may look at one lambda and nothing else', () => {
       '/containers/pulls',
       '/outbound',
     ]) {
-      const { status, body } = await seen(path);
+      const { status, body } = await inspectAsViewer(path);
       expect([path, status]).toEqual([path, 200]);
       expect(JSON.stringify(body), path).not.toContain(lambda.id);
     }
@@ -129,42 +138,44 @@ describe('Who may look at one lambda and nothing else', () => {
 
   it('gets no details of a resource by an id from other data', async () => {
     const [other] = (await inspect(`/invocations?lambda=${lambda.id}`, root)).body.invocations;
-    expect(await seen(`/invocations/${other.executionId}`)).toMatchObject(refusal(404));
-    expect(await seen(`/failures/${other.executionId}`)).toMatchObject(refusal(404));
+    expect(await inspectAsViewer(`/invocations/${other.executionId}`)).toMatchObject(refusal(404));
+    expect(await inspectAsViewer(`/failures/${other.executionId}`)).toMatchObject(refusal(404));
     const [request] = (await inspect('/traffic?plane=gateway&limit=1', root)).body.requests;
-    expect(await seen(`/traffic/${request.seq}`)).toMatchObject(refusal(404));
-    expect(await seen(`/history/1`)).toMatchObject(refusal(404));
+    expect(await inspectAsViewer(`/traffic/${request.seq}`)).toMatchObject(refusal(404));
+    expect(await inspectAsViewer(`/history/1`)).toMatchObject(refusal(404));
   });
 
   it('sees the status of the platform, but not its folders', async () => {
-    const [{ body: whole }, { body }] = [await inspect('/status', root), await seen('/status')];
-    expect(whole.dataDir).toBe(':memory:');
+    const [{ body: rootStatus }, { body }] = [await inspect('/status', root), await inspectAsViewer('/status')];
+    expect(rootStatus.dataDir).toBe(':memory:');
     expect(body).not.toHaveProperty('dataDir');
-    expect(body.store).toEqual({ isHealthy: true, seq: whole.store.seq });
-    expect((await seen('/pulse')).body.services).not.toMatchObject({ gateway: { lastFault: expect.anything() } });
+    expect(body.store).toEqual({ isHealthy: true, seq: rootStatus.store.seq });
+    expect((await inspectAsViewer('/pulse')).body.services).not.toMatchObject({
+      gateway: { lastFault: expect.anything() },
+    });
   });
 
   it('hears that something has changed, and not what', async () => {
     const { baseUrl } = platform.emulator;
     const ends = new AbortController();
-    const headers = { authorization: guest.bearer };
+    const headers = { authorization: viewer.bearer };
     const { body } = await fetch(`${baseUrl}/inspect/events`, { headers, signal: ends.signal });
     const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
     await make.lambda(acme, { code: CODE });
-    let heard = '';
-    while (!heard.includes('event: world')) heard += (await reader?.read())?.value ?? '';
+    let received = '';
+    while (!received.includes('event: world')) received += (await reader?.read())?.value ?? '';
     ends.abort();
-    expect(heard).toMatch(/event: world\ndata: \[\]\n/);
-    expect(heard).not.toMatch(/"seq"/);
+    expect(received).toMatch(/event: world\ndata: \[\]\n/);
+    expect(received).not.toMatch(/"seq"/);
   });
 
   it('sees nothing more once the right is gone', async () => {
     const { id, properties } = (
-      await platform.root.get(`/acme/lambdas/${theirs.id}/entitlements?action=lambda.view&expand=true`)
+      await platform.root.get(`/acme/lambdas/${visibleLambda.id}/entitlements?action=lambda.view&expand=true`)
     ).body[0];
-    const identities = properties.identities.filter((one: Body) => one.id !== guest.id);
+    const identities = properties.identities.filter((identity: Body) => identity.id !== viewer.id);
     await platform.root.put(`/root/entitlements/${id}`, { properties: { action: 'lambda.view', identities } });
-    expect((await seen('/invocations')).body).toMatchObject({ invocations: [], total: 0 });
-    expect((await seen('/lambda-use')).body.lambdas).toEqual([]);
+    expect((await inspectAsViewer('/invocations')).body).toMatchObject({ invocations: [], total: 0 });
+    expect((await inspectAsViewer('/lambda-use')).body.lambdas).toEqual([]);
   });
 });

@@ -33,10 +33,10 @@ beforeAll(async () => {
   });
 });
 
-const ask = (asked: object, auth = root): Promise<Body> =>
+const ask = (request: object, auth = root): Promise<Body> =>
   send('POST', `${platform.emulator.baseUrl}/inspect/requests`, {
     auth,
-    body: { method: 'POST', path: '/web/echo', ...asked },
+    body: { method: 'POST', path: '/web/echo', ...request },
   });
 const tokens = async () =>
   (await send('GET', `${platform.emulator.baseUrl}/inspect/access`, { auth: root })).body.tokens;

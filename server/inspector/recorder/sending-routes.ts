@@ -15,7 +15,7 @@ const MAX_BODY_BYTES = 256 * 1024;
 const TIMEOUT_MS = 15 * 60 * 1000;
 
 export interface SendingOptions {
-  /** Where the gateway listens, for this machine. */
+  /** Address of the gateway for this machine. */
   gatewayUrl(): string;
   credentials: Credentials;
   saved: KeyedLog<SavedRequest>;
@@ -23,9 +23,9 @@ export interface SendingOptions {
 
 /** Requests to public endpoints that the window sends for its user, only to the gateway. */
 export function sendingRouter({ gatewayUrl, credentials, saved }: SendingOptions, guard: RouteGuard): Router {
-  const send = async (asked: RequestToSend, authorization: string | undefined) => {
+  const send = async (request: RequestToSend, authorization: string | undefined) => {
     const begunMs = performance.now();
-    const answer = await ask(gatewayUrl(), asked, authorization);
+    const answer = await ask(gatewayUrl(), request, authorization);
     const { text, isCut } = await beginningOf(answer);
     const headers = new Headers(pairsOf(answer.rawHeaders));
     const executionId = headers.get('X-Terrarium-Execution-Id');
@@ -59,13 +59,13 @@ export function sendingRouter({ gatewayUrl, credentials, saved }: SendingOptions
       if (!(await saved.remove(name)))
         throw new PlatformError('not_found', `request '${name.slice(0, 80)}' is not saved`);
     },
-    async sendRequest({ caller, body: asked, req }) {
-      if (asked.as === undefined) return send(asked, asked.asMe ? req.headers.authorization : undefined);
+    async sendRequest({ caller, body: request, req }) {
+      if (request.as === undefined) return send(request, request.asMe ? req.headers.authorization : undefined);
       requireRoot(caller);
-      const user = targetOf(guard, asked.as, ['users']);
+      const user = targetOf(guard, request.as, ['users']);
       const token = await tokenFor({ view: guard.view, credentials }, user.id);
       try {
-        return await send(asked, `Bearer ${token}`);
+        return await send(request, `Bearer ${token}`);
       } finally {
         await credentials.revokeToken(token);
       }
@@ -75,15 +75,15 @@ export function sendingRouter({ gatewayUrl, credentials, saved }: SendingOptions
 
 async function ask(
   gatewayUrl: string,
-  asked: RequestToSend,
+  request: RequestToSend,
   authorization: string | undefined,
 ): Promise<RemoteResponse> {
-  const { method, path } = asked;
-  const body = method === 'GET' || method === 'HEAD' ? undefined : asked.body || undefined;
+  const { method, path } = request;
+  const body = method === 'GET' || method === 'HEAD' ? undefined : request.body || undefined;
   const url = `${gatewayUrl}${path}`;
   try {
     // Says what the body is where the headers do not.
-    const { headers } = new Request(url, { method, headers: new Headers(asked.headers), ...(body && { body }) });
+    const { headers } = new Request(url, { method, headers: new Headers(request.headers), ...(body && { body }) });
     if (authorization !== undefined) headers.set('Authorization', authorization);
     return await sendRequest(url, {
       method,
@@ -98,7 +98,7 @@ async function ask(
   }
 }
 
-/** What there is space for; the rest is not waited for. */
+/** Reads the part of a response for which there is space, without waiting for the rest. */
 async function beginningOf(answer: RemoteResponse): Promise<{ text: string; isCut?: true }> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

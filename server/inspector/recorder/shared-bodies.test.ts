@@ -25,8 +25,8 @@ it.each(['invocation', 'request'])('an %s that ends first shares its bodies with
   ];
   for (const record of first === 'request' ? add.reverse() : add) record();
   const stored = recorder.invocations.find(call.executionId)?.item;
-  const asked = recorder.exchanges.find(call.executionId)?.item;
-  expect([stored?.event, stored?.result]).toEqual([asked?.request, asked?.response]);
+  const recordedRequest = recorder.exchanges.find(call.executionId)?.item;
+  expect([stored?.event, stored?.result]).toEqual([recordedRequest?.request, recordedRequest?.response]);
   expect(logs.bodies.end).toBeLessThan(3 * SIZE_BYTES);
   await gateway.stop();
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { captured, MAX_CAPTURED_BYTES } from '../../model/exchange-record.ts';
 import { toBodyView, toHeadersView, toTargetView, toWireBodyView } from './shown-body.ts';
 
-const shown = (text: string, type?: string) => toBodyView(captured(text), type);
+const bodyView = (text: string, type?: string) => toBodyView(captured(text), type);
 
 describe('a body as it is shown', () => {
   it.each([
@@ -25,13 +25,13 @@ describe('a body as it is shown', () => {
     ['{ "name" : "as it was sent" }', '{ "name" : "as it was sent" }'],
     ['{"broken": 1, "client_secret": "x', '{"broken": 1, "client_secret":"<hidden>"'],
     ['no JSON', 'no JSON'],
-  ])('of %s is %s', (sent, text) => {
-    expect(shown(sent, 'application/json')).toEqual({ sizeBytes: sent.length, text });
+  ])('of %s is %s', (bodyText, text) => {
+    expect(bodyView(bodyText, 'application/json')).toEqual({ sizeBytes: bodyText.length, text });
   });
 
   it('hides fields of forms', () => {
     const form = 'grant_type=password&username=u&password=p%26q&first+name=x';
-    expect(shown(form, 'application/x-www-form-urlencoded; charset=utf-8').text).toBe(
+    expect(bodyView(form, 'application/x-www-form-urlencoded; charset=utf-8').text).toBe(
       'grant_type=password&username=u&password=%3Chidden%3E&first+name=x',
     );
   });
@@ -43,10 +43,10 @@ describe('a body as it is shown', () => {
   });
 
   it('is cut beyond a size, also in the midst of a character', () => {
-    const sent = `x${'é'.repeat(MAX_CAPTURED_BYTES)}`;
-    const { sizeBytes, isCut, text } = shown(sent, 'text/plain');
+    const longText = `x${'é'.repeat(MAX_CAPTURED_BYTES)}`;
+    const { sizeBytes, isCut, text } = bodyView(longText, 'text/plain');
     expect([sizeBytes, isCut]).toEqual([1 + MAX_CAPTURED_BYTES * 2, true]);
-    expect(sent.startsWith(String(text))).toBe(true);
+    expect(longText.startsWith(String(text))).toBe(true);
   });
 });
 
@@ -80,13 +80,13 @@ it('a query tells no secrets', () => {
 describe('a body that went over the wire as it is shown', () => {
   it('is decompressed, masked and as large as it was sent', () => {
     const json = { contentType: 'application/json', contentEncoding: 'gzip' };
-    const sent = gzipSync('{"access_token":"t","n":1}');
-    expect(toWireBodyView({ ...captured(sent), ...json })).toEqual({
-      sizeBytes: sent.length,
+    const compressed = gzipSync('{"access_token":"t","n":1}');
+    expect(toWireBodyView({ ...captured(compressed), ...json })).toEqual({
+      sizeBytes: compressed.length,
       encoding: 'gzip',
       text: '{"access_token":"<hidden>","n":1}',
     });
-    const half = { bytes: sent.subarray(0, sent.length - 10), sizeBytes: sent.length };
+    const half = { bytes: compressed.subarray(0, compressed.length - 10), sizeBytes: compressed.length };
     expect(toWireBodyView({ ...half, ...json })).toMatchObject({ isCut: true, encoding: 'gzip' });
   });
 

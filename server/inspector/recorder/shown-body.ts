@@ -14,7 +14,7 @@ const SECRET_NAME =
 /** In other JSON nothing has to be hidden, and it need not be parsed: the names above, escaped letters, items with a key, patches. */
 const MAY_HAVE_SECRETS =
   /pass(word|phrase)|secret|token|credential|api[_-]?key|private[_-]?key|authorization|"(creds|code|key|path)"|\\u/i;
-/** Of a scheme, not of what follows it. */
+/** Headers of which only the scheme is shown, not the value after it. */
 const SECRET_HEADER = /^(proxy-)?authorization$/i;
 const HIDDEN_HEADER = /^(set-)?cookie$|token|secret|api-?key/i;
 const FORM = 'application/x-www-form-urlencoded';
@@ -22,12 +22,12 @@ const TEXTUAL = /^text\/|json|xml|javascript|urlencoded|graphql|yaml/i;
 
 /** Header lines, alternating names and values; of credentials only the kind is shown. */
 export function toHeadersView(lines: readonly string[]): [string, string][] {
-  const shown: [string, string][] = [];
+  const visibleHeaders: [string, string][] = [];
   for (let at = 0; at < lines.length; at += 2) {
     const [name = '', value = ''] = [lines[at], lines[at + 1]];
-    shown.push([name, toHeaderView(name, value)]);
+    visibleHeaders.push([name, toHeaderView(name, value)]);
   }
-  return shown;
+  return visibleHeaders;
 }
 
 export function toHeaderView(name: string, value: string): string {
@@ -38,13 +38,13 @@ export function toHeaderView(name: string, value: string): string {
 }
 
 type HeaderKind = 'shown' | 'hidden' | 'scheme';
-/** The same names come with every request, and matching them takes a tenth of recording it. */
+/** Kinds of header names. The same names come with every request, and matching them takes a tenth of recording it. */
 const headerKinds = new Map<string, HeaderKind>();
 const MAX_HEADER_KINDS = 500;
 
 function kindOfHeader(name: string): HeaderKind {
-  const known = headerKinds.get(name);
-  if (known !== undefined) return known;
+  const cachedKind = headerKinds.get(name);
+  if (cachedKind !== undefined) return cachedKind;
   const kind = SECRET_HEADER.test(name) ? 'scheme' : HIDDEN_HEADER.test(name) ? 'hidden' : 'shown';
   if (headerKinds.size < MAX_HEADER_KINDS) headerKinds.set(name, kind);
   return kind;
@@ -74,9 +74,9 @@ export function toBodyView(
 ): RecordedBody {
   const isCut = sizeBytes > bytes.length && !isWhole;
   const text = contentType === undefined || TEXTUAL.test(contentType) ? textOf(bytes, isCut) : undefined;
-  const shown =
+  const content =
     text === undefined ? { base64: Buffer.from(bytes).toString('base64') } : { text: toTextView(text, contentType) };
-  return { sizeBytes, ...(isCut && { isCut }), ...shown };
+  return { sizeBytes, ...(isCut && { isCut }), ...content };
 }
 
 /** A body as it may be shown that went over the wire, decompressed where it can be; `sizeBytes` is that of what was sent. */
@@ -87,8 +87,8 @@ export function toWireBodyView({ contentType, contentEncoding, ...body }: Outbou
   if (!plain) return { ...toBodyView(body, 'application/octet-stream'), encoding };
   const isCut = body.sizeBytes > body.bytes.length || plain.length > MAX_CAPTURED_BYTES;
   const bytes = plain.subarray(0, MAX_CAPTURED_BYTES);
-  const shown = toBodyView({ bytes, sizeBytes: isCut ? bytes.length + 1 : bytes.length }, contentType);
-  return { ...shown, sizeBytes: body.sizeBytes, encoding };
+  const view = toBodyView({ bytes, sizeBytes: isCut ? bytes.length + 1 : bytes.length }, contentType);
+  return { ...view, sizeBytes: body.sizeBytes, encoding };
 }
 
 /** Most that a body is let grow to when it is decompressed. */
@@ -114,10 +114,10 @@ export function toTextOfView(body: CapturedBody, contentType: string | undefined
 }
 
 /** Text of a body as people read it: without secrets, with the values of forms and JSON decoded. */
-export function toSearchedText(shown: string | undefined, contentType: string | undefined): string {
-  if (shown === undefined) return '';
-  if (isForm(contentType)) return shown.split('&').map(formDecoded).join('\n');
-  return shown.includes('\\') ? `${shown}\n${shown.replace(ESCAPED, unescapedText)}` : shown;
+export function toSearchedText(bodyText: string | undefined, contentType: string | undefined): string {
+  if (bodyText === undefined) return '';
+  if (isForm(contentType)) return bodyText.split('&').map(formDecoded).join('\n');
+  return bodyText.includes('\\') ? `${bodyText}\n${bodyText.replace(ESCAPED, unescapedText)}` : bodyText;
 }
 
 /** A character of JSON that is written with a backslash. */
@@ -135,8 +135,8 @@ function toTextView(text: string, contentType: string | undefined): string {
   if (!/^\s*[[{]/.test(text) || !MAY_HAVE_SECRETS.test(text)) return text;
   try {
     const value: Json = JSON.parse(text);
-    const shown = withoutSecrets(value);
-    return shown === value ? text : JSON.stringify(shown);
+    const publicValue = withoutSecrets(value);
+    return publicValue === value ? text : JSON.stringify(publicValue);
   } catch {
     // Cut off, or no JSON after all: what looks like a member with a secret name.
     return text.replace(/"([^"\\]{1,64})"\s*:\s*"(?:[^"\\]|\\.)*("|$)/g, (member, name: string) =>
@@ -149,11 +149,11 @@ export function toTextsView(name: string, texts: readonly string[]): string[] {
   return texts.map((text) => (text !== '' && SECRET_NAME.test(name) ? HIDDEN : text));
 }
 
-/** The same value when nothing in it had to be hidden. */
+/** Returns the value without its secrets; the same object if there are none. */
 export function withoutSecrets(value: Json): Json {
   if (Array.isArray(value)) {
-    const shown = value.map(withoutSecrets);
-    return shown.every((one, at) => one === value[at]) ? value : shown;
+    const publicItems = value.map(withoutSecrets);
+    return publicItems.every((item, at) => item === value[at]) ? value : publicItems;
   }
   if (!isJsonObject(value)) return value;
   // The items of a secret: a key may be read, its value may not.
@@ -162,14 +162,14 @@ export function withoutSecrets(value: Json): Json {
   let isChanged = false;
   const members = Object.entries(value).map(([name, member]) => {
     const isSecret = (name === 'value' && (isItem || isHiddenChange)) || (isText(member) && SECRET_NAME.test(name));
-    const shown = isSecret ? HIDDEN : withoutSecrets(member);
-    isChanged ||= shown !== member;
-    return [name, shown] as const;
+    const publicMember = isSecret ? HIDDEN : withoutSecrets(member);
+    isChanged ||= publicMember !== member;
+    return [name, publicMember] as const;
   });
   return isChanged ? Object.fromEntries(members) : value;
 }
 
-/** Does a pointer of a patch lead to, or into, something hidden? */
+/** True if a pointer of a patch leads to, or into, a secret. */
 function isSecretPath(path: string): boolean {
   const segments = path.split('/').slice(1);
   return segments.some((segment) => SECRET_NAME.test(segment)) || isHiddenPlace(segments);

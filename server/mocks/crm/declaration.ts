@@ -1,7 +1,7 @@
 import { type Declaration, log, port } from '../../plugin/declaration.ts';
 import type { Lead, RefusedForm } from './lead.ts';
 
-/** Of leads, and of forms that were refused. */
+/** Limits for leads and for rejected forms. */
 const caps = { maxItems: 10_000, maxBytes: 64 * 1024 * 1024 };
 
 export const crm = {

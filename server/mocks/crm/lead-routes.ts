@@ -20,10 +20,10 @@ export function leadRouter(crm: MockCrm, notifier: Notifier, guard: RouteGuard):
         return crm
           .listLeads(parseLeadFilter(filter))
           .filter(({ sender }) => sees(sender?.lambdaId))
-          .map((one) => {
-            const [lead, refusedBefore] = [delivered.get(one.id), formsOf.get(one.id)];
+          .map((form) => {
+            const [lead, refusedBefore] = [delivered.get(form.id), formsOf.get(form.id)];
             const deliveredAs = lead && { id: lead.id, at: lead.receivedAt };
-            return { ...one, ...(deliveredAs && { deliveredAs }), ...(refusedBefore && { refusedBefore }) };
+            return { ...form, ...(deliveredAs && { deliveredAs }), ...(refusedBefore && { refusedBefore }) };
           });
       };
       return notifier.waitFor(find, (found) => found.length > 0, { topic: LEADS, waitS, requireAccess, res });

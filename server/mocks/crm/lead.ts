@@ -43,18 +43,20 @@ export interface RefusedForm extends Omit<Lead, 'oid'> {
 }
 
 /**
- * Which rejected forms arrived when they were sent again: in the same invocation, or in one that repeats it, for the same person.
- *
+ * Finds the rejected forms that arrived when they were sent again: in the same invocation, or in one that repeats it,
+ * for the same person.
  * @returns the lead by the id of each of these forms
  */
 export function leadsOfForms(forms: Iterable<RefusedForm>, leads: Iterable<Lead>): Map<Uuid, Lead> {
-  const [all, taken] = [[...forms], [...leads]];
-  const originals = new Map([...all, ...taken].map(({ executionId, sender }) => [executionId, sender?.replayOf]));
+  const [all, receivedLeads] = [[...forms], [...leads]];
+  const originals = new Map(
+    [...all, ...receivedLeads].map(({ executionId, sender }) => [executionId, sender?.replayOf]),
+  );
   const sentIn = new Map<Uuid, Lead[]>();
-  for (const lead of taken) {
-    const seen = new Set<Uuid>();
-    for (let at = lead.executionId; at !== undefined && !seen.has(at); at = originals.get(at)) {
-      seen.add(at);
+  for (const lead of receivedLeads) {
+    const visited = new Set<Uuid>();
+    for (let at = lead.executionId; at !== undefined && !visited.has(at); at = originals.get(at)) {
+      visited.add(at);
       sentIn.set(at, [...(sentIn.get(at) ?? []), lead]);
     }
   }
@@ -63,8 +65,9 @@ export function leadsOfForms(forms: Iterable<RefusedForm>, leads: Iterable<Lead>
       const lead = sentIn
         .get(executionId)
         ?.find(
-          (one) =>
-            one.receivedAt >= receivedAt && (one.mapped.email ?? mapped.email) === (mapped.email ?? one.mapped.email),
+          (candidate) =>
+            candidate.receivedAt >= receivedAt &&
+            (candidate.mapped.email ?? mapped.email) === (mapped.email ?? candidate.mapped.email),
         );
       return lead ? [[id, lead] as const] : [];
     }),

@@ -73,7 +73,7 @@ describe('the mock CRM', () => {
   afterEach(() => crm.stop());
 
   async function send(body: string | Buffer, options: RequestOptions = {}) {
-    const sent = request({
+    const outgoing = request({
       host: '127.0.0.1',
       port,
       ca: certificate.certPem,
@@ -82,8 +82,8 @@ describe('the mock CRM', () => {
       headers: FORM,
       ...options,
     });
-    sent.end(body);
-    const [response] = await once(sent, 'response');
+    outgoing.end(body);
+    const [response] = await once(outgoing, 'response');
     return { status: response.statusCode, headers: response.headers, body: await text(response) };
   }
 
@@ -104,14 +104,14 @@ describe('the mock CRM', () => {
     await send(form({ email: 'a@x' }), { headers: { ...FORM, [EXECUTION_HEADER]: EXECUTION.toUpperCase() } });
     await send(form({ email: 'b@x' }), { headers: { ...FORM, [EXECUTION_HEADER]: LAMBDA } });
     await send(form({ email: 'c@x' }), { headers: { ...FORM, [EXECUTION_HEADER]: 'nonsense' } });
-    const [known, unknown, none] = crm.listLeads();
-    expect(known).toMatchObject({ executionId: EXECUTION, sender: { lambdaId: LAMBDA, lambdaName: 'web-form' } });
+    const [knownSender, unknown, none] = crm.listLeads();
+    expect(knownSender).toMatchObject({ executionId: EXECUTION, sender: { lambdaId: LAMBDA, lambdaName: 'web-form' } });
     expect(unknown).toMatchObject({ executionId: LAMBDA });
     expect(unknown).not.toHaveProperty('sender');
     expect(none).not.toHaveProperty('executionId');
-    expect(crm.listLeads(parseLeadFilter({ execution: EXECUTION }))).toEqual([known]);
+    expect(crm.listLeads(parseLeadFilter({ execution: EXECUTION }))).toEqual([knownSender]);
     expect(() => parseLeadFilter({ execution: 'nonsense' })).toThrow('is not the id of an invocation');
-    expect(parseLead({ ...known, id: LAMBDA })).toEqual({ ...known, id: LAMBDA });
+    expect(parseLead({ ...knownSender, id: LAMBDA })).toEqual({ ...knownSender, id: LAMBDA });
   });
 
   it('keeps a rejected form apart from the leads, with the response of its sender', async () => {
@@ -124,18 +124,18 @@ describe('the mock CRM', () => {
     await send('', { method: 'GET' });
     expect(crm.listLeads()).toEqual([]);
     expect(crm.listLeads(parseLeadFilter({ refused: 'false' }))).toEqual([]);
-    const [without, json, elsewhere, ...none] = crm.listLeads(refused);
+    const [withoutOid, json, elsewhere, ...none] = crm.listLeads(refused);
     expect(none).toEqual([]);
-    expect(without).toMatchObject({
+    expect(withoutOid).toMatchObject({
       mapped: { firstName: 'Ada', email: 'a@x' },
       executionId: EXECUTION,
       sender: { lambdaName: 'web-form' },
       refused: { status: 400, message: answer.body.trim() },
     });
-    expect(without).not.toHaveProperty('oid');
+    expect(withoutOid).not.toHaveProperty('oid');
     expect(json).toMatchObject({ fields: [], refused: { status: 415 } });
     expect(elsewhere).toMatchObject({ source: { path: '/servlet/elsewhere' }, refused: { status: 404 } });
-    expect(reportedRefusal).toEqual([without, json, elsewhere]);
+    expect(reportedRefusal).toEqual([withoutOid, json, elsewhere]);
     expect(() => parseLeadFilter({ refused: 'yes' })).toThrow('must be true or false');
 
     expect(await crm.deleteLead(json?.id ?? '')).toBe(true);
@@ -357,8 +357,8 @@ describe('the mock CRM', () => {
 
   it('lets connections wait until there is a certificate', async () => {
     await crm.stop();
-    let found: (one: Certificate) => void = () => {};
-    const asked = new Promise<void>((resolve) => {
+    let found: (certificate: Certificate) => void = () => {};
+    const whenRequested = new Promise<void>((resolve) => {
       crm = new MockCrm({
         leads,
         refusedForms,
@@ -375,7 +375,7 @@ describe('the mock CRM', () => {
     });
     ({ port } = await crm.start({ host: '127.0.0.1', port: 0 }));
     const answers = [send(form({ oid: '1' })), send(form({ oid: '1' }))];
-    await asked;
+    await whenRequested;
     found(certificate);
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200]);
   });

@@ -31,7 +31,7 @@ import { readLeadForm } from './read-lead-form.ts';
 const executionHeader = z.guid().transform((id) => id.toLowerCase());
 
 const FORM_PATH = '/servlet/servlet.WebToLead';
-/** How long an open request can continue after `stop()`. */
+/** Time for which an open request can continue after `stop()`. */
 const STOP_GRACE_MS = 500;
 
 export interface MockCrmOptions {
@@ -115,14 +115,14 @@ export class MockCrm {
 
   /** The leads, or the rejected forms, that match the filter; newest last. */
   listLeads(filter: LeadFilter = {}): (Lead | RefusedForm)[] {
-    const kept: KeyedLog<Lead | RefusedForm> = filter.isRefused ? this.#options.refusedForms : this.#options.leads;
-    return [...kept.entries()].map(([, lead]) => lead).filter((lead) => matchesLead(lead, filter));
+    const log: KeyedLog<Lead | RefusedForm> = filter.isRefused ? this.#options.refusedForms : this.#options.leads;
+    return [...log.entries()].map(([, lead]) => lead).filter((lead) => matchesLead(lead, filter));
   }
 
   /** The lead that came of a rejected form when it was sent again, by the id of the form. */
   leadsOfForms(): Map<Uuid, Lead> {
     const { leads, refusedForms } = this.#options;
-    const valuesOf = <T>(log: KeyedLog<T>) => [...log.entries()].map(([, one]) => one);
+    const valuesOf = <T>(log: KeyedLog<T>) => [...log.entries()].map(([, value]) => value);
     return leadsOfForms(valuesOf(refusedForms), valuesOf(leads));
   }
 
@@ -252,7 +252,10 @@ function oidIn(fields: Lead['fields'], query: URLSearchParams): string {
       'the fields of the form are in the query string. Send them in the body. No lead was created.',
     );
   }
-  throw new PlatformError('invalid_body', "the form has no 'oid', the required id of the CRM organization. No lead was created.");
+  throw new PlatformError(
+    'invalid_body',
+    "the form has no 'oid', the required id of the CRM organization. No lead was created.",
+  );
 }
 
 /** The address to redirect the sender to; only web addresses are accepted. */

@@ -45,7 +45,7 @@ export const crmPlugin = plugin({
     });
     return {
       crm: mock,
-      /** Where calls of lambdas to their CRM are sent. */
+      /** Returns the address to which calls of lambdas to their CRM are sent. */
       address: async () => ({ ...at, caPem: (await certificate.get()).certPem }),
     };
   },

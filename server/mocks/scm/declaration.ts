@@ -22,7 +22,7 @@ export const scm = {
     scm: log<ScmProject>({ part: 'scm', reset: true }),
     /** Groups that have variables, by path. */
     scmGroups: log<ScmGroup>({ part: 'scm', reset: true, isUncounted: true }),
-    /** How it was reached at the last start: what lambdas still name until they are changed to the present address. */
+    /** The address at the last start, which lambdas still name until they are changed to the present one. */
     places: log<KeptScmAccess>({ part: 'scm', isUncounted: true }),
   },
 } satisfies Declaration;

@@ -6,7 +6,7 @@ import { gitEnvironment } from '../../system/git.ts';
 import { startProgram } from '../../system/programs.ts';
 import { GIT_ENVIRONMENT } from './scm-repositories.ts';
 
-/** Of the response of git-http-backend; its headers are short. */
+/** Maximum size of the headers of a git-http-backend response; they are short. */
 const MAX_HEAD_BYTES = 64 * 1024;
 
 /** A branch or tag that a push has changed. */
@@ -19,7 +19,7 @@ export interface PushedRef {
 
 export interface Push {
   refs: PushedRef[];
-  /** Of `git push -o`. */
+  /** Options of `git push -o`. */
   options: string[];
 }
 
@@ -79,7 +79,7 @@ export async function serveGit(
 
 /** The last packet of a response to a push. */
 const FLUSH = '0000';
-/** Where a packet has the number of its stream, if streams are multiplexed; a user sees number 2. */
+/** Position of the stream number in a packet, if streams are multiplexed; a user sees stream 2. */
 const STREAM_AT = 4;
 
 /** Passes on the output of a CGI program: headers, an empty line, the body. */
@@ -87,7 +87,7 @@ function answerWith(output: NodeJS.ReadableStream, res: ServerResponse, isPush: 
   let head: Buffer | undefined = Buffer.alloc(0);
   let hasStreams: boolean | undefined;
   /** The end of the response to a push, which is sent last. */
-  let held: Buffer = Buffer.alloc(0);
+  let lastBytes: Buffer = Buffer.alloc(0);
   output.on('data', (chunk: Buffer) => {
     let body = chunk;
     if (head) {
@@ -103,9 +103,9 @@ function answerWith(output: NodeJS.ReadableStream, res: ServerResponse, isPush: 
       head = undefined;
     }
     if (isPush) {
-      const all = Buffer.concat([held, body]);
+      const all = Buffer.concat([lastBytes, body]);
       if (all.length > STREAM_AT) hasStreams ??= all[STREAM_AT] === 1 || all[STREAM_AT] === 2;
-      held = all.subarray(-FLUSH.length);
+      lastBytes = all.subarray(-FLUSH.length);
       body = all.subarray(0, -FLUSH.length);
     }
     if (!res.write(body)) {
@@ -116,11 +116,11 @@ function answerWith(output: NodeJS.ReadableStream, res: ServerResponse, isPush: 
   return {
     /** Shows lines to the user of `git push`. */
     show(lines: readonly string[]): void {
-      if (lines.length === 0 || !hasStreams || held.toString() !== FLUSH) return;
+      if (lines.length === 0 || !hasStreams || lastBytes.toString() !== FLUSH) return;
       const text = Buffer.from(`\u0002\n${lines.join('\n')}\n\n`);
       res.write((text.length + STREAM_AT).toString(16).padStart(STREAM_AT, '0'));
       res.write(text);
     },
-    end: () => void res.end(held),
+    end: () => void res.end(lastBytes),
   };
 }

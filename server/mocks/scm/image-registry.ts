@@ -15,7 +15,7 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const TAG = /^\w[\w.-]{0,127}$/;
 const UUID = String.raw`[\da-f]{8}-[\da-f-]{27}`;
 
-/** What a tag or a digest of a repository means. */
+/** The manifest that a tag or a digest of a repository stands for. */
 const reference = z.object({ digest: z.string().regex(DIGEST), type: z.string() });
 
 /** A refusal in the format of the distribution specification. */
@@ -87,21 +87,21 @@ export class ImageRegistry {
     });
     on('blobs/([^/]+)', { GET: (req, res, _name, digest) => this.#sendBlob(req, res, digest, 'BLOB_UNKNOWN') });
     on('manifests/([^/]+)', {
-      GET: async (req, res, name, wanted) => {
-        const { digest, type } = await this.#find(name, wanted);
+      GET: async (req, res, name, tagOrDigest) => {
+        const { digest, type } = await this.#find(name, tagOrDigest);
         await this.#sendBlob(req, res, digest, 'MANIFEST_UNKNOWN', type);
       },
-      PUT: (req, res, name, wanted) => this.#putManifest(req, res, name, wanted),
-      DELETE: async (_req, res, name, wanted) => {
-        await this.#find(name, wanted);
-        await rm(join(this.#folderOf(name), wanted));
+      PUT: (req, res, name, tagOrDigest) => this.#putManifest(req, res, name, tagOrDigest),
+      DELETE: async (_req, res, name, tagOrDigest) => {
+        await this.#find(name, tagOrDigest);
+        await rm(join(this.#folderOf(name), tagOrDigest));
         res.status(202).end();
       },
     });
     on('tags/list', {
       GET: async (_req, res, name) => {
         const found = await readdir(this.#folderOf(name)).catch(() => []);
-        res.json({ name, tags: found.filter((one) => TAG.test(one)).sort() });
+        res.json({ name, tags: found.filter((fileName) => TAG.test(fileName)).sort() });
       },
     });
     return router;
@@ -116,14 +116,14 @@ export class ImageRegistry {
     return join(this.#blobs, digest.slice('sha256:'.length));
   }
 
-  #referencePath(name: string, wanted: string): string {
-    if (!TAG.test(wanted) && !DIGEST.test(wanted)) throw new RegistryError(400, 'TAG_INVALID', 'invalid tag');
-    return join(this.#folderOf(name), wanted);
+  #referencePath(name: string, tagOrDigest: string): string {
+    if (!TAG.test(tagOrDigest) && !DIGEST.test(tagOrDigest)) throw new RegistryError(400, 'TAG_INVALID', 'invalid tag');
+    return join(this.#folderOf(name), tagOrDigest);
   }
 
-  async #find(name: string, wanted: string): Promise<z.output<typeof reference>> {
-    const text = await readFile(this.#referencePath(name, wanted), 'utf8').catch(() => undefined);
-    if (text === undefined) throw new RegistryError(404, 'MANIFEST_UNKNOWN', `${name} has no ${wanted}`);
+  async #find(name: string, tagOrDigest: string): Promise<z.output<typeof reference>> {
+    const text = await readFile(this.#referencePath(name, tagOrDigest), 'utf8').catch(() => undefined);
+    if (text === undefined) throw new RegistryError(404, 'MANIFEST_UNKNOWN', `${name} has no ${tagOrDigest}`);
     return reference.parse(JSON.parse(text));
   }
 
@@ -139,7 +139,7 @@ export class ImageRegistry {
   async #beginUpload(req: Request, res: Response, name: string): Promise<void> {
     const { mount, digest } = req.query;
     if (typeof mount === 'string' && DIGEST.test(mount) && (await statOf(this.#pathOf(mount))))
-      return this.#made(res, `/v2/${name}/blobs/${mount}`, mount);
+      return this.#answerCreated(res, `/v2/${name}/blobs/${mount}`, mount);
     const id = randomUUID();
     await mkdir(this.#uploads, { recursive: true });
     await writeFile(join(this.#uploads, id), '');
@@ -192,11 +192,11 @@ export class ImageRegistry {
       throw new RegistryError(400, 'DIGEST_INVALID', 'the content does not have this digest');
     }
     await this.#keep(path, target);
-    this.#made(res, `/v2/${name}/blobs/${digest}`, digest);
+    this.#answerCreated(res, `/v2/${name}/blobs/${digest}`, digest);
   }
 
-  async #putManifest(req: Request, res: Response, name: string, wanted: string): Promise<void> {
-    const named = this.#referencePath(name, wanted);
+  async #putManifest(req: Request, res: Response, name: string, tagOrDigest: string): Promise<void> {
+    const named = this.#referencePath(name, tagOrDigest);
     const chunks: Buffer[] = [];
     let bytes = 0;
     for await (const chunk of req) {
@@ -206,7 +206,7 @@ export class ImageRegistry {
     }
     const content = Buffer.concat(chunks);
     const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`;
-    if (DIGEST.test(wanted) && wanted !== digest)
+    if (DIGEST.test(tagOrDigest) && tagOrDigest !== digest)
       throw new RegistryError(400, 'DIGEST_INVALID', 'the manifest does not have this digest');
     this.#usedBytes ??= sizeOf(this.#blobs);
     const { maxBytes } = this.#options;
@@ -217,11 +217,11 @@ export class ImageRegistry {
     await this.#keep(path, this.#pathOf(digest));
     await mkdir(this.#folderOf(name), { recursive: true });
     const text = JSON.stringify({ digest, type: req.headers['content-type'] ?? 'application/json' });
-    for (const one of new Set([this.#referencePath(name, digest), named])) await writeFile(one, text);
-    this.#made(res, `/v2/${name}/manifests/${digest}`, digest);
+    for (const path of new Set([this.#referencePath(name, digest), named])) await writeFile(path, text);
+    this.#answerCreated(res, `/v2/${name}/manifests/${digest}`, digest);
   }
 
-  #made(res: Response, location: string, digest: string): void {
+  #answerCreated(res: Response, location: string, digest: string): void {
     res.set({ Location: location, 'Docker-Content-Digest': digest }).status(201).end();
   }
 
@@ -252,5 +252,5 @@ const statOf = (path: string) => stat(path).catch(() => undefined);
 async function sizeOf(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
   const found = await Promise.all(names.map((name) => statOf(join(folder, name))));
-  return found.reduce((sum, one) => sum + (one?.size ?? 0), 0);
+  return found.reduce((sum, stats) => sum + (stats?.size ?? 0), 0);
 }

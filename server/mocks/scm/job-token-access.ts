@@ -23,8 +23,8 @@ const patterns = Object.entries(CALLS).map(
   ([method, paths]) => [method, new RegExp(`^(?:${paths.join('|')})/?$`)] as const,
 );
 
-/** May a job's token call this? Everything else is refused, as on GitLab. */
+/** True if a job's token may call this. Everything else is rejected, as on GitLab. */
 export function isOpenToJobs(method: string, path: string): boolean {
   const read = method === 'HEAD' ? 'GET' : method;
-  return patterns.some(([of, pattern]) => (of === 'ANY' || of === read) && pattern.test(path));
+  return patterns.some(([openMethod, pattern]) => (openMethod === 'ANY' || openMethod === read) && pattern.test(path));
 }

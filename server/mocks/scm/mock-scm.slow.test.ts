@@ -20,7 +20,7 @@ const jobToken = (id: string, key = TOKEN) =>
 // The client is the one that integrations with the real server use.
 let scm: MockScm;
 let gitlab: InstanceType<typeof Gitlab<false>>;
-const kept = new Map<string, ScmProject>();
+const projectsById = new Map<string, ScmProject>();
 const keptGroups = new Map<string, ScmGroup>();
 /** A log in memory. */
 const logOf = <T>(records: Map<string, T>): KeyedLog<T> => ({
@@ -49,7 +49,7 @@ const noPipelines: ScmPipelines = {
 
 beforeAll(async () => {
   scm = new MockScm({
-    projects: logOf(kept),
+    projects: logOf(projectsById),
     groups: logOf(keptGroups),
     token: TOKEN,
     repositories,
@@ -230,12 +230,12 @@ describe('projects', () => {
   });
 
   it('are made once for each path', async () => {
-    const asked = { body: JSON.stringify({ name: 'Blog', namespace: 'fern-moss' }) };
-    expect(await call('POST', '/projects', asked)).toMatchObject({
+    const newProject = { body: JSON.stringify({ name: 'Blog', namespace: 'fern-moss' }) };
+    expect(await call('POST', '/projects', newProject)).toMatchObject({
       status: 201,
       body: { path_with_namespace: 'fern-moss/blog' },
     });
-    expect((await call('POST', '/projects', asked)).status).toBe(409);
+    expect((await call('POST', '/projects', newProject)).status).toBe(409);
     expect(await call('POST', '/projects', { body: '{}' })).toMatchObject({
       status: 400,
       body: { error: 'name is missing' },
@@ -246,8 +246,8 @@ describe('projects', () => {
 describe('merge requests and notes', () => {
   it('are made, listed by branch, told things, merged and closed', async () => {
     const { id } = await scm.projects.create({ name: 'reviewed', namespace: 'fern-moss' });
-    const made = await gitlab.MergeRequests.create(id, 'feature/a', 'main', 'Sell ferns');
-    expect(made).toMatchObject({
+    const mergeRequest = await gitlab.MergeRequests.create(id, 'feature/a', 'main', 'Sell ferns');
+    expect(mergeRequest).toMatchObject({
       iid: 1,
       state: 'opened',
       source_branch: 'feature/a',
@@ -278,25 +278,30 @@ describe('merge requests and notes', () => {
 describe('environments', () => {
   it('are made, listed, given an address, stopped and deleted', async () => {
     const { id } = await scm.projects.create({ name: 'deployed', namespace: 'fern-moss' });
-    const made = await gitlab.Environments.create(id, 'review/feature/a');
-    expect(made).toMatchObject({
+    const environment = await gitlab.Environments.create(id, 'review/feature/a');
+    expect(environment).toMatchObject({
       name: 'review/feature/a',
       slug: 'review-feature-a',
       external_url: null,
       state: 'available',
     });
     const url = 'http://localhost:4701/website/shop-feature-a';
-    expect(await gitlab.Environments.edit(id, made.id, { externalUrl: url })).toMatchObject({ external_url: url });
+    expect(await gitlab.Environments.edit(id, environment.id, { externalUrl: url })).toMatchObject({
+      external_url: url,
+    });
     expect(await gitlab.Environments.all(id, { name: 'review/feature/a' })).toMatchObject([{ external_url: url }]);
     expect(
-      (await call('PUT', `/projects/${id}/environments/${made.id}`, { body: '{"external_url":"javascript:alert(1)"}' }))
-        .status,
+      (
+        await call('PUT', `/projects/${id}/environments/${environment.id}`, {
+          body: '{"external_url":"javascript:alert(1)"}',
+        })
+      ).status,
     ).toBe(400);
     expect((await call('POST', `/projects/${id}/environments`, { body: '{"name":"review/feature/a"}' })).status).toBe(
       409,
     );
-    expect(await gitlab.Environments.stop(id, made.id)).toMatchObject({ state: 'stopped' });
-    await gitlab.Environments.remove(id, made.id);
+    expect(await gitlab.Environments.stop(id, environment.id)).toMatchObject({ state: 'stopped' });
+    await gitlab.Environments.remove(id, environment.id);
     expect(await gitlab.Environments.all(id)).toEqual([]);
   });
 });
@@ -337,15 +342,15 @@ describe('variables', () => {
   const drop = (key: string, query = '') => call('DELETE', `${path}/${key}${query}`);
 
   it('keep the sent values, and later changes', async () => {
-    const sent = {
+    const attributes = {
       masked: true,
       protected: 'true',
       raw: true,
       environment_scope: 'review/*',
       description: 'of the CRM',
     };
-    const made = await make({ key: 'CRM_KEY', value: 'pa$$word-8', ...sent });
-    expect(made).toMatchObject({ status: 201, body: { ...sent, protected: true, variable_type: 'env_var' } });
+    const created = await make({ key: 'CRM_KEY', value: 'pa$$word-8', ...attributes });
+    expect(created).toMatchObject({ status: 201, body: { ...attributes, protected: true, variable_type: 'env_var' } });
     const changed = await call('PUT', `${path}/CRM_KEY`, { body: '{"value":"pa$$word-9","protected":false}' });
     expect(changed.body).toMatchObject({ value: 'pa$$word-9', masked: true, protected: false, raw: true });
     expect((await call('GET', `${path}/CRM_KEY`)).body).toEqual(changed.body);
@@ -545,21 +550,21 @@ describe('rejections', () => {
 it('a merge request has the labels that are sent with it, are added to it and removed from it, and is found by them', async () => {
   const { id } = await gitlab.Projects.create({ name: 'labeled' });
   const labelsOf = async (change: object) => (await gitlab.MergeRequests.edit(id, 1, change)).labels;
-  const made = await gitlab.MergeRequests.create(id, 'feature', 'main', 'Ferns', { labels: 'bug, ui,bug' });
-  expect(made.labels).toEqual(['bug', 'ui']);
+  const mergeRequest = await gitlab.MergeRequests.create(id, 'feature', 'main', 'Ferns', { labels: 'bug, ui,bug' });
+  expect(mergeRequest.labels).toEqual(['bug', 'ui']);
   expect(await labelsOf({ title: 'Mosses' })).toEqual(['bug', 'ui']);
   expect(await labelsOf({ addLabels: 'a,ui', removeLabels: 'bug' })).toEqual(['ui', 'a']);
   const found = async (labels: string) =>
     (await gitlab.MergeRequests.all({ projectId: id, labels })).map(({ iid }) => iid);
   expect([await found('a'), await found('ui,a'), await found('a,bug')]).toEqual([[1], [1], []]);
-  const sent = (body: string, type: string) => call('PUT', `/projects/${id}/merge_requests/1`, { body, type });
+  const updateLabels = (body: string, type: string) => call('PUT', `/projects/${id}/merge_requests/1`, { body, type });
   const form = 'application/x-www-form-urlencoded';
-  expect((await sent('{"labels": ["b", "c"]}', 'application/json')).body).toMatchObject({ labels: ['b', 'c'] });
-  expect((await sent('labels[]=d&labels[]=e', form)).body).toMatchObject({ labels: ['d', 'e'] });
+  expect((await updateLabels('{"labels": ["b", "c"]}', 'application/json')).body).toMatchObject({ labels: ['b', 'c'] });
+  expect((await updateLabels('labels[]=d&labels[]=e', form)).body).toMatchObject({ labels: ['d', 'e'] });
   expect((await gitlab.MergeRequests.show(id, 1)).labels).toEqual(['d', 'e']);
-  expect((await sent('labels=', form)).body).toMatchObject({ labels: [] });
+  expect((await updateLabels('labels=', form)).body).toMatchObject({ labels: [] });
   await labelsOf({ labels: 'x' });
-  expect((await sent('{"labels": []}', 'application/json')).body).toMatchObject({ labels: [] });
+  expect((await updateLabels('{"labels": []}', 'application/json')).body).toMatchObject({ labels: [] });
 });
 
 it('an access token opens its project within its scopes until it is revoked, and only its hash is kept', async () => {
@@ -567,7 +572,7 @@ it('an access token opens its project within its scopes until it is revoked, and
   const as = async (path: string, method = 'GET') => (await call(method, path, { token })).status;
   expect(await as('/projects/101')).toBe(200);
   expect(await as('/projects/101/merge_requests', 'POST')).toBe(403);
-  expect(JSON.stringify([...kept])).not.toContain(token);
+  expect(JSON.stringify([...projectsById])).not.toContain(token);
   const other = await scm.projects.create({ name: 'closed', namespace: 'fern-moss' });
   expect(await as(`/projects/${other.id}`)).toBe(404);
   await gitlab.ProjectAccessTokens.revoke(101, id);
@@ -596,8 +601,8 @@ it('a push to a platform under Deno, which would not end, is refused', async () 
   const headers = { authorization: `Basic ${Buffer.from(`oauth2:${TOKEN}`).toString('base64')}` };
   const pushed = await fetch(`${scm.url}/fern-moss/shop.git/info/refs?service=git-receive-pack`, { headers });
   expect([pushed.status, await pushed.text()]).toEqual([501, expect.stringContaining('under Node.js or Bun')]);
-  const fetched = await fetch(`${scm.url}/fern-moss/shop.git/info/refs?service=git-upload-pack`, { headers });
-  expect(fetched.status).toBe(200);
+  const refsResponse = await fetch(`${scm.url}/fern-moss/shop.git/info/refs?service=git-upload-pack`, { headers });
+  expect(refsResponse.status).toBe(200);
 });
 
 it('its pages show text as text', async () => {

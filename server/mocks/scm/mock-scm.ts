@@ -33,7 +33,7 @@ import { hashOf, isActive, pathWithNamespace, SCM_USER } from './scm-state.ts';
 import { ScmViews } from './scm-views.ts';
 
 const BODY_LIMIT = '1mb';
-/** How long an open request can continue after `stop()`. */
+/** Time for which an open request can continue after `stop()`. */
 const STOP_GRACE_MS = 500;
 
 export interface MockScmOptions extends ScmProjectsOptions, Pick<ScmParts, 'pipelines' | 'onFault'> {
@@ -42,7 +42,7 @@ export interface MockScmOptions extends ScmProjectsOptions, Pick<ScmParts, 'pipe
   projectOfJob?(tokenId: string): number | undefined;
   /** Folder of the Git repositories. */
   repositories: string;
-  /** Where the images of the registry are, and their maximum size together. */
+  /** Folder of the registry's images, and their maximum size together. */
   registry: { folder: string; maxBytes: number };
   /** Accepted host names besides loopback names; lower case, without port. */
   allowedHosts: ReadonlySet<string>;
@@ -94,14 +94,14 @@ export class MockScm {
     const { projects, views, pipelines } = this.#parts;
     return projects.all().map((project) => ({
       ...views.project(project),
-      merge_requests: project.merge_requests.map((one) => ({
-        ...views.mergeRequest(project, one),
-        notes: one.notes.map((note) => views.note(project, one, note)),
+      merge_requests: project.merge_requests.map((mergeRequest) => ({
+        ...views.mergeRequest(project, mergeRequest),
+        notes: mergeRequest.notes.map((note) => views.note(project, mergeRequest, note)),
       })),
-      environments: project.environments.map((one) => views.environment(one)),
+      environments: project.environments.map((environment) => views.environment(environment)),
       // The newest of each commit and name: runs are listed newest first.
       statuses: [
-        ...project.statuses.map((one) => views.status(one)),
+        ...project.statuses.map((status) => views.status(status)),
         ...views.jobStatuses(pipelines().list(project.id)),
       ].filter(isFirst()),
       variables: project.variables.map(({ key }) => ({ key })),
@@ -173,10 +173,10 @@ export class MockScm {
       const isPipeline = kind === 'pipelines';
       const run = pipelines()
         .list(project.id)
-        .find((one) =>
+        .find((candidate) =>
           isPipeline
-            ? String(pipelineNumber(one)) === number
-            : one.jobs.some(({ name }) => String(jobNumber(one.id, name)) === number),
+            ? String(pipelineNumber(candidate)) === number
+            : candidate.jobs.some(({ name }) => String(jobNumber(candidate.id, name)) === number),
         );
       if (!run) throw notFound(isPipeline ? 'Pipeline' : 'Job');
       res.redirect(pipelines().windowUrl(run));
@@ -215,22 +215,22 @@ export class MockScm {
     };
   }
 
-  /** What a token may do, and the only project that it opens, if any. */
-  #callerOf(sent: string): { projectId?: number; scopes: readonly string[]; isJob?: true } | undefined {
-    const isSame = (one: string, other: string) => {
-      const [present, wanted] = [Buffer.from(one), Buffer.from(other)];
-      return present.length === wanted.length && timingSafeEqual(present, wanted);
+  /** Returns the scopes of a token, and the only project that it opens, if any. */
+  #callerOf(secret: string): { projectId?: number; scopes: readonly string[]; isJob?: true } | undefined {
+    const isSame = (text: string, other: string) => {
+      const [present, expected] = [Buffer.from(text), Buffer.from(other)];
+      return present.length === expected.length && timingSafeEqual(present, expected);
     };
     const { token, projectOfJob } = this.#options;
-    if (isSame(sent, token)) return { scopes: ['api'] };
-    const [, tokenId = ''] = JOB_TOKEN.exec(sent) ?? [];
+    if (isSame(secret, token)) return { scopes: ['api'] };
+    const [, tokenId = ''] = JOB_TOKEN.exec(secret) ?? [];
     if (tokenId !== '') {
-      const projectId = isSame(sent, jobTokenOf(tokenId, token)) ? projectOfJob?.(tokenId) : undefined;
+      const projectId = isSame(secret, jobTokenOf(tokenId, token)) ? projectOfJob?.(tokenId) : undefined;
       return projectId === undefined ? undefined : { projectId, scopes: ['api'], isJob: true };
     }
-    const hash = hashOf(sent);
+    const hash = hashOf(secret);
     for (const { id: projectId, access_tokens = [] } of this.projects.all()) {
-      const found = access_tokens.find((one) => isSame(one.hash, hash));
+      const found = access_tokens.find((accessToken) => isSame(accessToken.hash, hash));
       if (found && isActive(found)) return { projectId, scopes: found.scopes };
     }
     return undefined;
@@ -254,8 +254,9 @@ export class MockScm {
     const router = registry.router();
     return (req, res, next) => {
       res.set('Docker-Distribution-Api-Version', 'registry/2.0');
-      const [, sent] = /^bearer\s+(\S+)$/i.exec(req.headers.authorization ?? '') ?? [];
-      if (sent === ANONYMOUS || (sent !== undefined && this.#callerOf(sent))) return router(req, res, next);
+      const [, bearerToken] = /^bearer\s+(\S+)$/i.exec(req.headers.authorization ?? '') ?? [];
+      if (bearerToken === ANONYMOUS || (bearerToken !== undefined && this.#callerOf(bearerToken)))
+        return router(req, res, next);
       // As on the real server: clients get a token with their password, or an anonymous one.
       res.set('WWW-Authenticate', `Bearer realm="${this.#url}/jwt/auth",service="container_registry"`);
       res.status(401).json({ errors: [{ code: 'UNAUTHORIZED', message: 'authentication required' }] });
@@ -274,7 +275,7 @@ export class MockScm {
     const project = this.projects.get(projectPath);
     if (caller.projectId !== undefined && caller.projectId !== project.id) throw notFound('Project');
     const isPush = service === 'git-receive-pack' || req.query.service === 'git-receive-pack';
-    const mayPush = !caller.isJob && caller.scopes.some((one) => one === 'api' || one === 'write_repository');
+    const mayPush = !caller.isJob && caller.scopes.some((scope) => scope === 'api' || scope === 'write_repository');
     if (isPush && !mayPush)
       return void res.status(403).type('text/plain').send('This token does not give permission to push.\n');
     // Under Deno, the response to a push would not end.
@@ -311,7 +312,7 @@ const ANONYMOUS = 'anonymous';
 const denied = (name: string) =>
   new RegistryError(403, 'DENIED', `this token does not give permission to push to ${name}`);
 
-/** Of Basic authentication. */
+/** Returns the password of Basic authentication. */
 function passwordIn(req: Request): string | undefined {
   const [, encoded] = /^basic\s+(\S+)$/i.exec(req.headers.authorization ?? '') ?? [];
   return (
@@ -329,12 +330,12 @@ function tokenIn(req: Request): string | undefined {
   if (typeof header === 'string') return header;
   const bearer = /^bearer\s+(\S+)$/i.exec(req.headers.authorization ?? '')?.[1];
   if (bearer !== undefined) return bearer;
-  const { private_token: own, job_token: query = own } = req.query;
+  const { private_token: privateToken, job_token: query = privateToken } = req.query;
   return typeof query === 'string' ? query : undefined;
 }
 
 /** True for the first status of each commit and name. */
 function isFirst() {
-  const seen = new Set<string>();
-  return ({ sha, name }: { sha: string; name: string }) => seen.size < seen.add(`${sha} ${name}`).size;
+  const visited = new Set<string>();
+  return ({ sha, name }: { sha: string; name: string }) => visited.size < visited.add(`${sha} ${name}`).size;
 }

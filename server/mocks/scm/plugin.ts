@@ -51,7 +51,7 @@ export const scmPlugin = plugin({
     return {
       scm: mock,
       token,
-      /** How the mock was reached at the last start. */
+      /** Addresses of the mock at the last start. */
       places: logs.places,
       access: () => ({ apiUrl: mock.apiUrl, token }),
       /** Values that no log shows: masked variables of all groups, and of a project or of all. */
@@ -68,8 +68,8 @@ export const scmPlugin = plugin({
 async function ensureScmToken(configured: string | undefined, folder: string | undefined): Promise<string> {
   if (configured !== undefined) return configured;
   const file = folder === undefined ? undefined : path.join(folder, TOKEN_FILE);
-  const kept = file === undefined ? undefined : await readSecret(file, tokenSchema);
-  if (kept) return kept.token;
+  const stored = file === undefined ? undefined : await readSecret(file, tokenSchema);
+  if (stored) return stored.token;
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   if (file !== undefined) await writeSecret(file, { token });
   return token;

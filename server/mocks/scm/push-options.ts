@@ -1,7 +1,7 @@
 /** Option of the push of a commit whose pipeline runs locally. */
 export const LOCAL_RUN = 'terrarium.local-run';
 
-/** What the options of a push ask for. */
+/** The requests of a push's options. */
 export interface PushOptions {
   skipsPipelines: boolean;
   variables: Record<string, string>;
@@ -22,7 +22,7 @@ export interface MergeRequestOptions {
   removed: string[];
 }
 
-/** What an option of merge requests sets. */
+/** The members that each option of merge requests sets. */
 const MEMBERS: Readonly<Record<string, (value: string, before: MergeRequestOptions) => Partial<MergeRequestOptions>>> =
   {
     create: () => ({ isCreated: true }),

@@ -39,9 +39,9 @@ it("a token is each data folder's own, kept for its owner, and the demo's deploy
       tokens.push(token);
     });
   }
-  const [first, again, ...others] = tokens;
+  const [first, again, ...otherTokens] = tokens;
   expect(again).toBe(first);
-  expect(new Set([first, ...others]).size).toBe(3);
+  expect(new Set([first, ...otherTokens]).size).toBe(3);
   expect(first).toMatch(/^[\w-]{32}$/);
   const [file = ''] = (await readdir(join(folder, 'a'))).filter((name) => name.startsWith('scm-token'));
   expect((await stat(join(folder, 'a', file))).mode & 0o777).toBe(0o600);
@@ -50,16 +50,16 @@ it("a token is each data folder's own, kept for its owner, and the demo's deploy
 
 it('a configured token is set on the deployment of an existing world, and is removed again', async () => {
   const data = join(folder, 'set');
-  let made = '';
+  let ownToken = '';
   await during({ data }, async ({ emulator }) => {
-    made = emulator.scmToken;
+    ownToken = emulator.scmToken;
   });
   await during({ data, scmToken: 'chosen-by-hand' }, async (platform) => {
     expect(await envOf(platform)).toMatchObject({ SCM_TOKEN: 'chosen-by-hand' });
     expect(await open(platform, 'chosen-by-hand')).toBe(200);
-    expect(await open(platform, made)).toBe(401);
+    expect(await open(platform, ownToken)).toBe(401);
   });
-  await during({ data }, async (platform) => expect(await envOf(platform)).toMatchObject({ SCM_TOKEN: made }));
+  await during({ data }, async (platform) => expect(await envOf(platform)).toMatchObject({ SCM_TOKEN: ownToken }));
 });
 
 it('a deployment that names another server or another token keeps them', async () => {
@@ -91,11 +91,11 @@ it('an exported world does not tell the token, and comes back with that of where
   });
   await during({ data: ':memory:' }, async (platform) => {
     const before = await envOf(platform);
-    const sent = exported.replaceAll('<not exported>', 'filled in');
+    const importedSeed = exported.replaceAll('<not exported>', 'filled in');
     const { emulator } = platform;
     const answer = await send('POST', `${emulator.baseUrl}/inspect/apply`, {
       auth: rootPairOf(platform),
-      body: sent,
+      body: importedSeed,
       headers: { 'Content-Type': 'application/yaml' },
     });
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);

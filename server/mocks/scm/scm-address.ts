@@ -3,7 +3,7 @@ import type { KeyedLog } from '../../model/keyed-log.ts';
 import type { StoredResource, WorldView } from '../../model/record.ts';
 import type { MockScm } from './mock-scm.ts';
 
-/** How lambdas reach the mock GitLab. */
+/** The address and token with which lambdas reach the mock GitLab. */
 export interface ScmAccess {
   /** The value of `SCM_API_URL`. */
   apiUrl: string;
@@ -27,10 +27,10 @@ const TOKEN_VARIABLE = 'SCM_TOKEN';
 /** Starts the mock at the address of the last start if no port is set and that one is free, so that the address stays valid. */
 export async function startScm(
   scm: MockScm,
-  places: KeyedLog<KeptScmAccess>,
+  addressLog: KeyedLog<KeptScmAccess>,
   at: { host: string; port: number },
 ): Promise<void> {
-  const last = places.get(KEY)?.url;
+  const last = addressLog.get(KEY)?.url;
   const port = at.port === 0 && last !== undefined ? Number(new URL(last).port) : at.port;
   try {
     await scm.start({ ...at, port });
@@ -46,12 +46,12 @@ export async function startScm(
  */
 export async function rewriteScmUrls(
   view: WorldView,
-  places: KeyedLog<KeptScmAccess>,
+  addressLog: KeyedLog<KeptScmAccess>,
   now: ScmAccess,
 ): Promise<StoredResource[]> {
-  const last = places.get(KEY);
+  const last = addressLog.get(KEY);
   if (last?.url !== now.apiUrl || last.token !== now.token)
-    await places.put(KEY, { url: now.apiUrl, token: now.token });
+    await addressLog.put(KEY, { url: now.apiUrl, token: now.token });
   return view.all('lambdas').flatMap((lambda) => {
     const env = envWithScm(lambda.properties.env, now, last);
     return env ? [{ ...lambda, properties: { ...lambda.properties, env } }] : [];
@@ -66,9 +66,9 @@ export function withScmAt(record: StoredResource, now: ScmAccess): StoredResourc
 
 /** An exported world with the placeholder for the mock, because its address and token belong to this folder. */
 export function withoutScm(world: JsonObject, now: ScmAccess): JsonObject {
-  const { [TOKEN_VARIABLE]: token, ...others } = world;
+  const { [TOKEN_VARIABLE]: token, ...otherVariables } = world;
   if (world[URL_VARIABLE] === now.apiUrl)
-    return { ...(token === now.token ? others : world), [URL_VARIABLE]: SEEDED_URL };
+    return { ...(token === now.token ? otherVariables : world), [URL_VARIABLE]: SEEDED_URL };
   const within = (part: Json): Json => (isJsonObject(part) ? withoutScm(part, now) : part);
   return Object.fromEntries(Object.entries(world).map(([name, part]) => [name, within(part)]));
 }

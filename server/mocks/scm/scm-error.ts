@@ -12,7 +12,7 @@ export class ScmError extends Error {
 }
 
 /** `404 Project Not Found` */
-export const notFound = (what: string) => new ScmError(404, { message: `404 ${what} Not Found` });
+export const notFound = (recordName: string) => new ScmError(404, { message: `404 ${recordName} Not Found` });
 
 /** `title is missing` */
 export const missing = (...names: string[]) =>

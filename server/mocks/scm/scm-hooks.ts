@@ -56,9 +56,9 @@ export class ScmHooks {
 
   /** Sends an event to all webhooks of the project that asked for it. */
   send(project: ScmProject, event: ScmHookEvent, body: object): void {
-    const sent = { ...body, project: this.#views.inHook(project) };
+    const payload = { ...body, project: this.#views.inHook(project) };
     for (const hook of project.hooks ?? [])
-      if (hook.events.includes(event)) void this.deliver(project, hook, event, sent);
+      if (hook.events.includes(event)) void this.deliver(project, hook, event, payload);
   }
 
   /** @param note set if the change is a new note */
@@ -87,10 +87,10 @@ export class ScmHooks {
       this.#reported.set(key, state);
       return true;
     };
-    const shown = this.#views.pipeline(run);
+    const pipeline = this.#views.pipeline(run);
     const builds = run.jobs.map((job) => this.#views.job(run, job));
     if (isNew(run.id, run.state)) {
-      const object_attributes = { ...shown, url: shown.web_url };
+      const object_attributes = { ...pipeline, url: pipeline.web_url };
       this.send(project, 'pipeline', { object_kind: 'pipeline', object_attributes, user, builds });
     }
     for (const { id, name, stage, status, duration } of builds) {
@@ -102,7 +102,7 @@ export class ScmHooks {
         build_stage: stage,
         build_status: status,
         build_duration: duration,
-        pipeline_id: shown.id,
+        pipeline_id: pipeline.id,
         ref: run.branch,
         sha: run.sha,
         user,

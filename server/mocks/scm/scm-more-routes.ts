@@ -21,7 +21,7 @@ const TOKENS = '/projects/:project/access_tokens';
 const DEPLOYMENTS = '/projects/:project/deployments';
 
 export function deploymentRoutes({ projects, views, hooks }: ScmParts): Routes {
-  const shown = (project: ScmProject, deployment: ScmDeployment) => {
+  const viewOf = (project: ScmProject, deployment: ScmDeployment) => {
     const environment = project.environments.find(({ name }) => name === deployment.environment);
     return {
       ...deployment,
@@ -35,7 +35,7 @@ export function deploymentRoutes({ projects, views, hooks }: ScmParts): Routes {
     const { id: deployment_id, status, environment, ref, sha } = after;
     const event = { object_kind: 'deployment', status, deployment_id, environment, ref, short_sha: sha.slice(0, 8) };
     hooks.send(saved, 'deployment', { ...event, user: SCM_USER });
-    return shown(saved, after);
+    return viewOf(saved, after);
   };
   const statusIn = (request: ScmRequest) => {
     const { status } = request.required('status');
@@ -46,9 +46,10 @@ export function deploymentRoutes({ projects, views, hooks }: ScmParts): Routes {
   return {
     [`GET ${DEPLOYMENTS}`](request) {
       const found = (request.project.deployments ?? []).filter(
-        (one) => request.isAsked('environment', one.environment) && request.isAsked('status', one.status),
+        (deployment) =>
+          request.isAsked('environment', deployment.environment) && request.isAsked('status', deployment.status),
       );
-      return found.map((one) => shown(request.project, one));
+      return found.map((deployment) => viewOf(request.project, deployment));
     },
     async [`POST ${DEPLOYMENTS}`](request) {
       const { environment, sha, ref } = request.required('environment', 'sha', 'ref');
@@ -59,10 +60,10 @@ export function deploymentRoutes({ projects, views, hooks }: ScmParts): Routes {
       const id = nextId(project.deployments);
       const at = projects.now();
       const tag = request.flag('tag') === true;
-      const made = { id, iid: id, ref, sha, tag, status, environment, created_at: at, updated_at: at };
-      return save(project, undefined, made);
+      const newDeployment = { id, iid: id, ref, sha, tag, status, environment, created_at: at, updated_at: at };
+      return save(project, undefined, newDeployment);
     },
-    [`GET ${DEPLOYMENTS}/:id`]: (request) => shown(request.project, deploymentOf(request)),
+    [`GET ${DEPLOYMENTS}/:id`]: (request) => viewOf(request.project, deploymentOf(request)),
     [`PUT ${DEPLOYMENTS}/:id`](request) {
       const found = deploymentOf(request);
       return save(request.project, found, { ...found, status: statusIn(request), updated_at: projects.now() });
@@ -75,10 +76,10 @@ export function deploymentRoutes({ projects, views, hooks }: ScmParts): Routes {
 }
 
 export function hookRoutes({ projects, views, hooks }: ScmParts): Routes {
-  const shown = ({ id: projectId }: ScmProject, { events, token: _token, ...hook }: ScmHook) => ({
+  const viewOf = ({ id: projectId }: ScmProject, { events, token: _token, ...hook }: ScmHook) => ({
     ...hook,
     project_id: projectId,
-    ...Object.fromEntries(HOOK_EVENTS.map((one) => [`${one}_events`, events.includes(one)])),
+    ...Object.fromEntries(HOOK_EVENTS.map((hookEvent) => [`${hookEvent}_events`, events.includes(hookEvent)])),
     enable_ssl_verification: true,
     alert_status: 'executable',
   });
@@ -86,18 +87,20 @@ export function hookRoutes({ projects, views, hooks }: ScmParts): Routes {
   const save = async (request: ScmRequest, draft: ScmHook, before?: ScmHook) => {
     const url = request.text('url') ?? draft.url;
     if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url)) throw new ScmError(422, { error: 'Invalid url given' });
-    const events = HOOK_EVENTS.filter((one) => request.flag(`${one}_events`) ?? draft.events.includes(one));
+    const events = HOOK_EVENTS.filter(
+      (hookEvent) => request.flag(`${hookEvent}_events`) ?? draft.events.includes(hookEvent),
+    );
     const changed = { ...draft, url, token: request.text('token') ?? draft.token, events };
-    return shown(await projects.replace(request.project, 'hooks', before, changed), changed);
+    return viewOf(await projects.replace(request.project, 'hooks', before, changed), changed);
   };
   const hookOf = (request: ScmRequest) => request.entryOf(request.project.hooks, 'Hook');
   return {
-    [`GET ${HOOKS}`]: ({ project }) => (project.hooks ?? []).map((one) => shown(project, one)),
+    [`GET ${HOOKS}`]: ({ project }) => (project.hooks ?? []).map((hook) => viewOf(project, hook)),
     [`POST ${HOOKS}`](request) {
       const id = nextId(request.project.hooks);
       return save(request, { id, url: '', token: null, events: ['push'], created_at: projects.now() });
     },
-    [`GET ${HOOKS}/:id`]: (request) => shown(request.project, hookOf(request)),
+    [`GET ${HOOKS}/:id`]: (request) => viewOf(request.project, hookOf(request)),
     [`PUT ${HOOKS}/:id`]: (request) => save(request, hookOf(request), hookOf(request)),
     async [`DELETE ${HOOKS}/:id`](request) {
       await projects.replace(request.project, 'hooks', hookOf(request));
@@ -106,7 +109,7 @@ export function hookRoutes({ projects, views, hooks }: ScmParts): Routes {
     [`GET ${HOOKS}/:id/events`]: (request) => hooks.deliveries(request.project, hookOf(request)),
     async [`POST ${HOOKS}/:id/test/:event`](request) {
       const { project } = request;
-      const event = HOOK_EVENTS.find((one) => `${one}_events` === request.param('event'));
+      const event = HOOK_EVENTS.find((hookEvent) => `${hookEvent}_events` === request.param('event'));
       if (!event) throw invalidValue('trigger');
       const body = { object_kind: event, project_id: project.id, project: views.inHook(project), user: SCM_USER };
       const { response_status, response_body } = await hooks.deliver(project, hookOf(request), event, body);
@@ -118,7 +121,7 @@ export function hookRoutes({ projects, views, hooks }: ScmParts): Routes {
 }
 
 export function tokenRoutes({ projects }: ScmParts): Routes {
-  const shown = ({ hash: _hash, ...token }: ScmAccessToken) => ({
+  const viewOf = ({ hash: _hash, ...token }: ScmAccessToken) => ({
     ...token,
     active: isActive(token),
     user_id: SCM_USER.id,
@@ -128,9 +131,9 @@ export function tokenRoutes({ projects }: ScmParts): Routes {
   /** Saves a new token like `draft`, in place of another one, which is revoked. */
   const issue = async ({ project }: ScmRequest, draft: Omit<ScmAccessToken, 'id' | 'hash'>, old?: ScmAccessToken) => {
     const token = `glpat-${randomBytes(15).toString('base64url')}`;
-    const made = { ...draft, id: nextId(project.access_tokens), hash: hashOf(token) };
-    await projects.replace(project, 'access_tokens', old, ...(old ? [{ ...old, revoked: true }] : []), made);
-    return { ...shown(made), token };
+    const newToken = { ...draft, id: nextId(project.access_tokens), hash: hashOf(token) };
+    await projects.replace(project, 'access_tokens', old, ...(old ? [{ ...old, revoked: true }] : []), newToken);
+    return { ...viewOf(newToken), token };
   };
   return {
     'GET /personal_access_tokens/self': () => ({
@@ -143,11 +146,11 @@ export function tokenRoutes({ projects }: ScmParts): Routes {
       created_at: projects.now(),
       expires_at: null,
     }),
-    [`GET ${TOKENS}`]: ({ project }) => (project.access_tokens ?? []).map(shown),
+    [`GET ${TOKENS}`]: ({ project }) => (project.access_tokens ?? []).map(viewOf),
     [`POST ${TOKENS}`](request) {
       const { name } = request.required('name');
       const scopes = request.texts('scopes');
-      if (scopes.length === 0 || !scopes.every((one) => SCOPES.includes(one))) throw invalidValue('scopes');
+      if (scopes.length === 0 || !scopes.every((scope) => SCOPES.includes(scope))) throw invalidValue('scopes');
       return issue(request, {
         name,
         scopes,
@@ -157,7 +160,7 @@ export function tokenRoutes({ projects }: ScmParts): Routes {
         revoked: false,
       });
     },
-    [`GET ${TOKENS}/:id`]: (request) => shown(tokenOf(request)),
+    [`GET ${TOKENS}/:id`]: (request) => viewOf(tokenOf(request)),
     [`POST ${TOKENS}/:id/rotate`]: (request) => issue(request, tokenOf(request), tokenOf(request)),
     async [`DELETE ${TOKENS}/:id`](request) {
       const found = tokenOf(request);
@@ -176,15 +179,15 @@ export function peopleRoutes({ projects, views }: ScmParts): Routes {
   };
   const memberRoutes = (owner: string, noun: 'project' | 'group'): Routes => {
     const all: Routes[string] = (request) => request[noun] && [member()];
-    const one: Routes[string] = (request) => {
+    const readMember: Routes[string] = (request) => {
       if (request[noun]) isUser(request, 'Member');
       return member();
     };
     return {
       [`GET ${owner}/members`]: all,
       [`GET ${owner}/members/all`]: all,
-      [`GET ${owner}/members/:user`]: one,
-      [`GET ${owner}/members/all/:user`]: one,
+      [`GET ${owner}/members/:user`]: readMember,
+      [`GET ${owner}/members/all/:user`]: readMember,
     };
   };
   const protectedBranch = ({ default_branch: name }: ScmProject) => {
@@ -199,16 +202,16 @@ export function peopleRoutes({ projects, views }: ScmParts): Routes {
     },
     ...memberRoutes('/projects/:project', 'project'),
     ...memberRoutes('/groups/:group', 'group'),
-    'GET /namespaces': () => projects.groups().map((one) => ({ ...views.group(one), kind: 'group' })),
+    'GET /namespaces': () => projects.groups().map((namespace) => ({ ...views.group(namespace), kind: 'group' })),
     'GET /namespaces/:group': ({ group }) => ({ ...views.group(group), kind: 'group' }),
     'GET /groups/:group/projects': ({ group }) => {
       const found = projects.all().filter(({ namespace }) => namespace === group.path);
-      return found.map((one) => views.project(one));
+      return found.map((project) => views.project(project));
     },
     'GET /groups/:group/subgroups': ({ group }) => {
       const isBelow = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/'))) === group.path;
       const found = projects.groups().filter(({ path }) => isBelow(path));
-      return found.map((one) => views.group(one));
+      return found.map((childGroup) => views.group(childGroup));
     },
     'GET /projects/:project/protected_branches': ({ project }) => [protectedBranch(project)],
     'GET /projects/:project/protected_branches/:name'(request) {

@@ -32,7 +32,7 @@ export function projectPage(project: ScmProject): string {
     ({ iid, title, state }) =>
       `<li><a href="/${escaped(full)}/-/merge_requests/${iid}">!${iid} ${escaped(title)}</a> <small>${state}</small></li>`,
   );
-  const places = project.environments.map(
+  const environmentItems = project.environments.map(
     ({ name, state, external_url: url }) =>
       `<li>${escaped(name)} <small>${state}</small> ${url ? linked(url) : ''}</li>`,
   );
@@ -40,7 +40,7 @@ export function projectPage(project: ScmProject): string {
     `<h2>${title}</h2>${items.length > 0 ? `<ul>${items.join('')}</ul>` : '<p>None yet.</p>'}`;
   return page(
     full,
-    `<h1>${escaped(full)}</h1>${section('Merge requests', requests)}${section('Environments', places)}`,
+    `<h1>${escaped(full)}</h1>${section('Merge requests', requests)}${section('Environments', environmentItems)}`,
   );
 }
 
@@ -49,9 +49,9 @@ export function mergeRequestPage(project: ScmProject, mergeRequest: ScmMergeRequ
   const full = pathWithNamespace(project);
   const head = `<p><a href="/${escaped(full)}">${escaped(full)}</a></p><h1>!${iid} ${escaped(title)}</h1>`;
   const way = `<p><small>${state} · ${escaped(source_branch)} → ${escaped(target_branch)}</small></p>`;
-  const said = notes.map(
+  const noteItems = notes.map(
     ({ author, created_at, body }) =>
       `<article><small>${escaped(author.name)}, <time>${escaped(created_at)}</time></small>\n${linked(body)}</article>`,
   );
-  return page(`!${iid} ${title}`, `${head}${way}<p>${linked(description)}</p>${said.join('')}`);
+  return page(`!${iid} ${title}`, `${head}${way}<p>${linked(description)}</p>${noteItems.join('')}`);
 }

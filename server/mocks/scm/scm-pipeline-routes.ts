@@ -49,13 +49,13 @@ class ProjectRuns {
   /** The newest job of which that is true. */
   job(request: ScmRequest, matches: (run: ListedRun, job: PipelineJob) => boolean): JobOfRun {
     for (const run of this.list(request)) {
-      const job = run.jobs.find((one) => matches(run, one));
+      const job = run.jobs.find((candidate) => matches(run, candidate));
       if (job) return { run, job };
     }
     throw notFound('Job');
   }
 
-  whole(run: ListedRun) {
+  wholePipeline(run: ListedRun) {
     const { pipelines, views } = this.#options;
     const isInvalid = run.state === 'failed' && run.jobs.length === 0;
     const problem = isInvalid ? pipelines().logOf(run).join('\n') : null;
@@ -75,7 +75,7 @@ class ProjectRuns {
       .catch((failure) => {
         throw new ScmError(403, { message: `403 Forbidden - ${reasonOf(failure)}` });
       });
-    const again = this.#where(request, (one) => one.id === id);
+    const again = this.#where(request, (candidate) => candidate.id === id);
     return views.job(again, again.jobs.find(({ name }) => name === job.name) ?? job);
   }
 
@@ -87,18 +87,18 @@ class ProjectRuns {
     if (found === undefined) throw new ScmError(400, { message: { base: ['Reference not found'] } });
     const variables = request.sentVariables();
     const dir = await repositories.dirOf(project);
-    const asked = { project, dir, ref, isTag, sha: found, source: 'web', variables } as const;
+    const pipelineRequest = { project, dir, ref, isTag, sha: found, source: 'web', variables } as const;
     const { id } = await pipelines()
-      .start(asked)
+      .start(pipelineRequest)
       .catch((failure) => {
         throw new ScmError(400, { message: { base: [reasonOf(failure)] } });
       });
-    return this.whole(this.#where(request, (one) => one.id === id));
+    return this.wholePipeline(this.#where(request, (candidate) => candidate.id === id));
   }
 
-  listJobs(request: ScmRequest, of: readonly ListedRun[]) {
+  listJobs(request: ScmRequest, pipelineRuns: readonly ListedRun[]) {
     const scopes = request.texts('scope');
-    const all = of.flatMap((run) => run.jobs.map((job) => this.#options.views.job(run, job)).reverse());
+    const all = pipelineRuns.flatMap((run) => run.jobs.map((job) => this.#options.views.job(run, job)).reverse());
     return all.filter(({ status }) => scopes.length === 0 || scopes.includes(status));
   }
 
@@ -113,8 +113,8 @@ function runRoutes(runs: ProjectRuns, { pipelines, views }: ScmParts): Routes {
   return {
     [`GET ${PIPELINES}`]: (request) => {
       const found = runs.list(request).map((run) => views.pipeline(run));
-      const isWanted = (one: (typeof found)[number]) =>
-        (['ref', 'sha', 'status', 'source'] as const).every((name) => request.isAsked(name, String(one[name])));
+      const isWanted = (candidate: (typeof found)[number]) =>
+        (['ref', 'sha', 'status', 'source'] as const).every((name) => request.isAsked(name, String(candidate[name])));
       return found.filter(isWanted);
     },
     'POST /projects/:project/pipeline': (request) => runs.start(request, request.required('ref').ref, undefined),
@@ -122,9 +122,9 @@ function runRoutes(runs: ProjectRuns, { pipelines, views }: ScmParts): Routes {
       const ref = request.query('ref') ?? request.project.default_branch;
       const found = runs.list(request).find(({ branch }) => branch === ref);
       if (!found) throw new ScmError(403, { message: '403 Forbidden' });
-      return runs.whole(found);
+      return runs.wholePipeline(found);
     },
-    [`GET ${PIPELINES}/:pipeline`]: (request) => runs.whole(runs.runOf(request)),
+    [`GET ${PIPELINES}/:pipeline`]: (request) => runs.wholePipeline(runs.runOf(request)),
     [`GET ${PIPELINES}/:pipeline/variables`]: (request) => runs.runOf(request) && [],
     [`GET ${PIPELINES}/:pipeline/jobs`]: (request) => runs.listJobs(request, [runs.runOf(request)]),
     [`GET ${PIPELINES}/:pipeline/bridges`]: (request) => runs.runOf(request) && [],
@@ -135,7 +135,7 @@ function runRoutes(runs: ProjectRuns, { pipelines, views }: ScmParts): Routes {
     },
     [`POST ${PIPELINES}/:pipeline/cancel`](request) {
       runs.cancel(runs.runOf(request));
-      return runs.whole(runs.runOf(request));
+      return runs.wholePipeline(runs.runOf(request));
     },
     async [`DELETE ${PIPELINES}/:pipeline`](request) {
       const run = runs.runOf(request);
@@ -181,9 +181,9 @@ function artifactRoutes(runs: ProjectRuns, { pipelines }: ScmParts): Routes {
   };
   /** The newest successful run of a branch with a job of that name. */
   const newest = (request: ScmRequest): JobOfRun => {
-    const { job: wanted } = request.required('job');
+    const { job: jobName } = request.required('job');
     const ref = request.param('ref');
-    return runs.job(request, (run, { name }) => name === wanted && run.branch === ref && run.state === 'success');
+    return runs.job(request, (run, { name }) => name === jobName && run.branch === ref && run.state === 'success');
   };
   const archive = async (job: JobOfRun) => archiveOf(await folderOf(job));
   const file = async (job: JobOfRun, path: string) => fileIn(await folderOf(job), path);

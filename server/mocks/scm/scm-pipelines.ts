@@ -4,7 +4,7 @@ import type { ScmProject } from './scm-state.ts';
 /** A run without its log. */
 export type ListedRun = Omit<PipelineRun, 'log'>;
 
-/** What a pipeline is started for. */
+/** The commit and variables for which a pipeline is started. */
 export interface RequestedPipeline {
   project: ScmProject;
   /** The repository of the project. */
@@ -22,13 +22,13 @@ export interface RequestedPipeline {
 
 /** The pipeline runs of the platform, as the mock GitLab needs them. */
 export interface ScmPipelines {
-  /** Of one project, the newest first. */
+  /** Returns the runs of one project, newest first. */
   list(projectId: number): readonly ListedRun[];
   logOf(run: ListedRun): readonly string[];
   /** Resolves when the run has started; rejects with the reason that it cannot. */
-  start(asked: RequestedPipeline): Promise<{ id: string }>;
+  start(request: RequestedPipeline): Promise<{ id: string }>;
   /** Records a pipeline that failed before it had jobs. */
-  fail(asked: RequestedPipeline, reason: string): Promise<void>;
+  fail(request: RequestedPipeline, reason: string): Promise<void>;
   retry(run: ListedRun, job: string): Promise<{ id: string }>;
   /** False for a run that has ended or that another process runs. */
   cancel(run: ListedRun): boolean;

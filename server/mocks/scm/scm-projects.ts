@@ -44,7 +44,7 @@ export const nextId = (all: readonly { id: number }[] = []) => Math.max(0, ...al
 
 /** The list with another record, or none, in place of one; with one more if `before` is undefined. */
 export function replaced<T>(list: readonly T[], before: T | undefined, ...after: readonly T[]): T[] {
-  return before === undefined ? [...list, ...after] : list.flatMap((one) => (one === before ? after : [one]));
+  return before === undefined ? [...list, ...after] : list.flatMap((item) => (item === before ? after : [item]));
 }
 
 /** The projects of the mock GitLab, and the rules for their changes. */
@@ -67,14 +67,15 @@ export class ScmProjects {
     return Array.from(this.#options.projects.entries(), ([, project]) => project);
   }
 
-  /** By id, or by its path with namespace. Throws 404. */
+  /** Finds a project by its id, or by its path with namespace. Throws 404. */
   get(idOrPath: string): ScmProject {
-    const found = this.#options.projects.get(idOrPath) ?? this.all().find((one) => pathWithNamespace(one) === idOrPath);
+    const found =
+      this.#options.projects.get(idOrPath) ?? this.all().find((project) => pathWithNamespace(project) === idOrPath);
     if (!found) throw notFound('Project');
     return found;
   }
 
-  async create(asked: {
+  async create(attributes: {
     id?: number;
     name: string;
     path?: string;
@@ -82,16 +83,16 @@ export class ScmProjects {
     description?: string;
     default_branch?: string;
   }): Promise<ScmProject> {
-    const path = asked.path ?? slugOf(asked.name);
+    const path = attributes.path ?? slugOf(attributes.name);
     const present = this.all();
-    if (present.some((one) => pathWithNamespace(one) === `${asked.namespace}/${path}`)) {
+    if (present.some((project) => pathWithNamespace(project) === `${attributes.namespace}/${path}`)) {
       throw conflict('Path has already been taken', 'Name has already been taken');
     }
     return this.save({
       description: null,
       default_branch: 'main',
-      ...asked,
-      id: asked.id ?? Math.max(FIRST_PROJECT_ID, nextId(present)),
+      ...attributes,
+      id: attributes.id ?? Math.max(FIRST_PROJECT_ID, nextId(present)),
       path,
       created_at: this.now(),
       merge_requests: [],
@@ -126,7 +127,7 @@ export class ScmProjects {
     this.#options.onChange?.();
   }
 
-  /** Those above projects, and those with variables; sorted by path. */
+  /** Returns the groups above projects, and those with variables; sorted by path. */
   groups(): ScmGroup[] {
     const { groups } = this.#options;
     const paths = this.all().flatMap(({ namespace }) => groupPathsOf(namespace));
@@ -134,7 +135,7 @@ export class ScmProjects {
     return [...all].sort().map((path) => groups.get(path) ?? { path, variables: [] });
   }
 
-  /** By id, or by its path. Throws 404. */
+  /** Finds a group by its id, or by its path. Throws 404. */
   group(idOrPath: string): ScmGroup {
     const found = this.groups().find(({ path }) => path === idOrPath || String(groupIdOf(path)) === idOrPath);
     if (!found) throw notFound('Group');
@@ -149,15 +150,15 @@ export class ScmProjects {
 
   async createMergeRequest(
     project: ScmProject,
-    asked: Pick<ScmMergeRequest, 'title' | 'description' | 'source_branch' | 'target_branch'> &
+    attributes: Pick<ScmMergeRequest, 'title' | 'description' | 'source_branch' | 'target_branch'> &
       Partial<ScmMergeRequest>,
   ): Promise<ScmMergeRequest> {
-    const open = openMergeRequest(project, asked.source_branch, asked.target_branch);
+    const open = openMergeRequest(project, attributes.source_branch, attributes.target_branch);
     if (open) throw conflict(`Another open merge request already exists for this source branch: !${open.iid}`);
     const at = this.now();
     const mergeRequest: ScmMergeRequest = {
       sha: null,
-      ...asked,
+      ...attributes,
       id: this.nextId(({ merge_requests }) => merge_requests),
       iid: Math.max(0, ...project.merge_requests.map(({ iid }) => iid)) + 1,
       state: 'opened',
@@ -173,7 +174,7 @@ export class ScmProjects {
 
   /** Throws 404. */
   mergeRequest(project: ScmProject, iid: string): ScmMergeRequest {
-    const found = project.merge_requests.find((one) => String(one.iid) === iid);
+    const found = project.merge_requests.find((mergeRequest) => String(mergeRequest.iid) === iid);
     if (!found) throw notFound('Merge Request');
     return found;
   }
@@ -197,7 +198,8 @@ export class ScmProjects {
   }
 
   async createEnvironment(project: ScmProject, name: string, externalUrl: string | null): Promise<ScmEnvironment> {
-    if (project.environments.some((one) => one.name === name)) throw conflict('Name has already been taken');
+    if (project.environments.some((environment) => environment.name === name))
+      throw conflict('Name has already been taken');
     const at = this.now();
     const environment: ScmEnvironment = {
       id: this.nextId(({ environments }) => environments),
@@ -233,6 +235,8 @@ export class ScmProjects {
 /** The open merge request of a branch, into any branch unless given. */
 export const openMergeRequest = ({ merge_requests }: ScmProject, source: string, target?: string) =>
   merge_requests.find(
-    (one) =>
-      one.state === 'opened' && one.source_branch === source && (target === undefined || one.target_branch === target),
+    (mergeRequest) =>
+      mergeRequest.state === 'opened' &&
+      mergeRequest.source_branch === source &&
+      (target === undefined || mergeRequest.target_branch === target),
   );

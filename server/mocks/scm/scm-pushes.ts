@@ -19,7 +19,7 @@ const MAX_EVENT_COMMITS = 20;
  */
 export async function applyPush(parts: ScmParts, { id }: ScmProject, push: Push): Promise<string[]> {
   const { projects, repositories, views, onFault } = parts;
-  const branches = push.refs.filter((one) => one.ref.startsWith('refs/heads/') && !isRemoval(one));
+  const branches = push.refs.filter((pushedRef) => pushedRef.ref.startsWith('refs/heads/') && !isRemoval(pushedRef));
   const [first] = branches;
   const current = () => projects.get(String(id));
   let project = current();
@@ -30,9 +30,9 @@ export async function applyPush(parts: ScmParts, { id }: ScmProject, push: Push)
     project = await projects.save({ ...current(), default_branch: nameOf(first) });
   }
   for (const branch of branches) {
-    for (const one of current().merge_requests) {
-      if (one.state === 'opened' && one.source_branch === nameOf(branch))
-        await projects.replaceMergeRequest(current(), { ...one, sha: branch.after });
+    for (const mergeRequest of current().merge_requests) {
+      if (mergeRequest.state === 'opened' && mergeRequest.source_branch === nameOf(branch))
+        await projects.replaceMergeRequest(current(), { ...mergeRequest, sha: branch.after });
     }
   }
   const options = readPushOptions(push.options);
@@ -45,14 +45,14 @@ export async function applyPush(parts: ScmParts, { id }: ScmProject, push: Push)
     else if (found)
       links.push(`View merge request for ${nameOf(branch)}:`, `  ${views.mergeRequest(project, found).web_url}`);
   }
-  const follow = push.refs.map(async (one) => {
+  const follow = push.refs.map(async (pushedRef) => {
     try {
-      await notify(parts, project, one);
+      await notify(parts, project, pushedRef);
       const isSkipped = options.skipsPipelines || push.refs.length > MAX_REFS_WITH_PIPELINES;
-      if (!isSkipped && !isRemoval(one)) await startPipeline(parts, project, one, options);
+      if (!isSkipped && !isRemoval(pushedRef)) await startPipeline(parts, project, pushedRef, options);
     } catch (failure) {
       // The repository was removed meanwhile.
-      const commit = await repositories.findCommit(project, one.after).catch(() => undefined);
+      const commit = await repositories.findCommit(project, pushedRef.after).catch(() => undefined);
       if (commit !== undefined) throw failure;
     }
   });
@@ -65,28 +65,28 @@ async function mergeRequestOf(
   parts: ScmParts,
   project: ScmProject,
   branch: PushedRef,
-  asked: MergeRequestOptions | undefined,
+  options: MergeRequestOptions | undefined,
 ) {
   const { projects, repositories } = parts;
   const source_branch = nameOf(branch);
-  const open = openMergeRequest(project, source_branch, asked?.isCreated ? asked.target : undefined);
-  if (!asked) return open;
-  if (!open && !asked.isCreated)
+  const open = openMergeRequest(project, source_branch, options?.isCreated ? options.target : undefined);
+  if (!options) return open;
+  if (!open && !options.isCreated)
     throw new Error(`A merge_request.create push option is required to create a merge request for ${source_branch}`);
-  const { target: target_branch = open?.target_branch ?? project.default_branch } = asked;
+  const { target: target_branch = open?.target_branch ?? project.default_branch } = options;
   if (target_branch === source_branch) throw new Error(`A merge request needs another branch than ${source_branch}`);
   if ((await repositories.findCommit(project, `refs/heads/${target_branch}`)) === undefined)
     throw new Error(`Target branch ${target_branch} does not exist`);
-  const labels = [...new Set([...(open?.labels ?? []), ...asked.added])];
-  const written = asked.title ?? open?.title ?? (await titleFor(parts, project, branch, target_branch));
+  const labels = [...new Set([...(open?.labels ?? []), ...options.added])];
+  const written = options.title ?? open?.title ?? (await titleFor(parts, project, branch, target_branch));
   const values = {
     source_branch,
     target_branch,
-    title: asked.isDraft && !/^draft:/i.test(written) ? `Draft: ${written}` : written,
-    description: asked.description ?? open?.description ?? '',
+    title: options.isDraft && !/^draft:/i.test(written) ? `Draft: ${written}` : written,
+    description: options.description ?? open?.description ?? '',
     sha: branch.after,
-    labels: labels.filter((one) => !asked.removed.includes(one)),
-    ...(asked.removesSourceBranch && { force_remove_source_branch: true }),
+    labels: labels.filter((label) => !options.removed.includes(label)),
+    ...(options.removesSourceBranch && { force_remove_source_branch: true }),
   };
   return open
     ? projects.replaceMergeRequest(project, { ...open, ...values })
@@ -96,8 +96,8 @@ async function mergeRequestOf(
 /** As on the real server: the title of the only commit, or else the name of the branch. */
 async function titleFor({ repositories }: ScmParts, project: ScmProject, branch: PushedRef, target: string) {
   const range = `refs/heads/${target}..${branch.after}`;
-  const [commit, ...others] = await repositories.commits(project, '--max-count=2', range);
-  if (commit && others.length === 0) return commit.message.split('\n', 1)[0] ?? '';
+  const [commit, ...otherCommits] = await repositories.commits(project, '--max-count=2', range);
+  if (commit && otherCommits.length === 0) return commit.message.split('\n', 1)[0] ?? '';
   const name = nameOf(branch).replaceAll(/[-_]/g, ' ');
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
@@ -124,10 +124,10 @@ async function notify(
     user_name: SCM_USER.name,
     user_username: SCM_USER.username,
     project_id: project.id,
-    commits: commits.reverse().map((one) => {
-      const { id, title, message, web_url: url } = views.commit(project, one);
-      const author = { name: one.author_name, email: one.author_email };
-      return { id, title, message, timestamp: one.committed_date, url, author };
+    commits: commits.reverse().map((commit) => {
+      const { id, title, message, web_url: url } = views.commit(project, commit);
+      const author = { name: commit.author_name, email: commit.author_email };
+      return { id, title, message, timestamp: commit.committed_date, url, author };
     }),
     total_commits_count: commits.length,
   });
@@ -144,7 +144,7 @@ async function startPipeline(
   const isDefined = (await repositories.text(project, 'ls-tree', commit.id, '--', DEFINITION)) !== '';
   if (!isDefined || /\[(?:ci skip|skip ci)\]/i.test(commit.message)) return;
   const name = nameOf({ ref });
-  const asked: RequestedPipeline = {
+  const request: RequestedPipeline = {
     project,
     dir: await repositories.dirOf(project),
     ref: name,
@@ -155,8 +155,8 @@ async function startPipeline(
     variables,
   };
   await pipelines()
-    .start(asked)
-    .catch((failure) => pipelines().fail(asked, `${pathWithNamespace(project)}: ${reasonOf(failure)}`));
+    .start(request)
+    .catch((failure) => pipelines().fail(request, `${pathWithNamespace(project)}: ${reasonOf(failure)}`));
 }
 
 const isRemoval = ({ after }: PushedRef) => after === NO_COMMIT;

@@ -42,7 +42,7 @@ export const GIT_ENVIRONMENT = {
   ...gitSettings(SETTINGS),
 };
 
-/** Of a ref that did not exist before a push, or does not after it. */
+/** Commit id of a ref that did not exist before a push, or does not after it. */
 export const NO_COMMIT = '0'.repeat(40);
 
 const COMMIT_FORMAT = '%H%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B%x01';
@@ -71,7 +71,7 @@ export interface FileAction {
 /** The Git repositories of the projects: bare, one folder each. */
 export class ScmRepositories {
   readonly #folder: string;
-  readonly #made = new Map<string, Promise<string>>();
+  readonly #directories = new Map<string, Promise<string>>();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -80,21 +80,21 @@ export class ScmRepositories {
   /** The folder of a project's repository; created if it does not exist. Throws 501 if git is not on the PATH. */
   dirOf(project: ScmProject): Promise<string> {
     const path = this.#pathOf(project);
-    let made = this.#made.get(path);
-    if (!made) {
-      made = this.#make(project, path);
-      made.catch(() => this.#made.delete(path));
-      this.#made.set(path, made);
+    let directory = this.#directories.get(path);
+    if (!directory) {
+      directory = this.#make(project, path);
+      directory.catch(() => this.#directories.delete(path));
+      this.#directories.set(path, directory);
     }
-    return made;
+    return directory;
   }
 
   async remove(project: ScmProject): Promise<void> {
-    this.#made.delete(this.#pathOf(project));
+    this.#directories.delete(this.#pathOf(project));
     await removeTree(this.#pathOf(project));
   }
 
-  /** What git prints. Throws 400 with what it complains of. */
+  /** Returns the output of git. Throws 400 with git's message. */
   async bytes(project: ScmProject, args: readonly string[], input?: string | Buffer): Promise<Buffer> {
     const dir = await this.dirOf(project);
     return runGit(dir, args, { env: GIT_ENVIRONMENT, ...(input !== undefined && { input }) }).catch((failure) => {
@@ -113,7 +113,7 @@ export class ScmRepositories {
     return this.text(project, ...args).catch(() => undefined);
   }
 
-  /** Of the default branch unless given. Throws 404. */
+  /** Returns the commit of a ref, or of the default branch. Throws 404. */
   async shaOf(project: ScmProject, ref: string | undefined): Promise<string> {
     const found = await this.findCommit(project, ref ?? project.default_branch);
     if (found === undefined) throw notFound(ref === undefined || ref === '' ? 'Repository' : 'Commit');
@@ -191,18 +191,18 @@ export class ScmRepositories {
     };
     const { parent, message, name = SCM_USER.name, email = 'terrarium@terrarium.invalid' } = commit;
     const plain = (text: string) => text.replace(/[<>\n]/g, '');
-    const who = `${plain(name)} <${plain(email)}> ${Math.trunc(Date.now() / 1000)} +0000`;
+    const identity = `${plain(name)} <${plain(email)}> ${Math.trunc(Date.now() / 1000)} +0000`;
     const draft = `${DRAFTS}/${randomUUID()}`;
-    parts.push(`commit ${draft}\nauthor ${who}\ncommitter ${who}\n`);
+    parts.push(`commit ${draft}\nauthor ${identity}\ncommitter ${identity}\n`);
     data(message);
     if (parent !== undefined) parts.push(`from ${parent}\n`);
-    for (const one of actions) await this.#act(project, parent, one, parts, data);
+    for (const action of actions) await this.#act(project, parent, action, parts, data);
     const input = Buffer.concat(parts.map((part) => Buffer.from(part)));
     await this.bytes(project, ['fast-import', '--quiet'], input);
-    const made = await this.shaOf(project, draft);
+    const newSha = await this.shaOf(project, draft);
     await this.text(project, 'update-ref', '-d', draft);
-    await this.move(project, commit.ref, commit.before, made);
-    return made;
+    await this.move(project, commit.ref, commit.before, newSha);
+    return newSha;
   }
 
   async #act(

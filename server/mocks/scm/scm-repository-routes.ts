@@ -57,7 +57,7 @@ function refRoutes(parts: ScmParts, kind: keyof typeof REFS): Routes {
       const { project } = request;
       const search = request.query('search') ?? '';
       const found = (await repositories.refs(project, kind)).filter(({ name }) => name.includes(search));
-      return Promise.all(found.map((one) => viewOf(project, one)));
+      return Promise.all(found.map((ref) => viewOf(project, ref)));
     },
     async [`POST ${path}`](request) {
       const { project } = request;
@@ -97,7 +97,7 @@ function commitRoutes(parts: ScmParts): Routes {
       const more = [...(since ? [`--since=${since}`] : []), ...(until ? [`--until=${until}`] : [])];
       const paths = path === undefined ? [] : [path];
       const found = await repositories.commits(project, ...more, `--max-count=${MAX_COMMITS}`, from, '--', ...paths);
-      return found.map((one) => views.commit(project, one));
+      return found.map((commit) => views.commit(project, commit));
     },
     async [`POST ${REPOSITORY}/commits`](request) {
       const { after } = await writeOn(parts, request, request.list('actions').map(actionIn));
@@ -130,12 +130,14 @@ function commitRoutes(parts: ScmParts): Routes {
     async [`GET ${REPOSITORY}/commits/:sha/merge_requests`](request) {
       const { project } = request;
       const sha = await repositories.shaOf(project, request.param('sha'));
-      return project.merge_requests.filter((one) => one.sha === sha).map((one) => views.mergeRequest(project, one));
+      return project.merge_requests
+        .filter((mergeRequest) => mergeRequest.sha === sha)
+        .map((mergeRequest) => views.mergeRequest(project, mergeRequest));
     },
   };
 
-  function actionIn(sent: object): FileAction {
-    const { action, file_path: path, previous_path: previousPath, content, encoding, execute_filemode } = Object(sent);
+  function actionIn(input: object): FileAction {
+    const { action, file_path: path, previous_path: previousPath, content, encoding, execute_filemode } = Object(input);
     if (!ACTIONS.includes(action) || typeof path !== 'string') throw invalidValue('actions');
     return {
       action,
@@ -166,9 +168,9 @@ async function writeOn(
   if (parent === undefined && !isEmpty)
     throw new ScmError(400, { message: 'You can only create or edit files when you are on a branch' });
   const before = present ?? NO_COMMIT;
-  const { author_name: name, author_email: email } = request.sent('author_name', 'author_email');
-  const who = { ...(name && { name }), ...(email && { email }) };
-  const after = await repositories.write(project, { ref, before, parent, message, ...who }, actions);
+  const { author_name: name, author_email: email } = request.optional('author_name', 'author_email');
+  const author = { ...(name && { name }), ...(email && { email }) };
+  const after = await repositories.write(project, { ref, before, parent, message, ...author }, actions);
   await applyPush(parts, project, { refs: [{ ref, before, after }], options: [] });
   return { branch, after };
 }
@@ -189,9 +191,9 @@ function fileRoutes(parts: ScmParts): Routes {
   };
   const writing = (action: 'create' | 'update' | 'delete') => async (request: ScmRequest) => {
     const path = request.param('file');
-    const sent = request.text('content');
-    if (action !== 'delete' && sent === undefined) throw missing('content');
-    const content = sent === undefined ? undefined : bytesOf(sent, request.text('encoding'));
+    const contentText = request.text('content');
+    if (action !== 'delete' && contentText === undefined) throw missing('content');
+    const content = contentText === undefined ? undefined : bytesOf(contentText, request.text('encoding'));
     const { branch } = await writeOn(parts, request, [{ action, path, content }]);
     return action === 'delete' ? undefined : { file_path: path, branch };
   };
@@ -264,10 +266,10 @@ function comparisonRoutes({ repositories, views }: ScmParts): Routes {
         '--no-ext-diff',
         `${first}${isStraight ? '..' : '...'}${last}`,
       );
-      const shown = commits.map((one) => views.commit(project, one));
+      const commitViews = commits.map((commit) => views.commit(project, commit));
       return {
-        commit: shown.at(-1) ?? null,
-        commits: shown,
+        commit: commitViews.at(-1) ?? null,
+        commits: commitViews,
         diffs: diffsIn(diff),
         compare_timeout: false,
         compare_same_ref: first === last,

@@ -19,7 +19,10 @@ export interface ScmParts {
   onFault(fault: unknown): void;
 }
 
-/** By `METHOD PATH`. Returns the response: a list, of which a page is sent, a record, or nothing for a DELETE. */
+/**
+ * Handlers by `METHOD PATH`. Each returns the response: a list, of which a page is sent, a record, or nothing for a
+ * DELETE.
+ */
 export type Routes = Record<string, (request: ScmRequest) => object | undefined | Promise<object | undefined>>;
 
 const DEFAULT_PER_PAGE = 20;
@@ -87,21 +90,22 @@ export class ScmRequest {
 
   /** A member of the body, or otherwise of the query. */
   text(name: string): string | undefined {
-    const sent = Object(this.#req.body)[name] ?? this.#req.query[name];
-    if (sent === undefined || sent === null) return undefined;
-    if (typeof sent !== 'string' && typeof sent !== 'number' && typeof sent !== 'boolean') throw invalidValue(name);
-    return String(sent);
+    const value = Object(this.#req.body)[name] ?? this.#req.query[name];
+    if (value === undefined || value === null) return undefined;
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') throw invalidValue(name);
+    return String(value);
   }
 
   /** A list of objects in the body. Throws 400 if it is missing. */
   list(name: string): object[] {
-    const sent: unknown = Object(this.#req.body)[name];
-    if (sent === undefined) throw missing(name);
-    if (!Array.isArray(sent) || !sent.every((one) => one !== null && typeof one === 'object')) throw invalidValue(name);
-    return sent;
+    const items: unknown = Object(this.#req.body)[name];
+    if (items === undefined) throw missing(name);
+    if (!Array.isArray(items) || !items.every((item) => item !== null && typeof item === 'object'))
+      throw invalidValue(name);
+    return items;
   }
 
-  /** Of a path parameter with slashes. */
+  /** Returns a path parameter that contains slashes. */
   path(name: string): string {
     const { [name]: parts } = this.#req.params;
     return [parts ?? []].flat().join('/');
@@ -110,8 +114,8 @@ export class ScmRequest {
   /** `variables` of a request that starts a pipeline. Throws 400. */
   sentVariables(): Record<string, string> {
     if (Object(this.#req.body).variables === undefined) return {};
-    const pairs = this.list('variables').map((one) => {
-      const { key, value } = Object(one);
+    const pairs = this.list('variables').map((variable) => {
+      const { key, value } = Object(variable);
       if (typeof key !== 'string' || !/^[A-Za-z_]\w*$/.test(key) || typeof value !== 'string')
         throw invalidValue('variables');
       return [key, value];
@@ -126,52 +130,52 @@ export class ScmRequest {
 
   /** A list of names, or a text with commas between them; undefined if it was not sent. */
   names(name: string): string[] | undefined {
-    const names = this.#list(name)?.flatMap((text) => text.split(',').map((one) => one.trim()));
-    return names && [...new Set(names)].filter((one) => one !== '');
+    const names = this.#list(name)?.flatMap((text) => text.split(',').map((part) => part.trim()));
+    return names && [...new Set(names)].filter((trimmedName) => trimmedName !== '');
   }
 
   #list(name: string): string[] | undefined {
     const { body, query } = this.#req;
-    const sent: unknown = [Object(body), query]
+    const value: unknown = [Object(body), query]
       .map((from) => from[`${name}[]`] ?? from[name])
-      .find((one) => one !== undefined && one !== null);
-    return sent === undefined ? undefined : [sent].flat().map(String);
+      .find((candidate) => candidate !== undefined && candidate !== null);
+    return value === undefined ? undefined : [value].flat().map(String);
   }
 
-  /** Those members, of which none may be missing or empty. */
+  /** Returns the members. Throws 400 if one is missing or empty. */
   required<N extends string>(...names: N[]): Record<N, string> {
     const lacking = names.filter((name) => !this.text(name));
     if (lacking.length > 0) throw missing(...lacking);
-    return this.sent(...names) as Record<N, string>; // none is lacking
+    return this.optional(...names) as Record<N, string>; // none is lacking
   }
 
-  /** Those of the members that were sent. */
-  sent<N extends string>(...names: N[]): { [K in N]?: string } {
-    const members = names.map((name) => [name, this.text(name)]).filter(([, sent]) => sent !== undefined);
+  /** Returns those of the members that the request contains. */
+  optional<N extends string>(...names: N[]): { [K in N]?: string } {
+    const members = names.map((name) => [name, this.text(name)]).filter(([, value]) => value !== undefined);
     return Object.fromEntries(members);
   }
 
   /** A boolean in any format that the real server accepts. */
   flag(name: string): boolean | undefined {
-    const sent = this.text(name)?.toLowerCase();
-    if (sent === undefined || sent === '') return undefined;
-    if (TRUE.includes(sent)) return true;
-    if (FALSE.includes(sent)) return false;
+    const value = this.text(name)?.toLowerCase();
+    if (value === undefined || value === '') return undefined;
+    if (TRUE.includes(value)) return true;
+    if (FALSE.includes(value)) return false;
     throw new ScmError(400, { error: `${name} is invalid` });
   }
 
   query(name: string): string | undefined {
-    const { [name]: sent } = this.#req.query;
-    if (sent === undefined || typeof sent === 'string') return sent;
+    const { [name]: value } = this.#req.query;
+    if (value === undefined || typeof value === 'string') return value;
     throw invalidValue(name);
   }
 
-  /** Has the query no such member, or this value? */
+  /** True if the query has no such member, or this value. */
   isAsked(name: string, value: string): boolean {
     return (this.query(name) ?? value) === value;
   }
 
-  /** Of the environment, as the body or the query filters by it. */
+  /** Environment scope by which the body or the query filters. */
   get scope(): unknown {
     return this.query('filter[environment_scope]') ?? Object(Object(this.#req.body).filter).environment_scope;
   }
@@ -191,9 +195,9 @@ export function sendPage(req: Request, res: Response, all: readonly object[], se
   };
   const before = page > 1 ? [page - 1] : [];
   const after = page < pages ? [page + 1] : [];
-  const beside = [...after.map((to) => link(to, 'next')), ...before.map((to) => link(to, 'prev'))];
+  const neighborLinks = [...after.map((to) => link(to, 'next')), ...before.map((to) => link(to, 'prev'))];
   res.set({
-    Link: [...beside, link(1, 'first'), link(pages, 'last')].join(', '),
+    Link: [...neighborLinks, link(1, 'first'), link(pages, 'last')].join(', '),
     'X-Page': String(page),
     'X-Per-Page': String(perPage),
     'X-Prev-Page': before.join(),
@@ -205,8 +209,8 @@ export function sendPage(req: Request, res: Response, all: readonly object[], se
 }
 
 function count(req: Request, name: string, unless: number): number {
-  const { [name]: sent } = req.query;
-  if (sent === undefined || sent === '') return unless;
-  if (typeof sent !== 'string' || !/^[1-9]\d{0,8}$/.test(sent)) throw invalidValue(name);
-  return Number(sent);
+  const { [name]: value } = req.query;
+  if (value === undefined || value === '') return unless;
+  if (typeof value !== 'string' || !/^[1-9]\d{0,8}$/.test(value)) throw invalidValue(name);
+  return Number(value);
 }

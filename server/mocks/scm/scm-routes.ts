@@ -57,10 +57,10 @@ export function scmRouter(parts: ScmParts): Router {
   }
   router.use((req) => {
     const call = `${req.method} ${req.path}`;
-    const what =
+    const supportedCalls =
       'projects, groups, variables, branches, tags, commits, files, merge requests, pipelines, jobs, environments, deployments, webhooks and tokens';
     throw new ScmError(501, {
-      message: `501 Not Implemented: the mock GitLab does not have ${call}. It has the usual calls for ${what}.`,
+      message: `501 Not Implemented: the mock GitLab does not have ${call}. It has the usual calls for ${supportedCalls}.`,
     });
   });
   return router;
@@ -79,23 +79,23 @@ function projectRoutes({ projects, views, repositories }: ScmParts): Routes {
       const search = request.query('search')?.toLowerCase() ?? '';
       const wordsOf = ({ namespace, path, name }: { namespace: string; path: string; name: string }) =>
         `${namespace}/${path} ${name}`.toLowerCase();
-      const found = projects.all().filter((one) => wordsOf(one).includes(search));
-      return found.reverse().map((one) => views.project(one));
+      const found = projects.all().filter((candidate) => wordsOf(candidate).includes(search));
+      return found.reverse().map((project) => views.project(project));
     },
     async 'POST /projects'(request) {
       const name = request.text('name') ?? request.text('path');
       if (name === undefined) throw missing('name');
       const namespace = request.text('namespace') ?? request.text('namespace_path') ?? SCM_USER.username;
-      const more = request.sent('path', 'description', 'default_branch');
+      const more = request.optional('path', 'description', 'default_branch');
       return views.project(await projects.create({ name, namespace, ...more }));
     },
     'GET /projects/:project': ({ project }) => views.project(project),
     async 'PUT /projects/:project'(request) {
       const { project } = request;
-      const sent = request.sent('name', 'description', 'default_branch');
-      if (sent.default_branch !== undefined && sent.default_branch !== project.default_branch)
-        await repositories.text(project, 'symbolic-ref', 'HEAD', `refs/heads/${sent.default_branch}`);
-      return views.project(await projects.save({ ...request.project, ...sent }));
+      const changes = request.optional('name', 'description', 'default_branch');
+      if (changes.default_branch !== undefined && changes.default_branch !== project.default_branch)
+        await repositories.text(project, 'symbolic-ref', 'HEAD', `refs/heads/${changes.default_branch}`);
+      return views.project(await projects.save({ ...request.project, ...changes }));
     },
     async 'DELETE /projects/:project'({ project }) {
       await projects.remove(project);
@@ -128,9 +128,9 @@ async function merged(request: ScmRequest, parts: ScmParts): Promise<string | un
   });
   const { source_branch: from, target_branch: into, title } = mergeRequest;
   const message = request.text('merge_commit_message') ?? `Merge branch '${from}' into '${into}'\n\n${title}`;
-  const who = ['-c', `user.name=${SCM_USER.name}`, '-c', 'user.email=terrarium@terrarium.invalid'];
+  const identity = ['-c', `user.name=${SCM_USER.name}`, '-c', 'user.email=terrarium@terrarium.invalid'];
   const commit = ['commit-tree', tree, '-p', target, '-p', source, '-m', message];
-  const after = await repositories.text(project, ...who, ...commit);
+  const after = await repositories.text(project, ...identity, ...commit);
   const ref = `refs/heads/${into}`;
   await repositories.move(project, ref, target, after);
   const refs = [{ ref, before: target, after }];
@@ -151,20 +151,20 @@ function mergeRequestRoutes(parts: ScmParts): Routes {
       if (!STATES.includes(state)) throw invalidValue('state');
       const labels = request.names('labels') ?? [];
       const found = project.merge_requests.filter(
-        (one) =>
-          (state === 'all' || one.state === state) &&
-          labels.every((label) => one.labels?.includes(label)) &&
-          request.isAsked('source_branch', one.source_branch) &&
-          request.isAsked('target_branch', one.target_branch),
+        (mergeRequest) =>
+          (state === 'all' || mergeRequest.state === state) &&
+          labels.every((label) => mergeRequest.labels?.includes(label)) &&
+          request.isAsked('source_branch', mergeRequest.source_branch) &&
+          request.isAsked('target_branch', mergeRequest.target_branch),
       );
-      return found.reverse().map((one) => views.mergeRequest(project, one));
+      return found.reverse().map((mergeRequest) => views.mergeRequest(project, mergeRequest));
     },
     async [`POST ${MERGE_REQUESTS}`](request) {
       const { project } = request;
-      const sent = request.required('source_branch', 'target_branch', 'title');
+      const members = request.required('source_branch', 'target_branch', 'title');
       const description = request.text('description') ?? '';
       const labels = request.names('labels') ?? [];
-      const created = await projects.createMergeRequest(project, { ...sent, description, labels });
+      const created = await projects.createMergeRequest(project, { ...members, description, labels });
       return views.mergeRequest(request.project, created);
     },
     [`GET ${MERGE_REQUESTS}/:iid`]: ({ project, mergeRequest }) => views.mergeRequest(project, mergeRequest),
@@ -178,8 +178,8 @@ function mergeRequestRoutes(parts: ScmParts): Routes {
       const changed = {
         ...found,
         state,
-        ...request.sent('title', 'description', 'target_branch'),
-        labels: [...new Set(labels)].filter((one) => !removed.includes(one)),
+        ...request.optional('title', 'description', 'target_branch'),
+        labels: [...new Set(labels)].filter((label) => !removed.includes(label)),
       };
       return views.mergeRequest(project, await projects.replaceMergeRequest(project, changed));
     },
@@ -197,7 +197,7 @@ function mergeRequestRoutes(parts: ScmParts): Routes {
   };
 }
 
-/** What a merge request would bring, and its pipelines. */
+/** Routes for the changes and commits of a merge request, and its pipelines. */
 function mergeRequestContentRoutes(parts: ScmParts): Routes {
   const { views, repositories, pipelines } = parts;
   const diffsOf = async (request: ScmRequest) => {
@@ -208,7 +208,7 @@ function mergeRequestContentRoutes(parts: ScmParts): Routes {
     async [`GET ${MERGE_REQUESTS}/:iid/commits`](request) {
       const { source, target } = await endsOf(request, parts);
       const found = await repositories.commits(request.project, `${target}..${source}`);
-      return found.map((one) => views.commit(request.project, one));
+      return found.map((commit) => views.commit(request.project, commit));
     },
     [`GET ${MERGE_REQUESTS}/:iid/diffs`]: diffsOf,
     [`GET ${MERGE_REQUESTS}/:iid/changes`]: async (request) => ({
@@ -230,7 +230,7 @@ function noteRoutes({ projects, views }: ScmParts): Routes {
     [`GET ${NOTES}`](request) {
       const { project, mergeRequest: found } = request;
       const sorted = request.query('sort') === 'asc' ? found.notes : [...found.notes].reverse();
-      return sorted.map((one) => views.note(project, found, one));
+      return sorted.map((note) => views.note(project, found, note));
     },
     async [`POST ${NOTES}`](request) {
       const { project, mergeRequest: found } = request;
@@ -268,7 +268,7 @@ function environmentRoutes({ projects, views }: ScmParts): Routes {
       const found = request.project.environments.filter(
         ({ name, state }) => request.isAsked('name', name) && name.includes(search) && request.isAsked('states', state),
       );
-      return found.map((one) => views.environment(one));
+      return found.map((environment) => views.environment(environment));
     },
     async [`POST ${ENVIRONMENTS}`](request) {
       const { name } = request.required('name');
@@ -308,8 +308,8 @@ function statusRoutes({ projects, views, pipelines, repositories }: ScmParts): R
         created_at: projects.now(),
       };
       // One status per name: a later one replaces it.
-      const others = request.project.statuses.filter((one) => one.sha !== sha || one.name !== status.name);
-      await projects.save({ ...request.project, statuses: [...others, status] });
+      const otherStatuses = request.project.statuses.filter((other) => other.sha !== sha || other.name !== status.name);
+      await projects.save({ ...request.project, statuses: [...otherStatuses, status] });
       return views.status(status);
     },
     'GET /projects/:project/repository/commits/:sha/statuses'(request) {
@@ -317,9 +317,9 @@ function statusRoutes({ projects, views, pipelines, repositories }: ScmParts): R
       const matches = ({ sha }: { sha: string }) => sha === request.param('sha');
       // As the jobs are now, the newest run of each first.
       const jobs = views.jobStatuses(pipelines().list(project.id).filter(matches));
-      const all = [...project.statuses.filter(matches).map((one) => views.status(one)), ...jobs];
+      const all = [...project.statuses.filter(matches).map((entry) => views.status(entry)), ...jobs];
       const newest = all.filter(
-        ({ name }, at) => request.flag('all') || at === all.findIndex((one) => one.name === name),
+        ({ name }, at) => request.flag('all') || at === all.findIndex((earlier) => earlier.name === name),
       );
       return newest.filter(({ name, ref }) => request.isAsked('name', name) && request.isAsked('ref', ref ?? ''));
     },
@@ -328,12 +328,13 @@ function statusRoutes({ projects, views, pipelines, repositories }: ScmParts): R
 
 function groupRoutes({ projects, views }: ScmParts): Routes {
   return {
-    'GET /groups': () => projects.groups().map((one) => views.group(one)),
+    'GET /groups': () => projects.groups().map((group) => views.group(group)),
     async 'POST /groups'(request) {
       const { path } = request.required('name', 'path');
       const parent = request.text('parent_id');
       const group = { path: parent ? `${projects.group(parent).path}/${path}` : path, variables: [] };
-      if (projects.groups().some((one) => one.path === group.path)) throw conflict('Path has already been taken');
+      if (projects.groups().some((existing) => existing.path === group.path))
+        throw conflict('Path has already been taken');
       await projects.saveGroup(group);
       return views.group(group);
     },
@@ -349,14 +350,17 @@ function variableRoutes<N extends 'project' | 'group'>(
 ): Routes {
   /** Replaces one variable, or adds or removes one. */
   const replace = async (owner: ScmRequest[N], before: ScmVariable | undefined, after: ScmVariable | undefined) => {
-    const others = owner.variables.filter((one) => one !== before);
-    if (after && others.some((one) => one.key === after.key && one.environment_scope === after.environment_scope))
+    const otherVariables = owner.variables.filter((other) => other !== before);
+    if (
+      after &&
+      otherVariables.some((other) => other.key === after.key && other.environment_scope === after.environment_scope)
+    )
       throw new ScmError(400, { message: { key: [`(${after.key}) has already been taken`] } });
     await save({ ...owner, variables: replaced(owner.variables, before, ...(after ? [after] : [])) });
-    return after && shown(after);
+    return after && variableView(after);
   };
   return {
-    [`GET ${path}`]: (request) => request[noun].variables.map(shown),
+    [`GET ${path}`]: (request) => request[noun].variables.map(variableView),
     [`POST ${path}`](request) {
       const owner = request[noun];
       const [key, value] = [request.text('key'), request.text('value')];
@@ -364,7 +368,7 @@ function variableRoutes<N extends 'project' | 'group'>(
         throw missing(...['key', 'value'].filter((name) => request.text(name) === undefined));
       return replace(owner, undefined, sentFor(request, newVariable(key, value)));
     },
-    [`GET ${path}/:key`]: (request) => shown(variableOf(request[noun], request)),
+    [`GET ${path}/:key`]: (request) => variableView(variableOf(request[noun], request)),
     [`PUT ${path}/:key`](request) {
       const owner = request[noun];
       const before = variableOf(owner, request);
@@ -381,25 +385,26 @@ function variableRoutes<N extends 'project' | 'group'>(
 function sentFor(request: ScmRequest, variable: ScmVariable): ScmVariable {
   const type = request.text('variable_type') ?? variable.variable_type;
   if (type !== 'env_var' && type !== 'file') throw invalidValue('variable_type');
-  const sent: ScmVariable = {
+  const changed: ScmVariable = {
     ...variable,
     variable_type: type,
     protected: request.flag('protected') ?? variable.protected,
     // Hidden variables are also masked in logs.
     masked: request.flag('masked_and_hidden') ?? request.flag('masked') ?? variable.masked,
     raw: request.flag('raw') ?? variable.raw ?? false,
-    ...request.sent('value', 'environment_scope', 'description'),
+    ...request.optional('value', 'environment_scope', 'description'),
   };
-  const violation = violationIn(sent);
+  const violation = violationIn(changed);
   if (violation) throw new ScmError(400, { message: { [violation.member]: [violation.reason] } });
-  return sent;
+  return changed;
 }
 
 /** Finds a variable by key, and by its environment scope if several have the key. Throws 404 and 409. */
 function variableOf({ variables }: { variables: readonly ScmVariable[] }, request: ScmRequest): ScmVariable {
   const { scope } = request;
   const [found, ...more] = variables.filter(
-    (one) => one.key === request.param('key') && (scope === undefined || one.environment_scope === scope),
+    (candidate) =>
+      candidate.key === request.param('key') && (scope === undefined || candidate.environment_scope === scope),
   );
   if (!found) throw notFound('Variable');
   if (more.length > 0) {
@@ -410,7 +415,11 @@ function variableOf({ variables }: { variables: readonly ScmVariable[] }, reques
 }
 
 /** Adds the members that variables of earlier versions lack. */
-const shown = (variable: ScmVariable) => ({ ...newVariable(variable.key, variable.value), ...variable, hidden: false });
+const variableView = (variable: ScmVariable) => ({
+  ...newVariable(variable.key, variable.value),
+  ...variable,
+  hidden: false,
+});
 
 function externalUrl(request: ScmRequest): string | undefined {
   const url = request.text('external_url');

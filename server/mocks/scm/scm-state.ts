@@ -72,7 +72,10 @@ export interface ScmVariable {
   description?: string | null;
 }
 
-/** Has variables for all projects below it. Every path above a project is a group; a record exists once one has variables. */
+/**
+ * A group, with variables for all projects below it. Every path above a project is a group; a record exists once one
+ * has variables.
+ */
 export interface ScmGroup {
   /** With all groups above it, e.g. `fern-moss/web`. */
   path: string;
@@ -93,7 +96,7 @@ export interface ScmDeployment {
   updated_at: string;
 }
 
-/** What a webhook is notified of. */
+/** Events of which a webhook is notified. */
 export const HOOK_EVENTS = ['push', 'tag_push', 'merge_requests', 'note', 'pipeline', 'job', 'deployment'] as const;
 export type ScmHookEvent = (typeof HOOK_EVENTS)[number];
 
@@ -119,7 +122,7 @@ export interface ScmAccessToken {
   revoked: boolean;
 }
 
-/** What is stored of an access token. */
+/** Returns the hash under which an access token is stored. */
 export const hashOf = (token: string) => createHash('sha256').update(token).digest('hex');
 
 export function isActive({ revoked, expires_at: expires }: Pick<ScmAccessToken, 'revoked' | 'expires_at'>): boolean {

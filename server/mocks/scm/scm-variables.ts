@@ -7,7 +7,7 @@ const KEY = /^\w{1,255}$/;
 const MASKABLE = /^[\w+=/@:.~-]{8,}$/;
 const MASKABLE_RAW = /^\S{8,}$/;
 
-/** What is wrong with a variable, by member, in the words of the real server where possible. */
+/** Returns the faulty member of a variable and the reason, in the words of the real server where possible. */
 export function violationIn({
   key,
   value,
@@ -47,6 +47,6 @@ export function newVariable(key: string, value: string): ScmVariable {
 
 /** The variables with one more, or with the value of an existing one replaced in all scopes. */
 export function withVariable(variables: readonly ScmVariable[], key: string, value: string): ScmVariable[] {
-  if (!variables.some((one) => one.key === key)) return [...variables, newVariable(key, value)];
-  return variables.map((one) => (one.key === key ? { ...one, value } : one));
+  if (!variables.some((existing) => existing.key === key)) return [...variables, newVariable(key, value)];
+  return variables.map((variable) => (variable.key === key ? { ...variable, value } : variable));
 }

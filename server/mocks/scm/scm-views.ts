@@ -112,27 +112,27 @@ export class ScmViews {
   }
 
   mergeRequest(project: ScmProject, mergeRequest: ScmMergeRequest) {
-    const { notes, author, ...shown } = mergeRequest;
+    const { notes, author, ...members } = mergeRequest;
     const full = pathWithNamespace(project);
     return {
-      ...shown,
+      ...members,
       project_id: project.id,
       source_project_id: project.id,
       target_project_id: project.id,
       author: this.user(author),
       assignees: [],
       reviewers: [],
-      labels: shown.labels ?? [],
-      draft: /^draft:/i.test(shown.title),
-      work_in_progress: /^draft:/i.test(shown.title),
+      labels: members.labels ?? [],
+      draft: /^draft:/i.test(members.title),
+      work_in_progress: /^draft:/i.test(members.title),
       merge_status: 'can_be_merged',
       detailed_merge_status: 'mergeable',
       user_notes_count: notes.length,
       upvotes: 0,
       downvotes: 0,
-      reference: `!${shown.iid}`,
-      references: { short: `!${shown.iid}`, relative: `!${shown.iid}`, full: `${full}!${shown.iid}` },
-      web_url: `${this.baseUrl()}/${full}/-/merge_requests/${shown.iid}`,
+      reference: `!${members.iid}`,
+      references: { short: `!${members.iid}`, relative: `!${members.iid}`, full: `${full}!${members.iid}` },
+      web_url: `${this.baseUrl()}/${full}/-/merge_requests/${members.iid}`,
       has_conflicts: false,
     };
   }

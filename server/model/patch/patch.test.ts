@@ -20,10 +20,10 @@ const shownAs = (record: JsonObject & { properties: JsonObject }) => ({
   envelope: () => record,
   properties: () => record.properties,
 });
-const shown = { ...written, id: 'i', properties: { env: { A: '1' }, fqon: 'root.a' } };
+const visibleRecord = { ...written, id: 'i', properties: { env: { A: '1' }, fqon: 'root.a' } };
 
 function patched(...operations: JsonObject[]): JsonObject {
-  return applyPatch(written, shownAs(shown), parsePatch(operations), rules);
+  return applyPatch(written, shownAs(visibleRecord), parsePatch(operations), rules);
 }
 function failure(run: () => unknown): PlatformError {
   try {
@@ -47,10 +47,13 @@ interface SuiteCase {
 describe('RFC 6902 below an open property (json-patch-test-suite)', () => {
   const at = '/properties/config/doc';
   const below = (pointer: unknown) => (typeof pointer === 'string' && /^(\/|$)/.test(pointer) ? at + pointer : pointer);
-  const cases = (suite as unknown as SuiteCase[]).filter((one) => one.patch && !one.disabled);
+  const cases = (suite as unknown as SuiteCase[]).filter((testCase) => testCase.patch && !testCase.disabled);
 
   it.each(
-    cases.map((one, index) => ({ ...one, title: `${index} ${one.comment ?? one.error ?? JSON.stringify(one.patch)}` })),
+    cases.map((testCase, index) => ({
+      ...testCase,
+      title: `${index} ${testCase.comment ?? testCase.error ?? JSON.stringify(testCase.patch)}`,
+    })),
   )('$title', ({ doc, patch, expected, error }) => {
     const record = { name: 'p', properties: { config: { doc } } };
     const moved = patch.map((operation) => ({
@@ -136,7 +139,7 @@ describe('editable properties (D-090, D-092, D-093, D-095)', () => {
   });
   it('refuses to rename what cannot be renamed', () => {
     const run = () =>
-      applyPatch(written, shownAs(shown), [{ op: 'replace', path: '/name', value: 'b' }], {
+      applyPatch(written, shownAs(visibleRecord), [{ op: 'replace', path: '/name', value: 'b' }], {
         ...rules,
         renamable: false,
       });

@@ -16,7 +16,10 @@ const MAX_COPIED_VALUES = 100_000;
 // A CommonJS package: unbundled, as in tests of the window, it only has a default export.
 const { applyOperation, JsonPatchError } = jsonPatch;
 
-/** What a PATCH of a record may change (D-090, D-093, D-095). Names are members of `properties`. */
+/**
+ * The rules for a PATCH of a record: the changes that it may make (D-090, D-093, D-095). Names are members of
+ * `properties`.
+ */
 export interface PatchRules {
   renamable: boolean;
   serverSet: readonly string[];
@@ -99,21 +102,21 @@ function valueAt(document: Json, segments: readonly string[]): { value: Json } |
  */
 export function applyPatch(
   written: JsonObject & { properties: JsonObject },
-  shown: RecordView,
+  view: RecordView,
   operations: readonly Operation[],
   rules: PatchRules,
 ): JsonObject {
   const document = { ...written };
-  const own = ownedParts(document);
+  const copySharedParts = ownedParts(document);
   let [carried, copiedValues, shifted] = [0, 0, 0];
-  operations.forEach((sent, index) => {
-    const operation = rules.rewrite?.(sent, document) ?? sent;
+  operations.forEach((requestedOperation, index) => {
+    const operation = rules.rewrite?.(requestedOperation, document) ?? requestedOperation;
     const refuse = (reason: string, code: ErrorCode = 'patch_not_applicable'): never => {
       throw new PlatformError(code, `operation ${index} (${operation.path}): ${reason}`, {
         details: [{ pointer: operation.path, message: reason }],
       });
     };
-    if (isHarmless(operation, shown, rules)) return;
+    if (isHarmless(operation, view, rules)) return;
     const problem = readOnlyProblem(operation, rules) ?? unreadableProblem(operation, rules);
     if (problem) refuse(problem);
     const { value, isCarried } = placedBy(operation, document);
@@ -128,7 +131,7 @@ export function applyPatch(
     if (carried > MAX_RECORD_SIZE) refuse('moves and copies more than the maximum size of a record');
     shifted += shiftedBy(operation, document);
     if (shifted > MAX_SHIFTED) refuse('inserts and removes too much within long arrays');
-    own(operation);
+    copySharedParts(operation);
     applyOne(document, operation, value, rules, refuse);
   });
   if (measure(document).size > MAX_RECORD_SIZE) {
@@ -143,19 +146,19 @@ export function placesOf(operation: Operation): string[] {
 
 /** Copies the shared objects and arrays on the way to the pointers of an operation before it changes them. */
 function ownedParts(document: JsonObject): (operation: Operation) => void {
-  const own = new Set<Json>([document]);
+  const ownedValues = new Set<Json>([document]);
   return (operation) => {
     for (const pointer of operation.op === 'move' ? placesOf(operation) : [operation.path]) {
       let at: Json = document;
       for (const segment of segmentsOf(pointer).slice(0, -1)) {
         const below: { value: Json } | undefined = valueAt(at, [segment]);
         if (typeof below?.value !== 'object' || below.value === null) break;
-        const copy: Json = own.has(below.value)
+        const copy: Json = ownedValues.has(below.value)
           ? below.value
           : Array.isArray(below.value)
             ? [...below.value]
             : { ...below.value };
-        own.add(copy);
+        ownedValues.add(copy);
         (at as JsonObject)[segment] = copy; // an own member: an index of the array or a name of the object
         at = copy;
       }
@@ -184,15 +187,12 @@ function shiftedBy(operation: Operation, document: JsonObject): number {
 }
 
 /** A write by a client that compares whole records, which changes nothing that the server owns (D-093). */
-function isHarmless(operation: Operation, shown: RecordView, rules: PatchRules): boolean {
+function isHarmless(operation: Operation, view: RecordView, rules: PatchRules): boolean {
   const segments = segmentsOf(operation.path);
   if (operation.op === 'remove') return segments[0] === 'properties' && rules.serverSet.includes(segments[1] ?? '');
   if (operation.op !== 'add' && operation.op !== 'replace') return false;
   if (readOnlyProblem(operation, rules) === undefined) return false;
-  const present = valueAt(
-    segments[0] === 'properties' ? { properties: shown.properties() } : shown.envelope(),
-    segments,
-  );
+  const present = valueAt(segments[0] === 'properties' ? { properties: view.properties() } : view.envelope(), segments);
   return present !== undefined && isDeepStrictEqual(present.value, operation.value);
 }
 

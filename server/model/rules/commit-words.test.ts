@@ -35,6 +35,6 @@ it.each<[string, Commit]>([
     'The platform (startup) changed contact-form: memory 512 MB',
     commit([{ op: 'add', path: at('/properties/memory'), value: 512 }], [], { actor: null, via: 'startup' }),
   ],
-])('says of a commit: %s', (sentence, one) => {
-  expect(commitSentence(one)).toBe(sentence);
+])('says of a commit: %s', (sentence, commit) => {
+  expect(commitSentence(commit)).toBe(sentence);
 });

@@ -10,43 +10,43 @@ const MAX_CHANGES = 3;
 const MAX_VALUE = 40;
 const UNITS: Readonly<Record<string, string>> = { timeout: ' s', memory: ' MB' };
 
-/** What a commit did, as a sentence: `root changed contact-form: timeout 5 → 10 s`. */
+/** Describes a commit as a sentence: `root changed contact-form: timeout 5 → 10 s`. */
 export function commitSentence(commit: Commit): string {
   const { cause, resources } = commit;
   const through = cause.via === 'api' || cause.via === 'ui' ? '' : ` (${cause.via})`;
-  const who = `${cause.actor?.name ?? 'The platform'}${through}`;
-  if (cause.note !== undefined) return `${who}: ${cause.note}`;
-  const [first, ...others] = resources;
-  if (!first) return `${who}: ${cause.action ?? 'a change'}`;
-  const what = first.path === '/' ? 'the root organization' : first.name;
-  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  const actorText = `${cause.actor?.name ?? 'The platform'}${through}`;
+  if (cause.note !== undefined) return `${actorText}: ${cause.note}`;
+  const [first, ...otherResources] = resources;
+  if (!first) return `${actorText}: ${cause.action ?? 'a change'}`;
+  const resourceName = first.path === '/' ? 'the root organization' : first.name;
+  const more = otherResources.length === 0 ? '' : ` and ${otherResources.length} more`;
   const summary = changeSummary(commit, first.id);
-  if (summary.includes('created it')) return `${who} created ${what}${more}`;
-  if (summary.includes('removed it')) return `${who} deleted ${what}${more}`;
+  if (summary.includes('created it')) return `${actorText} created ${resourceName}${more}`;
+  if (summary.includes('removed it')) return `${actorText} deleted ${resourceName}${more}`;
   const values = valueChanges(commit, first.id);
-  const changes = [...values.texts, ...summary.filter((one) => !values.said.has(one))];
-  const shown = changes.slice(0, MAX_CHANGES).join(', ');
-  const left = changes.length > MAX_CHANGES ? ` and ${changes.length - MAX_CHANGES} more` : '';
-  return `${who} changed ${what}${more}${shown === '' ? '' : `: ${shown}${left}`}`;
+  const changes = [...values.texts, ...summary.filter((change) => !values.summaryTexts.has(change))];
+  const shownChanges = changes.slice(0, MAX_CHANGES).join(', ');
+  const remainder = changes.length > MAX_CHANGES ? ` and ${changes.length - MAX_CHANGES} more` : '';
+  return `${actorText} changed ${resourceName}${more}${shownChanges === '' ? '' : `: ${shownChanges}${remainder}`}`;
 }
 
 /** The properties that were changed from one short value to another, and what the summary calls those changes. */
-function valueChanges({ ops, inverse }: Commit, id: Uuid): { texts: string[]; said: Set<string> } {
+function valueChanges({ ops, inverse }: Commit, id: Uuid): { texts: string[]; summaryTexts: Set<string> } {
   const texts: string[] = [];
-  const said = new Set<string>();
+  const summaryTexts = new Set<string>();
   for (const operation of ops) {
     const segments = segmentsOf(operation.path);
-    const [, of, member, property, ...rest] = segments;
-    if (of !== id || member !== 'properties' || property === undefined || rest.length > 0) continue;
+    const [, resourceId, member, property, ...rest] = segments;
+    if (resourceId !== id || member !== 'properties' || property === undefined || rest.length > 0) continue;
     if (operation.op === 'remove' || isHiddenPlace(segments.slice(2))) continue;
     const name = property.replaceAll('_', ' ');
     const after = shortValue(operation);
     const before = shortValue(inverse.find(({ path }) => path === operation.path));
     if (after === undefined || property === 'code') continue;
     texts.push(`${name} ${before === undefined ? '' : `${before} → `}${after}${UNITS[property] ?? ''}`);
-    said.add(`${verbOf(operation)} ${name}`);
+    summaryTexts.add(`${verbOf(operation)} ${name}`);
   }
-  return { texts, said };
+  return { texts, summaryTexts };
 }
 
 function shortValue(operation: Operation | undefined): string | undefined {
@@ -56,15 +56,18 @@ function shortValue(operation: Operation | undefined): string | undefined {
   return text === '' || text.length > MAX_VALUE || text.includes('\n') ? undefined : text;
 }
 
-/** What a commit did to a resource, in words. @param only of its properties this one alone counts */
-export function changeSummary({ ops, inverse }: Commit, id: Uuid, only?: string): string[] {
+/**
+ * Describes the changes that a commit made to a resource.
+ * @param only of its properties this one alone counts
+ */
+export function changeSummary({ ops, inverse }: Commit, id: Uuid, onlyProperty?: string): string[] {
   const changes = ops.flatMap((operation) => {
-    const [, of, member, property, ...rest] = segmentsOf(operation.path);
-    if (of !== id) return [];
-    if (member === undefined) return only ? [] : [operation.op === 'remove' ? 'removed it' : 'created it'];
-    if (member !== 'properties') return only || member === 'modified' ? [] : [`changed its ${member}`];
+    const [, resourceId, member, property, ...rest] = segmentsOf(operation.path);
+    if (resourceId !== id) return [];
+    if (member === undefined) return onlyProperty ? [] : [operation.op === 'remove' ? 'removed it' : 'created it'];
+    if (member !== 'properties') return onlyProperty || member === 'modified' ? [] : [`changed its ${member}`];
     if (property === undefined) return [];
-    if (only !== undefined && property !== only) return [];
+    if (onlyProperty !== undefined && property !== onlyProperty) return [];
     if (property === 'env') return variableChanges(operation, rest[0], inverse);
     const name = property === 'code' ? 'the code' : property.replaceAll('_', ' ');
     return [`${verbOf(operation)} ${name}`];
@@ -72,15 +75,21 @@ export function changeSummary({ ops, inverse }: Commit, id: Uuid, only?: string)
   return [...new Set(changes)];
 }
 
-/** Which variables were set, changed or removed: one of them, or by giving all again. */
+/**
+ * Describes the variables that an operation set, changed or removed. The operation writes one variable, or replaces all
+ * of them.
+ */
 function variableChanges(operation: Operation, name: string | undefined, inverse: readonly Operation[]): string[] {
   if (name !== undefined) return [`${verbOf(operation)} ${name}`];
   const after = valueIn(operation);
   const before = valueIn(inverse.find(({ path, op }) => path === operation.path && op !== 'remove'));
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names
-    .filter((one) => before[one] !== after[one])
-    .map((one) => `${after[one] === undefined ? 'removed' : before[one] === undefined ? 'set' : 'changed'} ${one}`);
+    .filter((variableName) => before[variableName] !== after[variableName])
+    .map(
+      (variableName) =>
+        `${after[variableName] === undefined ? 'removed' : before[variableName] === undefined ? 'set' : 'changed'} ${variableName}`,
+    );
 }
 
 function valueIn(operation: Operation | undefined): JsonObject {

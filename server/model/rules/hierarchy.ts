@@ -21,9 +21,9 @@ export function owningOrganization(view: WorldView, resource: StoredResource): S
 }
 
 /** Is its organization the one of a resource or an organization above it (D-065, D-170, D-189)? */
-export function isNear(view: WorldView, resource: StoredResource, place: StoredResource): boolean {
+export function isNear(view: WorldView, resource: StoredResource, location: StoredResource): boolean {
   const owner = owningOrganization(view, resource).id;
-  return [...ancestors(view, place)].some(({ id }) => id === owner);
+  return [...ancestors(view, location)].some(({ id }) => id === owner);
 }
 
 /** The fully qualified name of an organization (D-040): `root`, `child`, `child.grandchild`. */

@@ -12,9 +12,9 @@ import { secretPlaces } from './secrets.ts';
 export const HIDDEN = '<hidden>';
 
 /** Member names from the record down; `*` is every element. */
-type Place = readonly string[];
+type HiddenPath = readonly string[];
 
-function placesOf(type: ResourceType): Place[] {
+function placesOf(type: ResourceType): HiddenPath[] {
   return secretPlaces(type).map(({ at }) => ['properties', ...at.map(String)]);
 }
 
@@ -24,14 +24,14 @@ const placesByType = new Map(
 const allPlaces = resourceTypes.flatMap(placesOf);
 
 /** The hidden paths of records of a type; for an unknown type, those of all types. */
-function hiddenIn(typeName: string | undefined): readonly Place[] {
+function hiddenIn(typeName: string | undefined): readonly HiddenPath[] {
   return placesByType.get(typeName ?? '') ?? allPlaces;
 }
 
 export function maskedRecord(record: StoredResource): StoredResource {
   const hidden = hiddenIn(record.type);
   if (hidden.length === 0) return record;
-  const properties = hidden.reduce<Json>((value, place) => hide(value, place.slice(1)), record.properties);
+  const properties = hidden.reduce<Json>((value, hiddenPath) => hide(value, hiddenPath.slice(1)), record.properties);
   return { ...record, properties: properties as JsonObject }; // masking the content of an object returns an object
 }
 
@@ -53,24 +53,26 @@ export function maskedOperations(
     const [, id = '', ...segments] = segmentsOf(operation.path);
     if (!isSeen(id)) return { ...operation, value: HIDDEN };
     const value = hiddenIn(typeNameOf(id)).reduce<Json>(
-      (at, place) => (leads(segments, place) ? hide(at, place.slice(segments.length)) : at),
+      (at, hiddenPath) => (leads(segments, hiddenPath) ? hide(at, hiddenPath.slice(segments.length)) : at),
       operation.value,
     );
     return { ...operation, value };
   });
 }
 
-function leads(segments: readonly string[], place: Place): boolean {
-  return segments.every((segment, at) => at >= place.length || place[at] === '*' || place[at] === segment);
+function leads(segments: readonly string[], hiddenPath: HiddenPath): boolean {
+  return segments.every(
+    (segment, at) => at >= hiddenPath.length || hiddenPath[at] === '*' || hiddenPath[at] === segment,
+  );
 }
 
-/** Do the segments of a pointer into a record lead to, above or below a hidden path of any type? */
+/** True if the segments of a pointer into a record lead to, above or below a hidden path of any type. */
 export function isHiddenPlace(segments: readonly string[]): boolean {
-  return segments.length > 1 && allPlaces.some((place) => leads(segments, place));
+  return segments.length > 1 && allPlaces.some((hiddenPath) => leads(segments, hiddenPath));
 }
 
-function hide(value: Json, place: Place): Json {
-  return replaceWithin(value, place, () => HIDDEN);
+function hide(value: Json, hiddenPath: HiddenPath): Json {
+  return replaceWithin(value, hiddenPath, () => HIDDEN);
 }
 
 export function hasHidden(record: StoredResource): boolean {
@@ -87,10 +89,15 @@ export function unmaskedRecord(record: StoredResource, stored: StoredResource | 
 function reveal(value: Json, stored: Json | undefined): Json {
   if (value === HIDDEN) return stored ?? HIDDEN;
   if (Array.isArray(value)) {
-    const others = Array.isArray(stored) ? stored : [];
+    const storedElements = Array.isArray(stored) ? stored : [];
     return value.map((element, at) => {
       const key = memberOf(element, 'key');
-      return reveal(element, key === undefined ? others[at] : others.find((one) => memberOf(one, 'key') === key));
+      return reveal(
+        element,
+        key === undefined
+          ? storedElements[at]
+          : storedElements.find((storedElement) => memberOf(storedElement, 'key') === key),
+      );
     });
   }
   if (!isJsonObject(value)) return value;

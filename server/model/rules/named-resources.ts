@@ -12,9 +12,9 @@ export function newlyNamed(
   before?: Named,
   mayBeGone: (reference: Reference) => boolean = () => false,
 ): { reference: Reference; resource: StoredResource }[] {
-  const known = new Set(before && referencesIn(before).map(keyOf));
+  const previousKeys = new Set(before && referencesIn(before).map(keyOf));
   return referencesIn(record).flatMap((reference) => {
-    if (known.has(keyOf(reference))) return [];
+    if (previousKeys.has(keyOf(reference))) return [];
     if (mayBeGone(reference) && !view.find(reference.id)) return [];
     const resource = present(view, reference);
     return resource ? { reference, resource } : [];
@@ -37,12 +37,12 @@ function present(view: WorldView, { id, pointer, target: { word }, fact }: Refer
   if (found && typeOf(found).word === word) return found;
   if (fact.missing === undefined) return undefined;
   const { singular } = typeOfWord(word);
-  const what = found ? describeKind(found) : id;
+  const description = found ? describeKind(found) : id;
   if (fact.missing === 400) {
-    const message = `is not the id of an existing ${singular}: ${what}`;
+    const message = `is not the id of an existing ${singular}: ${description}`;
     throw new PlatformError('reference_not_found', `${pointer} ${message}`, { details: [{ pointer, message }] });
   }
-  const message = found ? `${singular} ${id} not found: ${what}` : `${singular} ${id} not found`;
+  const message = found ? `${singular} ${id} not found: ${description}` : `${singular} ${id} not found`;
   throw new PlatformError(
     fact.missing === 422 ? 'parent_not_found' : 'not_found',
     fact.missing === 422 ? `${pointer}: ${message}` : message,

@@ -9,7 +9,11 @@ const record = {
   name: 'web-1',
   properties: { num_instances: 4, image: 'nginx:1', labels: { team: 'red' }, constraints: ['a', 'b'], memory: '512' },
 };
-const subject = { singular: 'container', record, count: (word: TypeWord) => (word === 'containers' ? 3 : 0) };
+const subject = {
+  singular: 'container',
+  record,
+  count: (collection: TypeWord) => (collection === 'containers' ? 3 : 0),
+};
 
 function limit(property: string, operator: string, value: Json) {
   return { properties: { eval_logic: { property, operator, value } } };

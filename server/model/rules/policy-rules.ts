@@ -12,17 +12,17 @@ type Rule = Pick<StoredResource, 'properties'>;
 
 /** The left side of a predicate (D-123). */
 type Term =
-  | { kind: 'count'; word: TypeWord }
+  | { kind: 'count'; collection: TypeWord }
   | { kind: 'name'; singular: string }
   | { kind: 'property'; singular: string; path: readonly string[] };
 
-type Test = (actual: Json, wanted: Json) => boolean;
+type Test = (actual: Json, expectedValue: Json) => boolean;
 
 interface Subject {
   singular: string;
   record: Pick<StoredResource, 'name' | 'properties'>;
   /** Number of resources of a type at the policy's node after the action. */
-  count(word: TypeWord): number;
+  count(collection: TypeWord): number;
 }
 
 function textOf(value: Json): string {
@@ -35,37 +35,39 @@ function numberIn(value: Json): number {
   return typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;
 }
 
-const equals: Test = (actual, wanted) => textOf(actual) === textOf(wanted);
+const equals: Test = (actual, expectedValue) => textOf(actual) === textOf(expectedValue);
 
-const oneOf: Test = (actual, wanted) => {
-  const list = Array.isArray(wanted)
-    ? wanted
-    : textOf(wanted)
+const oneOf: Test = (actual, expectedValue) => {
+  const list = Array.isArray(expectedValue)
+    ? expectedValue
+    : textOf(expectedValue)
         .split(',')
-        .map((one) => one.trim());
-  return list.some((one) => equals(actual, one));
+        .map((itemText) => itemText.trim());
+  return list.some((allowedValue) => equals(actual, allowedValue));
 };
 
-const contains: Test = (actual, wanted) => {
-  if (Array.isArray(actual)) return actual.some((one) => equals(one, wanted));
-  return isJsonObject(actual) ? Object.hasOwn(actual, textOf(wanted)) : textOf(actual).includes(textOf(wanted));
+const contains: Test = (actual, expectedValue) => {
+  if (Array.isArray(actual)) return actual.some((element) => equals(element, expectedValue));
+  return isJsonObject(actual)
+    ? Object.hasOwn(actual, textOf(expectedValue))
+    : textOf(actual).includes(textOf(expectedValue));
 };
 
 const comparisons: Readonly<Record<string, Test>> = {
-  '<': (actual, wanted) => numberIn(actual) < numberIn(wanted),
-  '<=': (actual, wanted) => numberIn(actual) <= numberIn(wanted),
-  '>': (actual, wanted) => numberIn(actual) > numberIn(wanted),
-  '>=': (actual, wanted) => numberIn(actual) >= numberIn(wanted),
+  '<': (actual, expectedValue) => numberIn(actual) < numberIn(expectedValue),
+  '<=': (actual, expectedValue) => numberIn(actual) <= numberIn(expectedValue),
+  '>': (actual, expectedValue) => numberIn(actual) > numberIn(expectedValue),
+  '>=': (actual, expectedValue) => numberIn(actual) >= numberIn(expectedValue),
 };
 
 const operators: Readonly<Record<string, Test>> = {
   '==': equals,
   equals,
-  '!=': (actual, wanted) => !equals(actual, wanted),
+  '!=': (actual, expectedValue) => !equals(actual, expectedValue),
   ...comparisons,
   contains,
-  startswith: (actual, wanted) => textOf(actual).startsWith(textOf(wanted)),
-  endswith: (actual, wanted) => textOf(actual).endsWith(textOf(wanted)),
+  startswith: (actual, expectedValue) => textOf(actual).startsWith(textOf(expectedValue)),
+  endswith: (actual, expectedValue) => textOf(actual).endsWith(textOf(expectedValue)),
   inlist: oneOf,
   oneof: oneOf,
 };
@@ -74,7 +76,8 @@ export const limitOperators: readonly string[] = Object.keys(operators);
 
 function parseTerm(property: string): Term | undefined {
   const [head = '', member, ...path] = property.split('.');
-  if (isTypeWord(head)) return member === 'count' && path.length === 0 ? { kind: 'count', word: head } : undefined;
+  if (isTypeWord(head))
+    return member === 'count' && path.length === 0 ? { kind: 'count', collection: head } : undefined;
   if (!isTypeNoun(head)) return undefined;
   if (member === 'name' && path.length === 0) return { kind: 'name', singular: head };
   const isProperty = member === 'properties' && path.length > 0 && path.every(Boolean);
@@ -102,7 +105,7 @@ export function parsePredicate(evalLogic: Json | undefined): { term: Term; opera
 }
 
 function actualValue(term: Term, { record, count }: Subject): Json | undefined {
-  if (term.kind === 'count') return count(term.word);
+  if (term.kind === 'count') return count(term.collection);
   if (term.kind === 'name') return record.name;
   return term.path.reduce<Json | undefined>((at, member) => memberOf(at, member), record.properties);
 }
@@ -129,15 +132,18 @@ export function explainLimit(rule: Rule): string {
 /** The actions that a rule matches, as written: `<noun>.<verb>`, `.pre` or `.post` (D-076, D-121). */
 export function matchedActions(rule: Rule): string[] {
   const { match_actions: matched, actions } = rule.properties;
-  const written = Array.isArray(matched) ? matched.map((one) => memberOf(one, 'action')) : actions;
-  return Array.isArray(written) ? written.filter((one) => typeof one === 'string') : [];
+  const written = Array.isArray(matched) ? matched.map((matchedAction) => memberOf(matchedAction, 'action')) : actions;
+  return Array.isArray(written) ? written.filter((action) => typeof action === 'string') : [];
 }
 
-/** Does a rule suppress that action, e.g. `container.create.pre` (D-127)? */
+/** True if a rule suppresses that action, e.g. `container.create.pre` (D-127). */
 export function suppresses(rule: Rule, action: string): boolean {
   const { match_actions: matched } = rule.properties;
   return (
     Array.isArray(matched) &&
-    matched.some((one) => memberOf(one, 'action') === action && memberOf(one, 'meta_function') === 'suppress')
+    matched.some(
+      (matchedAction) =>
+        memberOf(matchedAction, 'action') === action && memberOf(matchedAction, 'meta_function') === 'suppress',
+    )
   );
 }

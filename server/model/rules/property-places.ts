@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 /** One step into a value: a member by name or by a pattern of names, or `*` for every member or element. */
 type Step = string | RegExp;
 
-export type Place = readonly Step[];
+export type PropertyPath = readonly Step[];
 
 export interface Located {
   value: Json;
@@ -27,10 +27,10 @@ export function placesOf<Fact extends object>(
   schema: z.core.$ZodType,
   registry: z.core.$ZodRegistry<Fact>,
   nameOf: (member: string, schema: z.core.$ZodType) => Step,
-): { at: Place; fact: Fact }[] {
-  const walk = (one: z.core.$ZodType, at: Place): { at: Place; fact: Fact }[] => {
-    const fact = registry.get(one);
-    const { shape = {}, element, valueType, innerType, options = [] } = one._zod.def as Definition;
+): { at: PropertyPath; fact: Fact }[] {
+  const walk = (subschema: z.core.$ZodType, at: PropertyPath): { at: PropertyPath; fact: Fact }[] => {
+    const fact = registry.get(subschema);
+    const { shape = {}, element, valueType, innerType, options = [] } = subschema._zod.def as Definition;
     return [
       ...(fact ? [{ at, fact: fact as Fact }] : []),
       ...Object.entries(shape).flatMap(([name, member]) => walk(member, [...at, nameOf(name, member)])),
@@ -48,7 +48,7 @@ function leadsTo(step: Step | undefined, name: string): boolean {
   return step instanceof RegExp ? step.test(name) : step === '*' || step === name;
 }
 
-export function locate(value: Json, at: Place, path: readonly string[] = []): Located[] {
+export function locate(value: Json, at: PropertyPath, path: readonly string[] = []): Located[] {
   const [step, ...rest] = at;
   if (step === undefined) return [{ value, path }];
   // Most steps are names, and most of these are absent.
@@ -62,12 +62,14 @@ export function locate(value: Json, at: Place, path: readonly string[] = []): Lo
 }
 
 /** A copy of properties with the values at a path replaced; unchanged if there are none. */
-export function replaceAt(properties: JsonObject, at: Place, replace: Replace): JsonObject {
+export function replaceAt(properties: JsonObject, at: PropertyPath, replace: Replace): JsonObject {
   return replaceWithin(properties, at, replace) as JsonObject; // the path is inside it
 }
 
-/** The same for any value; the value itself is replaced at the end of the path. */
-export function replaceWithin(value: Json, at: Place, replace: Replace, path: readonly string[] = []): Json {
+/**
+ * Returns a copy of any value with the values at a path replaced. At the end of the path, the value itself is replaced.
+ */
+export function replaceWithin(value: Json, at: PropertyPath, replace: Replace, path: readonly string[] = []): Json {
   const [step, ...rest] = at;
   if (step === undefined) return replace(value, path);
   if (Array.isArray(value)) {
@@ -83,7 +85,11 @@ export function replaceWithin(value: Json, at: Place, replace: Replace, path: re
 }
 
 /** A copy of properties without the entries, in the innermost list on the path, that contain a matching value. */
-export function withoutEntries(properties: JsonObject, at: Place, matches: (value: Json) => boolean): JsonObject {
+export function withoutEntries(
+  properties: JsonObject,
+  at: PropertyPath,
+  matches: (value: Json) => boolean,
+): JsonObject {
   const list = at.lastIndexOf('*');
   const inside = at.slice(list + 1);
   return replaceAt(properties, at.slice(0, list), (entries) =>

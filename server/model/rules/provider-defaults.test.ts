@@ -13,10 +13,10 @@ test('the defaults are those of the contract, each after those it links to, so t
     { name: 'default-gateway', type: 'Configuration::Provider::Kong' },
     { name: 'default-gateway-manager', type: 'Configuration::Provider::GatewayManager' },
   ]);
-  const made = new Set<unknown>();
+  const createdIds = new Set<unknown>();
   for (const { id, properties } of defaults) {
-    for (const linked of properties.linked_providers as { id: string }[]) expect(made).toContain(linked.id);
-    made.add(id);
+    for (const linked of properties.linked_providers as { id: string }[]) expect(createdIds).toContain(linked.id);
+    createdIds.add(id);
   }
 });
 
@@ -25,7 +25,7 @@ test('each serves the three environment types and shows its links (D-068)', () =
     expect(properties.environment_types).toEqual(['development', 'test', 'production']);
     expect(Array.isArray(properties.linked_providers)).toBe(true);
   }
-  const named = new Map(defaults.map((one) => [one.name, one]));
+  const named = new Map(defaults.map((provider) => [provider.name, provider]));
   const idOf = (name: string) => ({ id: named.get(name)?.id });
   expect(named.get('default-lambda')?.properties.linked_providers).toEqual([
     idOf('default-logging'),

@@ -68,13 +68,13 @@ export function defaultProviders(
   );
 }
 
-/** The same for a world, each with the existing provider that has its id, or its name at root. */
+/** Returns the default providers of a world, each with the existing provider that has its id, or its name at root. */
 export function toDefaultsView(
   view: WorldView,
   gatewayUrl: string,
 ): { wanted: Draft; found: StoredResource | undefined }[] {
-  const find = (one: { id: Uuid; name: string }) =>
-    view.find(one.id) ?? view.named('providers', one.name, view.root.id)[0];
-  const defaults = defaultProviders(gatewayUrl, (one) => find(one)?.id ?? one.id);
+  const find = (provider: { id: Uuid; name: string }) =>
+    view.find(provider.id) ?? view.named('providers', provider.name, view.root.id)[0];
+  const defaults = defaultProviders(gatewayUrl, (provider) => find(provider)?.id ?? provider.id);
   return defaults.map((wanted) => ({ wanted, found: find(wanted) }));
 }

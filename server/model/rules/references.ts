@@ -12,7 +12,7 @@ import { isUuid, type StoredResource, type Uuid } from '../record.ts';
 import { typeOf, typeOfWord } from '../registry.ts';
 import type { ResourceType } from '../resource-type.ts';
 import type { TypeWord } from '../type-words.ts';
-import { locate, type Place, placesOf, replaceAt, withoutEntries } from './property-places.ts';
+import { locate, type PropertyPath, placesOf, replaceAt, withoutEntries } from './property-places.ts';
 
 export interface Reference {
   id: Uuid;
@@ -23,18 +23,18 @@ export interface Reference {
 
 type Properties = Pick<StoredResource, 'type' | 'properties'>;
 
-const known = new Map<ResourceType, { at: Place; fact: ReferenceFact }[]>();
+const pathsByType = new Map<ResourceType, { at: PropertyPath; fact: ReferenceFact }[]>();
 
-function referencePlaces(type: ResourceType): { at: Place; fact: ReferenceFact }[] {
-  let places = known.get(type);
-  if (!places) {
-    places = placesOf(type.properties, referenceFacts, (name, schema) => {
+function referencePlaces(type: ResourceType): { at: PropertyPath; fact: ReferenceFact }[] {
+  let paths = pathsByType.get(type);
+  if (!paths) {
+    paths = placesOf(type.properties, referenceFacts, (name, schema) => {
       const spelling = spellings.get(innermost(schema));
       return spelling ? new RegExp(spelling.pattern) : name;
     });
-    known.set(type, places);
+    pathsByType.set(type, paths);
   }
-  return places;
+  return paths;
 }
 
 /** Names of the properties that are the id of an existing resource, or a link to one. */
@@ -75,19 +75,22 @@ export function referencesOf(record: Properties): Uuid[] {
   );
 }
 
-/** What a reference does when its target is deleted. `follows` and `unmounted` block an unforced deletion. */
-export function onDelete(record: Properties, gone: Uuid): OnDelete | undefined {
-  const found = new Set(referencesIn(record).flatMap(({ id, fact }) => (id === gone ? fact.onDelete : [])));
-  return (['follows', 'unmounted', 'forgets', 'keeps'] as const).find((one) => found.has(one));
+/**
+ * Returns the effect on a record when a resource that it refers to is deleted. `follows` and `unmounted` block an
+ * unforced deletion.
+ */
+export function onDelete(record: Properties, deletedId: Uuid): OnDelete | undefined {
+  const found = new Set(referencesIn(record).flatMap(({ id, fact }) => (id === deletedId ? fact.onDelete : [])));
+  return (['follows', 'unmounted', 'forgets', 'keeps'] as const).find((effect) => found.has(effect));
 }
 
 /** The properties of a record without the references that `forget` a deleted resource; undefined if there are none. */
-export function withoutReference(record: Properties, gone: Uuid): JsonObject | undefined {
+export function withoutReference(record: Properties, deletedId: Uuid): JsonObject | undefined {
   const forgotten = referencesIn(record).some(
-    ({ id, fact }) => id === gone && (fact.onDelete === 'forgets' || fact.onDelete === 'unmounted'),
+    ({ id, fact }) => id === deletedId && (fact.onDelete === 'forgets' || fact.onDelete === 'unmounted'),
   );
   if (!forgotten) return undefined;
-  const isGone = (value: Json) => typeof value === 'string' && value.toLowerCase() === gone;
+  const isGone = (value: Json) => typeof value === 'string' && value.toLowerCase() === deletedId;
   return referencePlaces(typeOf(record)).reduce(
     (properties, { at, fact: { onDelete } }) =>
       onDelete === 'forgets' || onDelete === 'unmounted' ? withoutEntries(properties, at, isGone) : properties,
@@ -96,11 +99,11 @@ export function withoutReference(record: Properties, gone: Uuid): JsonObject | u
 }
 
 export function replaceReferences(
-  word: TypeWord,
+  collection: TypeWord,
   properties: JsonObject,
-  replace: (text: string, words: readonly TypeWord[], path: readonly string[]) => string,
+  replace: (text: string, collections: readonly TypeWord[], path: readonly string[]) => string,
 ): JsonObject {
-  return referencePlaces(typeOfWord(word)).reduce((copy, { at, fact }) => {
+  return referencePlaces(typeOfWord(collection)).reduce((copy, { at, fact }) => {
     const target = targetOf(fact, properties);
     if (!target) return copy;
     return replaceAt(copy, at, (value, path) =>
@@ -115,7 +118,10 @@ export function namedBy(record: StoredResource): Uuid[] {
   return [...referencesOf(record), ...grants.flatMap(({ add = [], remove = [] }) => [...add, ...remove])];
 }
 
-/** What `WorldView.referrers` finds a record by: the ids that it refers to, and its keys. */
+/**
+ * Returns the keys by which `WorldView.referrers` finds a record: the ids that it refers to, and the keys that its type
+ * defines.
+ */
 export function foundBy(record: StoredResource): string[] {
   return [...namedBy(record), ...(typeOf(record).keys?.(record) ?? [])];
 }

@@ -16,7 +16,7 @@ export function actionsOfRole(role: Role, actions: Iterable<string>): string[] {
 }
 
 /** The highest role whose actions are all granted on something with these actions; undefined below viewer. */
-export function roleOf(mine: ReadonlySet<string>, actions: Iterable<string>): Role | undefined {
+export function roleOf(grantedActions: ReadonlySet<string>, actions: Iterable<string>): Role | undefined {
   const all = [...actions];
-  return ROLES.toReversed().find((role) => actionsOfRole(role, all).every((action) => mine.has(action)));
+  return ROLES.toReversed().find((role) => actionsOfRole(role, all).every((action) => grantedActions.has(action)));
 }

@@ -27,15 +27,15 @@ export function isAnnounced(singular: string): boolean {
 
 /** Throws 400 for an unknown action in a rule, with suggestions (D-121); unchanged actions of the stored rule are accepted. */
 export function requireKnownActions(rule: Pick<Draft, 'properties'>, before?: StoredResource): void {
-  const known = allActions();
+  const knownActions = allActions();
   const earlier = new Set(before ? matchedActions(before) : []);
-  const place = rule.properties.match_actions === undefined ? 'actions' : 'match_actions';
+  const propertyName = rule.properties.match_actions === undefined ? 'actions' : 'match_actions';
   matchedActions(rule).forEach((action, index) => {
     const base = action.replace(PHASE, '');
-    if (known.has(base) || earlier.has(action)) return;
-    const nearest = nearestNames(action.split('.').slice(0, 2).join('.'), [...known]);
+    if (knownActions.has(base) || earlier.has(action)) return;
+    const nearest = nearestNames(action.split('.').slice(0, 2).join('.'), [...knownActions]);
     const hint = nearest.length > 0 ? `the nearest: ${nearest.join(', ')}` : 'actions are such as container.create.pre';
-    const pointer = `/properties/${place}/${index}${place === 'actions' ? '' : '/action'}`;
+    const pointer = `/properties/${propertyName}/${index}${propertyName === 'actions' ? '' : '/action'}`;
     const message = `the action '${action.slice(0, 64)}' does not exist; ${hint}`;
     throw new PlatformError('invalid_body', `${pointer}: ${message}`, { details: [{ pointer, message }] });
   });

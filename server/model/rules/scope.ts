@@ -3,15 +3,15 @@ import type { Uuid, WorldView } from '../record.ts';
 /** Is a resource equal to this ancestor or below it? Caches visited parents, because many resources have few. */
 export function scopeOf(view: WorldView, scope: Uuid | undefined): (id: Uuid | undefined) => boolean {
   if (scope === undefined) return () => true;
-  const known = new Map<Uuid | null, boolean>([
+  const scopeResults = new Map<Uuid | null, boolean>([
     [scope, true],
     [null, false],
   ]);
   const isPlaceIn = (id: Uuid | null): boolean => {
-    const found = known.get(id);
+    const found = scopeResults.get(id);
     if (found !== undefined) return found;
     const isIn = isPlaceIn((id && view.find(id)?.parent) ?? null);
-    known.set(id, isIn);
+    scopeResults.set(id, isIn);
     return isIn;
   };
   return (id) =>

@@ -3,27 +3,27 @@ import { MASK, type SecretFact, secretFacts } from '../property-facts.ts';
 import type { StoredResource } from '../record.ts';
 import { typeOf } from '../registry.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { locate, type Place, placesOf, replaceAt } from './property-places.ts';
+import { locate, type PropertyPath, placesOf, replaceAt } from './property-places.ts';
 
 interface SecretPlace {
-  at: Place;
+  at: PropertyPath;
   fact: SecretFact;
 }
 
-const known = new Map<ResourceType, readonly SecretPlace[]>();
+const secretPathsByType = new Map<ResourceType, readonly SecretPlace[]>();
 
 export function secretPlaces(type: ResourceType): readonly SecretPlace[] {
-  let places = known.get(type);
-  if (!places) {
-    places = placesOf(type.properties, secretFacts, (name) => name);
-    known.set(type, places);
+  let secretPaths = secretPathsByType.get(type);
+  if (!secretPaths) {
+    secretPaths = placesOf(type.properties, secretFacts, (name) => name);
+    secretPathsByType.set(type, secretPaths);
   }
-  return places;
+  return secretPaths;
 }
 
 /** Names of the properties that responses never contain: secrets of the writer and of the server (D-029). */
 export function hiddenProperties(type: ResourceType): string[] {
-  const never = secretPlaces(type).filter(({ at, fact }) => at.length === 1 && fact.shown === 'never');
+  const never = secretPlaces(type).filter(({ at, fact }) => at.length === 1 && fact.visibility === 'never');
   return [...never.map(({ at }) => String(at[0])), ...(type.hidden ?? [])];
 }
 
@@ -48,14 +48,14 @@ export function withoutSecrets(
 ): JsonObject {
   const type = typeOf(record);
   const answered = secretPlaces(type).reduce((copy, { at, fact }) => {
-    if (fact.shown === 'never') return withoutMember(copy, at);
+    if (fact.visibility === 'never') return withoutMember(copy, at);
     return locate(copy, at).length > 0 && !showMasked() ? replaceAt(copy, at, () => MASK) : copy;
   }, properties);
-  const kept = Object.entries(answered).filter(([name]) => !type.hidden?.includes(name));
-  return Object.fromEntries(kept);
+  const visibleEntries = Object.entries(answered).filter(([name]) => !type.hidden?.includes(name));
+  return Object.fromEntries(visibleEntries);
 }
 
-function withoutMember(properties: JsonObject, at: Place): JsonObject {
+function withoutMember(properties: JsonObject, at: PropertyPath): JsonObject {
   const name = at.at(-1);
   return replaceAt(properties, at.slice(0, -1), (holder) =>
     isJsonObject(holder) ? Object.fromEntries(Object.entries(holder).filter(([member]) => member !== name)) : holder,

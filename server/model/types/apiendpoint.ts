@@ -68,7 +68,7 @@ const pluginsSchema = z
   .superRefine((plugins, context) => {
     const keys = brandKeys(plugins, SECURITY_KEY);
     if (keys[1]) context.addIssue({ code: 'custom', path: [keys[1]], message: `means the same as ${keys[0]}` });
-    for (const key of keys.filter((one) => one !== 'platformSecurity')) {
+    for (const key of keys.filter((pluginName) => pluginName !== 'platformSecurity')) {
       for (const { path, message } of security.safeParse(plugins[key], { error: validationMessage }).error?.issues ??
         []) {
         context.addIssue({ code: 'custom', path: [key, ...path], message });
@@ -168,11 +168,11 @@ export const endpointProperties = z.strictObject({
 
 /** Throws 400 if the container does not expose the port. A stored port that the container stopped exposing later is accepted (D-096). */
 function requirePort(
-  sent: z.output<typeof endpointProperties>,
+  input: z.output<typeof endpointProperties>,
   view: WorldView,
   previous: StoredResource | undefined,
 ): void {
-  const { implementation_id: id, container_port_name: name } = sent;
+  const { implementation_id: id, container_port_name: name } = input;
   const before = previous?.properties;
   const isNew = before?.implementation_id !== id || before.container_port_name !== name;
   const container = view.find(id);
@@ -192,7 +192,10 @@ function requirePort(
   );
 }
 
-/** Where the gateway finds the target, for information (D-060); undefined if the target does not exist. */
+/**
+ * Returns the address at which the gateway finds the target, for information (D-060); undefined if the target does not
+ * exist.
+ */
 function upstreamUrlOf(view: WorldView, endpoint: StoredResource): string | undefined {
   const { implementation_id: id, container_port_name: portName } = endpoint.properties;
   const target = typeof id === 'string' ? view.find(id) : undefined;
@@ -224,11 +227,11 @@ export const apiendpoint: ResourceType = {
 
   validate(draft, context) {
     const { view, parent, previous } = context;
-    const sent = typed(endpointProperties, draft);
-    if (sent.resource === undefined && !sent.hosts?.length) {
+    const input = typed(endpointProperties, draft);
+    if (input.resource === undefined && !input.hosts?.length) {
       throw invalid('/properties/resource', 'is required unless hosts are set');
     }
-    if (sent.implementation_type === 'container') requirePort(sent, view, previous);
+    if (input.implementation_type === 'container') requirePort(input, view, previous);
     const api = { name: parent.name, orgId: owningOrganization(view, parent).id };
     requireFreeRoute(context, api, draft, previous?.properties);
     return { properties: draft.properties };

@@ -63,7 +63,10 @@ const volumeMount = z
     'must have either volume_id or volume_resource',
   );
 
-/** Of containers and jobs (D-045). Only this schema stores defaults, so that `replace` in a patch finds its member. */
+/**
+ * The properties of containers and jobs (D-045). Only this schema stores defaults, so that `replace` in a patch finds
+ * its member.
+ */
 export const containerProperties = z.object({
   container_type: caseInsensitiveEnum('DOCKER').register(formFacts, { order: 1 }),
   image: z
@@ -74,7 +77,7 @@ export const containerProperties = z.object({
     .register(formFacts, { order: 2 }),
   // Without the members that every read adds.
   provider: runBy('CaaS')
-    .overwrite(({ name: _name, resource_type: _type, ...sent }) => sent)
+    .overwrite(({ name: _name, resource_type: _type, ...providerLink }) => providerLink)
     .register(formFacts, { order: 3 }),
   cpus: z
     .number()
@@ -121,32 +124,32 @@ export function mountedVolumes(record: StoredResource, view: WorldView): StoredR
 }
 
 function inlineVolume(
-  wanted: Json,
+  volumeInput: Json,
   at: string,
   draft: Draft,
   context: WriteContext,
-  taken: readonly DerivedRecord[],
+  earlierVolumes: readonly DerivedRecord[],
 ): DerivedRecord {
-  const name = String(memberOf(wanted, 'name'));
+  const name = String(memberOf(volumeInput, 'name'));
   if (!dnsName.pattern.test(name) || name.length > dnsName.maxLength)
     throw invalid(`${at}/name`, `must ${dnsName.hint}`);
-  if (taken.some((other) => other.name === name))
+  if (earlierVolumes.some((other) => other.name === name))
     throw invalid(`${at}/name`, 'is used by another volume of this request');
-  const members = memberOf(wanted, 'properties');
+  const members = memberOf(volumeInput, 'properties');
   // The volume gets the provider of the container unless it names another one.
-  const sent = { provider: { id: providerIdOf(draft) ?? '' }, ...(isJsonObject(members) && members) };
-  const properties = parseWith(volumeProperties, sent, `${at}/properties`) as JsonObject; // parsed from JSON
-  return { id: newId(), word: 'volumes', type: VOLUME, parent: context.parent.id, name, properties };
+  const propertiesInput = { provider: { id: providerIdOf(draft) ?? '' }, ...(isJsonObject(members) && members) };
+  const properties = parseWith(volumeProperties, propertiesInput, `${at}/properties`) as JsonObject; // parsed from JSON
+  return { id: newId(), collection: 'volumes', type: VOLUME, parent: context.parent.id, name, properties };
 }
 
 function validateVolumes(draft: Draft, context: WriteContext): { volumes: JsonObject[]; derived: DerivedRecord[] } {
-  const { volumes: sent } = draft.properties;
+  const { volumes: mounts } = draft.properties;
   const derived: DerivedRecord[] = [];
-  const volumes = (Array.isArray(sent) ? sent.filter(isJsonObject) : []).map((mount, index) => {
+  const volumes = (Array.isArray(mounts) ? mounts.filter(isJsonObject) : []).map((mount, index) => {
     const at = `/properties/volumes/${index}`;
-    const { volume_resource: wanted, ...rest } = mount;
-    if (wanted !== undefined) {
-      const companion = inlineVolume(wanted, `${at}/volume_resource`, draft, context, derived);
+    const { volume_resource: volumeInput, ...rest } = mount;
+    if (volumeInput !== undefined) {
+      const companion = inlineVolume(volumeInput, `${at}/volume_resource`, draft, context, derived);
       derived.push(companion);
       return { ...rest, volume_id: companion.id };
     }
@@ -180,13 +183,13 @@ function requireRunnableChecks({
 /** Checks the references of a container or job, and converts its port mappings and volumes to stored form. */
 function validate(draft: Draft, context: WriteContext): { properties: JsonObject; derived: DerivedRecord[] } {
   const { limits } = context;
-  const sent = typed(containerProperties, draft);
-  if (sent.num_instances > limits.maxInstances) {
+  const input = typed(containerProperties, draft);
+  if (input.num_instances > limits.maxInstances) {
     throw invalid('/properties/num_instances', `must be at most ${limits.maxInstances}`);
   }
   requireProvider(draft, context, 'a container engine', isContainerEngine);
   requireMounts(draft, context);
-  requireRunnableChecks(sent);
+  requireRunnableChecks(input);
   const port_mappings = validatePortMappings(draft.properties);
   const { volumes, derived } = validateVolumes(draft, context);
   return { properties: { ...draft.properties, port_mappings, volumes }, derived };
@@ -222,12 +225,12 @@ export const liveProperties = [
 /** The view that containers and jobs share. Live properties say "nothing runs" until the serializer fills them in (D-048). */
 export function toDefinition(record: StoredResource, { view, fullName }: ReadContext): JsonObject {
   const provider = view.find(providerIdOf(record) ?? '');
-  const { provider: sent } = record.properties;
+  const { provider: providerLink } = record.properties;
   return {
     ...record.properties,
     ...(provider &&
-      isJsonObject(sent) && {
-        provider: { ...sent, id: provider.id, name: provider.name, resource_type: fullName(provider.type) },
+      isJsonObject(providerLink) && {
+        provider: { ...providerLink, id: provider.id, name: provider.name, resource_type: fullName(provider.type) },
       }),
     age: record.created.at,
     tasks_running: 0,

@@ -37,7 +37,9 @@ export const container: ResourceType = {
   // Containers of all organizations (D-055).
   listedBelow: {
     providers: (above, view) =>
-      view.referrers(above.id).filter((one) => one.type === CONTAINER && providerIdOf(one) === above.id),
+      view
+        .referrers(above.id)
+        .filter((container) => container.type === CONTAINER && providerIdOf(container) === above.id),
   },
   promoted: ['image', 'env', 'labels', 'port_mappings', 'volumes', 'secrets'],
   embed: { apiendpoints: endpointsOf, provider: embeddedProvider, volumes: mountedVolumes },

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../json.ts';
 import type { StoredResource, Uuid, WorldView } from '../record.ts';
 
 function strings(list: Json | undefined): string[] {
-  return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : [];
+  return Array.isArray(list) ? list.filter((element) => typeof element === 'string') : [];
 }
 
 /** Normalizes a resource path for comparison (D-151): decodes percent-encoding, ignores double and trailing slashes. */
@@ -21,19 +21,19 @@ export function decoded(resource: string): string {
   }
 }
 
-/** Do two lists share an element, ignoring case? An empty list matches everything. */
-function overlap(one: string[], other: string[], emptyMeansAll: boolean): boolean {
-  if (emptyMeansAll && (one.length === 0 || other.length === 0)) return true;
-  const known = new Set(one.map((text) => text.toLowerCase()));
-  return other.some((text) => known.has(text.toLowerCase()));
+/** True if two lists share an element, ignoring case. With `emptyMeansAll`, an empty list matches everything. */
+function overlap(list: string[], otherList: string[], emptyMeansAll: boolean): boolean {
+  if (emptyMeansAll && (list.length === 0 || otherList.length === 0)) return true;
+  const lowerCaseTexts = new Set(list.map((text) => text.toLowerCase()));
+  return otherList.some((text) => lowerCaseTexts.has(text.toLowerCase()));
 }
 
-function isSameRoute(one: JsonObject, other: JsonObject): boolean {
-  const path = comparable(one.resource);
+function isSameRoute(endpoint: JsonObject, otherEndpoint: JsonObject): boolean {
+  const path = comparable(endpoint.resource);
   return (
-    path === comparable(other.resource) &&
-    overlap(strings(one.methods), strings(other.methods), true) &&
-    (path !== undefined || overlap(strings(one.hosts), strings(other.hosts), false))
+    path === comparable(otherEndpoint.resource) &&
+    overlap(strings(endpoint.methods), strings(otherEndpoint.methods), true) &&
+    (path !== undefined || overlap(strings(endpoint.hosts), strings(otherEndpoint.hosts), false))
   );
 }
 
@@ -80,8 +80,8 @@ export function requireFreeRoute(
   const path = comparable(endpoint.properties.resource);
   const sameApis = view.named('apis', api.name);
   for (const { id } of sameApis) {
-    const others = routesOf(path, hosts).flatMap((route) => view.referrers(routeKey(id, route), 'apiendpoints'));
-    for (const other of others) {
+    const candidates = routesOf(path, hosts).flatMap((route) => view.referrers(routeKey(id, route), 'apiendpoints'));
+    for (const other of candidates) {
       if (other.id === endpoint.id || !isSameRoute(endpoint.properties, other.properties)) continue;
       const route = endpoint.properties.resource ?? strings(endpoint.properties.hosts).join(', ');
       throw new PlatformError(
@@ -92,8 +92,8 @@ export function requireFreeRoute(
   }
   const foreign = (key: string) =>
     view.referrersOutside(api.orgId, key, 'apiendpoints').filter(({ id }) => id !== endpoint.id);
-  const refuse = (what: string) => {
-    throw new PlatformError('route_taken', `${what} of an endpoint of another organization. Choose another one.`);
+  const refuse = (subject: string) => {
+    throw new PlatformError('route_taken', `${subject} of an endpoint of another organization. Choose another one.`);
   };
   for (const host of hosts) if (foreign(hostKey(host)).length > 0) refuse(`the host '${host}' is the host`);
   if (path === undefined) return;

@@ -37,8 +37,8 @@ export const environment: ResourceType = {
   serverSet: ['workspace'],
 
   validate(draft, { view, previous }) {
-    const sent = typed(properties, draft).environment_type.toLowerCase();
-    const type = environmentTypes.find(({ id, name }) => sent === name || sent === id)?.name;
+    const typeInput = typed(properties, draft).environment_type.toLowerCase();
+    const type = environmentTypes.find(({ id, name }) => typeInput === name || typeInput === id)?.name;
     if (!type) throw invalid('/properties/environment_type', `must be one of ${names.join(', ')}`);
     if (previous && previous.properties.environment_type !== type) {
       for (const workload of view.children(previous.id)) {

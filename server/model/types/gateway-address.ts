@@ -33,12 +33,12 @@ function textOf(value: Json | undefined): string | undefined {
 export function publicUrlOf(view: WorldView, endpoint: StoredResource, gatewayUrl: string): string {
   const api = endpoint.parent === null ? undefined : view.find(endpoint.parent);
   const config = (api && findGateway(view, api))?.properties.config;
-  const own = gatewayUrl.replace(/\/+$/, '');
-  const protocol = textOf(memberOf(config, 'external_protocol')) ?? own.slice(0, own.indexOf(':'));
+  const defaultUrl = gatewayUrl.replace(/\/+$/, '');
+  const protocol = textOf(memberOf(config, 'external_protocol')) ?? defaultUrl.slice(0, defaultUrl.indexOf(':'));
   const { resource, hosts } = endpoint.properties;
   const host = Array.isArray(hosts) ? textOf(hosts[0]) : undefined;
   if (host !== undefined && resource === undefined) return `${protocol}://${host}`;
   const vhost = host ?? textOf(memberOf(memberOf(memberOf(config, 'env'), 'public'), 'PUBLIC_URL_VHOST_0'));
-  const base = vhost === undefined ? own : `${protocol}://${vhost}`;
+  const base = vhost === undefined ? defaultUrl : `${protocol}://${vhost}`;
   return `${base}/${api?.name ?? ''}${textOf(resource) ?? ''}`;
 }

@@ -16,13 +16,13 @@ export const GROUP = 'Resource::Group';
 const USERS = '/properties/users';
 
 /** The id in an element of `users`, which clients send as an id or a link. */
-function memberId(sent: Json | undefined): Uuid | undefined {
-  return typeof sent === 'string' ? sent.toLowerCase() : idIn(sent);
+function memberId(member: Json | undefined): Uuid | undefined {
+  return typeof member === 'string' ? member.toLowerCase() : idIn(member);
 }
 
 export function memberIds(record: Pick<StoredResource, 'properties'>): Uuid[] {
   const { users } = record.properties;
-  return Array.isArray(users) ? users.flatMap((sent) => memberId(sent) ?? []) : [];
+  return Array.isArray(users) ? users.flatMap((member) => memberId(member) ?? []) : [];
 }
 
 export function membersOf(record: StoredResource, view: WorldView): StoredResource[] {
@@ -30,7 +30,7 @@ export function membersOf(record: StoredResource, view: WorldView): StoredResour
 }
 
 export function groupsOf(user: StoredResource, view: WorldView): StoredResource[] {
-  return view.referrers(user.id, 'groups').filter((one) => memberIds(one).includes(user.id));
+  return view.referrers(user.id, 'groups').filter((candidate) => memberIds(candidate).includes(user.id));
 }
 
 /** D-071, D-073. */
@@ -63,8 +63,8 @@ export const group: ResourceType = {
     // all users.
     const value = operation.op === 'remove' ? (operation as { value?: Json }).value : undefined;
     if (value === undefined) return operation;
-    const gone = new Set([value].flat().map(memberId));
-    return { op: 'replace', path: USERS, value: memberIds(record).filter((id) => !gone.has(id)) };
+    const removedIds = new Set([value].flat().map(memberId));
+    return { op: 'replace', path: USERS, value: memberIds(record).filter((id) => !removedIds.has(id)) };
   },
 
   toView(record, { view, link }) {

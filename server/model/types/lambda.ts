@@ -127,13 +127,14 @@ export const lambda: ResourceType = {
 
   validate(draft, context) {
     const { limits } = context;
-    const sent = typed(lambdaProperties, draft);
-    if (sent.code_type.toLowerCase() === 'package') {
-      if (sent.package_url === undefined) throw invalid('/properties/package_url', 'is required for code_type package');
-    } else if (!sent.code) {
-      throw invalid('/properties/code', `is required for code_type ${sent.code_type}`);
+    const input = typed(lambdaProperties, draft);
+    if (input.code_type.toLowerCase() === 'package') {
+      if (input.package_url === undefined)
+        throw invalid('/properties/package_url', 'is required for code_type package');
+    } else if (!input.code) {
+      throw invalid('/properties/code', `is required for code_type ${input.code_type}`);
     }
-    if (sent.timeout !== undefined && sent.timeout > limits.maxLambdaTimeoutS) {
+    if (input.timeout !== undefined && input.timeout > limits.maxLambdaTimeoutS) {
       throw invalid('/properties/timeout', `must be at most ${limits.maxLambdaTimeoutS} seconds`);
     }
     requireProvider(draft, context, 'a Lambda provider', isLambdaProvider);

@@ -31,7 +31,7 @@ export function requireProvider(
   requireFit(view, provider, parent);
 }
 
-/** Does a provider serve environments of that type (D-054)? A `system` environment accepts every provider. */
+/** True if a provider serves environments of that type (D-054). A `system` environment accepts every provider. */
 function serves(provider: Pick<StoredResource, 'properties'>, environmentType: unknown): boolean {
   const served = provider.properties.environment_types;
   if (environmentType === 'system' || !Array.isArray(served) || served.length === 0) return true;
@@ -89,5 +89,5 @@ export function isGateway(type: string): boolean {
 
 export function linkedProviderIds(record: Pick<StoredResource, 'properties'>): Uuid[] {
   const linked = memberOf(record.properties, 'linked_providers');
-  return Array.isArray(linked) ? linked.flatMap((one) => idIn(one) ?? []) : [];
+  return Array.isArray(linked) ? linked.flatMap((link) => idIn(link) ?? []) : [];
 }

@@ -35,7 +35,7 @@ const properties = z.looseObject({
       networks: z.array(z.looseObject({ name: z.string() })).optional(),
       external_protocol: z.string().optional(),
       auth: z
-        .looseObject({ credentials: z.unknown().register(secretFacts, { shown: 'masked' }).optional() })
+        .looseObject({ credentials: z.unknown().register(secretFacts, { visibility: 'masked' }).optional() })
         .optional(),
     })
     .optional()
@@ -77,14 +77,14 @@ function withCredentials(properties: JsonObject, credentials: Json): JsonObject 
   return { ...properties, config: { ...config, auth: { ...auth, credentials } } };
 }
 
-function withStoredLinks(sent: JsonObject, view: WorldView): JsonObject {
-  const links = sent.linked_providers;
-  if (!Array.isArray(links)) return sent;
+function withStoredLinks(input: JsonObject, view: WorldView): JsonObject {
+  const links = input.linked_providers;
+  if (!Array.isArray(links)) return input;
   const stored = links.filter(isJsonObject).map(({ type: _type, typeId: _id, name, ...link }): JsonObject => {
     const linked = view.find(idIn(link) ?? '');
     return name === undefined || name === linked?.name ? link : { ...link, name };
   });
-  return { ...sent, linked_providers: stored };
+  return { ...input, linked_providers: stored };
 }
 
 /** D-063..D-069, D-082. */
@@ -117,19 +117,19 @@ export const provider: ResourceType = {
 
   validate(draft, { view, previous }) {
     const properties = withStoredLinks(draft.properties, view);
-    const kept = previous && credentialsOf(previous.properties);
-    if (kept === undefined || credentialsOf(properties) !== MASK) return { properties };
-    return { properties: withCredentials(properties, kept) };
+    const storedCredentials = previous && credentialsOf(previous.properties);
+    if (storedCredentials === undefined || credentialsOf(properties) !== MASK) return { properties };
+    return { properties: withCredentials(properties, storedCredentials) };
   },
 
   toView(record, { view, fullName }) {
     const links = record.properties.linked_providers;
     if (!Array.isArray(links)) return record.properties;
     const ids = linkedProviderIds(record);
-    const linked = links.map((sent, index) => {
+    const linked = links.map((link, index) => {
       const target = view.find(ids[index] ?? '');
-      if (!target || !isJsonObject(sent)) return sent;
-      return { name: target.name, ...sent, type: fullName(target.type), typeId: typeIdOf(target.type) };
+      if (!target || !isJsonObject(link)) return link;
+      return { name: target.name, ...link, type: fullName(target.type), typeId: typeIdOf(target.type) };
     });
     return { ...record.properties, linked_providers: linked };
   },

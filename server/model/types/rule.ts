@@ -61,8 +61,8 @@ const membersOfOthers: Readonly<Record<string, readonly string[]>> = {
   [LIMIT_RULE]: ['lambda'],
 };
 
-function lambdaId(sent: Json | undefined): Uuid | undefined {
-  return typeof sent === 'string' ? sent : idIn(sent);
+function lambdaId(reference: Json | undefined): Uuid | undefined {
+  return typeof reference === 'string' ? reference : idIn(reference);
 }
 
 /** Throws 400 unless the rule names actions and suppresses only actions that can be suppressed (D-076, D-127). */

@@ -30,10 +30,10 @@ export function runBy(kind: string) {
 
 /** A string that must equal one of the values, ignoring case; it is stored as sent (D-027). */
 export function caseInsensitiveEnum(...values: string[]): z.ZodString {
-  const known = new Set(values.map((value) => value.toLowerCase()));
+  const lowerCaseValues = new Set(values.map((value) => value.toLowerCase()));
   return z
     .string()
-    .refine((text) => known.has(text.toLowerCase()), `must be one of ${values.join(', ')}`)
+    .refine((text) => lowerCaseValues.has(text.toLowerCase()), `must be one of ${values.join(', ')}`)
     .meta({ examples: values });
 }
 

@@ -23,7 +23,7 @@ export const secretProperties = z.strictObject({
         value: z
           .string()
           .describe('Plain text or base64. Leave it out to keep the stored value of this key')
-          .register(secretFacts, { shown: 'never' })
+          .register(secretFacts, { visibility: 'never' })
           .optional(),
         encoding: z
           .enum(['base64', 'text'])
@@ -78,14 +78,14 @@ export const secret: ResourceType = {
   replaceable: true,
 
   validate(draft, { previous }) {
-    const sent = typed(secretProperties, draft);
-    const kept = new Map(itemsOf(previous?.properties).map((item) => [memberOf(item, 'key'), item]));
+    const input = typed(secretProperties, draft);
+    const storedItemsByKey = new Map(itemsOf(previous?.properties).map((item) => [memberOf(item, 'key'), item]));
     const keys = new Set<string>();
-    const items = sent.items.map((item, index) => {
+    const items = input.items.map((item, index) => {
       const at = `/properties/items/${index}`;
       if (keys.has(item.key)) throw invalid(`${at}/key`, 'is used by another item');
       keys.add(item.key);
-      const stored = kept.get(item.key);
+      const stored = storedItemsByKey.get(item.key);
       const value = item.value ?? memberOf(stored, 'value');
       if (value === undefined) throw invalid(`${at}/value`, 'is required: no value is stored for this key');
       const encoding = item.encoding ?? (item.value === undefined ? memberOf(stored, 'encoding') : undefined);
@@ -97,11 +97,11 @@ export const secret: ResourceType = {
   },
 
   toView({ properties }) {
-    const shown = itemsOf(properties).map((item) => {
+    const visibleItems = itemsOf(properties).map((item) => {
       const { encoding: _, ...rest } = isJsonObject(item) ? item : {};
       return rest;
     });
-    return { ...properties, items: shown };
+    return { ...properties, items: visibleItems };
   },
 
   rewrite(operation) {

@@ -14,11 +14,11 @@ declare module '../type-words.ts' {
   }
 }
 
-const known = {
+const knownProperties = {
   password: z
     .string()
     .min(1)
-    .register(secretFacts, { shown: 'never', isHashed: true })
+    .register(secretFacts, { visibility: 'never', isHashed: true })
     .register(formFacts, { order: 1 }),
   firstName: z.string().optional().register(formFacts, { order: 2 }),
   lastName: z.string().optional().register(formFacts, { order: 3 }),
@@ -32,16 +32,17 @@ const known = {
 };
 
 const properties = z
-  .looseObject(known)
+  .looseObject(knownProperties)
   .describe('Other members than these are refused, except another spelling of platform_home')
-  .superRefine((sent, context) => {
-    const homes = brandKeys(sent, HOME_KEY);
+  .superRefine((input, context) => {
+    const homes = brandKeys(input, HOME_KEY);
     for (const key of homes) {
-      if (typeof sent[key] !== 'string') context.addIssue({ code: 'custom', path: [key], message: 'must be a string' });
+      if (typeof input[key] !== 'string')
+        context.addIssue({ code: 'custom', path: [key], message: 'must be a string' });
     }
     if (homes[1]) context.addIssue({ code: 'custom', path: [homes[1]], message: `means the same as ${homes[0]}` });
-    const keys = Object.keys(sent).filter((key) => !Object.hasOwn(known, key) && !homes.includes(key));
-    if (keys.length > 0) context.addIssue({ code: 'unrecognized_keys', keys, input: sent });
+    const keys = Object.keys(input).filter((key) => !Object.hasOwn(knownProperties, key) && !homes.includes(key));
+    if (keys.length > 0) context.addIssue({ code: 'unrecognized_keys', keys, input: input });
   });
 
 const emailKey = (email: string) => `email ${email}`;
@@ -66,20 +67,20 @@ export const user: ResourceType = {
   listedBelow: { groups: membersOf },
   keys: ({ properties: { email } }) => (typeof email === 'string' && email !== '' ? [emailKey(email)] : []),
 
-  validate({ id, properties: sent }, { view, previous }) {
-    const { email } = typed(properties, { properties: sent });
+  validate({ id, properties: input }, { view, previous }) {
+    const { email } = typed(properties, { properties: input });
     if (email && view.referrers(emailKey(email), 'users').some((other) => other.id !== id)) {
       throw new PlatformError('name_taken', `email '${email}' is in use by another user`);
     }
-    const homeKey = findBrandKey(sent, HOME_KEY);
-    const home = homeKey && sent[homeKey];
+    const homeKey = findBrandKey(input, HOME_KEY);
+    const home = homeKey && input[homeKey];
     // A reference that was valid when it was written stays valid: the organization may have been renamed.
     const isNew = homeKey !== undefined && home !== previous?.properties[homeKey];
     if (isNew && typeof home === 'string' && !findOrganization(view, home)) {
       throw invalid(`/properties/${homeKey}`, `organization '${home}' does not exist`);
     }
     const disabled = previous?.properties.disabled;
-    return { properties: { ...sent, ...(disabled !== undefined && { disabled }) } };
+    return { properties: { ...input, ...(disabled !== undefined && { disabled }) } };
   },
 
   release(record, view) {

@@ -33,12 +33,15 @@ export const volumeProperties = z.strictObject({
 /** Is a folder equal to or inside an allowed one (D-079)? This compares names only; the engine resolves symbolic links. */
 function isInside(path: string, allowed: readonly string[]): boolean {
   const segments = (folder: string) => folder.split(/[\\/]+/).filter((segment, index) => segment !== '' || index === 0);
-  const wanted = segments(path);
-  if (wanted.includes('..') || wanted.includes('.')) return false;
-  return allowed.some((folder) => segments(folder).every((segment, index) => segment === wanted[index]));
+  const pathSegments = segments(path);
+  if (pathSegments.includes('..') || pathSegments.includes('.')) return false;
+  return allowed.some((folder) => segments(folder).every((segment, index) => segment === pathSegments[index]));
 }
 
-/** Why the current configuration does not allow the host folder of a volume; undefined if it is allowed or the record is not a volume. */
+/**
+ * Returns the reason why the current configuration does not allow the host folder of a volume; undefined if it is
+ * allowed or the record is not a volume.
+ */
 export function violationInHostPath(
   { type, properties }: Pick<StoredResource, 'type' | 'properties'>,
   allowed: readonly string[],

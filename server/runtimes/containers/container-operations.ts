@@ -24,7 +24,10 @@ const MOST_LINES = 10_000;
 /** Seconds after which a client may ask again while there is no container engine (D-183). */
 const ENGINE_RETRY_S = '5';
 
-/** Where people ask how containers and jobs are, and have a hand in them. Without an engine most answers are 503 (D-183). */
+/**
+ * The operations by which people inspect and control containers and jobs. Without an engine most answers are 503
+ * (D-183).
+ */
 export class ContainerOperations {
   readonly #running: ContainerService;
   readonly #view: WorldView;
@@ -37,10 +40,10 @@ export class ContainerOperations {
   }
 
   /** Rejects with the 503 of D-183 when a provider's engine does not answer now. */
-  async requireEngine(providerId: Uuid, what: string): Promise<void> {
+  async requireEngine(providerId: Uuid, activity: string): Promise<void> {
     const provider = this.#view.find(providerId);
     if (!provider) throw new PlatformError('not_found', `provider ${providerId} not found`);
-    await answering(what, async () => (await this.#running.engines.of(provider).engineNow()).ping());
+    await answering(activity, async () => (await this.#running.engines.connectionOf(provider).engineNow()).ping());
   }
 
   /** Lines of all instances, oldest first (D-191). Throws 400 for a malformed query, 503 without an engine. */
@@ -51,8 +54,8 @@ export class ContainerOperations {
 
   /** Lines of all instances since a moment, oldest first, at most so many of the newest. */
   linesSince(id: Uuid, sinceMs: number, tail: number, stderr = true): Promise<LogLine[]> {
-    const asked = { sinceMs, tail, stderr };
-    return this.#asking(id, 'reading container logs', (engine) => engine.logs(id, asked));
+    const logOptions = { sinceMs, tail, stderr };
+    return this.#asking(id, 'reading container logs', (engine) => engine.logs(id, logOptions));
   }
 
   /** Tells that there is something new in the log, from now on until the returned function is called; see `EngineConnection`. */
@@ -93,7 +96,7 @@ export class ContainerOperations {
       }
     };
     return this.#asking(id, 'measuring a container', async (engine) =>
-      (await Promise.all(running.map((one) => measure(engine, one.id)))).flat(),
+      (await Promise.all(running.map((instance) => measure(engine, instance.id)))).flat(),
     );
   }
 
@@ -123,7 +126,7 @@ export class ContainerOperations {
   }
 
   #instanceOf(id: Uuid, instanceId = ''): Instance {
-    const instance = this.#instancesOf(id).find((one) => one.id.startsWith(instanceId));
+    const instance = this.#instancesOf(id).find((candidate) => candidate.id.startsWith(instanceId));
     if (!instance) throw new PlatformError('invalid_state', 'this instance of the container is not running');
     return instance;
   }
@@ -132,8 +135,8 @@ export class ContainerOperations {
     return (this.#running.findRunner(id)?.instances ?? []).filter(({ state }) => state === 'running');
   }
 
-  async #asking<T>(id: Uuid, what: string, work: (engine: ContainerEngine) => Promise<T>): Promise<T> {
-    return answering(what, async () => work(await this.#attachedTo(id).engineNow()));
+  async #asking<T>(id: Uuid, activity: string, work: (engine: ContainerEngine) => Promise<T>): Promise<T> {
+    return answering(activity, async () => work(await this.#attachedTo(id).engineNow()));
   }
 
   #attachedTo(id: Uuid): EngineConnection {
@@ -144,19 +147,22 @@ export class ContainerOperations {
   }
 }
 
-/** Does what needs the engine's answer now; what it says no to is a client's matter (D-050, D-183). */
-async function answering<T>(what: string, work: () => Promise<T>): Promise<T> {
+/**
+ * Runs work that needs the engine's answer now. Turns a missing engine and the engine's rejections into errors for the
+ * client (D-050, D-183).
+ */
+async function answering<T>(activity: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (failure) {
     if (failure instanceof EngineUnreachable) {
-      throw new PlatformError('engine_unavailable', `${what} requires the container engine: ${failure.message}`, {
+      throw new PlatformError('engine_unavailable', `${activity} requires the container engine: ${failure.message}`, {
         headers: { 'Retry-After': ENGINE_RETRY_S },
         cause: failure,
       });
     }
     if (failure instanceof EngineRefusal)
-      throw new PlatformError('operation_failed', `${what} failed: ${failure.message}`, { cause: failure });
+      throw new PlatformError('operation_failed', `${activity} failed: ${failure.message}`, { cause: failure });
     throw failure;
   }
 }

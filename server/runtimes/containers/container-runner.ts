@@ -15,11 +15,11 @@ import { type ListeningSocket, readListeningSockets } from './listening-sockets.
 import { OPEN_LIMIT_MS, Readiness } from './readiness.ts';
 import {
   type ContainerEvent,
+  type ContainerFacts,
   complaintOf,
   type InstanceView,
   isCheckedByEngine,
   isServing,
-  type Known,
   statusOf,
   type Trouble,
   toWholeInstanceView,
@@ -29,7 +29,7 @@ import type { Plan } from './workload.ts';
 
 const CHECK_NOTED_MS = 100;
 const MAX_EVENTS = 50;
-/** What failed for a reason that may pass is tried again after the first delay, then with growing ones up to the last. */
+/** The delays between attempts after a failure whose cause may pass. They grow up to the last one. */
 const RETRY_MS = [500, 2_000, 5_000, 15_000, 60_000];
 /** An image or host folder that did not exist is looked for so often: somebody may have built, pulled or made it since. */
 const LOOK_MS = 3_000;
@@ -63,7 +63,7 @@ export class ContainerRunner {
   readonly #events: ContainerEvent[] = [];
   #checkTimer: NodeJS.Timeout | undefined;
   #failure: string | undefined;
-  /** Of the image that instances have to be of, when its name has come to mean another one than they were made from. */
+  /** The image id that instances must have after the tag moved. */
   #imageId: string | undefined;
   #hasRun = false;
   #working: AbortController | undefined;
@@ -126,7 +126,8 @@ export class ContainerRunner {
     const imageId = await this.#findImage(image).finally(() => {
       this.#isConfirming = false;
     });
-    const isOther = (one: Instance) => this.#isOfNow(one) && one.imageId !== undefined && one.imageId !== imageId;
+    const isOther = (instance: Instance) =>
+      this.#isOfNow(instance) && instance.imageId !== undefined && instance.imageId !== imageId;
     if (imageId === undefined || image !== this.#plan.workload.image || !this.#instances.some(isOther)) return;
     this.#imageId = imageId;
     this.#hasRun = false;
@@ -149,17 +150,17 @@ export class ContainerRunner {
     this.wake();
   }
 
-  onEvent({ what, instanceId, atMs }: Extract<EngineEvent, { kind: 'instance' }>): void {
-    if (what === CHECK_ENDED) {
+  onEvent({ action, instanceId, atMs }: Extract<EngineEvent, { kind: 'instance' }>): void {
+    if (action === CHECK_ENDED) {
       // The daemon notes the result of a check a moment after its end.
       if (this.#plan.workload.health || this.#instances.some(isCheckedByEngine))
         this.#checkTimer ??= setTimeout(() => this.refresh(), CHECK_NOTED_MS).unref();
       return;
     }
-    this.#events.push({ timestamp: new Date(atMs).toISOString(), type: what, instance: instanceId.slice(0, 12) });
+    this.#events.push({ timestamp: new Date(atMs).toISOString(), type: action, instance: instanceId.slice(0, 12) });
     if (this.#events.length > MAX_EVENTS) this.#events.shift();
     // Where there is one more that is not started yet, there is nothing new to see.
-    if (what !== 'create') this.refresh();
+    if (action !== 'create') this.refresh();
   }
 
   refresh(): void {
@@ -174,34 +175,34 @@ export class ContainerRunner {
   }
 
   status(): JsonObject {
-    return statusOf(this.#record, this.#known());
+    return statusOf(this.#record, this.#facts());
   }
 
   serving(): Instance[] {
-    const serving = this.#instances.filter((one) => this.#canServe(one) && !this.#leaving.has(one.id));
+    const serving = this.#instances.filter((instance) => this.#canServe(instance) && !this.#leaving.has(instance.id));
     const ready = this.#ready;
-    if (ready === undefined || serving.every((one) => this.#isOfNow(one))) return serving;
-    return serving.filter((one) => ready.has(one.id) || !this.#isOfNow(one));
+    if (ready === undefined || serving.every((instance) => this.#isOfNow(instance))) return serving;
+    return serving.filter((instance) => ready.has(instance.id) || !this.#isOfNow(instance));
   }
 
-  /** Why nothing serves, in words that follow "container 'x' is not running: ". */
+  /** Returns the reason why nothing serves, in words that follow "container 'x' is not running: ". */
   unavailableReason(): string {
     const { state } = this.attached;
     if (this.#plan.workload.instances === 0) return 'it is scaled to 0 instances';
     if ('reason' in state) return state.reason;
     if (state.kind === 'connecting') return 'the container engine has not responded yet';
-    return this.#failure ?? complaintOf(this.#instances, this.#known()) ?? 'its instances are starting';
+    return this.#failure ?? complaintOf(this.#instances, this.#facts()) ?? 'its instances are starting';
   }
 
-  /** Why an instance that takes requests may not answer them; undefined where nothing is wrong. */
+  /** Returns the reason why an instance that takes requests may not answer them; undefined if nothing is wrong. */
   complaint(): string | undefined {
-    return complaintOf(this.#instances, this.#known());
+    return complaintOf(this.#instances, this.#facts());
   }
 
   /** Resolves when as many serve as are asked for; rejects with the reason when that failed, or did not come about in time. */
   async whenRunning(timeoutMs: number): Promise<void> {
     const untilMs = this.#options.nowMs() + timeoutMs;
-    while (this.serving().filter((one) => this.#isOfNow(one)).length < this.#plan.workload.instances) {
+    while (this.serving().filter((instance) => this.#isOfNow(instance)).length < this.#plan.workload.instances) {
       if (this.#failure !== undefined) throw new Error(this.#failure);
       if (this.#isRemoved) throw new Error(`container '${this.#record.name}' was deleted`);
       if (this.#options.nowMs() > untilMs) throw new Error(`it did not start in time: ${this.unavailableReason()}`);
@@ -224,8 +225,10 @@ export class ContainerRunner {
   }
 
   views(instances: readonly Instance[]): InstanceView[] {
-    const known = this.#known();
-    return instances.map((one) => toWholeInstanceView(one, known, !this.#isConfirming && this.#isOfNow(one)));
+    const facts = this.#facts();
+    return instances.map((instance) =>
+      toWholeInstanceView(instance, facts, !this.#isConfirming && this.#isOfNow(instance)),
+    );
   }
 
   async remove(): Promise<void> {
@@ -366,8 +369,8 @@ export class ContainerRunner {
   #see(instances: readonly Instance[]): void {
     if (this.#isRemoved) return;
     this.#instances = instances;
-    for (const id of this.#leaving) if (!instances.some((one) => one.id === id)) this.#leaving.delete(id);
-    this.#readiness.attend(instances, (one) => (this.#isOfNow(one) ? this.#plan.probes : []));
+    for (const id of this.#leaving) if (!instances.some((instance) => instance.id === id)) this.#leaving.delete(id);
+    this.#readiness.attend(instances, (instance) => (this.#isOfNow(instance) ? this.#plan.probes : []));
     this.#settle();
     this.#options.onChange();
   }
@@ -383,8 +386,8 @@ export class ContainerRunner {
     while (!signal.aborted) {
       const now = this.#instances.find(({ id }) => id === instance.id);
       if (now?.state !== 'running' || verdictOn(now, (id) => this.#readiness.healthOf(id)) === 'unhealthy') {
-        const what = now?.state === 'running' ? 'fails its health check' : 'ended';
-        const why = complaintOf(now ? [now] : [], this.#known()) ?? `instance ${instance.id.slice(0, 12)} ${what}`;
+        const symptom = now?.state === 'running' ? 'fails its health check' : 'ended';
+        const why = complaintOf(now ? [now] : [], this.#facts()) ?? `instance ${instance.id.slice(0, 12)} ${symptom}`;
         throw new Error(
           await this.#withLog(`the new definition does not run, so the old one stays in use: ${why}`, instance),
         );
@@ -417,9 +420,9 @@ export class ContainerRunner {
 
   /** Adds the end of its log to a reason, because removing an instance removes its log. */
   async #withLog(reason: string, { id: instanceId }: Instance): Promise<string> {
-    const asked = { instanceId, sinceMs: 0, tail: LOG_LINES, stderr: true };
+    const logOptions = { instanceId, sinceMs: 0, tail: LOG_LINES, stderr: true };
     const engine = await this.attached.engine();
-    const lines = await engine.logs(this.#record.id, asked).catch(() => []);
+    const lines = await engine.logs(this.#record.id, logOptions).catch(() => []);
     if (lines.length === 0) return reason;
     return `${reason.replace(/\.$/, '')}. Its log ends with: ${lines.map(({ text }) => text).join(' | ')}`;
   }
@@ -434,8 +437,8 @@ export class ContainerRunner {
   }
 
   #canServe(instance: Instance): boolean {
-    const known = this.#known();
-    return isServing(instance, known) && (known.hasHealthChecks || this.#readiness.isOpen(instance.id));
+    const facts = this.#facts();
+    return isServing(instance, facts) && (facts.hasHealthChecks || this.#readiness.isOpen(instance.id));
   }
 
   #isOfNow({ revision, imageId }: Instance): boolean {
@@ -444,7 +447,7 @@ export class ContainerRunner {
 
   #isAsRequested(): boolean {
     const { kind, instances } = this.#plan.workload;
-    if (this.#instances.some((one) => !this.#isOfNow(one) || one.state === 'starting')) return false;
+    if (this.#instances.some((instance) => !this.#isOfNow(instance) || instance.state === 'starting')) return false;
     const alive = this.#instances.filter(
       ({ state }) => kind === 'job' || state === 'running' || state === 'paused' || state === 'restarting',
     );
@@ -456,14 +459,15 @@ export class ContainerRunner {
   #settle(): void {
     const { instances } = this.#plan.workload;
     if (
-      this.#instances.filter((one) => one.state === 'running' && this.#readiness.isOpen(one.id)).length >= instances
+      this.#instances.filter((instance) => instance.state === 'running' && this.#readiness.isOpen(instance.id))
+        .length >= instances
     ) {
       this.#hasRun = true;
       this.#attempts = 0;
     }
   }
 
-  #known(): Known {
+  #facts(): ContainerFacts {
     const { workload, probes } = this.#plan;
     return {
       instances: this.#instances,

@@ -30,7 +30,7 @@ export interface ContainerServiceOptions extends Omit<EnginesOptions, 'listener'
   nowMs(): number;
   /** Stops requests to an instance and waits, for a bounded time, until those under way have ended. */
   drain(instanceId: string): Promise<void>;
-  onNews(news: ContainerNews): void;
+  onNews(update: ContainerNews): void;
   onWarning(message: string): void;
   onFault(fault: unknown): void;
 }
@@ -41,7 +41,7 @@ export class ContainerService {
   readonly engines: Engines;
   readonly #runners = new Map<Uuid, ContainerRunner>();
   readonly #statuses = new Map<Uuid, string>();
-  /** Why a record cannot be run as it is stored. */
+  /** The reasons why records cannot be run as they are stored. */
   readonly #refusals = new Map<Uuid, string>();
   readonly #removals = new Set<Promise<unknown>>();
   readonly #swept = new Set<EngineConnection>();
@@ -64,21 +64,24 @@ export class ContainerService {
     const { view } = this.#options;
     for (const record of [...view.all('containers'), ...view.all('jobs')]) this.#follow(record);
     // Engines that ran something once may still hold it, whether or not a record is left.
-    for (const provider of view.all('providers')) if (isEngineProvider(provider)) this.engines.of(provider);
+    for (const provider of view.all('providers')) if (isEngineProvider(provider)) this.engines.connectionOf(provider);
     this.#connectTimer = setTimeout(() => this.engines.start(), CONNECT_IDLE_MS).unref();
   }
 
   /** `remove` also removes instances and networks, `forget` volumes, too. Ends after its limit at the latest; throws EngineLeftovers. */
-  async stop(what: 'keep' | 'remove' | 'forget'): Promise<void> {
+  async stop(mode: 'keep' | 'remove' | 'forget'): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#pruneTimer);
     clearTimeout(this.#connectTimer);
-    const ended = Promise.allSettled([...this.#removals, ...Array.from(this.#runners.values(), (one) => one.stop())]);
+    const ended = Promise.allSettled([
+      ...this.#removals,
+      ...Array.from(this.#runners.values(), (runner) => runner.stop()),
+    ]);
     try {
-      if (what === 'keep') return;
-      const options = { ended, volumes: what === 'forget' };
-      const left = await Promise.all(this.engines.all().map((one) => this.#clear(one, options)));
-      const sentences = left.filter((one) => one !== undefined);
+      if (mode === 'keep') return;
+      const options = { ended, volumes: mode === 'forget' };
+      const results = await Promise.all(this.engines.all().map((connection) => this.#clear(connection, options)));
+      const sentences = results.filter((sentence) => sentence !== undefined);
       if (sentences.length > 0) throw new EngineLeftovers(sentences.join('\n'));
     } finally {
       this.engines.stop();
@@ -94,7 +97,7 @@ export class ContainerService {
         if (after && after.state === 'Active') this.#follow(after);
         else this.#leave(record);
       } else if (after && isEngineProvider(after)) {
-        this.engines.of(after);
+        this.engines.connectionOf(after);
       }
     }
   }
@@ -119,7 +122,7 @@ export class ContainerService {
     const runner = this.#runners.get(containerId);
     const containerPort = runner?.plan.portsByName.get(portName);
     return (runner?.serving() ?? []).flatMap(({ id, addresses }) => {
-      const address = addresses.find((one) => one.containerPort === containerPort);
+      const address = addresses.find((candidate) => candidate.containerPort === containerPort);
       return address ? [{ instanceId: id, host: address.host, port: address.port }] : [];
     });
   }
@@ -172,9 +175,9 @@ export class ContainerService {
     const attached = this.engines.find(record);
     if (!attached) return;
     const plan = planOf(this.#options.view, record);
-    const known = this.#runners.get(record.id);
-    if (known) {
-      known.change(record, plan);
+    const existingRunner = this.#runners.get(record.id);
+    if (existingRunner) {
+      existingRunner.change(record, plan);
       return;
     }
     const runner = new ContainerRunner(record, plan, {
@@ -182,7 +185,7 @@ export class ContainerService {
       nowMs: this.#options.nowMs,
       drain: this.#options.drain,
       onFault: this.#options.onFault,
-      onChange: () => this.#tell(record.id),
+      onChange: () => this.#reportUpdate(record.id),
       onPull: (progress) => this.pulls.note(record.id, progress),
     });
     this.#runners.set(record.id, runner);
@@ -217,22 +220,22 @@ export class ContainerService {
     attached: EngineConnection,
     { ended, volumes }: { ended: Promise<unknown>; volumes: boolean },
   ): Promise<string | undefined> {
-    const runners = [...this.#runners.values()].filter((one) => one.attached === attached);
-    const known = runners.flatMap(({ instances }) => instances.map(({ id }) => id));
+    const runners = [...this.#runners.values()].filter((runner) => runner.attached === attached);
+    const instanceIds = runners.flatMap(({ instances }) => instances.map(({ id }) => id));
     if (attached.state.kind === 'connecting' && runners.length === 0) return undefined; // nothing was ever asked of it
     const startedMs = performance.now();
     const work = async () => {
-      await Promise.all(known.map((id) => this.#options.drain(id)));
+      await Promise.all(instanceIds.map((id) => this.#options.drain(id)));
       await within(STOP_LIMIT_MS / 3, ended).catch(() => undefined); // instances that they are still creating are found as well
       const engine = await attached.engine();
       return engine.clear({ volumes, limitMs: STOP_LIMIT_MS - (performance.now() - startedMs) });
     };
     try {
-      const left = await within(STOP_LIMIT_MS + LOOK_LIMIT_MS, work());
-      return leftoverSentence(attached.address, left, `they still existed after ${STOP_LIMIT_MS / 1_000} s`);
+      const leftovers = await within(STOP_LIMIT_MS + LOOK_LIMIT_MS, work());
+      return leftoverSentence(attached.address, leftovers, `they still existed after ${STOP_LIMIT_MS / 1_000} s`);
     } catch (failure) {
       const reason = reasonOf(failure);
-      const containers = known.map((id) => id.slice(0, 12));
+      const containers = instanceIds.map((id) => id.slice(0, 12));
       return leftoverSentence(attached.address, { containers, services: [], networks: [], volumes: [] }, reason);
     }
   }
@@ -246,7 +249,7 @@ export class ContainerService {
         if (state.kind === 'ready') this.#sweep(attached);
         const reason = 'reason' in state ? { reason: state.reason } : {};
         this.#options.onNews({ kind: 'engine', address, state: state.kind, ...reason, atMs: this.#options.nowMs() });
-        for (const [id, runner] of this.#runners) if (runner.attached === attached) this.#tell(id);
+        for (const [id, runner] of this.#runners) if (runner.attached === attached) this.#reportUpdate(id);
       },
       onFault: this.#options.onFault,
     };
@@ -274,8 +277,8 @@ export class ContainerService {
 
   /** Two addresses can lead to the same daemon: instances that the engine of the runner lists, too, are no orphans. */
   async #removeOrphans(attached: EngineConnection, id: Uuid, found: readonly Instance[]): Promise<void> {
-    const own = await this.#runners.get(id)?.attached.use((engine) => engine.list(id));
-    if (own?.some((one) => found.some((other) => other.id === one.id))) return;
+    const currentInstances = await this.#runners.get(id)?.attached.use((engine) => engine.list(id));
+    if (currentInstances?.some((instance) => found.some((foundInstance) => foundInstance.id === instance.id))) return;
     await attached.use((engine) => engine.remove(id));
   }
 
@@ -287,14 +290,14 @@ export class ContainerService {
         if (kind === 'volume') return this.#options.view.find(id) !== undefined;
         return [...this.#runners.values()].some(({ plan }) => plan.workload.environmentId === id);
       };
-      for (const one of this.engines.ready()) {
-        const pruned = one.engine().then((engine) => engine.prune(isKept));
+      for (const connection of this.engines.ready()) {
+        const pruned = connection.engine().then((engine) => engine.prune(isKept));
         pruned.catch(() => undefined); // the next time
       }
     }, PRUNE_AFTER_MS).unref();
   }
 
-  #tell(id: Uuid): void {
+  #reportUpdate(id: Uuid): void {
     const runner = this.#runners.get(id);
     if (!runner) return;
     const { status, status_detail: detail } = this.status(runner.record);
@@ -322,7 +325,7 @@ function isRunnable(record: StoredResource): boolean {
 
 function grouped(instances: readonly Instance[]): Map<Uuid, Instance[]> {
   const groups = new Map<Uuid, Instance[]>();
-  for (const one of instances) groups.set(one.recordId, [...(groups.get(one.recordId) ?? []), one]);
+  for (const instance of instances) groups.set(instance.recordId, [...(groups.get(instance.recordId) ?? []), instance]);
   return groups;
 }
 

@@ -8,7 +8,7 @@ const RETRY_MS = [250, 500, 1_000, 2_000, 5_000];
 const RESYNC_MS = 30_000;
 /** An engine that hangs accepts connections and says nothing: only asking shows it. */
 const BEAT_MS = 3_000;
-/** How long a question that needs its answer now waits for an engine that is away to be back. */
+/** The time that a call that needs its answer now waits for a lost engine to return. */
 const RETURN_LIMIT_MS = 1_000;
 /** Number of concurrent requests to an engine; more only slow each other down. */
 const MAX_AT_ONCE = 4;
@@ -121,7 +121,7 @@ export class EngineConnection {
     this.#letGo();
   }
 
-  /** Does something with the engine when there is space for it; a connection that turns out to be lost is looked after. */
+  /** Runs work with the engine when there is space for it. Looks after a connection that turns out to be lost. */
   async use<T>(work: (engine: ContainerEngine) => Promise<T>): Promise<T> {
     // A place that is given up is handed to the next in line, so that no later caller can take it.
     if (this.#busy >= MAX_AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));

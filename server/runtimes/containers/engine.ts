@@ -5,7 +5,10 @@ import type { Uuid } from '../../model/record.ts';
 export interface WorkloadPort {
   containerPort: number;
   protocol: 'tcp' | 'udp';
-  /** Is it to be reachable from the emulator, on a port of the engine's host that the engine chooses (D-047)? Never for udp. */
+  /**
+   * True if it is to be reachable from the emulator, on a port of the engine's host that the engine chooses (D-047).
+   * Never for udp.
+   */
   isPublished: boolean;
 }
 
@@ -34,7 +37,7 @@ export interface HealthCommand extends CheckTimes {
   command: string;
 }
 
-/** What the world wants to run for one container or job, worked out of its record (D-045, D-049). */
+/** The workload that the world wants to run for one container or job, derived from its record (D-045, D-049). */
 export interface Workload {
   recordId: Uuid;
   kind: 'container' | 'job';
@@ -86,9 +89,9 @@ export interface Instance {
   imageId: string | undefined;
   /** Paused from outside it is there, and serves nothing. */
   state: 'starting' | 'running' | 'paused' | 'restarting' | 'exited' | 'failed';
-  /** Of the health command; `none` without one. */
+  /** The state of the health command; `none` without one. */
   health: 'none' | 'starting' | 'healthy' | 'unhealthy';
-  /** Of the health command, when its last run failed. */
+  /** The last run of the health command, if it failed. */
   failedCheck: FailedCheck | undefined;
   /** The longest time that the health command takes to tell whether a new instance is well. */
   healthLimitMs: number;
@@ -104,7 +107,7 @@ export interface Instance {
   addresses: readonly { containerPort: number; host: string; port: number }[];
 }
 
-/** How far a pull has come; bytes are of the layers known so far. */
+/** The progress of a pull. The bytes are those of the layers known so far. */
 export interface PullProgress {
   image: string;
   /** The engine's word: `Downloading`, `Extracting` ... */
@@ -116,13 +119,16 @@ export interface PullProgress {
 export interface ApplyOptions {
   /** Aborted by a newer request. The next `apply` continues from whatever state it finds. */
   signal: AbortSignal;
-  /** How far a pull has come; undefined once it is over, however it ended. */
+  /** Called with the progress of a pull, and with undefined once it is over, however it ended. */
   onPull?(progress: PullProgress | undefined): void;
   /** Called before instances start that are to replace others, unless the engine replaces them by itself. */
   onReplacing(): void;
   /** Resolves when a new instance serves, or the wait is given up: old ones stay until then. If it rejects, the new one is removed instead. */
   whenReady(instance: Instance): Promise<void>;
-  /** May an instance of an older revision go now? Awaited before each is removed, so that requests under way can end. */
+  /**
+   * Resolves when an instance of an older revision may go. Awaited before each is removed, so that requests under way
+   * can end.
+   */
   beforeRemoval(instance: Instance): Promise<void>;
 }
 
@@ -132,7 +138,7 @@ export interface LogOptions {
   /** At most so many, the newest, of each instance and of all. */
   tail?: number;
   stderr: boolean;
-  /** Of this instance only, where the engine can tell instances apart. */
+  /** The only instance to read, where the engine can tell instances apart. */
   instanceId?: string;
 }
 
@@ -162,7 +168,7 @@ export interface Shell {
   readonly stream: Duplex;
   /** Never rejects: a shell that has just ended has no size. */
   resize(size: TerminalSize): Promise<void>;
-  /** How it ended by itself; `exitCode` is undefined if it is unknown. */
+  /** Resolves when it has ended by itself; `exitCode` is undefined if it is unknown. */
   ending(): Promise<{ exitCode: number | undefined; isInstanceGone: boolean }>;
   /** Ends it, and what runs in the foreground of its terminal; resolves when it has ended or nothing more can be done about it. */
   end(): Promise<void>;
@@ -174,7 +180,7 @@ export interface ClearOptions {
 }
 
 export interface Leftovers {
-  /** Of the engine itself; those of a swarm's services are its own. */
+  /** The containers of the engine itself. The containers of a swarm's services belong to the swarm. */
   containers: string[];
   services: string[];
   networks: string[];
@@ -186,7 +192,7 @@ export const CHECK_ENDED = 'exec_die';
 
 /** Events of this world's instances; `lost`: the connection ended, and with it this watch. */
 export type EngineEvent =
-  | { kind: 'instance'; recordId: Uuid; instanceId: string; what: string; atMs: number }
+  | { kind: 'instance'; recordId: Uuid; instanceId: string; action: string; atMs: number }
   | { kind: 'lost'; reason: string };
 
 /** Asked immediately before something is removed: it may be needed again by then. */

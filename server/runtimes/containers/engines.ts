@@ -8,7 +8,7 @@ import { EngineConnection, type EngineListener, type EngineSource, type EngineSt
 
 const SWARM = 'Configuration::Provider::CaaS::Swarm';
 
-/** What a provider's `config` may say of its engine; the rest is stored only. */
+/** The members of a provider's `config` that concern its engine; the rest is stored only. */
 const engineConfig = z.looseObject({
   url: z.string().optional().catch(undefined),
   tls: z
@@ -25,13 +25,13 @@ interface OpenEngineOptions extends Omit<AddressOptions, 'tls'> {
   stopSeconds: number;
 }
 
-/** What tells one engine from another: two providers with the same key share a connection. */
+/** Returns the key that distinguishes one engine from another: two providers with the same key share a connection. */
 function engineKey(provider: StoredResource): string {
   const { url, tls } = engineConfig.parse(Object(provider.properties.config));
   return JSON.stringify([provider.type === SWARM, url, tls]);
 }
 
-/** Where the engine is that runs a provider's containers (D-082). What speaks to it is loaded when it is opened. */
+/** Opens the engine that runs a provider's containers (D-082). The client of the engine is loaded when it is opened. */
 function openEngine(provider: StoredResource, options: OpenEngineOptions): EngineSource {
   const { url, tls } = engineConfig.parse(Object(provider.properties.config));
   if (url === undefined && options.engine === 'none') {
@@ -44,8 +44,8 @@ function openEngine(provider: StoredResource, options: OpenEngineOptions): Engin
   }
   let address: DockerAddress;
   try {
-    const wanted = url ?? (options.engine === 'auto' ? undefined : options.engine);
-    address = dockerAddress(wanted, { ...options, ...(tls && { tls }) });
+    const engineUrl = url ?? (options.engine === 'auto' ? undefined : options.engine);
+    address = dockerAddress(engineUrl, { ...options, ...(tls && { tls }) });
   } catch (failure) {
     // Also for an error of another kind: one provider's address never keeps the platform from starting.
     return { address: url ?? options.engine, absence: reasonOf(failure), isOff: false };
@@ -84,10 +84,10 @@ export class Engines {
     this.#options = options;
   }
 
-  of(provider: StoredResource): EngineConnection {
+  connectionOf(provider: StoredResource): EngineConnection {
     const key = engineKey(provider);
-    const known = this.#byKey.get(key);
-    if (known) return known;
+    const existingConnection = this.#byKey.get(key);
+    if (existingConnection) return existingConnection;
     const attached = new EngineConnection(openEngine(provider, this.#options.opening), this.#options.listener);
     this.#byKey.set(key, attached);
     return attached;
@@ -95,7 +95,7 @@ export class Engines {
 
   find(record: StoredResource): EngineConnection | undefined {
     const provider = this.#options.view.find(providerIdOf(record) ?? '');
-    return provider && this.of(provider);
+    return provider && this.connectionOf(provider);
   }
 
   all(): EngineConnection[] {
@@ -107,15 +107,15 @@ export class Engines {
   }
 
   start(): void {
-    for (const one of this.#byKey.values()) one.start();
+    for (const connection of this.#byKey.values()) connection.start();
   }
 
   stop(): void {
-    for (const one of this.#byKey.values()) one.stop();
+    for (const connection of this.#byKey.values()) connection.stop();
   }
 
   async retry(): Promise<void> {
-    await Promise.all(Array.from(this.#byKey.values(), (one) => one.retry()));
+    await Promise.all(Array.from(this.#byKey.values(), (connection) => connection.retry()));
   }
 
   views(): EngineView[] {
@@ -126,7 +126,7 @@ export class Engines {
       ...('reason' in state && { reason: state.reason }),
       providers: this.#options.view
         .all('providers')
-        .filter((one) => isEngineProvider(one) && engineKey(one) === key)
+        .filter((provider) => isEngineProvider(provider) && engineKey(provider) === key)
         .map(({ name }) => name),
     }));
   }

@@ -28,8 +28,8 @@ export function parseSockets(tables: string): ListeningSocket[] {
   });
 }
 
-function addressOf(word: string): string {
-  return (word.match(/../g) ?? [])
+function addressOf(hex: string): string {
+  return (hex.match(/../g) ?? [])
     .reverse()
     .map((byte) => Number.parseInt(byte, 16))
     .join('.');
@@ -47,11 +47,11 @@ export function closedPortsSentence(
   sockets: readonly ListeningSocket[] | undefined,
 ): string {
   const ports = `port${closed.length > 1 ? 's' : ''} ${closed.join(', ')}`;
-  const isOnLoopback = (port: number) => sockets?.some((one) => one.port === port && one.isLoopback) === true;
+  const isOnLoopback = (port: number) => sockets?.some((socket) => socket.port === port && socket.isLoopback) === true;
   if (closed.every(isOnLoopback))
     return `listens on ${ports} of 127.0.0.1 only, which cannot be reached from outside it. Let its program listen on 0.0.0.0.`;
-  const others = [...new Set((sockets ?? []).map(({ port }) => port))].filter((port) => !closed.includes(port));
-  if (others.length > 0)
-    return `does not listen on ${ports}, but on ${others.join(', ')}. Change container_port, or the port of its program.`;
+  const otherPorts = [...new Set((sockets ?? []).map(({ port }) => port))].filter((port) => !closed.includes(port));
+  if (otherPorts.length > 0)
+    return `does not listen on ${ports}, but on ${otherPorts.join(', ')}. Change container_port, or the port of its program.`;
   return `does not listen on ${ports}. Check the port and the address (0.0.0.0) on which its program listens.`;
 }

@@ -34,8 +34,8 @@ export const containersPlugin = plugin({
       complaint: (id) => service.complaint(id),
     };
     const proxy = new ContainerProxy({ directory, nowMs });
-    const kept = logs['service-ports'];
-    const ports = new ServicePorts({ view, directory, host: config.host, ports: kept, nowMs, onWarning: warn });
+    const portLog = logs['service-ports'];
+    const ports = new ServicePorts({ view, directory, host: config.host, ports: portLog, nowMs, onWarning: warn });
     const world = { worldId: store.world.id, owner: await ownerHere(folder) };
     const service: ContainerService = new ContainerService({
       view,
@@ -44,10 +44,10 @@ export const containersPlugin = plugin({
       drain: async (instanceId) => {
         await Promise.all([proxy.drain(instanceId, drainMs), ports.drain(instanceId, drainMs)]);
       },
-      onNews(news) {
+      onNews(update) {
         platform.count();
-        if (news.kind === 'engine') platform.emit(engineChanged, news);
-        platform.publish(news.kind === 'engine' ? 'status' : 'containers', { ...news });
+        if (update.kind === 'engine') platform.emit(engineChanged, update);
+        platform.publish(update.kind === 'engine' ? 'status' : 'containers', { ...update });
       },
       onWarning: warn,
       onFault,
@@ -88,9 +88,12 @@ function statusOf(engines: readonly EngineView[]): string {
 
 /** The port mappings of a record with the ports of the emulator's own that lead to them (D-047). */
 function servicePortsOf(record: StoredResource, ports: ServicePorts): JsonObject {
-  const shown = toPortMappingsView(record);
-  const given = shown.map((mapping) => ports.portOf(record.id, portNameOf(mapping)));
-  if (given.every((port) => port === undefined)) return {};
-  const port_mappings = shown.map((mapping, at) => ({ ...mapping, ...(given[at] && { service_port: given[at] }) }));
+  const mappings = toPortMappingsView(record);
+  const servicePorts = mappings.map((mapping) => ports.portOf(record.id, portNameOf(mapping)));
+  if (servicePorts.every((port) => port === undefined)) return {};
+  const port_mappings = mappings.map((mapping, at) => ({
+    ...mapping,
+    ...(servicePorts[at] && { service_port: servicePorts[at] }),
+  }));
   return { port_mappings };
 }

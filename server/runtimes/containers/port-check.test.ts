@@ -34,10 +34,10 @@ const instance = (ipAddress: string, host = '127.0.0.1'): Instance => ({
 
 describe('a port of an instance that does not listen', () => {
   it('is closed, although the answer comes while the event loop is busy', async () => {
-    const asked = new PortCheck().opens(instance('127.0.0.2'), 1, 1_000);
+    const portCheck = new PortCheck().opens(instance('127.0.0.2'), 1, 1_000);
     const until = performance.now() + 400;
     while (performance.now() < until);
-    expect(await asked).toBe(false);
+    expect(await portCheck).toBe(false);
   });
 
   it('is closed, although the proxy of the engine accepts connections, once an instance was reached itself', async () => {

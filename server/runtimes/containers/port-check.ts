@@ -15,7 +15,7 @@ export class PortCheck {
 
   /** Asks the instance itself where that can be reached, else its published port. */
   async opens(instance: Instance, containerPort: number, timeoutMs: number): Promise<boolean> {
-    const published = instance.addresses.find((one) => one.containerPort === containerPort);
+    const published = instance.addresses.find((address) => address.containerPort === containerPort);
     if (!published) return false;
     if (instance.ipAddress !== undefined && published.host === '127.0.0.1') {
       const direct = await attempt(instance.ipAddress, containerPort, Math.min(timeoutMs, DIRECT_TIMEOUT_MS), 0);

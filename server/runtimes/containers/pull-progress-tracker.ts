@@ -21,18 +21,18 @@ export class PullProgressTracker {
   }
 
   note(recordId: Uuid, progress: PullProgress | undefined): void {
-    const known = this.#pulls.get(recordId);
+    const previousPull = this.#pulls.get(recordId);
     if (!progress) {
       if (this.#pulls.delete(recordId)) this.#onStep(recordId, undefined);
       return;
     }
     const nowMs = this.#nowMs();
-    const isDue = !known || nowMs - known.reportedAtMs >= TELL_EVERY_MS;
+    const isDue = !previousPull || nowMs - previousPull.reportedAtMs >= TELL_EVERY_MS;
     this.#pulls.set(recordId, {
       ...progress,
       recordId,
-      startedAtMs: known?.startedAtMs ?? nowMs,
-      reportedAtMs: isDue ? nowMs : known.reportedAtMs,
+      startedAtMs: previousPull?.startedAtMs ?? nowMs,
+      reportedAtMs: isDue ? nowMs : previousPull.reportedAtMs,
     });
     if (isDue) this.#onStep(recordId, progress);
   }

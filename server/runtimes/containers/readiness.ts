@@ -12,7 +12,7 @@ const OPEN_TIMEOUT_MS = 1_000;
 /** Interval at which ports that did not open in time are looked at. */
 const CLOSED_INTERVAL_MS = 1_000;
 
-/** What is known of an instance beyond what its engine says. */
+/** The state of an instance that its engine does not report. */
 interface Watched {
   stopProbe?: (() => void) | undefined;
   health?: Health | undefined;
@@ -77,24 +77,24 @@ export class Readiness {
   attend(instances: readonly Instance[], probesOf: (instance: Instance) => readonly Probe[]): void {
     this.#instances = instances;
     for (const [id, watched] of this.#watched) {
-      const one = instances.find((instance) => instance.id === id);
+      const watchedInstance = instances.find((instance) => instance.id === id);
       // A paused instance keeps its ports, and serves again when it continues. The engine can have restarted it between two looks.
-      const isAlive = one?.state === 'running' || one?.state === 'paused';
-      if (!isAlive || one.startedAtMs !== watched.open?.startedAtMs) watched.open = undefined;
-      if (one?.state !== 'running') {
+      const isAlive = watchedInstance?.state === 'running' || watchedInstance?.state === 'paused';
+      if (!isAlive || watchedInstance.startedAtMs !== watched.open?.startedAtMs) watched.open = undefined;
+      if (watchedInstance?.state !== 'running') {
         watched.stopProbe?.();
         watched.stopProbe = undefined;
         watched.health = undefined;
       }
-      if (!one) this.#watched.delete(id);
+      if (!watchedInstance) this.#watched.delete(id);
     }
-    for (const one of instances) {
-      if (one.state !== 'running') continue;
-      const watched = this.#watched.get(one.id) ?? {};
-      this.#watched.set(one.id, watched);
-      const probes = probesOf(one);
-      if (probes.length > 0) watched.stopProbe ??= this.#probe(one, probes, watched);
-      if (!watched.open && !watched.isOpening) this.#waitUntilOpen(one, watched).catch(this.#options.onFault);
+    for (const instance of instances) {
+      if (instance.state !== 'running') continue;
+      const watched = this.#watched.get(instance.id) ?? {};
+      this.#watched.set(instance.id, watched);
+      const probes = probesOf(instance);
+      if (probes.length > 0) watched.stopProbe ??= this.#probe(instance, probes, watched);
+      if (!watched.open && !watched.isOpening) this.#waitUntilOpen(instance, watched).catch(this.#options.onFault);
     }
   }
 

@@ -13,7 +13,7 @@ export interface ContainerEvent extends JsonObject {
 
 export type Trouble = { kind: 'lost' | 'failed'; reason: string };
 
-export interface Known {
+export interface ContainerFacts {
   instances: readonly Instance[];
   /** Undefined for instances that have no health checks through their ports, or were not checked yet. */
   healthOf(instanceId: string): Health | undefined;
@@ -27,7 +27,7 @@ export interface Known {
 
 export function isServing(
   instance: Instance,
-  { healthOf, hasHealthChecks }: Pick<Known, 'healthOf' | 'hasHealthChecks'>,
+  { healthOf, hasHealthChecks }: Pick<ContainerFacts, 'healthOf' | 'hasHealthChecks'>,
 ): boolean {
   if (instance.state !== 'running') return false;
   const verdict = verdictOn(instance, healthOf);
@@ -37,12 +37,15 @@ export function isServing(
 /** Images can have a health command of their own. */
 export const isCheckedByEngine = ({ health }: Instance): boolean => health !== 'none';
 
-function failedCheckOf(instance: Instance, healthOf: Known['healthOf']): FailedCheck | undefined {
+function failedCheckOf(instance: Instance, healthOf: ContainerFacts['healthOf']): FailedCheck | undefined {
   return instance.failedCheck ?? healthOf(instance.id)?.failedCheck;
 }
 
-/** What the checks say of an instance: the engine's command, and the probes through its ports. */
-export function verdictOn(instance: Instance, healthOf: Known['healthOf']): 'healthy' | 'unhealthy' | 'unknown' {
+/** Returns the verdict of an instance's checks: the engine's command, and the probes through its ports. */
+export function verdictOn(
+  instance: Instance,
+  healthOf: ContainerFacts['healthOf'],
+): 'healthy' | 'unhealthy' | 'unknown' {
   const probed = healthOf(instance.id)?.verdict;
   if (instance.health === 'unhealthy' || probed === 'unhealthy') return 'unhealthy';
   if (instance.health === 'starting') return 'unknown';
@@ -50,56 +53,56 @@ export function verdictOn(instance: Instance, healthOf: Known['healthOf']): 'hea
 }
 
 /** The live properties of a container (D-048) or job (D-213). */
-export function statusOf(record: StoredResource, known: Known): JsonObject {
+export function statusOf(record: StoredResource, facts: ContainerFacts): JsonObject {
   const isJob = typeOf(record).word === 'jobs';
-  const shown = known.trouble?.kind === 'lost' ? [] : known.instances;
-  const running = shown.filter(({ state }) => state === 'running');
-  const verdicts = running.map((one) => ({
-    verdict: verdictOn(one, known.healthOf),
-    isFailing: failedCheckOf(one, known.healthOf) !== undefined,
+  const visibleInstances = facts.trouble?.kind === 'lost' ? [] : facts.instances;
+  const running = visibleInstances.filter(({ state }) => state === 'running');
+  const verdicts = running.map((instance) => ({
+    verdict: verdictOn(instance, facts.healthOf),
+    isFailing: failedCheckOf(instance, facts.healthOf) !== undefined,
   }));
   const unhealthy = verdicts.filter(({ verdict }) => verdict === 'unhealthy').length;
-  const status = isJob ? jobStatus(record, known) : containerStatus(record, known, running.length, unhealthy);
-  const reason = known.trouble?.reason ?? complaintOf(known.instances, known) ?? capOf(record, known.instances);
+  const status = isJob ? jobStatus(record, facts) : containerStatus(record, facts, running.length, unhealthy);
+  const reason = facts.trouble?.reason ?? complaintOf(facts.instances, facts) ?? capOf(record, facts.instances);
   const image = record.properties.image;
   return {
     status,
     ...(reason !== undefined &&
       status !== 'SUSPENDED' && {
-        status_detail: { reason, ...(known.trouble?.kind === 'failed' && image !== undefined && { image }) },
+        status_detail: { reason, ...(facts.trouble?.kind === 'failed' && image !== undefined && { image }) },
       }),
     tasks_running: running.length,
     tasks_healthy: verdicts.filter(({ verdict, isFailing }) => verdict === 'healthy' && !isFailing).length,
     // One failed check counts, before there are so many that the status changes.
     tasks_unhealthy: verdicts.filter(({ verdict, isFailing }) => verdict === 'unhealthy' || isFailing).length,
-    tasks_staged: shown.filter(({ state }) => state === 'starting' || state === 'restarting').length,
+    tasks_staged: visibleInstances.filter(({ state }) => state === 'starting' || state === 'restarting').length,
     instances: running.map(toInstanceView),
-    events: [...known.events],
+    events: [...facts.events],
     service_addresses: [],
   };
 }
 
-/** Where several fit the first wins (D-048); MIGRATING is the moves' to say. */
-function containerStatus(record: StoredResource, known: Known, running: number, unhealthy: number): string {
-  const asked = Number(record.properties.num_instances);
-  if (asked === 0) return 'SUSPENDED';
-  if (known.trouble?.kind === 'lost') return 'LOST';
-  if (known.trouble?.kind === 'failed') return 'FAILED';
-  if (!known.hasRun) return 'LAUNCHED';
-  if (running !== asked) return 'SCALING';
-  if (!known.hasHealthChecks && !known.instances.some(isCheckedByEngine)) return 'RUNNING';
+/** Returns the status of a container. If several fit, the first wins (D-048). The moves report MIGRATING. */
+function containerStatus(record: StoredResource, facts: ContainerFacts, running: number, unhealthy: number): string {
+  const requestedInstances = Number(record.properties.num_instances);
+  if (requestedInstances === 0) return 'SUSPENDED';
+  if (facts.trouble?.kind === 'lost') return 'LOST';
+  if (facts.trouble?.kind === 'failed') return 'FAILED';
+  if (!facts.hasRun) return 'LAUNCHED';
+  if (running !== requestedInstances) return 'SCALING';
+  if (!facts.hasHealthChecks && !facts.instances.some(isCheckedByEngine)) return 'RUNNING';
   if (unhealthy > 0) return 'UNHEALTHY';
-  return known.instances.every((one) => isServing(one, known)) ? 'HEALTHY' : 'RUNNING';
+  return facts.instances.every((instance) => isServing(instance, facts)) ? 'HEALTHY' : 'RUNNING';
 }
 
-function jobStatus({ properties }: StoredResource, { instances, trouble }: Known): string {
-  const asked = Number(properties.num_instances);
-  if (asked === 0) return 'SUSPENDED';
+function jobStatus({ properties }: StoredResource, { instances, trouble }: ContainerFacts): string {
+  const requestedInstances = Number(properties.num_instances);
+  if (requestedInstances === 0) return 'SUSPENDED';
   if (trouble?.kind === 'lost') return 'LOST';
   if (trouble?.kind === 'failed') return 'FAILED';
   const ended = instances.filter(({ state }) => state === 'exited' || state === 'failed');
   if (ended.some(({ exitCode, state }) => state === 'failed' || exitCode !== 0)) return 'FAILED';
-  if (ended.length >= asked) return 'SUCCEEDED';
+  if (ended.length >= requestedInstances) return 'SUCCEEDED';
   return instances.length > 0 ? 'RUNNING' : 'LAUNCHED';
 }
 
@@ -116,26 +119,26 @@ function capOf({ properties }: StoredResource, instances: readonly Instance[]): 
 /** The first reason why one of the instances does not serve as it should. */
 export function complaintOf(
   instances: readonly Instance[],
-  { healthOf, portComplaintOf }: Pick<Known, 'healthOf' | 'portComplaintOf'>,
+  { healthOf, portComplaintOf }: Pick<ContainerFacts, 'healthOf' | 'portComplaintOf'>,
 ): string | undefined {
   for (const instance of instances) {
     const { id, state, exitCode, wasKilledForMemory, error } = instance;
-    const which = `instance ${id.slice(0, 12)}`;
+    const instanceLabel = `instance ${id.slice(0, 12)}`;
     const isDown = state === 'restarting' || state === 'exited' || state === 'failed';
     if (isDown && wasKilledForMemory)
-      return `${which} was killed because it exceeded its memory limit. Increase the limit.`;
-    if (state === 'starting' && error) return `${which} cannot start yet: ${error}`;
-    if (isDown && error) return `${which} could not start: ${error}`;
+      return `${instanceLabel} was killed because it exceeded its memory limit. Increase the limit.`;
+    if (state === 'starting' && error) return `${instanceLabel} cannot start yet: ${error}`;
+    if (isDown && error) return `${instanceLabel} could not start: ${error}`;
     if (isDown && exitCode !== undefined && exitCode !== 0)
-      return `${which} ended with exit code ${exitCode}${restartsOf(instance)}. See its log.`;
-    if (state === 'paused') return `${which} is paused. Unpause it in the engine.`;
+      return `${instanceLabel} ended with exit code ${exitCode}${restartsOf(instance)}. See its log.`;
+    if (state === 'paused') return `${instanceLabel} is paused. Unpause it in the engine.`;
     if (state === 'restarting')
-      return `${which} ended by itself and is restarted. The command of a container must keep running.`;
+      return `${instanceLabel} ended by itself and is restarted. The command of a container must keep running.`;
     const ports = state === 'running' ? portComplaintOf(id) : undefined;
-    if (ports !== undefined) return `${which} ${ports}`;
+    if (ports !== undefined) return `${instanceLabel} ${ports}`;
     const failed = state === 'running' ? failedCheckOf(instance, healthOf) : undefined;
     if (failed)
-      return `${which} has failed its ${failed.check} since ${new Date(failed.sinceMs).toISOString()}: ${failed.result}`;
+      return `${instanceLabel} has failed its ${failed.check} since ${new Date(failed.sinceMs).toISOString()}: ${failed.result}`;
   }
   return undefined;
 }
@@ -150,12 +153,12 @@ export interface InstanceView extends Omit<Instance, 'health' | 'failedCheck' | 
 /** An instance for people, with more than the contract has of it. */
 export function toWholeInstanceView(
   instance: Instance,
-  { healthOf, hasHealthChecks }: Known,
+  { healthOf, hasHealthChecks }: ContainerFacts,
   isCurrent: boolean,
 ): InstanceView {
-  const { failedCheck: _check, healthLimitMs: _limit, cpus: _cpus, ...shown } = instance;
+  const { failedCheck: _check, healthLimitMs: _limit, cpus: _cpus, ...visibleMembers } = instance;
   const isChecked = hasHealthChecks || instance.health !== 'none';
-  return { ...shown, health: isChecked ? verdictOn(instance, healthOf) : 'none', isCurrent };
+  return { ...visibleMembers, health: isChecked ? verdictOn(instance, healthOf) : 'none', isCurrent };
 }
 
 function toInstanceView(instance: Instance): JsonObject {

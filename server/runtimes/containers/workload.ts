@@ -31,42 +31,48 @@ export interface Plan {
 
 /** Works out what shall run for a container or job (D-045..D-049). */
 export function planOf(view: WorldView, record: StoredResource): Plan {
-  const sent = typed(containerProperties, record);
+  const properties = typed(containerProperties, record);
   // Earlier versions stored any text.
-  if (!isImageReference(sent.image)) throw invalid('/properties/image', imageReferenceHint);
+  if (!isImageReference(properties.image)) throw invalid('/properties/image', imageReferenceHint);
   const { word } = typeOf(record);
   const environmentId = record.parent ?? '';
-  const probes = probesOf(sent);
-  const secrets = mountedSecrets(view, sent);
-  const own = {
-    image: sent.image,
-    ...commandOf(sent),
-    user: sent.user,
-    labels: sent.labels,
-    cpus: sent.cpus,
-    memoryBytes: Math.round(sent.memory * MEGABYTE),
-    ports: portsOf(sent, probes),
-    mounts: sent.volumes.map((mount) => mountOf(view, mount)),
-    health: healthCommand(sent),
+  const probes = probesOf(properties);
+  const secrets = mountedSecrets(view, properties);
+  const revisionParts = {
+    image: properties.image,
+    ...commandOf(properties),
+    user: properties.user,
+    labels: properties.labels,
+    cpus: properties.cpus,
+    memoryBytes: Math.round(properties.memory * MEGABYTE),
+    ports: portsOf(properties, probes),
+    mounts: properties.volumes.map((mount) => mountOf(view, mount)),
+    health: healthCommand(properties),
   };
   // Inherited variables are left out: their change waits for the next start (D-114). So are the values of secrets.
-  const decisive = { ...own, env: sent.env, secrets: sent.secrets, probes, forcePull: sent.force_pull };
+  const decisive = {
+    ...revisionParts,
+    env: properties.env,
+    secrets: properties.secrets,
+    probes,
+    forcePull: properties.force_pull,
+  };
   const revision = createHash('sha256').update(JSON.stringify(decisive)).digest('hex').slice(0, 16);
   const workload: Workload = {
-    ...own,
+    ...revisionParts,
     recordId: record.id,
     kind: word === 'jobs' ? 'job' : 'container',
     name: record.name,
     environmentId,
-    providerId: sent.provider.id,
+    providerId: properties.provider.id,
     revision,
-    instances: sent.num_instances,
-    forcePull: sent.force_pull,
+    instances: properties.num_instances,
+    forcePull: properties.force_pull,
     env: { ...mergedEnv(view, record), ...secrets.env },
     aliases: [record.name, `${record.name}.${environmentId}.svc.cluster.local`],
     files: secrets.files,
   };
-  const named = sent.port_mappings.flatMap(({ name, protocol, container_port: port }): [string, number][] =>
+  const named = properties.port_mappings.flatMap(({ name, protocol, container_port: port }): [string, number][] =>
     protocol === 'tcp' && port !== undefined
       ? [[portNameOf({ ...(name !== undefined && { name }), container_port: port }), port]]
       : [],
@@ -151,11 +157,12 @@ function mountedSecrets(view: WorldView, { secrets }: Definition): { env: Record
   for (const { mount_type: type, secret_id: id, path, secret_key: key } of secrets) {
     const secret = view.find(id);
     const items = secret ? typed(secretProperties, secret).items : [];
-    const item = items.find((one) => one.key === key);
+    const item = items.find((candidate) => candidate.key === key);
     if (type === 'env') env[path] = secretText(item);
     else if (type === 'file') files.push({ path, content: secretBytes(item) });
     else
-      for (const one of items) files.push({ path: `${path.replace(/\/$/, '')}/${one.key}`, content: secretBytes(one) });
+      for (const secretItem of items)
+        files.push({ path: `${path.replace(/\/$/, '')}/${secretItem.key}`, content: secretBytes(secretItem) });
   }
   return { env, files };
 }

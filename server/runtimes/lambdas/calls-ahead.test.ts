@@ -27,26 +27,26 @@ const OBEY = `
     }
   };`;
 
-let bed: TestLambdaService;
+let service: TestLambdaService;
 beforeAll(async () => {
-  bed = await TestLambdaService.start({ limits: { concurrency: 2, queue: 1_000 } });
+  service = await TestLambdaService.start({ limits: { concurrency: 2, queue: 1_000 } });
 });
 afterAll(async () => {
-  await bed?.stop();
+  await service?.stop();
 });
 
 /** A lambda whose calls are known to be short and to write nothing. */
 async function warmLambda() {
-  const id = bed.lambda(OBEY);
-  const file = path.join(bed.folder, `${id}.begun`);
+  const id = service.lambda(OBEY);
+  const file = path.join(service.folder, `${id}.begun`);
   let count = 0;
   const call = (then?: unknown) => {
     count += 1;
-    return bed.invoke(id, JSON.stringify({ id: `call-${count}`, file, then }));
+    return service.invoke(id, JSON.stringify({ id: `call-${count}`, file, then }));
   };
   for (let warm = 0; warm < 60; warm += 1) await call();
-  const begun = () => readFileSync(file, 'utf8').trim().split('\n');
-  return { call, begun };
+  const readBegunIds = () => readFileSync(file, 'utf8').trim().split('\n');
+  return { call, begun: readBegunIds };
 }
 
 describe('calls that lie ready at a process', () => {
@@ -85,16 +85,16 @@ describe('calls that lie ready at a process', () => {
   });
 
   it('are taken by another process, too, when it is killed from outside', async () => {
-    const id = bed.lambda(`
+    const id = service.lambda(`
       const fs = require('fs');
       exports.run = (event) => {
         const [file, number] = event.split(' ');
         fs.appendFileSync(file, number + ' ');
         return process.pid;
       };`);
-    const file = path.join(bed.folder, 'killed.begun');
-    for (let warm = 0; warm < 60; warm += 1) await bed.invoke(id, `${file} warm-${warm}`);
-    const all = Array.from({ length: 400 }, (_, at) => bed.invoke(id, `${file} n${at}`));
+    const file = path.join(service.folder, 'killed.begun');
+    for (let warm = 0; warm < 60; warm += 1) await service.invoke(id, `${file} warm-${warm}`);
+    const all = Array.from({ length: 400 }, (_, at) => service.invoke(id, `${file} n${at}`));
     for (const [at, call] of all.entries()) {
       const { outcome } = await call;
       if (at % 50 === 10 && outcome.ok && outcome.value.kind !== 'nothing') {
@@ -106,15 +106,15 @@ describe('calls that lie ready at a process', () => {
         }
       }
     }
-    const begun = readFileSync(file, 'utf8')
+    const begunIds = readFileSync(file, 'utf8')
       .trim()
       .split(' ')
       .filter((name) => name.startsWith('n'));
-    expect(begun.length).toBe(new Set(begun).size);
+    expect(begunIds.length).toBe(new Set(begunIds).size);
     for (const [at, call] of all.entries()) {
       // Calls that had not started ran in another process. A call that had started can be lost before its first step.
       const { outcome } = await call;
-      if (outcome.ok) expect(begun).toContain(`n${at}`);
+      if (outcome.ok) expect(begunIds).toContain(`n${at}`);
       else expect(outcome.failure).toBe('crash');
     }
   });
@@ -124,8 +124,8 @@ describe('calls that lie ready at a process', () => {
     const gate = await Gate.open();
     try {
       const slow = call({ url: gate.url });
-      const others = Array.from({ length: 20 }, () => call());
-      expect((await Promise.all(others)).every(({ outcome }) => outcome.ok)).toBe(true);
+      const otherCalls = Array.from({ length: 20 }, () => call());
+      expect((await Promise.all(otherCalls)).every(({ outcome }) => outcome.ok)).toBe(true);
       await gate.waitForClients(1);
       gate.release('through');
       expect(resultOf(await slow)).toBe('through');
@@ -139,8 +139,8 @@ describe('calls that lie ready at a process', () => {
     const printed = await Promise.all(Array.from({ length: 120 }, (_, at) => call(at % 7 === 3 ? 'print' : undefined)));
     for (const [at, { logs }] of printed.entries()) {
       const id = `call-${at + 61}`;
-      const own = [`error of ${id}`, `line of ${id}`];
-      expect(logs.map(({ text }) => text).sort(), id).toEqual(at % 7 === 3 ? own : []);
+      const ownLines = [`error of ${id}`, `line of ${id}`];
+      expect(logs.map(({ text }) => text).sort(), id).toEqual(at % 7 === 3 ? ownLines : []);
     }
   });
 });

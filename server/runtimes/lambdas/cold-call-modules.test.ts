@@ -8,13 +8,13 @@ import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 /* Each module that a new process loads delays the first call of a lambda. */
 
-let bed: TestLambdaService;
+let service: TestLambdaService;
 let folder: string;
 let bare: string[];
 
 beforeAll(async () => {
-  bed = await TestLambdaService.start();
-  folder = path.join(bed.folder, 'package');
+  service = await TestLambdaService.start();
+  folder = path.join(service.folder, 'package');
   await mkdir(folder);
   await writeFile(path.join(folder, 'part.js'), 'exports.part = 1');
   await writeFile(
@@ -26,7 +26,7 @@ beforeAll(async () => {
   });
   bare = builtinsIn(JSON.parse(stdout));
 });
-afterAll(() => bed.stop());
+afterAll(() => service.stop());
 
 /** An expression of a handler: the built-in modules and the platform's own files that its process has loaded. */
 const LOADED =
@@ -36,9 +36,9 @@ function builtinsIn(loaded: string[]): string[] {
   return builtinModules.filter((name) => !name.startsWith('_') && loaded.includes(`NativeModule ${name}`));
 }
 
-/** What a process loads that was started for one lambda: no spare fits the variable. */
+/** Returns the modules loaded by a process that was started for one lambda: no spare fits the variable. */
 async function loadedBy(code: string, properties = {}): Promise<{ builtins: string[]; own: string[] }> {
-  const invocation = await bed.run(code, { env: { NODE_OPTIONS: '--no-deprecation' }, ...properties }, '{"a":1}');
+  const invocation = await service.run(code, { env: { NODE_OPTIONS: '--no-deprecation' }, ...properties }, '{"a":1}');
   const { builtins, own } = JSON.parse(String(resultOf(invocation)));
   return { builtins: builtinsIn(builtins).filter((name) => !bare.includes(name)), own };
 }

@@ -9,15 +9,15 @@ import { zipOf } from '../../testing/zip.ts';
 const pages = new Map<string, Buffer>();
 const server = createServer((request, response) => response.end(pages.get(request.url ?? '')));
 let base: string;
-let bed: TestLambdaService;
+let service: TestLambdaService;
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // As: a listening TCP server has such an address.
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  bed = await TestLambdaService.start();
+  service = await TestLambdaService.start();
 });
 afterAll(async () => {
-  await bed.stop();
+  await service.stop();
   server.close();
   server.closeAllConnections();
 });
@@ -26,7 +26,7 @@ let zips = 0;
 function run(files: Record<string, string>, handler: string, event = '') {
   zips += 1;
   pages.set(`/${zips}.zip`, zipOf(files));
-  return bed.run('', { code_type: 'package', package_url: `${base}/${zips}.zip`, handler }, event);
+  return service.run('', { code_type: 'package', package_url: `${base}/${zips}.zip`, handler }, event);
 }
 
 describe('a package', () => {
@@ -106,29 +106,29 @@ describe('the output of a handler', () => {
     const code = `exports.run = () => { console.group('outer'); console.log('%s is %d', 'a', 1, { b: 2 }); console.groupEnd();
       console.table([{ x: 1 }]); console.dir({ deep: { er: { still: { more: 1 } } } }, { depth: 0 }); console.error('%s', new Error('bad').message);
       console.assert(false, 'no'); console.count(); console.info('i'); console.debug('d'); console.warn('w'); return 'done' }`;
-    const { logs, ...invocation } = await bed.run(code);
+    const { logs, ...invocation } = await service.run(code);
     expect(resultOf({ logs, ...invocation })).toBe('done');
-    const of = (stream: string) => logs.filter((line) => line.stream === stream).map(({ text }) => text);
-    expect(of('stdout').slice(0, 2)).toEqual(['outer', '  a is 1 { b: 2 }']);
-    expect(of('stdout').slice(-4)).toEqual(['{ deep: [Object] }', 'default: 1', 'i', 'd']);
-    expect(of('stderr')).toEqual(['bad', 'Assertion failed: no', 'w']);
+    const textsOf = (stream: string) => logs.filter((line) => line.stream === stream).map(({ text }) => text);
+    expect(textsOf('stdout').slice(0, 2)).toEqual(['outer', '  a is 1 { b: 2 }']);
+    expect(textsOf('stdout').slice(-4)).toEqual(['{ deep: [Object] }', 'default: 1', 'i', 'd']);
+    expect(textsOf('stderr')).toEqual(['bad', 'Assertion failed: no', 'w']);
   });
 });
 
 describe('a handler that', () => {
   it('ends its process is a crash that says so, and the next call has another', async () => {
-    const id = bed.lambda('exports.run = (event) => { if (event === "1") process.exit(3); return "alive" }');
-    expect(failureOf(await bed.invoke(id, '1'))).toMatch(/^crash: .*3/);
-    expect(resultOf(await bed.invoke(id, '2'))).toBe('alive');
+    const id = service.lambda('exports.run = (event) => { if (event === "1") process.exit(3); return "alive" }');
+    expect(failureOf(await service.invoke(id, '1'))).toMatch(/^crash: .*3/);
+    expect(resultOf(await service.invoke(id, '2'))).toBe('alive');
   });
 
   it('leaves a rejection behind after its answer has answered', async () => {
-    const id = bed.lambda(
+    const id = service.lambda(
       'exports.run = (e, c, cb) => { cb(null, "ok"); setTimeout(() => Promise.reject(new Error("late")), 5) }',
     );
-    expect(resultOf(await bed.invoke(id))).toBe('ok');
-    await expect.poll(() => bed.service.log(id, { time: 'all' }).join('\n')).toContain('late');
-    expect(resultOf(await bed.invoke(id))).toBe('ok');
+    expect(resultOf(await service.invoke(id))).toBe('ok');
+    await expect.poll(() => service.service.log(id, { time: 'all' }).join('\n')).toContain('late');
+    expect(resultOf(await service.invoke(id))).toBe('ok');
   });
 
   it.each([
@@ -137,8 +137,8 @@ describe('a handler that', () => {
     ['false', 'false', 'false'],
     ['an empty text', '""', ''],
   ])('gives back %s is answered as JSON makes it', async (_what, value, answer) => {
-    expect(resultOf(await bed.run(`exports.run = (event) => (${value})`))).toBe(answer);
-    expect(resultOf(await bed.run(`exports.run = async () => (${value})`))).toBe(answer);
+    expect(resultOf(await service.run(`exports.run = (event) => (${value})`))).toBe(answer);
+    expect(resultOf(await service.run(`exports.run = async () => (${value})`))).toBe(answer);
   });
 
   it.each([
@@ -150,16 +150,18 @@ describe('a handler that', () => {
     ['no bytes', 'Buffer.alloc(0)', ''],
   ])('gives back %s is answered with those bytes', async (_what, value, hex) => {
     for (const handler of [`() => (${value})`, `async () => (${value})`, `(e, c, cb) => cb(null, ${value})`]) {
-      const { outcome } = await bed.run(`exports.run = ${handler}`);
+      const { outcome } = await service.run(`exports.run = ${handler}`);
       expect(outcome).toMatchObject({ ok: true, value: { kind: 'bytes' } });
-      const { value: given } = outcome;
-      expect('bytes' in given && Buffer.from(given.bytes).toString('hex')).toBe(hex);
+      const { value: returnedValue } = outcome;
+      expect('bytes' in returnedValue && Buffer.from(returnedValue.bytes).toString('hex')).toBe(hex);
     }
   });
 
   it('gives back too many bytes is refused, and so is a stream', async () => {
-    expect(failureOf(await bed.run('exports.run = () => Buffer.alloc(60e6)'))).toMatch(/^too-large: .* 60000000 bytes/);
-    expect(failureOf(await bed.run('exports.run = () => new Blob(["x"]).stream()'))).toMatch(
+    expect(failureOf(await service.run('exports.run = () => Buffer.alloc(60e6)'))).toMatch(
+      /^too-large: .* 60000000 bytes/,
+    );
+    expect(failureOf(await service.run('exports.run = () => new Blob(["x"]).stream()'))).toMatch(
       /^crash: the handler's result is a ReadableStream, which cannot be sent: return a string/,
     );
   });
@@ -169,8 +171,8 @@ describe('a handler that', () => {
     async (status) => {
       const value = JSON.stringify(status);
       for (const name of ['statusCode', 'status']) {
-        const id = bed.lambda(`exports.run = () => ({ ${name}: ${value}, body: 'x' })`);
-        const { logs, outcome } = await bed.invoke(id, '', { httpAware: true, apiEndpointId: id });
+        const id = service.lambda(`exports.run = () => ({ ${name}: ${value}, body: 'x' })`);
+        const { logs, outcome } = await service.invoke(id, '', { httpAware: true, apiEndpointId: id });
         expect(outcome).toMatchObject({ ok: true, value: { kind: 'json' } });
         expect(logs.map(({ text }) => text)).toEqual([
           expect.stringContaining(`the result has '${name}' ${value}, which is not a status from 200 to 599`),
@@ -180,15 +182,18 @@ describe('a handler that', () => {
   );
 
   it('gives back an http-aware response whose body is bytes is given them in base64', async () => {
-    const id = bed.lambda('exports.run = () => ({ statusCode: 200, body: Buffer.from([0, 255]) })');
-    const invocation = await bed.invoke(id, '', { httpAware: true });
+    const id = service.lambda('exports.run = () => ({ statusCode: 200, body: Buffer.from([0, 255]) })');
+    const invocation = await service.invoke(id, '', { httpAware: true });
     expect(JSON.parse(resultOf(invocation))).toEqual({ statusCode: 200, body: 'AP8=', isBase64Encoded: true });
   });
 
-  /** What the handler gives back to an http-aware endpoint, and what the log says. */
+  /**
+   * Resolves with the invocation of a handler that returns the result to an http-aware endpoint, and the text of its
+   * log.
+   */
   const inAnswer = async (result: string, httpAware = true) => {
-    const id = bed.lambda(`exports.run = async () => (${result})`);
-    const invocation = await bed.invoke(id, '', { httpAware, apiEndpointId: id });
+    const id = service.lambda(`exports.run = async () => (${result})`);
+    const invocation = await service.invoke(id, '', { httpAware, apiEndpointId: id });
     return { invocation, said: invocation.logs.map(({ text }) => text.replace('[terrarium] ', '')) };
   };
 
@@ -235,7 +240,7 @@ describe('a handler that', () => {
 
   it('has returned a value and never calls back has that as its result at the timeout', async () => {
     const code = 'exports.run = (event, context, callback) => { setInterval(() => {}, 1000); return "held" }';
-    const invocation = await bed.run(code, { timeout: 2 });
+    const invocation = await service.run(code, { timeout: 2 });
     expect(resultOf(invocation)).toBe('held');
     expect(invocation.logs.map(({ text }) => text).join()).toMatch(
       /did not call its callback within the timeout.*Timeout/,
@@ -245,6 +250,6 @@ describe('a handler that', () => {
   it('has a large environment sees all of it', async () => {
     const env = Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`NAME_${n}`, 'x'.repeat(100)]));
     const code = 'exports.run = () => Object.keys(process.env).filter((n) => n.startsWith("NAME_")).length';
-    expect(resultOf(await bed.run(code, { env }))).toBe('2000');
+    expect(resultOf(await service.run(code, { env }))).toBe('2000');
   });
 });

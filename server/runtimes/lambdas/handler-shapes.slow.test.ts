@@ -12,16 +12,16 @@ const ponger = createServer((socket) => {
   socket.on('data', () => setTimeout(() => socket.write('pong'), 150)).on('error', () => {});
 });
 
-let bed: TestLambdaService;
+let service: TestLambdaService;
 let env: { PONGER: string };
 beforeAll(async () => {
-  bed = await TestLambdaService.start();
+  service = await TestLambdaService.start();
   await new Promise<void>((resolve) => ponger.listen(0, '127.0.0.1', resolve));
   // As: a listening TCP server has such an address.
   env = { PONGER: String((ponger.address() as AddressInfo).port) };
 });
 afterAll(async () => {
-  await bed.stop();
+  await service.stop();
   ponger.close();
 });
 
@@ -113,9 +113,9 @@ describe('a handler that calls back later is waited for (D-138)', () => {
       require('http').createServer().listen(0);
       let fired;
       exports.run = ${source};`;
-    const id = bed.lambda(code, { timeout, env });
+    const id = service.lambda(code, { timeout, env });
     for (let call = 1; call <= 2; call += 1) {
-      const invocation = await bed.invoke(id);
+      const invocation = await service.invoke(id);
       expect(resultOf(invocation)).toBe('late');
       expect(notesOf(invocation)).toEqual([]);
     }
@@ -167,10 +167,10 @@ describe('a handler that could call back and does not ends when nothing is left 
         if (calls === 1) { setTimeout(() => {}, 60000); args[2](null, "first") }
         else return handler(...args);
       };`;
-    const id = bed.lambda(code, { timeout, env });
-    expect(resultOf(await bed.invoke(id))).toBe('first');
+    const id = service.lambda(code, { timeout, env });
+    expect(resultOf(await service.invoke(id))).toBe('first');
     for (let call = 1; call <= 2; call += 1) {
-      const invocation = await bed.invoke(id);
+      const invocation = await service.invoke(id);
       expect(resultOf(invocation)).toBe(answer);
       expect(notesOf(invocation)).toEqual(notes.map((note) => expect.stringMatching(note)));
       expect(invocation.cold).toBe(false);
@@ -179,7 +179,7 @@ describe('a handler that could call back and does not ends when nothing is left 
 
   it('and its process, isolated, is not ended before', async () => {
     const code = 'exports.run = (event, context, callback) => { setTimeout(() => console.log("done"), 200) }';
-    const invocation = await bed.run(code, { isolate: true, timeout });
+    const invocation = await service.run(code, { isolate: true, timeout });
     expect(resultOf(invocation)).toBe('');
     expect(invocation.logs.map(({ text }) => text)).toEqual(['done', expect.stringMatching(NO_CALLBACK)]);
   });
@@ -190,14 +190,14 @@ describe('a handler that could call back and does not ends when nothing is left 
       setInterval(() => {}, 20);
       return "held";
     }`;
-    expect(resultOf(await bed.run(code, { timeout: 1 }))).toBe('held');
+    expect(resultOf(await service.run(code, { timeout: 1 }))).toBe('held');
   });
 
   it('unless a pending operation could: then the timeout decides', async () => {
     const code = (value: string) =>
       `exports.run = (event, context, callback) => { setInterval(() => {}, 20); return ${value} }`;
-    expect(resultOf(await bed.run(code('"held"'), { timeout: 2 }))).toBe('held');
-    expect(failureOf(await bed.run(code('undefined'), { timeout: 0.4 }))).toMatch(/^timeout: /);
+    expect(resultOf(await service.run(code('"held"'), { timeout: 2 }))).toBe('held');
+    expect(failureOf(await service.run(code('undefined'), { timeout: 0.4 }))).toMatch(/^timeout: /);
   });
 });
 
@@ -213,7 +213,7 @@ describe('a handler that cannot call back', () => {
       'deep',
     ],
   ])('answers at once: %s', async (_what, source, answer) => {
-    const invocation = await bed.run(`exports.run = ${source}`, { timeout });
+    const invocation = await service.run(`exports.run = ${source}`, { timeout });
     expect(resultOf(invocation)).toBe(answer);
     expect(invocation.logs).toEqual([]);
   });
@@ -222,10 +222,10 @@ describe('a handler that cannot call back', () => {
     'and whose Promise can never settle is ended by its timeout; the log says at once why: %s',
     async (source) => {
       const code = `exports.run = () => ${source}`;
-      expect(failureOf(await bed.run(code, { timeout: 0.5 }))).toMatch(/^timeout: /);
-      const waiting = bed.lambda(code, { timeout: 600 });
-      void bed.invoke(waiting);
-      const log = () => bed.service.log(waiting, {}).join('\n');
+      expect(failureOf(await service.run(code, { timeout: 0.5 }))).toMatch(/^timeout: /);
+      const waiting = service.lambda(code, { timeout: 600 });
+      void service.invoke(waiting);
+      const log = () => service.service.log(waiting, {}).join('\n');
       await expect.poll(log).toMatch(/nothing is left that could settle the handler's promise/);
     },
   );
@@ -262,10 +262,10 @@ describe('a handler that goes wrong has one outcome, and the pool serves others'
     ['returns a thenable that throws when asked', '() => ({ then() { throw new Error("trap") } })', /^error: trap$/],
     ['contains what cannot be sent', '(...args) => { const a = {}; a.a = a; return a }', /^crash: .*circular/],
   ])('%s', async (_what, source, failure) => {
-    const id = bed.lambda(`const wrong = ${source}; exports.run = (...args) => args[0] ? wrong(...args) : 0`, {
+    const id = service.lambda(`const wrong = ${source}; exports.run = (...args) => args[0] ? wrong(...args) : 0`, {
       timeout,
     });
-    for (let call = 1; call <= 2; call += 1) expect(failureOf(await bed.invoke(id, 'x'))).toMatch(failure);
+    for (let call = 1; call <= 2; call += 1) expect(failureOf(await service.invoke(id, 'x'))).toMatch(failure);
   });
 });
 
@@ -298,24 +298,24 @@ describe('valid exports of a module (D-139)', () => {
     ['index.mjs', 'export { default as run } from "./whole.cjs"'],
     ['index.cjs', 'exports.run = () => "ok"'],
   ])('%s: %s', async (name, code) => {
-    const folder = path.join(bed.folder, `exports-${Math.random()}`);
+    const folder = path.join(service.folder, `exports-${Math.random()}`);
     await mkdir(folder);
     await writeFile(path.join(folder, name), code);
     await writeFile(path.join(folder, 'whole.cjs'), 'module.exports = () => "ok"');
     const compiled = 'Object.defineProperty(exports, "__esModule", { value: true }); exports.default = () => "ok"';
     await writeFile(path.join(folder, 'compiled.cjs'), compiled);
     const properties = { code_type: 'package', package_url: pathToFileURL(folder).href, handler: 'index.run', timeout };
-    expect(resultOf(await bed.run('', properties))).toBe('ok');
+    expect(resultOf(await service.run('', properties))).toBe('ok');
   });
 
   it('a class is distinguished from an instance, and a getter that throws is an error', async () => {
-    expect(failureOf(await bed.run('module.exports = class { run() {} }'))).toBe(
+    expect(failureOf(await service.run('module.exports = class { run() {} }'))).toBe(
       "load: handler 'run' is a method of the class that index.js exports; export an instance of it",
     );
-    expect(failureOf(await bed.run('module.exports = new (class { walk() {} })()'))).toMatch(
+    expect(failureOf(await service.run('module.exports = new (class { walk() {} })()'))).toMatch(
       /; its exports are walk: export it under that name, or /,
     );
-    expect(failureOf(await bed.run('module.exports = { get run() { throw new Error("not yet") } }'))).toBe(
+    expect(failureOf(await service.run('module.exports = { get run() { throw new Error("not yet") } }'))).toBe(
       'load: index.js failed to load: not yet',
     );
   });

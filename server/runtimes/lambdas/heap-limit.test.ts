@@ -6,12 +6,12 @@ import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
  * The limit of a process's heap is a flag of V8, and with other flags than Node was built with V8 takes none of the code that it
  * has compiled of Node's own modules: scripts/build-child.mjs takes the flag away once it applies.
  */
-let bed: TestLambdaService;
+let service: TestLambdaService;
 
 beforeEach(async () => {
-  bed = await TestLambdaService.start();
+  service = await TestLambdaService.start();
 });
-afterEach(() => bed.stop());
+afterEach(() => service.stop());
 
 const MEMORY_MB = 96;
 /** On top of that V8 counts what is young. */
@@ -23,9 +23,9 @@ const PROCESSES = { 'without a spare': { NODE_OPTIONS: '--no-deprecation' }, 'of
 describe.each(Object.entries(PROCESSES))('a process %s', (_what, env) => {
   it('loads Node with the code that Node brings of itself', async () => {
     const code = 'exports.run = async () => require("v8").cachedDataVersionTag()';
-    const lambda = bed.lambda(code, { env });
+    const lambda = service.lambda(code, { env });
     const plain = execFileSync(process.execPath, ['-p', 'require("v8").cachedDataVersionTag()'], { env: {} });
-    expect(Number(resultOf(await bed.invoke(lambda)))).toBe(Number(plain));
+    expect(Number(resultOf(await service.invoke(lambda)))).toBe(Number(plain));
   });
 });
 
@@ -41,8 +41,8 @@ it.each([
      exports.run = async () => Math.max(await limit(), ...(await Promise.all([limit(), limit(), limit()])))`,
   ],
 ])('limits a heap all the same: %s', async (_whose, code) => {
-  const lambda = bed.lambda(code, { env: PROCESSES['without a spare'], memory: MEMORY_MB });
-  const limitMb = Number(resultOf(await bed.invoke(lambda)));
+  const lambda = service.lambda(code, { env: PROCESSES['without a spare'], memory: MEMORY_MB });
+  const limitMb = Number(resultOf(await service.invoke(lambda)));
   expect(limitMb).toBeGreaterThanOrEqual(MEMORY_MB);
   expect(limitMb).toBeLessThan(MEMORY_MB + YOUNG_MB);
 });
@@ -53,8 +53,8 @@ it('leaves a lambda the warnings that it has asked for', async () => {
     process.binding('util');
     return warning;
   }`;
-  const lambda = bed.lambda(code, { env: { NODE_OPTIONS: '--pending-deprecation' } });
-  const { outcome, logs } = await bed.invoke(lambda);
+  const lambda = service.lambda(code, { env: { NODE_OPTIONS: '--pending-deprecation' } });
+  const { outcome, logs } = await service.invoke(lambda);
   expect(outcome.ok).toBe(true);
   expect(logs.map(({ text }) => text).join('\n')).toContain('DEP0111');
 });

@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
-/** What every lambda sees, as its own source tells it. */
+/** The code of a lambda that returns the variables that every lambda sees. */
 const TELL_ENV = 'exports.run = () => process.env';
 
-let bed: TestLambdaService;
+let service: TestLambdaService;
 beforeAll(async () => {
-  bed = await TestLambdaService.start({
+  service = await TestLambdaService.start({
     hostEnv: {
       PATH: process.env.PATH,
       LANG: 'C.UTF-8',
@@ -18,7 +18,7 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => bed.stop());
+afterAll(() => service.stop());
 
 describe('source', () => {
   it.each([
@@ -30,14 +30,14 @@ describe('source', () => {
     ['export default of a function', 'export default (event) => event'],
     ['an ES module with top-level await', 'const wait = await 1; export const run = (event) => event'],
   ])('with %s runs', async (_name, code) => {
-    expect(resultOf(await bed.run(code, {}, 'hello'))).toBe('hello');
+    expect(resultOf(await service.run(code, {}, 'hello'))).toBe('hello');
   });
 
   it('may be base64 or plain text', async () => {
     const code = 'exports.run = () => "grüße"';
     const base64 = Buffer.from(code).toString('base64');
     const wrapped = `${base64.replace(/.{12}/g, '$&\r\n')}\n`;
-    for (const sent of [base64, wrapped]) expect(resultOf(await bed.run(sent))).toBe('grüße');
+    for (const sourceText of [base64, wrapped]) expect(resultOf(await service.run(sourceText))).toBe('grüße');
   });
 
   it('may require and import what Node has, in either kind of module', async () => {
@@ -45,20 +45,20 @@ describe('source', () => {
       'const https = require("https"); exports.run = async () => (await import("node:fs")).existsSync("/") + typeof https.request';
     const es =
       'import fs from "fs"; const https = require("https"); export const run = () => fs.existsSync("/") + typeof https.request';
-    expect(resultOf(await bed.run(common))).toBe('truefunction');
-    expect(resultOf(await bed.run(es))).toBe('truefunction');
+    expect(resultOf(await service.run(common))).toBe('truefunction');
+    expect(resultOf(await service.run(es))).toBe('truefunction');
   });
 });
 
 describe('an invocation', () => {
   it('gives the handler its event and its context as strings, and takes the callback (D-135, D-136)', async () => {
-    const id = bed.lambda(`exports.run = function (event, context, callback) {
+    const id = service.lambda(`exports.run = function (event, context, callback) {
       callback(null, { event, context: JSON.parse(context), late: Date.now() > JSON.parse(context).deadline })
     }`);
     const context = { path: '/rest', params: { q: ['1', '2'] }, headers: { host: 'h' }, apiEndpointId: randomUUID() };
-    const invocation = await bed.invoke(id, '{"eventName":"made"}', context);
-    const seen = JSON.parse(resultOf(invocation));
-    expect(seen).toEqual({
+    const invocation = await service.invoke(id, '{"eventName":"made"}', context);
+    const received = JSON.parse(resultOf(invocation));
+    expect(received).toEqual({
       event: '{"eventName":"made"}',
       late: false,
       context: {
@@ -75,26 +75,28 @@ describe('an invocation', () => {
       },
     });
     // Whole milliseconds, by the clock that the lambda has itself.
-    const { deadline } = seen.context;
+    const { deadline } = received.context;
     expect(Number.isInteger(deadline)).toBe(true);
     expect(deadline - 5_000).toBeGreaterThanOrEqual(Math.floor(invocation.acceptedAtMs));
     expect(deadline - 5_000).toBeLessThanOrEqual(Math.ceil(invocation.finishedAtMs));
   });
 
   it('passes bodies through untouched, whatever their size', async () => {
-    const id = bed.lambda(
+    const id = service.lambda(
       'exports.run = (event) => require("crypto").createHash("sha256").update(event).digest("hex") + event.length',
     );
     const { createHash } = await import('node:crypto');
     for (const size of [0, 1, 20_000, 3_000_000]) {
       const body = 'ü'.repeat(size) || '{}';
-      expect(resultOf(await bed.invoke(id, body))).toBe(createHash('sha256').update(body).digest('hex') + body.length);
+      expect(resultOf(await service.invoke(id, body))).toBe(
+        createHash('sha256').update(body).digest('hex') + body.length,
+      );
     }
   });
 
   it('records the caller, the time, the duration and the response', async () => {
-    const id = bed.lambda('exports.run = () => ({ a: 1 })', { headers: { accept: 'application/vnd.test+json' } });
-    const [cold, warm] = [await bed.invoke(id), await bed.invoke(id)];
+    const id = service.lambda('exports.run = () => ({ a: 1 })', { headers: { accept: 'application/vnd.test+json' } });
+    const [cold, warm] = [await service.invoke(id), await service.invoke(id)];
     expect(cold).toMatchObject({
       lambdaId: id,
       trigger: 'gateway',
@@ -110,13 +112,16 @@ describe('an invocation', () => {
   });
 
   it('has no content type when the lambda names none, or a wildcard (D-137)', async () => {
-    expect(await bed.run('exports.run = () => 1')).toHaveProperty('accept', undefined);
-    expect(await bed.run('exports.run = () => 1', { headers: { Accept: '*/*' } })).toHaveProperty('accept', undefined);
+    expect(await service.run('exports.run = () => 1')).toHaveProperty('accept', undefined);
+    expect(await service.run('exports.run = () => 1', { headers: { Accept: '*/*' } })).toHaveProperty(
+      'accept',
+      undefined,
+    );
   });
 
   it('keeps its output line by line, including its last output', async () => {
-    const seen: string[] = [];
-    const watched = await TestLambdaService.start({ onLog: (_id, line) => seen.push(line.text) });
+    const reportedLines: string[] = [];
+    const watched = await TestLambdaService.start({ onLog: (_id, line) => reportedLines.push(line.text) });
     const id = watched.lambda(`exports.run = (event, context, callback) => {
       console.log('one\\ntwo'); console.error('three'); process.stdout.write('no newline');
       callback(null, 'x')
@@ -129,19 +134,19 @@ describe('an invocation', () => {
       'stdout two',
     ]);
     expect(logs.every((line) => line.executionId === executionId)).toBe(true);
-    expect(seen).toEqual(logs.map(({ text }) => text));
+    expect(reportedLines).toEqual(logs.map(({ text }) => text));
     expect(watched.service.log(id, { stderr: 'false' })).toEqual(['one', 'two', 'no newline']);
     await watched.stop();
   });
 
   it('keeps an error out of the answer but its trace in the log (D-139)', async () => {
-    const invocation = await bed.run('exports.run = () => { throw new Error("went wrong") }');
+    const invocation = await service.run('exports.run = () => { throw new Error("went wrong") }');
     expect(failureOf(invocation)).toBe('error: went wrong');
     expect(invocation.logs.some(({ text }) => /at .*index\.js:1/.test(text))).toBe(true);
   });
 
   it('ends with an error and the second argument of callback(error, value)', async () => {
-    const invocation = await bed.run('exports.run = (event, context, callback) => callback("no lead", "ERROR")');
+    const invocation = await service.run('exports.run = (event, context, callback) => callback("no lead", "ERROR")');
     expect(invocation.outcome).toEqual({
       ok: false,
       failure: 'error',
@@ -153,13 +158,13 @@ describe('an invocation', () => {
 
 describe('the environment of a lambda (D-111, D-113)', () => {
   it('is the merged map, the addresses and a little of the host, nothing else', async () => {
-    bed.put('org', 'root', 'Resource::Organization', { env: { LEVEL: 'org', ORG: '1' } });
-    bed.put('workspace', 'org', 'Resource::Workspace', { env: { LEVEL: 'workspace', WORKSPACE: '1' } });
-    bed.put('environment', 'workspace', 'Resource::Environment', {
+    service.put('org', 'root', 'Resource::Organization', { env: { LEVEL: 'org', ORG: '1' } });
+    service.put('workspace', 'org', 'Resource::Workspace', { env: { LEVEL: 'workspace', WORKSPACE: '1' } });
+    service.put('environment', 'workspace', 'Resource::Environment', {
       env: { LEVEL: 'environment', META_URL: 'http://mine' },
     });
-    const id = bed.lambda(TELL_ENV, { env: { LEVEL: 'lambda', 'dotted.name': 'x' } }, 'environment');
-    const { HOME, TMPDIR, ...env } = JSON.parse(resultOf(await bed.invoke(id)));
+    const id = service.lambda(TELL_ENV, { env: { LEVEL: 'lambda', 'dotted.name': 'x' } }, 'environment');
+    const { HOME, TMPDIR, ...env } = JSON.parse(resultOf(await service.invoke(id)));
     expect(env).toEqual({
       PATH: process.env.PATH,
       LANG: 'C.UTF-8',
@@ -171,24 +176,24 @@ describe('the environment of a lambda (D-111, D-113)', () => {
       SECURITY_URL: 'http://t/security',
       GATEWAY_URL: 'http://t:1',
     });
-    expect(HOME.startsWith(bed.folder)).toBe(true);
+    expect(HOME.startsWith(service.folder)).toBe(true);
     expect(TMPDIR.length).toBeLessThanOrEqual(60);
   });
 
   it('has a home and a temporary folder that can be written to', async () => {
     const code = `const fs = require('fs'), os = require('os');
       exports.run = () => { fs.writeFileSync(os.tmpdir() + '/a', 'x'); fs.writeFileSync('b', 'y'); return fs.readFileSync(os.homedir() + '/b', 'utf8') }`;
-    expect(resultOf(await bed.run(code))).toBe('y');
+    expect(resultOf(await service.run(code))).toBe('y');
   });
 
   it('has a temporary folder of its own, which only its user can read and which goes with the lambda', async () => {
     const code = `const fs = require('fs'), os = require('os');
       exports.run = () => [os.tmpdir(), fs.readdirSync(os.tmpdir()).length, (fs.statSync(os.tmpdir()).mode & 0o777).toString(8)]`;
-    const ids = [bed.lambda(code), bed.lambda(code)];
-    const [first, second] = await Promise.all(ids.map(async (id) => JSON.parse(resultOf(await bed.invoke(id)))));
+    const ids = [service.lambda(code), service.lambda(code)];
+    const [first, second] = await Promise.all(ids.map(async (id) => JSON.parse(resultOf(await service.invoke(id)))));
     expect(first[0]).not.toBe(second[0]);
     expect(first.slice(1)).toEqual([0, '700']);
-    bed.remove(ids[0] ?? '');
+    service.remove(ids[0] ?? '');
     await vi.waitFor(() => expect(existsSync(first[0])).toBe(false), { timeout: 60_000 });
     expect(existsSync(second[0])).toBe(true);
   });
@@ -199,18 +204,18 @@ describe('the environment of a lambda (D-111, D-113)', () => {
       const server = require('net').createServer().on('error', callback);
       server.listen(folder + '/SingletonSocket', () => server.close(() => callback(null, 'listening')));
     }`;
-    expect(resultOf(await bed.run(code))).toBe('listening');
+    expect(resultOf(await service.run(code))).toBe('listening');
   });
 
   it('has effect even for what Node reads only when it starts', async () => {
-    const invocation = await bed.run('exports.run = () => String(process.throwDeprecation)', {
+    const invocation = await service.run('exports.run = () => String(process.throwDeprecation)', {
       env: { NODE_OPTIONS: '--throw-deprecation' },
     });
     expect(resultOf(invocation)).toBe('true');
   });
 
   it('has the mounted secrets, as variables and as files below its home (D-045)', async () => {
-    bed.put('secret', 'root', 'Resource::Secret', {
+    service.put('secret', 'root', 'Resource::Secret', {
       items: [
         { key: 'password', value: Buffer.from('pässword').toString('base64') },
         { key: 'plain', value: 'not base64!' },
@@ -229,12 +234,12 @@ describe('the environment of a lambda (D-111, D-113)', () => {
     ];
     const code =
       'exports.run = () => [process.env.PASSWORD, require("fs").readFileSync("etc/conf/plain.txt", "utf8"), process.env.GONE]';
-    expect(JSON.parse(resultOf(await bed.run(code, { secrets })))).toEqual(['pässword', 'not base64!', '']);
+    expect(JSON.parse(resultOf(await service.run(code, { secrets })))).toEqual(['pässword', 'not base64!', '']);
   });
 
   it('refuses a secret file that would lie outside of its home', async () => {
     const secrets = [{ mount_type: 'file', secret_id: 'secret', path: '../../escaped', secret_key: 'plain' }];
-    expect(failureOf(await bed.run(TELL_ENV, { secrets }))).toBe(
+    expect(failureOf(await service.run(TELL_ENV, { secrets }))).toBe(
       "load: secret path '../../escaped' leads out of the lambda's folder",
     );
   });

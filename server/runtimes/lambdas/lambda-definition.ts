@@ -25,7 +25,7 @@ export interface LambdaDefinition {
   /** Secrets of mount type file: path to content. */
   secretFiles: Record<string, string>;
   isIsolated: boolean;
-  /** Does it run in one process with a debugger and without a timeout? */
+  /** True if the lambda runs in one process with a debugger and without a timeout. */
   isDebugged: boolean;
   preWarm: number;
   accept: string | undefined;
@@ -50,18 +50,18 @@ export function readDefinition(
   isDebugged = false,
   edition = 0,
 ): LambdaDefinition {
-  const sent = typed(lambdaProperties, lambda);
-  const { memory = 512, timeout = 30, isolate = false, pre_warm: preWarm = 0, headers = {} } = sent;
-  const secrets = (sent.secrets ?? []).map((mount) => ({ ...mount, text: secretText(view, mount) }));
+  const properties = typed(lambdaProperties, lambda);
+  const { memory = 512, timeout = 30, isolate = false, pre_warm: preWarm = 0, headers = {} } = properties;
+  const secrets = (properties.secrets ?? []).map((mount) => ({ ...mount, text: secretText(view, mount) }));
   const mounted = (type: string): Record<string, string> =>
     Object.fromEntries(
       secrets.filter(({ mount_type }) => mount_type.toLowerCase() === type).map(({ path, text }) => [path, text]),
     );
   const definition = {
     id: lambda.id,
-    runtime: sent.runtime,
-    code: codeOf(sent, edition),
-    handler: sent.handler,
+    runtime: properties.runtime,
+    code: codeOf(properties, edition),
+    handler: properties.handler,
     memoryMb: memory,
     env: { ...mergedEnv(view, lambda), ...mounted('env') },
     secretFiles: mounted('file'),

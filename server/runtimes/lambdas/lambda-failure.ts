@@ -1,7 +1,9 @@
 import { reasonOf } from '../../model/errors.ts';
 import type { FailureKind, Outcome } from '../../model/invocation.ts';
 
-/** Why a call of a lambda failed (D-139): the kind decides the HTTP answer, the message is what the client reads. */
+/**
+ * The failure of a call of a lambda (D-139): the kind decides the HTTP response, the message is shown to the client.
+ */
 export class LambdaFailure extends Error {
   override readonly name = 'LambdaFailure';
   readonly failure: FailureKind;
@@ -16,7 +18,7 @@ export function failed({ failure, message }: Pick<LambdaFailure, 'failure' | 'me
   return { ok: false, failure, message, value: { kind: 'nothing' } };
 }
 
-/** What becomes of a call when the emulator stops (D-168). */
+/** Returns the failure of a call that was running when the emulator stopped (D-168). */
 export function interrupted(): LambdaFailure {
   return new LambdaFailure('interrupted', 'the platform stopped before the invocation ended');
 }

@@ -12,24 +12,24 @@ const OBEY = `
   exports.run = (event, context, callback) => eval(event);
 `;
 
-let bed: TestLambdaService;
+let service: TestLambdaService;
 let rogue: string;
 let neighbour: string;
 beforeAll(async () => {
-  bed = await TestLambdaService.start();
-  rogue = bed.lambda(OBEY, { timeout: 10 });
-  neighbour = bed.lambda('exports.run = (event) => event');
+  service = await TestLambdaService.start();
+  rogue = service.lambda(OBEY, { timeout: 10 });
+  neighbour = service.lambda('exports.run = (event) => event');
 });
-afterAll(() => bed.stop());
+afterAll(() => service.stop());
 
-const order = (source: string) => bed.invoke(rogue, source);
+const order = (source: string) => service.invoke(rogue, source);
 /** Such a short time would be too short for a handler that has something to do. */
-const orderBriefly = (source: string) => bed.invoke(bed.lambda(OBEY, { timeout: 0.3 }), source);
+const orderBriefly = (source: string) => service.invoke(service.lambda(OBEY, { timeout: 0.3 }), source);
 
 afterEach(async () => {
   for (let call = 0; call < 3; call += 1) expect(resultOf(await order('callback(null, 6 * 7)'))).toBe('42');
-  expect(resultOf(await bed.invoke(neighbour, 'still here'))).toBe('still here');
-  expect(bed.service.stats()).toMatchObject({ running: 0, waiting: 0 });
+  expect(resultOf(await service.invoke(neighbour, 'still here'))).toBe('still here');
+  expect(service.service.stats()).toMatchObject({ running: 0, waiting: 0 });
 });
 
 describe('a lambda may end its process', () => {
@@ -52,7 +52,7 @@ describe('a lambda may end its process', () => {
 
   it('with an exception that is not caught, long after its answer', async () => {
     expect(resultOf(await order('setTimeout(() => { throw new Error("late") }, 20); callback(null, "ok")'))).toBe('ok');
-    const log = () => bed.service.log(rogue, {}).join('\n');
+    const log = () => service.service.log(rogue, {}).join('\n');
     await expect.poll(log).toMatch(/between calls: uncaught exception: late/);
   });
 
@@ -118,7 +118,7 @@ describe('a lambda may write', () => {
     expect(invocation.logs.length).toBeLessThan(10_010);
     expect(invocation.logs[0]?.text).toBe('line 0');
     expect(invocation.logs.at(-1)?.text).toMatch(/output cut here/);
-    expect(bed.service.log(rogue, { time: 'all' }).length).toBeLessThanOrEqual(10_000);
+    expect(service.service.log(rogue, { time: 'all' }).length).toBeLessThanOrEqual(10_000);
   });
 
   it('without end, synchronously', async () => {
@@ -127,7 +127,7 @@ describe('a lambda may write', () => {
         await orderBriefly('const chunk = Buffer.alloc(1e6, "x"); for (;;) try { fs.writeSync(1, chunk) } catch {}'),
       ),
     ).toMatch(/^timeout: /);
-    expect(bed.service.log(rogue, { time: 'all' }).length).toBeLessThanOrEqual(10_000);
+    expect(service.service.log(rogue, { time: 'all' }).length).toBeLessThanOrEqual(10_000);
   });
 
   it('on and on after it has answered; then its process is ended', async () => {
@@ -187,9 +187,9 @@ describe('a lambda may change the world of its process', () => {
       process.kill = () => {};
       process.stdout.write = () => { throw 1 };
       callback(null, { still: "right" })`;
-    const id = bed.lambda(OBEY);
-    expect(resultOf(await bed.invoke(id, source))).toBe('{"still":"right"}');
-    expect(resultOf(await bed.invoke(id, 'callback(null, "again")'))).toBe('again');
+    const id = service.lambda(OBEY);
+    expect(resultOf(await service.invoke(id, source))).toBe('{"still":"right"}');
+    expect(resultOf(await service.invoke(id, 'callback(null, "again")'))).toBe('again');
   });
 
   it('by leaving its folder, its environment and its title', async () => {
@@ -201,8 +201,8 @@ describe('a lambda may change the world of its process', () => {
 
 describe('a lambda can use all of its memory', () => {
   it('memory', async () => {
-    const id = bed.lambda(OBEY, { memory: 40, timeout: 20 });
-    expect(failureOf(await bed.invoke(id, 'const all = []; for (;;) all.push({ all: [...all] })'))).toMatch(
+    const id = service.lambda(OBEY, { memory: 40, timeout: 20 });
+    expect(failureOf(await service.invoke(id, 'const all = []; for (;;) all.push({ all: [...all] })'))).toMatch(
       /^crash: .* memory at 40 MB/,
     );
   });

@@ -9,7 +9,7 @@ import { TestLambdaService } from '../../testing/lambda-service.ts';
 
 /* The log explains frequent mistakes of failed handlers in one line that says what to write instead. */
 
-let bed: TestLambdaService;
+let service: TestLambdaService;
 let folder: string;
 const server = createServer((_request, response) => response.end('<html>Bad gateway</html>'));
 let page: string;
@@ -23,10 +23,10 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // As: a listening TCP server has such an address.
   page = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  bed = await TestLambdaService.start({ modules: path.join(folder, 'modules') });
+  service = await TestLambdaService.start({ modules: path.join(folder, 'modules') });
 });
 afterAll(async () => {
-  await bed.stop();
+  await service.stop();
   server.close();
   server.closeAllConnections();
   await rm(folder, { recursive: true, force: true });
@@ -34,7 +34,7 @@ afterAll(async () => {
 
 /** The lines of the platform about an invocation, without what the handler threw. */
 async function linesOf(code: string, properties = {}): Promise<string[]> {
-  const { logs } = await bed.run(code, { env: { CRM_OID: '1', PAGE: page }, ...properties }, '{"a":1}');
+  const { logs } = await service.run(code, { env: { CRM_OID: '1', PAGE: page }, ...properties }, '{"a":1}');
   return logs
     .map(({ text }) => text)
     .filter((text) => text.startsWith('[terrarium] '))
@@ -114,10 +114,10 @@ describe('the log explains a failed handler that parses HTML as JSON', () => {
 
   it('HTML that fetch parses as JSON, with the line where the stack has it (not in Node.js 26)', async () => {
     const line = 'const answer = await (await fetch(process.env.PAGE)).json();';
-    const [only = '', ...others] = await linesOf(AWS(line));
-    expect(others).toEqual([]);
+    const [onlyLine = '', ...otherLines] = await linesOf(AWS(line));
+    expect(otherLines).toEqual([]);
     expect([`index.js, line 2 parses HTML as JSON in: ${line}`, 'HTML was parsed as JSON']).toContain(
-      only.replace(` - ${PAGE_HINT}`, ''),
+      onlyLine.replace(` - ${PAGE_HINT}`, ''),
     );
   });
 });
@@ -182,11 +182,11 @@ describe('code that cannot be loaded says in one line what to write', () => {
     ['a package', { code_type: 'package', handler: 'index.run' }, () => path.join(folder, 'code')],
   ])('a missing module of %s, with the command that installs it', async (_what, properties, where) => {
     const package_url = pathToFileURL(path.join(folder, 'code')).href;
-    const given = 'code_type' in properties ? { ...properties, package_url } : properties;
-    const id = bed.lambda("require('left-out'); exports.run = () => 1", { ...given });
-    await bed.invoke(id);
+    const lambdaProperties = 'code_type' in properties ? { ...properties, package_url } : properties;
+    const id = service.lambda("require('left-out'); exports.run = () => 1", { ...lambdaProperties });
+    await service.invoke(id);
     // What a process printed while it could not be loaded belongs to no call, and may arrive after the answer.
-    const logged = () => bed.service.readLog(id, {}).lines.map(({ text }) => text);
+    const logged = () => service.service.readLog(id, {}).lines.map(({ text }) => text);
     await expect
       .poll(logged, { timeout: 60_000 })
       .toContain(`[terrarium] install it with: npm install --prefix ${where()} left-out`);

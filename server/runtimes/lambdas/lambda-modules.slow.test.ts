@@ -6,19 +6,22 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 let folder: string;
-let bed: TestLambdaService;
+let service: TestLambdaService;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'terrarium-modules-'));
-  for (const place of ['common', 'of-env']) {
-    const home = path.join(folder, place, 'node_modules', `${place}-module`);
+  for (const moduleFolder of ['common', 'of-env']) {
+    const home = path.join(folder, moduleFolder, 'node_modules', `${moduleFolder}-module`);
     await mkdir(home, { recursive: true });
-    await writeFile(path.join(home, 'package.json'), JSON.stringify({ name: `${place}-module`, main: 'index.js' }));
-    await writeFile(path.join(home, 'index.js'), `exports.name = '${place}'`);
+    await writeFile(
+      path.join(home, 'package.json'),
+      JSON.stringify({ name: `${moduleFolder}-module`, main: 'index.js' }),
+    );
+    await writeFile(path.join(home, 'index.js'), `exports.name = '${moduleFolder}'`);
   }
-  bed = await TestLambdaService.start({ modules: path.join(folder, 'common') });
+  service = await TestLambdaService.start({ modules: path.join(folder, 'common') });
 });
 afterAll(async () => {
-  await bed.stop();
+  await service.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -28,7 +31,7 @@ describe('modules that are not in the package', () => {
     'import { name } from "common-module"; export const run = () => name',
     'exports.run = async () => (await import("common-module")).name',
   ])('are those of the folder lambdas.modules: %s', async (code) => {
-    expect(resultOf(await bed.run(code))).toBe('common');
+    expect(resultOf(await service.run(code))).toBe('common');
   });
 
   it.each([
@@ -41,30 +44,30 @@ describe('modules that are not in the package', () => {
   ])(
     'are those of lambdas.modules also for a folder and a file of this machine: %s, %s',
     async (name, code, expected) => {
-      const place = await mkdtemp(path.join(folder, 'package-'));
-      const near = path.join(place, 'node_modules', 'near-module');
+      const packageFolder = await mkdtemp(path.join(folder, 'package-'));
+      const near = path.join(packageFolder, 'node_modules', 'near-module');
       await mkdir(near, { recursive: true });
       await writeFile(path.join(near, 'index.js'), "exports.name = 'near'");
-      await writeFile(path.join(place, name), code);
-      for (const url of [pathToFileURL(place).href, pathToFileURL(path.join(place, name)).href]) {
+      await writeFile(path.join(packageFolder, name), code);
+      for (const url of [pathToFileURL(packageFolder).href, pathToFileURL(path.join(packageFolder, name)).href]) {
         const properties = { code_type: 'package', package_url: url, handler: 'run' };
         const env = { NODE_PATH: path.join(folder, 'of-env', 'node_modules') };
-        expect(resultOf(await bed.run('', properties))).toBe(expected);
-        expect(resultOf(await bed.run('', { ...properties, env }))).toBe(expected);
+        expect(resultOf(await service.run('', properties))).toBe(expected);
+        expect(resultOf(await service.run('', { ...properties, env }))).toBe(expected);
       }
     },
   );
 
   it('are named when they are missing in a folder of this machine', async () => {
-    const place = await mkdtemp(path.join(folder, 'package-'));
-    await writeFile(path.join(place, 'index.mjs'), 'import "none"; export const run = () => 1');
-    const properties = { code_type: 'package', package_url: pathToFileURL(place).href, handler: 'run' };
-    expect(failureOf(await bed.run('', properties))).toMatch(/Cannot find (module|package) 'none'/);
+    const packageFolder = await mkdtemp(path.join(folder, 'package-'));
+    await writeFile(path.join(packageFolder, 'index.mjs'), 'import "none"; export const run = () => 1');
+    const properties = { code_type: 'package', package_url: pathToFileURL(packageFolder).href, handler: 'run' };
+    expect(failureOf(await service.run('', properties))).toMatch(/Cannot find (module|package) 'none'/);
   });
 
   it("are those of the lambda's own NODE_PATH", async () => {
     const env = { NODE_PATH: path.join(folder, 'of-env', 'node_modules') };
-    expect(resultOf(await bed.run('exports.run = () => require("of-env-module").name', { env }))).toBe('of-env');
+    expect(resultOf(await service.run('exports.run = () => require("of-env-module").name', { env }))).toBe('of-env');
   });
 });
 
@@ -76,11 +79,11 @@ describe('an error that a caller reads', () => {
     ['exports.run = () => import("none")', 'in the handler, by import'],
     ['exports.run = (event, context, callback) => { setImmediate(() => require("@none/at-all")) }', 'later'],
   ])('says what to do about a module that is missing, and names no folder: %s', async (code, _when) => {
-    const failure = failureOf(await bed.run(code));
+    const failure = failureOf(await service.run(code));
     expect(failure).toMatch(
       /Cannot find (module|package) '.*none.*'npm install (@none\/at-all|none)'.*lambdas\.modules/,
     );
-    expect(failure).not.toContain(bed.folder);
+    expect(failure).not.toContain(service.folder);
     expect(failure).not.toContain('Require stack');
   });
 
@@ -95,8 +98,8 @@ describe('an error that a caller reads', () => {
     'exports.run = () => { throw { where: require("url").pathToFileURL(__filename).href } }',
     'throw new Error(__filename)',
   ])('names no folder of this machine: %s', async (code) => {
-    const invocation = await bed.run(code);
-    expect(failureOf(invocation)).not.toContain(bed.folder);
+    const invocation = await service.run(code);
+    expect(failureOf(invocation)).not.toContain(service.folder);
     expect(failureOf(invocation)).toMatch(/^(error|load): /);
   });
 
@@ -108,7 +111,7 @@ describe('an error that a caller reads', () => {
       'exports.run = () => { throw new Error(process.cwd() + " " + __filename) }',
     );
     const properties = { code_type: 'package', package_url: pathToFileURL(linked).href, handler: 'src/index.run' };
-    const failure = failureOf(await bed.run('', properties));
+    const failure = failureOf(await service.run('', properties));
     expect(failure).toBe(`error: . ./index.js`);
   });
 });

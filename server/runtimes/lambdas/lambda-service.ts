@@ -53,7 +53,7 @@ export interface LambdaServiceOptions
   /** Called at the end of every invocation, also of refused ones. */
   onInvocation?(invocation: Invocation, call: LambdaCall): void;
   /** Called for every invocation that was accepted, before it waits or runs. */
-  onBegin?(begun: StartedInvocation): void;
+  onBegin?(invocation: StartedInvocation): void;
   recentCalls?: RecentCalls;
   /** Called when debugging of a lambda starts, stops or changes its state, and when the next scheduled run changes. */
   onDebug?(): void;
@@ -80,7 +80,7 @@ export interface LogPage {
   hasGap: boolean;
 }
 
-interface Known {
+interface LambdaEntry {
   asOf: number;
   pool: LambdaPool | undefined;
   refused: Outcome | undefined;
@@ -92,12 +92,12 @@ export class LambdaService implements LambdaInvoker {
   readonly #limits: LambdaLimits;
   readonly #host: PoolHost;
   readonly #code: LambdaCode;
-  readonly #said = new Set<string>();
+  readonly #reportedMessages = new Set<string>();
   readonly #editions = new Map<Uuid, number>();
   readonly #processes: LambdaProcesses;
   readonly #debugging: Debugging;
   readonly #periodic: Periodic;
-  readonly #known = new Map<Uuid, Known>();
+  readonly #entries = new Map<Uuid, LambdaEntry>();
   readonly #logs: LogRings;
   #changes = 0;
   #isStopped = false;
@@ -125,7 +125,7 @@ export class LambdaService implements LambdaInvoker {
       nowMs: options.nowMs,
       monotonicMs,
       onChange: () => options.onDebug?.(),
-      say: (lambdaId, text) => this.say(lambdaId, text),
+      logLine: (lambdaId, text) => this.say(lambdaId, text),
     });
     this.#host = {
       limits: this.#limits,
@@ -147,7 +147,7 @@ export class LambdaService implements LambdaInvoker {
   }
 
   stats(): { processes: number; spares: number; running: number; waiting: number } {
-    const pools = [...this.#known.values()].flatMap(({ pool }) => (pool ? [pool.stats] : []));
+    const pools = [...this.#entries.values()].flatMap(({ pool }) => (pool ? [pool.stats] : []));
     return {
       ...this.#processes.stats,
       running: pools.reduce((sum, { running }) => sum + running, 0),
@@ -188,10 +188,10 @@ export class LambdaService implements LambdaInvoker {
     const lambdas = changes.flatMap(({ after }) => (after && isLambda(after) ? [after] : []));
     for (const { id } of lambdas) {
       this.#processes.expect(id);
-      if (this.#known.get(id)?.pool?.hasProcess) this.#look(id);
+      if (this.#entries.get(id)?.pool?.hasProcess) this.#look(id);
     }
     this.#warm(lambdas);
-    for (const [lambdaId, { pool }] of this.#known) if (pool?.keepsWarm) this.#look(lambdaId);
+    for (const [lambdaId, { pool }] of this.#entries) if (pool?.keepsWarm) this.#look(lambdaId);
   }
 
   /** From its next call on a lambda's package is fetched again (D-057). */
@@ -242,12 +242,12 @@ export class LambdaService implements LambdaInvoker {
 
   /** One page; its `after` is the cursor for what follows. Throws 400 for a query or cursor that cannot be read. */
   readLog(lambdaId: Uuid, query: LogParameters & { after?: string | undefined }): LogPage {
-    const wanted = parseLogQuery(query, this.#options.nowMs());
+    const logQuery = parseLogQuery(query, this.#options.nowMs());
     const ring = this.#logs.wholeOf(lambdaId);
     const { cursor } = ring;
-    if (query.after === undefined) return { lines: selectLines(ring.lines(), wanted), cursor, hasGap: false };
+    if (query.after === undefined) return { lines: selectLines(ring.lines(), logQuery), cursor, hasGap: false };
     const { lines, hasGap } = ring.after(query.after);
-    return { lines: selectLines(lines, { ...wanted, newest: Number.POSITIVE_INFINITY }), cursor, hasGap };
+    return { lines: selectLines(lines, { ...logQuery, newest: Number.POSITIVE_INFINITY }), cursor, hasGap };
   }
 
   /** Ends all processes. Running and waiting invocations end as `interrupted`. Resolves when no child process is left. */
@@ -255,23 +255,23 @@ export class LambdaService implements LambdaInvoker {
     this.#isStopped = true;
     this.#periodic.stop();
     const reason = interrupted();
-    await Promise.all([...this.#known.values()].map(({ pool }) => pool?.close(reason)));
+    await Promise.all([...this.#entries.values()].map(({ pool }) => pool?.close(reason)));
     await this.#processes.stop(reason);
     await this.#code.stop();
   }
 
-  #look(lambdaId: Uuid): Pick<Known, 'pool' | 'refused'> {
+  #look(lambdaId: Uuid): Pick<LambdaEntry, 'pool' | 'refused'> {
     if (this.#isStopped) return { pool: undefined, refused: failed(interrupted()) };
     const lambda = findLambda(this.#options.view, lambdaId);
     if (!lambda) return { pool: undefined, refused: failed(deleted(lambdaId)) };
-    const known = this.#known.get(lambdaId);
-    if (known?.asOf === this.#changes) return known;
-    const read = { ...this.#read(lambda, known?.pool), asOf: this.#changes };
-    this.#known.set(lambdaId, read);
+    const entry = this.#entries.get(lambdaId);
+    if (entry?.asOf === this.#changes) return entry;
+    const read = { ...this.#read(lambda, entry?.pool), asOf: this.#changes };
+    this.#entries.set(lambdaId, read);
     return read;
   }
 
-  #read(lambda: StoredResource, pool: LambdaPool | undefined): Pick<Known, 'pool' | 'refused'> {
+  #read(lambda: StoredResource, pool: LambdaPool | undefined): Pick<LambdaEntry, 'pool' | 'refused'> {
     try {
       const definition = readDefinition(
         this.#options.view,
@@ -293,18 +293,18 @@ export class LambdaService implements LambdaInvoker {
     for (const { id, properties } of lambdas) if (Number(properties.pre_warm) > 0) this.#look(id);
   }
 
-  /** Of all processes without work the one that has had none for longest leaves. */
+  /** Stops the process that has been idle longest. */
   #endIdlest(): boolean {
-    const pools = [...this.#known.values()].flatMap(({ pool }) => (pool?.idleSinceMs === undefined ? [] : [pool]));
-    const [idlest] = pools.sort((one, other) => (one.idleSinceMs ?? 0) - (other.idleSinceMs ?? 0));
+    const pools = [...this.#entries.values()].flatMap(({ pool }) => (pool?.idleSinceMs === undefined ? [] : [pool]));
+    const [idlest] = pools.sort((a, other) => (a.idleSinceMs ?? 0) - (other.idleSinceMs ?? 0));
     idlest?.endIdlest();
     return idlest !== undefined;
   }
 
   #logOnce(lambdaId: Uuid, text: string): void {
     const key = `${lambdaId} ${text}`;
-    if (this.#said.has(key)) return;
-    this.#said.add(key);
+    if (this.#reportedMessages.has(key)) return;
+    this.#reportedMessages.add(key);
     this.say(lambdaId, text);
   }
 
@@ -314,13 +314,13 @@ export class LambdaService implements LambdaInvoker {
 
   #forget(lambdaId: Uuid): void {
     if (this.#debugging.isOf(lambdaId)) this.#debugging.end(lambdaId);
-    const known = this.#known.get(lambdaId);
-    this.#known.delete(lambdaId);
-    const ended = known?.pool?.close(deleted(lambdaId)) ?? Promise.resolve();
+    const entry = this.#entries.get(lambdaId);
+    this.#entries.delete(lambdaId);
+    const ended = entry?.pool?.close(deleted(lambdaId)) ?? Promise.resolve();
     const clean = async (): Promise<void> => {
       await ended;
       // An undone deletion may have brought it back in the meantime.
-      if (this.#known.has(lambdaId)) return;
+      if (this.#entries.has(lambdaId)) return;
       this.#logs.forget(lambdaId);
       await this.#code.forget(lambdaId);
     };

@@ -7,17 +7,17 @@ import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-ser
 
 let real: string;
 let link: string;
-let bed: TestLambdaService;
+let service: TestLambdaService;
 beforeEach(async () => {
   real = await mkdtemp(path.join(tmpdir(), 't-'));
   link = `${real}l`;
   await symlink(real, link);
   vi.stubEnv('TMPDIR', link);
-  bed = await TestLambdaService.start({ scratchDir: path.join(link, 'data', 'lambdas') });
+  service = await TestLambdaService.start({ scratchDir: path.join(link, 'data', 'lambdas') });
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
-  await bed.stop();
+  await service.stop();
   await rm(real, { recursive: true });
   await rm(link);
 });
@@ -31,21 +31,21 @@ const WHERE = `exports.run = () => {
 /** As on macOS, where `/var` leads to `/private/var`. */
 describe('where the folder for temporary files and the data folder are behind a link', () => {
   it('messages of lambdas name no folder of this machine', async () => {
-    expect(failureOf(await bed.run(WHERE))).toBe('error: ./index.js ~ ~ $TMPDIR ./index.js ~ ~ $TMPDIR');
+    expect(failureOf(await service.run(WHERE))).toBe('error: ./index.js ~ ~ $TMPDIR ./index.js ~ ~ $TMPDIR');
   });
 
   it('messages of a package on this machine neither', async () => {
     await mkdir(path.join(real, 'package'));
     await writeFile(path.join(real, 'package', 'index.js'), WHERE);
     const package_url = pathToFileURL(path.join(link, 'package')).href;
-    const failure = failureOf(await bed.run('', { code_type: 'package', package_url, handler: 'index.run' }));
+    const failure = failureOf(await service.run('', { code_type: 'package', package_url, handler: 'index.run' }));
     expect(failure).toBe('error: ./index.js . ~ $TMPDIR ./index.js . ~ $TMPDIR');
   });
 
   it('a debugger finds the file by the path under which it is loaded', async () => {
-    const lambda = bed.lambda('exports.run = () => __filename');
-    bed.service.debug(lambda);
-    const loaded = resultOf(await bed.invoke(lambda));
-    expect(bed.service.debugState(lambda)?.file).toBe(loaded);
+    const lambda = service.lambda('exports.run = () => __filename');
+    service.service.debug(lambda);
+    const loaded = resultOf(await service.invoke(lambda));
+    expect(service.service.debugState(lambda)?.file).toBe(loaded);
   });
 });

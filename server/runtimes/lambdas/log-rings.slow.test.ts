@@ -15,7 +15,7 @@ it('keeps at most 8 MiB of one lambda, whatever its lines are like', () => {
     const rings = new LogRings(10_000);
     for (let added = 0; added < count; added += 1) rings.add('one', line(text));
     expect(rings.sizeBytes).toBeLessThanOrEqual(8 * MIB);
-    expect(rings.of('one').lines().at(-1)?.text).toBe(text);
+    expect(rings.ringOf('one').lines().at(-1)?.text).toBe(text);
   }
 });
 
@@ -29,7 +29,7 @@ it('counts only the kept lines of output that comes in chunks', () => {
     output.renew();
     output.take('stdout', chunk);
   }
-  expect(rings.of('one').lines()).toHaveLength(1000);
+  expect(rings.ringOf('one').lines()).toHaveLength(1000);
   expect(rings.sizeBytes).toBeLessThan(MIB);
 });
 
@@ -37,15 +37,15 @@ it('is one budget over all lambdas', () => {
   const rings = new LogRings(10_000, 4 * MIB);
   for (let count = 0; count < 8_000; count += 1) rings.add(`lambda ${count % 100}`, line('x'.repeat(1000 + count)));
   expect(rings.sizeBytes).toBeLessThanOrEqual(4 * MIB);
-  for (let at = 0; at < 100; at += 1) expect(rings.of(`lambda ${at}`).lines().length).toBeGreaterThan(0);
+  for (let at = 0; at < 100; at += 1) expect(rings.ringOf(`lambda ${at}`).lines().length).toBeGreaterThan(0);
 });
 
 it('leaves a quiet lambda all its lines, however much the others write', () => {
   const rings = new LogRings(10_000, MIB);
   for (let count = 0; count < 50; count += 1) rings.add('quiet', line(`line ${count}`));
   for (let count = 0; count < 10_000; count += 1) rings.add(`chatty ${count % 7}`, line('x'.repeat(2000)));
-  expect(rings.of('quiet').lines()).toHaveLength(50);
-  const sizes = Array.from({ length: 7 }, (_, at) => rings.of(`chatty ${at}`).sizeBytes);
+  expect(rings.ringOf('quiet').lines()).toHaveLength(50);
+  const sizes = Array.from({ length: 7 }, (_, at) => rings.ringOf(`chatty ${at}`).sizeBytes);
   expect(Math.max(...sizes)).toBeLessThan(1.5 * Math.min(...sizes));
   expect(rings.sizeBytes).toBeLessThanOrEqual(MIB);
 });

@@ -20,7 +20,10 @@ export class LogRing extends NewestLines {
     return `${this.#id}-${this.#added}`;
   }
 
-  /** What follows a cursor, oldest first, and whether lines in between are gone, or it is another ring's. Throws 400. */
+  /**
+   * Returns the lines after a cursor, oldest first, and whether lines in between were dropped, or the cursor belongs to
+   * another ring. Throws 400.
+   */
   after(cursor: string): { lines: LogLine[]; hasGap: boolean } {
     const [, id, count] = CURSOR.exec(cursor) ?? [];
     if (id === undefined) throw invalidCursor(cursor);
@@ -45,15 +48,15 @@ export interface KeptLines {
 export class LogRings {
   readonly #limitLines: number;
   readonly #budgetBytes: number;
-  readonly #kept: KeptLines | undefined;
+  readonly #storedLines: KeptLines | undefined;
   readonly #rings = new Map<Uuid, LogRing>();
   /** Logs into which the lines of earlier runs have been loaded, which happens on the first read. */
-  readonly #whole = new Set<Uuid>();
+  readonly #complete = new Set<Uuid>();
   #sizeBytes = 0;
 
-  constructor(limitLines: number, budgetBytes = BUDGET_BYTES, kept?: KeptLines) {
+  constructor(limitLines: number, budgetBytes = BUDGET_BYTES, storedLines?: KeptLines) {
     this.#limitLines = limitLines;
-    this.#kept = kept;
+    this.#storedLines = storedLines;
     this.#budgetBytes = budgetBytes;
   }
 
@@ -61,25 +64,25 @@ export class LogRings {
     return this.#sizeBytes;
   }
 
-  of(lambdaId: Uuid): LogRing {
+  ringOf(lambdaId: Uuid): LogRing {
     const ring = this.#rings.get(lambdaId) ?? new LogRing(this.#limitLines);
     this.#rings.set(lambdaId, ring);
     return ring;
   }
 
   wholeOf(lambdaId: Uuid): LogRing {
-    const ring = this.of(lambdaId);
-    if (!this.#kept || this.#whole.has(lambdaId)) return ring;
-    this.#whole.add(lambdaId);
+    const ring = this.ringOf(lambdaId);
+    if (!this.#storedLines || this.#complete.has(lambdaId)) return ring;
+    this.#complete.add(lambdaId);
     const beforeBytes = ring.sizeBytes;
-    ring.precede(this.#kept.earlier(lambdaId, this.#limitLines));
+    ring.precede(this.#storedLines.earlier(lambdaId, this.#limitLines));
     this.#grown(ring.sizeBytes - beforeBytes);
     return ring;
   }
 
   add(lambdaId: Uuid, line: LogLine): void {
-    this.#kept?.add(lambdaId, line);
-    const ring = this.of(lambdaId);
+    this.#storedLines?.add(lambdaId, line);
+    const ring = this.ringOf(lambdaId);
     const beforeBytes = ring.sizeBytes;
     ring.add(line);
     this.#grown(ring.sizeBytes - beforeBytes);
@@ -93,7 +96,7 @@ export class LogRings {
   forget(lambdaId: Uuid): void {
     this.#sizeBytes -= this.#rings.get(lambdaId)?.sizeBytes ?? 0;
     this.#rings.delete(lambdaId);
-    this.#whole.delete(lambdaId);
+    this.#complete.delete(lambdaId);
   }
 
   forgetAll(): void {

@@ -7,28 +7,28 @@ import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 /* A web form answers its visitor and leaves the lead to the CRM: what that says is to be read in the record (D-138). */
 
 const records = new Map<string, Invocation>();
-const held: (() => void)[] = [];
+const heldResponses: (() => void)[] = [];
 const crm = createServer((request, response) => {
   request.resume();
-  held.push(() => response.writeHead(400).end('no such field'));
+  heldResponses.push(() => response.writeHead(400).end('no such field'));
 });
 const FORM = `exports.run = (event, context, callback) => {
   require('https').request('https://crm.example/lead', { method: 'POST' }, (r) => r.resume()).on('error', () => {}).end('a=1');
   callback(null, 'SUCCESS');
 }`;
 
-let bed: TestLambdaService;
+let service: TestLambdaService;
 beforeAll(async () => {
   await new Promise<void>((resolve) => crm.listen(0, '127.0.0.1', resolve));
   // As: a listening TCP server has such an address.
   const { port } = crm.address() as AddressInfo;
-  bed = await TestLambdaService.start({
+  service = await TestLambdaService.start({
     outbound: { crm: 'catch', crmAddress: () => ({ host: '127.0.0.1', port }) },
     onInvocation: (invocation) => records.set(invocation.executionId, invocation),
   });
 });
 afterAll(async () => {
-  await bed.stop();
+  await service.stop();
   crm.close();
   crm.closeAllConnections();
 });
@@ -40,14 +40,14 @@ const recordOf = ({ executionId }: Invocation) =>
 it.each([[false], [true]])(
   'an outbound call under way when the handler answers is in the record (isolate: %s)',
   async (isolate) => {
-    const id = bed.lambda(FORM, { env, isolate });
-    const first = await bed.invoke(id);
+    const id = service.lambda(FORM, { env, isolate });
+    const first = await service.invoke(id);
     expect(resultOf(first)).toBe('SUCCESS');
     expect(records.has(first.executionId)).toBe(false);
     // Others are served meanwhile, also by the same process; each has its own calls.
-    const second = await bed.invoke(id);
-    await expect.poll(() => held).toHaveLength(2);
-    for (const answer of held.splice(0)) answer();
+    const second = await service.invoke(id);
+    await expect.poll(() => heldResponses).toHaveLength(2);
+    for (const answer of heldResponses.splice(0)) answer();
     for (const answered of [first, second]) {
       const { outbound, outcome, finishedAtMs } = await recordOf(answered);
       expect(outbound).toMatchObject([{ method: 'POST', status: 400, caughtBy: 'crm' }]);
@@ -57,10 +57,10 @@ it.each([[false], [true]])(
 );
 
 it('a record whose call gets no response is closed after a while, and at once when the emulator stops', async () => {
-  const id = bed.lambda(FORM, { env });
-  const slow = await recordOf(await bed.invoke(id));
+  const id = service.lambda(FORM, { env });
+  const slow = await recordOf(await service.invoke(id));
   expect(slow.outbound).toMatchObject([{ error: 'no response before the invocation ended' }]);
-  const last = await bed.invoke(id);
-  await bed.service.stop();
+  const last = await service.invoke(id);
+  await service.service.stop();
   expect(records.get(last.executionId)?.outbound).toHaveLength(1);
 });

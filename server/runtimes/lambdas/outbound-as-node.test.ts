@@ -10,7 +10,7 @@ const servers: Server[] = [];
 let connections = 0;
 let thanks: string;
 let rules: OutboundRule[] = [];
-let bed: TestLambdaService;
+let service: TestLambdaService;
 let env: { CRM_API_BASEPATH: string; THANKS: string };
 
 async function listen(server: Server): Promise<string> {
@@ -29,7 +29,7 @@ beforeAll(async () => {
     }),
   );
   const [host = '', port] = crm.split(':');
-  bed = await TestLambdaService.start({
+  service = await TestLambdaService.start({
     outbound: { crm: 'catch', crmAddress: () => ({ host, port: Number(port) }), rules: () => rules },
   });
   env = { CRM_API_BASEPATH: 'crm.example', THANKS: thanks };
@@ -38,7 +38,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await bed.stop();
+  await service.stop();
   for (const server of servers) {
     server.close();
     server.closeAllConnections();
@@ -51,21 +51,21 @@ beforeEach(async () => {
 
 async function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<void> {
   rules = next.map((fields, index) => ({ id: `rule-${index}`, enabled: true, ...fields }));
-  await bed.service.applyRules();
+  await service.service.applyRules();
 }
 
 it('a throw in the callback of a caught call is the own error of the lambda', async () => {
   const code = `exports.run = (event, context, callback) => {
     require('https').get('https://crm.example/', () => { throw new Error('my own mistake') });
   }`;
-  const invocation = await bed.run(code, { env });
+  const invocation = await service.run(code, { env });
   expect(failureOf(invocation)).toMatch(/^crash: uncaught exception: my own mistake/);
   expect(invocation.logs.some(({ text }) => /at .*index\.js:2/.test(text))).toBe(true);
 });
 
 it('fetch follows the redirect of a caught POST by GET, and the mock CRM answers it', async () => {
   const code = `exports.run = () => fetch('https://crm.example/lead', { method: 'POST', body: 'a=1' }).then(async (r) => [r.redirected, await r.text()])`;
-  const invocation = await bed.run(code, { env });
+  const invocation = await service.run(code, { env });
   expect(JSON.parse(resultOf(invocation))).toEqual([true, expect.stringContaining('nothing left this machine')]);
   expect(invocation.outbound).toMatchObject([
     { method: 'POST', url: 'https://crm.example/lead', status: 302, caughtBy: 'crm' },
@@ -77,9 +77,9 @@ it('an agent that keeps its socket keeps it for caught calls, too', async () => 
   const code = `const https = require('https'); const agent = new https.Agent({ keepAlive: true, maxSockets: 1 }); const sockets = new Set();
     const post = () => new Promise((ok, no) => { const sent = https.request('https://crm.example/', { method: 'POST', agent }, (r) => r.resume().on('end', ok)); sent.on('socket', (s) => sockets.add(s)).on('error', no).end('x') });
     exports.run = async () => { await post(); await post(); return sockets.size }`;
-  const id = bed.lambda(code, { env });
-  expect(resultOf(await bed.invoke(id))).toBe('1');
-  const second = await bed.invoke(id);
+  const id = service.lambda(code, { env });
+  expect(resultOf(await service.invoke(id))).toBe('1');
+  const second = await service.invoke(id);
   expect(resultOf(second)).toBe('1');
   expect(second.outbound).toMatchObject([
     { caughtBy: 'crm', status: 200 },
@@ -96,7 +96,7 @@ it.each(['crm.example', '127.0.0.1'])(
     sent.setTimeout(50, () => sent.destroy(new Error('too slow')));
     sent.on('error', (e) => callback(null, e.message));
   }`;
-    const invocation = await bed.run(code, { env }, host === 'crm.example' ? host : thanks);
+    const invocation = await service.run(code, { env }, host === 'crm.example' ? host : thanks);
     expect(resultOf(invocation)).toBe('too slow');
   },
 );
@@ -106,7 +106,7 @@ it('a delay applies to each request on a connection that is kept', async () => {
   const code = `const http = require('http'); const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const get = () => new Promise((ok, no) => http.get('http://' + process.env.THANKS, { agent }, (r) => r.resume().on('end', ok)).on('error', no));
     exports.run = async () => { await get(); await get(); }`;
-  const { outbound } = await bed.run(code, { env });
+  const { outbound } = await service.run(code, { env });
   const rules = [{ text: 'delay of 1 ms for 127.0.0.1' }];
   expect(outbound).toMatchObject([{ rules }, { rules }]);
   expect(connections).toBe(1);
@@ -114,12 +114,12 @@ it('a delay applies to each request on a connection that is kept', async () => {
 
 it('a large body goes to the mock and back', async () => {
   const code = `exports.run = async () => (await (await fetch('https://crm.example/', { method: 'POST', body: 'x'.repeat(5e6) })).text()).length`;
-  expect(resultOf(await bed.run(code, { env }))).toBe('5000000');
+  expect(resultOf(await service.run(code, { env }))).toBe('5000000');
 });
 
 it('a program that names the CRM is named in the log: its calls cannot be caught', async () => {
   const code = `exports.run = () => require('child_process').spawnSync('echo', ['https://crm.example/']).stdout.toString()`;
-  const invocation = await bed.run(code, { env });
+  const invocation = await service.run(code, { env });
   expect(resultOf(invocation)).toBe('https://crm.example/\n');
   expect(invocation.logs.map(({ text }) => text)).toEqual([
     "[terrarium] a program was started that names the CRM's host (echo): calls of programs other than Node.js cannot be caught",

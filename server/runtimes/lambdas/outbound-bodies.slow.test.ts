@@ -20,7 +20,7 @@ import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 const packages = path.resolve(fileURLToPath(import.meta.url), '..', '..', '..', '..', 'node_modules');
 const servers: { close(): unknown; closeAllConnections?(): void }[] = [];
 const records = new Map<string, (invocation: Invocation) => void>();
-let bed: TestLambdaService;
+let service: TestLambdaService;
 let env: Record<string, string>;
 let http2Servers: Record<string, string>;
 
@@ -59,9 +59,9 @@ async function answerHttp2(request: Http2ServerRequest, response: Http2ServerRes
 }
 
 beforeAll(async () => {
-  const there = await listen(answer);
-  const [host = '', port] = there.split(':');
-  bed = await TestLambdaService.start({
+  const crmHost = await listen(answer);
+  const [host = '', port] = crmHost.split(':');
+  service = await TestLambdaService.start({
     outbound: { crm: 'catch', crmAddress: () => ({ host, port: Number(port) }) },
     onInvocation: (invocation) => records.get(invocation.executionId)?.(invocation),
   });
@@ -77,10 +77,10 @@ beforeAll(async () => {
     CA: cert,
     NODE_TLS_REJECT_UNAUTHORIZED: '0',
   };
-  env = { CRM_API_BASEPATH: 'crm.example', THERE: `http://${there}`, NODE_PATH: packages };
+  env = { CRM_API_BASEPATH: 'crm.example', THERE: `http://${crmHost}`, NODE_PATH: packages };
 });
 afterAll(async () => {
-  await bed.stop();
+  await service.stop();
   for (const server of servers) {
     server.close();
     server.closeAllConnections?.();
@@ -88,8 +88,8 @@ afterAll(async () => {
 });
 
 async function callsOf(code: string, more: Record<string, string> = {}): Promise<OutboundCall[]> {
-  const id = bed.lambda(code, { env: { ...env, ...more }, timeout: 20 });
-  const invocation = await bed.invoke(id);
+  const id = service.lambda(code, { env: { ...env, ...more }, timeout: 20 });
+  const invocation = await service.invoke(id);
   resultOf(invocation);
   return invocation.outbound;
 }
@@ -158,8 +158,8 @@ describe('a call by HTTP/2 that reaches its host has both bodies in the record, 
         return request(process.env.SECURE + '/lead', { method: 'POST', body: 'lead=1', dispatcher }).then((r) => r.body.text().then(() => r.headers['x-version'])) })()`,
     ],
   ])('%s', async (_name, server, call) => {
-    const id = bed.lambda(`exports.run = () => ${call}`, { env: { ...env, ...http2Servers }, timeout: 20 });
-    const invocation = await bed.invoke(id);
+    const id = service.lambda(`exports.run = () => ${call}`, { env: { ...env, ...http2Servers }, timeout: 20 });
+    const invocation = await service.invoke(id);
     expect(resultOf(invocation)).toBe('2.0');
     const [made, ...more] = invocation.outbound;
     expect(more).toEqual([]);
@@ -171,8 +171,8 @@ describe('a call by HTTP/2 that reaches its host has both bodies in the record, 
   it('and one that fails says how', async () => {
     const code = `exports.run = () => new Promise((ok) => { const s = require('http2').connect('https://127.0.0.1:4').on('error', () => {});
       s.request({ ':path': '/lead' }).on('error', (e) => ok(e.code)).end() })`;
-    const [made] = await callsOf(code);
-    expect(made).toMatchObject({
+    const [call] = await callsOf(code);
+    expect(call).toMatchObject({
       method: 'GET',
       url: 'https://127.0.0.1:4/lead',
       error: expect.stringContaining('ECONNREFUSED'),
@@ -202,8 +202,8 @@ it('of a large body the beginning is kept, and its size', async () => {
 it('all bodies of a record have a bound, too', async () => {
   const code = `exports.run = async () => { for (let n = 0; n < 12; n += 1) await (await fetch(process.env.THERE + '/large')).text(); return 'done' }`;
   const calls = await callsOf(code);
-  const kept = calls.reduce((sum, { response }) => sum + (response?.bytes.length ?? 0), 0);
-  expect([calls.length, kept]).toEqual([12, 2 * 1024 * 1024]);
+  const keptBytes = calls.reduce((sum, { response }) => sum + (response?.bytes.length ?? 0), 0);
+  expect([calls.length, keptBytes]).toEqual([12, 2 * 1024 * 1024]);
   expect(calls.at(-1)?.response).toMatchObject({ sizeBytes: 1_000_000 });
 });
 
@@ -228,12 +228,12 @@ it('connections without HTTP are not changed', async () => {
 });
 
 it('the response to a call that continues after the handler has returned is in the record', async () => {
-  const id = bed.lambda(
+  const id = service.lambda(
     `exports.run = (event, context, callback) => { fetch(process.env.THERE, { method: 'POST', body: 'late' }).then((r) => r.text()); callback(null, 'SUCCESS') }`,
     { env },
   );
   const closed = new Promise<Invocation>((resolve) => {
-    void bed.invoke(id).then(({ executionId }) => records.set(executionId, resolve));
+    void service.invoke(id).then(({ executionId }) => records.set(executionId, resolve));
   });
   const { outbound } = await closed;
   expect([textOf(outbound[0], 'request'), textOf(outbound[0], 'response')]).toEqual(['late', 'you said late']);
@@ -242,7 +242,7 @@ it('the response to a call that continues after the handler has returned is in t
 it('a Content-Length that is smaller than the body is in the log, with both lengths', async () => {
   const code = `exports.run = () => new Promise((ok) => { const body = 'last_name=Müller'; const headers = { 'Content-Length': body.length };
     require('http').request(process.env.THERE, { method: 'POST', headers }, (r) => r.resume().on('end', ok)).on('error', ok).end(body) })`;
-  const { logs } = await bed.run(code, { env });
+  const { logs } = await service.run(code, { env });
   expect(logs.map(({ text }) => text)).toContain(
     "[terrarium] a request's Content-Length is 16, but the body has 17 bytes: the receiver reads only 16 of them. Set Buffer.byteLength(body), or leave the header out.",
   );

@@ -22,27 +22,27 @@ const packages = path.resolve(fileURLToPath(import.meta.url), '..', '..', '..', 
 const RESOLVES =
   "{ const dns = require('dns'); const own = dns.lookup; dns.lookup = (name, ...rest) => own('127.0.0.1', ...rest) }";
 
-interface Seen {
+interface ReceivedRequest {
   method: string | undefined;
   url: string | undefined;
   body: string;
   from: string;
 }
-const seen = { host: [] as Seen[], crm: [] as Seen[] };
+const received = { host: [] as ReceivedRequest[], crm: [] as ReceivedRequest[] };
 const servers: Server[] = [];
 let ports: { http: number; https: number };
 let mock: MockAddress;
 let rules: OutboundRule[] = [];
-let bed: TestLambdaService;
+let service: TestLambdaService;
 let folder: string;
 
-function receiver(at: keyof typeof seen) {
+function receiver(at: keyof typeof received) {
   // As: requests of HTTP/2 look like those of HTTP/1.
   return async (request: import('node:http').IncomingMessage, response: import('node:http').ServerResponse) => {
     let body = '';
     for await (const chunk of request) body += chunk;
     const { method, url, headers } = request;
-    seen[at].push({ method, url, body, from: String(headers[EXECUTION_HEADER]) });
+    received[at].push({ method, url, body, from: String(headers[EXECUTION_HEADER]) });
     if (at === 'crm' && body.includes('retURL')) {
       response.writeHead(302, { location: String(new URLSearchParams(body).get('retURL')) }).end();
       return;
@@ -80,12 +80,12 @@ beforeAll(async () => {
   mock = { host: '127.0.0.1', port: await listen(createServer(receiver('crm'))) };
   folder = await mkdtemp(path.join(tmpdir(), 'terrarium-forms-'));
   await writeFile(path.join(folder, 'ca.pem'), cert);
-  bed = await TestLambdaService.start({
+  service = await TestLambdaService.start({
     outbound: { crm: 'catch', crmHosts: ['partner.example'], crmAddress: () => mock, rules: () => rules },
   });
 });
 afterAll(async () => {
-  await bed.stop();
+  await service.stop();
   await rm(folder, { recursive: true, force: true });
   for (const server of servers) {
     server.close();
@@ -96,21 +96,21 @@ afterAll(async () => {
 
 const variables = () => ({ NODE_PATH: packages, NODE_EXTRA_CA_CERTS: path.join(folder, 'ca.pem') });
 
-/** Has a lambda evaluate an expression, whose `TLS_PORT` and `TCP_PORT` are the ports of the host. */
+/** Evaluates an expression in a lambda, where `TLS_PORT` and `TCP_PORT` are the ports of the host. */
 async function evaluate(
   expression: string,
   env: object,
-): Promise<{ answer: string; invocation: Invocation; crm: Seen[]; host: Seen[] }> {
+): Promise<{ answer: string; invocation: Invocation; crm: ReceivedRequest[]; host: ReceivedRequest[] }> {
   const code = `${RESOLVES}
     const got = () => import('file://' + require.resolve('got')).then((m) => m.default);
     exports.run = async () => { try { return String(await (${expression.replaceAll('TLS_PORT', String(ports.https)).replaceAll('TCP_PORT', String(ports.http))})) } catch (e) { while (e.cause) e = e.cause; return 'error ' + (e.stack || e) } }`;
-  const before = { host: seen.host.length, crm: seen.crm.length };
-  const invocation = await bed.run(code, { timeout: 60, env: { ...variables(), ...env } });
+  const before = { host: received.host.length, crm: received.crm.length };
+  const invocation = await service.run(code, { timeout: 60, env: { ...variables(), ...env } });
   return {
     answer: resultOf(invocation).trim(),
     invocation,
-    crm: seen.crm.slice(before.crm).filter(({ from }) => from === invocation.executionId),
-    host: seen.host.slice(before.host),
+    crm: received.crm.slice(before.crm).filter(({ from }) => from === invocation.executionId),
+    host: received.host.slice(before.host),
   };
 }
 
@@ -348,14 +348,14 @@ describe('the author of the lambda is warned', () => {
   });
 
   it('of each path separately, when two lambdas name one host with different paths', async () => {
-    const sent = ['/one', '/two'].flatMap((own) =>
+    const deliveries = ['/one', '/two'].flatMap((crmPath) =>
       ['/one', '/two'].map(async (path) => {
-        const env = { CRM_API_BASEPATH: 'crm.example', CRM_PATH: own };
+        const env = { CRM_API_BASEPATH: 'crm.example', CRM_PATH: crmPath };
         const { warning } = await warned(`post('http://crm.example:TCP_PORT${path}', 'oid=1', PLAIN)`, env);
         return warning === undefined;
       }),
     );
-    expect(await Promise.all(sent)).toEqual([true, false, false, true]);
+    expect(await Promise.all(deliveries)).toEqual([true, false, false, true]);
   });
 
   it.each([

@@ -26,22 +26,22 @@ const mockServer = createServer(async (request, response) => {
 });
 let mock: MockAddress;
 let rules: OutboundRule[] = [];
-let bed: TestLambdaService;
+let service: TestLambdaService;
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => mockServer.listen(0, '127.0.0.1', resolve));
   // As: a listening TCP server has such an address.
   mock = { host: '127.0.0.1', port: (mockServer.address() as AddressInfo).port };
-  bed = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress: () => mock, rules: () => rules } });
+  service = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress: () => mock, rules: () => rules } });
 });
 afterAll(async () => {
-  await bed.stop();
+  await service.stop();
   mockServer.close();
   mockServer.closeAllConnections();
 });
 async function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<void> {
   rules = next.map((fields, index) => ({ id: `rule-${index}`, enabled: true, ...fields }));
-  await bed.service.applyRules();
+  await service.service.applyRules();
 }
 
 it('a worker that outlives its call tells of its calls to the one that runs, and follows rules that change', async () => {
@@ -51,14 +51,14 @@ it('a worker that outlives its call tells of its calls to the one that runs, and
       .then((r) => r.text(), (e) => e.cause.code).then((t) => require('worker_threads').parentPort.postMessage(t)))\`, { eval: true });
     worker.unref();
     exports.run = () => new Promise((ok) => { worker.once('message', ok); worker.postMessage('go') })`;
-  const id = bed.lambda(code, { timeout: 30, env: { CRM_API_BASEPATH: 'crm.example' } });
+  const id = service.lambda(code, { timeout: 30, env: { CRM_API_BASEPATH: 'crm.example' } });
   for (let n = 0; n < 2; n += 1) {
-    const { outbound, ...invocation } = await bed.invoke(id);
+    const { outbound, ...invocation } = await service.invoke(id);
     expect(resultOf({ outbound, ...invocation })).toBe('caught');
     expect(outbound).toMatchObject([{ method: 'POST', status: 200, request: { sizeBytes: 5 } }]);
   }
   await change({ host: '*.example', action: 'block' });
-  expect(resultOf(await bed.invoke(id))).toBe('ECONNREFUSED');
+  expect(resultOf(await service.invoke(id))).toBe('ECONNREFUSED');
 });
 
 /** Lambdas that call the hosts which their event names, all at once. They live on from one test to the next, with their connections. */
@@ -72,9 +72,9 @@ async function callBy(library: string, ...hosts: string[]): Promise<{ answers: s
       calls[host]().then((t) => t.trim(), (e) => { while (e.cause) e = e.cause; return 'error ' + (e.code || e.message) })))`;
   const id =
     ids.get(library) ??
-    bed.lambda(code, { timeout: 60, env: { CRM_API_BASEPATH: 'crm.example', NODE_PATH: packages } });
+    service.lambda(code, { timeout: 60, env: { CRM_API_BASEPATH: 'crm.example', NODE_PATH: packages } });
   ids.set(library, id);
-  const invocation = await bed.invoke(id, JSON.stringify(hosts));
+  const invocation = await service.invoke(id, JSON.stringify(hosts));
   return { answers: JSON.parse(resultOf(invocation)), invocation };
 }
 
@@ -95,8 +95,8 @@ describe('a call to the CRM is caught, and in the record', () => {
         caughtBy: 'crm',
       },
     ]);
-    const [made] = invocation.outbound;
-    expect([made?.request, made?.response].map((one) => Buffer.from(one?.bytes ?? []).toString())).toEqual([
+    const [call] = invocation.outbound;
+    expect([call?.request, call?.response].map((body) => Buffer.from(body?.bytes ?? []).toString())).toEqual([
       'lead=1',
       'caught',
     ]);

@@ -9,13 +9,13 @@ import type { OutboundRule } from '../../model/outbound-rule.ts';
 import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 import type { MockAddress } from './process/protocol.ts';
 
-/** What arrived, by the host it arrived at. */
+/** The received requests with the host that received them. */
 const arrived: { at: 'mock' | 'host'; execution: string | undefined; body: string }[] = [];
 const servers: Server[] = [];
 let rules: OutboundRule[] = [];
 let mock: MockAddress;
 let host: string;
-let bed: TestLambdaService;
+let service: TestLambdaService;
 
 async function listen(at: 'mock' | 'host'): Promise<number> {
   const server = createServer(async (request, response) => {
@@ -35,10 +35,10 @@ async function listen(at: 'mock' | 'host'): Promise<number> {
 beforeAll(async () => {
   mock = { host: '127.0.0.1', port: await listen('mock') };
   host = `127.0.0.1:${await listen('host')}`;
-  bed = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress: () => mock, rules: () => rules } });
+  service = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress: () => mock, rules: () => rules } });
 });
 afterAll(async () => {
-  await bed.stop();
+  await service.stop();
   for (const server of servers) {
     server.close();
     server.closeAllConnections();
@@ -55,7 +55,7 @@ async function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<
     lastId += 1;
     return { id: `rule-${lastId}`, enabled: true, ...fields };
   });
-  await bed.service.applyRules();
+  await service.service.applyRules();
 }
 
 /** Makes a POST in each of the three ways and says how it went, as `status body` or an error's code. */
@@ -75,31 +75,31 @@ const env = (more = {}) => ({ env: { TO: host, CRM_API_BASEPATH: 'crm.example', 
 
 describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
   it('passes without a rule, and without a word about the invocation', async () => {
-    const { outbound, ...invocation } = await bed.run(code, env(), 'a');
+    const { outbound, ...invocation } = await service.run(code, env(), 'a');
     expect(resultOf({ outbound, ...invocation })).toBe('200 host');
     expect(arrived).toEqual([{ at: 'host', execution: undefined, body: 'a' }]);
     expect(outbound).toEqual([expect.not.objectContaining({ rules: expect.anything() })]);
   });
 
   it('says to the mock which invocation made it, whatever the lambda claims', async () => {
-    const invocation = await bed.run(code, env({ TO: 'crm.example' }), 'a');
+    const invocation = await service.run(code, env({ TO: 'crm.example' }), 'a');
     expect(resultOf(invocation)).toBe('200 mock');
     expect(arrived).toEqual([{ at: 'mock', execution: invocation.executionId, body: 'a' }]);
     expect(invocation.outbound).toMatchObject([{ caughtBy: 'crm', status: 200 }]);
   });
 
   it('meets rules that were made while its process was there already', async () => {
-    const lambda = bed.lambda(code, env());
-    expect(resultOf(await bed.invoke(lambda, 'a'))).toBe('200 host');
+    const lambda = service.lambda(code, env());
+    expect(resultOf(await service.invoke(lambda, 'a'))).toBe('200 host');
     await change({ host: '127.0.0.1', action: 'fail', status: 503 });
-    const failed = await bed.invoke(lambda, 'b');
+    const failed = await service.invoke(lambda, 'b');
     expect(failed.cold).toBe(false);
     expect(resultOf(failed)).toBe('503 Answered by an outbound rule: fail with 503 for 127.0.0.1\n');
     expect(failed.outbound).toMatchObject([
       { method: 'POST', url: `http://${host}/x`, status: 503, rules: [{ text: 'fail with 503 for 127.0.0.1' }] },
     ]);
     await change();
-    expect(resultOf(await bed.invoke(lambda, 'c'))).toBe('200 host');
+    expect(resultOf(await service.invoke(lambda, 'c'))).toBe('200 host');
     expect(arrived.map(({ body }) => body)).toEqual(['a', 'c']);
   });
 
@@ -110,7 +110,7 @@ describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
     [{ action: 'fail', error: 'ETIMEDOUT' }, 'ETIMEDOUT'],
   ] as const)('that %j meets fails as the network would', async (fields, errorCode) => {
     await change({ host, ...fields });
-    const invocation = await bed.run(code, env(), 'a');
+    const invocation = await service.run(code, env(), 'a');
     expect(resultOf(invocation)).toMatch(new RegExp(`^${errorCode}: .*outbound rule`));
     expect(invocation.outbound).toMatchObject([{ error: expect.stringContaining(errorCode), rules: [{}] }]);
     expect(arrived).toEqual([]);
@@ -118,7 +118,7 @@ describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
 
   it('waits and then goes where it would have gone', async () => {
     await change({ host: '127.0.0.1', action: 'delay', delayMs: 300 });
-    const invocation = await bed.run(code, env(), 'a');
+    const invocation = await service.run(code, env(), 'a');
     expect(resultOf(invocation)).toBe('200 host');
     expect(arrived).toEqual([{ at: 'host', execution: undefined, body: 'a' }]);
     const [call, ...more] = invocation.outbound;
@@ -129,24 +129,24 @@ describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
 
   it('to the CRM waits and is caught then, or fails', async () => {
     await change({ host: '{crm}', action: 'delay', delayMs: 200 });
-    const slow = await bed.run(code, env({ TO: 'crm.example' }), 'a');
+    const slow = await service.run(code, env({ TO: 'crm.example' }), 'a');
     expect(resultOf(slow)).toBe('200 mock');
     expect(slow.outbound).toMatchObject([{ caughtBy: 'crm', rules: [{ text: 'delay of 200 ms for {crm}' }] }]);
 
     await change({ host: '{crm}', action: 'delay', delayMs: 1 }, { host: '*.example', action: 'fail', status: 500 });
-    const failed = await bed.run(code, env({ TO: 'crm.example' }), 'a');
+    const failed = await service.run(code, env({ TO: 'crm.example' }), 'a');
     expect(resultOf(failed)).toMatch(/^500 /);
     expect(failed.outbound[0]?.rules).toHaveLength(2);
   });
 
   it('to any host is caught, and one to the CRM passes, where a rule says so', async () => {
     await change({ host: '{crm}', action: 'pass' }, { host: '*', action: 'catch' });
-    expect(resultOf(await bed.run(code, env(), 'a'))).toBe('200 mock');
+    expect(resultOf(await service.run(code, env(), 'a'))).toBe('200 mock');
     // Loopback is never a CRM.
-    expect(resultOf(await bed.run(code, env({ CRM_API_BASEPATH: host }), 'b'))).toBe('200 mock');
+    expect(resultOf(await service.run(code, env({ CRM_API_BASEPATH: host }), 'b'))).toBe('200 mock');
     const crm = host.replace('127.0.0.1', 'crm.example');
     const resolved = `require('dns').lookup = (dns => (name, ...rest) => dns('127.0.0.1', ...rest))(require('dns').lookup); ${code}`;
-    expect(resultOf(await bed.run(resolved, env({ TO: crm, CRM_API_BASEPATH: crm }), 'c'))).toBe('200 host');
+    expect(resultOf(await service.run(resolved, env({ TO: crm, CRM_API_BASEPATH: crm }), 'c'))).toBe('200 host');
   });
 });
 
@@ -159,13 +159,13 @@ const UNDICI = path.resolve(fileURLToPath(import.meta.url), '..', '..', '..', '.
 describe.each(Object.entries({ ...ways, undici, 'a worker thread': worker }))(
   'a rule that answers a call by %s',
   (way, code) => {
-    const run = async () => resultOf(await bed.run(code, env({ UNDICI }), 'a'));
+    const run = async () => resultOf(await service.run(code, env({ UNDICI }), 'a'));
     /** Whether calls are recorded before their results are: a worker thread that ends at once can be gone before its record is. */
     const isRecorded = way !== 'a worker thread';
 
     it('sends JSON, text or a file with a status and headers, and nothing reaches the host', async () => {
       await change({ host, action: 'answer', body: { success: true, score: 0.9 } });
-      const invocation = await bed.run(code, env({ UNDICI }), 'a');
+      const invocation = await service.run(code, env({ UNDICI }), 'a');
       expect(resultOf(invocation)).toBe('200 {"success":true,"score":0.9}');
       if (isRecorded)
         expect(invocation.outbound).toMatchObject([
@@ -182,11 +182,11 @@ describe.each(Object.entries({ ...ways, undici, 'a worker thread': worker }))(
         headers: { 'content-type': 'text/x-mine' },
         body: 'slow down',
       });
-      const limited = await bed.run(code, env({ UNDICI }), 'a');
+      const limited = await service.run(code, env({ UNDICI }), 'a');
       expect(resultOf(limited)).toBe('429 slow down');
       if (isRecorded)
         expect(limited.outbound).toMatchObject([{ status: 429, response: { contentType: 'text/x-mine' } }]);
-      const file = path.join(bed.folder, 'answer.json');
+      const file = path.join(service.folder, 'answer.json');
       await writeFile(file, '{"from":"file"}');
       await change({ host, action: 'answer', file });
       expect(await run()).toBe('200 {"from":"file"}');
@@ -201,7 +201,7 @@ describe.each(Object.entries({ ...ways, undici, 'a worker thread': worker }))(
       expect(await run()).toBe('200 first');
       expect(await run()).toBe('200 second and third');
       expect(await run()).toBe('200 second and third');
-      const last = await bed.run(code, env({ UNDICI }), 'a');
+      const last = await service.run(code, env({ UNDICI }), 'a');
       expect(resultOf(last)).toBe('200 host');
       if (isRecorded) expect(last.outbound).toEqual([expect.not.objectContaining({ rules: expect.anything() })]);
       expect(arrived).toHaveLength(1);
@@ -211,9 +211,9 @@ describe.each(Object.entries({ ...ways, undici, 'a worker thread': worker }))(
 
 it('a rule that answers twice does so for two of ten calls at the same time, and starts over when it is changed', async () => {
   const code = `exports.run = () => fetch('http://' + process.env.TO + '/x').then((r) => r.text())`;
-  const lambda = bed.lambda(code, env());
+  const lambda = service.lambda(code, env());
   const results = async () => {
-    const invocations = await Promise.all(Array.from({ length: 10 }, () => bed.invoke(lambda)));
+    const invocations = await Promise.all(Array.from({ length: 10 }, () => service.invoke(lambda)));
     return invocations.map(resultOf).sort();
   };
   const expected = [...Array(8).fill('host'), ...Array(2).fill('mine')];
@@ -226,14 +226,14 @@ it('a rule that answers twice does so for two of ten calls at the same time, and
 
 it('a rule that answers the CRM leaves later calls to the mock CRM', async () => {
   await change({ host: '{crm}', action: 'answer', status: 503, body: 'busy', times: 1 });
-  const lambda = bed.lambda(ways.fetch, env({ TO: 'crm.example' }));
-  expect(resultOf(await bed.invoke(lambda, 'a'))).toBe('503 busy');
-  expect(resultOf(await bed.invoke(lambda, 'a'))).toBe('200 mock');
+  const lambda = service.lambda(ways.fetch, env({ TO: 'crm.example' }));
+  expect(resultOf(await service.invoke(lambda, 'a'))).toBe('503 busy');
+  expect(resultOf(await service.invoke(lambda, 'a'))).toBe('200 mock');
 });
 
 it('a rule that answers with a file that does not exist fails the call with the reason', async () => {
-  await change({ host, action: 'answer', file: path.join(bed.folder, 'missing.json') });
-  const { outbound } = await bed.run(ways.fetch, env(), 'a');
+  await change({ host, action: 'answer', file: path.join(service.folder, 'missing.json') });
+  const { outbound } = await service.run(ways.fetch, env(), 'a');
   expect(outbound).toMatchObject([
     { error: expect.stringContaining('the file of the outbound rule could not be read') },
   ]);
@@ -242,7 +242,7 @@ it('a rule that answers with a file that does not exist fails the call with the 
 it('a delayed fetch that is given up ends at once', async () => {
   await change({ host: '127.0.0.1', action: 'delay', delayMs: 60_000 });
   const code = `exports.run = () => fetch('http://' + process.env.TO, { signal: AbortSignal.timeout(50) }).catch((e) => e.name)`;
-  const invocation = await bed.run(code, env());
+  const invocation = await service.run(code, env());
   expect(resultOf(invocation)).toBe('TimeoutError');
   expect(invocation.outbound).toMatchObject([{ error: expect.any(String) }]);
   expect(arrived).toEqual([]);
@@ -259,14 +259,14 @@ it.each(['fail', 'delay'] as const)(
     sent.on('timeout', () => sent.destroy(new Error('too slow')));
     sent.on('error', (e) => callback(null, e.message));
   }`;
-    expect(resultOf(await bed.run(code, env()))).toBe('too slow');
+    expect(resultOf(await service.run(code, env()))).toBe('too slow');
   },
 );
 
 it('the redirect of a delayed fetch is a separate call', async () => {
   await change({ host: '127.0.0.1', action: 'delay', delayMs: 1 });
   const code = `exports.run = async () => (await fetch('http://' + process.env.TO + '/moved')).text()`;
-  const invocation = await bed.run(code, env());
+  const invocation = await service.run(code, env());
   expect(resultOf(invocation)).toBe('host');
   expect(invocation.outbound).toMatchObject([{ url: `http://${host}/moved` }, { url: `http://${host}/` }]);
 });
@@ -275,5 +275,5 @@ it('a function that the lambda put in the place of fetch stays there', async () 
   await change({ host: '127.0.0.1', action: 'fail', status: 500 });
   const code = `const real = globalThis.fetch; globalThis.fetch = (...args) => real(...args).then((r) => r.status);
     exports.run = async () => [await fetch('http://' + process.env.TO), await fetch('http://' + process.env.TO)];`;
-  expect(JSON.parse(resultOf(await bed.run(code, env())))).toEqual([500, 500]);
+  expect(JSON.parse(resultOf(await service.run(code, env())))).toEqual([500, 500]);
 });

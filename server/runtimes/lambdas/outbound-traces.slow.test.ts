@@ -9,8 +9,8 @@ import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 const packages = path.resolve(fileURLToPath(import.meta.url), '..', '..', '..', '..', 'node_modules');
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
-const GIVEN = { traceparent: `00-${TRACE}-00f067aa0ba902b7-01`, tracestate: 'vendor=1' };
-const OWN = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+const EVENT_TRACE = { traceparent: `00-${TRACE}-00f067aa0ba902b7-01`, tracestate: 'vendor=1' };
+const OWN_TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 /** Answers with the headers of the request. */
 const echo = createServer((request, response) => {
@@ -18,7 +18,7 @@ const echo = createServer((request, response) => {
   response.end(JSON.stringify(request.headers));
 });
 const echo2 = createHttp2((request, response) => response.end(JSON.stringify(request.headers)));
-let bed: TestLambdaService;
+let service: TestLambdaService;
 const env: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -27,15 +27,18 @@ beforeAll(async () => {
     // As: a listening TCP server has such an address.
     env[name] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
-  bed = await TestLambdaService.start();
+  service = await TestLambdaService.start();
 });
 afterAll(async () => {
-  await bed.stop();
+  await service.stop();
   for (const server of [echo, echo2]) server.close();
 });
 
-/** What reaches the other side, and the record of the call. @param call a Promise of the headers that it got, in JSON */
-async function sent(call: string, headers: Record<string, string> = GIVEN, at = bed) {
+/**
+ * Resolves to the headers that the other side received, and the record of the call.
+ * @param call a Promise of the headers that it got, in JSON
+ */
+async function sendTraced(call: string, headers: Record<string, string> = EVENT_TRACE, at = service) {
   const code = `const of = (r) => new Promise((ok) => { let t = ''; r.on('data', (d) => { t += d }).on('end', () => ok(t)) });
     const { ECHO, ECHO2 } = process.env;
     exports.run = async () => JSON.parse(await ${call});`;
@@ -64,9 +67,9 @@ describe('a call belongs to the trace of its invocation', () => {
       "new Promise((ok, no) => new (require('worker_threads').Worker)(`fetch(process.env.ECHO).then((r) => r.text()).then((t) => require('worker_threads').parentPort.postMessage(t))`, { eval: true }).on('message', ok).on('error', no))",
     ],
   ])('%s', async (_how, call) => {
-    const { got, invocation } = await sent(call);
-    const own = invocation.executionId.replaceAll('-', '').slice(16);
-    expect(got).toMatchObject({ traceparent: `00-${TRACE}-${own}-01`, tracestate: 'vendor=1' });
+    const { got, invocation } = await sendTraced(call);
+    const spanId = invocation.executionId.replaceAll('-', '').slice(16);
+    expect(got).toMatchObject({ traceparent: `00-${TRACE}-${spanId}-01`, tracestate: 'vendor=1' });
     expect(invocation.outbound.map(({ traceId }) => traceId)).toEqual([TRACE]);
   });
 
@@ -76,7 +79,7 @@ describe('a call belongs to the trace of its invocation', () => {
   ])('the first one of a process that was not started ahead too: %s', async (_how, call) => {
     const fresh = await TestLambdaService.start();
     try {
-      const { got } = await sent(call, GIVEN, fresh);
+      const { got } = await sendTraced(call, EVENT_TRACE, fresh);
       expect(readTraceParent(got.traceparent)?.traceId).toBe(TRACE);
     } finally {
       await fresh.stop();
@@ -84,20 +87,23 @@ describe('a call belongs to the trace of its invocation', () => {
   });
 
   it('which begins with it when it was given none that is valid', async () => {
-    const { got, invocation } = await sent('fetch(ECHO).then((r) => r.text())', { ...GIVEN, traceparent: 'nonsense' });
+    const { got, invocation } = await sendTraced('fetch(ECHO).then((r) => r.text())', {
+      ...EVENT_TRACE,
+      traceparent: 'nonsense',
+    });
     expect(readTraceParent(got.traceparent)?.traceId).toBe(invocation.executionId.replaceAll('-', ''));
     expect(got).not.toHaveProperty('tracestate');
   });
 
   it.each([
-    ['by node:http', HTTP(`{ headers: { TraceParent: '${OWN}' } }`)],
-    ['by node:http with a list of headers', HTTP(`{ headers: ['traceparent', '${OWN}', 'host', 'localhost'] }`)],
-    ['by fetch', `fetch(ECHO, { headers: { traceparent: '${OWN}' } }).then((r) => r.text())`],
+    ['by node:http', HTTP(`{ headers: { TraceParent: '${OWN_TRACE}' } }`)],
+    ['by node:http with a list of headers', HTTP(`{ headers: ['traceparent', '${OWN_TRACE}', 'host', 'localhost'] }`)],
+    ['by fetch', `fetch(ECHO, { headers: { traceparent: '${OWN_TRACE}' } }).then((r) => r.text())`],
   ])('unless the lambda says another: %s', async (_how, call) => {
-    const { got, invocation } = await sent(call);
-    expect(got.traceparent).toBe(OWN);
+    const { got, invocation } = await sendTraced(call);
+    expect(got.traceparent).toBe(OWN_TRACE);
     expect(got).not.toHaveProperty('tracestate');
-    expect(invocation.outbound.map(({ traceId }) => traceId)).toEqual([readTraceParent(OWN)?.traceId]);
+    expect(invocation.outbound.map(({ traceId }) => traceId)).toEqual([readTraceParent(OWN_TRACE)?.traceId]);
   });
 
   it.each([
@@ -108,7 +114,7 @@ describe('a call belongs to the trace of its invocation', () => {
     ['by a header', "fetch(ECHO, { headers: { Signature: 'sig1=:YQ==:' } }).then((r) => r.text())"],
     ['in its query', "fetch(ECHO + '/?X-Amz-Signature=a').then((r) => r.text())"],
   ])('unless it is signed: %s', async (_how, call) => {
-    const { got, invocation } = await sent(call);
+    const { got, invocation } = await sendTraced(call);
     expect(got).not.toHaveProperty('traceparent');
     expect(invocation.outbound[0]).not.toHaveProperty('traceId');
   });
@@ -117,7 +123,7 @@ describe('a call belongs to the trace of its invocation', () => {
     const code = `exports.run = (event, context, callback) => {
       const request = require('http').get(process.env.ECHO, (r) => { r.resume(); r.on('end', () => callback(null, request.getHeaderNames())) });
     }`;
-    const invocation = await bed.run(code, { env });
+    const invocation = await service.run(code, { env });
     expect(JSON.parse(resultOf(invocation))).toEqual(['host']);
   });
 });

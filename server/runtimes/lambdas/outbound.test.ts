@@ -25,7 +25,7 @@ const CLASSIC = `
   };
 `;
 
-interface Seen {
+interface ReceivedRequest {
   method: string | undefined;
   url: string | undefined;
   host: string | undefined;
@@ -33,10 +33,10 @@ interface Seen {
 }
 
 const servers: Server[] = [];
-const seen: Seen[] = [];
+const received: ReceivedRequest[] = [];
 let mock: MockAddress | undefined;
 let other: string;
-let bed: TestLambdaService;
+let service: TestLambdaService;
 
 async function listen(server: Server): Promise<number> {
   servers.push(server);
@@ -48,7 +48,7 @@ async function listen(server: Server): Promise<number> {
 async function crm(request: IncomingMessage, response: ServerResponse): Promise<void> {
   let body = '';
   for await (const chunk of request) body += chunk;
-  seen.push({ method: request.method, url: request.url, host: request.headers.host, body });
+  received.push({ method: request.method, url: request.url, host: request.headers.host, body });
   if (request.url === '/moved') response.writeHead(204, { 'x-crm': 'yes' }).end();
   else response.writeHead(200, { 'x-crm': 'yes', 'content-type': 'text/html' }).end(`got ${body.length}`);
 }
@@ -65,10 +65,10 @@ beforeAll(async () => {
     }),
   );
   other = `http://127.0.0.1:${port}`;
-  bed = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress: () => mock } });
+  service = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress: () => mock } });
 });
 afterAll(async () => {
-  await bed.stop();
+  await service.stop();
   for (const server of servers) {
     server.close();
     server.closeAllConnections();
@@ -76,13 +76,13 @@ afterAll(async () => {
 });
 
 const run = (code: string, event = '', basepath = 'crm.example') =>
-  bed.run(code, { env: { CRM_API_BASEPATH: basepath, OTHER: other } }, event);
+  service.run(code, { env: { CRM_API_BASEPATH: basepath, OTHER: other } }, event);
 
 describe("a call to the CRM's host is answered by the mock (D-200)", () => {
   it('when the lambda uses https.request with options', async () => {
     const invocation = await run(CLASSIC, 'oid=1&name=a');
     expect(JSON.parse(resultOf(invocation))).toEqual([200, 'yes', 'got 12']);
-    expect(seen.at(-1)).toEqual({
+    expect(received.at(-1)).toEqual({
       method: 'POST',
       url: '/servlet/servlet.WebToLead?encoding=UTF-8',
       host: 'crm.example',
@@ -160,7 +160,7 @@ describe("a call to the CRM's host is answered by the mock (D-200)", () => {
   );
 
   it('is an ordinary error when the mock is not there', async () => {
-    const kept = mock;
+    const workingMock = mock;
     mock = { host: '127.0.0.1', port: 1 };
     const classic = await run(CLASSIC, 'x');
     expect(failureOf(classic)).toMatch(/^error: the mock CRM at 127.0.0.1:1 did not respond: .*ECONNREFUSED/);
@@ -169,11 +169,11 @@ describe("a call to the CRM's host is answered by the mock (D-200)", () => {
       'exports.run = () => fetch("https://crm.example").catch((e) => e.message + ": " + e.cause.message)',
     );
     expect(resultOf(fetching)).toMatch(/^fetch failed: the mock CRM at/);
-    mock = kept;
+    mock = workingMock;
   });
 });
 
-/** What a lambda does with other hosts has to go as if it were not watched: each is tried with and without a CRM. */
+/** Calls other hosts with and without a CRM: the calls must behave as if nothing watched them. */
 describe.each([['crm.example'], ['']])("a call to another host, CRM_API_BASEPATH being '%s',", (basepath) => {
   it('passes, streamed', async () => {
     const code = `const http = require('http');

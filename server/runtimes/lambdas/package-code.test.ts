@@ -16,13 +16,13 @@ const FILES = {
   'src/other.mjs': 'export const hello = () => "other"',
 };
 
-let bed: TestLambdaService;
+let service: TestLambdaService;
 let base: string;
-let fetched: string[] = [];
+let fetchedUrls: string[] = [];
 const pages = new Map<string, Buffer | string>();
 
 const server = createServer((request, response) => {
-  fetched.push(request.url ?? '');
+  fetchedUrls.push(request.url ?? '');
   const page = pages.get(request.url ?? '');
   if (request.url === '/to-file') response.writeHead(302, { location: 'file:///etc/passwd' }).end();
   else if (page === undefined) response.writeHead(404).end();
@@ -33,15 +33,15 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // As: a listening TCP server has such an address.
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  bed = await TestLambdaService.start();
+  service = await TestLambdaService.start();
 });
 beforeEach(() => {
-  fetched = [];
+  fetchedUrls = [];
   pages.clear();
   pages.set('/code.zip', zipOf(FILES));
 });
 afterAll(async () => {
-  await bed.stop();
+  await service.stop();
   server.close();
 });
 
@@ -51,7 +51,7 @@ const packaged = (package_url: string, handler: string, more: JsonObject = {}): 
   handler,
   ...more,
 });
-const run = (url: string, handler: string, more: JsonObject = {}) => bed.run('', packaged(url, handler, more));
+const run = (url: string, handler: string, more: JsonObject = {}) => service.run('', packaged(url, handler, more));
 
 it.each([
   ['run', 'index', 'run'],
@@ -88,64 +88,66 @@ describe('an archive by URL', () => {
 
   it('is fetched once, whatever else of the definition changes', async () => {
     const properties = packaged(`${base}/code.zip`, 'run', { compressed: true });
-    const id = bed.lambda('', { ...properties, isolate: true });
-    for (let call = 0; call < 3; call += 1) expect(resultOf(await bed.invoke(id))).toBe('index part');
-    bed.change(id, '', { ...properties, timeout: 7, env: { A: 'b' }, handler: 'index.run' });
-    expect(resultOf(await bed.invoke(id))).toBe('index part');
-    expect(fetched).toEqual(['/code.zip']);
+    const id = service.lambda('', { ...properties, isolate: true });
+    for (let call = 0; call < 3; call += 1) expect(resultOf(await service.invoke(id))).toBe('index part');
+    service.change(id, '', { ...properties, timeout: 7, env: { A: 'b' }, handler: 'index.run' });
+    expect(resultOf(await service.invoke(id))).toBe('index part');
+    expect(fetchedUrls).toEqual(['/code.zip']);
   });
 
   it('is fetched again when its URL is given again', async () => {
-    const id = bed.lambda('', packaged(`${base}/code.zip`, 'run'));
-    expect(resultOf(await bed.invoke(id))).toBe('index part');
+    const id = service.lambda('', packaged(`${base}/code.zip`, 'run'));
+    expect(resultOf(await service.invoke(id))).toBe('index part');
     pages.set('/code.zip', zipOf({ 'index.js': 'exports.run = () => "second edition"' }));
-    bed.service.refetch(id);
-    expect(resultOf(await bed.invoke(id))).toBe('second edition');
-    expect(fetched).toEqual(['/code.zip', '/code.zip']);
+    service.service.refetch(id);
+    expect(resultOf(await service.invoke(id))).toBe('second edition');
+    expect(fetchedUrls).toEqual(['/code.zip', '/code.zip']);
   });
 
   it('is not fetched again for a change of inherited variables', async () => {
-    bed.put('environment', 'root', 'Resource::Environment', {});
-    const id = bed.lambda('', packaged(`${base}/code.zip`, 'run'), 'environment');
-    await bed.invoke(id);
-    bed.put('environment', 'root', 'Resource::Environment', { env: { A: 'b' } });
-    expect((await bed.invoke(id)).cold).toBe(true);
-    expect(fetched).toHaveLength(1);
+    service.put('environment', 'root', 'Resource::Environment', {});
+    const id = service.lambda('', packaged(`${base}/code.zip`, 'run'), 'environment');
+    await service.invoke(id);
+    service.put('environment', 'root', 'Resource::Environment', { env: { A: 'b' } });
+    expect((await service.invoke(id)).cold).toBe(true);
+    expect(fetchedUrls).toHaveLength(1);
   });
 
   it('that comes late serves all who wait for it', async () => {
-    const id = bed.lambda('', packaged(`${base}/code.zip`, 'run'));
-    const answers = await Promise.all(Array.from({ length: 5 }, () => bed.invoke(id)));
+    const id = service.lambda('', packaged(`${base}/code.zip`, 'run'));
+    const answers = await Promise.all(Array.from({ length: 5 }, () => service.invoke(id)));
     expect(answers.map(resultOf)).toEqual(Array(5).fill('index part'));
-    expect(fetched).toHaveLength(1);
+    expect(fetchedUrls).toHaveLength(1);
   });
 
   it('runs on as the copy at hand where the source is gone, and the log says so', async () => {
     const properties = packaged(`${base}/code.zip`, 'run');
-    const id = bed.lambda('', properties);
-    expect(resultOf(await bed.invoke(id))).toBe('index part');
+    const id = service.lambda('', properties);
+    expect(resultOf(await service.invoke(id))).toBe('index part');
     pages.clear();
-    bed.service.refetch(id);
-    expect(resultOf(await bed.invoke(id))).toBe('index part');
-    expect(bed.service.log(id, {}).join()).toMatch(/code.zip cannot be fetched, so the previous copy is used: .*404/);
+    service.service.refetch(id);
+    expect(resultOf(await service.invoke(id))).toBe('index part');
+    expect(service.service.log(id, {}).join()).toMatch(
+      /code.zip cannot be fetched, so the previous copy is used: .*404/,
+    );
     // Another source has no copy.
-    bed.change(id, '', packaged(`${base}/other.zip`, 'run'));
-    expect(failureOf(await bed.invoke(id))).toMatch(/^load: .*404/);
+    service.change(id, '', packaged(`${base}/other.zip`, 'run'));
+    expect(failureOf(await service.invoke(id))).toMatch(/^load: .*404/);
   });
 
   it('is unpacked once for each content, and removed with the last lambda that has it', async () => {
     const code = `exports.run = () => __dirname`;
     pages.set('/a.zip', zipOf({ 'index.js': code }));
     pages.set('/b.zip', zipOf({ 'index.js': code }));
-    const [one, other] = [
-      bed.lambda('', packaged(`${base}/a.zip`, 'run')),
-      bed.lambda('', packaged(`${base}/b.zip`, 'run')),
+    const [first, other] = [
+      service.lambda('', packaged(`${base}/a.zip`, 'run')),
+      service.lambda('', packaged(`${base}/b.zip`, 'run')),
     ];
-    const [folder, same] = (await Promise.all([bed.invoke(one), bed.invoke(other)])).map(resultOf);
+    const [folder, same] = (await Promise.all([service.invoke(first), service.invoke(other)])).map(resultOf);
     expect(same).toBe(folder);
-    bed.remove(one);
-    expect(resultOf(await bed.invoke(other))).toBe(folder);
-    bed.remove(other);
+    service.remove(first);
+    expect(resultOf(await service.invoke(other))).toBe(folder);
+    service.remove(other);
     await expect.poll(() => existsSync(folder ?? '')).toBe(false);
   });
 });
@@ -196,7 +198,7 @@ describe('a single file by URL', () => {
 
 describe('a package on this machine', () => {
   it('that is a folder is used in place', async () => {
-    const folder = path.join(bed.folder, 'mine with space');
+    const folder = path.join(service.folder, 'mine with space');
     await mkdir(path.join(folder, 'lib'), { recursive: true });
     for (const name of ['index.js', 'lib/part.js'] as const) await writeFile(path.join(folder, name), FILES[name]);
     expect(resultOf(await run(pathToFileURL(folder).href, 'run'))).toBe('index part');
@@ -208,7 +210,7 @@ describe('a package on this machine', () => {
   });
 
   it('that is an archive or a single file runs too', async () => {
-    const [archive, single] = [path.join(bed.folder, 'a.zip'), path.join(bed.folder, 'one.js')];
+    const [archive, single] = [path.join(service.folder, 'a.zip'), path.join(service.folder, 'one.js')];
     await writeFile(archive, zipOf(FILES));
     await writeFile(single, 'exports.run = () => "one"');
     expect(resultOf(await run(pathToFileURL(archive).href, 'run'))).toBe('index part');
@@ -218,12 +220,12 @@ describe('a package on this machine', () => {
 
 describe('a package that cannot be used names its URL and the reason', () => {
   it('when the server does not have it, and it is asked again later', async () => {
-    const id = bed.lambda('', packaged(`${base}/late.zip`, 'run'));
-    expect(failureOf(await bed.invoke(id))).toBe(
+    const id = service.lambda('', packaged(`${base}/late.zip`, 'run'));
+    expect(failureOf(await service.invoke(id))).toBe(
       `load: package ${base}/late.zip cannot be used: the server responded with 404 Not Found`,
     );
     pages.set('/late.zip', zipOf(FILES));
-    expect(resultOf(await bed.invoke(id))).toBe('index part');
+    expect(resultOf(await service.invoke(id))).toBe('index part');
   });
 
   it('when there is no server', async () => {

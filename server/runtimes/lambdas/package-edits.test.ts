@@ -8,11 +8,11 @@ import { codeFilesBelow } from './code/code-files.ts';
 
 /* A package on this machine is read again after a file in it has changed (D-057). */
 
-let bed: TestLambdaService;
+let service: TestLambdaService;
 let folder: string;
 beforeEach(async () => {
-  bed = await TestLambdaService.start();
-  folder = path.join(bed.folder, 'package');
+  service = await TestLambdaService.start();
+  folder = path.join(service.folder, 'package');
   for (const [name, text] of Object.entries({
     'index.js':
       "const { word } = require('./lib/word'); exports.run = () => [word, require('some'), require('./a.json').a].join()",
@@ -22,7 +22,7 @@ beforeEach(async () => {
   }))
     await write(name, text);
 });
-afterEach(() => bed.stop());
+afterEach(() => service.stop());
 
 async function write(name: string, text: string | Buffer): Promise<void> {
   await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
@@ -30,13 +30,13 @@ async function write(name: string, text: string | Buffer): Promise<void> {
 }
 
 const lambda = (name = '', more = {}) =>
-  bed.lambda('', {
+  service.lambda('', {
     code_type: 'package',
     package_url: pathToFileURL(path.join(folder, name)).href,
     handler: 'run',
     ...more,
   });
-const call = async (id: string) => resultOf(await bed.invoke(id));
+const call = async (id: string) => resultOf(await service.invoke(id));
 
 describe('a folder that is a package is read again', () => {
   it.each([
@@ -63,7 +63,7 @@ describe('a folder that is a package is read again', () => {
     const id = lambda();
     await call(id);
     await write('index.js', 'exports.run = () => {');
-    await expect.poll(async () => (await bed.invoke(id)).outcome).toMatchObject({ failure: 'load' });
+    await expect.poll(async () => (await service.invoke(id)).outcome).toMatchObject({ failure: 'load' });
     await write('index.js', 'exports.run = () => "fixed"');
     await expect.poll(() => call(id)).toBe('fixed');
   });

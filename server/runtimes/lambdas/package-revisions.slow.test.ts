@@ -14,13 +14,13 @@ import { fetchPackage } from './code/package-source.ts';
 
 const MINUTE_MS = 60_000;
 let base: string;
-let asked: IncomingHttpHeaders[];
+let requestHeaders: IncomingHttpHeaders[];
 let source: { body: string; headers: Record<string, string> } | ((response: ServerResponse) => void);
 let nowMs: number;
-let bed: TestLambdaService;
+let service: TestLambdaService;
 
 const server = createServer((request, response) => {
-  asked.push(request.headers);
+  requestHeaders.push(request.headers);
   if (typeof source === 'function') return source(response);
   const { body, headers } = source;
   const isSame =
@@ -39,15 +39,15 @@ afterAll(() => {
   server.closeAllConnections();
 });
 beforeEach(async () => {
-  [asked, nowMs] = [[], Date.now()];
-  bed = await TestLambdaService.start({ nowMs: () => nowMs });
+  [requestHeaders, nowMs] = [[], Date.now()];
+  service = await TestLambdaService.start({ nowMs: () => nowMs });
 });
-afterEach(() => bed.stop());
+afterEach(() => service.stop());
 
 const code = (text: string) => `exports.run = () => '${text}'`;
 const lambda = (url: string, more = {}) =>
-  bed.lambda('', { code_type: 'package', package_url: url, handler: 'run', isolate: true, ...more });
-const call = async (id: string) => resultOf(await bed.invoke(id));
+  service.lambda('', { code_type: 'package', package_url: url, handler: 'run', isolate: true, ...more });
+const call = async (id: string) => resultOf(await service.invoke(id));
 
 describe.each([
   ['ETag', 'etag', 'if-none-match', ['"1"', '"2"']],
@@ -62,15 +62,15 @@ describe.each([
     source = { body: code('one'), headers: { [header]: first } };
     const id = lambda(`${base}/code.js`);
     expect([await call(id), await call(id)]).toEqual(['one', 'one']);
-    expect(asked).toHaveLength(1);
+    expect(requestHeaders).toHaveLength(1);
     nowMs += MINUTE_MS;
     expect([await call(id), await call(id)]).toEqual(['one', 'one']);
-    expect(asked.map((headers) => headers[condition])).toEqual([undefined, first]);
+    expect(requestHeaders.map((headers) => headers[condition])).toEqual([undefined, first]);
     source = { body: code('two'), headers: { [header]: second } };
     expect(await call(id)).toBe('one');
     nowMs += MINUTE_MS;
     expect(await call(id)).toBe('two');
-    expect(asked).toHaveLength(3);
+    expect(requestHeaders).toHaveLength(3);
   });
 });
 
@@ -81,8 +81,8 @@ it('a source that gives nothing to ask by is not asked again, but when its URL i
   source = { body: code('two'), headers: {} };
   nowMs += 10 * MINUTE_MS;
   expect(await call(id)).toBe('one');
-  expect(asked).toHaveLength(1);
-  bed.service.refetch(id);
+  expect(requestHeaders).toHaveLength(1);
+  service.service.refetch(id);
   expect(await call(id)).toBe('two');
 });
 
@@ -95,7 +95,7 @@ it('the copy at hand runs on while the source is away or answers nothing, and th
     nowMs += MINUTE_MS;
     expect(await call(id)).toBe('one');
   }
-  expect(bed.service.log(id, {})).toEqual([
+  expect(service.service.log(id, {})).toEqual([
     `[terrarium] package ${base}/code.js cannot be fetched, so the previous copy is used: the server responded with 503 Service Unavailable`,
   ]);
 });
@@ -103,27 +103,27 @@ it('the copy at hand runs on while the source is away or answers nothing, and th
 it('other content is a revision of the whole pool: no process of the old one takes another call', async () => {
   const gate = await Gate.open();
   onTestFinished(() => gate.stop());
-  const held = (text: string) =>
+  const gatedCode = (text: string) =>
     `exports.run = async (url) => { if (url.startsWith('http')) await fetch(url); return '${text}'; }`;
-  source = { body: held('one'), headers: { etag: '"1"' } };
+  source = { body: gatedCode('one'), headers: { etag: '"1"' } };
   const id = lambda(`${base}/code.js`, { isolate: false });
   await call(id);
-  source = { body: held('two'), headers: { etag: '"2"' } };
+  source = { body: gatedCode('two'), headers: { etag: '"2"' } };
   nowMs += MINUTE_MS;
-  const first = bed.invoke(id, gate.url);
+  const first = service.invoke(id, gate.url);
   await gate.waitForClients(1);
   // It finds the only process at work, and has another one started.
   expect(await call(id)).toBe('two');
   gate.release();
   expect(resultOf(await first)).toBe('one');
-  const others = [bed.invoke(id, gate.url), bed.invoke(id, gate.url), bed.invoke(id)];
+  const otherCalls = [service.invoke(id, gate.url), service.invoke(id, gate.url), service.invoke(id)];
   await gate.waitForClients(2);
   gate.release();
-  expect((await Promise.all(others)).map(resultOf)).toEqual(['two', 'two', 'two']);
+  expect((await Promise.all(otherCalls)).map(resultOf)).toEqual(['two', 'two', 'two']);
 });
 
 it.each([['code.js'], ['code.zip']])('a file %s of this machine is known by its size and time', async (name) => {
-  const file = path.join(bed.folder, name);
+  const file = path.join(service.folder, name);
   const bytes = (text: string) => (name.endsWith('.zip') ? zipOf({ 'index.js': code(text) }) : code(text));
   await writeFile(file, bytes('one'));
   const id = lambda(pathToFileURL(file).href);
@@ -137,23 +137,23 @@ it.each([['code.js'], ['code.zip']])('a file %s of this machine is known by its 
 it('a fetched package exists after a restart, and is checked again', async () => {
   source = { body: code('one'), headers: { etag: '"1"' } };
   const properties = { code_type: 'package', package_url: `${base}/code.js`, handler: 'run' };
-  const id = bed.lambda('', properties);
+  const id = service.lambda('', properties);
   await call(id);
-  await bed.service.stop();
-  const contents = path.join(bed.folder, 'scratch', 'packages', 'contents');
+  await service.service.stop();
+  const contents = path.join(service.folder, 'scratch', 'packages', 'contents');
   await writeFile(path.join(contents, 'half.download'), 'x');
-  const again = await TestLambdaService.start({ scratchDir: path.join(bed.folder, 'scratch') }, (world) => {
+  const again = await TestLambdaService.start({ scratchDir: path.join(service.folder, 'scratch') }, (world) => {
     world.put(id, 'root', 'Resource::Node::Lambda', { runtime: 'nodejs', timeout: 5, ...properties });
   });
   expect(resultOf(await again.invoke(id))).toBe('one');
-  expect(asked.map((headers) => headers['if-none-match'])).toEqual([undefined, '"1"']);
+  expect(requestHeaders.map((headers) => headers['if-none-match'])).toEqual([undefined, '"1"']);
   expect(await readdir(contents)).toHaveLength(1);
   await again.stop();
 });
 
 describe('a source that', () => {
   const fetchTo = (limits: Parameters<typeof fetchPackage>[4] = {}) =>
-    fetchPackage(new URL(`${base}/x`), path.join(bed.folder, 'x'), undefined, new AbortController().signal, limits);
+    fetchPackage(new URL(`${base}/x`), path.join(service.folder, 'x'), undefined, new AbortController().signal, limits);
 
   it('never ends is given up', async () => {
     source = (response) => {
@@ -181,7 +181,7 @@ describe('a source that', () => {
     ['a metadata address', 'http://169.254.169.254/latest/', '169.254.169.254 is a link-local or metadata address'],
   ])('redirects to %s is no package', async (_where, location, reason) => {
     source = (response) => response.writeHead(302, { location }).end();
-    expect(failureOf(await bed.invoke(lambda(`${base}/code.js`)))).toContain(reason);
+    expect(failureOf(await service.invoke(lambda(`${base}/code.js`)))).toContain(reason);
   });
 
   it('decodes to more than is allowed is given up', async () => {
@@ -195,7 +195,7 @@ describe('a source that', () => {
       response.writeHead(200, { 'content-length': '1000' }).write('half');
       setTimeout(() => response.destroy(), 20);
     };
-    expect(failureOf(await bed.invoke(lambda(`${base}/half.js`)))).toMatch(/^load: package \S+ cannot be used: /);
+    expect(failureOf(await service.invoke(lambda(`${base}/half.js`)))).toMatch(/^load: package \S+ cannot be used: /);
   });
 
   it('has another content by the time of the body than it said by its head is taken by its body', async () => {
@@ -213,7 +213,7 @@ it('the first call of a package of many files keeps no other call waiting', asyn
     Array.from({ length: 1_500 }, (_, n) => [`lib/${n % 100}/${n}.js`, `exports.n = ${n}`]),
   );
   source = (response) => response.end(zipOf({ ...files, 'index.js': code('large') }));
-  const other = bed.lambda(code('other'));
+  const other = service.lambda(code('other'));
   await call(other);
   const order: string[] = [];
   const large = call(lambda(`${base}/large.zip`)).then((result) => order.push(result));

@@ -10,13 +10,13 @@ import { Periodic } from './periodic.ts';
 
 /* Lambdas that run by the clock, where that is switched on (D-056). */
 
-let bed: TestLambdaService | undefined;
-afterEach(() => bed?.stop());
+let service: TestLambdaService | undefined;
+afterEach(() => service?.stop());
 
-async function start(periodic: boolean): Promise<{ bed: TestLambdaService; records: Invocation[] }> {
+async function start(periodic: boolean): Promise<{ service: TestLambdaService; records: Invocation[] }> {
   const records: Invocation[] = [];
-  bed = await TestLambdaService.start({ periodic, onInvocation: (invocation) => void records.push(invocation) });
-  return { bed, records };
+  service = await TestLambdaService.start({ periodic, onInvocation: (invocation) => void records.push(invocation) });
+  return { service, records };
 }
 const resultsOf = (records: readonly Invocation[]) =>
   records.map(({ outcome }) => ('bytes' in outcome.value ? Buffer.from(outcome.value.bytes).toString() : ''));
@@ -24,61 +24,61 @@ const WAIT = { timeout: 50_000 };
 
 describe('a lambda with periodic_info', () => {
   it('runs again and again with its payload, each time as an invocation of its own', async () => {
-    const { bed, records } = await start(true);
+    const { service, records } = await start(true);
     const periodic_info = { interval_seconds: 0.2, payload: { of: 'clock' } };
     const madeAtMs = Date.now();
-    const id = bed.lambda('exports.run = (event) => event', { periodic_info });
-    const { nextAtMs = 0 } = bed.service.schedule(id) ?? {};
+    const id = service.lambda('exports.run = (event) => event', { periodic_info });
+    const { nextAtMs = 0 } = service.service.schedule(id) ?? {};
     expect(nextAtMs).toBeGreaterThanOrEqual(madeAtMs);
     await vi.waitFor(() => expect(records.length).toBeGreaterThan(2), WAIT);
     expect(new Set(resultsOf(records))).toEqual(new Set(['{"of":"clock"}']));
     expect(records[0]).toMatchObject({ lambdaId: id, trigger: 'periodic' });
-    expect(bed.service.schedule(id)).toMatchObject({ lastAtMs: expect.any(Number), nextAtMs: expect.any(Number) });
+    expect(service.service.schedule(id)).toMatchObject({ lastAtMs: expect.any(Number), nextAtMs: expect.any(Number) });
   });
 
   it('is not run by the clock unless that is switched on', async () => {
-    const { bed } = await start(false);
-    const id = bed.lambda('exports.run = (event) => event', { periodic_info: { interval_seconds: 0.01 } });
-    expect(bed.service.schedule(id)).toEqual({ leftOut: 0 });
-    expect(bed.service.schedule(bed.lambda('exports.run = () => 1'))).toBeUndefined();
+    const { service } = await start(false);
+    const id = service.lambda('exports.run = (event) => event', { periodic_info: { interval_seconds: 0.01 } });
+    expect(service.service.schedule(id)).toEqual({ leftOut: 0 });
+    expect(service.service.schedule(service.lambda('exports.run = () => 1'))).toBeUndefined();
   });
 
   it('whose run takes longer than its period skips the runs due meanwhile: runs never pile up', async () => {
-    const { bed, records } = await start(true);
+    const { service, records } = await start(true);
     const gate = await Gate.open();
     onTestFinished(() => gate.stop());
     const code = `${WAIT_AT_GATE} const wait = exports.run; let at = 0;
       exports.run = (event, context, callback) => wait('${gate.url}', context, () => callback(null, String(++at)));`;
-    const id = bed.lambda(code, { periodic_info: { interval_seconds: 0.1 }, timeout: 600 });
-    const leftOut = () => bed.service.schedule(id)?.leftOut;
+    const id = service.lambda(code, { periodic_info: { interval_seconds: 0.1 }, timeout: 600 });
+    const leftOut = () => service.service.schedule(id)?.leftOut;
     for (const run of [1, 2]) {
       await gate.waitForClients(1);
       const before = leftOut() ?? 0;
       await vi.waitFor(() => expect(leftOut()).toBeGreaterThan(before + 5), WAIT);
       expect(gate.waiting).toBe(1);
-      expect(bed.service.stats().running + bed.service.stats().waiting).toBe(1);
+      expect(service.service.stats().running + service.service.stats().waiting).toBe(1);
       gate.release();
       await vi.waitFor(() => expect(records).toHaveLength(run), WAIT);
     }
     // One after the other: one process has run them all.
     expect(resultsOf(records)).toEqual(['1', '2']);
-    const said = bed.service.log(id, {}).filter((line) => line.includes('was skipped'));
-    expect(said).toHaveLength(1);
+    const skipLines = service.service.log(id, {}).filter((line) => line.includes('was skipped'));
+    expect(skipLines).toHaveLength(1);
   });
 
   it('follows its record: another period, none, deleted', async () => {
-    const { bed } = await start(true);
-    const id = bed.lambda('exports.run = () => 1', { periodic_info: { interval_seconds: 3_600 } });
-    const first = bed.service.schedule(id)?.nextAtMs ?? 0;
-    bed.change(id, 'exports.run = () => 2', { periodic_info: { interval_seconds: 3_600 } });
-    expect(bed.service.schedule(id)?.nextAtMs).toBe(first);
-    bed.change(id, 'exports.run = () => 2', { periodic_info: { cron: '0 0 1 1 *' } });
-    expect(new Date(bed.service.schedule(id)?.nextAtMs ?? 0).toISOString()).toMatch(/-01-01T00:00:00.000Z$/);
-    bed.change(id, 'exports.run = () => 2');
-    expect(bed.service.schedule(id)).toBeUndefined();
-    bed.change(id, 'exports.run = () => 2', { periodic_info: { interval_seconds: 3_600 } });
-    bed.remove(id);
-    expect(bed.service.schedule(id)).toBeUndefined();
+    const { service } = await start(true);
+    const id = service.lambda('exports.run = () => 1', { periodic_info: { interval_seconds: 3_600 } });
+    const first = service.service.schedule(id)?.nextAtMs ?? 0;
+    service.change(id, 'exports.run = () => 2', { periodic_info: { interval_seconds: 3_600 } });
+    expect(service.service.schedule(id)?.nextAtMs).toBe(first);
+    service.change(id, 'exports.run = () => 2', { periodic_info: { cron: '0 0 1 1 *' } });
+    expect(new Date(service.service.schedule(id)?.nextAtMs ?? 0).toISOString()).toMatch(/-01-01T00:00:00.000Z$/);
+    service.change(id, 'exports.run = () => 2');
+    expect(service.service.schedule(id)).toBeUndefined();
+    service.change(id, 'exports.run = () => 2', { periodic_info: { interval_seconds: 3_600 } });
+    service.remove(id);
+    expect(service.service.schedule(id)).toBeUndefined();
   });
 });
 
@@ -105,7 +105,7 @@ describe('a clock that was fast and is corrected', () => {
       nowMs: () => Date.now() + fastMs,
       monotonicMs: () => Date.now() - beganMs,
       onChange: () => {},
-      say: () => {},
+      logLine: () => {},
     });
     onTestFinished(() => periodic.stop());
     const at = new Date(beganMs).toISOString();

@@ -13,7 +13,7 @@ export interface PeriodicOptions {
   nowMs(): number;
   monotonicMs(): number;
   onChange(): void;
-  say(lambdaId: Uuid, text: string): void;
+  logLine(lambdaId: Uuid, text: string): void;
 }
 
 export interface Schedule {
@@ -115,7 +115,7 @@ export class Periodic {
     else {
       if (job.leftOut === 0) {
         const at = new Date(dueMs).toISOString();
-        this.#options.say(lambdaId, `the run at ${at} was skipped, because the previous one is still running`);
+        this.#options.logLine(lambdaId, `the run at ${at} was skipped, because the previous one is still running`);
       }
       job.leftOut += 1;
     }

@@ -32,7 +32,7 @@ export const lambdasPlugin = plugin({
     const service = new LambdaService({
       view: platform.store.view,
       recentCalls,
-      addresses: addresses.ours,
+      addresses: addresses.serviceAddresses,
       nowMs: platform.fineMs,
       childFile: unpackedFile('dist/server/lambda-child.cjs'),
       scratchDir: platform.scratchFolder,
@@ -60,7 +60,7 @@ export const lambdasPlugin = plugin({
         if (platform.hasViewers()) platform.publish('logs', lambdaId);
       },
       keptLines: platform.slot(keptLines),
-      onBegin: (begun) => platform.emit(invocationStarted, begun),
+      onBegin: (invocation) => platform.emit(invocationStarted, invocation),
       onInvocation: (invocation, call) => platform.emit(invocationEnded, { invocation, call }),
       onDebug,
     });

@@ -14,7 +14,7 @@ export interface CallSender {
 /** With their events some 13 MB at most. */
 const KEPT_CALLS = 200;
 const LONGEST_EVENT_BYTES = 64 * 1024;
-const NOTHING = new Uint8Array(0);
+const NO_BYTES = new Uint8Array(0);
 
 /** The newest calls of lambdas by their execution ids, for a mock service that a lambda calls and that receives only the id. */
 export class RecentCalls {
@@ -28,7 +28,7 @@ export class RecentCalls {
   add({ executionId, body, replayOf }: LambdaCall, definition: LambdaDefinition): void {
     const isLong = body.length > LONGEST_EVENT_BYTES;
     this.#ids[this.#next] = executionId;
-    this.#bodies[this.#next] = isLong ? NOTHING : body;
+    this.#bodies[this.#next] = isLong ? NO_BYTES : body;
     this.#definitions[this.#next] = definition;
     this.#originals[this.#next] = replayOf;
     this.#next = (this.#next + 1) % KEPT_CALLS;

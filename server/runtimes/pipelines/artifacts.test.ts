@@ -44,13 +44,13 @@ it('caches are copied with links, execution bits and times, over files that are 
     { key: 'k', paths: ['out/'] },
     { key: 'u', untracked: true },
   ];
-  const place = { dir, values: {}, projectDir: '/builds/local/repo', tracked: new Set(['committed']) };
-  await keepCaches(caches, { ...place, workDir }, true);
+  const cacheContext = { dir, values: {}, projectDir: '/builds/local/repo', tracked: new Set(['committed']) };
+  await keepCaches(caches, { ...cacheContext, workDir }, true);
   await chmod(join(workDir, 'out', 'read-only'), 0o644);
   await writeFile(join(workDir, 'out', 'read-only'), 'two');
   await chmod(join(workDir, 'out', 'read-only'), 0o444);
-  await keepCaches(caches, { ...place, workDir }, true);
-  await bringCaches(caches, { ...place, workDir: nextDir });
+  await keepCaches(caches, { ...cacheContext, workDir }, true);
+  await bringCaches(caches, { ...cacheContext, workDir: nextDir });
   const tool = await lstat(join(nextDir, 'out', 'bin', 'tool'));
   expect([tool.mode & 0o777, tool.mtimeMs]).toEqual([0o755, 1_000_000]);
   expect(await readlink(join(nextDir, 'out', 'link'))).toBe('bin/tool');
@@ -65,19 +65,19 @@ it('"cache": a job replaces the cache by what it has kept, and without such file
     string,
   ];
   const caches = [{ key: 'k', paths: ['out/'] }];
-  const place = { dir, values: {}, projectDir: '/builds/local/repo', tracked: new Set<string>() };
+  const cacheContext = { dir, values: {}, projectDir: '/builds/local/repo', tracked: new Set<string>() };
   await mkdir(join(workDir, 'out'), { recursive: true });
   for (const name of ['kept', 'deleted']) await writeFile(join(workDir, 'out', name), name);
-  await keepCaches(caches, { ...place, workDir }, true);
+  await keepCaches(caches, { ...cacheContext, workDir }, true);
   await rm(join(workDir, 'out', 'deleted'));
   // Jobs of one run keep it at the same time.
-  await Promise.all([1, 2, 3].map(() => keepCaches(caches, { ...place, workDir }, true)));
+  await Promise.all([1, 2, 3].map(() => keepCaches(caches, { ...cacheContext, workDir }, true)));
   await mkdir(join(nextDir, 'out'), { recursive: true });
   await writeFile(join(nextDir, 'out', 'committed'), '');
-  await bringCaches(caches, { ...place, workDir: nextDir });
+  await bringCaches(caches, { ...cacheContext, workDir: nextDir });
   expect((await readdir(join(nextDir, 'out'))).sort()).toEqual(['committed', 'kept']);
   await rm(join(workDir, 'out'), { recursive: true });
-  await keepCaches(caches, { ...place, workDir }, true);
+  await keepCaches(caches, { ...cacheContext, workDir }, true);
   expect(await readdir(dir, { recursive: true })).toContainEqual(expect.stringContaining('kept'));
   expect(await readdir(dir)).toHaveLength(1);
 });
@@ -91,11 +91,11 @@ it('paths below the project folder of a container match, and a cache path that m
   await mkdir(join(workDir, 'deps'), { recursive: true });
   await writeFile(join(workDir, 'deps', 'file'), 'content');
   const projectDir = '/builds/local/repo';
-  const place = { dir, projectDir, values: { CI_PROJECT_DIR: projectDir }, tracked: new Set<string>() };
+  const cacheContext = { dir, projectDir, values: { CI_PROJECT_DIR: projectDir }, tracked: new Set<string>() };
   const caches = [{ key: 'k', paths: ['$CI_PROJECT_DIR/deps/', 'absent/'] }];
-  const notes = await keepCaches(caches, { ...place, workDir }, true);
+  const notes = await keepCaches(caches, { ...cacheContext, workDir }, true);
   expect(notes).toEqual(['cache: no files match absent/']);
-  await bringCaches(caches, { ...place, workDir: nextDir });
+  await bringCaches(caches, { ...cacheContext, workDir: nextDir });
   expect(await readFile(join(nextDir, 'deps', 'file'), 'utf8')).toBe('content');
 });
 

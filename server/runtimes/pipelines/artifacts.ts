@@ -27,37 +27,41 @@ export function folderName(name: string): string {
 }
 
 export interface ArtifactStore {
-  /** Of this run, one folder a job. */
+  /** The folder of this run's artifacts, with one folder for each job. */
   runDir: string;
-  /** Of the commit's earlier runs, likewise. */
+  /** The folder of the artifacts of earlier runs of the commit, with one folder for each job. */
   keptDir: string;
 }
 
 /** Folder in which runs of a project keep data for later runs; undefined if another user has taken the name. */
 export function keptPlace(projectUrl: string): string | undefined {
-  const kept = keptFolder();
-  return kept && join(kept, folderName(projectUrl));
+  const storageFolder = keptFolder();
+  return storageFolder && join(storageFolder, folderName(projectUrl));
 }
 
 /** Folder of the artifacts of a job of a commit, which may not exist. */
 export function keptArtifacts(projectUrl: string, sha: string, job: string): string | undefined {
-  const place = keptPlace(projectUrl);
-  return place && join(place, 'artifacts', sha, folderName(job));
+  const projectFolder = keptPlace(projectUrl);
+  return projectFolder && join(projectFolder, 'artifacts', sha, folderName(job));
 }
 
 /** Stores the variables of a run for retries of its jobs, because its record has no values. */
 export async function keepVariables(projectUrl: string, runId: string, typed: Readonly<Record<string, string>>) {
-  const place = keptPlace(projectUrl);
-  if (place === undefined || Object.keys(typed).length === 0) return;
-  await mkdir(join(place, 'variables'), { recursive: true, mode: 0o700 });
-  await writeSecret(join(place, 'variables', runId), typed);
+  const projectFolder = keptPlace(projectUrl);
+  if (projectFolder === undefined || Object.keys(typed).length === 0) return;
+  await mkdir(join(projectFolder, 'variables'), { recursive: true, mode: 0o700 });
+  await writeSecret(join(projectFolder, 'variables', runId), typed);
 }
 
 /** The variables that were given with a run; none if they are no longer there. */
 export async function keptVariables(projectUrl: string, runId: string): Promise<Record<string, string>> {
-  const place = keptPlace(projectUrl);
-  const kept = z.record(z.string(), z.string());
-  return (place === undefined ? undefined : await readSecret(join(place, 'variables', runId), kept)) ?? {};
+  const projectFolder = keptPlace(projectUrl);
+  const variablesSchema = z.record(z.string(), z.string());
+  return (
+    (projectFolder === undefined
+      ? undefined
+      : await readSecret(join(projectFolder, 'variables', runId), variablesSchema)) ?? {}
+  );
 }
 
 /** Files that a job left, with their sizes; none for a folder that does not exist. */
@@ -70,16 +74,16 @@ export async function artifactFiles(dir: string | undefined): Promise<{ path: st
 /** Stores a job's artifacts; resolves to its reports, and to messages about missing files. */
 export async function collectArtifacts(
   { name, definition: { artifacts } }: { name: string; definition: JobDefinition },
-  { isSuccess, store, ...place }: Omit<CachePlace, 'dir'> & { isSuccess: boolean; store: ArtifactStore },
+  { isSuccess, store, ...context }: Omit<CachePlace, 'dir'> & { isSuccess: boolean; store: ArtifactStore },
 ): Promise<{ notes: string[]; reports: JobReports }> {
-  const { workDir } = place;
+  const { workDir } = context;
   if (!artifacts) return { notes: [], reports: { junit: [], cobertura: [] } };
   const notes: string[] = [];
   const to = join(store.runDir, folderName(name));
   const present = await pathsBelow(workDir);
-  const found = (patterns: readonly string[] = []) => patterns.flatMap((pattern) => filesOf(pattern, present, place));
+  const found = (patterns: readonly string[] = []) => patterns.flatMap((pattern) => filesOf(pattern, present, context));
   if (isKept(artifacts, isSuccess) && (artifacts.paths || artifacts.untracked)) {
-    const chosen = chosenFiles(artifacts, present, place, (pattern) =>
+    const chosen = chosenFiles(artifacts, present, context, (pattern) =>
       notes.push(`artifacts: no files match ${pattern}`),
     );
     for (const path of found(artifacts.exclude)) chosen.delete(path);
@@ -153,7 +157,7 @@ function dotenvIn(content: string): Record<string, string> {
 }
 
 export interface CachePlace {
-  /** Of the project, private to the platform. */
+  /** The cache folder of the project, private to the platform. */
   dir: string;
   workDir: string;
   /** The path of `workDir` in the job, which differs from it in a container. */
@@ -163,16 +167,16 @@ export interface CachePlace {
   tracked: ReadonlySet<string>;
 }
 
-/** What patterns name of the files of a job, and what is not part of the commit if that is asked for. */
+/** Returns the files of a job that patterns match, and, if requested, those that are not part of the commit. */
 function chosenFiles(
   { paths = [], untracked }: { paths?: readonly string[] | undefined; untracked?: boolean | undefined },
   present: readonly string[],
-  place: Omit<CachePlace, 'dir'>,
+  context: Omit<CachePlace, 'dir'>,
   onMissing?: (pattern: string) => void,
 ): Set<string> {
-  const chosen = new Set(untracked ? present.filter((path) => !place.tracked.has(path)) : []);
+  const chosen = new Set(untracked ? present.filter((path) => !context.tracked.has(path)) : []);
   for (const pattern of paths) {
-    const found = filesOf(pattern, present, place);
+    const found = filesOf(pattern, present, context);
     if (found.length === 0) onMissing?.(pattern);
     for (const path of found) chosen.add(path);
   }
@@ -180,11 +184,11 @@ function chosenFiles(
 }
 
 /** Puts what earlier jobs have kept into a job's folder. */
-export async function bringCaches(caches: readonly CacheDefinition[], place: CachePlace): Promise<void> {
-  for (const [index, one] of caches.entries()) {
-    if (expandText(one.policy ?? 'pull-push', place.values) === 'push') continue;
-    const from = join(place.dir, await cacheName(one, index, place));
-    if (existsSync(from)) await bringCache(from, place.workDir);
+export async function bringCaches(caches: readonly CacheDefinition[], context: CachePlace): Promise<void> {
+  for (const [index, cache] of caches.entries()) {
+    if (expandText(cache.policy ?? 'pull-push', context.values) === 'push') continue;
+    const from = join(context.dir, await cacheName(cache, index, context));
+    if (existsSync(from)) await bringCache(from, context.workDir);
   }
 }
 
@@ -203,27 +207,27 @@ async function bringCache(from: string, workDir: string): Promise<void> {
 /** Stores a job's caches; resolves to messages about paths without files. */
 export async function keepCaches(
   caches: readonly CacheDefinition[],
-  place: CachePlace,
+  context: CachePlace,
   isSuccess: boolean,
 ): Promise<string[]> {
   const notes: string[] = [];
-  for (const [index, one] of caches.entries()) {
-    if (expandText(one.policy ?? 'pull-push', place.values) === 'pull') continue;
-    if (!isKept(one, isSuccess)) continue;
-    const chosen = chosenFiles(one, await pathsBelow(place.workDir), place, (pattern) =>
+  for (const [index, cache] of caches.entries()) {
+    if (expandText(cache.policy ?? 'pull-push', context.values) === 'pull') continue;
+    if (!isKept(cache, isSuccess)) continue;
+    const chosen = chosenFiles(cache, await pathsBelow(context.workDir), context, (pattern) =>
       notes.push(`cache: no files match ${pattern}`),
     );
     // As on the server, nothing is archived then, and the cache stays as it is.
     if (chosen.size === 0) continue;
-    const to = join(place.dir, await cacheName(one, index, place));
-    const made = `${to}.${randomUUID()}`;
+    const to = join(context.dir, await cacheName(cache, index, context));
+    const draft = `${to}.${randomUUID()}`;
     try {
-      await copyPaths(place.workDir, made, [...chosen]);
+      await copyPaths(context.workDir, draft, [...chosen]);
       await removeTree(to);
       // If another job has just kept it, that one stays.
-      await renameFile(made, to).catch(() => undefined);
+      await renameFile(draft, to).catch(() => undefined);
     } finally {
-      await removeTree(made);
+      await removeTree(draft);
     }
   }
   return notes;
@@ -262,8 +266,8 @@ function pathInProject(text: string, { projectDir, values }: Pick<CachePlace, 'p
 async function pathsBelow(dir: string): Promise<string[]> {
   const found = existsSync(dir) ? await readdir(dir, { recursive: true, withFileTypes: true }) : [];
   return found
-    .filter((one) => !one.isDirectory())
-    .map((one) => relative(dir, join(one.parentPath, one.name)))
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(dir, join(entry.parentPath, entry.name)))
     .filter((path) => !path.startsWith('.git/'));
 }
 

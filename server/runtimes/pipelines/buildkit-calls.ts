@@ -134,8 +134,8 @@ function namesIn(message: Buffer): string[] {
     for (const field of fieldsOf(data)) if (field.number === ATTRIBUTES_OF_EXPORTER) attributes.push(field.data);
   }
   return attributes.flatMap((attribute) => {
-    const [name, value] = [1, 2].map((wanted) => {
-      const all = Array.from(fieldsOf(attribute)).filter(({ number }) => number === wanted);
+    const [name, value] = [1, 2].map((fieldNumber) => {
+      const all = Array.from(fieldsOf(attribute)).filter(({ number }) => number === fieldNumber);
       return String(all.at(-1)?.data ?? '');
     });
     return name === 'name' && value ? value.split(',').map((image) => image.trim()) : [];

@@ -11,11 +11,11 @@ import { commitOf, DEFINITION, type Repository } from './repository.ts';
 
 export interface CheckoutOptions {
   repository: Repository;
-  /** Where it is made; must not be there yet. */
+  /** The folder of the checkout, which must not exist yet. */
   to: string;
   takesWorkingTree: boolean;
   defaultBranch: string;
-  /** What jobs find as `origin`: nothing is fetched from there. */
+  /** The URL of `origin` for jobs: nothing is fetched from there. */
   originUrl: string;
   signal: AbortSignal;
 }
@@ -51,12 +51,22 @@ export async function makeCheckout(options: CheckoutOptions): Promise<Checkout> 
     // Jobs find the lines as committed. Git for Windows would end them as Windows does.
     await run('config', 'core.autocrlf', 'false');
     // Also of a shallow repository, and also a commit that no branch leads to any more.
-    const give = 'git -c uploadpack.allowAnySHA1InWant=true upload-pack';
+    const uploadCommand = 'git -c uploadpack.allowAnySHA1InWant=true upload-pack';
     const depth = await depthFor(repository);
     const far = depth === 0 ? [] : ['--depth', String(depth)];
     const base = await defaultCommit(source, defaultBranch);
     const shas = [sha, ...(base === undefined ? [] : [base])];
-    await run('fetch', '--quiet', '--no-tags', '--update-shallow', ...far, '--upload-pack', give, source, ...shas);
+    await run(
+      'fetch',
+      '--quiet',
+      '--no-tags',
+      '--update-shallow',
+      ...far,
+      '--upload-pack',
+      uploadCommand,
+      source,
+      ...shas,
+    );
     await git(to, ['checkout', '--quiet', ...(isTag ? ['--detach'] : ['-B', branch]), sha], {
       signal,
       env: { GIT_LFS_SKIP_SMUDGE: '1' },
@@ -67,14 +77,14 @@ export async function makeCheckout(options: CheckoutOptions): Promise<Checkout> 
     if (base !== undefined) await run('update-ref', `refs/remotes/origin/${defaultBranch}`, base);
     await run('update-ref', isTag ? `refs/tags/${branch}` : `refs/remotes/origin/${branch}`, sha);
     if (takesWorkingTree) await takeWorkingTree(source, to, signal);
-    const [made = sha, title = '', timestamp = '', author = '', ...message] = (
+    const [commitSha = sha, title = '', timestamp = '', author = '', ...message] = (
       await run('log', '-1', '--format=%H%n%s%n%cI%n%an <%ae>%n%B')
     ).split('\n');
     const modules = await run('ls-files', '--stage');
     const submodules = [...modules.matchAll(/^160000 .*\t(.*)$/gm)].flatMap(([, path]) => path ?? []);
     return {
       dir: to,
-      sha: made,
+      sha: commitSha,
       baseSha,
       commit: { title, message: message.join('\n').trimEnd(), timestamp, author },
       submodules,
@@ -139,7 +149,7 @@ async function takeWorkingTree(source: string, to: string, signal: AbortSignal):
       await cp(from, join(to, path), {
         recursive: true,
         verbatimSymlinks: true,
-        filter: (one) => !one.endsWith('/.git'),
+        filter: (path) => !path.endsWith('/.git'),
       });
   }
   await git(to, ['add', '--all', '--force'], { signal });

@@ -25,7 +25,7 @@ const included = z.union([
   z.looseObject({ artifact: z.string(), job: z.string() }),
 ]);
 const trigger = z.looseObject({
-  include: z.union([included.transform((one) => [one]), z.array(included)]),
+  include: z.union([included.transform((singleInclude) => [singleInclude]), z.array(included)]),
   strategy: z.string().optional(),
   forward: z
     .looseObject({ yaml_variables: z.boolean().optional(), pipeline_variables: z.boolean().optional() })
@@ -47,14 +47,14 @@ interface ReadingOptions extends Pick<JobsOptions, 'repositoryDir' | 'checkoutDi
 
 export interface ChildOptions extends ReadingOptions, Pick<JobsOptions, 'artifacts' | 'log'> {
   isForced: boolean | undefined;
-  /** By the name of their job. */
+  /** The expected child pipelines by the names of their trigger jobs. */
   expected: ReadonlyMap<string, ExpectedChild>;
   schedule: Pick<ScheduleOptions, 'isChosen' | 'isOrdered' | 'maxAtOnce' | 'delay' | 'onSkip' | 'signal'>;
   runJob(job: PlannedJob, variables: RunVariables): Promise<ScheduledOutcome>;
 }
 
 export const jobsIn = (children: ReadonlyMap<string, ExpectedChild>): PlannedJob[] =>
-  [...children.values()].flatMap((one) => (one && 'jobs' in one ? one.jobs : []));
+  [...children.values()].flatMap((child) => (child && 'jobs' in child ? child.jobs : []));
 
 /** Whether a job starts a child pipeline instead of running a script. */
 export const isTrigger = ({ definition }: PlannedJob) => definition.script === undefined;
@@ -72,7 +72,8 @@ export async function expectedChildren(
       const child = await readChild(job, variables, depth, options);
       expected.set(job.name, child);
       if (!child) continue;
-      for (const one of await expectedChildren(child.jobs, child.variables, options, depth + 1)) expected.set(...one);
+      for (const entry of await expectedChildren(child.jobs, child.variables, options, depth + 1))
+        expected.set(...entry);
     } catch (failure) {
       options.signal.throwIfAborted();
       expected.set(job.name, { problem: reasonOf(failure) });
@@ -123,7 +124,7 @@ export class ChildPipelines {
   async #runChild(job: PlannedJob, { jobs, stages, variables }: Child, depth: number): Promise<boolean> {
     const { log, schedule } = this.#options;
     log.add(jobs.filter(({ when }) => when !== 'manual').map(({ name, stage }) => ({ name, stage, state: 'waiting' })));
-    await runJobs({ ...schedule, jobs, stages, run: (one) => this.run(one, variables, depth + 1) });
+    await runJobs({ ...schedule, jobs, stages, run: (childJob) => this.run(childJob, variables, depth + 1) });
     const names = new Set(jobs.map(({ name }) => name));
     const failed = log.jobs.filter(({ name, state, mayFail }) => names.has(name) && state === 'failed' && !mayFail);
     if (job.allowFailure === true) for (const { name } of failed) log.change(name, { mayFail: true });
@@ -139,7 +140,7 @@ export class ChildPipelines {
     }
     const child = await readChild(job, parent, depth, this.#options, this.#options.artifacts);
     if (!child) throw new PipelineError('its definition is not there');
-    printFindings(findingsIn(child.jobs), this.#options.isForced, (line) => this.#options.log.say(line));
+    printFindings(findingsIn(child.jobs), this.#options.isForced, (line) => this.#options.log.printLine(line));
     return child;
   }
 }
@@ -158,8 +159,12 @@ async function readChild(
   const { success, data } = trigger.safeParse(job.definition.trigger);
   if (!success) throw new PipelineError('`trigger` has no `include`, and pipelines of other projects are not run');
   const predefined = { ...parent.predefined, ...PARENT };
-  const own = expanded({ ...asVariables(predefined), ...job.variables, ...winningVariables(parent, undefined) });
-  const forwarded = Object.keys(job.variables).map((name) => [name, own[name] ?? ''] as const);
+  const triggerVariables = expanded({
+    ...asVariables(predefined),
+    ...job.variables,
+    ...winningVariables(parent, undefined),
+  });
+  const forwarded = Object.keys(job.variables).map((name) => [name, triggerVariables[name] ?? ''] as const);
   const variables: RunVariables = {
     ...parent,
     predefined,
@@ -168,19 +173,19 @@ async function readChild(
       ...(data.forward?.pipeline_variables && parent.typed),
     },
   };
-  const isGenerated = data.include.some((one) => 'artifact' in one);
+  const isGenerated = data.include.some((include) => 'artifact' in include);
   if (isGenerated && !artifacts) return undefined;
   // A copy while jobs run: what reading leaves in it is not for them.
   const dir = artifacts ? join(folder, 'children', folderName(job.name)) : checkoutDir;
   if (artifacts) await cp(checkoutDir, dir, { recursive: true, verbatimSymlinks: true });
-  const { file, written } = await fileOf(data.include, dir, own, (name, path) =>
+  const { file, written } = await fileOf(data.include, dir, triggerVariables, (name, path) =>
     join((artifacts && artifactsIn(artifacts, besides(job, name))) ?? '', path),
   );
-  const given = givenValues(variables);
-  const definition = await readDefinition({ dir, repositoryDir, folder, file, variables: given, env, signal })
+  const variableValues = givenValues(variables);
+  const definition = await readDefinition({ dir, repositoryDir, folder, file, variables: variableValues, env, signal })
     .catch((failure) => {
       if (!(failure instanceof PipelineError)) throw failure;
-      const message = failure.message.replaceAll(READER_FILE, (made) => written.get(made) ?? made);
+      const message = failure.message.replaceAll(READER_FILE, (readerFile) => written.get(readerFile) ?? readerFile);
       throw new PipelineError(message, failure.exitCode);
     })
     .finally(() => removeTree(join(dir, READER_FOLDER)));
@@ -188,16 +193,20 @@ async function readChild(
   const { jobs: planned, leftOut } = planOf(definition, { ...facts, hasWorkflowRules }, variables);
   if (planned.length === 0) throw new PipelineError('it has no jobs. Check the rules of its jobs and its workflow.');
   const named = (name: string) => `${job.name} / ${name}`;
-  const jobs = planned.map((one): PlannedJob => {
-    const given = (one.definition.needs ?? []).filter(({ pipeline, artifacts }) => pipeline && artifacts !== false);
-    const foreign = given.find(({ pipeline }) => expandText(String(pipeline), own) !== own.CI_PIPELINE_ID);
-    if (foreign) throw new PipelineError(`job '${one.name}' needs artifacts of a pipeline that is not its parent`);
+  const jobs = planned.map((childJob): PlannedJob => {
+    const parentNeeds = (childJob.definition.needs ?? []).filter(
+      ({ pipeline, artifacts }) => pipeline && artifacts !== false,
+    );
+    const foreign = parentNeeds.find(
+      ({ pipeline }) => expandText(String(pipeline), triggerVariables) !== triggerVariables.CI_PIPELINE_ID,
+    );
+    if (foreign) throw new PipelineError(`job '${childJob.name}' needs artifacts of a pipeline that is not its parent`);
     return {
-      ...one,
-      name: named(one.name),
-      ownName: one.name,
-      needs: one.needs?.map(named),
-      artifactsOf: [...one.artifactsOf.map(named), ...given.map((need) => besides(job, need.job))],
+      ...childJob,
+      name: named(childJob.name),
+      ownName: childJob.name,
+      needs: childJob.needs?.map(named),
+      artifactsOf: [...childJob.artifactsOf.map(named), ...parentNeeds.map((need) => besides(job, need.job))],
     };
   });
   return {
@@ -209,7 +218,7 @@ async function readChild(
   };
 }
 
-/** Where the reader of definitions leaves files; git does not see it. */
+/** The folder in which the reader of definitions leaves files; git ignores it. */
 const READER_FOLDER = '.git/terrarium';
 const READER_FILE = /\.git\/terrarium\/\w+\.yml/g;
 
@@ -223,16 +232,16 @@ async function fileOf(
   await mkdir(join(dir, READER_FOLDER), { recursive: true });
   const files: string[] = [];
   const written = new Map<string, string>();
-  for (const one of includes) {
-    if ('artifact' in one && typeof one.artifact === 'string') {
+  for (const include of includes) {
+    if ('artifact' in include && typeof include.artifact === 'string') {
       const file = `${READER_FOLDER}/${files.length}.yml`;
-      const path = artifactOf(String(one.job), expandText(one.artifact, values));
+      const path = artifactOf(String(include.job), expandText(include.artifact, values));
       await copyFile(path, join(dir, file)).catch(() => {
-        throw new PipelineError(`job '${one.job}' has no artifact ${one.artifact}`);
+        throw new PipelineError(`job '${include.job}' has no artifact ${include.artifact}`);
       });
       files.push(file);
-      written.set(file, `${one.artifact} of '${one.job}'`);
-    } else if (typeof one.local === 'string') files.push(expandText(one.local, values).replace(/^\/+/, ''));
+      written.set(file, `${include.artifact} of '${include.job}'`);
+    } else if (typeof include.local === 'string') files.push(expandText(include.local, values).replace(/^\/+/, ''));
   }
   const [first = DEFINITION] = files;
   if (files.length === 1) return { file: first, written };

@@ -14,13 +14,13 @@ import type { PipelineSource, RuleFacts } from './rules.ts';
 import type { ScmProjectRecord } from './scm-client.ts';
 
 interface ChoiceOptions {
-  asked: Pick<PipelineRequest, 'source' | 'only' | 'repository'>;
-  around: Pick<PipelineContext, 'env' | 'signal' | 'say'>;
-  /** Of the run, for what reading leaves. */
+  request: Pick<PipelineRequest, 'source' | 'only' | 'repository'>;
+  context: Pick<PipelineContext, 'env' | 'signal' | 'say'>;
+  /** The folder of the run, for files of the reader. */
   folder: { path: string };
   checkout: Checkout;
   project: ScmProjectRecord;
-  /** What sets a pipeline off gives it some of its variables. */
+  /** Returns the variables of a pipeline, some of which depend on its source. */
   variablesFor(source: PipelineSource): RunVariables;
 }
 
@@ -41,9 +41,9 @@ export interface ChosenJobs extends Plan {
  * @throws PipelineError where none does, or none of those that were asked for
  */
 export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
-  const { asked, around, folder, checkout, project, variablesFor } = options;
-  const { source: wanted, only, repository } = asked;
-  const { env, signal, say } = around;
+  const { request, context, folder, checkout, project, variablesFor } = options;
+  const { source: wanted, only, repository } = request;
+  const { env, signal, say } = context;
   const usual: PipelineSource[] =
     repository.branch === project.default_branch || repository.isTag ? ['push'] : ['merge_request_event', 'push'];
   const sources = wanted ? [wanted] : usual;
@@ -128,15 +128,15 @@ export const isAmong =
     names.includes(name) || names.includes(base);
 
 /** @throws PipelineError for a keyword that is refused, unless the run is forced */
-export function printFindings(findings: readonly Finding[], isForced = false, say: (line: string) => void): void {
-  for (const one of findings) {
-    if (one.state === 'refused' && !isForced)
-      throw new PipelineError(`${findingText(one)}. To run the pipeline nevertheless, set --force.`);
-    say(`not as on GitLab: ${findingText(one)}`);
+export function printFindings(findings: readonly Finding[], isForced = false, printLine: (line: string) => void): void {
+  for (const finding of findings) {
+    if (finding.state === 'refused' && !isForced)
+      throw new PipelineError(`${findingText(finding)}. To run the pipeline nevertheless, set --force.`);
+    printLine(`not as on GitLab: ${findingText(finding)}`);
   }
 }
 
-/** What counts as changed, by what sets a pipeline off. */
+/** Returns a test for changed paths, which depends on the source of the pipeline. */
 async function changedSince(repository: Repository, { dir, sha, baseSha }: Checkout, project: ScmProjectRecord) {
   const files =
     baseSha === undefined
@@ -165,8 +165,8 @@ export async function requireVariables({ dir }: Checkout, variables: RunVariable
   const scripts = [...new Set(Array.from(text.matchAll(/[\w./-]{1,255}\.(?:sh|bash|js|mjs|py)\b/g), ([name]) => name))];
   const read = (name: string) => readFile(join(dir, name), 'utf8').catch(() => '');
   const all = [text, ...(await Promise.all(scripts.map(read)))].join('\n');
-  const given = givenValues(variables);
-  const isGiven = (name: string) => Boolean(given[name]) || new RegExp(`^\\s+${name}:`, 'm').test(text);
+  const variableValues = givenValues(variables);
+  const isGiven = (name: string) => Boolean(variableValues[name]) || new RegExp(`^\\s+${name}:`, 'm').test(text);
   const isAsked = (name: string) => new RegExp(`\\$\\{?${name}\\b`).test(all);
   const missing = Object.keys(PIPELINE_VARIABLES).filter((name) => isAsked(name) && !isGiven(name));
   if (missing.length > 0)

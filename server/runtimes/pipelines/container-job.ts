@@ -23,19 +23,19 @@ const LOG_END = { sinceMs: 0, tail: 20, stderr: true };
 /** Variables with addresses for people, who use them outside the network of the job. */
 const KEPT_ADDRESSES = /^CI_(?:ENVIRONMENT_URL|(?:PROJECT|PIPELINE|JOB|MERGE_REQUEST_\w+)_URL$)/;
 
-/** Where a job works within its container, as on a server. */
+/** Returns the folder of the project within a job's container, as on a server. */
 export const projectDirInContainer = (projectPath: string) => `/builds/${projectPath}`;
 
 /** Docker's own image, as for `docker:dind` and jobs that call it. */
 const isDockerImage = (name: string) => /(?:^|\/)docker(?:[:@]|$)/.test(name);
-/** Does the job call Docker, or have it as a service? */
+/** True if the job calls Docker, or has it as a service. */
 export function usesDocker(definition: JobDefinition): boolean {
   const { image, services } = definition;
   const names = [image?.name ?? '', ...(services ?? []).map(({ name }) => name)];
   return names.some((name) => isDockerImage(name)) || commandsOf(definition).some((line) => /\bdocker\b/.test(line));
 }
 
-/** Where jobs find the engine, and what of a `docker:dind` service no longer applies. */
+/** The socket of the engine for jobs, and the variables of a `docker:dind` service that no longer apply. */
 const SOCKET = '/var/run/docker.sock';
 const WITH_SOCKET = {
   DOCKER_HOST: `unix://${SOCKET}`,
@@ -84,7 +84,7 @@ interface ContainerJobOptions {
 export async function runInContainer(job: JobToRun, options: ContainerJobOptions): Promise<JobOutcome> {
   const { engine, projectDir, platformUrls } = options;
   const { image, services, signal } = job;
-  const made: string[] = [];
+  const containers: string[] = [];
   let networkId: string | undefined;
   let route: PlatformRoute | undefined;
   let docker: { close(): void } | undefined;
@@ -98,8 +98,10 @@ export async function runInContainer(job: JobToRun, options: ContainerJobOptions
     const variables: Record<string, string> = { ...inNetwork(job.variables, route), ...(docker && WITH_SOCKET) };
     if (variables.CI_REPOSITORY_URL) await setOrigin(job.workDir, variables.CI_REPOSITORY_URL);
     const inside: JobToRun = { ...job, variables };
-    const wanted = docker ? services.filter(({ name }) => !isDockerImage(name)) : services;
-    const started = await Promise.all(wanted.map((one) => startService(engine, inside, one, id, made)));
+    const runnableServices = docker ? services.filter(({ name }) => !isDockerImage(name)) : services;
+    const started = await Promise.all(
+      runnableServices.map((service) => startService(engine, inside, service, id, containers)),
+    );
     const hosts = started.flatMap(({ aliases, address }) =>
       // One that has ended has none.
       address === '' ? [] : aliases.map((alias) => `${alias}:${address}`),
@@ -117,11 +119,11 @@ export async function runInContainer(job: JobToRun, options: ContainerJobOptions
       command: ['sh', `${scripts}/run`, scripts, projectDir],
       variables,
     });
-    made.push(container);
+    containers.push(container);
     // With the folders above, so that a user of the image may write in each.
     await engine.copyIn(job.buildsDir, container);
     const exitCode = await engine.run(container, job);
-    for (const one of started) if (!one.hasEnded) await reportEnd(engine, job, one);
+    for (const startedService of started) if (!startedService.hasEnded) await reportEnd(engine, job, startedService);
     await engine.copyOut(container, projectDir, job.workDir).catch((failure) => {
       job.onNote(`its files could not be copied from its container: ${failure.message}`);
     });
@@ -130,7 +132,7 @@ export async function runInContainer(job: JobToRun, options: ContainerJobOptions
     signal.throwIfAborted();
     return { exitCode: 1, reason: reasonOf(failure) };
   } finally {
-    await engine.remove(made, networkId);
+    await engine.remove(containers, networkId);
     route?.close();
     docker?.close();
   }
@@ -192,7 +194,7 @@ interface StartedService {
   container: string;
   aliases: string[];
   address: string;
-  /** Has its end been reported? */
+  /** True once its end has been reported. */
   hasEnded: boolean;
 }
 
@@ -201,12 +203,14 @@ async function startService(
   job: JobToRun,
   service: ServiceDefinition,
   network: string,
-  made: string[],
+  containers: string[],
 ): Promise<StartedService> {
-  const { alias, entrypoint, command, variables: own = {} } = service;
+  const { alias, entrypoint, command, variables: serviceVariables = {} } = service;
   const variables = {
     ...job.variables,
-    ...Object.fromEntries(Object.entries(own).map(([name, value]) => [name, expandText(value, job.variables)])),
+    ...Object.fromEntries(
+      Object.entries(serviceVariables).map(([name, value]) => [name, expandText(value, job.variables)]),
+    ),
   };
   const name = expandText(service.name, variables);
   const plain = name.replace(/[:@].*$/, (tail) => (tail.includes('/') ? tail : ''));
@@ -221,7 +225,7 @@ async function startService(
     command: command ?? [],
     variables,
   });
-  made.push(container);
+  containers.push(container);
   const handle = engine.connection.docker.getContainer(container);
   await engine.connection
     .ask(() => handle.start())

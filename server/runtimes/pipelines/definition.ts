@@ -33,9 +33,11 @@ const MAX_EXPANDED_BYTES = 16 * 1024 * 1024;
 
 /** A record, for which a text or a list may stand that is one member of it. */
 const shorthandFor = <T extends z.ZodType>(member: string, parts: T) =>
-  z.preprocess((one) => (typeof one === 'string' || Array.isArray(one) ? { [member]: one } : one), parts);
-const texts = z.union([z.string(), z.array(z.string())]).transform((one) => (typeof one === 'string' ? [one] : one));
-const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]).transform((one) => String(one ?? ''));
+  z.preprocess((value) => (typeof value === 'string' || Array.isArray(value) ? { [member]: value } : value), parts);
+const texts = z
+  .union([z.string(), z.array(z.string())])
+  .transform((value) => (typeof value === 'string' ? [value] : value));
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]).transform((value) => String(value ?? ''));
 const variables = z
   .record(
     z.string(),
@@ -49,9 +51,9 @@ const allowFailure = z.union([
     exitCodes: typeof codes === 'number' ? [codes] : codes,
   })),
 ]);
-const paths = shorthandFor('paths', z.looseObject({ paths: texts })).transform((one) => one.paths);
+const paths = shorthandFor('paths', z.looseObject({ paths: texts })).transform((value) => value.paths);
 const changes = shorthandFor('paths', z.looseObject({ paths: texts, compare_to: z.string().optional() }));
-const matrix = z.array(z.record(z.string(), z.union([scalar.transform((one) => [one]), z.array(scalar)])));
+const matrix = z.array(z.record(z.string(), z.union([scalar.transform((value) => [value]), z.array(scalar)])));
 /** Another job that has to end before; `job` is absent, or of elsewhere, when it is one of another pipeline. */
 const need = shorthandFor(
   'job',
@@ -123,7 +125,7 @@ const retry = z.union([
     .looseObject({
       max: z.int().optional(),
       when: texts.optional(),
-      exit_codes: z.union([z.int().transform((one) => [one]), z.array(z.int())]).optional(),
+      exit_codes: z.union([z.int().transform((exitCode) => [exitCode]), z.array(z.int())]).optional(),
     })
     .transform(({ max = 0, when, exit_codes: exitCodes = [] }): RetryDefinition => {
       return { max, when: when ?? (exitCodes.length > 0 ? [] : ['always']), exitCodes };
@@ -163,7 +165,7 @@ const job = z.looseObject({
         .nullish(),
     })
     .nullish(),
-  cache: z.union([z.array(cache), cache.transform((one) => [one])]).nullish(),
+  cache: z.union([z.array(cache), cache.transform((value) => [value])]).nullish(),
   environment: environment.nullish(),
   inherit: z.looseObject({ variables: inherits.optional(), default: inherits.optional() }).nullish(),
   retry: retry.nullish(),
@@ -211,13 +213,13 @@ const NO_JOBS =
 
 export interface ReadOptions {
   dir: string;
-  /** What the folder is a checkout of: its remote `origin` has the includes of other projects. */
+  /** The repository of the folder's checkout: its remote `origin` has the includes of other projects. */
   repositoryDir: string;
-  /** Of the definition, in the folder. */
+  /** The path of the definition in the folder. */
   file?: string;
   /** For what the reader writes. */
   folder: string;
-  /** By which rules of includes decide. */
+  /** The variables that the rules of includes read. */
   variables: Readonly<Record<string, string>>;
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
@@ -230,10 +232,10 @@ export interface ReadOptions {
  */
 export async function readDefinition(options: ReadOptions): Promise<Definition> {
   const file = options.file ?? DEFINITION;
-  const seen = new Set<string>();
-  const written = await checkFiles(options.dir, file, seen);
+  const visitedFiles = new Set<string>();
+  const written = await checkFiles(options.dir, file, visitedFiles);
   const read = () => expandedText(options);
-  const text = seen.has(ELSEWHERE) ? await withRealOrigin(options, read) : await read();
+  const text = visitedFiles.has(ELSEWHERE) ? await withRealOrigin(options, read) : await read();
   const fault = faultOfYaml(text);
   if (fault) throw new PipelineError(`${file} cannot be read: when expanded, ${fault.reason}`);
   const found = parse(text, { maxAliasCount: -1, logLevel: 'error' });
@@ -265,8 +267,8 @@ const UNREAD_DEFAULTS = ['hooks', 'id_tokens', 'identity', 'interruptible', 'ret
 /** A job with what its reader leaves out: some of `default`, and which parallel jobs a need means. */
 function withUnread(written: Written, name: string, content: Written): Written {
   const isInherited = (keyword: string) => {
-    const which: unknown = Object(content.inherit).default ?? true;
-    return Array.isArray(which) ? which.includes(keyword) : which !== false;
+    const inherited: unknown = Object(content.inherit).default ?? true;
+    return Array.isArray(inherited) ? inherited.includes(keyword) : inherited !== false;
   };
   const defaults = UNREAD_DEFAULTS.filter(isInherited).map((keyword) => [keyword, Object(written.default)[keyword]]);
   const needs = needsWritten(written, name);
@@ -274,9 +276,9 @@ function withUnread(written: Written, name: string, content: Written): Written {
     ...Object.fromEntries(defaults),
     ...content,
     ...(Array.isArray(content.needs) && {
-      needs: content.needs.map((one, at) => {
+      needs: content.needs.map((need, at) => {
         const parallel: unknown = Object(needs[at]).parallel;
-        return parallel === undefined ? one : { ...Object(one), parallel };
+        return parallel === undefined ? need : { ...Object(need), parallel };
       }),
     }),
   };
@@ -286,9 +288,11 @@ function withUnread(written: Written, name: string, content: Written): Written {
 function needsWritten(written: Written, name: string, depth = 0): readonly unknown[] {
   const { needs, extends: above } = Object(written[name]);
   if (Array.isArray(needs)) return needs;
-  const inherited = [above].flat().filter((one) => typeof one === 'string');
+  const inherited = [above].flat().filter((parent) => typeof parent === 'string');
   if (depth > MAX_EXTENDS) return [];
-  return inherited.map((one) => needsWritten(written, one, depth + 1)).findLast((found) => found.length > 0) ?? [];
+  return (
+    inherited.map((parent) => needsWritten(written, parent, depth + 1)).findLast((found) => found.length > 0) ?? []
+  );
 }
 
 function unreadable(where: string, error: z.ZodError): PipelineError {
@@ -303,9 +307,9 @@ type Written = Readonly<Record<string, unknown>>;
  * Reports invalid YAML with file and line, which gitlab-ci-local does not; follows local includes. Resolves to what the files say, as
  * it is written.
  */
-async function checkFiles(dir: string, path: string, seen: Set<string>): Promise<Written> {
-  if (seen.has(path)) return {};
-  seen.add(path);
+async function checkFiles(dir: string, path: string, visitedFiles: Set<string>): Promise<Written> {
+  if (visitedFiles.has(path)) return {};
+  visitedFiles.add(path);
   const content = await readFile(join(dir, path), 'utf8').catch(() => undefined);
   if (content === undefined) return {}; // the reader says so, unless a rule leaves it out
   if (content.length > MAX_FILE_CHARACTERS)
@@ -315,7 +319,7 @@ async function checkFiles(dir: string, path: string, seen: Set<string>): Promise
   const lineCounter = new LineCounter();
   const documents = parseAllDocuments(content, {
     lineCounter,
-    customTags: [{ tag: '!reference', collection: 'seq', resolve: (one: unknown) => one as never }],
+    customTags: [{ tag: '!reference', collection: 'seq', resolve: (value: unknown) => value as never }],
     uniqueKeys: false,
     logLevel: 'error',
   });
@@ -334,35 +338,38 @@ async function checkFiles(dir: string, path: string, seen: Set<string>): Promise
   } catch (cause) {
     throw new PipelineError(`${path} cannot be read: ${reasonOf(cause)}`);
   }
-  const own: Written = Object(last);
-  for (const [name, content] of Object.entries(own)) {
+  const definition: Written = Object(last);
+  for (const [name, content] of Object.entries(definition)) {
     refuseManyJobs(`${path}: job '${name}'`, Object(content).parallel);
-    for (const one of [content].flat()) refuseConditions(path, name, Object(one));
+    for (const entry of [content].flat()) refuseConditions(path, name, Object(entry));
   }
   let all: Written = {};
-  for (const one of [own.include ?? []].flat()) {
-    const local: unknown = typeof one === 'string' ? one : Object(one).local;
+  for (const include of [definition.include ?? []].flat()) {
+    const local: unknown = typeof include === 'string' ? include : Object(include).local;
     if (typeof local === 'string' && !/[*$]|^https?:/.test(local))
-      all = { ...all, ...(await checkFiles(dir, local.replace(/^\/+/, ''), seen)) };
-    else seen.add(typeof local === 'string' && !/^https?:/.test(local) ? local : ELSEWHERE);
+      all = { ...all, ...(await checkFiles(dir, local.replace(/^\/+/, ''), visitedFiles)) };
+    else visitedFiles.add(typeof local === 'string' && !/^https?:/.test(local) ? local : ELSEWHERE);
   }
-  return { ...all, ...own, default: { ...Object(all.default), ...Object(own.default) } };
+  return { ...all, ...definition, default: { ...Object(all.default), ...Object(definition.default) } };
 }
 
 /** Refuses conditions that cannot be read, also in jobs that others extend. */
 function refuseConditions(path: string, name: string, { rules, only, except }: Written): void {
   const listed = (list: unknown): unknown[] => (Array.isArray(list) ? list : []);
   const conditions = [
-    ...listed(rules).map((one, at) => [`rule ${at + 1}`, Object(one).if]),
+    ...listed(rules).map((rule, at) => [`rule ${at + 1}`, Object(rule).if]),
     ...Object.entries({ only, except }).flatMap(([keyword, filter]) =>
-      listed(Object(filter).variables).map((one, at) => [`condition ${at + 1} of '${keyword}:variables'`, one]),
+      listed(Object(filter).variables).map((condition, at) => [
+        `condition ${at + 1} of '${keyword}:variables'`,
+        condition,
+      ]),
     ),
   ];
-  for (const [which, condition] of conditions) {
+  for (const [location, condition] of conditions) {
     try {
       if (typeof condition === 'string') isTrue(condition, {});
     } catch (failure) {
-      throw new PipelineError(`${path}: ${which} of '${name}': ${reasonOf(failure)}`);
+      throw new PipelineError(`${path}: ${location} of '${name}': ${reasonOf(failure)}`);
     }
   }
 }
@@ -393,12 +400,12 @@ async function withRealOrigin({ dir, repositoryDir }: ReadOptions, read: () => P
   }
 }
 
-/** What `gitlab-ci-local --preview` makes of the definition. */
+/** Returns the definition as expanded by `gitlab-ci-local --preview`. */
 async function expandedText({
   dir,
   file: definitionFile = DEFINITION,
   folder,
-  variables: given,
+  variables: definitionVariables,
   env,
   signal,
 }: ReadOptions): Promise<string> {
@@ -406,7 +413,7 @@ async function expandedText({
   // A place of its own inside the checkout, as the reader demands; git does not see it.
   const state = join('.git', 'terrarium');
   const values = Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [
+    Object.entries(definitionVariables).map(([name, value]) => [
       name,
       { type: 'variable', values: { '*': value.replaceAll('$', '$$$$') } },
     ]),
@@ -414,9 +421,9 @@ async function expandedText({
   const file = join(dir, state, 'variables.yml');
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, asciiJson(values), { mode: 0o600 });
-  const words = [reader, '--preview', '--no-evaluate-rule-changes', '--file', definitionFile, '--home', folder];
-  words.push('--state-dir', state, '--variables-file', join(state, 'variables.yml'));
-  const { stdout } = await runProgram(process.execPath, words, {
+  const args = [reader, '--preview', '--no-evaluate-rule-changes', '--file', definitionFile, '--home', folder];
+  args.push('--state-dir', state, '--variables-file', join(state, 'variables.yml'));
+  const { stdout } = await runProgram(process.execPath, args, {
     cwd: dir,
     env: { ...env, FORCE_COLOR: '0', NO_COLOR: '1', GIT_TERMINAL_PROMPT: '0', CI_BUILDS_DIR: `${folder}/` },
     maxBuffer: MAX_EXPANDED_BYTES,
@@ -450,8 +457,8 @@ function findReader(): string {
 }
 
 /** The message about the definition, without stack or file names, and without hints that apply to every repository. */
-function complaintIn(said: string): string {
-  const lines = said
+function complaintIn(output: string): string {
+  const lines = output
     .split('\n')
     .map((line) => line.trim())
     .filter(

@@ -12,12 +12,12 @@ import { type PlatformCalls, unlessMissing } from './platform-calls.ts';
 const LIMIT_MS = 60_000;
 /** Time for an ended instance to run again: it may wait for another app of the deployment. */
 const CRASH_LIMIT_MS = 8_000;
-/** How long an app may respond with an error while it starts. */
+/** The time for which an app may respond with an error while it starts. */
 const ERROR_LIMIT_MS = 5_000;
 const LOOK_EVERY_MS = 200;
 const ANSWER_TIMEOUT_MS = 5_000;
 const LOG_LINES = 30;
-/** What the gateway itself returns while no instance is ready. */
+/** The statuses of the gateway itself while no instance is ready. */
 const NOT_READY_STATUSES = [502, 503, 504];
 
 const ANY_GOOD = [{ path: '/', status: undefined }];
@@ -34,7 +34,7 @@ const container = z.looseObject({
 
 const endpoint = z.looseObject({ properties: z.looseObject({ public_url: z.string().optional() }) });
 
-/** What a run deployed, and where it should respond. */
+/** An app that a run deployed, and the addresses at which it should respond. */
 export interface Deployed {
   /** Undefined if the container is unknown. */
   containerId: string | undefined;
@@ -51,7 +51,7 @@ export interface Expectation {
 interface WatchOptions {
   signal: AbortSignal;
   expected: readonly Expectation[];
-  tell(text: string): void;
+  report(text: string): void;
 }
 
 /** Result of one check; undefined while there is no result. */
@@ -61,7 +61,7 @@ type Finding = { app: Partial<PipelineApp>; isGood: boolean } | undefined;
 export async function whenItAnswers(
   platform: PlatformCalls,
   deployed: Deployed,
-  { signal, expected, tell }: WatchOptions,
+  { signal, expected, report }: WatchOptions,
 ): Promise<PipelineApp> {
   let untilMs = performance.now() + LIMIT_MS;
   let last = 'no request sent yet';
@@ -69,16 +69,16 @@ export async function whenItAnswers(
   const since = new Map<string, number>();
   const watching: Watching = {
     expected,
-    say(text) {
+    report(text) {
       last = text;
       if (reported.has(text)) return; // what comes again and again is no news
       reported.add(text);
       untilMs = performance.now() + LIMIT_MS;
-      tell(text);
+      report(text);
     },
-    lasts(what, limitMs) {
-      const startedMs = since.get(what) ?? performance.now();
-      since.set(what, startedMs);
+    lasts(observation, limitMs) {
+      const startedMs = since.get(observation) ?? performance.now();
+      since.set(observation, startedMs);
       return performance.now() - startedMs >= limitMs;
     },
   };
@@ -92,14 +92,14 @@ export async function whenItAnswers(
     isGood: false,
   };
   const { containerId, name } = deployed;
-  if (!isGood && containerId !== undefined) await tellState(platform, containerId, name, tell);
+  if (!isGood && containerId !== undefined) await tellState(platform, containerId, name, report);
   return { ...(containerId !== undefined && { containerId }), name, ...app };
 }
 
 interface Watching extends Pick<WatchOptions, 'expected'> {
-  say(text: string): void;
-  /** Has this been so for a while? */
-  lasts(what: string, limitMs: number): boolean;
+  report(text: string): void;
+  /** True if the observation has held for that time. */
+  lasts(observation: string, limitMs: number): boolean;
 }
 
 async function look(
@@ -111,9 +111,9 @@ async function look(
   const path = `/meta/root/containers/${encodeURIComponent(containerId)}`;
   const record = await unlessMissing(platform.json('GET', path, container));
   if (!record) return failed('its container was deleted');
-  const { status, status_detail: detail, image, num_instances: wanted = 1 } = record.properties;
+  const { status, status_detail: detail, image, num_instances: expectedInstances = 1 } = record.properties;
   const reason = detail?.reason;
-  if (wanted === 0) return { app: { ...(image !== undefined && { image }), instances: 0 }, isGood: true };
+  if (expectedInstances === 0) return { app: { ...(image !== undefined && { image }), instances: 0 }, isGood: true };
   if (status === 'FAILED') return failed(`its container is FAILED: ${reason ?? 'no reason is known'}`);
   // One that does not respond may be back any time; one that is switched off may not.
   if (status === 'LOST' && (await isEngineOff(platform)))
@@ -127,11 +127,11 @@ async function look(
   if (isDown && watching.lasts('down', CRASH_LIMIT_MS))
     return failed(`its container is ${status}: ${reason ?? 'it ended'}`);
   const running = instances.filter(({ isCurrent, state }) => isCurrent && state === 'running').length;
-  const isServing = running === wanted && instances.every(({ isCurrent }) => isCurrent);
+  const isServing = running === expectedInstances && instances.every(({ isCurrent }) => isCurrent);
   if (isServing && status !== 'UNHEALTHY' && status !== 'LOST')
     return responsesOf(urls, { ...(image !== undefined && { image }), instances: running }, watching);
   const isOld = instances.some(({ isCurrent }) => !isCurrent);
-  watching.say(
+  watching.report(
     `container ${name} is ${status}${reason ? `: ${reason}` : isOld ? ', and its old instances still serve' : ''}`,
   );
   return undefined;
@@ -140,26 +140,30 @@ async function look(
 async function responsesOf(
   urls: readonly string[],
   app: Partial<PipelineApp>,
-  { expected, say, lasts }: Watching,
+  { expected, report, lasts }: Watching,
 ): Promise<Finding> {
   let first: Partial<PipelineApp> = {};
   for (const base of urls) {
-    for (const { path, status: wanted } of expected.length > 0 ? expected : ANY_GOOD) {
+    for (const { path, status: expectedStatus } of expected.length > 0 ? expected : ANY_GOOD) {
       const url = path === '/' ? base : `${base.replace(/\/$/, '')}${path}`;
       const status = await statusOf(url);
-      const isGood = wanted === undefined ? Number(status) >= 200 && Number(status) < 400 : status === wanted;
+      const isGood =
+        expectedStatus === undefined ? Number(status) >= 200 && Number(status) < 400 : status === expectedStatus;
       if (isGood) {
         if (first.url === undefined) first = { url: base, status: Number(status) };
         continue;
       }
-      const what = typeof status === 'number' ? `responds with ${status}` : `does not respond (${status})`;
+      const observation = typeof status === 'number' ? `responds with ${status}` : `does not respond (${status})`;
       const isWaiting = typeof status === 'string' || NOT_READY_STATUSES.includes(status);
       if (isWaiting || !lasts(`${url} ${status}`, ERROR_LIMIT_MS)) {
-        say(`${url} ${what}`);
+        report(`${url} ${observation}`);
         return undefined;
       }
-      const help = wanted === undefined ? `2xx or 3xx. To accept it, set --expect ${path}=${status}` : String(wanted);
-      return { app: { ...app, url, status, problem: `${url} ${what}, expected ${help}` }, isGood: false };
+      const help =
+        expectedStatus === undefined
+          ? `2xx or 3xx. To accept it, set --expect ${path}=${status}`
+          : String(expectedStatus);
+      return { app: { ...app, url, status, problem: `${url} ${observation}, expected ${help}` }, isGood: false };
     }
   }
   return { app: { ...app, ...first }, isGood: true };
@@ -184,10 +188,10 @@ async function tellState(
   for (const line of lines.slice(-LOG_LINES)) tell(`${name}> ${line}`);
 }
 
-/** Is there no container engine, and was none wanted? Another platform does not say. */
+/** True if there is no container engine, and none was requested. Another platform does not report this. */
 async function isEngineOff(platform: PlatformCalls): Promise<boolean> {
-  const known = await platform.ask(windowRoutes.readStatus).catch(() => undefined);
-  return known !== undefined && known.engines.length > 0 && known.engines.every(({ state }) => state === 'off');
+  const status = await platform.ask(windowRoutes.readStatus).catch(() => undefined);
+  return status !== undefined && status.engines.length > 0 && status.engines.every(({ state }) => state === 'off');
 }
 
 /** The status of a response, or why there is none. */
@@ -201,7 +205,7 @@ async function statusOf(url: string): Promise<number | string> {
   }
 }
 
-interface Places {
+interface AppAddresses {
   /** Address of the deployment endpoint: what has the same origin is behind the gateway. */
   deployUrl: string | undefined;
   /** Addresses of the environments of the run. */
@@ -212,7 +216,7 @@ interface Places {
 export async function appsOf(
   platform: PlatformCalls,
   { changed = [], deployments = [] }: Pick<PipelineRun, 'changed' | 'deployments'>,
-  { deployUrl, environments }: Places,
+  { deployUrl, environments }: AppAddresses,
 ): Promise<Deployed[]> {
   const urlOf = async (id: string) => {
     const found = await platform.json('GET', `/meta/root/apiendpoints/${id}`, endpoint).catch(() => undefined);
@@ -231,15 +235,16 @@ export async function appsOf(
   if (last?.action !== 'stop' && container && !apps.some(({ containerId }) => containerId === container.id))
     apps.push({ containerId: container.id, name: container.name, urls: published ? [published.url] : [] });
 
-  const known = [deployUrl, ...apps.flatMap(({ urls }) => urls)].flatMap((url) => url ?? []);
-  const origins = new Set(known.filter((url) => URL.canParse(url)).map((url) => new URL(url).origin));
+  const knownUrls = [deployUrl, ...apps.flatMap(({ urls }) => urls)].flatMap((url) => url ?? []);
+  const origins = new Set(knownUrls.filter((url) => URL.canParse(url)).map((url) => new URL(url).origin));
   for (const [name, url] of environments) {
     // What is not behind the gateway is not this platform's.
     if (url === undefined || !URL.canParse(url) || !origins.has(new URL(url).origin)) continue;
-    const [only] = apps;
-    const meant =
-      apps.find(({ urls }) => urls.some((one) => url.startsWith(one))) ?? (apps.length === 1 ? only : undefined);
-    if (meant) apps[apps.indexOf(meant)] = { ...meant, urls: [url] };
+    const [firstApp] = apps;
+    const deployedApp =
+      apps.find(({ urls }) => urls.some((appUrl) => url.startsWith(appUrl))) ??
+      (apps.length === 1 ? firstApp : undefined);
+    if (deployedApp) apps[apps.indexOf(deployedApp)] = { ...deployedApp, urls: [url] };
     else apps.push({ containerId: undefined, name, urls: [url] });
   }
   return apps;

@@ -13,7 +13,7 @@ import { openDockerBroker } from './docker-broker.ts';
 const MARK = 'this-run';
 const OWN_ID = 'a'.repeat(64);
 const FOREIGN_ID = 'b'.repeat(64);
-const MADE = {
+const JOB_IMAGE = {
   Id: `sha256:${'c'.repeat(64)}`,
   RepoTags: ['made:1'],
   Config: { Labels: { 'terrarium.project': 'g/p' } },
@@ -76,7 +76,7 @@ function described(path: string): object | undefined {
   if (path.includes('/containers/') && path.endsWith('/json')) return { Id: FOREIGN_ID, Config: { Labels: {} } };
   if (path.endsWith('/exec/own/json')) return { ID: 'e1', ContainerID: OWN_ID };
   if (path.endsWith('/exec/foreign/json')) return { ID: 'e2', ContainerID: FOREIGN_ID };
-  if (path.includes('/images/made:1/')) return MADE;
+  if (path.includes('/images/made:1/')) return JOB_IMAGE;
   if (path.includes('/images/base:1/')) return BASE;
   return undefined;
 }
@@ -248,14 +248,14 @@ it('members of a new container that the engine would read in another case are re
 });
 
 it('a new container has the label and the network of the run, whatever its request says', async () => {
-  const sent = {
+  const createRequest = {
     Image: 'base:1',
     Labels: { 'terrarium.world': 'other-run', own: 'label' },
     HostConfig: { MaskedPaths: null, Binds: null, NetworkMode: 'default', Memory: 1000 },
     NetworkingConfig: { EndpointsConfig: { default: { Aliases: ['db'], IPAMConfig: null } } },
     readonlypaths: [],
   };
-  await send('POST /v1.50/containers/create?name=web', JSON.stringify(sent));
+  await send('POST /v1.50/containers/create?name=web', JSON.stringify(createRequest));
   const [created] = received.filter(({ call }) => call.startsWith('POST '));
   expect(created?.call).toBe('POST /v1.41/containers/create?name=web');
   expect(JSON.parse(created?.body ?? '')).toEqual({

@@ -116,7 +116,7 @@ interface Allowed {
   isArchive: boolean;
   isUpgrade: boolean;
   isBuildKit: boolean;
-  /** Is it nothing but the upgrade of its connection? */
+  /** True if the call is only the upgrade of its connection. */
   isProtocol: boolean;
   /** Called when it has been sent, with its end. */
   onSent?: (ended: Promise<void>) => void;
@@ -190,8 +190,8 @@ class JobCalls {
     if (!row) return answer(403, `jobs cannot use '${call}' of the container engine`);
     const { request } = row;
     const query = queryOf(url, row.call, request);
-    const own = await this.#ownAnswer(row.call, query);
-    if (own) return own;
+    const ownResponse = await this.#ownAnswer(row.call, query);
+    if (ownResponse) return ownResponse;
     const allowed = await this.#allow(row, query, body);
     if ('status' in allowed) return allowed;
     const search = query.size > 0 ? `?${query}` : '';
@@ -292,40 +292,43 @@ class JobCalls {
       name,
       Array.isArray(values) ? values : Object.keys(values),
     ]);
-    const { label = [], ...others }: Record<string, string[]> = Object.fromEntries(lists);
+    const { label = [], ...otherFilters }: Record<string, string[]> = Object.fromEntries(lists);
     const own = ownedBy(this.#options.world.worldId);
-    query.set('filters', JSON.stringify({ ...others, label: [...label, ...own.label] }));
+    query.set('filters', JSON.stringify({ ...otherFilters, label: [...label, ...own.label] }));
   }
 
-  async #requireMade(sent: string): Promise<string> {
-    const found = await this.images.find(sent);
-    if (!found.image) throw new Refusal(404, `No such image: ${sent}`);
+  async #requireMade(reference: string): Promise<string> {
+    const found = await this.images.find(reference);
+    if (!found.image) throw new Refusal(404, `No such image: ${reference}`);
     if (!this.images.isMade(found))
-      throw new Refusal(403, `this run did not make the image '${sent}', so that jobs can run it and build on it only`);
+      throw new Refusal(
+        403,
+        `this run did not make the image '${reference}', so that jobs can run it and build on it only`,
+      );
     return found.name;
   }
 
   /** Names each image with its tag: without one, the engine saves all images of the repository. */
   async #requireAllMade(query: URLSearchParams): Promise<void> {
-    const sent = query.getAll('names');
+    const references = query.getAll('names');
     query.delete('names');
-    for (const name of sent) query.append('names', await this.#requireMade(name));
+    for (const name of references) query.append('names', await this.#requireMade(name));
   }
 
   async #allowForMadeImage(
     call: string,
-    sent: string,
+    reference: string,
     query: URLSearchParams,
     withName: (reference: string) => string,
   ): Promise<Checked> {
     if (call.endsWith('/push')) {
       // The engine takes name and tag apart, and pushes all tags of the repository without one.
-      const name = await this.#requireMade(withTag(sent, query.get('tag') ?? ''));
+      const name = await this.#requireMade(withTag(reference, query.get('tag') ?? ''));
       const [, repository = name, tag = 'latest'] = /^(.+):([^/:]+)$/.exec(name) ?? [];
       query.set('tag', tag);
       return { path: withName(repository) };
     }
-    const name = await this.#requireMade(sent);
+    const name = await this.#requireMade(reference);
     if (!call.endsWith('/tag')) return { path: withName(name) };
     const target = withTag(query.get('repo') ?? '', query.get('tag') ?? '');
     const source = await this.images.find(name);
@@ -335,16 +338,19 @@ class JobCalls {
   }
 
   /** A base image that a job removes when it cleans up stays, and the job does not fail. */
-  async #removeImage(sent: string, withName: (reference: string) => string): Promise<{ path: string } | OwnResponse> {
-    const found = await this.images.find(sent);
-    if (!found.image) return answer(404, `No such image: ${sent}`);
+  async #removeImage(
+    reference: string,
+    withName: (reference: string) => string,
+  ): Promise<{ path: string } | OwnResponse> {
+    const found = await this.images.find(reference);
+    if (!found.image) return answer(404, `No such image: ${reference}`);
     return this.images.isMade(found) ? { path: withName(found.name) } : { status: 200, text: '[]' };
   }
 
   async #prepareBuild(query: URLSearchParams): Promise<void> {
     for (const name of query.getAll('t')) await this.images.requireClaim(name);
-    const sent = labels.catch({}).parse(jsonIn(query.get('labels') || '{}'));
-    query.set('labels', JSON.stringify({ ...sent, [PROJECT_LABEL]: this.#options.project }));
+    const requestedLabels = labels.catch({}).parse(jsonIn(query.get('labels') || '{}'));
+    query.set('labels', JSON.stringify({ ...requestedLabels, [PROJECT_LABEL]: this.#options.project }));
     // It would replace the base image.
     query.delete('pull');
     const isBuildKit = query.get('version') === '2';
@@ -393,24 +399,24 @@ class JobCalls {
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    return { path, copy, onSent: (sent) => void sent.then(end) };
+    return { path, copy, onSent: (whenSent) => void whenSent.then(end) };
   }
 
-  #containerOfRun(sent: z.infer<typeof newContainer>): object {
+  #containerOfRun(request: z.infer<typeof newContainer>): object {
     const { network, world } = this.#options;
-    const { NetworkMode } = sent.HostConfig ?? {};
+    const { NetworkMode } = request.HostConfig ?? {};
     const mode = OWN_NETWORK.includes(NetworkMode) ? network : NetworkMode;
     if (mode !== network && mode !== 'none') throw new Refusal(403, "containers of jobs cannot have 'NetworkMode'");
-    const endpoints = Object.entries(sent.NetworkingConfig?.EndpointsConfig ?? {});
+    const endpoints = Object.entries(request.NetworkingConfig?.EndpointsConfig ?? {});
     const isForeign = ([name]: [string, unknown]) =>
       name !== mode && name !== NetworkMode && !OWN_NETWORK.includes(name);
     if (endpoints.some(isForeign)) throw new Refusal(403, "containers of jobs cannot have 'EndpointsConfig'");
     const aliases = endpoints.flatMap(([, endpoint]) => endpoint?.Aliases ?? []);
-    const { NetworkingConfig: _networks, ...others } = sent;
+    const { NetworkingConfig: _networks, ...options } = request;
     return {
-      ...others,
-      Labels: { ...sent.Labels, ...marksOf(world) },
-      HostConfig: { ...sent.HostConfig, NetworkMode: mode },
+      ...options,
+      Labels: { ...request.Labels, ...marksOf(world) },
+      HostConfig: { ...request.HostConfig, NetworkMode: mode },
       ...(aliases.length > 0 && { NetworkingConfig: { EndpointsConfig: { [String(mode)]: { Aliases: aliases } } } }),
     };
   }

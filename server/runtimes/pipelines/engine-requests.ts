@@ -24,7 +24,7 @@ const flag = z.boolean().nullish();
 const number = z.number().nullish();
 const text = z.string().nullish();
 const texts = z.array(z.string()).nullish();
-const words = z.union([z.string(), z.array(z.string())]).nullish();
+const textList = z.union([z.string(), z.array(z.string())]).nullish();
 const map = z.record(z.string(), z.string()).nullish();
 const size = z.tuple([z.number(), z.number()]).nullish();
 /** A set in the form of an object; values other than an empty object would name something of the machine. */
@@ -68,9 +68,9 @@ export const newContainer = members({
   AttachStderr: flag,
   AttachStdin: flag,
   AttachStdout: flag,
-  Cmd: words,
+  Cmd: textList,
   Domainname: text,
-  Entrypoint: words,
+  Entrypoint: textList,
   Env: texts,
   ExposedPorts: set(/^[\w/-]+$/),
   Healthcheck: members({
@@ -182,7 +182,7 @@ export interface EngineRequest {
   query?: Readonly<Record<string, RegExp>>;
   /** Without it, the request has no body. */
   body?: z.ZodType | 'archive';
-  /** Does its connection turn into another protocol? */
+  /** True if its connection turns into another protocol. */
   isUpgrade?: true;
 }
 
@@ -286,8 +286,8 @@ export function findEngineRequest(call: string) {
 }
 
 /** The body with the members of its schema only, or the name of the member that may not have its value. */
-export function rebuild(schema: z.ZodType, sent: unknown): { value: unknown } | { refused: string } {
-  const { success, data, error } = schema.safeParse(sent);
+export function rebuild(schema: z.ZodType, input: unknown): { value: unknown } | { refused: string } {
+  const { success, data, error } = schema.safeParse(input);
   if (success) return { value: data };
   const path = error.issues[0]?.path ?? [];
   return { refused: String(path.find((part) => part !== 'HostConfig') ?? 'this body') };

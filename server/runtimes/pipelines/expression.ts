@@ -24,11 +24,11 @@ export function isTrue(expression: string, variables: Readonly<Record<string, st
     return token !== undefined && 'sign' in token && signs.includes(token.sign) ? token.sign : undefined;
   };
   /** The token at the present position is not what has to be there. */
-  const wrong = (what: string) => {
+  const wrong = (expectation: string) => {
     const from = tokens[at]?.at;
-    if (from === undefined) return invalid(expression, expression.trimEnd().length, `${what} is missing`);
+    if (from === undefined) return invalid(expression, expression.trimEnd().length, `${expectation} is missing`);
     const text = expression.slice(from, tokens[at + 1]?.at).trim();
-    return invalid(expression, from, `\`${text}\` is where ${what} has to be`);
+    return invalid(expression, from, `\`${text}\` is where ${expectation} has to be`);
   };
   const primary = (): Value => {
     const token = tokens[at];
@@ -45,27 +45,27 @@ export function isTrue(expression: string, variables: Readonly<Record<string, st
     return inner;
   };
   const comparison = (): Value => {
-    const left = primary();
+    const leftOperand = primary();
     const sign = isSign('==', '!=', '=~', '!~');
-    if (sign === undefined) return left;
+    if (sign === undefined) return leftOperand;
     at += 1;
     const right = primary();
-    if (sign === '==') return left === right;
-    if (sign === '!=') return left !== right;
+    if (sign === '==') return leftOperand === right;
+    if (sign === '!=') return leftOperand !== right;
     // A variable can also contain a pattern.
     const pattern = typeof right === 'function' ? right : patternOfValue(String(right ?? ''));
-    const isMatch = left !== null && (pattern?.(String(left)) ?? false);
+    const isMatch = leftOperand !== null && (pattern?.(String(leftOperand)) ?? false);
     return sign === '=~' ? isMatch : !isMatch;
   };
   const chain = (next: () => Value, sign: '&&' | '||') => (): Value => {
-    let left = next();
+    let leftOperand = next();
     while (isSign(sign)) {
       at += 1;
       // Read in any case.
       const right = isTruthy(next());
-      left = sign === '&&' ? isTruthy(left) && right : isTruthy(left) || right;
+      leftOperand = sign === '&&' ? isTruthy(leftOperand) && right : isTruthy(leftOperand) || right;
     }
-    return left;
+    return leftOperand;
   };
   const either: () => Value = chain(chain(comparison, '&&'), '||');
   const result = either();
@@ -83,7 +83,7 @@ function patternOfValue(text: string): Pattern | undefined {
 const invalid = (expression: string, at: number, why: string) =>
   new PipelineError(`the condition \`${expression}\` is not valid at character ${at + 1}: ${why}`);
 
-/** Why no token begins with this text. */
+/** Returns why no token begins with this text. */
 function unreadable(rest: string): string {
   if (/^["']/.test(rest)) return 'the quotation mark is not closed';
   if (rest.startsWith('/')) return 'the pattern is not closed';
@@ -98,12 +98,12 @@ function tokensOf(expression: string): Token[] {
     TOKEN.lastIndex = at;
     const found = TOKEN.exec(expression);
     if (!found) throw invalid(expression, at, unreadable(expression.slice(at).trim()));
-    const [, sign, double, single, braced, bare, word, source, flags] = found;
+    const [, sign, double, single, braced, bare, keyword, source, flags] = found;
     const variable = braced ?? bare;
     if (sign !== undefined) tokens.push({ at, sign });
     else if (variable !== undefined) tokens.push({ at, variable });
     else if (source !== undefined) tokens.push({ at, value: patternIn(expression, at, source, flags) });
-    else if (word !== undefined) tokens.push({ at, value: word === 'null' ? null : word });
+    else if (keyword !== undefined) tokens.push({ at, value: keyword === 'null' ? null : keyword });
     else tokens.push({ at, value: double ?? single ?? '' });
   }
   return tokens;

@@ -79,6 +79,8 @@ it.each<[string, File]>([
 });
 
 it('members of a manifest that the engine would read in another case are left out', async () => {
-  const sent = manifestOf('app:1').replace('}', ',"repotags":["base:1"]}');
-  expect(await copied([LAYER, ['manifest.json', sent]])).toMatchObject({ 'manifest.json': manifestOf('app:1') });
+  const manifestText = manifestOf('app:1').replace('}', ',"repotags":["base:1"]}');
+  expect(await copied([LAYER, ['manifest.json', manifestText]])).toMatchObject({
+    'manifest.json': manifestOf('app:1'),
+  });
 });

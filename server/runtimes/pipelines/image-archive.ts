@@ -34,16 +34,16 @@ const repositories = z.record(z.string(), z.record(z.string(), z.string()));
 
 /** Reads the files in which an archive names its images; other members than these are left out. */
 const READERS: Readonly<Record<string, (content: unknown) => { content: unknown; names: string[] }>> = {
-  'manifest.json'(sent) {
-    const content = manifest.parse(sent);
+  'manifest.json'(json) {
+    const content = manifest.parse(json);
     return { content, names: content.flatMap(({ RepoTags }) => RepoTags ?? []) };
   },
-  'index.json'(sent) {
-    const content = index.parse(sent);
+  'index.json'(json) {
+    const content = index.parse(json);
     return { content, names: content.manifests.flatMap(({ annotations }) => annotations?.[NAME_ANNOTATION] ?? []) };
   },
-  repositories(sent) {
-    const content = repositories.parse(sent);
+  repositories(json) {
+    const content = repositories.parse(json);
     const tagged = Object.entries(content).flatMap(([name, tags]) => Object.keys(tags).map((tag) => `${name}:${tag}`));
     return { content, names: tagged };
   },
@@ -75,10 +75,10 @@ export async function copyArchive(
 }
 
 async function copyEntry(entry: Entry, copy: Pack, checkName: (name: string) => Promise<void>): Promise<void> {
-  const { name: sent, type, size, linkname } = entry.header;
-  const name = posix.normalize(sent);
+  const { name: entryName, type, size, linkname } = entry.header;
+  const name = posix.normalize(entryName);
   const file = posix.basename(name);
-  const refusal = new Refusal(403, `jobs cannot load an archive of images with '${sent}'`);
+  const refusal = new Refusal(403, `jobs cannot load an archive of images with '${entryName}'`);
   if (!/^[\w.:/@+-]+$/.test(name) || name.split('/').includes('..')) throw refusal;
   const read = Object.hasOwn(READERS, file) ? READERS[file] : undefined;
   if (type === 'directory') copy.entry({ name, type });

@@ -11,13 +11,13 @@ export async function placeFiles(
   dir: string,
 ): Promise<{ variables: JobVariable[]; filesDir: string | undefined }> {
   const variables = await Promise.all(
-    all.map(async (one, index) => {
-      if (!one.isFile) return one;
+    all.map(async (variable, index) => {
+      if (!variable.isFile) return variable;
       const folder = join(dir, String(index));
       await mkdir(folder, { recursive: true });
-      const path = join(folder, one.key);
-      await writeFile(path, one.value, { mode: 0o644 });
-      return { ...one, value: path };
+      const path = join(folder, variable.key);
+      await writeFile(path, variable.value, { mode: 0o644 });
+      return { ...variable, value: path };
     }),
   );
   return { variables, filesDir: all.some(({ isFile }) => isFile) ? dir : undefined };
@@ -34,7 +34,7 @@ export function jobVariables(
   job: PlannedJob,
   run: RunVariables,
   { projectDir, dotenv, jobId }: { projectDir: string; dotenv: Readonly<Record<string, string>>; jobId: number },
-): { values: Record<string, string>; place: JobPlace | undefined } {
+): { values: Record<string, string>; jobEnvironment: JobPlace | undefined } {
   const { environment } = job.definition;
   const jobName = job.ownName ?? job.name;
   const ofJob = {
@@ -61,7 +61,7 @@ export function jobVariables(
     ...asVariables(dotenv, { isRaw: true }),
     ...winningVariables(run, name),
   });
-  if (!environment) return { values: expanded(layers(undefined)), place: undefined };
+  if (!environment) return { values: expanded(layers(undefined)), jobEnvironment: undefined };
   const name = expandText(environment.name, expanded(layers(undefined)));
   const { url, action = 'start', deployment_tier: tier } = environment;
   const ofEnvironment = {
@@ -74,5 +74,5 @@ export function jobVariables(
   const values = expanded(
     layers(name, { ...ofEnvironment, ...(address !== undefined && { CI_ENVIRONMENT_URL: address }) }),
   );
-  return { values, place: { name, url: url ?? undefined, action } };
+  return { values, jobEnvironment: { name, url: url ?? undefined, action } };
 }

@@ -32,7 +32,7 @@ import { expandText } from './variables.ts';
 
 export interface JobsOptions {
   runId: string;
-  /** Of the run; in `jobs` each job has a folder. */
+  /** The folder of the run; in its `jobs` each job has a folder. */
   folder: string;
   /** The commit's files; each job works in a copy of them. */
   checkoutDir: string;
@@ -48,13 +48,13 @@ export interface JobsOptions {
   cacheDir: string;
   /** Addresses of the platform. */
   platformUrls: readonly string[];
-  /** Where images are run; or why they are not. */
+  /** The engine that runs images, or the reason why none does. */
   engine: JobEngine | { absence: string; isShell?: true };
   env: Readonly<Record<string, string | undefined>>;
   log: RunLog;
   signal: AbortSignal;
   /** Before a job with an environment begins, and when it has done well. */
-  onPlace(place: JobPlace, url: string | undefined, isDone: boolean): Promise<void>;
+  onPlace(jobEnvironment: JobPlace, url: string | undefined, isDone: boolean): Promise<void>;
 }
 
 /** Runs one job: prepares its inputs, runs it here or in its image, and stores its results. */
@@ -83,7 +83,8 @@ export async function runJob(job: PlannedJob, options: JobsOptions): Promise<Sch
     const verdict = exitCode === 0 ? '' : `  ${mayFail ? 'WARN' : 'FAIL'} ${exitCode}`;
     log.note(job.name, `finished in ${duration(Date.now() - startedAtMs)}${verdict}`);
     const isRetried =
-      retry?.when.some((one) => one === 'always' || one === kind) || retry?.exitCodes.includes(exitCode);
+      retry?.when.some((condition) => condition === 'always' || condition === kind) ||
+      retry?.exitCodes.includes(exitCode);
     if (exitCode === 0 || attempt >= attempts || !isRetried) {
       log.change(job.name, {
         state: exitCode === 0 ? 'success' : 'failed',
@@ -163,11 +164,22 @@ async function bringInputs(job: PlannedJob, options: JobsOptions, attempt: numbe
   await bringCheckout(options.checkoutDir, workDir, before);
   if (options.hasSubmodules) await bringSubmodules(options.repositoryDir, workDir, before.GIT_SUBMODULE_STRATEGY);
   const dotenv = await bringArtifacts(job.artifactsOf, workDir, options.artifacts);
-  const { values, place } = variablesWith(dotenv);
+  const { values, jobEnvironment } = variablesWith(dotenv);
   const caches = { dir: options.cacheDir, workDir, projectDir, values, tracked: options.tracked };
   await bringCaches(definition.cache ?? [], caches);
   for (const [file, text] of Object.entries(jobScripts(definition))) await writeFile(join(scriptDir, file), text);
-  return { buildsDir, workDir, scriptDir, projectDir, jobId, variablesWith, dotenv, values, place, caches };
+  return {
+    buildsDir,
+    workDir,
+    scriptDir,
+    projectDir,
+    jobId,
+    variablesWith,
+    dotenv,
+    values,
+    place: jobEnvironment,
+    caches,
+  };
 }
 
 function noteStart(
@@ -201,8 +213,8 @@ async function keepResults(
   if (!isSuccess || !place) return;
   // What it has just reported may be part of the address.
   const reported = await bringArtifacts([name], workDir, store);
-  const { values: known } = variablesWith({ ...dotenv, ...reported });
-  await onPlace(place, place.url && expandText(place.url, known), true);
+  const { values: finalValues } = variablesWith({ ...dotenv, ...reported });
+  await onPlace(place, place.url && expandText(place.url, finalValues), true);
 }
 
 /** Copies the variables that are files to what a container gets, and changes the paths in the values. */
@@ -230,7 +242,7 @@ async function bringCheckout(
     await git(to, ['fetch', '--quiet', '--no-tags', '--depth', depth, `file://${from}`, 'HEAD']);
 }
 
-/** Why a job with an image does not run. */
+/** Returns why a job with an image does not run. */
 export const withoutEngine = ({ absence }: { absence: string }) =>
   `it has an image, but ${absence.replace(/\.$/, '')}. To run the jobs directly on this machine, use --shell.`;
 

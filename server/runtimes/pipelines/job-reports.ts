@@ -47,7 +47,7 @@ export function testsIn(reports: readonly string[]): NonNullable<PipelineJob['te
 
 function nameIn(attributes: string): string {
   const [, quoted = '""'] = /(?:^|\s)name\s*=\s*("[^"]*"|'[^']*')/.exec(attributes) ?? [];
-  const name = quoted.slice(1, -1).replace(/&(\w+);/g, (whole, entity: string) => ENTITIES[entity] ?? whole);
+  const name = quoted.slice(1, -1).replace(/&(\w+);/g, (match, entity: string) => ENTITIES[entity] ?? match);
   return name.slice(0, MAX_NAME_CHARACTERS);
 }
 

@@ -27,9 +27,9 @@ export interface JobToRun {
 /** Undefined: it did not even begin. */
 export interface JobOutcome {
   exitCode: number;
-  /** Why it failed, where its own words do not say so. */
+  /** The reason why it failed, if its own output does not say so. */
   reason?: string;
-  /** What failed, in the words of `retry: when`, if it was not the script. */
+  /** The kind of failure, in the words of `retry: when`, if it was not the script. */
   kind?: 'job_execution_timeout' | 'runner_system_failure';
 }
 
@@ -42,7 +42,10 @@ const LINE_END = new RegExp(
 /** Time for jobs to end after a stop request. */
 const END_GRACE_MS = 2_000;
 
-/** What jobs on this machine inherit: how programs, the network and the engine are found, and no credentials of the developer. */
+/**
+ * Matches the variables that jobs on this machine inherit: those by which programs, the network and the engine are
+ * found, and no credentials of the developer.
+ */
 const INHERITED =
   /^(?:PATH|PATHEXT|HOME|USER|USERNAME|LOGNAME|USERPROFILE|SHELL|COMSPEC|SYSTEMROOT|WINDIR|PROGRAM\w+(?:\(X86\))?|APPDATA|LOCALAPPDATA|LANG|LANGUAGE|LC_\w+|TZ|TERM|TMPDIR|TEMP|TMP|XDG_RUNTIME_DIR|DOCKER_(?:HOST|CONTEXT|CONFIG|CERT_PATH|TLS_VERIFY|API_VERSION|BUILDKIT)|CONTAINER_HOST|(?:HTTP|HTTPS|FTP|ALL|NO)_PROXY|SSL_CERT_(?:FILE|DIR)|NODE_EXTRA_CA_CERTS)$/i;
 
@@ -90,9 +93,9 @@ function endOf(child: ChildProcess, { signal, onLine }: Pick<JobToRun, 'signal' 
   return new Promise<number>((resolve, reject) => {
     child.once('error', reject);
     // Not `close`: background processes may keep its output open forever.
-    child.once('exit', (code, by) => {
+    child.once('exit', (code, exitSignal) => {
       signalGroup(child, 'SIGKILL');
-      const settle = () => resolve(code ?? (by === 'SIGKILL' ? 137 : 143));
+      const settle = () => resolve(code ?? (exitSignal === 'SIGKILL' ? 137 : 143));
       child.once('close', settle);
       setTimeout(() => {
         child.stdout?.destroy();
@@ -113,16 +116,17 @@ export function readLines(stream: Readable, onLine: (line: string) => void): voi
   stream.on('data', (chunk: Buffer) => {
     const parts = (rest + decoder.write(chunk)).split(LINE_END);
     rest = parts.pop() ?? '';
-    for (const part of parts) tell(part);
+    for (const part of parts) emitLine(part);
     while (rest.length > MAX_LINE_CHARACTERS) {
-      tell(rest.slice(0, MAX_LINE_CHARACTERS));
+      emitLine(rest.slice(0, MAX_LINE_CHARACTERS));
       rest = rest.slice(MAX_LINE_CHARACTERS);
     }
   });
   stream.once('close', () => {
-    if (rest !== '') tell(rest);
+    if (rest !== '') emitLine(rest);
     rest = '';
   });
   // Of a progress bar that overwrites itself, only the last state is visible.
-  const tell = (line: string) => onLine(line.replace(/\r+$/, '').replace(/^.*\r/s, '').slice(0, MAX_LINE_CHARACTERS));
+  const emitLine = (line: string) =>
+    onLine(line.replace(/\r+$/, '').replace(/^.*\r/s, '').slice(0, MAX_LINE_CHARACTERS));
 }

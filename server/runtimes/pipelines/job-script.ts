@@ -55,10 +55,10 @@ export const commandsOf = ({ before_script, script, after_script }: JobDefinitio
 function scriptText(commands: readonly string[]): string {
   // Only built-in commands of the shell, because an image may have no others.
   const head = 'case "$(set -o)" in *pipefail*) set -o pipefail ;; esac\nset -e\n';
-  return `${head}${commands.map((command) => `printf '%s\\n' ${quoted(shown(command))}\n${command}\n`).join('')}`;
+  return `${head}${commands.map((command) => `printf '%s\\n' ${quoted(formatCommand(command))}\n${command}\n`).join('')}`;
 }
 
-function shown(command: string): string {
+function formatCommand(command: string): string {
   const [first = '', ...more] = command.trim().split('\n');
   return `${COMMAND_MARK}${first}${more.length > 0 ? ' # and more' : ''}`;
 }

@@ -11,13 +11,16 @@ export interface JobVariable {
   isFile: boolean;
   /** Are `$` in it just that? */
   isRaw: boolean;
-  /** Of variables with one key the highest level counts: a project's own, then its nearest group's. */
+  /**
+   * The level of the variable. Among variables with one key the highest level counts: a project's own, then its nearest
+   * group's.
+   */
   level: number;
   /** Name of the environments whose jobs get it; `*` represents anything. */
   scope: string;
 }
 
-/** What a branch's jobs get of a project's variables. */
+/** The variables that a branch's jobs get from a project. */
 export interface ProjectVariables {
   variables: JobVariable[];
   /** Values that no log may show. */
@@ -27,8 +30,9 @@ export interface ProjectVariables {
 }
 
 /**
- * What the jobs of a branch get of a project's variables: those that are protected only if the branch is the default one, which is
- * the one that servers protect. Throws PipelineError for one that would act before any job does, as earlier versions have taken them.
+ * Returns the variables that the jobs of a branch get from a project. Protected variables are included only if the
+ * branch is the default one, which is the one that servers protect. Throws PipelineError for a variable that would take
+ * effect before any job does, because earlier versions accepted such variables.
  */
 export function projectVariables(
   all: readonly ScmVariableRecord[],
@@ -51,24 +55,24 @@ export function projectVariables(
       scope,
       level,
     })),
-    secrets: all.filter((one) => one.masked).map(({ value }) => value),
-    withheld: all.filter((one) => !isFor(one)).map(({ key }) => key),
+    secrets: all.filter((variable) => variable.masked).map(({ value }) => value),
+    withheld: all.filter((variable) => !isFor(variable)).map(({ key }) => key),
   };
 }
 
 /** The variables for a job with an environment. If several have the same key, the nearest level wins, and there the most specific scope. */
 export function inScope(all: readonly JobVariable[], environment: string | undefined): JobVariable[] {
-  const meant = all.filter(
+  const matchingVariables = all.filter(
     ({ scope }) => scope === '*' || (environment !== undefined && matchesStars(scope, environment)),
   );
-  return meant.sort((one, other) => one.level - other.level || one.scope.length - other.scope.length);
+  return matchingVariables.sort((a, b) => a.level - b.level || a.scope.length - b.scope.length);
 }
 
-/** What gives the variables of a run's jobs, what counts least first. */
+/** The sources of the variables of a run's jobs, in ascending priority. */
 export interface RunVariables {
   /** The server's own. */
   predefined: Readonly<Record<string, string>>;
-  /** What fits the platform, as a group sets it for its projects. */
+  /** The variables that fit the platform, as a group sets them for its projects. */
   ofGroup: Readonly<Record<string, string>>;
   /** The project's, values of files as paths. */
   ofProject: readonly JobVariable[];
@@ -76,7 +80,7 @@ export interface RunVariables {
   typed: Readonly<Record<string, string>>;
 }
 
-/** What wins over a definition's own variables, for the jobs of an environment. */
+/** Returns the variables that win over a definition's own, for the jobs of an environment. */
 export function winningVariables(
   { ofGroup, ofProject, typed }: RunVariables,
   environment: string | undefined,

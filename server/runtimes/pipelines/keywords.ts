@@ -1,7 +1,7 @@
 import { commandsOf } from './job-script.ts';
 import type { PlannedJob } from './plan.ts';
 
-/** How a keyword of GitLab's "CI/CD YAML syntax reference" behaves here. */
+/** A keyword of GitLab's "CI/CD YAML syntax reference" and its behavior here. */
 export interface Keyword {
   /** Its path in a job, such as `artifacts:expire_in`, or a global one, such as `include:local`. */
   name: string;
@@ -67,9 +67,9 @@ const REFUSED: Readonly<Record<string, string>> = {
 /** All keywords, by name. */
 export const KEYWORDS: readonly Keyword[] = [
   ...SUPPORTED.map((name): Keyword => ({ name, state: 'supported' })),
-  ...Object.entries(DIFFERS).map(([name, what]): Keyword => ({ name, state: 'differs', what })),
-  ...Object.entries(REFUSED).map(([name, what]): Keyword => ({ name, state: 'refused', what })),
-].sort((one, other) => (one.name < other.name ? -1 : 1));
+  ...Object.entries(DIFFERS).map(([name, note]): Keyword => ({ name, state: 'differs', what: note })),
+  ...Object.entries(REFUSED).map(([name, note]): Keyword => ({ name, state: 'refused', what: note })),
+].sort((a, b) => (a.name < b.name ? -1 : 1));
 
 /** A keyword that jobs use, and that is not as on the server. */
 export interface Finding extends Keyword {
@@ -83,8 +83,8 @@ export function findingsIn(jobs: readonly PlannedJob[]): Finding[] {
     jobs: jobs.filter((job) => isUsed(keyword, job)).map(({ name }) => name),
   }));
   return found
-    .filter((one) => one.jobs.length > 0)
-    .sort((one, other) => (one.state < other.state ? 1 : -1) * Number(one.state !== other.state));
+    .filter((finding) => finding.jobs.length > 0)
+    .sort((a, b) => (a.state < b.state ? 1 : -1) * Number(a.state !== b.state));
 }
 
 export function findingText({ name, what, jobs }: Finding): string {
@@ -95,17 +95,17 @@ function isUsed({ name }: Keyword, { definition }: PlannedJob): boolean {
   if (name === 'trigger:project' && typeof definition.trigger === 'string') return true;
   if (name === 'services') return (definition.services ?? []).length > 0 && !definition.image;
   if (name === 'needs:pipeline') return definition.needs?.some(({ pipeline, job }) => pipeline && !job) === true;
-  const value = valuesAt(definition, name.split(':')).filter((one) => one !== undefined && one !== null);
+  const value = valuesAt(definition, name.split(':')).filter((element) => element !== undefined && element !== null);
   if (name !== 'id_tokens' && name !== 'secrets') return value.length > 0;
   const script = commandsOf(definition).join('\n');
   return value
-    .flatMap((one) => Object.keys(Object(one)))
+    .flatMap((element) => Object.keys(Object(element)))
     .some((variable) => new RegExp(`\\$\\{?${variable}\\b`).test(script));
 }
 
 /** The values of a path; lists on the way count with each of their elements. */
 function valuesAt(content: unknown, [first, ...more]: readonly string[]): unknown[] {
   if (first === undefined) return [content];
-  if (Array.isArray(content)) return content.flatMap((one) => valuesAt(one, [first, ...more]));
+  if (Array.isArray(content)) return content.flatMap((element) => valuesAt(element, [first, ...more]));
   return Object.hasOwn(Object(content), first) ? valuesAt(Object(content)[first], more) : [];
 }

@@ -42,12 +42,12 @@ export class MadeImages {
   }
 
   /** Finds the image of a name, of an id or of the start of one. */
-  async find(sent: string): Promise<NamedImage> {
-    const name = fullName(sent);
+  async find(reference: string): Promise<NamedImage> {
+    const name = fullName(reference);
     await this.#pending.get(name);
-    const named = /^sha256:/.test(sent) ? undefined : await this.#read(name);
+    const named = /^sha256:/.test(reference) ? undefined : await this.#read(name);
     if (named) return { name, image: named };
-    const image = /^(?:sha256:)?[\da-f]{4,64}$/.test(sent) ? await this.#read(sent) : undefined;
+    const image = /^(?:sha256:)?[\da-f]{4,64}$/.test(reference) ? await this.#read(reference) : undefined;
     return { name: image?.Id ?? name, image };
   }
 
@@ -60,11 +60,11 @@ export class MadeImages {
   }
 
   /** Checks that a name is new or of an image that the project has made; rejects with a sentence otherwise. */
-  async requireClaim(sent: string): Promise<void> {
-    if (!IMAGE_NAME.test(sent)) throw new Refusal(400, `'${sent}' is no name of an image`);
-    const named = await this.find(fullName(sent));
+  async requireClaim(reference: string): Promise<void> {
+    if (!IMAGE_NAME.test(reference)) throw new Refusal(400, `'${reference}' is no name of an image`);
+    const named = await this.find(fullName(reference));
     if (named.image && !this.isMade(named))
-      throw new Refusal(403, `this run did not make the image '${sent}' of this machine. Choose another name.`);
+      throw new Refusal(403, `this run did not make the image '${reference}' of this machine. Choose another name.`);
   }
 
   /** Keeps only names of images that the project has made. */
@@ -78,8 +78,8 @@ export class MadeImages {
   }
 
   /** Notes a name once an operation that gives it to an image has ended. */
-  note(sent: string, ended: Promise<void>, isResult: (image: NonNullable<NamedImage['image']>) => boolean): void {
-    const name = fullName(sent);
+  note(reference: string, ended: Promise<void>, isResult: (image: NonNullable<NamedImage['image']>) => boolean): void {
+    const name = fullName(reference);
     const noted = ended.then(async () => {
       const image = await this.#read(name).catch(() => undefined);
       if (image && isResult(image)) this.#options.imageIds.set(name, image.Id);
@@ -93,9 +93,9 @@ export class MadeImages {
     return labels[PROJECT_LABEL] === this.#options.project;
   }
 
-  #isNoted(sent: string, id: string): boolean {
+  #isNoted(reference: string, id: string): boolean {
     const { imageIds, registries, project } = this.#options;
-    const name = fullName(sent);
+    const name = fullName(reference);
     const isOfProject = registries.some((host) => {
       const repository = `${host}/${project}`;
       return name.startsWith(repository) && /^[/:@]/.test(name.slice(repository.length));
@@ -109,10 +109,10 @@ export class MadeImages {
 }
 
 /** Takes the name of an image apart; the tag can be a digest. Throws a refusal of what is no name. */
-export function partsOf(sent: string): { name: string; repository: string; tag: string } {
-  const name = fullName(sent);
+export function partsOf(reference: string): { name: string; repository: string; tag: string } {
+  const name = fullName(reference);
   const [, repository = '', digest, tag = ''] = /^(.+?)(?:@(sha256:[\da-f]{64})|:([\w.-]+))$/.exec(name) ?? [];
-  if (!IMAGE_NAME.test(`${repository}:tag`)) throw new Refusal(400, `'${sent}' is no name of an image`);
+  if (!IMAGE_NAME.test(`${repository}:tag`)) throw new Refusal(400, `'${reference}' is no name of an image`);
   return { name, repository, tag: digest ?? tag };
 }
 

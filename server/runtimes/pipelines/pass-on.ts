@@ -7,7 +7,10 @@ const ASK_TIMEOUT_MS = 10_000;
 /** Headers of responses that name addresses to follow. */
 const FOLLOWED = ['location', 'link'];
 
-/** Of servers for jobs: uploads take as long as they take, and a client may call again at any time. */
+/**
+ * The limits of servers for jobs: none, because uploads take as long as they take, and a client may call again at any
+ * time.
+ */
 export const NO_TIME_LIMITS = { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0 };
 
 interface PassOnOptions {
@@ -27,11 +30,11 @@ export function passOn(
   { translate = (text) => text, body, copy }: PassOnOptions,
 ): void {
   // Not to be closed with its response: that loses the response if the end of the request is still being written.
-  const { expect: _expect, ...asked } = Object(options.headers);
-  const headers = { ...asked, connection: 'keep-alive' };
+  const { expect: _expect, ...requestHeaders } = Object(options.headers);
+  const headers = { ...requestHeaders, connection: 'keep-alive' };
   const outgoing = request({ ...options, headers }, (answer) => {
-    const { connection: _connection, 'keep-alive': _keepAlive, ...kept } = answer.headers;
-    const changed = Object.entries(kept).map(([name, value]) => [
+    const { connection: _connection, 'keep-alive': _keepAlive, ...responseHeaders } = answer.headers;
+    const changed = Object.entries(responseHeaders).map(([name, value]) => [
       name,
       FOLLOWED.includes(name) && typeof value === 'string' ? translate(value) : value,
     ]);
@@ -92,8 +95,8 @@ function joinBoth(socket: Duplex, engine: Duplex): void {
 }
 
 function headOf({ statusCode, statusMessage, headers }: IncomingMessage, more: Record<string, string>): string {
-  const { 'transfer-encoding': _chunked, ...kept } = headers;
-  const lines = Object.entries({ ...kept, ...more }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const { 'transfer-encoding': _chunked, ...forwardedHeaders } = headers;
+  const lines = Object.entries({ ...forwardedHeaders, ...more }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join('')}\r\n`;
 }
 

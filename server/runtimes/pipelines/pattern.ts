@@ -43,16 +43,16 @@ export function lastMatchOf(source: string, flags = ''): (text: string) => strin
 const shownOf = (source: string) => `the pattern /${source.slice(0, 200)}/`;
 
 function compile(source: string, flags: string): RE2JS {
-  const shown = shownOf(source);
+  const displayedSource = shownOf(source);
   const repeats = Math.max(1, ...Array.from(source.matchAll(/\d{1,5}(?=[,}])/g), Number));
   if (source.length > MAX_PATTERN_CHARACTERS || source.length * repeats > MAX_REPEATED_CHARACTERS)
-    throw new PipelineError(`${shown} is too long, or repeats too much. Shorten it.`);
+    throw new PipelineError(`${displayedSource} is too long, or repeats too much. Shorten it.`);
   try {
     return RE2JS.compile(
       source,
       [...flags].reduce((sum, flag) => sum | (FLAGS[flag] ?? 0), 0),
     );
   } catch (cause) {
-    throw new PipelineError(`${shown} is not valid: ${reasonOf(cause)}`);
+    throw new PipelineError(`${displayedSource} is not valid: ${reasonOf(cause)}`);
   }
 }

@@ -15,13 +15,16 @@ export class PipelineError extends Error {
   }
 }
 
-/** What the system, and programs in its words, say of a disk on which nothing can be written any more. */
-const WORDS = /\b(ENOSPC|EDQUOT)\b|no space left on device|disk quota exceeded/i;
+/**
+ * Matches messages of the system, and of programs that repeat them, about a disk on which nothing can be written any
+ * more.
+ */
+const DISK_FULL_MESSAGE = /\b(ENOSPC|EDQUOT)\b|no space left on device|disk quota exceeded/i;
 
 /** A message with the folder if the failure is a full disk, else undefined. */
 export function diskFullError(failure: unknown): PipelineError | undefined {
   const text = failure instanceof Error ? `${failure.message} ${Object(failure).code ?? ''}` : String(failure);
-  if (!WORDS.test(text)) return undefined;
+  if (!DISK_FULL_MESSAGE.test(text)) return undefined;
   return new PipelineError(
     `the disk of ${systemTemporary()}, where pipelines run, is full. Free some space, or set ${temporaryVariable()} to another folder.`,
     1,

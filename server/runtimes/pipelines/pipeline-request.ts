@@ -36,7 +36,7 @@ export interface PipelineRequest {
   beforeSha?: string | undefined;
 }
 
-/** What a run would do. */
+/** The plan of a run, which lists its jobs without running them. */
 export interface PipelinePlan extends PlanOfJobs {
   source: PipelineSource;
   branch: string;
@@ -61,7 +61,10 @@ export interface PlanOfJob {
   services?: readonly string[];
   needs?: readonly string[];
   variables: Readonly<Record<string, string>>;
-  /** What the job starts: its jobs, why it cannot be created, or that another job creates its definition. */
+  /**
+   * The child pipeline that the job starts: its jobs, the reason why it cannot be created, or the fact that another job
+   * creates its definition.
+   */
   child?: PlanOfJobs | { problem: string } | { isGenerated: true };
 }
 
@@ -74,7 +77,7 @@ export interface SectionMarker {
 
 export interface PlanContext {
   platform: PlatformCalls;
-  /** What jobs inherit. */
+  /** The environment variables that jobs inherit. */
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
   /** @param of the job that the line is about, and the line without its stamp: `$ COMMAND`, `> OUTPUT`, or what the runner says */

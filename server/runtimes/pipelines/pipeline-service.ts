@@ -6,7 +6,7 @@ import { SAMPLE_BRANCH, SAMPLE_PROJECT, withSampleRepository } from './sample-re
 export interface PipelineServiceOptions {
   /** The sample app's folder in the package. */
   sampleDir: string;
-  /** What jobs inherit. */
+  /** The environment variables that jobs inherit. */
   env: Readonly<Record<string, string | undefined>>;
   /** The platform, which is spoken to like by any client. */
   baseUrl(): string;
@@ -102,7 +102,7 @@ export class PipelineService {
 
   /** Cancels a run; false for one that was not begun here, or has ended. */
   cancel(id: string): boolean {
-    const run = [...this.#runs].find((one) => one.id === id);
+    const run = [...this.#runs].find((ownRun) => ownRun.id === id);
     run?.stop.abort();
     return run !== undefined;
   }
@@ -114,19 +114,19 @@ export class PipelineService {
   }
 
   #begin(
-    work: (run: (asked: PipelineRequest) => Promise<unknown>, platform: PlatformCalls) => Promise<unknown>,
+    work: (run: (request: PipelineRequest) => Promise<unknown>, platform: PlatformCalls) => Promise<unknown>,
     isDemo = false,
   ): Promise<{ id: string }> {
     const { env, baseUrl, createKey, revokeKey } = this.#options;
     return new Promise((resolve, reject) => {
       const stop = new AbortController();
-      const whole = async () => {
+      const execute = async () => {
         // Not before: few starts of the platform run one.
         const { runPipelines } = await import('./run-pipeline.ts');
         const pair = await createKey();
         try {
           const platform = new KeyPairCalls(baseUrl(), pair);
-          const around: PipelineContext = {
+          const context: PipelineContext = {
             platform,
             env,
             signal: stop.signal,
@@ -136,12 +136,12 @@ export class PipelineService {
               resolve({ id });
             },
           };
-          await work((asked) => runPipelines(asked, around), platform);
+          await work((asked) => runPipelines(asked, context), platform);
         } finally {
           await revokeKey(pair.key);
         }
       };
-      const done = whole()
+      const done = execute()
         .then(() => reject(new Error('it has no jobs')), reject)
         .finally(() => this.#runs.delete(run));
       const run: OwnRun = { isDemo, stop, done };

@@ -7,9 +7,9 @@ import type { RuleFacts } from './rules.ts';
 /** The plan for a push, with jobs of stage `test` unless they say otherwise. */
 function plan(jobs: Readonly<Record<string, Partial<JobDefinition>>>) {
   const facts: RuleFacts = { source: 'push', branch: 'a', files: [], changed: () => [], hasWorkflowRules: false };
-  const defined = Object.entries(jobs).map(([name, one]): [string, JobDefinition] => [
+  const defined = Object.entries(jobs).map(([name, job]): [string, JobDefinition] => [
     name,
-    { stage: 'test', variables: {}, ...one },
+    { stage: 'test', variables: {}, ...job },
   ]);
   const definition = {
     stages: ['build', 'test', 'deploy'],

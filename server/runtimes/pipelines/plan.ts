@@ -18,7 +18,7 @@ export interface PlannedJob {
   allowFailure: AllowFailure;
   /** The variables from the definition: global ones, those of the job, its rule and its matrix; without those of project and server. */
   variables: Variables;
-  /** Those of `variables` that the job, its rule and its matrix set. */
+  /** The part of `variables` that the job, its rule and its matrix set. */
   ownVariables: Variables;
   node: { index?: number; total: number };
   /** Names of jobs that it waits for; undefined: all of earlier stages. */
@@ -32,7 +32,7 @@ export interface PlannedJob {
 }
 
 export interface Plan {
-  /** By stages. */
+  /** The jobs that take part, ordered by stages. */
   jobs: PlannedJob[];
   /** Jobs that do not take part, and the rule that decides. */
   leftOut: { name: string; decision: string | undefined }[];
@@ -61,13 +61,13 @@ export function planOf(definition: Definition, facts: RuleFacts, variables: RunV
   const parts = [...definition.jobs].flatMap(([base, job]) =>
     instancesOf(base, job).flatMap(({ name, matrix, node }) => {
       const ofJob = asVariables({ ...job.variables, ...matrix });
-      const own = { ...asVariables(inherited(job, global)), ...ofJob };
-      const values = expanded({ ...before, ...own, ...after });
+      const jobValues = { ...asVariables(inherited(job, global)), ...ofJob };
+      const values = expanded({ ...before, ...jobValues, ...after });
       const part = partOf(job, values, facts);
       const decision = decisionOn(job, values, facts);
       if (part) {
         const ofRule = asVariables(part.variables);
-        const variables = { ...own, ...ofRule };
+        const variables = { ...jobValues, ...ofRule };
         return [{ name, base, job, part, node, decision, values, variables, ownVariables: { ...ofJob, ...ofRule } }];
       }
       leftOut.push({ name, decision });
@@ -75,12 +75,12 @@ export function planOf(definition: Definition, facts: RuleFacts, variables: RunV
     }),
   );
   const order = (stage: string) => definition.stages.indexOf(stage);
-  parts.sort((one, other) => order(one.job.stage) - order(other.job.stage));
+  parts.sort((a, b) => order(a.job.stage) - order(b.job.stage));
   const namesOf = (base: string) =>
-    parts.filter((one) => one.base === base || one.name === base).map(({ name }) => name);
+    parts.filter((candidate) => candidate.base === base || candidate.name === base).map(({ name }) => name);
   const namesFor = ({ job: needed = '', parallel }: Need) => {
-    const meant = parallel && rowsOf(parallel.matrix).map((row) => nameOf(needed, row));
-    return meant ? namesOf(needed).filter((name) => meant.includes(name)) : namesOf(needed);
+    const matrixNames = parallel && rowsOf(parallel.matrix).map((row) => nameOf(needed, row));
+    return matrixNames ? namesOf(needed).filter((name) => matrixNames.includes(name)) : namesOf(needed);
   };
   const planned = parts.map(({ name, base, job, part, values, variables, ownVariables, node, decision }) => {
     const needs = needsHere(part.needs ?? job.needs);
@@ -94,10 +94,10 @@ export function planOf(definition: Definition, facts: RuleFacts, variables: RunV
           : 'is not defined';
       throw new PipelineError(`job '${name}' needs '${needed}', which ${why}`);
     }
-    const earlier = parts.filter((one) => order(one.job.stage) < order(job.stage));
+    const earlier = parts.filter((earlierPart) => order(earlierPart.job.stage) < order(job.stage));
     const carried = needs
       ? needs.filter(({ artifacts }) => artifacts !== false).flatMap(namesFor)
-      : earlier.map((one) => one.name);
+      : earlier.map((earlierPart) => earlierPart.name);
     return {
       name,
       base,
@@ -131,7 +131,7 @@ export function awaitedBy(
   jobs: readonly PlannedJob[],
   stages: readonly string[],
 ): readonly string[] {
-  const isEarlier = (one: PlannedJob) => stages.indexOf(one.stage) < stages.indexOf(stage);
+  const isEarlier = (candidate: PlannedJob) => stages.indexOf(candidate.stage) < stages.indexOf(stage);
   return needs ?? jobs.filter(isEarlier).map(({ name }) => name);
 }
 
@@ -163,10 +163,10 @@ function workflowVariables(
 }
 
 function inherited({ inherit }: JobDefinition, global: Readonly<Record<string, string>>): Record<string, string> {
-  const which = inherit?.variables ?? true;
-  if (which === false) return {};
-  if (which === true) return global;
-  return Object.fromEntries(Object.entries(global).filter(([name]) => which.includes(name)));
+  const inheritedNames = inherit?.variables ?? true;
+  if (inheritedNames === false) return {};
+  if (inheritedNames === true) return global;
+  return Object.fromEntries(Object.entries(global).filter(([name]) => inheritedNames.includes(name)));
 }
 
 function instancesOf(
@@ -193,7 +193,8 @@ function instancesOf(
 function rowsOf(matrix: readonly Readonly<Record<string, readonly string[]>>[]): Record<string, string>[] {
   return matrix.flatMap((row) =>
     Object.entries(row).reduce<Record<string, string>[]>(
-      (made, [name, values]) => made.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
+      (combinations, [name, values]) =>
+        combinations.flatMap((combination) => values.map((value) => ({ ...combination, [name]: value }))),
       [{}],
     ),
   );

@@ -11,10 +11,10 @@ export interface JobNetwork {
   gateway: string;
 }
 
-/** Of an engine in a virtual machine: its network passes this name on to loopback of this machine. */
+/** The name that the network of an engine in a virtual machine passes on to loopback of this machine. */
 export const LOOPBACK_FROM_MACHINE = 'host.docker.internal';
 
-/** How a job in a network of its own reaches the platform. */
+/** The route by which a job in a network of its own reaches the platform. */
 export interface PlatformRoute {
   /** The text with addresses that are valid in the network in place of those of the platform. */
   translate(text: string): string;
@@ -47,9 +47,9 @@ export async function openPlatformRoute(
       server.closeAllConnections();
     }
   };
-  const places: { pattern: RegExp; here: string }[] = [];
+  const replacements: { pattern: RegExp; address: string }[] = [];
   const translate = (text: string) =>
-    places.reduce((changed, { pattern, here }) => changed.replace(pattern, here), text);
+    replacements.reduce((changed, { pattern, address }) => changed.replace(pattern, address), text);
   try {
     for (const [port, host] of hostsByPort(urls)) {
       const server = createServer(NO_TIME_LIMITS);
@@ -62,7 +62,7 @@ export async function openPlatformRoute(
       servers.push(server);
       // However a variable writes the loopback address.
       const names = `(?<![\\w.-])(?:127\\.[\\d.]+|(?:[\\w-]+\\.)*localhost|\\[::1\\])`;
-      places.push({ pattern: new RegExp(`${names}:${port}(?!\\d)`, 'g'), here: `${name}:${ownPort}` });
+      replacements.push({ pattern: new RegExp(`${names}:${port}(?!\\d)`, 'g'), address: `${name}:${ownPort}` });
     }
   } catch (failure) {
     close();
@@ -71,7 +71,7 @@ export async function openPlatformRoute(
   return { translate, close };
 }
 
-/** Those on loopback, as HTTP. */
+/** Returns the hosts of the addresses on loopback that use HTTP, by port. */
 function hostsByPort(urls: readonly string[]): Map<string, string> {
   const found = urls
     .map((url) => new URL(url))
@@ -79,7 +79,7 @@ function hostsByPort(urls: readonly string[]): Map<string, string> {
   return new Map(found.map(({ port, host }) => [port, host]));
 }
 
-/** The same request to the platform, under the name by which it knows itself. */
+/** Returns the options of the same request to the platform, under the name by which it knows itself. */
 function onward(
   req: IncomingMessage,
   { port, host, name }: { port: string; host: string; name: string },

@@ -19,7 +19,7 @@ export interface RunIdentity {
   checkout: Pick<Checkout, 'sha' | 'commit' | 'baseSha'>;
   project: ScmProjectRecord;
   mergeRequest: ScmMergeRequestRecord | undefined;
-  /** Where the source-control server is, without a slash at its end. */
+  /** The address of the source-control server, without a slash at its end. */
   scmUrl: string;
   jobToken: string;
   createdAt: string;
@@ -53,14 +53,14 @@ export function environmentSlug(name: string): string {
   return `${slug.slice(0, MAX_ENVIRONMENT_SLUG - 7).replace(/-*$/, '-')}${hash}`;
 }
 
-/** What a name says of an environment, the first that fits: `CI_ENVIRONMENT_TIER`. */
+/** The tiers of environments by patterns of their names; the first that fits is `CI_ENVIRONMENT_TIER`. */
 const TIERS = {
   development: /dev|review|trunk/i,
   testing: /te?st|int|acc?e?pt|qa|qc|control|quality/i,
   staging: /sta?g|mode?l|pre|demo|non/i,
   production: /pro?d|live/i,
 };
-export const tierOf = (name: string) => Object.entries(TIERS).find(([, words]) => words.test(name))?.[0] ?? 'other';
+export const tierOf = (name: string) => Object.entries(TIERS).find(([, pattern]) => pattern.test(name))?.[0] ?? 'other';
 
 /** The server's own variables of a pipeline, with the values of the mock that runs here. */
 export function predefinedVariables(run: RunIdentity): Record<string, string> {

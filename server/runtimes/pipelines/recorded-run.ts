@@ -32,7 +32,7 @@ import { spanMs } from './time-span.ts';
 /** As on the server, a week. */
 const MAX_DELAY_MS = 604_800_000;
 
-/** Why a job did not run, for the end of the log. */
+/** The reasons why a job did not run, for the end of the log. */
 const SKIP_REASONS: Readonly<Record<SkipReason, string>> = {
   manual: 'manual jobs run only with --job NAME',
   failure: 'an earlier job failed or was skipped',
@@ -41,13 +41,13 @@ const SKIP_REASONS: Readonly<Record<SkipReason, string>> = {
 };
 
 interface RecordedRunOptions {
-  asked: PipelineRequest;
-  around: PipelineContext;
+  request: PipelineRequest;
+  context: PipelineContext;
   folder: RunFolder;
   scm: ScmClient;
   project: ScmProjectRecord;
   checkout: Checkout;
-  /** What the record begins with. */
+  /** The part of the record that is known when the run starts. */
   start: Omit<PipelineStart, 'jobs'>;
   chosen: ChosenJobs;
   /** Its child pipelines, as far as they are known. */
@@ -59,53 +59,55 @@ interface RecordedRunOptions {
 
 /** Runs the jobs, one after the other or side by side, and keeps the platform's record of them up to date. */
 export async function recordedRun(options: RecordedRunOptions): Promise<PipelineEnd> {
-  const { asked, around, project, secrets } = options;
-  const { platform, signal, say, onBegin, onSection } = around;
-  const begun = await beginRun(options);
-  const { id } = begun;
+  const { request, context, project, secrets } = options;
+  const { platform, signal, say, onBegin, onSection } = context;
+  const startedRun = await beginRun(options);
+  const { id } = startedRun;
   onBegin?.({ id });
-  await keepVariables(project.web_url, id, asked.typed).catch(() => undefined); // only a retry misses them
+  await keepVariables(project.web_url, id, request.typed).catch(() => undefined); // only a retry misses them
   const path = { pipeline_id: id };
-  const tell = (progress: Partial<PipelineProgress> & Pick<PipelineProgress, 'jobs'>) =>
+  const reportProgress = (progress: Partial<PipelineProgress> & Pick<PipelineProgress, 'jobs'>) =>
     platform.ask(deliveryRoutes.tellPipelineRun, { path, json: masked({ state: 'running', ...progress }, secrets) });
   const log = new RunLog({
-    jobs: begun.records,
+    jobs: startedRun.records,
     secrets,
     say,
     ...(onSection && { onSection }),
-    tell: (news) => tell({ ...news, jobs: [...news.jobs] }),
+    tell: (progress) => reportProgress({ ...progress, jobs: [...progress.jobs] }),
   });
   try {
-    const { state, apps } = await new BegunRun(options, begun, log).toItsEnd();
+    const { state, apps } = await new BegunRun(options, startedRun, log).toItsEnd();
     const exitCode = state === 'success' ? 0 : state === 'canceled' ? CANCELED : 1;
     const appUrl = state === 'success' ? apps.findLast(({ url }) => url !== undefined)?.url : undefined;
     await log.flush();
-    await tell({ state, jobs: log.jobs, exitCode, apps, ...(appUrl !== undefined && { appUrl }) });
+    await reportProgress({ state, jobs: log.jobs, exitCode, apps, ...(appUrl !== undefined && { appUrl }) });
     return { id, exitCode, appUrl };
   } catch (failure) {
     // Only this code reports the end to the platform.
     log.cancelRest();
-    log.say((diskFullError(failure) ?? Object(failure)).message);
+    log.printLine((diskFullError(failure) ?? Object(failure)).message);
     await log.flush();
-    await tell({ state: signal.aborted ? 'canceled' : 'failed', jobs: log.jobs, exitCode: 1 }).catch(() => undefined);
+    await reportProgress({ state: signal.aborted ? 'canceled' : 'failed', jobs: log.jobs, exitCode: 1 }).catch(
+      () => undefined,
+    );
     throw failure;
   } finally {
     log.end();
-    if (!('absence' in begun.engine)) await begun.engine.end();
+    if (!('absence' in startedRun.engine)) await startedRun.engine.end();
   }
 }
 
 /** Records the run on the platform, if its jobs can run. */
-async function beginRun({ asked, around, folder, start, chosen, children }: RecordedRunOptions) {
-  const { platform, env } = around;
-  const isChosen = isAmong(asked.only);
-  const shown = [...chosen.jobs, ...jobsIn(children)].filter((job) => job.when !== 'manual' || isChosen(job));
-  const records: PipelineJob[] = shown.map(({ name, stage }) => ({ name, stage, state: 'waiting' }));
-  const engine = asked.usesShell
+async function beginRun({ request, context, folder, start, chosen, children }: RecordedRunOptions) {
+  const { platform, env } = context;
+  const isChosen = isAmong(request.only);
+  const shownJobs = [...chosen.jobs, ...jobsIn(children)].filter((job) => job.when !== 'manual' || isChosen(job));
+  const records: PipelineJob[] = shownJobs.map(({ name, stage }) => ({ name, stage, state: 'waiting' }));
+  const engine = request.usesShell
     ? { absence: '--shell is set', isShell: true as const }
     : await JobEngine.find(env, basename(folder.path));
-  const inImage = shown.find(({ definition }) => definition.image && definition.script);
-  if (inImage && !asked.usesShell && 'absence' in engine)
+  const inImage = shownJobs.find(({ definition }) => definition.image && definition.script);
+  if (inImage && !request.usesShell && 'absence' in engine)
     throw new PipelineError(`job '${inImage.name}' cannot run: ${withoutEngine(engine)}`);
   const { addresses } = await platform.ask(windowRoutes.readStatus);
   const platformUrls = [platform.baseUrl, ...Object.values(addresses)];
@@ -116,40 +118,43 @@ async function beginRun({ asked, around, folder, start, chosen, children }: Reco
 /** The jobs of a run that the platform knows. */
 class BegunRun {
   readonly #options: RecordedRunOptions;
-  readonly #begun: Awaited<ReturnType<typeof beginRun>>;
+  readonly #startedRun: Awaited<ReturnType<typeof beginRun>>;
   readonly #log: RunLog;
   /** The environments of its jobs, with the addresses that are known. */
   readonly #environments = new Map<string, string | undefined>();
   readonly #blocking: string[] = [];
   readonly #skipped = new Map<SkipReason, string[]>();
 
-  constructor(options: RecordedRunOptions, begun: Awaited<ReturnType<typeof beginRun>>, log: RunLog) {
+  constructor(options: RecordedRunOptions, startedRun: Awaited<ReturnType<typeof beginRun>>, log: RunLog) {
     this.#options = options;
-    this.#begun = begun;
+    this.#startedRun = startedRun;
     this.#log = log;
   }
 
   async toItsEnd(): Promise<Pick<PipelineProgress, 'state'> & { apps: PipelineApp[] }> {
-    const { asked, around, folder, checkout, project, chosen, children: expected, filesDir } = this.#options;
-    const { signal, env } = around;
-    const { id, iid } = this.#begun;
-    const kept = keptPlace(project.web_url);
-    if (kept === undefined)
-      around.say(
+    const { request, context, folder, checkout, project, chosen, children: expected, filesDir } = this.#options;
+    const { signal, env } = context;
+    const { id, iid } = this.#startedRun;
+    const projectFolder = keptPlace(project.web_url);
+    if (projectFolder === undefined)
+      context.say(
         'no caches or artifacts are kept for later runs: another user of this machine has created their folder. Set TMPDIR to another folder.',
       );
-    const place = kept ?? join(folder.path, 'kept');
-    const artifacts = { runDir: join(folder.path, 'artifacts'), keptDir: join(place, 'artifacts', checkout.sha) };
+    const storageFolder = projectFolder ?? join(folder.path, 'kept');
+    const artifacts = {
+      runDir: join(folder.path, 'artifacts'),
+      keptDir: join(storageFolder, 'artifacts', checkout.sha),
+    };
     await folder.note({ runId: id });
     const predefined = { ...chosen.variables.predefined, ...(iid !== undefined && { CI_PIPELINE_IID: String(iid) }) };
     const variables = { ...chosen.variables, predefined };
     const { tracked, jobs, stages } = chosen;
     const ofJobs: JobsOptions = {
-      ...this.#begun,
+      ...this.#startedRun,
       runId: id,
       folder: folder.path,
       checkoutDir: checkout.dir,
-      repositoryDir: asked.repository.dir,
+      repositoryDir: request.repository.dir,
       hasSubmodules: checkout.submodules.length > 0,
       tracked,
       projectPath: project.path_with_namespace,
@@ -157,17 +162,17 @@ class BegunRun {
       filesDir,
       env,
       artifacts,
-      cacheDir: join(place, 'cache'),
+      cacheDir: join(storageFolder, 'cache'),
       log: this.#log,
       signal,
-      onPlace: (...about) => this.#notePlace(...about),
+      onPlace: (...environmentUpdate) => this.#notePlace(...environmentUpdate),
     };
     const schedule = this.#schedule();
     const children = new ChildPipelines({
       ...ofJobs,
       expected,
       facts: chosen.facts,
-      isForced: asked.isForced,
+      isForced: request.isForced,
       schedule,
       runJob: (job, ofPipeline) => runJob(job, { ...ofJobs, variables: ofPipeline }),
     });
@@ -179,20 +184,20 @@ class BegunRun {
   }
 
   #schedule(): ChildOptions['schedule'] {
-    const { asked, around } = this.#options;
-    const { signal } = around;
+    const { request, context } = this.#options;
+    const { signal } = context;
     const log = this.#log;
-    const isChosen = isAmong(asked.only);
+    const isChosen = isAmong(request.only);
     return {
       isChosen,
-      isOrdered: asked.only.length === 0,
+      isOrdered: request.only.length === 0,
       maxAtOnce: Math.max(2, availableParallelism()),
       signal,
       async delay(job) {
         const { start_in: delay } = job.definition;
         const ms = Math.min(spanMs(delay ?? undefined) ?? 0, MAX_DELAY_MS);
         if (ms === 0) return;
-        if (!asked.delays || isChosen(job)) return log.note(job.name, `starts without its delay of ${delay}`);
+        if (!request.delays || isChosen(job)) return log.note(job.name, `starts without its delay of ${delay}`);
         log.note(job.name, `starts in ${delay}. To start delayed jobs at once, use --no-delay.`);
         await sleep(ms, undefined, { signal }).catch(() => undefined);
       },
@@ -200,7 +205,7 @@ class BegunRun {
         log.change(name, { state: 'skipped' });
         if (why === 'manual' && allowFailure !== true) {
           this.#blocking.push(name);
-          log.say(`job '${name}' is manual and blocks the following jobs. To run it, use --job '${name}'.`);
+          log.printLine(`job '${name}' is manual and blocks the following jobs. To run it, use --job '${name}'.`);
         } else this.#skipped.set(why, [...(this.#skipped.get(why) ?? []), name]);
       },
     };
@@ -213,30 +218,30 @@ class BegunRun {
       if (found) await scm.stopEnvironment(project, found);
       if (isDone) this.#environments.delete(name);
     } else if (action === 'start' || action === 'prepare') {
-      const one = await scm.ensureEnvironment(project, name);
+      const environment = await scm.ensureEnvironment(project, name);
       this.#environments.set(name, url);
-      if (isDone && url) await scm.setUrl(project, one, url);
+      if (isDone && url) await scm.setUrl(project, environment, url);
     }
   }
 
-  /** What became of a run whose jobs have ended. */
+  /** Returns the outcome of a run whose jobs have ended. */
   async #outcome(): Promise<Pick<PipelineProgress, 'state'> & { apps: PipelineApp[] }> {
-    const { platform, signal } = this.#options.around;
+    const { platform, signal } = this.#options.context;
     const log = this.#log;
     if (signal.aborted) log.cancelRest();
     else log.skipRest();
     const hasFailed = log.jobs.some(({ state, mayFail }) => state === 'failed' && !mayFail);
     const isOver = hasFailed || signal.aborted;
-    const run = await platform.ask(deliveryRoutes.readPipelineRun, { path: { pipeline_id: this.#begun.id } });
+    const run = await platform.ask(deliveryRoutes.readPipelineRun, { path: { pipeline_id: this.#startedRun.id } });
     const rejected = isOver ? undefined : rejectedIn(run.deployments ?? [], log.jobs);
     let state: PipelineProgress['state'] = signal.aborted ? 'canceled' : hasFailed || rejected ? 'failed' : 'success';
     const listed = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
     if (state === 'success' && this.#blocking.length > 0) {
       state = 'failed';
-      log.say(`the pipeline is blocked by ${listed(this.#blocking)}: the jobs after it did not run`);
+      log.printLine(`the pipeline is blocked by ${listed(this.#blocking)}: the jobs after it did not run`);
     }
-    for (const [why, names] of this.#skipped) log.say(`skipped ${listed(names)}: ${SKIP_REASONS[why]}`);
-    if (rejected) log.say(`no job failed, but a deployment was rejected: ${rejected.problem}`);
+    for (const [why, names] of this.#skipped) log.printLine(`skipped ${listed(names)}: ${SKIP_REASONS[why]}`);
+    if (rejected) log.printLine(`no job failed, but a deployment was rejected: ${rejected.problem}`);
     const apps = state === 'success' ? await watchedApps(this.#options, run, this.#environments, log) : [];
     if (signal.aborted) state = 'canceled';
     else if (apps.some(({ problem }) => problem !== undefined)) state = 'failed';
@@ -258,27 +263,27 @@ function rejectedIn(deployments: readonly PipelineDeployment[], jobs: readonly P
 
 /** Waits for all that the run deployed, and notes the result on the merge request. */
 async function watchedApps(
-  { asked, around, scm, project, start: { deployUrl, mergeRequest } }: RecordedRunOptions,
+  { request, context, scm, project, start: { deployUrl, mergeRequest } }: RecordedRunOptions,
   run: Pick<PipelineRun, 'id' | 'changed' | 'deployments'>,
   environments: ReadonlyMap<string, string | undefined>,
   log: RunLog,
 ): Promise<PipelineApp[]> {
-  const { platform, signal } = around;
-  const places = new Map(environments);
+  const { platform, signal } = context;
+  const environmentUrls = new Map(environments);
   // A deployment lambda may have set the address.
   for (const [name, url] of environments)
-    if (url === undefined) places.set(name, (await scm.environment(project, name))?.external_url ?? undefined);
-  const found = await appsOf(platform, run, { deployUrl, environments: places });
-  if (!asked.waits) {
+    if (url === undefined) environmentUrls.set(name, (await scm.environment(project, name))?.external_url ?? undefined);
+  const found = await appsOf(platform, run, { deployUrl, environments: environmentUrls });
+  if (!request.waits) {
     return found.map(({ containerId, name, urls: [url] }) => {
       return { ...(containerId !== undefined && { containerId }), name, ...(url !== undefined && { url }) };
     });
   }
   if (found.length > 0)
-    log.say(
-      `waiting for the app of '${asked.repository.branch}' to respond: ${found.map(({ name }) => name).join(', ')}`,
+    log.printLine(
+      `waiting for the app of '${request.repository.branch}' to respond: ${found.map(({ name }) => name).join(', ')}`,
     );
-  const options = { signal, expected: asked.expected, tell: (text: string) => log.say(text) };
+  const options = { signal, expected: request.expected, report: (text: string) => log.printLine(text) };
   const apps: PipelineApp[] = await Promise.all(
     found.map((one) =>
       whenItAnswers(platform, one, options).catch((failure) => ({ name: one.name, problem: reasonOf(failure) })),
@@ -286,7 +291,7 @@ async function watchedApps(
   );
   if (signal.aborted) return apps;
   for (const { name, image = 'an unknown image', instances, url, status, problem } of apps) {
-    if (problem !== undefined) log.say(`the app ${name} is not available: ${problem}`);
+    if (problem !== undefined) log.printLine(`the app ${name} is not available: ${problem}`);
     const count = instances === undefined ? '' : ` with ${instances} ${instances === 1 ? 'instance' : 'instances'}`;
     const answer = status === undefined ? '' : `, ${url} responded with ${status}`;
     const text =

@@ -7,7 +7,7 @@ export const DEFINITION = '.gitlab-ci.yml';
 /** Maximum number of branches in the error for an unknown one. */
 const NAMED_BRANCHES = 5;
 
-/** What a pipeline is run for: a commit of a branch or tag. */
+/** The commit of a branch or tag for which a pipeline runs. */
 export interface Repository {
   /** Its top folder. */
   dir: string;
@@ -20,7 +20,7 @@ export interface Repository {
   defaultBranch: string;
   /** Path of the project that its remote `origin` names, e.g. `fern-moss/shop`; undefined if that is not a valid path. */
   originPath: string | undefined;
-  /** How many files of the folder differ from the commit; 0 where another branch is checked out. */
+  /** Number of files of the folder that differ from the commit; 0 if another branch is checked out. */
   uncommitted: number;
 }
 
@@ -29,7 +29,7 @@ export interface Repository {
  *
  * @throws PipelineError for what has to be put right first
  */
-export async function readRepository(dir: string, wanted: string | undefined): Promise<Repository> {
+export async function readRepository(dir: string, requestedBranch: string | undefined): Promise<Repository> {
   await requirePrograms();
   await access(dir).catch(() => {
     throw new PipelineError(`folder ${dir} does not exist. Give the folder of the repository.`);
@@ -48,10 +48,10 @@ export async function readRepository(dir: string, wanted: string | undefined): P
   });
   const head = await git(top, ['symbolic-ref', '--short', '-q', 'HEAD']).catch(() => '');
   const headSha = await commitOf(top, 'HEAD');
-  if (headSha === undefined && (wanted === undefined || wanted === head)) {
+  if (headSha === undefined && (requestedBranch === undefined || requestedBranch === head)) {
     throw new PipelineError(`${top} has no commit yet. Commit the files to build.`);
   }
-  const branch = wanted ?? head;
+  const branch = requestedBranch ?? head;
   if (branch === '') {
     throw new PipelineError(`no branch is checked out in ${top} (its HEAD is detached). Select one with --branch.`);
   }
@@ -86,9 +86,9 @@ async function findDefaultBranch(top: string): Promise<string> {
 
 async function refuseBranch(top: string, branch: string): Promise<never> {
   const present = (await git(top, ['for-each-ref', '--format=%(refname:short)', 'refs/heads'])).split('\n');
-  const shown = present.slice(0, NAMED_BRANCHES).join(', ');
+  const branchList = present.slice(0, NAMED_BRANCHES).join(', ');
   throw new PipelineError(
-    `${top} has no branch or tag '${branch}': run \`git switch ${branch}\` (with -c for a new branch), or select an existing one: ${shown}`,
+    `${top} has no branch or tag '${branch}': run \`git switch ${branch}\` (with -c for a new branch), or select an existing one: ${branchList}`,
   );
 }
 

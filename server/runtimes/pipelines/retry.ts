@@ -8,7 +8,7 @@ import { SOURCES } from './rules.ts';
 import { withSampleRepository } from './sample-repository.ts';
 import { scmOf } from './scm-client.ts';
 
-/** What a job is run again with: the commit of its run. */
+/** The request that runs a job again, with the commit of its run. */
 export interface PipelineRetry {
   repository: Repository;
   asked: Pick<PipelineRequest, 'project' | 'source' | 'only' | 'retryOf' | 'isKept' | 'takesWorkingTree' | 'typed'>;
@@ -28,7 +28,7 @@ export async function retryRequest<T>(
   if (!run.jobs.some(({ name }) => name === job))
     throw new PipelineError(`run ${id} has no job '${job}'. Its jobs: ${run.jobs.map(({ name }) => name).join(', ')}`);
   if (run.state === 'running') throw new PipelineError(`run ${id} is still running. Retry its jobs when it has ended.`);
-  const source = SOURCES.find((one) => one === run.source);
+  const source = SOURCES.find((candidate) => candidate === run.source);
   const { scmUrl } = await scmOf(platform);
   const typed = await keptVariables(`${scmUrl}/${run.project.path}`, id);
   const retryOf = { project: run.project.path, source, only: [job], retryOf: id, typed };

@@ -11,9 +11,9 @@ const facts = (more: Partial<RuleFacts> = {}): RuleFacts => ({
   ...more,
 });
 const job = (more: Partial<JobDefinition>): JobDefinition => ({ stage: 'test', variables: {}, ...more });
-/** How the job takes part, and whether at all. */
-const part = (of: Partial<JobDefinition>, { source, ...more }: Partial<RuleFacts> = {}, variables = {}) =>
-  partOf(job(of), variables, facts({ ...more, ...(source && { source }) }));
+/** Returns the job's part in a pipeline; undefined if it has none. */
+const part = (definition: Partial<JobDefinition>, { source, ...more }: Partial<RuleFacts> = {}, variables = {}) =>
+  partOf(job(definition), variables, facts({ ...more, ...(source && { source }) }));
 const joins = (...args: Parameters<typeof part>) => part(...args) !== undefined;
 
 describe('a job with rules', () => {
@@ -23,29 +23,29 @@ describe('a job with rules', () => {
       { if: '$KIND == "late"', when: 'delayed', allow_failure: true, variables: { A: '1' }, needs: [{ job: 'b' }] },
       { if: '$KIND' },
     ];
-    const of = { rules, when: 'manual' };
-    expect(part(of, {}, { KIND: 'none' })).toBeUndefined();
-    expect(part(of, {}, { KIND: 'late' })).toEqual({
+    const definition = { rules, when: 'manual' };
+    expect(part(definition, {}, { KIND: 'none' })).toBeUndefined();
+    expect(part(definition, {}, { KIND: 'late' })).toEqual({
       when: 'delayed',
       allowFailure: true,
       variables: { A: '1' },
       needs: [{ job: 'b' }],
     });
     // A rule without `when` uses the job's own `when`; a manual job then blocks the pipeline.
-    expect(part(of, {}, { KIND: 'x' })).toEqual({ when: 'manual', allowFailure: false, variables: {} });
-    expect(part(of)).toBeUndefined();
+    expect(part(definition, {}, { KIND: 'x' })).toEqual({ when: 'manual', allowFailure: false, variables: {} });
+    expect(part(definition)).toBeUndefined();
     expect(part({ rules: [] })).toBeUndefined();
     expect(part({ rules: [{}], allow_failure: true })).toMatchObject({ when: 'on_success', allowFailure: true });
   });
 
   it('asks for all that a rule names: if, exists and changes', () => {
     const rules = [{ if: '$A', exists: ['$FILE'], changes: { paths: ['src/**/*'] } }];
-    const given = { A: '1', FILE: 'Dockerfile' };
-    expect(joins({ rules }, {}, given)).toBe(true);
-    expect(joins({ rules }, {}, { ...given, A: '' })).toBe(false);
-    expect(joins({ rules }, {}, { ...given, FILE: 'none' })).toBe(false);
-    expect(joins({ rules }, { changed: () => ['README.md'] }, given)).toBe(false);
-    expect(joins({ rules }, { changed: () => true }, given)).toBe(true);
+    const givenValues = { A: '1', FILE: 'Dockerfile' };
+    expect(joins({ rules }, {}, givenValues)).toBe(true);
+    expect(joins({ rules }, {}, { ...givenValues, A: '' })).toBe(false);
+    expect(joins({ rules }, {}, { ...givenValues, FILE: 'none' })).toBe(false);
+    expect(joins({ rules }, { changed: () => ['README.md'] }, givenValues)).toBe(false);
+    expect(joins({ rules }, { changed: () => true }, givenValues)).toBe(true);
     // A folder does not exist, for the server: it knows files.
     expect(joins({ rules: [{ exists: ['src'] }] })).toBe(false);
   });
@@ -71,8 +71,8 @@ describe('a job with rules', () => {
 
 describe('a job without rules', () => {
   const sources: PipelineSource[] = ['push', 'merge_request_event', 'web', 'schedule'];
-  const joined = (of: Partial<JobDefinition>, more: Partial<RuleFacts> = {}) =>
-    sources.filter((source) => joins(of, { ...more, source }, { A: '1' }));
+  const joined = (definition: Partial<JobDefinition>, more: Partial<RuleFacts> = {}) =>
+    sources.filter((source) => joins(definition, { ...more, source }, { A: '1' }));
 
   it.each<[string, Partial<JobDefinition>, PipelineSource[]]>([
     ['nothing said', {}, ['push', 'web', 'schedule']],
@@ -93,8 +93,8 @@ describe('a job without rules', () => {
     ['only and except', { only: { refs: ['branches'] }, except: { refs: ['web'] } }, ['push', 'schedule']],
     ['only variables, which leaves the usual refs', { only: { variables: ['$A'] } }, ['push', 'web', 'schedule']],
     ['only changes, likewise', { only: { changes: { paths: ['src/*'] } } }, ['push', 'web', 'schedule']],
-  ])('%s', (_title, of, expected) => {
-    expect(joined(of)).toEqual(expected);
+  ])('%s', (_title, definition, expected) => {
+    expect(joined(definition)).toEqual(expected);
   });
 
   it.each<[string, Partial<JobDefinition>, PipelineSource[]]>([
@@ -114,8 +114,8 @@ describe('a job without rules', () => {
     ['except branches', { except: { refs: ['branches'] } }, ['merge_request_event']],
     ['except variables', { except: { variables: ['$A'] } }, []],
     ['only and except', { only: { refs: ['branches'] }, except: { refs: ['web'] } }, ['push', 'schedule']],
-  ])('next to workflow rules: %s', (_title, of, expected) => {
-    expect(joined(of, { hasWorkflowRules: true })).toEqual(expected);
+  ])('next to workflow rules: %s', (_title, definition, expected) => {
+    expect(joined(definition, { hasWorkflowRules: true })).toEqual(expected);
   });
 
   it('is asked by `only` for all it names, and kept out by any of `except`', () => {

@@ -4,11 +4,11 @@ import { ruleMatch } from './globs.ts';
 import { patternOf } from './pattern.ts';
 import { expandText } from './variables.ts';
 
-/** What has set off a pipeline, as `CI_PIPELINE_SOURCE` says it. */
+/** Sources of a pipeline, as in `CI_PIPELINE_SOURCE`. */
 export const SOURCES = ['push', 'merge_request_event', 'web', 'schedule'] as const;
 export type PipelineSource = (typeof SOURCES)[number];
 
-/** What rules can ask about. */
+/** The facts that rules can test. */
 export interface RuleFacts {
   source: PipelineSource;
   /** The branch, or the tag. */
@@ -17,11 +17,11 @@ export interface RuleFacts {
   files: readonly string[];
   /** Files that have changed; true: all count as changed. Throws PipelineError where that cannot be known. */
   changed(): readonly string[] | true;
-  /** Does the definition's workflow have rules? Jobs without any then join each pipeline that those let in. */
+  /** True if the definition's workflow has rules. Jobs without any then join each pipeline that those accept. */
   hasWorkflowRules: boolean;
 }
 
-/** What `only` says of refs unless a job does. */
+/** Default of `only` for refs. */
 const DEFAULT_ONLY: RefsFilter = { refs: ['branches', 'tags'] };
 
 /** Says why a job takes part in a pipeline, or does not; undefined if the job has no rules. */
@@ -33,14 +33,14 @@ export function decisionOn(
   if (!job.rules) return job.only || job.except ? 'by only and except' : undefined;
   const rule = matchingRule(job.rules, variables, facts);
   if (!rule) return 'no rule matched';
-  const asked = (['if', 'changes', 'exists'] as const).flatMap((key) =>
+  const conditions = (['if', 'changes', 'exists'] as const).flatMap((key) =>
     rule[key] === undefined ? [] : `${key}: ${Object(rule[key]).paths ?? rule[key]}`,
   );
   const when = rule.when === undefined ? '' : `, when: ${rule.when}`;
-  return `by rule ${job.rules.indexOf(rule) + 1}${asked.length > 0 ? ` (${asked.join(', ')})` : ''}${when}`;
+  return `by rule ${job.rules.indexOf(rule) + 1}${conditions.length > 0 ? ` (${conditions.join(', ')})` : ''}${when}`;
 }
 
-/** How a job takes part in a pipeline; undefined: not at all. */
+/** The part of a job in a pipeline; undefined: it does not join. */
 interface Part {
   when: string;
   allowFailure: AllowFailure;
@@ -56,7 +56,7 @@ export function matchingRule(
 ): Rule | undefined {
   return rules.find((rule) => {
     if (rule.if !== undefined && !isTrue(rule.if, variables)) return false;
-    if (rule.exists && !rule.exists.some((one) => facts.files.some(ruleMatch(expandText(one, variables)))))
+    if (rule.exists && !rule.exists.some((pattern) => facts.files.some(ruleMatch(expandText(pattern, variables)))))
       return false;
     return rule.changes === undefined || hasChanged(rule.changes, variables, facts);
   });
@@ -70,7 +70,7 @@ function hasChanged(
   const isUsual = expandText(other, variables).replace('refs/heads/', '') === (variables.CI_DEFAULT_BRANCH ?? '');
   const changed = isUsual ? facts.changed() : true;
   if (changed === true) return true;
-  return paths.some((one) => changed.some(ruleMatch(expandText(one, variables))));
+  return paths.some((pattern) => changed.some(ruleMatch(expandText(pattern, variables))));
 }
 
 /** Whether a job joins the pipeline, and how, as the server decides it. */
@@ -92,15 +92,15 @@ export function partOf(
       ...(rule.needs && { needs: rule.needs }),
     };
   }
-  const only = job.only || !facts.hasWorkflowRules ? { ...DEFAULT_ONLY, ...job.only } : undefined;
+  const onlyFilter = job.only || !facts.hasWorkflowRules ? { ...DEFAULT_ONLY, ...job.only } : undefined;
   const isOut =
-    (only && !answers(only, variables, facts).every(Boolean)) ||
+    (onlyFilter && !answers(onlyFilter, variables, facts).every(Boolean)) ||
     (job.except && answers(job.except, variables, facts).some(Boolean));
   if (isOut) return undefined;
   return { when, allowFailure: job.allow_failure ?? when === 'manual', variables: {} };
 }
 
-/** What a filter asks, each answered. */
+/** Evaluates each condition of a filter. */
 function answers(
   { refs, variables: expressions, changes }: RefsFilter,
   variables: Readonly<Record<string, string>>,
@@ -108,7 +108,7 @@ function answers(
 ): boolean[] {
   return [
     ...(refs ? [refs.some((ref) => isRef(ref, facts))] : []),
-    ...(expressions ? [expressions.some((one) => isTrue(one, variables))] : []),
+    ...(expressions ? [expressions.some((expression) => isTrue(expression, variables))] : []),
     ...(changes ? [hasChanged(changes, variables, facts)] : []),
   ];
 }
@@ -127,8 +127,8 @@ const BY_SOURCE: Readonly<Record<string, PipelineSource>> = {
 const NEVER_HERE = /^(api|trigger|pipeline|external|chat|external_pull_request|parent_pipeline)s?$/;
 
 function isRef(ref: string, { source, branch, isTag }: RuleFacts): boolean {
-  const wanted = BY_SOURCE[ref];
-  if (wanted !== undefined) return source === wanted;
+  const requiredSource = BY_SOURCE[ref];
+  if (requiredSource !== undefined) return source === requiredSource;
   if (NEVER_HERE.test(ref)) return false;
   // A merge request's pipeline is of no branch.
   if (source === 'merge_request_event') return false;

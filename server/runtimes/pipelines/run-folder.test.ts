@@ -56,10 +56,10 @@ describe.runIf(process.platform === 'linux')('the folders of earlier runs', () =
     const ended = spawn('true');
     await once(ended, 'exit');
     const owner = { ...(await ownerHere(undefined)), pid: ended.pid, baseUrl: 'http://localhost' };
-    const mine = join(folder, 'mine');
-    await mkdir(mine, { mode: 0o700 });
-    await writeFile(join(mine, 'owner.json'), JSON.stringify(owner));
-    await symlink(mine, join(folder, 'terrarium-pipeline-link'));
+    const ownFolder = join(folder, 'mine');
+    await mkdir(ownFolder, { mode: 0o700 });
+    await writeFile(join(ownFolder, 'owner.json'), JSON.stringify(owner));
+    await symlink(ownFolder, join(folder, 'terrarium-pipeline-link'));
     const path = join(folder, 'terrarium-pipeline-command');
     const [command, evidence] = [join(folder, 'command'), join(folder, 'evidence')];
     await writeFile(command, `#!/bin/sh\ntouch '${evidence}'\n`, { mode: 0o755 });
@@ -67,7 +67,7 @@ describe.runIf(process.platform === 'linux')('the folders of earlier runs', () =
     await writeFile(join(path, 'owner.json'), JSON.stringify({ ...owner, engine: command }));
     await sweepLeftovers(async () => {});
     expect(await names()).toEqual(['command', 'mine', 'terrarium-pipeline-link']);
-    expect(await readdir(mine)).toEqual(['owner.json']);
+    expect(await readdir(ownFolder)).toEqual(['owner.json']);
   });
 
   it.runIf(canBeOtherUser)('are left alone if they are of another user', async () => {

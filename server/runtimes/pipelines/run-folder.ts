@@ -63,15 +63,18 @@ export async function sweepLeftovers(cleanUp: (owner: RunOwner) => Promise<void>
     await cleanUp(whose).catch(() => undefined); // that platform may have ended, too
     await removeFolder(folder).catch(() => undefined); // another run removes it, too
   }
-  const kept = keptFolder();
-  for (const name of kept === undefined ? [] : await readdir(kept)) {
-    const path = join(kept ?? '', name);
+  const parentFolder = keptFolder();
+  for (const name of parentFolder === undefined ? [] : await readdir(parentFolder)) {
+    const path = join(parentFolder ?? '', name);
     const { mtimeMs } = await lstat(path).catch(() => ({ mtimeMs: Date.now() }));
     if (Date.now() - mtimeMs > KEPT_MS) await removeTree(path);
   }
 }
 
-/** Where runs leave artifacts and caches for later ones of the same project; undefined if another user has taken the name. */
+/**
+ * Folder in which runs leave artifacts and caches for later ones of the same project; undefined if another user has
+ * taken the name.
+ */
 export const keptFolder = (): string | undefined => sharedTemporary('pipelines');
 
 async function removeFolder(path: string): Promise<void> {

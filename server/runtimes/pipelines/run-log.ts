@@ -17,7 +17,7 @@ export interface RunLogOptions extends Pick<PipelineContext, 'say' | 'onSection'
   jobs: readonly PipelineJob[];
   /** Never printed or kept. */
   secrets: readonly string[];
-  tell(news: { jobs: readonly PipelineJob[]; log: string[] }): Promise<unknown>;
+  tell(update: { jobs: readonly PipelineJob[]; log: string[] }): Promise<unknown>;
 }
 
 /** Output and progress of a run's jobs, for the terminal and for the platform's record. */
@@ -58,12 +58,12 @@ export class RunLog {
     for (const job of this.jobs) if (job.state === 'waiting') this.change(job.name, { state: 'skipped' });
   }
 
-  /** What has not ended is canceled. */
+  /** Marks all jobs that have not ended as canceled. */
   cancelRest(): void {
     for (const job of this.jobs) if (!hasEnded(job)) this.change(job.name, { state: 'canceled' });
   }
 
-  say(text: string, of?: { job: string; text: string }): void {
+  printLine(text: string, of?: { job: string; text: string }): void {
     const line = masked(text, this.#options.secrets);
     this.#options.say(line, of);
     this.#pending.push(line);
@@ -71,15 +71,15 @@ export class RunLog {
 
   /** A line about a job. */
   note(name: string, text: string): void {
-    const shown = masked(text, this.#options.secrets);
-    this.say(`${this.#stamp(name)} ${shown}`, { job: name, text: shown });
+    const maskedText = masked(text, this.#options.secrets);
+    this.printLine(`${this.#stamp(name)} ${maskedText}`, { job: name, text: maskedText });
   }
 
   printed(name: string, line: string): void {
-    const [, which, section, options] = SECTION.exec(line) ?? [];
+    const [, boundary, section, options] = SECTION.exec(line) ?? [];
     if (section !== undefined) {
       const isCollapsed = options?.includes('collapsed=true') === true;
-      this.#options.onSection?.(name, { section, isStart: which === 'start', isCollapsed });
+      this.#options.onSection?.(name, { section, isStart: boundary === 'start', isCollapsed });
     } else if (line.startsWith(COMMAND_MARK)) this.note(name, line.slice(1));
     else if (line !== ERASED) this.note(name, `> ${line.startsWith(ERASED) ? line.slice(ERASED.length) : line}`);
   }

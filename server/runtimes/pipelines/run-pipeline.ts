@@ -32,7 +32,7 @@ import { type ScmMergeRequestRecord, type ScmProjectRecord, scmOf } from './scm-
 import { DEFAULT_SERVICE_PORT, findAccount, makePipelineKey, targetIn, targetVariables } from './target.ts';
 import { asVariables, expanded, expandText } from './variables.ts';
 
-/** What a killed run leaves on the platform: its key, and a record with the state `running`. */
+/** Removes the objects that a killed run leaves on the platform: its key, and a record with the state `running`. */
 async function cleanUp(platform: PlatformCalls, { baseUrl, apiKey, runId }: RunOwner): Promise<void> {
   if (baseUrl !== platform.baseUrl) return;
   if (apiKey !== undefined)
@@ -57,18 +57,18 @@ export async function runPipelines(request: PipelineRequest, context: PipelineCo
   return [first, await runPipeline({ ...request, source: first.nextSource }, context)];
 }
 
-async function runPipeline(asked: PipelineRequest, context: PipelineContext): Promise<PipelineEnd> {
-  const { platform, signal, say } = context;
-  const { repository, target } = asked;
+async function runPipeline(request: PipelineRequest, callerContext: PipelineContext): Promise<PipelineEnd> {
+  const { platform, signal, say } = callerContext;
+  const { repository, target } = request;
   await sweepLeftovers((owner) => cleanUp(platform, owner));
-  return inRunFolder(context, async (folder, around) => {
-    const isSampleBuilt = !asked.isKept && (asked.only.length === 0 || asked.only.includes('build'));
-    const typed = { ...(isSampleBuilt && (await sampleBase(around))), ...asked.typed };
+  return inRunFolder(callerContext, async (folder, context) => {
+    const isSampleBuilt = !request.isKept && (request.only.length === 0 || request.only.includes('build'));
+    const typed = { ...(isSampleBuilt && (await sampleBase(context))), ...request.typed };
     const server = await scmOf(platform);
-    const project = await server.scm.ensureProject(projectPath(asked), repository.defaultBranch);
-    const source = await readSource({ asked, around, folder, typed, ...server, project });
-    const isPushed = asked.isPushed === true || asked.retryOf !== undefined;
-    const pushing = isPushed ? undefined : pushCommit(asked, source.checkout, { ...source, signal, say });
+    const project = await server.scm.ensureProject(projectPath(request), repository.defaultBranch);
+    const source = await readSource({ request, context, folder, typed, ...server, project });
+    const isPushed = request.isPushed === true || request.retryOf !== undefined;
+    const pushing = isPushed ? undefined : pushCommit(request, source.checkout, { ...source, signal, say });
     const mergeRequest = await mergeRequestFor(source, (title) =>
       server.scm.createMergeRequest(project, repository.branch, title),
     );
@@ -94,11 +94,11 @@ async function runPipeline(asked: PipelineRequest, context: PipelineContext): Pr
  * request and the API key that only a run creates.
  * @throws PipelineError if a run could not start
  */
-export function planPipeline(asked: PipelineRequest, context: PlanContext): Promise<PipelinePlan> {
-  return inRunFolder(context, async (folder, around) => {
-    const { branch, defaultBranch: default_branch } = asked.repository;
-    const server = await scmOf(around.platform);
-    const path = projectPath(asked);
+export function planPipeline(request: PipelineRequest, callerContext: PlanContext): Promise<PipelinePlan> {
+  return inRunFolder(callerContext, async (folder, context) => {
+    const { branch, defaultBranch: default_branch } = request.repository;
+    const server = await scmOf(context.platform);
+    const path = projectPath(request);
     const web_url = `${server.scmUrl}/${path}`;
     const project = (await server.scm.findProject(path)) ?? {
       id: 0,
@@ -107,8 +107,8 @@ export function planPipeline(asked: PipelineRequest, context: PlanContext): Prom
       default_branch,
       web_url,
     };
-    await findAccount(around.platform, asked.target.account);
-    const source = await readSource({ asked, around, folder, typed: asked.typed, ...server, project });
+    await findAccount(context.platform, request.target.account);
+    const source = await readSource({ request, context, folder, typed: request.typed, ...server, project });
     const unopened = { id: 0, iid: 0, target_branch: project.default_branch, web_url };
     const mergeRequest = await mergeRequestFor(source, async (title) => ({ ...unopened, title }));
     const { chosen, children, findings, secrets } = await planJobs({ ...source, mergeRequest }, PLACEHOLDER_KEY);
@@ -139,8 +139,8 @@ const projectPath = ({ project, repository }: PipelineRequest): string =>
   project ?? repository.originPath ?? `local/${basename(repository.dir)}`;
 
 interface SourceOptions extends Awaited<ReturnType<typeof scmOf>> {
-  asked: PipelineRequest;
-  around: PlanContext;
+  request: PipelineRequest;
+  context: PlanContext;
   folder: RunFolder;
   typed: Readonly<Record<string, string>>;
   project: ScmProjectRecord;
@@ -148,15 +148,15 @@ interface SourceOptions extends Awaited<ReturnType<typeof scmOf>> {
 
 /** Checks out the commit, and finds the commit before it. */
 async function readSource<O extends SourceOptions>(options: O) {
-  const { asked, around, folder, scmUrl, project } = options;
-  const { repository, takesWorkingTree } = asked;
-  const { platform, signal, say } = around;
+  const { request, context, folder, scmUrl, project } = options;
+  const { repository, takesWorkingTree } = request;
+  const { platform, signal, say } = context;
   const defaultBranch = project.default_branch;
   const originUrl = `${scmUrl}/${project.path_with_namespace}.git`;
   const to = join(folder.path, 'checkout');
   const checkout = await makeCheckout({ repository, to, takesWorkingTree, defaultBranch, originUrl, signal });
-  for (const line of linesOnTree(asked, checkout)) say(line);
-  const beforeSha = asked.beforeSha ?? (await commitBefore(repository, checkout, project, platform));
+  for (const line of linesOnTree(request, checkout)) say(line);
+  const beforeSha = request.beforeSha ?? (await commitBefore(repository, checkout, project, platform));
   return { ...options, originUrl, defaultBranch, checkout, beforeSha };
 }
 
@@ -169,15 +169,15 @@ const PLACEHOLDER_KEY: KeyPair = { key: MASK, secret: MASK };
 
 /** Chooses the jobs, also of child pipelines, and finds what differs from GitLab in them. */
 async function planJobs(options: PlanOptions, key: KeyPair) {
-  const { asked, around, folder, checkout } = options;
+  const { request, context, folder, checkout } = options;
   const { filesDir, variablesFor, ...secretsOfRun } = await variablesOf(options, key);
   const chosen = await chooseJobs({ ...options, variablesFor });
   const children = await expectedChildren(chosen.jobs, chosen.variables, {
     checkoutDir: checkout.dir,
-    repositoryDir: asked.repository.dir,
+    repositoryDir: request.repository.dir,
     folder: folder.path,
-    env: around.env,
-    signal: around.signal,
+    env: context.env,
+    signal: context.signal,
     facts: chosen.facts,
   });
   const findings = findingsIn([...chosen.jobs, ...jobsIn(children)]);
@@ -188,13 +188,13 @@ type PlannedRun = PlanOptions & Awaited<ReturnType<typeof planJobs>>;
 
 /** Checks that the run may start; returns how its record begins. */
 async function startOf(options: PlannedRun, { key }: KeyPair): Promise<Omit<PipelineStart, 'jobs'>> {
-  const { asked, around, project, checkout, mergeRequest, chosen, findings, secrets, jobTokenId } = options;
+  const { request, context, project, checkout, mergeRequest, chosen, findings, secrets, jobTokenId } = options;
   const { source, variables } = chosen;
-  const { branch, isTag, dir } = asked.repository;
-  printFindings(findings, asked.isForced, around.say);
+  const { branch, isTag, dir } = request.repository;
+  printFindings(findings, request.isForced, context.say);
   await requireVariables(checkout, variables);
   if (mergeRequest)
-    around.say(`merge request !${mergeRequest.iid} of ${project.path_with_namespace}: ${mergeRequest.web_url}`);
+    context.say(`merge request !${mergeRequest.iid} of ${project.path_with_namespace}: ${mergeRequest.web_url}`);
   return {
     project: { id: project.id, path: project.path_with_namespace },
     branch,
@@ -204,32 +204,32 @@ async function startOf(options: PlannedRun, { key }: KeyPair): Promise<Omit<Pipe
     variables: { present: namesShown(variables), missing: [] },
     ...targetIn(givenValues(variables), secrets),
     source,
-    hasWorkingTree: asked.takesWorkingTree,
+    hasWorkingTree: request.takesWorkingTree,
     apiKey: key,
     jobTokenId,
-    ...(asked.isKept && { folder: dir }),
-    ...(asked.startedBy !== undefined && { startedBy: asked.startedBy }),
-    ...(asked.retryOf !== undefined && { retryOf: asked.retryOf }),
+    ...(request.isKept && { folder: dir }),
+    ...(request.startedBy !== undefined && { startedBy: request.startedBy }),
+    ...(request.retryOf !== undefined && { retryOf: request.retryOf }),
   };
 }
 
 /** The variables of the run's jobs, for each source that its pipeline may have, and what of them is secret. */
 async function variablesOf(options: PlanOptions, key: KeyPair) {
-  const { asked, around, folder, typed, token, scm, project } = options;
-  const { branch, isTag } = asked.repository;
+  const { request, context, folder, typed, token, scm, project } = options;
+  const { branch, isTag } = request.repository;
   const { default_branch: defaultBranch } = project;
   const ofProject = projectVariables(await scm.variables(project), { branch, defaultBranch });
   if (ofProject.withheld.length > 0)
-    around.say(
+    context.say(
       `not set, because only the protected branch '${defaultBranch}' gets them: ${ofProject.withheld.join(', ')}`,
     );
   const { variables: files, filesDir } = await placeFiles(ofProject.variables, join(folder.path, 'files'));
   const jobTokenId = randomUUID();
   const jobToken = jobTokenOf(jobTokenId, token);
   const secrets = [key.secret, typed.PLATFORM_API_SECRET ?? '', jobToken, ...ofProject.secrets];
-  const { APP_SERVICE_PORT: _guess, ...place } = await targetVariables(around.platform, asked.target);
+  const { APP_SERVICE_PORT: _guess, ...target } = await targetVariables(context.platform, request.target);
   const ofGroup = {
-    ...place,
+    ...target,
     PLATFORM_API_KEY: key.key,
     PLATFORM_API_SECRET: key.secret,
     SCM_PROJECT_ID: String(project.id),
@@ -257,7 +257,7 @@ async function variablesOf(options: PlanOptions, key: KeyPair) {
   return { jobTokenId, secrets, filesDir, variablesFor };
 }
 
-/** What one should know of the working tree. */
+/** Yields lines about the state of the working tree. */
 function* linesOnTree({ repository, takesWorkingTree }: PipelineRequest, { sha, submodules, lfsPointers }: Checkout) {
   const count = `${repository.uncommitted} uncommitted ${repository.uncommitted === 1 ? 'change' : 'changes'}`;
   if (takesWorkingTree)
@@ -292,10 +292,10 @@ async function commitBefore(
 
 /** The open merge request of the branch; created if a pipeline of this source opens one. */
 async function mergeRequestFor(
-  { asked, scm, project, checkout }: Awaited<ReturnType<typeof readSource>>,
+  { request, scm, project, checkout }: Awaited<ReturnType<typeof readSource>>,
   create: (title: string) => Promise<ScmMergeRequestRecord>,
 ): Promise<ScmMergeRequestRecord | undefined> {
-  const { source, repository } = asked;
+  const { source, repository } = request;
   const { branch, isTag } = repository;
   if (branch === project.default_branch || isTag) {
     if (source !== 'merge_request_event') return undefined;
@@ -316,10 +316,12 @@ function planShown(
   const after = winningVariables(variables, undefined);
   return {
     jobs: jobs.map((job) => {
-      const own = Object.fromEntries(Object.entries(job.ownVariables).map(([name, { value }]) => [name, value]));
+      const ownVariables = Object.fromEntries(
+        Object.entries(job.ownVariables).map(([name, { value }]) => [name, value]),
+      );
       const values = expanded({ ...before, ...job.variables, ...after });
       // A name of variables that are not set yet is shown as it is written.
-      const shown = (name: string) => expandText(name, values) || name;
+      const expandedText = (name: string) => expandText(name, values) || name;
       const { image, services } = job.definition;
       const child = children.get(job.name);
       return {
@@ -327,10 +329,10 @@ function planShown(
         stage: job.stage,
         when: job.when,
         decision: job.decision,
-        ...(image && { image: shown(image.name) }),
-        ...(services && services.length > 0 && { services: services.map(({ name }) => shown(name)) }),
+        ...(image && { image: expandedText(image.name) }),
+        ...(services && services.length > 0 && { services: services.map(({ name }) => expandedText(name)) }),
         ...(job.needs && { needs: job.needs }),
-        variables: own,
+        variables: ownVariables,
         ...(isTrigger(job) && {
           child: !child ? { isGenerated: true } : 'problem' in child ? child : planShown(child, children),
         }),
@@ -342,10 +344,16 @@ function planShown(
 
 /** Names of variables that are not the same for everybody. */
 function namesShown({ ofGroup, ofProject, typed, predefined }: RunVariables): string[] {
-  const known = Object.keys(PIPELINE_VARIABLES).filter((name) => predefined[name] !== undefined);
+  const knownNames = Object.keys(PIPELINE_VARIABLES).filter((name) => predefined[name] !== undefined);
   const iid = predefined.CI_MERGE_REQUEST_IID === undefined ? [] : ['CI_MERGE_REQUEST_IID'];
   return [
-    ...new Set([...Object.keys(ofGroup), ...ofProject.map(({ key }) => key), ...Object.keys(typed), ...known, ...iid]),
+    ...new Set([
+      ...Object.keys(ofGroup),
+      ...ofProject.map(({ key }) => key),
+      ...Object.keys(typed),
+      ...knownNames,
+      ...iid,
+    ]),
   ].sort();
 }
 

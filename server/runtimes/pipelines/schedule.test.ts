@@ -14,7 +14,9 @@ async function ran(defined: Readonly<Record<string, Partial<JobDefinition>>>, ch
       stages,
       variables: {},
       workflowRules: undefined,
-      jobs: new Map(Object.entries(defined).map(([name, one]) => [name, { stage: 'test', variables: {}, ...one }])),
+      jobs: new Map(
+        Object.entries(defined).map(([name, definition]) => [name, { stage: 'test', variables: {}, ...definition }]),
+      ),
     },
     { source: 'push', branch: 'a', files: [], changed: () => [], hasWorkflowRules: false },
     { predefined: {}, ofGroup: {}, ofProject: [], typed: {} },

@@ -1,6 +1,6 @@
 import { awaitedBy, type PlannedJob } from './plan.ts';
 
-/** What became of a job, for those that wait for it. */
+/** The outcome of a job, for the jobs that wait for it. */
 export type ScheduledOutcome =
   /** It did what it should, or may fail. */
   | 'done'
@@ -17,9 +17,9 @@ export type SkipReason = 'failure' | 'manual' | 'no failure' | 'blocked';
 export interface ScheduleOptions {
   jobs: readonly PlannedJob[];
   stages: readonly string[];
-  /** May a manual job run? */
+  /** True if a manual job may run. */
   isChosen(job: PlannedJob): boolean;
-  /** Do jobs wait for others at all? Not when they are run one by one. */
+  /** True if jobs wait for others. Jobs that are run one by one do not. */
   isOrdered: boolean;
   maxAtOnce: number;
   /** Resolves when a delayed job may begin, or the run is canceled. */
@@ -86,7 +86,7 @@ export async function runJobs(options: ScheduleOptions): Promise<void> {
       outcomes.set(job.name, isBlocked ? 'blocked' : decision === 'failure' ? 'skipped' : 'left out');
     }
     if (hasMoved) continue;
-    const pending = [...running, ...[...delayed.values()].filter((one) => one !== true)];
+    const pending = [...running, ...[...delayed.values()].filter((entry) => entry !== true)];
     // Jobs that wait for each other never begin; the plan has refused them.
     if (pending.length === 0) break;
     await Promise.race(pending);

@@ -104,12 +104,12 @@ export class ScmClient extends RowClient {
     return this.json('POST', `/${project.id}/environments`, environment, jsonBody({ name }));
   }
 
-  async setUrl({ id }: ScmProjectRecord, one: ScmEnvironmentRecord, url: string): Promise<void> {
-    await this.text('PUT', `/${id}/environments/${one.id}`, jsonBody({ external_url: url }));
+  async setUrl({ id }: ScmProjectRecord, environment: ScmEnvironmentRecord, url: string): Promise<void> {
+    await this.text('PUT', `/${id}/environments/${environment.id}`, jsonBody({ external_url: url }));
   }
 
-  async stopEnvironment({ id }: ScmProjectRecord, one: ScmEnvironmentRecord): Promise<void> {
-    await this.text('POST', `/${id}/environments/${one.id}/stop`, jsonBody({}));
+  async stopEnvironment({ id }: ScmProjectRecord, environment: ScmEnvironmentRecord): Promise<void> {
+    await this.text('POST', `/${id}/environments/${environment.id}/stop`, jsonBody({}));
   }
 
   async environment({ id }: ScmProjectRecord, name: string): Promise<ScmEnvironmentRecord | undefined> {
@@ -126,7 +126,7 @@ export class ScmClient extends RowClient {
       for (let page = 1, isLast = false; !isLast; page += 1) {
         const query = `variables?per_page=${PAGE_SIZE}&page=${page}`;
         const found = (await unlessMissing(this.json('GET', `${owner}/${query}`, z.array(variable)))) ?? [];
-        all.push(...found.map((one) => ({ ...one, level })));
+        all.push(...found.map((variable) => ({ ...variable, level })));
         isLast = found.length < PAGE_SIZE;
       }
     }

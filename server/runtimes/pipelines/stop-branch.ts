@@ -16,7 +16,7 @@ export async function stopBranch(
   { branch, project: path, account }: { branch: string; project: string | undefined; account: string },
 ): Promise<{ branch: string; project: string; container: string | null; environments: string[] }> {
   const runs = (await platform.ask(deliveryRoutes.listPipelineRuns)).filter(
-    (one) => one.branch === branch && (path === undefined || one.project.path === path),
+    (run) => run.branch === branch && (path === undefined || run.project.path === path),
   );
   const [newest] = runs;
   if (!newest)
@@ -42,9 +42,9 @@ export async function stopBranch(
   const environments: string[] = [];
   if (project) {
     for (const name of [`review/${branch}`, `review-${branch}`, `review/${refSlug(branch)}`]) {
-      const one = await scm.environment(project, name);
-      if (one?.state !== 'available' || environments.includes(name)) continue;
-      await scm.stopEnvironment(project, one);
+      const environment = await scm.environment(project, name);
+      if (environment?.state !== 'available' || environments.includes(name)) continue;
+      await scm.stopEnvironment(project, environment);
       environments.push(name);
     }
     const open = await scm.findMergeRequest(project, branch);

@@ -41,7 +41,7 @@ export async function makePipelineKey(client: PlatformCalls, account: string) {
   };
 }
 
-/** Where a pipeline shall deploy, as options say it. */
+/** The deployment target in the words of the options. */
 export interface TargetRequest {
   /** Short name or fqon. */
   org: string;
@@ -55,26 +55,26 @@ export interface TargetRequest {
  * The variables of the deployment target: organization, environment, API, and the address to call. Throws PipelineError if one does not
  * exist.
  */
-export async function targetVariables(client: PlatformCalls, asked: TargetRequest): Promise<Record<string, string>> {
-  const org = encodeURIComponent(asked.org);
+export async function targetVariables(client: PlatformCalls, request: TargetRequest): Promise<Record<string, string>> {
+  const org = encodeURIComponent(request.org);
   const list = (path: string) => client.json('GET', `/meta/${path}`, records);
   const environments = await list(`${org}/environments?expand=true`);
   const apis = await list(`${org}/apis?expand=true`);
-  const environment = await chooseEnvironment(asked, environments, apis);
+  const environment = await chooseEnvironment(request, environments, apis);
   const ofEnvironment = apis.filter((api) => parentOf(api) === environment.id);
   const api =
-    asked.api === undefined
+    request.api === undefined
       ? ofEnvironment[0]
-      : ofEnvironment.find(({ id, name }) => id === asked.api || name === asked.api);
+      : ofEnvironment.find(({ id, name }) => id === request.api || name === request.api);
   if (!api) {
-    const wanted = asked.api === undefined ? 'no API yet' : `no API '${asked.api}'`;
+    const problem = request.api === undefined ? 'no API yet' : `no API '${request.api}'`;
     throw new PipelineError(
-      `environment '${environment.name}' of '${asked.org}' has ${wanted}. Create one, or select one with --environment and --api.`,
+      `environment '${environment.name}' of '${request.org}' has ${problem}. Create one, or select one with --environment and --api.`,
     );
   }
-  const deployUrl = await findDeployUrl(client, asked.org);
+  const deployUrl = await findDeployUrl(client, request.org);
   return {
-    PLATFORM_TARGET_ORG_NAME: asked.org,
+    PLATFORM_TARGET_ORG_NAME: request.org,
     PLATFORM_TARGET_ENV_UUID: environment.id,
     PLATFORM_TARGET_API_UUID: api.id,
     APP_SERVICE_PORT: DEFAULT_SERVICE_PORT,
@@ -83,7 +83,7 @@ export async function targetVariables(client: PlatformCalls, asked: TargetReques
 }
 
 async function chooseEnvironment(
-  { org, environment: wanted }: TargetRequest,
+  { org, environment: requestedEnvironment }: TargetRequest,
   environments: readonly PlatformRecord[],
   apis: readonly PlatformRecord[],
 ): Promise<PlatformRecord> {
@@ -92,18 +92,29 @@ async function chooseEnvironment(
     return `${workspace}/${name}`;
   };
   const found =
-    wanted === undefined
+    requestedEnvironment === undefined
       ? environments.find(({ id, properties }) => {
           return properties.environment_type === 'development' && apis.some((api) => parentOf(api) === id);
         })
-      : environments.find((one) => one.id === wanted || one.name === wanted || pathOf(one) === wanted);
+      : environments.find(
+          (candidate) =>
+            candidate.id === requestedEnvironment ||
+            candidate.name === requestedEnvironment ||
+            pathOf(candidate) === requestedEnvironment,
+        );
   if (found) return found;
   const present = environments.map(pathOf).join(', ') || 'none';
-  const what = wanted === undefined ? 'no development environment with an API' : `no environment '${wanted}'`;
-  throw new PipelineError(`organization '${org}' has ${what}; there are: ${present}`);
+  const problem =
+    requestedEnvironment === undefined
+      ? 'no development environment with an API'
+      : `no environment '${requestedEnvironment}'`;
+  throw new PipelineError(`organization '${org}' has ${problem}; there are: ${present}`);
 }
 
-/** Where the deployment lambda of an organization, or of the nearest one above it, is published (D-194). */
+/**
+ * Finds the address at which the deployment lambda of an organization, or of the nearest one above it, is published
+ * (D-194).
+ */
 async function findDeployUrl(client: PlatformCalls, fqon: string): Promise<string | undefined> {
   const path = `/meta/${encodeURIComponent(fqon)}/apiendpoints?expand=true&resource=/deploy`;
   const url = (await client.json('GET', path, records))[0]?.properties.public_url;
@@ -116,7 +127,7 @@ function parentOf({ properties }: PlatformRecord): unknown {
   return Object(properties.parent).id;
 }
 
-/** Where a run deploys to: the environment, and the address, if it contains no secret. */
+/** Returns the deployment target of a run: the environment, and the address, if it contains no secret. */
 export function targetIn(
   variables: Readonly<Record<string, string>>,
   secrets: readonly string[],

@@ -28,17 +28,17 @@ export function asVariables(
  * Throws PipelineError if variables multiply, as `$B$B` in `A`, `$C$C` in `B` and so on do.
  */
 export function expanded(variables: Variables): Record<string, string> {
-  const known = new Map<string, string>();
+  const expandedValues = new Map<string, string>();
   let characters = 0;
   const textOf = (name: string, asking: readonly string[]): string => {
-    const found = known.get(name);
+    const found = expandedValues.get(name);
     if (found !== undefined) return found;
     const variable = variables[name];
     if (variable === undefined || asking.includes(name)) return '';
     const value = variable.isRaw
       ? variable.value
-      : variable.value.replace(NAME, (whole, braced, bare) => {
-          if (whole === '$$') return '$';
+      : variable.value.replace(NAME, (match, braced, bare) => {
+          if (match === '$$') return '$';
           const text = textOf(braced ?? bare, [...asking, name]);
           characters += CHARACTERS_PER_MENTION + text.length;
           if (characters > MAX_EXPANDED_CHARACTERS) {
@@ -50,12 +50,12 @@ export function expanded(variables: Variables): Record<string, string> {
           return text;
         });
     // What is empty only because of who asked may have a value for another one.
-    if (asking.length === 0) known.set(name, value);
+    if (asking.length === 0) expandedValues.set(name, value);
     return value;
   };
   return Object.fromEntries(Object.keys(variables).map((name) => [name, textOf(name, [])]));
 }
 
 export function expandText(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replace(NAME, (whole, braced, bare) => (whole === '$$' ? '$' : (values[braced ?? bare] ?? '')));
+  return text.replace(NAME, (match, braced, bare) => (match === '$$' ? '$' : (values[braced ?? bare] ?? '')));
 }

@@ -9,9 +9,9 @@ const LOOK_EVERY_MS = 250;
 const LOOKS_SHARE = 10;
 
 /**
- * Does something now, and again whenever the commit or the files of a repository have changed, except ignored files. Changes in quick
- * succession count as one. Git is asked, because file systems do not report all changes, and every folder would need a watch.
- *
+ * Runs an action now, and again whenever the commit or the files of a repository have changed, except ignored files.
+ * Changes in quick succession count as one. Git is asked, because file systems do not report all changes, and every
+ * folder would need a watch.
  * @throws PipelineError when the signal is aborted
  */
 export async function onChanges(dir: string, signal: AbortSignal, act: () => Promise<void>): Promise<void> {

@@ -5,54 +5,59 @@ import { send } from '../../testing/checked-client.ts';
 import { refusal } from '../../testing/platform.ts';
 import type { Body } from '../../testing/tenant.ts';
 
-let bed: ArchiveFixture;
+let fixture: ArchiveFixture;
 beforeAll(async () => {
-  bed = await archiveFixture();
+  fixture = await archiveFixture();
 });
-afterAll(() => bed?.end());
+afterAll(() => fixture?.end());
 
 describe('an archive is refused, with the reason and without any change,', () => {
-  const world = () => JSON.parse(bed.files['world.json'] ?? '');
+  const world = () => JSON.parse(fixture.files['world.json'] ?? '');
   const sealedWorld = (change: (world: ReturnType<typeof JSON.parse>) => void) => {
     const { checksum: _, ...changed } = world();
     change(changed);
-    return bed.zipWithManifest({ 'world.json': JSON.stringify(changed) });
+    return fixture.zipWithManifest({ 'world.json': JSON.stringify(changed) });
   };
   const anyOf = (resources: Record<string, { type: string }>, type: string) =>
-    Object.values(resources).find((one) => one.type.endsWith(type)) ?? {};
-  const without = (name: string) => Object.fromEntries(Object.entries(bed.files).filter(([one]) => one !== name));
+    Object.values(resources).find((resource) => resource.type.endsWith(type)) ?? {};
+  const filesWithout = (name: string) =>
+    Object.fromEntries(Object.entries(fixture.files).filter(([fileName]) => fileName !== name));
   const cases: [string, () => Buffer | Promise<Buffer>, RegExp][] = [
     ['when it is no zip', () => Buffer.from('hello'), /not a ZIP archive/],
     ['when it is empty', () => Buffer.alloc(0), /not a ZIP archive/],
-    ['when its end is missing', () => bed.archive.subarray(0, -30), /not a ZIP archive/],
+    ['when its end is missing', () => fixture.archive.subarray(0, -30), /not a ZIP archive/],
     [
       'when a bit has flipped',
       () => {
-        const damaged = Buffer.from(bed.archive);
+        const damaged = Buffer.from(fixture.archive);
         damaged[200] = (damaged[200] ?? 0) ^ 1;
         return damaged;
       },
       /cannot be imported/,
     ],
     ['when it is of somebody else', () => zipOf({ 'index.html': '<p>' }), /no manifest\.json/],
-    ['when a file is missing', () => zipOf(without('leads.jsonl')), /leads\.jsonl is missing/],
+    ['when a file is missing', () => zipOf(filesWithout('leads.jsonl')), /leads\.jsonl is missing/],
     [
       'when a file was changed',
-      () => zipOf({ ...bed.files, 'leads.jsonl': '\n' }),
+      () => zipOf({ ...fixture.files, 'leads.jsonl': '\n' }),
       /leads\.jsonl is damaged: its SHA-256/,
     ],
-    ['when a file was added', () => zipOf({ ...bed.files, more: 'x' }), /more is not in its manifest/],
+    ['when a file was added', () => zipOf({ ...fixture.files, more: 'x' }), /more is not in its manifest/],
     [
       'when it is of a later form',
       () =>
         zipOf({
-          ...bed.files,
-          'manifest.json': (bed.files['manifest.json'] ?? '').replace('"format":1', '"format":2'),
+          ...fixture.files,
+          'manifest.json': (fixture.files['manifest.json'] ?? '').replace('"format":1', '"format":2'),
         }),
       /does not match this version/,
     ],
-    ['when its world is none', () => bed.zipWithManifest({ 'world.json': '{}' }), /world\.json is not a valid world/],
-    ['when a lead is none', () => bed.zipWithManifest({ 'leads.jsonl': '{"key":"x","record":{}}\n' }), /id/],
+    [
+      'when its world is none',
+      () => fixture.zipWithManifest({ 'world.json': '{}' }),
+      /world\.json is not a valid world/,
+    ],
+    ['when a lead is none', () => fixture.zipWithManifest({ 'leads.jsonl': '{"key":"x","record":{}}\n' }), /id/],
     [
       'when a record has lost its parent',
       () =>
@@ -85,62 +90,64 @@ describe('an archive is refused, with the reason and without any change,', () =>
   ];
   const changedRecord = (type: string, change: (record: Body, resources: Record<string, Body>) => void) => () =>
     sealedWorld(({ resources }) => {
-      const found = Object.values<Body>(resources).find((one) => one.type.endsWith(type));
+      const found = Object.values<Body>(resources).find((resource) => resource.type.endsWith(type));
       change(found, resources);
     });
-  const added = (name: string, type: string, properties: object, of = 'Environment') =>
-    changedRecord(of, (place, resources) => {
+  const added = (name: string, type: string, properties: object, parentType = 'Environment') =>
+    changedRecord(parentType, (parent, resources) => {
       const id = '00000000-0000-4000-8000-00000000abcd';
-      resources[id] = { ...place, id, type: `Resource::${type}`, name, parent: place.id, properties };
+      resources[id] = { ...parent, id, type: `Resource::${type}`, name, parent: parent.id, properties };
     });
   const lambda = (record: Body) => record.properties;
   const lawless: [string, () => Promise<Buffer>, RegExp][] = [
     [
       'a property is of another type',
-      changedRecord('Node::Lambda', (one) => Object.assign(lambda(one), { timeout: 'long' })),
+      changedRecord('Node::Lambda', (record) => Object.assign(lambda(record), { timeout: 'long' })),
       /lambda \/acme\/ws\/env\/slow: \/properties\/timeout/,
     ],
     [
       'a property is not known',
-      changedRecord('Node::Lambda', (one) => Object.assign(lambda(one), { colour: 1 })),
+      changedRecord('Node::Lambda', (record) => Object.assign(lambda(record), { colour: 1 })),
       /colour/,
     ],
     [
       'a limit is passed',
-      changedRecord('Node::Lambda', (one) => Object.assign(lambda(one), { timeout: 5000 })),
+      changedRecord('Node::Lambda', (record) => Object.assign(lambda(record), { timeout: 5000 })),
       /at most 500/,
     ],
     [
       'a provider is of the wrong kind',
-      changedRecord('Node::Lambda', (one) => Object.assign(lambda(one), { provider: { id: bed.acme.docker } })),
+      changedRecord('Node::Lambda', (record) =>
+        Object.assign(lambda(record), { provider: { id: fixture.acme.docker } }),
+      ),
       /not a Lambda provider/,
     ],
     [
       'what it names is not there',
-      changedRecord('Node::Lambda', (one) =>
-        Object.assign(lambda(one), { provider: { id: '00000000-0000-4000-8000-000000000009' } }),
+      changedRecord('Node::Lambda', (record) =>
+        Object.assign(lambda(record), { provider: { id: '00000000-0000-4000-8000-000000000009' } }),
       ),
       /provider .* not found/,
     ],
     [
       'it names something of another type',
-      changedRecord('Node::Lambda', (one) =>
-        Object.assign(lambda(one), {
-          secrets: [{ mount_type: 'env', path: 'A', secret_key: 'k', secret_id: bed.acme.environmentId }],
+      changedRecord('Node::Lambda', (record) =>
+        Object.assign(lambda(record), {
+          secrets: [{ mount_type: 'env', path: 'A', secret_key: 'k', secret_id: fixture.acme.environmentId }],
         }),
       ),
       /is not the id of an existing secret: .* is the id of an environment/,
     ],
     [
       'a name breaks the rules',
-      changedRecord('Secret', (one) => Object.assign(one, { name: 'Not DNS' })),
+      changedRecord('Secret', (record) => Object.assign(record, { name: 'Not DNS' })),
       /\/name must/,
     ],
     [
       'a volume is outside the allowed folders',
       () =>
         added('etc', 'Volume', {
-          provider: { id: bed.acme.docker },
+          provider: { id: fixture.acme.docker },
           type: 'host_path',
           config: { host_path: '/etc' },
         })(),
@@ -148,55 +155,57 @@ describe('an archive is refused, with the reason and without any change,', () =>
     ],
     [
       'an unknown right is given',
-      changedRecord('Workspace', (one) => Object.assign(one, { grants: { 'moon.view': { add: [one.owner] } } })),
+      changedRecord('Workspace', (record) =>
+        Object.assign(record, { grants: { 'moon.view': { add: [record.owner] } } }),
+      ),
       /moon\.view/,
     ],
     [
       'a permission is granted to an unknown id',
-      changedRecord('Workspace', (one) =>
-        Object.assign(one, { grants: { 'org.view': { add: [bed.acme.environmentId] } } }),
+      changedRecord('Workspace', (record) =>
+        Object.assign(record, { grants: { 'org.view': { add: [fixture.acme.environmentId] } } }),
       ),
       /org\.view|not the id of a user or group/,
     ],
     [
       'the root organization has another name',
-      changedRecord('Organization', (one, all) =>
+      changedRecord('Organization', (record, all) =>
         Object.assign(
           Object.values(all).find(({ parent }) => parent === null),
-          { name: one.name === 'root' ? 'other' : 'other' },
+          { name: record.name === 'root' ? 'other' : 'other' },
         ),
       ),
       /not 'root'/,
     ],
   ];
   it.each([...cases, ...lawless])('%s', async (_, make, reason) => {
-    const seq = await seqOf(bed.platform);
-    const reply = await importInto(bed.platform, await make());
+    const seq = await seqOf(fixture.platform);
+    const reply = await importInto(fixture.platform, await make());
     expect(reply).toMatchObject(refusal(400));
     expect(reply.body.message).toMatch(reason);
     expect(reply.body.message).toContain('Nothing was changed');
-    expect(await seqOf(bed.platform)).toBe(seq);
+    expect(await seqOf(fixture.platform)).toBe(seq);
   });
 
   it('when it breaks off on its way', async () => {
-    const { baseUrl } = bed.platform.emulator;
+    const { baseUrl } = fixture.platform.emulator;
     const headers = {
-      Authorization: authOf(bed.platform),
+      Authorization: authOf(fixture.platform),
       'Content-Type': 'application/zip',
-      'Content-Length': bed.archive.length,
+      'Content-Length': fixture.archive.length,
     };
-    const sent = http.request(`${baseUrl}/inspect/archive`, { method: 'POST', headers });
-    sent.on('error', () => undefined); // that it is no longer open
-    const seq = await seqOf(bed.platform);
-    await new Promise((resolve) => sent.write(bed.archive.subarray(0, 100), resolve));
-    sent.destroy();
+    const outgoing = http.request(`${baseUrl}/inspect/archive`, { method: 'POST', headers });
+    outgoing.on('error', () => undefined); // that it is no longer open
+    const seq = await seqOf(fixture.platform);
+    await new Promise((resolve) => outgoing.write(fixture.archive.subarray(0, 100), resolve));
+    outgoing.destroy();
     // The client does not read the response; the platform checks at the end that this was no internal error.
-    expect(await seqOf(bed.platform)).toBe(seq);
+    expect(await seqOf(fixture.platform)).toBe(seq);
   });
 
   it('when its content type or its sender differs', async () => {
-    const url = `${bed.platform.emulator.baseUrl}/inspect/archive`;
-    expect(await send('POST', url, { auth: authOf(bed.platform), body: {} })).toMatchObject(refusal(415));
+    const url = `${fixture.platform.emulator.baseUrl}/inspect/archive`;
+    expect(await send('POST', url, { auth: authOf(fixture.platform), body: {} })).toMatchObject(refusal(415));
     expect(await send('GET', url)).toMatchObject(refusal(401));
   });
 });

@@ -31,7 +31,7 @@ export async function receiveArchive(
   req: Request,
   historyService: HistoryService,
   target: ArchiveTarget,
-  { isDry, ...by }: Undoing & { isDry: boolean },
+  { isDry, ...initiator }: Undoing & { isDry: boolean },
 ): Promise<ImportView> {
   const folder = await makeTemporary('import');
   try {
@@ -43,7 +43,7 @@ export async function receiveArchive(
       const { resources, total } = briefDifference(differenceBetween(historyService.store.world, { resources: world }));
       return { ...reported, resources, total };
     }
-    const cause = causeOf(by, 'archive.import', `import of an archive of commit ${seq}`);
+    const cause = causeOf(initiator, 'archive.import', `import of an archive of commit ${seq}`);
     const commit = await historyService.replaceWith(world, cause);
     for (const { log, key, record } of added) await log.put(key, record);
     return { commit: commit && toCommitView(commit), ...reported };

@@ -8,51 +8,51 @@ import { basic, bearer, send } from '../../testing/checked-client.ts';
 import { refusal, startPlatform } from '../../testing/platform.ts';
 import type { Body } from '../../testing/tenant.ts';
 
-let bed: ArchiveFixture;
+let fixture: ArchiveFixture;
 beforeAll(async () => {
-  bed = await archiveFixture();
+  fixture = await archiveFixture();
 });
-afterAll(() => bed?.end());
+afterAll(() => fixture?.end());
 
 describe('the archive of an instance', () => {
   it('contains the world, its history, leads and results, with their checksums', () => {
     const names = ['history.jsonl', 'leads.jsonl', 'manifest.json', 'results.jsonl', 'world.json'];
-    expect(Object.keys(bed.files).sort()).toEqual(names);
-    const { files: listed, ...manifest } = JSON.parse(bed.files['manifest.json'] ?? '');
+    expect(Object.keys(fixture.files).sort()).toEqual(names);
+    const { files: listed, ...manifest } = JSON.parse(fixture.files['manifest.json'] ?? '');
     expect(manifest).toEqual({
       kind: 'terrarium-archive',
       format: 1,
       version: expect.any(String),
       createdAt: expect.stringMatching(/Z$/),
     });
-    for (const name of names.filter((one) => one !== 'manifest.json')) {
+    for (const name of names.filter((file) => file !== 'manifest.json')) {
       const sha256 = createHash('sha256')
-        .update(bed.files[name] ?? '')
+        .update(fixture.files[name] ?? '')
         .digest('hex');
-      expect(listed[name]).toEqual({ sizeBytes: Buffer.byteLength(bed.files[name] ?? ''), sha256 });
+      expect(listed[name]).toEqual({ sizeBytes: Buffer.byteLength(fixture.files[name] ?? ''), sha256 });
     }
-    const { seq } = JSON.parse(bed.files['world.json'] ?? '');
-    const seqs = (bed.files['history.jsonl'] ?? '')
+    const { seq } = JSON.parse(fixture.files['world.json'] ?? '');
+    const seqs = (fixture.files['history.jsonl'] ?? '')
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line).seq);
     expect(seqs).toEqual(Array.from({ length: seq }, (_, at) => seq - at));
-    expect(bed.files['leads.jsonl']).toContain('ada@example.com');
-    expect(bed.files['results.jsonl']?.trim().split('\n')).toHaveLength(1);
+    expect(fixture.files['leads.jsonl']).toContain('ada@example.com');
+    expect(fixture.files['results.jsonl']?.trim().split('\n')).toHaveLength(1);
   });
 
   it('contains no secrets', () => {
-    const { apiKey, apiSecret } = bed.platform.emulator.rootCredentials;
-    for (const text of Object.values(bed.files)) {
+    const { apiKey, apiSecret } = fixture.platform.emulator.rootCredentials;
+    for (const text of Object.values(fixture.files)) {
       expect(text).not.toMatch(/sesame|scrypt|PRIVATE KEY/);
       expect(text).not.toContain(apiKey);
       expect(text).not.toContain(apiSecret);
     }
-    expect(bed.files['world.json']).toContain('<hidden>');
+    expect(fixture.files['world.json']).toContain('<hidden>');
   });
 
   it('aborts the download if the history is damaged, so that an incomplete archive is recognizable', async () => {
-    const data = join(bed.folder, 'damaged');
+    const data = join(fixture.folder, 'damaged');
     await (await startPlatform({ data })).stop();
     const history = join(data, 'history');
     const [name = ''] = await readdir(history);
@@ -67,14 +67,14 @@ describe('the archive of an instance', () => {
   });
 
   it('imported where it came from, it changes nothing, and restores later changes', async () => {
-    expect((await importInto(bed.platform, bed.archive)).body).toEqual({ leads: 0, hidden: [] });
-    await bed.platform.root.delete(`${bed.acme.environment}?force=true`);
-    const seq = await seqOf(bed.platform);
-    const { status, body } = await importInto(bed.platform, bed.archive);
+    expect((await importInto(fixture.platform, fixture.archive)).body).toEqual({ leads: 0, hidden: [] });
+    await fixture.platform.root.delete(`${fixture.acme.environment}?force=true`);
+    const seq = await seqOf(fixture.platform);
+    const { status, body } = await importInto(fixture.platform, fixture.archive);
     expect([status, body.commit.seq, body.commit.cause.action]).toEqual([200, seq + 1, 'archive.import']);
     expect(body.hidden.map(({ path }: { path: string }) => path)).toEqual(['/acme/ws/env/keys']);
-    expect((await bed.platform.root.get(bed.acme.environment)).status).toBe(200);
-    await bed.platform.as('ada', 'sesame-1');
+    expect((await fixture.platform.root.get(fixture.acme.environment)).status).toBe(200);
+    await fixture.platform.as('ada', 'sesame-1');
   });
 
   it('a dry run lists the changes, and changes nothing', async () => {
@@ -82,27 +82,27 @@ describe('the archive of an instance', () => {
     const before = await seqOf(other);
     const headers = { 'Content-Type': 'application/zip' };
     const url = `${other.emulator.baseUrl}/inspect/archive?dryRun=true`;
-    const { status, body } = await send('POST', url, { auth: authOf(other), body: bed.archive, headers });
+    const { status, body } = await send('POST', url, { auth: authOf(other), body: fixture.archive, headers });
     expect(status).toBe(200);
     expect(body.total.create).toBeGreaterThan(5);
     expect(body.resources.map(({ path }: { path: string }) => path)).toContain('/acme');
     expect(await seqOf(other)).toBe(before);
-    const damaged = await send('POST', url, { auth: authOf(other), body: bed.archive.subarray(0, 99), headers });
+    const damaged = await send('POST', url, { auth: authOf(other), body: fixture.archive.subarray(0, 99), headers });
     expect(damaged).toMatchObject(refusal(400));
-    const { body: made } = await importInto(other, bed.archive);
-    expect(made.commit.resources).toHaveLength(body.total.create + body.total.update + body.total.delete);
+    const { body: imported } = await importInto(other, fixture.archive);
+    expect(imported.commit.resources).toHaveLength(body.total.create + body.total.update + body.total.delete);
     await other.stop();
   });
 
   it('makes another instance the same, whose root keeps its keys and password, by one commit that can be undone', async () => {
     const other = await startPlatform();
     const before = await other.root.get('/root');
-    const { status, body } = await importInto(other, bed.archive);
+    const { status, body } = await importInto(other, fixture.archive);
     expect(status).toBe(200);
     expect(body).toMatchObject({ leads: 1, commit: { cause: { note: expect.stringContaining('import') } } });
     expect(body.hidden.map(({ path }: { path: string }) => path).sort()).toEqual(['/acme/ws/env/keys', '/ada']);
     expect((await other.root.get('/root')).body.id).toBe(before.body.id);
-    expect((await other.root.get(bed.acme.environment)).status).toBe(200);
+    expect((await other.root.get(fixture.acme.environment)).status).toBe(200);
     await other.as('root');
     await expect(other.as('ada', 'sesame-1')).rejects.toThrow('no token');
     await expect(other.as('ada', '<hidden>')).rejects.toThrow('no token');
@@ -114,7 +114,7 @@ describe('the archive of an instance', () => {
   });
 
   it('does not change the root user, and reads passwords as requests do (D-215)', async () => {
-    const { checksum: _, ...world } = JSON.parse(bed.files['world.json'] ?? '');
+    const { checksum: _, ...world } = JSON.parse(fixture.files['world.json'] ?? '');
     const records: Body[] = Object.values(world.resources);
     const rootId = records.find(({ parent }) => parent === null).owner;
     const rootUser = world.resources[rootId];
@@ -122,9 +122,9 @@ describe('the archive of an instance', () => {
     rootUser.properties = { ...rootUser.properties, password: 'mine-now', disabled: true };
     records.find(({ name }) => name === 'ada').properties.password = 'sesame-9';
     const other = await startPlatform();
-    expect((await importInto(other, await bed.zipWithManifest({ 'world.json': JSON.stringify(world) }))).status).toBe(
-      200,
-    );
+    expect(
+      (await importInto(other, await fixture.zipWithManifest({ 'world.json': JSON.stringify(world) }))).status,
+    ).toBe(200);
     await other.as('root');
     await expect(other.as('root', 'mine-now')).rejects.toThrow('no token');
     await other.as('ada', 'sesame-9');
@@ -133,28 +133,30 @@ describe('the archive of an instance', () => {
   });
 
   it('revokes the tokens of accounts whose passwords it replaces, and of accounts that it omits (D-216)', async () => {
-    const { checksum: _, ...world } = JSON.parse(bed.files['world.json'] ?? '');
+    const { checksum: _, ...world } = JSON.parse(fixture.files['world.json'] ?? '');
     const records: Body[] = Object.values(world.resources);
     const other = await startPlatform();
-    expect((await importInto(other, bed.archive)).status).toBe(200);
+    expect((await importInto(other, fixture.archive)).status).toBe(200);
     const { id } = records.find(({ name }) => name === 'ada');
     const password = [{ op: 'add', path: '/properties/password', value: 'first' }];
     expect((await other.root.patch(`/root/users/${id}`, password)).status).toBe(200);
     const bob = await other.root.create('/root/users', { name: 'bob', properties: { password: 'bobs' } });
-    const credentialsOf = async (name: string, accountId: string, word: string) => {
+    const credentialsOf = async (name: string, accountId: string, password: string) => {
       const { baseUrl, securityUrl } = other.emulator;
-      const token = (await logIn(other, 'root', name, word)).body.access_token;
-      const session = await send('POST', `${baseUrl}/inspect/session`, { body: { username: name, password: word } });
+      const token = (await logIn(other, 'root', name, password)).body.access_token;
+      const session = await send('POST', `${baseUrl}/inspect/session`, {
+        body: { username: name, password: password },
+      });
       const orgId = records.find(({ parent }) => parent === null)?.id;
-      const made = await send('POST', `${securityUrl}/accounts/${accountId}/apiKeys`, {
+      const newKey = await send('POST', `${securityUrl}/accounts/${accountId}/apiKeys`, {
         auth: authOf(other),
         body: { orgId: (await other.root.get('/root')).body.id ?? orgId },
       });
-      expect([session.status, made.status]).toEqual([200, 201]);
+      expect([session.status, newKey.status]).toEqual([200, 201]);
       const ways: Record<string, Record<string, string>> = {
         token: { Authorization: bearer(token) },
         session: { Cookie: session.headers.get('set-cookie')?.split(';', 1)[0] ?? '' },
-        key: { Authorization: basic(made.body.apiKey, made.body.apiSecret) },
+        key: { Authorization: basic(newKey.body.apiKey, newKey.body.apiSecret) },
       };
       return async () => {
         const statuses = Object.entries(ways).map(async ([way, headers]) => [
@@ -170,9 +172,9 @@ describe('the archive of an instance', () => {
     expect([await adas(), await bobs()]).toEqual([all, all]);
 
     records.find(({ name }) => name === 'ada').properties.password = 'sesame-9';
-    expect((await importInto(other, await bed.zipWithManifest({ 'world.json': JSON.stringify(world) }))).status).toBe(
-      200,
-    );
+    expect(
+      (await importInto(other, await fixture.zipWithManifest({ 'world.json': JSON.stringify(world) }))).status,
+    ).toBe(200);
     // A key is not a password: it stays valid as long as its account exists, also after a password change.
     expect(await adas()).toEqual({ token: 401, session: 401, key: 200 });
     expect(await bobs()).toEqual({ token: 401, session: 401, key: 401 });
@@ -182,10 +184,10 @@ describe('the archive of an instance', () => {
   });
 
   it('says which code will run, before and after (D-215)', async () => {
-    const { checksum: _, ...world } = JSON.parse(bed.files['world.json'] ?? '');
+    const { checksum: _, ...world } = JSON.parse(fixture.files['world.json'] ?? '');
     const lambda = Object.values<Body>(world.resources).find(({ name }) => name === 'slow');
     lambda.properties.pre_warm = 1;
-    const zip = await bed.zipWithManifest({ 'world.json': JSON.stringify(world) });
+    const zip = await fixture.zipWithManifest({ 'world.json': JSON.stringify(world) });
     const other = await startPlatform();
     const runs = [{ id: lambda.id, type: 'lambdas', path: '/acme/ws/env/slow', reasons: ['1 kept ready'] }];
     const headers = { 'Content-Type': 'application/zip' };

@@ -19,7 +19,7 @@ export const fileOf = (log: string) => `${log}.jsonl`;
 
 const SLICE_CHARS = 64 * 1024;
 
-/** What says that a zip is one of our archives, and that it is whole. */
+/** Manifest that identifies a zip as an archive of Terrarium, and shows that it is complete. */
 export const manifestSchema = z.object({
   kind: z.literal('terrarium-archive'),
   format: z.literal(FORMAT),

@@ -8,15 +8,15 @@ import { ChangedView } from './changed-view.ts';
 const idOf = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
 const at = '2024-05-01T12:00:00.000Z';
 const rootId = idOf(0);
-const words = ['orgs', 'lambdas', 'containers'] as const;
-const types = words.map((word) => typeOfWord(word).name);
+const collections = ['orgs', 'lambdas', 'containers'] as const;
+const types = collections.map((collection) => typeOfWord(collection).name);
 const names = ['a', 'b'];
 
 const record = (n: number, type: string, name: string, parent: number, uses: number): StoredResource => {
   const provenance = { created: { by: rootId, at }, modified: { action: 'create', by: rootId, at } } as const;
-  const place = { id: idOf(n), parent: n === 0 ? null : idOf(parent) };
+  const position = { id: idOf(n), parent: n === 0 ? null : idOf(parent) };
   return {
-    ...place,
+    ...position,
     type,
     name,
     state: 'Active',
@@ -36,7 +36,7 @@ const records = fc
       );
     }),
   )
-  .map((some) => some.flatMap((one) => one ?? []));
+  .map((some) => some.flatMap((record) => record ?? []));
 
 /** Every answer of a view, in an order of its own. */
 function answersOf(view: WorldView): unknown {
@@ -46,10 +46,13 @@ function answersOf(view: WorldView): unknown {
     root: view.root,
     found: all.map((id) => view.find(id)),
     referrers: all.map((id) => ids(view.referrers(id))),
-    children: all.map((id) => [ids(view.children(id)), words.map((word) => ids(view.children(id, word)))]),
-    all: words.map((word) => ids(view.all(word))),
-    named: words.map((word) =>
-      names.map((name) => [ids(view.named(word, name)), all.map((id) => ids(view.named(word, name, id)))]),
+    children: all.map((id) => [
+      ids(view.children(id)),
+      collections.map((collection) => ids(view.children(id, collection))),
+    ]),
+    all: collections.map((collection) => ids(view.all(collection))),
+    named: collections.map((collection) =>
+      names.map((name) => [ids(view.named(collection, name)), all.map((id) => ids(view.named(collection, name, id)))]),
     ),
   };
 }
@@ -58,14 +61,14 @@ it('a changed view answers as the world does once the changes are made', async (
   await fc.assert(
     fc.asyncProperty(records, records, async (before, after) => {
       const root = record(0, 'Resource::Organization', 'root', 0, 0);
-      const resources = Object.fromEntries([root, ...before].map((one) => [one.id, one]));
+      const resources = Object.fromEntries([root, ...before].map((record) => [record.id, record]));
       const store = await openStore({
         medium: { kind: 'memory' },
         createWorld: () => ({ format: 1, id: rootId, resources }),
         nowMs: () => 0,
         onWarning: () => undefined,
       });
-      const remove = before.map(({ id }) => id).filter((id) => !after.some((one) => one.id === id));
+      const remove = before.map(({ id }) => id).filter((id) => !after.some((record) => record.id === id));
       const expected = answersOf(new ChangedView(store.view, { put: after, remove }));
       await store.commit({ put: after, remove }, { actor: null, via: 'startup' });
       expect(expected).toEqual(answersOf(store.view));

@@ -26,32 +26,32 @@ export class ChangedView implements WorldView {
     return this.#changed.has(id) ? this.#changed.get(id) : this.#view.find(id);
   }
 
-  children(parentId: Uuid, word?: TypeWord): readonly StoredResource[] {
-    return this.#with(this.#view.children(parentId, word), this.#put.children(parentId, word));
+  children(parentId: Uuid, collection?: TypeWord): readonly StoredResource[] {
+    return this.#merged(this.#view.children(parentId, collection), this.#put.children(parentId, collection));
   }
 
-  ownedBy(orgId: Uuid, word: TypeWord): readonly StoredResource[] {
-    const put = this.#put.all(word).filter((one) => owningOrganization(this, one).id === orgId);
-    return this.#with(this.#view.ownedBy(orgId, word), put);
+  ownedBy(orgId: Uuid, collection: TypeWord): readonly StoredResource[] {
+    const put = this.#put.all(collection).filter((record) => owningOrganization(this, record).id === orgId);
+    return this.#merged(this.#view.ownedBy(orgId, collection), put);
   }
 
-  all(word: TypeWord): readonly StoredResource[] {
-    return this.#with(this.#view.all(word), this.#put.all(word));
+  all(collection: TypeWord): readonly StoredResource[] {
+    return this.#merged(this.#view.all(collection), this.#put.all(collection));
   }
 
-  named(word: TypeWord, name: string, parentId?: Uuid): readonly StoredResource[] {
-    return this.#with(this.#view.named(word, name, parentId), this.#put.named(word, name, parentId));
+  named(collection: TypeWord, name: string, parentId?: Uuid): readonly StoredResource[] {
+    return this.#merged(this.#view.named(collection, name, parentId), this.#put.named(collection, name, parentId));
   }
 
-  referrers(id: string, word?: TypeWord): readonly StoredResource[] {
-    return this.#with(this.#view.referrers(id, word), this.#put.referrers(id, word));
+  referrers(id: string, collection?: TypeWord): readonly StoredResource[] {
+    return this.#merged(this.#view.referrers(id, collection), this.#put.referrers(id, collection));
   }
 
-  referrersOutside(orgId: Uuid, id: string, word: TypeWord): readonly StoredResource[] {
-    return this.referrers(id, word).filter((one) => owningOrganization(this, one).id !== orgId);
+  referrersOutside(orgId: Uuid, id: string, collection: TypeWord): readonly StoredResource[] {
+    return this.referrers(id, collection).filter((record) => owningOrganization(this, record).id !== orgId);
   }
 
-  #with(present: readonly StoredResource[], put: readonly StoredResource[]): readonly StoredResource[] {
+  #merged(present: readonly StoredResource[], put: readonly StoredResource[]): readonly StoredResource[] {
     return [...present.filter(({ id }) => !this.#changed.has(id)), ...put];
   }
 }

@@ -28,21 +28,21 @@ export async function validateWorld(
   const parsed = new Map<Uuid, StoredResource>();
   const same = new Set<StoredResource>();
   for (const record of records.values()) {
-    const kept = present.get(record.id);
-    const isSame = kept !== undefined && isDeepStrictEqual(kept, record);
-    if (isSame) same.add(kept);
+    const existing = present.get(record.id);
+    const isSame = existing !== undefined && isDeepStrictEqual(existing, record);
+    if (isSame) same.add(existing);
     parsed.set(
       record.id,
-      isSame ? kept : await blaming(record, records, () => parsedRecord(record, kept, constraints)),
+      isSame ? existing : await blaming(record, records, () => parsedRecord(record, existing, constraints)),
     );
   }
-  const view = WorldIndex.of(parsed.values());
+  const view = WorldIndex.indexOf(parsed.values());
   const valid = new Map<Uuid, StoredResource>();
   for (const record of parsed.values()) {
-    const kept = present.get(record.id);
+    const existing = present.get(record.id);
     valid.set(
       record.id,
-      same.has(record) ? record : await blaming(record, records, () => validated(record, kept, view, constraints)),
+      same.has(record) ? record : await blaming(record, records, () => validated(record, existing, view, constraints)),
     );
   }
   return valid;
@@ -51,7 +51,7 @@ export async function validateWorld(
 /** Validates a record by its schema. A password that differs from the current one counts as plain text, like in a request. */
 async function parsedRecord(
   record: StoredResource,
-  kept: StoredResource | undefined,
+  existing: StoredResource | undefined,
   { hashPassword }: WorldConstraints,
 ): Promise<StoredResource> {
   const type = typeOf(record);
@@ -61,7 +61,7 @@ async function parsedRecord(
   const properties: JsonObject = { ...parseProperties(type, written.properties), ...serverKept(record) };
   for (const hashed of hashedProperties(type)) {
     const value = properties[hashed];
-    const isKnown = value === HIDDEN || value === kept?.properties[hashed];
+    const isKnown = value === HIDDEN || value === existing?.properties[hashed];
     if (typeof value === 'string' && !isKnown) properties[hashed] = await hashPassword(value);
   }
   return { ...record, ...written, properties };
@@ -74,13 +74,13 @@ function serverKept({ type, properties }: StoredResource): JsonObject {
 
 function validated(
   record: StoredResource,
-  kept: StoredResource | undefined,
+  existing: StoredResource | undefined,
   view: WorldView,
   constraints: WorldConstraints,
 ): StoredResource {
   const type = typeOf(record);
   requireGrants(record, view);
-  const before = kept?.type === record.type ? kept : undefined;
+  const before = existing?.type === record.type ? existing : undefined;
   newlyNamed(view, record, before, ({ fact }) => fact.onDelete === 'keeps');
   const parent = view.find(record.parent ?? record.id) ?? record;
   const context = { ...constraints, view, parent, ...(before && { previous: before }) };

@@ -10,14 +10,18 @@ import type { WorldHistory } from '../../storage/world/world-history.ts';
 const MAX_SCANNED = 20_000;
 const MAX_OPERATIONS = 10_000;
 
-type Asked = QueryOf<typeof historyRoutes.listCommits>;
-export type HistoryQuery = Partial<Asked> & Pick<Asked, 'limit' | 'brief'>;
+type CommitsQuery = QueryOf<typeof historyRoutes.listCommits>;
+export type HistoryQuery = Partial<CommitsQuery> & Pick<CommitsQuery, 'limit' | 'brief'>;
 
-/** Does a commit match? Throws 400 for an unknown type. @param pathOf the current path of a resource; undefined when it is gone */
+/**
+ * Returns a test for commits. Throws 400 for an unknown type. `pathOf` returns the current path of a resource;
+ * undefined when it is deleted.
+ * @param pathOf the current path of a resource; undefined when it is gone
+ */
 function matcherOf(query: HistoryQuery, pathOf: (id: Uuid) => string | undefined): (commit: Commit) => boolean {
   const { actor, action, via, resource, scope, to = Number.POSITIVE_INFINITY } = query;
   const isInScope = scope === undefined ? undefined : scopeOf(scope, pathOf);
-  const words = (query.q ?? '').toLowerCase().split(/\s+/).filter(Boolean);
+  const terms = (query.q ?? '').toLowerCase().split(/\s+/).filter(Boolean);
   const type = typesNamed(query.type);
   return ({ atMs, cause, resources }) =>
     atMs <= to &&
@@ -25,24 +29,25 @@ function matcherOf(query: HistoryQuery, pathOf: (id: Uuid) => string | undefined
     (action === undefined || cause.action === action) &&
     (actor === undefined || cause.actor?.id === actor.toLowerCase() || cause.actor?.name === actor) &&
     (resource === undefined || resources.some(({ id }) => id === resource)) &&
-    (type === undefined || resources.some((one) => type.includes(one.type))) &&
+    (type === undefined || resources.some((resource) => type.includes(resource.type))) &&
     (isInScope === undefined || resources.some(isInScope)) &&
-    (words.length === 0 || holdsAll(words, cause, resources));
+    (terms.length === 0 || holdsAll(terms, cause, resources));
 }
 
 /** Is a resource the scope or below it? By the path that the scope has now. */
 function scopeOf(scope: Uuid, pathOf: (id: Uuid) => string | undefined): (resource: CommitResource) => boolean {
   const path = pathOf(scope);
   const start = path === '/' ? '/' : `${path}/`;
-  return (one) => one.id === scope || (path !== undefined && (one.path === path || one.path.startsWith(start)));
+  return (resource) =>
+    resource.id === scope || (path !== undefined && (resource.path === path || resource.path.startsWith(start)));
 }
 
-function holdsAll(words: readonly string[], cause: Commit['cause'], resources: readonly CommitResource[]): boolean {
-  const about = [cause.action, cause.note, cause.via, cause.actor?.name].join(' ').toLowerCase();
-  return words.every(
-    (word) =>
-      about.includes(word) ||
-      resources.some(({ id, path, type }) => `${path} ${type} ${id}`.toLowerCase().includes(word)),
+function holdsAll(terms: readonly string[], cause: Commit['cause'], resources: readonly CommitResource[]): boolean {
+  const causeText = [cause.action, cause.note, cause.via, cause.actor?.name].join(' ').toLowerCase();
+  return terms.every(
+    (term) =>
+      causeText.includes(term) ||
+      resources.some(({ id, path, type }) => `${path} ${type} ${id}`.toLowerCase().includes(term)),
   );
 }
 

@@ -20,7 +20,7 @@ import type { Moment, PastWorld } from '../../storage/world/world-history.ts';
 import { findCommits } from './history-query.ts';
 import { type Difference, differenceBetween, type HistoryService } from './history-service.ts';
 
-/** May a caller view a record in the resource service? Only root may view deleted ones. */
+/** True if a caller may view a record in the resource service. Only root may view deleted ones. */
 export function seesRecord({ view, authorizer }: RouteGuard, caller: Caller, id: Uuid): boolean {
   const record = view.find(id);
   return caller.isRoot || (record !== undefined && authorizer.can(caller, `${typeOf(record).singular}.view`, id));
@@ -35,17 +35,22 @@ export function historyRouter(historyService: HistoryService, guard: RouteGuard)
     async listCommits({ caller, query }) {
       const { history, world } = store;
       const visibility = visibilityFor(guard, caller);
-      const place = (id: Uuid) => {
+      const currentPath = (id: Uuid) => {
         const record = world.resources.get(id);
         return record && pathOf(record, (parent) => world.resources.get(parent));
       };
-      const found = await findCommits(history, query, place, (commit) => seenPart(commit, visibility) !== undefined);
+      const found = await findCommits(
+        history,
+        query,
+        currentPath,
+        (commit) => seenPart(commit, visibility) !== undefined,
+      );
       const { next } = found;
       const commits = found.commits.flatMap((commit) => seenPart(commit, visibility) ?? []);
-      const shown = query.brief
+      const commitViews = query.brief
         ? commits.map(briefCommit)
-        : commits.map((one) => toCommitView(one, (id) => seesRecord(guard, caller, id)));
-      return { commits: shown, ...(next !== undefined && { next }), ...(await history.span()) };
+        : commits.map((commit) => toCommitView(commit, (id) => seesRecord(guard, caller, id)));
+      return { commits: commitViews, ...(next !== undefined && { next }), ...(await history.span()) };
     },
     async readCommit({ caller, path }) {
       const part = seenPart(await store.history.get(seqOf(path.commit_seq)), visibilityFor(guard, caller));
@@ -82,10 +87,10 @@ export function historyRouter(historyService: HistoryService, guard: RouteGuard)
     async compareMoments({ caller, query: { brief, resource, ...query } }) {
       const [from, to] = [await worldAt(query.from), await worldAt(query.to)];
       const difference = differenceBetween(onlyOne(from, resource), onlyOne(to, resource), { from, to });
-      const shown = brief
+      const differenceView = brief
         ? briefDifference(difference)
         : toDifferenceView(difference, (id) => seesRecord(guard, caller, id));
-      return { from: from.seq, to: to.seq, ...shown };
+      return { from: from.seq, to: to.seq, ...differenceView };
     },
     async restoreMoment({ caller, body, req }) {
       const commit = await historyService.restore(momentIn(body.at), { caller, via: changeSourceOf(req) });
@@ -132,9 +137,9 @@ function briefCommit(commit: Commit): BriefCommit {
   return { ...rest, at: new Date(atMs).toISOString(), operations: ops.length, sentence: commitSentence(commit) };
 }
 
-type Shown = Omit<DifferenceView, 'from' | 'to'>;
+type ResourceDifference = Omit<DifferenceView, 'from' | 'to'>;
 
-export function toDifferenceView({ ops, resources }: Difference, isSeen?: (id: Uuid) => boolean): Shown {
+export function toDifferenceView({ ops, resources }: Difference, isSeen?: (id: Uuid) => boolean): ResourceDifference {
   const typeNames = new Map(resources.map(({ id, type }) => [id, type]));
   const total = { create: 0, update: 0, delete: 0 };
   for (const { action } of resources) total[action] += 1;
@@ -144,7 +149,7 @@ export function toDifferenceView({ ops, resources }: Difference, isSeen?: (id: U
 /** Most resources that a brief difference names; `total` counts all. */
 const MAX_BRIEF = 1000;
 
-export function briefDifference({ resources }: Difference): Shown {
+export function briefDifference({ resources }: Difference): ResourceDifference {
   return { ...toDifferenceView({ ops: [], resources }), resources: resources.slice(0, MAX_BRIEF) };
 }
 
@@ -165,13 +170,14 @@ function pastOutline() {
     return outline;
   };
   return (world: PastWorld, { q = '', offset, limit }: Omit<QueryOf<typeof historyRoutes.outlineWorldAt>, 'at'>) => {
-    const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+    const terms = q.toLowerCase().split(/\s+/).filter(Boolean);
     const all = outlineOf(world);
-    const matching = words.length === 0 ? all : all.filter((one) => words.every((word) => contains(one, word)));
+    const matching =
+      terms.length === 0 ? all : all.filter((resource) => terms.every((term) => contains(resource, term)));
     return { seq: world.seq, total: matching.length, resources: matching.slice(offset, offset + limit) };
   };
 }
 
-function contains({ id, type, path }: CommitResource, word: string): boolean {
-  return path.toLowerCase().includes(word) || type.toLowerCase().includes(word) || id.startsWith(word);
+function contains({ id, type, path }: CommitResource, term: string): boolean {
+  return path.toLowerCase().includes(term) || type.toLowerCase().includes(term) || id.startsWith(term);
 }

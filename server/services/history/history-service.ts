@@ -42,16 +42,20 @@ export class HistoryService {
   }
 
   /** Undoes one commit. Throws 404 if it is not kept; 409 with what was changed since, or why the result would be no valid world. */
-  async revert(seq: number, by: Undoing): Promise<Commit> {
+  async revert(seq: number, initiator: Undoing): Promise<Commit> {
     const commit = await this.store.history.get(seq);
-    const left = await this.store.history.worldAt({ seq });
+    const worldAfter = await this.store.history.worldAt({ seq });
     const { store } = this;
     const asOf = store.seq;
-    const { conflicts, ...changes } = planRevert(commit, left.resources, store.world.resources);
+    const { conflicts, ...changes } = planRevert(commit, worldAfter.resources, store.world.resources);
     const violations = conflicts.length > 0 ? conflicts : violationsIn(store.view, this.#constraints, changes);
     if (violations.length > 0) throw inTheWay(`commit ${seq} cannot be reverted`, violations);
-    const made = await this.#commit(changes, causeOf(by, 'history.revert', `revert of commit ${seq}`), asOf);
-    if (made) return made;
+    const revertCommit = await this.#commit(
+      changes,
+      causeOf(initiator, 'history.revert', `revert of commit ${seq}`),
+      asOf,
+    );
+    if (revertCommit) return revertCommit;
     const passwords = changes.put.some(({ type }) => type === USER)
       ? ', and a replaced password is not restored (D-216)'
       : '';
@@ -62,9 +66,9 @@ export class HistoryService {
   }
 
   /** Brings the whole world back to a moment. Resolves to undefined when it is so already; throws 404 as the history does. */
-  async restore(moment: Moment, by: Undoing): Promise<Commit | undefined> {
+  async restore(moment: Moment, initiator: Undoing): Promise<Commit | undefined> {
     const { seq, resources } = await this.store.history.worldAt(moment);
-    return this.restoreTo(resources, causeOf(by, 'history.restore', `restore of commit ${seq}`));
+    return this.restoreTo(resources, causeOf(initiator, 'history.restore', `restore of commit ${seq}`));
   }
 
   /** Restores an earlier world in one commit, except for passwords. Throws 409 if the current configuration no longer allows it. */
@@ -85,8 +89,8 @@ export class HistoryService {
 
   /** Commits what was once, but for passwords. */
   async #commit({ put, remove }: WorldDifference, cause: Cause, asOf: number): Promise<Commit | undefined> {
-    const kept = await withLastPasswords(this.store, put);
-    if (this.store.seq === asOf) return this.store.commit({ put: kept, remove }, cause);
+    const records = await withLastPasswords(this.store, put);
+    if (this.store.seq === asOf) return this.store.commit({ put: records, remove }, cause);
     throw new PlatformError(
       'changed_meanwhile',
       'the world changed during the restore. Nothing was changed; try again.',
@@ -98,27 +102,31 @@ export class HistoryService {
   }
 }
 
-function inTheWay(what: string, details: ErrorDetail[]): PlatformError {
+function inTheWay(operation: string, details: ErrorDetail[]): PlatformError {
   const [first] = details;
   const more = details.length > 1 ? ` and ${details.length - 1} more` : '';
   return new PlatformError(
     'not_restorable',
-    `${what}: ${first?.pointer} ${first?.message}${more}; revert the later commits first`,
+    `${operation}: ${first?.pointer} ${first?.message}${more}; revert the later commits first`,
     {
       details,
     },
   );
 }
 
-/** How two worlds differ, in an order in which the operations can be applied. @param whole where paths are looked up */
+/**
+ * Returns how two worlds differ, in an order in which the operations can be applied. Paths are looked up in
+ * `pathWorlds`.
+ * @param whole where paths are looked up
+ */
 export function differenceBetween(
   from: Pick<PastWorld, 'resources'>,
   to: Pick<PastWorld, 'resources'>,
-  whole: { from: Pick<PastWorld, 'resources'>; to: Pick<PastWorld, 'resources'> } = { from, to },
+  pathWorlds: { from: Pick<PastWorld, 'resources'>; to: Pick<PastWorld, 'resources'> } = { from, to },
 ): Difference {
   const { put, remove } = changesBetween(from.resources, to.resources);
   const difference: Difference = { ops: [], resources: [] };
-  const tell = (before: StoredResource | undefined, after: StoredResource | undefined, world: Resources) => {
+  const addChange = (before: StoredResource | undefined, after: StoredResource | undefined, world: Resources) => {
     const record = after ?? before;
     const ops = record ? operationsBetween(record.id, before, after) : [];
     if (!record || ops.length === 0) return;
@@ -126,8 +134,8 @@ export function differenceBetween(
     const action = after ? (before ? 'update' : 'create') : 'delete';
     difference.resources.push({ ...describeResource(record, (id) => world.get(id)), action });
   };
-  for (const after of put) tell(from.resources.get(after.id), after, whole.to.resources);
-  for (const id of remove) tell(from.resources.get(id), undefined, whole.from.resources);
+  for (const after of put) addChange(from.resources.get(after.id), after, pathWorlds.to.resources);
+  for (const id of remove) addChange(from.resources.get(id), undefined, pathWorlds.from.resources);
   return difference;
 }
 
@@ -140,15 +148,15 @@ async function withLastPasswords(
   put: readonly StoredResource[],
 ): Promise<StoredResource[]> {
   const present = world.resources;
-  const gone = put.filter(({ id, type }) => type === USER && !present.has(id));
-  const last = await lastPasswordsOf(gone, history);
+  const restoredUsers = put.filter(({ id, type }) => type === USER && !present.has(id));
+  const last = await lastPasswordsOf(restoredUsers, history);
   return put.flatMap((record) => {
     if (record.type !== USER) return [record];
     const now = present.get(record.id);
     const password = now ? now.properties.password : (last.get(record.id) ?? NOBODYS);
     if (password === record.properties.password) return [record];
-    const kept = { ...record, properties: { ...record.properties, ...(password !== undefined && { password }) } };
-    return now && isDeepStrictEqual({ ...kept, modified: now.modified }, now) ? [] : [kept];
+    const restored = { ...record, properties: { ...record.properties, ...(password !== undefined && { password }) } };
+    return now && isDeepStrictEqual({ ...restored, modified: now.modified }, now) ? [] : [restored];
   });
 }
 
@@ -158,15 +166,15 @@ async function lastPasswordsOf(
   history: WorldStore['history'],
 ): Promise<Map<Uuid, string>> {
   const found = new Map<Uuid, string>();
-  const wanted = new Set(users.map(({ id }) => `/resources/${id}`));
-  if (wanted.size === 0) return found;
+  const missingPaths = new Set(users.map(({ id }) => `/resources/${id}`));
+  if (missingPaths.size === 0) return found;
   for await (const { inverse } of history.commits()) {
     for (const operation of inverse) {
-      if (operation.op !== 'add' || !wanted.delete(operation.path)) continue;
+      if (operation.op !== 'add' || !missingPaths.delete(operation.path)) continue;
       const password = memberOf(memberOf(operation.value, 'properties'), 'password');
       if (typeof password === 'string') found.set(operation.path.slice('/resources/'.length), password);
     }
-    if (wanted.size === 0) break;
+    if (missingPaths.size === 0) break;
   }
   return found;
 }

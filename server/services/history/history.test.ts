@@ -52,7 +52,7 @@ describe('GET /inspect/history', () => {
     const seqs: number[] = [];
     for (let before = ''; ; ) {
       const { commits, next } = (await inspect('GET', `/history?limit=3${before}`)).body;
-      seqs.push(...commits.map((one: Body) => one.seq));
+      seqs.push(...commits.map((commit: Body) => commit.seq));
       if (next === undefined) break;
       before = `&before=${next}`;
     }
@@ -65,7 +65,7 @@ describe('GET /inspect/history', () => {
     await change(environment.id, '/description', 'changed');
     await platform.root.delete(`${acme.org}/environments/${environment.id}`);
     const actions = async (query: string) =>
-      (await inspect('GET', `/history?${query}`)).body.commits.map((one: Body) => one.cause.action);
+      (await inspect('GET', `/history?${query}`)).body.commits.map((commit: Body) => commit.cause.action);
     expect(await actions(`resource=${environment.id}`)).toEqual([
       'environment.delete',
       'environment.update',
@@ -74,12 +74,12 @@ describe('GET /inspect/history', () => {
     expect(await actions(`resource=${environment.id}&action=environment.update`)).toEqual(['environment.update']);
     expect(await actions('type=lambdas&action=lambda.create&limit=1')).toEqual(['lambda.create']);
     expect(await actions('type=lambdas&action=environment.update')).toEqual([]);
-    const kept = await makeEnvironment('in-scope');
-    expect(await actions(`scope=${kept.id}`)).toEqual(['environment.create']);
+    const scopedEnvironment = await makeEnvironment('in-scope');
+    expect(await actions(`scope=${scopedEnvironment.id}`)).toEqual(['environment.create']);
     expect((await actions(`scope=${acme.organizationId}`)).length).toBeGreaterThan(3);
     expect(await actions(`scope=${randomUUID()}`)).toEqual([]);
     expect(await actions('q=in-scope+CREATE+root')).toEqual(['environment.create']);
-    expect(await actions(`q=${kept.id}`)).toEqual(['environment.create']);
+    expect(await actions(`q=${scopedEnvironment.id}`)).toEqual(['environment.create']);
     expect(await actions('q=in-scope+elsewhere')).toEqual([]);
     expect(await actions('actor=unknown')).toEqual([]);
     expect(await actions('via=ui')).toEqual([]);
@@ -163,8 +163,8 @@ describe('the world as it was', () => {
     expect((await world(created.seq))[environment.id].description).toBeUndefined();
     expect((await world(encodeURIComponent('2100-01-01')))[environment.id].description).toBe('later');
     expect(Object.keys(await world(0))).toHaveLength(Object.keys(await world('2000-01-01')).length);
-    const one = await inspect('GET', `/world?at=${created.seq}&resource=${environment.id}`);
-    expect(one.body).toMatchObject({ id: environment.id, name: 'timely' });
+    const pastRecord = await inspect('GET', `/world?at=${created.seq}&resource=${environment.id}`);
+    expect(pastRecord.body).toMatchObject({ id: environment.id, name: 'timely' });
     expect(await inspect('GET', `/world?at=${before.seq}&resource=${environment.id}`)).toMatchObject(refusal(404));
     expect(await inspect('GET', '/world?at=999999')).toMatchObject(refusal(404));
     expect(await inspect('GET', '/world?at=soon')).toMatchObject(refusal(400));

@@ -13,21 +13,21 @@ const at = '2024-05-01T12:00:00.000Z';
 const common = { id, name: 'x', parent: null, state: 'Active', owner: id, created: { by: id, at } } as const;
 
 const hidden = fc.string().map((text) => `sesame ${text}`);
-const shown = fc.string({ maxLength: 5 }).map((text) => `plain ${text}`);
-const item = fc.record({ key: shown, value: hidden });
+const plainText = fc.string({ maxLength: 5 }).map((text) => `plain ${text}`);
+const item = fc.record({ key: plainText, value: hidden });
 const items = fc.uniqueArray(item, { maxLength: 4, selector: ({ key }) => key });
 const credentials = fc.oneof(
   hidden,
-  fc.dictionary(shown, hidden, { maxKeys: 3, noNullPrototype: true }),
+  fc.dictionary(plainText, hidden, { maxKeys: 3, noNullPrototype: true }),
   fc.array(hidden),
 );
 const any = (value: unknown) => value as JsonObject; // what is generated here is JSON
 const propertiesOf: Record<string, fc.Arbitrary<JsonObject>> = {
-  [USER]: fc.record({ password: hidden, email: shown }, { requiredKeys: ['email'] }).map(any),
-  [SECRET]: fc.record({ items, note: shown }).map(any),
+  [USER]: fc.record({ password: hidden, email: plainText }, { requiredKeys: ['email'] }).map(any),
+  [SECRET]: fc.record({ items, note: plainText }).map(any),
   'Configuration::Provider::CaaS::Docker': fc
     .record(
-      { config: fc.record({ auth: fc.record({ scheme: shown, credentials }, { requiredKeys: ['scheme'] }) }) },
+      { config: fc.record({ auth: fc.record({ scheme: plainText, credentials }, { requiredKeys: ['scheme'] }) }) },
       { requiredKeys: [] },
     )
     .map(any),
@@ -61,10 +61,10 @@ describe.each(Object.keys(propertiesOf))('the hidden values of a %s', (type) => 
 
   it('is in no returned record, and restored to its place it gives the original record', () => {
     fc.assert(
-      fc.property(record(type), (one) => {
-        const masked = maskedRecord(one);
+      fc.property(record(type), (original) => {
+        const masked = maskedRecord(original);
         expect(JSON.stringify(masked)).not.toContain('sesame');
-        expect(unmaskedRecord(masked, one)).toEqual(one);
+        expect(unmaskedRecord(masked, original)).toEqual(original);
         expect(unmaskedRecord(masked, undefined)).toEqual(masked);
       }),
     );

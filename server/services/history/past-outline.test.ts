@@ -58,12 +58,12 @@ describe('what lists need of the history', () => {
     const brief = await inspect(`/diff?from=${seqBefore}&brief=true`);
     expect(brief.body).toMatchObject({ ops: [], total: { create: 1, update: 0, delete: 1 } });
     expect(pathsIn(brief).sort()).toEqual(['/kept', '/later']);
-    const one = await inspect(`/diff?from=${seqBefore + 1}&resource=${id}`);
-    expect(one.body).toMatchObject({
+    const resourceDifference = await inspect(`/diff?from=${seqBefore + 1}&resource=${id}`);
+    expect(resourceDifference.body).toMatchObject({
       total: { create: 0, update: 1, delete: 0 },
       resources: [{ path: '/later', action: 'update' }],
     });
-    expect(one.body.ops).toContainEqual({
+    expect(resourceDifference.body.ops).toContainEqual({
       op: 'replace',
       path: `/resources/${id}/description`,
       value: 'second',

@@ -40,21 +40,21 @@ export async function planImport(path: string, present: Resources, { logs, const
   const root = checked(() => rootOf(archive.world.resources));
   requireSound(archive.world.resources);
 
-  const own = rootOf(present);
+  const ownRoot = rootOf(present);
   const ids: [Uuid, Uuid][] = [
-    [root.id, own.id],
-    [root.owner, own.owner],
+    [root.id, ownRoot.id],
+    [root.owner, ownRoot.owner],
   ];
   const resources = new Map<Uuid, StoredResource>();
   for (const record of archive.world.resources.values()) {
     const renamed = withIds(record, ids);
     // Root stays the root of this platform, regardless of the archive.
-    const kept = renamed.id === own.owner ? present.get(own.owner) : undefined;
-    resources.set(renamed.id, kept ?? unmaskedRecord(renamed, present.get(renamed.id)));
+    const existingOwner = renamed.id === ownRoot.owner ? present.get(ownRoot.owner) : undefined;
+    resources.set(renamed.id, existingOwner ?? unmaskedRecord(renamed, present.get(renamed.id)));
   }
   const world = sharingRecords(await validateWorld(resources, present, constraints), present);
   const changed = changesBetween(present, world).put.map(({ id }) => id);
-  const runs = changed.length > 0 ? codeToRun(WorldIndex.of(world.values()), changed) : [];
+  const runs = changed.length > 0 ? codeToRun(WorldIndex.indexOf(world.values()), changed) : [];
   const hidden = [...world.values()].filter(hasHidden).map((record) => describeResource(record, (id) => world.get(id)));
   return {
     world,

@@ -52,20 +52,20 @@ async function readZip(zip: ZipFile, logs: readonly string[]): Promise<ArchiveCo
   const { files } = manifest.data;
   const missing = Object.keys(files).find((name) => !entries.has(name));
   if (missing !== undefined) throw refused(`${missing} is missing`);
-  const wanted = new Map<string, Buffer>();
+  const extracted = new Map<string, Buffer>();
   for (const [name, entry] of entries) {
     const expected = Object.hasOwn(files, name) ? files[name] : undefined;
     if (!expected) throw refused(`${name} is not in its manifest`);
     const isWanted = name === WORLD || logs.some((log) => name === fileOf(log));
     const { sha256, content } = await readEntry(zip, entry, isWanted ? MAX_WORLD_BYTES : 0);
     if (sha256 !== expected.sha256) throw refused(`${name} is damaged: its SHA-256 differs from the manifest`);
-    if (isWanted) wanted.set(name, content);
+    if (isWanted) extracted.set(name, content);
   }
-  const world = wanted.get(WORLD);
+  const world = extracted.get(WORLD);
   if (!world) throw refused(`it has no ${WORLD}`);
   return {
     world: worldIn(world),
-    records: new Map(logs.map((log) => [log, recordsIn(log, wanted.get(fileOf(log)))])),
+    records: new Map(logs.map((log) => [log, recordsIn(log, extracted.get(fileOf(log)))])),
   };
 }
 

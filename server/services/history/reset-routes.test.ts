@@ -13,7 +13,7 @@ const orgs = async (): Promise<string[]> =>
 
 describe('POST {base_url}/inspect/reset', () => {
   it('shows the plan first, then replaces the world by one commit that can be undone', async () => {
-    const mine = await platform.root.create('/root', { name: 'mine' });
+    const organization = await platform.root.create('/root', { name: 'mine' });
     const dry = await reset({ seed: 'empty', dryRun: true });
     expect(dry.status).toBe(200);
     expect(dry.body.total.delete).toBeGreaterThan(10);
@@ -22,13 +22,15 @@ describe('POST {base_url}/inspect/reset', () => {
 
     const { body } = await reset({ seed: 'empty' });
     expect(body.total).toEqual(dry.body.total);
-    expect(body.resources).toContainEqual(expect.objectContaining({ path: '/mine', action: 'delete', id: mine.id }));
+    expect(body.resources).toContainEqual(
+      expect.objectContaining({ path: '/mine', action: 'delete', id: organization.id }),
+    );
     expect(await orgs()).toEqual(['root']);
     expect((await platform.root.get('/users/self')).body.name).toBe('root');
     expect((await platform.root.get('/root/providers')).body.length).toBeGreaterThan(0);
 
     expect((await post(`/history/${body.commit}/revert`)).status).toBe(200);
-    expect((await platform.root.get('/mine')).body.id).toBe(mine.id);
+    expect((await platform.root.get('/mine')).body.id).toBe(organization.id);
   });
 
   it('keeps resources that match the seed, with their ids, and restores changed ones', async () => {

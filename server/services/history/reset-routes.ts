@@ -63,8 +63,8 @@ function rootOf(world: Resources): StoredResource | undefined {
   return undefined;
 }
 
-/** Do they say the same, whenever and by whomever it was said? */
-function isSame(one: StoredResource, other: StoredResource): boolean {
-  const { created, modified } = one;
-  return isDeepStrictEqual(one, { ...other, created, modified });
+/** True if the records are the same apart from when and by whom they were written. */
+function isSame(record: StoredResource, other: StoredResource): boolean {
+  const { created, modified } = record;
+  return isDeepStrictEqual(record, { ...other, created, modified });
 }

@@ -38,10 +38,10 @@ export function snapshotRouter(
         from: then,
         to: now,
       });
-      const shown = brief
+      const view = brief
         ? briefDifference(difference)
-        : toDifferenceView(difference, (one) => seesRecord(guard, caller, one));
-      return { from: then.seq, to: now.seq, ...shown };
+        : toDifferenceView(difference, (resourceId) => seesRecord(guard, caller, resourceId));
+      return { from: then.seq, to: now.seq, ...view };
     },
     async restoreSnapshot({ caller, path: { snapshot_name: name }, req }) {
       const { resources } = await read(name);

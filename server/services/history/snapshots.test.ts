@@ -7,13 +7,13 @@ import { type Platform, refusal, startPlatform } from '../../testing/platform.ts
 import { resourceFactoryFor } from '../../testing/resource-factory.ts';
 import { createTenant } from '../../testing/tenant.ts';
 
-describe.each(['in a folder', 'in memory'])('snapshots %s', (place) => {
+describe.each(['in a folder', 'in memory'])('snapshots %s', (location) => {
   let platform: Platform;
   let folder: string;
   let rootKey: string;
 
   const start = async () => {
-    platform = await startPlatform({ data: place === 'in memory' ? ':memory:' : join(folder, 'data') });
+    platform = await startPlatform({ data: location === 'in memory' ? ':memory:' : join(folder, 'data') });
     const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
     rootKey = basic(apiKey, apiSecret);
   };
@@ -35,10 +35,10 @@ describe.each(['in a folder', 'in memory'])('snapshots %s', (place) => {
   it('are made, listed, compared with now, restored and deleted', async () => {
     expect((await inspect('GET', '')).body).toEqual([]);
     await platform.root.create('/root', { name: 'kept' });
-    const made = await inspect('POST', '', { name: 'before-demo' });
-    expect(made).toMatchObject({ status: 201, body: { name: 'before-demo', seq: expect.any(Number) } });
-    expect(made.headers.get('location')).toBe('/inspect/snapshots/before-demo');
-    expect((await inspect('GET', '')).body).toEqual([made.body]);
+    const created = await inspect('POST', '', { name: 'before-demo' });
+    expect(created).toMatchObject({ status: 201, body: { name: 'before-demo', seq: expect.any(Number) } });
+    expect(created.headers.get('location')).toBe('/inspect/snapshots/before-demo');
+    expect((await inspect('GET', '')).body).toEqual([created.body]);
 
     const organization = await platform.root.create('/root', { name: 'later' });
     await platform.root.patch('/kept', [{ op: 'add', path: '/description', value: 'changed' }]);
@@ -47,11 +47,11 @@ describe.each(['in a folder', 'in memory'])('snapshots %s', (place) => {
       'create /later',
       'update /kept',
     ]);
-    expect(difference).toMatchObject({ from: made.body.seq, to: made.body.seq + 2 });
+    expect(difference).toMatchObject({ from: created.body.seq, to: created.body.seq + 2 });
 
     const { body } = await inspect('POST', '/before-demo/restore');
     expect(body.commit).toMatchObject({
-      seq: made.body.seq + 3,
+      seq: created.body.seq + 3,
       cause: { action: 'snapshot.restore', note: 'restore of snapshot before-demo' },
     });
     expect(await platform.root.get('/later')).toMatchObject(refusal(404));
@@ -83,7 +83,7 @@ describe.each(['in a folder', 'in memory'])('snapshots %s', (place) => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
   });
 
-  if (place !== 'in a folder') return;
+  if (location !== 'in a folder') return;
 
   it('are files for their owner only, and outlive a restart', async () => {
     const file = join(folder, 'data', 'snapshots', 'one.json');

@@ -6,7 +6,10 @@ import type { WriteConstraints } from '../../model/resource-type.ts';
 import { namedBy } from '../../model/rules/references.ts';
 import { ChangedView } from './changed-view.ts';
 
-/** Why changes would leave no valid world: something is missing, a name is taken, or the rules of a type refuse a record. */
+/**
+ * Returns why changes would leave an invalid world: something is missing, a name is taken, or the rules of a type
+ * reject a record.
+ */
 export function violationsIn(
   view: WorldView,
   constraints: WriteConstraints,
@@ -28,10 +31,10 @@ function violationsInRemoval(view: WorldView, after: WorldView, id: Uuid): Error
   if (id === view.root.id || id === view.root.owner) {
     return [{ pointer, message: 'the root organization and the root user cannot be deleted' }];
   }
-  const name = (one: StoredResource) => `${typeOf(one).singular} '${one.name}'`;
+  const name = (resource: StoredResource) => `${typeOf(resource).singular} '${resource.name}'`;
   return [
-    ...after.children(id).map((one) => ({ pointer, message: `${name(one)} is below it` })),
-    ...after.referrers(id).map((one) => ({ pointer, message: `${name(one)} names it` })),
+    ...after.children(id).map((child) => ({ pointer, message: `${name(child)} is below it` })),
+    ...after.referrers(id).map((referrer) => ({ pointer, message: `${name(referrer)} names it` })),
   ];
 }
 

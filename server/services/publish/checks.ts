@@ -23,9 +23,9 @@ export function checksBeforePush(steps: readonly PlannedStep[], options: ChecksO
 }
 
 function triedCheck(steps: readonly PlannedStep[], calls: Calls): PublishingCheck {
-  const faults = lambdasIn(steps).flatMap(({ wanted: { name, record } }) => {
-    const endpoints = steps.filter(({ wanted }) => wanted.record.properties.implementation_id === record.id);
-    const changedMs = Math.max(...[record, ...endpoints.map(({ wanted }) => wanted.record)].map(changedAt));
+  const faults = lambdasIn(steps).flatMap(({ exportable: { name, record } }) => {
+    const endpoints = steps.filter(({ exportable }) => exportable.record.properties.implementation_id === record.id);
+    const changedMs = Math.max(...[record, ...endpoints.map(({ exportable }) => exportable.record)].map(changedAt));
     const counts = calls.since(record.id, changedMs);
     if (counts.calls === 0) return [`${name} was not invoked since its last change`];
     if (counts.failed === 0) return [];
@@ -40,11 +40,11 @@ function changedAt(record: object): number {
 }
 
 function variablesCheck(steps: readonly PlannedStep[], { variablesThere }: ChecksOptions): PublishingCheck {
-  const faults = lambdasIn(steps).flatMap(({ wanted: { name, form } }) => {
+  const faults = lambdasIn(steps).flatMap(({ exportable: { name, form } }) => {
     const { code, env } = form.properties;
-    const own = typeof env === 'object' && env ? Object.keys(env) : [];
+    const setNames = typeof env === 'object' && env ? Object.keys(env) : [];
     if (typeof code !== 'string') return [`the code of ${name} is in a package, which was not searched for variables`];
-    const unset = unsetVariables(code, form.properties, [...own, ...variablesThere]);
+    const unset = unsetVariables(code, form.properties, [...setNames, ...variablesThere]);
     return unset.length === 0 ? [] : [`${name} reads ${unset.join(', ')}, which are not set at the destination`];
   });
   return reported('Variables set', faults, 'all variables that the code reads are set at the destination');
@@ -52,7 +52,7 @@ function variablesCheck(steps: readonly PlannedStep[], { variablesThere }: Check
 
 function addressCheck(steps: readonly PlannedStep[], ownHosts: readonly string[]): PublishingCheck {
   const isLocal = (text: string) => LOCAL.test(text) || ownHosts.some((host) => text.includes(host));
-  const faults = lambdasIn(steps).flatMap(({ wanted: { name, form } }) => {
+  const faults = lambdasIn(steps).flatMap(({ exportable: { name, form } }) => {
     const { code, env, package_url: url } = form.properties;
     const lines = typeof code === 'string' ? code.split('\n') : [];
     const line = lines.findIndex(isLocal);

@@ -3,6 +3,6 @@ import { log } from '../../plugin/declaration.ts';
 import type { SyncRecord } from './routes.ts';
 
 export const publish = {
-  /** What was last copied between this platform and others. */
+  /** Digests of what was last copied between this platform and others. */
   logs: { meetings: log<SyncRecord>({ part: 'sync' }) },
 } satisfies Declaration;

@@ -8,7 +8,7 @@ export function propertiesFor(
   { kind, form, name }: ExportableResource,
   before: PlatformRecord | undefined,
   { secrets, providers }: TargetSnapshot,
-  wanted: { provider: Json | undefined; lambdas: ReadonlyMap<string, string> },
+  references: { provider: Json | undefined; lambdas: ReadonlyMap<string, string> },
 ): { properties: JsonObject } | { missing: string } {
   const properties = structuredClone(form.properties);
   if (kind === 'lambda') {
@@ -18,7 +18,7 @@ export function propertiesFor(
       properties.secrets = properties.secrets.map((mount) => {
         if (!isJsonObject(mount) || typeof mount.secret !== 'string') return mount;
         const { secret, ...rest } = mount;
-        const found = secrets.find((one) => one.name === secret);
+        const found = secrets.find((candidate) => candidate.name === secret);
         const key = typeof rest.secret_key === 'string' ? rest.secret_key : undefined;
         const isThere = found && (key === undefined || found.keys.length === 0 || found.keys.includes(key));
         if (!isThere) lacking.push(`secret '${secret}'${key === undefined ? '' : ` with key '${key}'`}`);
@@ -26,23 +26,25 @@ export function propertiesFor(
       });
     }
     if (lacking.length > 0) {
-      const what = [...new Set(lacking)].join(', ');
-      return { missing: `${what}: create it at the destination first; values of secrets are never copied` };
+      const missingList = [...new Set(lacking)].join(', ');
+      return { missing: `${missingList}: create it at the destination first; values of secrets are never copied` };
     }
     if (before === undefined) {
       const provider =
-        providers.find((one) => one.name === wanted.provider) ?? (providers.length === 1 ? providers[0] : undefined);
+        providers.find((candidate) => candidate.name === references.provider) ??
+        (providers.length === 1 ? providers[0] : undefined);
       if (!provider) {
-        const known = providers.map((one) => one.name).join(', ');
-        const choice = known === '' ? 'the destination has no Lambda provider' : `the destination has ${known}`;
-        return { missing: `a provider named '${wanted.provider}' that runs lambdas: ${choice}` };
+        const providerNames = providers.map((candidate) => candidate.name).join(', ');
+        const choice =
+          providerNames === '' ? 'the destination has no Lambda provider' : `the destination has ${providerNames}`;
+        return { missing: `a provider named '${references.provider}' that runs lambdas: ${choice}` };
       }
       properties.provider = { id: provider.id };
     }
   }
   if (kind === 'endpoint') {
     const { lambda } = properties;
-    const id = typeof lambda === 'string' ? wanted.lambdas.get(lambda) : undefined;
+    const id = typeof lambda === 'string' ? references.lambdas.get(lambda) : undefined;
     if (id === undefined) return { missing: `lambda '${lambda}', which endpoint ${name} calls` };
     delete properties.lambda;
     properties.implementation_id = id;
@@ -54,7 +56,8 @@ export function propertiesFor(
 /** The permissions of an endpoint at the destination stay. */
 function keepIdentities({ plugins }: JsonObject, before: PlatformRecord | undefined): void {
   const security = memberOf(plugins, 'platformSecurity');
-  const there = memberOf(before?.properties.plugins, 'platformSecurity');
-  if (!isJsonObject(security) || !isJsonObject(there)) return;
-  for (const list of ['users', 'groups']) if (there[list] !== undefined) security[list] = there[list];
+  const existingSecurity = memberOf(before?.properties.plugins, 'platformSecurity');
+  if (!isJsonObject(security) || !isJsonObject(existingSecurity)) return;
+  for (const list of ['users', 'groups'])
+    if (existingSecurity[list] !== undefined) security[list] = existingSecurity[list];
 }

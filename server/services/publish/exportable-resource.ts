@@ -18,45 +18,49 @@ export interface ExportableResource {
   /** `description`, `tags`, `variables`, and of `properties` what is carried. */
   form: JsonObject & { properties: JsonObject };
   record: PlatformRecord;
-  /** Of an endpoint: the API that it is below. */
+  /** The API that contains the endpoint. */
   api?: string;
 }
 
-/** What stays where it is: each platform has its own providers, and its own people. */
+/** Properties that are not copied: each platform has its own providers and its own people. */
 const STAYING: Record<Kind, readonly string[]> = {
   lambda: ['provider'],
   api: ['provider'],
   endpoint: ['implementation_id'],
 };
-export const WORDS = { lambda: 'lambdas', api: 'apis', endpoint: 'apiendpoints' } as const;
+export const COLLECTIONS = { lambda: 'lambdas', api: 'apis', endpoint: 'apiendpoints' } as const;
 
-/** All that can be copied. @param left gets a sentence for each resource or property that cannot be copied */
-export function exportablesOf(snapshot: TargetSnapshot, left: (sentence: string) => void): ExportableResource[] {
+/** All that can be copied. @param reportIgnored gets a sentence for each resource or property that cannot be copied */
+export function exportablesOf(
+  snapshot: TargetSnapshot,
+  reportIgnored: (sentence: string) => void,
+): ExportableResource[] {
   const secrets = new Map(snapshot.secrets.map(({ id, name }) => [id, name]));
   const nameOfLambda = new Map(snapshot.lambdas.map(({ id, name }) => [id, name]));
   const lambdas = snapshot.lambdas.map((record) => {
-    const exportable = exportableOf('lambda', record.name, record, left);
+    const exportable = exportableOf('lambda', record.name, record, reportIgnored);
     const { properties } = exportable.form;
     if (typeof properties.code === 'string') properties.code = decodeSource(properties.code);
     if (Array.isArray(properties.secrets))
       properties.secrets = properties.secrets.map((mount) => withSecretName(mount, secrets));
     return exportable;
   });
-  const apis = snapshot.apis.map((record) => exportableOf('api', record.name, record, left));
+  const apis = snapshot.apis.map((record) => exportableOf('api', record.name, record, reportIgnored));
   const endpoints = snapshot.endpoints.flatMap(({ api, record }) => {
     const name = `${api.name}/${record.name}`;
     const { implementation_id: target, implementation_type: type } = record.properties;
     const lambda = typeof target === 'string' ? nameOfLambda.get(target) : undefined;
     if (type !== 'lambda' || lambda === undefined) {
-      left(
+      reportIgnored(
         `endpoint ${name}, which calls ${type === 'lambda' ? 'a lambda that is not in this environment' : `a ${type}`}`,
       );
       return [];
     }
-    const exportable = exportableOf('endpoint', name, record, left);
+    const exportable = exportableOf('endpoint', name, record, reportIgnored);
     const { properties } = exportable.form;
     properties.lambda = lambda;
-    if (withoutIdentities(properties)) left(`permissions to call endpoint ${name}: grant them on the other platform`);
+    if (withoutIdentities(properties))
+      reportIgnored(`permissions to call endpoint ${name}: grant them on the other platform`);
     return [{ ...exportable, api: api.name }];
   });
   return [...lambdas, ...apis, ...endpoints];
@@ -66,16 +70,17 @@ function exportableOf(
   kind: Kind,
   name: string,
   record: PlatformRecord,
-  left: (sentence: string) => void,
+  reportIgnored: (sentence: string) => void,
 ): ExportableResource {
-  const { properties: schema, serverSet = [] } = typeOfWord(WORDS[kind]);
+  const { properties: schema, serverSet = [] } = typeOfWord(COLLECTIONS[kind]);
   const shape = shapeOf(schema);
   const isCarried = (property: string) => Object.hasOwn(shape, property) && !STAYING[kind].includes(property);
   const ignored = new Set([...STAYING[kind], ...serverSet, 'parent', 'apiendpoints']);
   const properties: JsonObject = {};
   for (const [property, value] of Object.entries(record.properties)) {
     if (isCarried(property)) properties[property] = structuredClone(value);
-    else if (!ignored.has(property)) left(`'${property}' of ${kind} ${name}, which Terrarium does not support`);
+    else if (!ignored.has(property))
+      reportIgnored(`'${property}' of ${kind} ${name}, which Terrarium does not support`);
   }
   const { description, tags, variables } = record;
   const form = {
@@ -102,13 +107,13 @@ function withoutIdentities({ plugins }: JsonObject): boolean {
   return [users, groups].some((list) => Array.isArray(list) && list.length > 0);
 }
 
-/** The same for the same content, whatever the order of its members. */
+/** Returns a digest that does not depend on the order of members. */
 export function digestOf(value: unknown): string {
   return createHash('sha256').update(sortedJson(value)).digest('hex');
 }
 
 function sortedJson(value: unknown): string {
-  return JSON.stringify(value, (_, one) =>
-    isJsonObject(one) ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1))) : one,
+  return JSON.stringify(value, (_, member) =>
+    isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
   );
 }

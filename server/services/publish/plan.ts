@@ -13,7 +13,7 @@ export interface SyncBaseline {
 
 export interface PlannedStep {
   reported: PublishingStep;
-  wanted: ExportableResource;
+  exportable: ExportableResource;
   before: ExportableResource | undefined;
 }
 
@@ -22,16 +22,16 @@ export async function planSteps(
   { source, destination }: { source: TargetSnapshot; destination: TargetSnapshot },
   syncBaseline: SyncBaseline,
 ): Promise<{ steps: PlannedStep[]; left: string[] }> {
-  const left = new Set<string>();
-  const wanted = exportablesOf(source, (sentence) => left.add(sentence));
-  const there = new Map(exportablesOf(destination, () => {}).map((one) => [one.id, one]));
+  const ignoredParts = new Set<string>();
+  const sourceResources = exportablesOf(source, (sentence) => ignoredParts.add(sentence));
+  const existingById = new Map(exportablesOf(destination, () => {}).map((existing) => [existing.id, existing]));
   const lambdas = new Map([
-    ...wanted.filter(({ kind }) => kind === 'lambda').map(({ name }) => [name, 'new'] as const),
+    ...sourceResources.filter(({ kind }) => kind === 'lambda').map(({ name }) => [name, 'new'] as const),
     ...destination.lambdas.map(({ name, id }) => [name, id] as const),
   ]);
   const steps: PlannedStep[] = [];
-  for (const exportable of wanted) {
-    const before = there.get(exportable.id);
+  for (const exportable of sourceResources) {
+    const before = existingById.get(exportable.id);
     const patch = before
       ? jsonPatch.compare(before.form, exportable.form)
       : [{ op: 'add', path: '', value: exportable.form }];
@@ -47,27 +47,27 @@ export async function planSteps(
       ...(conflict !== undefined && { conflict }),
       ...('missing' in needs && action !== 'unchanged' && { missing: needs.missing }),
     };
-    steps.push({ reported, wanted: exportable, before });
+    steps.push({ reported, exportable: exportable, before });
   }
-  return { steps, left: [...left] };
+  return { steps, left: [...ignoredParts] };
 }
 
 export function providerOf({ record }: ExportableResource, { providers }: TargetSnapshot): string | undefined {
   const { provider } = record.properties;
   const [id, name] = [memberOf(provider, 'id'), memberOf(provider, 'name')];
-  return providers.find((one) => one.id === id)?.name ?? (typeof name === 'string' ? name : undefined);
+  return providers.find((candidate) => candidate.id === id)?.name ?? (typeof name === 'string' ? name : undefined);
 }
 
 function conflictOf(
   before: ExportableResource,
-  wanted: ExportableResource,
+  exportable: ExportableResource,
   syncBaseline: SyncBaseline,
 ): string | undefined {
   const recordSync = syncBaseline.last(before.id);
   if (recordSync === undefined)
     return 'it exists at the destination with different contents, and was never pushed or pulled';
   if (recordSync === digestOf(before.form)) return undefined;
-  return recordSync === digestOf(wanted.form)
+  return recordSync === digestOf(exportable.form)
     ? 'it changed only at the destination since the last push or pull: copy it in the other direction'
     : 'it changed on both sides since the last push or pull';
 }

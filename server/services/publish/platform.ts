@@ -117,10 +117,10 @@ export class Platform {
         `${this.metaUrl} rejects these credentials. Give the credentials of an account on that platform.`,
       );
     if (status >= 400) {
-      const said =
+      const reason =
         refusalSchema.safeParse(jsonIn(text)).data?.message.slice(0, MAX_REASON_CHARACTERS) ?? 'no reason given';
       const code = REJECTION_CODES[status] ?? (status < 500 ? 'destination_rejected' : 'destination_failed');
-      throw new PlatformError(code, `${request} failed with ${status}: ${said}`);
+      throw new PlatformError(code, `${request} failed with ${status}: ${reason}`);
     }
     const reported = jsonIn(text);
     if (reported === undefined) throw notUnderstood(request, status);
@@ -133,14 +133,14 @@ export class Platform {
 
 async function send(
   url: string,
-  asked: OutgoingRequest,
+  request: OutgoingRequest,
 ): Promise<{ status: number; text: string; commit: string | undefined }> {
   try {
-    const { status, text, headers } = await requestText(url, { ...asked, limits: within(TIMEOUT_MS) });
+    const { status, text, headers } = await requestText(url, { ...request, limits: within(TIMEOUT_MS) });
     if (status >= 300 && status < 400) throw new Error(`unexpected redirect with ${status}`);
     return { status, text, commit: headers[COMMIT_HEADER.toLowerCase()]?.toString() };
   } catch (failure) {
-    throw new PlatformError('destination_failed', `${asked.method} ${url}: ${reasonOf(failure)}`, { cause: failure });
+    throw new PlatformError('destination_failed', `${request.method} ${url}: ${reasonOf(failure)}`, { cause: failure });
   }
 }
 

@@ -10,13 +10,13 @@ export const publishPlugin = plugin({
     const { addresses, logs } = platform;
     platform.routes(async (guard) => {
       const { publishingRouter } = await import('./routes.ts');
-      const own = () => ({
+      const ownAddresses = () => ({
         metaUrl: `${addresses.local('base')}/meta`,
         hosts: Object.values(addresses.all()).map((url) => new URL(url).host),
       });
       const { linkLocalHosts } = platform.config;
       const calls = platform.slot(recordedCalls);
-      return [publishingRouter({ syncBaseline: logs.meetings, calls, own, linkLocalHosts }, guard)];
+      return [publishingRouter({ syncBaseline: logs.meetings, calls, ownAddresses, linkLocalHosts }, guard)];
     });
   },
 });

@@ -7,10 +7,10 @@ import { type Platform, startPlatform } from '../../testing/platform.ts';
 import { createTenant, lambdaBody, type Tenant } from '../../testing/tenant.ts';
 
 /** The platform here, and one of another installation that plays the real one. */
-let here: Platform;
-let there: Platform;
-let mine: Tenant;
-let theirs: Tenant;
+let local: Platform;
+let remote: Platform;
+let localTenant: Tenant;
+let remoteTenant: Tenant;
 /** Part of the names of the organizations and APIs of the current test. */
 let number = 0;
 /** Returns the response of the real platform, or another one. */
@@ -18,7 +18,7 @@ let between: Server;
 let upset: ((method: string, path: string) => number | string | { message: string } | undefined) | undefined;
 
 beforeAll(async () => {
-  [here, there] = await Promise.all([startPlatform(), startPlatform({ typePrefix: 'Acme' })]);
+  [local, remote] = await Promise.all([startPlatform(), startPlatform({ typePrefix: 'Acme' })]);
   between = createServer(async (req, res) => {
     const body: Buffer[] = [];
     for await (const chunk of req) body.push(chunk);
@@ -28,7 +28,7 @@ beforeAll(async () => {
     if (typeof fault === 'object') return void res.writeHead(500).end(JSON.stringify(fault));
     if (typeof fault === 'string') return void res.end(fault);
     const { authorization = '', 'content-type': type } = req.headers;
-    const reply = await fetch(`${there.emulator.baseUrl}${req.url}`, {
+    const reply = await fetch(`${remote.emulator.baseUrl}${req.url}`, {
       method: req.method ?? 'GET',
       headers: { authorization, ...(type && { 'content-type': type }) },
       ...(body.length > 0 && { body: Buffer.concat(body) }),
@@ -39,54 +39,59 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   number += 1;
-  [mine, theirs] = await Promise.all([
-    createTenant(here.root, `shop${number}`),
-    createTenant(there.root, `live${number}`),
+  [localTenant, remoteTenant] = await Promise.all([
+    createTenant(local.root, `shop${number}`),
+    createTenant(remote.root, `live${number}`),
   ]);
 });
 afterAll(async () => {
   between?.close();
-  await Promise.all([here?.stop(), there?.stop()]);
+  await Promise.all([local?.stop(), remote?.stop()]);
 });
 
 const pairThere = () => {
-  const { apiKey, apiSecret = '' } = there.emulator.rootCredentials;
+  const { apiKey, apiSecret = '' } = remote.emulator.rootCredentials;
   return { user: apiKey, password: apiSecret };
 };
-const asked = (direction: 'pull' | 'push', more: object = {}) => ({
+const publishingRequest = (direction: 'pull' | 'push', more: object = {}) => ({
   direction,
   metaUrl: `http://127.0.0.1:${(between.address() as AddressInfo).port}/meta`,
   path: `live${number}/ws/env`,
   credentials: pairThere(),
   ...more,
 });
-const ask = (what: 'plan' | 'carry', body: object): Promise<Reply> =>
-  send('POST', `${here.emulator.baseUrl}/inspect/publishing/${mine.environmentId}/${what}`, {
-    auth: rootPairOf(here),
+const ask = (operation: 'plan' | 'carry', body: object): Promise<Reply> =>
+  send('POST', `${local.emulator.baseUrl}/inspect/publishing/${localTenant.environmentId}/${operation}`, {
+    auth: rootPairOf(local),
     body,
   });
-const plan = async (...args: Parameters<typeof asked>) => {
-  const { status, body } = await ask('plan', asked(...args));
+const plan = async (...args: Parameters<typeof publishingRequest>) => {
+  const { status, body } = await ask('plan', publishingRequest(...args));
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body;
 };
 const carry = async (direction: 'pull' | 'push', more: object = {}, overwrite: string[] = []) => {
   const { seen } = await plan(direction, more);
-  return ask('carry', { ...asked(direction, more), seen, overwrite });
+  return ask('carry', { ...publishingRequest(direction, more), seen, overwrite });
 };
 const actions = (body: Reply['body']) =>
   body.steps.map(({ id, action }: { id: string; action: string }) => `${action} ${id}`);
 const lambdaNamed = async ({ root }: Platform, { environment }: Tenant, name: string) =>
-  (await root.get(`${environment}/lambdas?expand=true`)).body.find((one: { name: string }) => one.name === name);
+  (await root.get(`${environment}/lambdas?expand=true`)).body.find(
+    (candidate: { name: string }) => candidate.name === name,
+  );
 
 describe('A push', () => {
   beforeEach(async () => {
-    const lambda = await here.root.create(
-      `${mine.environment}/lambdas`,
-      lambdaBody(mine, 'form', { env: { CRM_OID: 'o1' }, code: 'exports.run = (e, c, cb) =>\n  cb(null, "first");\n' }),
+    const lambda = await local.root.create(
+      `${localTenant.environment}/lambdas`,
+      lambdaBody(localTenant, 'form', {
+        env: { CRM_OID: 'o1' },
+        code: 'exports.run = (e, c, cb) =>\n  cb(null, "first");\n',
+      }),
     );
-    const api = await here.root.create(`${mine.environment}/apis`, { name: `site${number}` });
-    await here.root.create(`/root/apis/${api.id}/apiendpoints`, {
+    const api = await local.root.create(`${localTenant.environment}/apis`, { name: `site${number}` });
+    await local.root.create(`/root/apis/${api.id}/apiendpoints`, {
       name: 'send',
       properties: { resource: '/send', implementation_type: 'lambda', implementation_id: lambda.id, methods: ['POST'] },
     });
@@ -106,67 +111,67 @@ describe('A push', () => {
     });
     expect(planned.steps[0].diff).toContain('+  code: |');
     expect(planned.steps[0].diff).toContain('+      cb(null, "first");');
-    expect(await lambdaNamed(there, theirs, 'form')).toBeUndefined();
+    expect(await lambdaNamed(remote, remoteTenant, 'form')).toBeUndefined();
 
     expect((await carry('push')).body).toEqual({
       done: ['lambda form', `api site${number}`, `endpoint site${number}/send`],
       notDone: [],
     });
-    const answer = await send('POST', `${there.emulator.gatewayUrl}/site${number}/send`, { body: {} });
+    const answer = await send('POST', `${remote.emulator.gatewayUrl}/site${number}/send`, { body: {} });
     expect([answer.status, answer.body]).toEqual([200, 'first']);
-    expect((await lambdaNamed(there, theirs, 'form')).resource_type).toMatch(/^Acme::/);
-    expect(new Set(actions(await plan('push')).map((one: string) => one.split(' ')[0]))).toEqual(
+    expect((await lambdaNamed(remote, remoteTenant, 'form')).resource_type).toMatch(/^Acme::/);
+    expect(new Set(actions(await plan('push')).map((action: string) => action.split(' ')[0]))).toEqual(
       new Set(['unchanged']),
     );
   });
 
   it('carries a change, and touches nothing that it does not know', async () => {
     await carry('push');
-    const lambda = await lambdaNamed(here, mine, 'form');
-    await here.root.patch(`/root/lambdas/${lambda.id}`, [
+    const lambda = await lambdaNamed(local, localTenant, 'form');
+    await local.root.patch(`/root/lambdas/${lambda.id}`, [
       { op: 'replace', path: '/properties/env', value: { CRM_OID: 'o2' } },
     ]);
     const { steps } = await plan('push', { path: `live${number}/ws/env/lambdas/form` });
     expect(steps[0].patch).toEqual([{ op: 'replace', path: '/properties/env/CRM_OID', value: 'o2' }]);
     expect(steps[0].diff).toEqual(expect.arrayContaining(['-    CRM_OID: o1', '+    CRM_OID: o2']));
-    const before = await lambdaNamed(there, theirs, 'form');
+    const before = await lambdaNamed(remote, remoteTenant, 'form');
     expect((await carry('push')).body.done).toEqual(['lambda form']);
-    const after = await lambdaNamed(there, theirs, 'form');
+    const after = await lambdaNamed(remote, remoteTenant, 'form');
     expect(after.properties).toEqual({ ...before.properties, env: { CRM_OID: 'o2' } });
   });
 
   it('overwrites nothing that was changed there meanwhile unless one says so of just that', async () => {
     await carry('push');
-    const changed = await lambdaNamed(here, mine, 'form');
-    await here.root.patch(`/root/lambdas/${changed.id}`, [
+    const changed = await lambdaNamed(local, localTenant, 'form');
+    await local.root.patch(`/root/lambdas/${changed.id}`, [
       { op: 'replace', path: '/properties/env', value: { CRM_OID: 'o2' } },
     ]);
     await carry('push');
-    const lambda = await lambdaNamed(there, theirs, 'form');
-    await there.root.patch(`/root/lambdas/${lambda.id}`, [
+    const lambda = await lambdaNamed(remote, remoteTenant, 'form');
+    await remote.root.patch(`/root/lambdas/${lambda.id}`, [
       { op: 'replace', path: '/properties/env', value: { CRM_OID: 'theirs' } },
     ]);
     const planned = await plan('push');
     expect(planned.steps[0].conflict).toContain('changed only at the destination');
     const refused = await carry('push');
     expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('lambda form')]);
-    expect((await lambdaNamed(there, theirs, 'form')).properties.env).toEqual({ CRM_OID: 'theirs' });
+    expect((await lambdaNamed(remote, remoteTenant, 'form')).properties.env).toEqual({ CRM_OID: 'theirs' });
     expect((await carry('push', {}, ['lambda form'])).body.done).toEqual(['lambda form']);
-    expect((await lambdaNamed(there, theirs, 'form')).properties.env).toEqual({ CRM_OID: 'o2' });
+    expect((await lambdaNamed(remote, remoteTenant, 'form')).properties.env).toEqual({ CRM_OID: 'o2' });
   });
 
   it('is rejected when it has changed since it was shown', async () => {
     const { seen } = await plan('push');
-    await here.root.create(`${mine.environment}/lambdas`, lambdaBody(mine, 'late'));
-    const { status, body } = await ask('carry', { ...asked('push'), seen });
+    await local.root.create(`${localTenant.environment}/lambdas`, lambdaBody(localTenant, 'late'));
+    const { status, body } = await ask('carry', { ...publishingRequest('push'), seen });
     expect([status, body.message]).toEqual([409, expect.stringContaining('Review the new plan')]);
-    expect(await lambdaNamed(there, theirs, 'late')).toBeUndefined();
+    expect(await lambdaNamed(remote, remoteTenant, 'late')).toBeUndefined();
   });
 
   it('that is interrupted reports its progress, and continues from there', async () => {
     await carry('push');
-    await here.root.create(`${mine.environment}/lambdas`, lambdaBody(mine, 'late'));
-    await here.root.create(`${mine.environment}/lambdas`, lambdaBody(mine, 'later'));
+    await local.root.create(`${localTenant.environment}/lambdas`, lambdaBody(localTenant, 'late'));
+    await local.root.create(`${localTenant.environment}/lambdas`, lambdaBody(localTenant, 'later'));
     upset = (method, path) => {
       if (method !== 'POST' || !path.endsWith('/lambdas')) return undefined;
       upset = (again) => (again === 'POST' ? 0 : undefined);
@@ -190,24 +195,35 @@ describe('A push', () => {
       name: 'crm',
       properties: { provider: { id: tenant.docker }, items: [{ key: 'token', value }] },
     });
-    const secret = await here.root.create(`${mine.environment}/secrets`, secretOf(mine, 'top-secret-here'));
+    const secret = await local.root.create(
+      `${localTenant.environment}/secrets`,
+      secretOf(localTenant, 'top-secret-here'),
+    );
     const mount = { mount_type: 'env', path: 'CRM_TOKEN', secret_id: secret.id, secret_key: 'token' };
-    await here.root.create(`${mine.environment}/lambdas`, lambdaBody(mine, 'sealed', { secrets: [mount] }));
+    await local.root.create(
+      `${localTenant.environment}/lambdas`,
+      lambdaBody(localTenant, 'sealed', { secrets: [mount] }),
+    );
     const only = { path: `live${number}/ws/env/lambdas/sealed` };
     const planned = await plan('push', only);
     expect(planned.steps[0].missing).toContain("secret 'crm' with key 'token'");
     expect(JSON.stringify(planned)).not.toContain('top-secret-here');
     expect((await carry('push', only)).body.message).toContain("secret 'crm'");
-    const made = await there.root.create(`${theirs.environment}/secrets`, secretOf(theirs, 'of-there'));
+    const remoteSecret = await remote.root.create(
+      `${remoteTenant.environment}/secrets`,
+      secretOf(remoteTenant, 'of-there'),
+    );
     expect((await carry('push', only)).body.done).toEqual(['lambda sealed']);
-    expect((await lambdaNamed(there, theirs, 'sealed')).properties.secrets).toEqual([{ ...mount, secret_id: made.id }]);
+    expect((await lambdaNamed(remote, remoteTenant, 'sealed')).properties.secrets).toEqual([
+      { ...mount, secret_id: remoteSecret.id },
+    ]);
   });
 
   it('is preceded by a list of what should hold', async () => {
     const code = 'exports.run = (e, c, cb) =>\n  cb(process.env.MISSING ? "bad" : "bad too");';
-    const lambda = await here.root.create(
-      `${mine.environment}/lambdas`,
-      lambdaBody(mine, 'raw', { code, env: { HOOK: 'http://localhost:9/x' } }),
+    const lambda = await local.root.create(
+      `${localTenant.environment}/lambdas`,
+      lambdaBody(localTenant, 'raw', { code, env: { HOOK: 'http://localhost:9/x' } }),
     );
     const only = { path: `live${number}/ws/env/lambdas/raw` };
     const { checks } = await plan('push', only);
@@ -218,14 +234,14 @@ describe('A push', () => {
       'HOOK of raw contains an address of this machine',
     ]);
     const call = () =>
-      send('POST', `${here.emulator.baseUrl}/inspect/lambdas/${lambda.id}/invoke`, {
-        auth: rootPairOf(here),
+      send('POST', `${local.emulator.baseUrl}/inspect/lambdas/${lambda.id}/invoke`, {
+        auth: rootPairOf(local),
         body: {},
       });
     await call();
     expect((await plan('push', only)).checks[0].sentence).toContain('1 of 1 invocations of raw failed');
     const good = 'exports.run = (e, c, cb) => cb(null, "good");';
-    await here.root.patch(`/root/lambdas/${lambda.id}`, [
+    await local.root.patch(`/root/lambdas/${lambda.id}`, [
       { op: 'replace', path: '/properties/code', value: good },
       { op: 'remove', path: '/properties/env' },
     ]);
@@ -235,7 +251,7 @@ describe('A push', () => {
 
     // Identical resources are checked as well.
     await carry('push', only);
-    await here.root.patch(`/root/lambdas/${lambda.id}`, [{ op: 'replace', path: '/properties/code', value: code }]);
+    await local.root.patch(`/root/lambdas/${lambda.id}`, [{ op: 'replace', path: '/properties/code', value: code }]);
     await call();
     await carry('push', only);
     const same = await plan('push', only);
@@ -247,32 +263,35 @@ describe('A push', () => {
   });
 
   it('is not preceded by checks if it contains no lambda', async () => {
-    await here.root.create(`${mine.environment}/apis`, { name: 'empty' });
+    await local.root.create(`${localTenant.environment}/apis`, { name: 'empty' });
     expect((await plan('push', { path: `live${number}/ws/env/apis/empty` })).checks).toEqual([]);
   });
 });
 
 describe('A pull', () => {
   it('pulls existing resources with local ids, also by user name and password', async () => {
-    const lambda = await there.root.create(`${theirs.environment}/lambdas`, lambdaBody(theirs, 'live one'));
-    const api = await there.root.create(`${theirs.environment}/apis`, { name: `desk${number}` });
-    await there.root.create(`/root/apis/${api.id}/apiendpoints`, {
+    const lambda = await remote.root.create(
+      `${remoteTenant.environment}/lambdas`,
+      lambdaBody(remoteTenant, 'live one'),
+    );
+    const api = await remote.root.create(`${remoteTenant.environment}/apis`, { name: `desk${number}` });
+    await remote.root.create(`/root/apis/${api.id}/apiendpoints`, {
       name: 'ring',
       properties: { resource: '/ring', implementation_type: 'lambda', implementation_id: lambda.id },
     });
-    const only = {
+    const target = {
       path: `live${number}/ws/env/apis/desk${number}`,
-      credentials: { user: 'root', password: there.emulator.rootCredentials.password },
+      credentials: { user: 'root', password: remote.emulator.rootCredentials.password },
     };
-    const { body, headers } = await carry('pull', only);
+    const { body, headers } = await carry('pull', target);
     expect(body.done).toEqual(['lambda live one', `api desk${number}`, `endpoint desk${number}/ring`]);
     const { newest } = (
-      await send('GET', `${here.emulator.baseUrl}/inspect/history?limit=1`, { auth: rootPairOf(here) })
+      await send('GET', `${local.emulator.baseUrl}/inspect/history?limit=1`, { auth: rootPairOf(local) })
     ).body;
     expect(headers.get('x-terrarium-commit')).toBe([newest - 2, newest - 1, newest].join(', '));
-    const made = await lambdaNamed(here, mine, 'live one');
-    expect(made.properties.provider.id).toBe(mine.lambdas);
-    expect((await send('POST', `${here.emulator.gatewayUrl}/desk${number}/ring`, { body: {} })).body).toBe('live one');
+    const pulledLambda = await lambdaNamed(local, localTenant, 'live one');
+    expect(pulledLambda.properties.provider.id).toBe(localTenant.lambdas);
+    expect((await send('POST', `${local.emulator.gatewayUrl}/desk${number}/ring`, { body: {} })).body).toBe('live one');
   });
 
   it.each<[string, typeof upset, number, RegExp]>([
@@ -300,14 +319,14 @@ describe('A pull', () => {
     ['a no', () => 401, 400, /rejects these credentials/],
   ])('that is answered with %s is a sentence, and changes nothing', async (_, fault, expected, sentence) => {
     const { newest } = (
-      await send('GET', `${here.emulator.baseUrl}/inspect/history?limit=1`, { auth: rootPairOf(here) })
+      await send('GET', `${local.emulator.baseUrl}/inspect/history?limit=1`, { auth: rootPairOf(local) })
     ).body;
     upset = fault;
-    const { status, body } = await ask('plan', asked('pull')).finally(() => {
+    const { status, body } = await ask('plan', publishingRequest('pull')).finally(() => {
       upset = undefined;
     });
     expect([status, body.message]).toEqual([expected, expect.stringMatching(sentence)]);
-    const after = await send('GET', `${here.emulator.baseUrl}/inspect/history?limit=1`, { auth: rootPairOf(here) });
+    const after = await send('GET', `${local.emulator.baseUrl}/inspect/history?limit=1`, { auth: rootPairOf(local) });
     expect(after.body.newest).toBe(newest);
   });
 
@@ -325,7 +344,7 @@ describe('A pull', () => {
       endless.closeAllConnections();
     });
     const metaUrl = `http://127.0.0.1:${(endless.address() as AddressInfo).port}/meta`; // it listens on TCP
-    const { status, body } = await ask('plan', asked('pull', { metaUrl }));
+    const { status, body } = await ask('plan', publishingRequest('pull', { metaUrl }));
     expect([status, body.message]).toEqual([502, expect.stringContaining('the response has more than 64 MB')]);
   });
 
@@ -337,21 +356,25 @@ describe('A pull', () => {
     ['an address that refuses connections', { metaUrl: 'http://127.0.0.1:2/meta' }, 502, /connection refused/],
   ])('with %s is a sentence', async (_, more, expected, sentence) => {
     const path = 'path' in more && { path: more.path.replace('NEW', `live${number}`) };
-    const { status, body } = await ask('plan', asked('pull', { ...more, ...path }));
+    const { status, body } = await ask('plan', publishingRequest('pull', { ...more, ...path }));
     expect([status, body.message]).toEqual([expected, expect.stringMatching(sentence)]);
   });
 
   it('is for those who may make lambdas there', async () => {
-    const user = await here.root.create('/root/users', { name: 'guest', properties: { password: 'secret' } });
-    const { body: pair } = await send('POST', `${here.emulator.securityUrl}/accounts/${user.id}/apiKeys`, {
-      auth: rootPairOf(here),
-      body: { orgId: (await here.root.get('/root')).body.id },
+    const user = await local.root.create('/root/users', { name: 'guest', properties: { password: 'secret' } });
+    const { body: pair } = await send('POST', `${local.emulator.securityUrl}/accounts/${user.id}/apiKeys`, {
+      auth: rootPairOf(local),
+      body: { orgId: (await local.root.get('/root')).body.id },
     });
     const auth = `Basic ${Buffer.from(`${pair.apiKey}:${pair.apiSecret}`).toString('base64')}`;
-    const { status } = await send('POST', `${here.emulator.baseUrl}/inspect/publishing/${mine.environmentId}/plan`, {
-      auth,
-      body: asked('pull'),
-    });
+    const { status } = await send(
+      'POST',
+      `${local.emulator.baseUrl}/inspect/publishing/${localTenant.environmentId}/plan`,
+      {
+        auth,
+        body: publishingRequest('pull'),
+      },
+    );
     expect(status).toBe(403);
   });
 });

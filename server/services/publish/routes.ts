@@ -21,15 +21,19 @@ export interface SyncRecord {
 }
 
 export interface PublishingOptions {
-  /** By `digestOf` of the address, the path and the environment here, and the step. */
+  /**
+   * Digests of the last synchronization, by `digestOf` of the address, the path and the environment here, and the step.
+   */
   syncBaseline: KeyedLog<SyncRecord>;
   calls: Calls;
-  /** Where this platform is reached from this very machine, and every host of its own, with its port. */
-  own(): { metaUrl: string; hosts: readonly string[] };
+  /**
+   * Returns the address at which this machine reaches the platform, and all of the platform's hosts with their ports.
+   */
+  ownAddresses(): { metaUrl: string; hosts: readonly string[] };
   linkLocalHosts: readonly string[];
 }
 
-type Asked = BodyOf<typeof publishingRoutes.planPublishing>;
+type PublishingRequest = BodyOf<typeof publishingRoutes.planPublishing>;
 
 /** Copies lambdas between platforms, by the API of both with the caller's credentials, so that each checks the permissions. */
 export function publishingRouter(options: PublishingOptions, guard: RouteGuard): Router {
@@ -62,20 +66,20 @@ export function publishingRouter(options: PublishingOptions, guard: RouteGuard):
 }
 
 async function prepare(
-  { syncBaseline: log, calls, own, linkLocalHosts }: PublishingOptions,
+  { syncBaseline: log, calls, ownAddresses, linkLocalHosts }: PublishingOptions,
   { view }: RouteGuard,
   environment: StoredResource,
-  asked: z.output<z.ZodType<Asked>>,
+  asked: z.output<z.ZodType<PublishingRequest>>,
   req: Request,
 ) {
   const place = parsePlace(asked.path);
-  const { metaUrl, hosts } = own();
-  const here = new Platform(metaUrl, req.headers.authorization ?? '', 'all');
+  const { metaUrl, hosts } = ownAddresses();
+  const localPlatform = new Platform(metaUrl, req.headers.authorization ?? '', 'all');
   const there = await Platform.signIn(asked.metaUrl, asked.credentials, place.fqon, linkLocalHosts);
   const path = pathOf(environment, (id) => view.find(id));
   const isPush = asked.direction === 'push';
   const snapshots = {
-    here: await snapshotOf(here, fqonOf(view, owningOrganization(view, environment)), environment.id, path),
+    here: await snapshotOf(localPlatform, fqonOf(view, owningOrganization(view, environment)), environment.id, path),
     there: await readSnapshot(there, place),
   };
   const [from, to] = isPush ? [snapshots.here, snapshots.there] : [snapshots.there, snapshots.here];
@@ -95,5 +99,5 @@ async function prepare(
   };
   // The digest excludes the checks, because invocations meanwhile change them.
   const { checks: _, ...planned } = reported;
-  return { plan: { ...reported, seen: digestOf(planned) }, steps, here, sides, syncBaseline };
+  return { plan: { ...reported, seen: digestOf(planned) }, steps, here: localPlatform, sides, syncBaseline };
 }

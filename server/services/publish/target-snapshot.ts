@@ -6,7 +6,7 @@ import type { Platform, PlatformRecord } from './platform.ts';
 
 /** The selected part of an environment: all of it, or one lambda or API with its dependencies. */
 export interface Selection {
-  word: 'lambdas' | 'apis';
+  collection: 'lambdas' | 'apis';
   name: string;
 }
 
@@ -38,13 +38,13 @@ const FORM = 'FQON/WORKSPACE/ENVIRONMENT, optionally with /lambdas/NAME or /apis
 
 /** @throws PlatformError 400 */
 export function parsePlace(path: string): PlaceName {
-  const [fqon, workspace, environment, word, ...rest] = withoutTrailing(path.replace(/^\/+/, ''), '/').split('/');
+  const [fqon, workspace, environment, collection, ...rest] = withoutTrailing(path.replace(/^\/+/, ''), '/').split('/');
   const name = rest.join('/');
-  const isPart = word === undefined || ((word === 'lambdas' || word === 'apis') && name !== '');
+  const isPart = collection === undefined || ((collection === 'lambdas' || collection === 'apis') && name !== '');
   if (!fqon || !workspace || !environment || !isPart || !/^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(fqon)) {
     throw new PlatformError('invalid_body', `"${path.slice(0, 200)}" is not a path of an environment. Give ${FORM}.`);
   }
-  return { fqon, workspace, environment, selection: word === undefined ? undefined : { word, name } };
+  return { fqon, workspace, environment, selection: collection === undefined ? undefined : { collection, name } };
 }
 
 /** Reads the environment of that name and all that is in it. Throws 404 when there is none, and as `Platform`. */
@@ -59,13 +59,16 @@ export async function readSnapshot(
 
 async function named(platform: Platform, path: string, noun: string, name: string): Promise<PlatformRecord> {
   const all = await platform.list(`${path}?expand=true`);
-  const found = all.find((one) => one.name === name);
+  const found = all.find((candidate) => candidate.name === name);
   if (found) return found;
-  const known = all.map((one) => one.name).join(', ') || 'none that you may view';
-  throw new PlatformError('not_found', `${platform.metaUrl}${path} has no ${noun} '${name}'. Existing: ${known}`);
+  const existingNames = all.map((record) => record.name).join(', ') || 'none that you may view';
+  throw new PlatformError(
+    'not_found',
+    `${platform.metaUrl}${path} has no ${noun} '${name}'. Existing: ${existingNames}`,
+  );
 }
 
-/** The same of one that is known by its id. */
+/** Reads a snapshot of an environment that is identified by its id. */
 export async function snapshotOf(platform: Platform, fqon: string, id: string, path: string): Promise<TargetSnapshot> {
   const at = `/${fqon}/environments/${id}`;
   const [environment, lambdas, apis, providers, variables = {}] = await Promise.all([
@@ -86,7 +89,7 @@ export async function snapshotOf(platform: Platform, fqon: string, id: string, p
     ['lambda', lambdas],
     ['API', apis],
   ] as const) {
-    const twice = records.find(({ name }, at) => records.findIndex((one) => one.name === name) !== at);
+    const twice = records.find(({ name }, at) => records.findIndex((earlier) => earlier.name === name) !== at);
     if (twice)
       throw new PlatformError('destination_failed', `${platform.metaUrl}${at} has two ${noun}s named '${twice.name}'`);
   }
@@ -99,19 +102,19 @@ const records = z.array(z.looseObject({ id: z.string(), name: z.string() })).cat
 const items = z.array(z.looseObject({ key: z.string() })).catch([]);
 
 async function secretsAt(platform: Platform, fqon: string, { id, properties }: PlatformRecord) {
-  const [own = [], above = []] = await Promise.all([
+  const [ownSecrets = [], above = []] = await Promise.all([
     platform.find(`/${fqon}/environments/${id}/secrets?expand=true`, records),
     platform.find(`/${fqon}/secrets?expand=true`, records),
   ]);
   const workspace = memberOf(properties.workspace, 'id');
-  return [...own, ...above.filter((one) => isSeen(one, workspace))].map((one) => ({
-    id: one.id,
-    name: one.name,
-    keys: items.parse(memberOf(memberOf(one, 'properties'), 'items')).map(({ key }) => key),
+  return [...ownSecrets, ...above.filter((secret) => isSeen(secret, workspace))].map((secret) => ({
+    id: secret.id,
+    name: secret.name,
+    keys: items.parse(memberOf(memberOf(secret, 'properties'), 'items')).map(({ key }) => key),
   }));
 }
 
-/** Is it of the workspace or the organization, and of no other workspace or environment? */
+/** True if it belongs to the workspace or the organization, and to no other workspace or environment. */
 function isSeen(record: unknown, workspace: Json | undefined): boolean {
   const parent = memberOf(memberOf(record, 'properties'), 'parent');
   const id = memberOf(parent, 'id');
@@ -119,16 +122,21 @@ function isSeen(record: unknown, workspace: Json | undefined): boolean {
   return id === undefined || id === workspace || id === org;
 }
 
-/** Of a ground what is meant: a lambda with its endpoints and their APIs, an API with its endpoints and their lambdas. */
+/**
+ * Returns the selected part of a snapshot: a lambda with its endpoints and their APIs, or an API with its endpoints and
+ * their lambdas.
+ */
 export function selected(snapshot: TargetSnapshot, selection: Selection | undefined): TargetSnapshot {
   if (!selection) return snapshot;
-  const { word, name } = selection;
-  const one = snapshot[word].find((record) => record.name === name);
-  if (!one) throw new PlatformError('not_found', `${snapshot.title} has no ${word.slice(0, -1)} '${name}'`);
+  const { collection, name } = selection;
+  const selectedRecord = snapshot[collection].find((record) => record.name === name);
+  if (!selectedRecord)
+    throw new PlatformError('not_found', `${snapshot.title} has no ${collection.slice(0, -1)} '${name}'`);
   const endpoints = snapshot.endpoints.filter(({ api, record }) =>
-    word === 'apis' ? api.id === one.id : record.properties.implementation_id === one.id,
+    collection === 'apis' ? api.id === selectedRecord.id : record.properties.implementation_id === selectedRecord.id,
   );
   const isNamed = ({ id }: PlatformRecord) =>
-    id === one.id || endpoints.some(({ api, record }) => api.id === id || record.properties.implementation_id === id);
+    id === selectedRecord.id ||
+    endpoints.some(({ api, record }) => api.id === id || record.properties.implementation_id === id);
   return { ...snapshot, lambdas: snapshot.lambdas.filter(isNamed), apis: snapshot.apis.filter(isNamed), endpoints };
 }

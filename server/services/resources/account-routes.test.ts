@@ -5,7 +5,7 @@ import { sharedPlatform } from '../../testing/platform.ts';
 
 const platform = sharedPlatform({ limits: { tokenRequestsPerMinute: 1_000 } });
 let root: string;
-/** Of a test's own. */
+/** Name that each test sets for itself. */
 let name: string;
 let ada: Account;
 let count = 0;
@@ -142,8 +142,8 @@ test('the membership of a group is changed in the order of the operations', asyn
   expect(patched.status).toBe(200);
   const href = `${platform.emulator.securityUrl}/accounts/${bob.id}`;
   expect(patched.body).toEqual([{ id: bob.id, name: `bob${count}`, href }]);
-  const shown = await ask(`GET /groups/${id}`);
-  expect(shown.body).toMatchObject({ id, name: `team${count}`, disabled: false, accounts: patched.body });
+  const groupReply = await ask(`GET /groups/${id}`);
+  expect(groupReply.body).toMatchObject({ id, name: `team${count}`, disabled: false, accounts: patched.body });
 });
 
 test('a membership patch with a fault changes nothing', async () => {

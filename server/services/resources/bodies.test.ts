@@ -6,8 +6,8 @@ const { root } = sharedPlatform();
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const post = (body: unknown, headers: Record<string, string> = {}) => root.send('POST', '/root', { body, headers });
-let made = 0;
-const organization = () => JSON.stringify({ name: `org-${++made}` });
+let createdCount = 0;
+const organization = () => JSON.stringify({ name: `org-${++createdCount}` });
 
 describe('the type of a body (D-007)', () => {
   it.each([
@@ -98,7 +98,7 @@ describe('requests that need no body ignore one (D-007)', () => {
       expect(await root.send('POST', `/root/providers/${provider.id}/redeploy`, options)).toMatchObject({
         status: 202,
       });
-      const group = await root.create('/root/groups', { name: `group-${++made}` });
+      const group = await root.create('/root/groups', { name: `group-${++createdCount}` });
       const self = (await root.get('/users/self')).body.id;
       for (const verb of ['PATCH', 'DELETE']) {
         const path = `/root/groups/${group.id}/users?id=${self}`;
@@ -151,6 +151,6 @@ describe('query parameters (D-012)', () => {
     const self = (await root.get('/users/self')).body.id;
     const ada = await root.create('/root/users', { name: 'ada', properties: { password: 'x' } });
     const reply = await root.patch(`/root/groups/${group.id}/users?id=${self}&id=${ada.id.toUpperCase()}`, undefined);
-    expect(reply.body.map((one: { id: string }) => one.id)).toEqual([self, ada.id]);
+    expect(reply.body.map((user: { id: string }) => user.id)).toEqual([self, ada.id]);
   });
 });

@@ -10,8 +10,8 @@ export function boundIn(view: WorldView, source: StoredResource, target: StoredR
   for (const { id, pointer, fact, target: named } of referencesIn(source)) {
     if (fact.onDelete !== 'unmounted') continue;
     const mounted = view.find(id);
-    const there = mounted && view.named(named.word, mounted.name, target.id)[0];
-    if (there) bound.set(id, there.id);
+    const boundTarget = mounted && view.named(named.word, mounted.name, target.id)[0];
+    if (boundTarget) bound.set(id, boundTarget.id);
     else missing.push({ pointer, message: `${typeOfWord(named.word).singular} '${mounted?.name ?? id}'` });
   }
   if (missing.length === 0) {

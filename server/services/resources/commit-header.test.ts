@@ -22,8 +22,8 @@ describe('X-Terrarium-Commit: the response to a change names its commits', () =>
   it('of a create, a patch, a replace and a delete', async () => {
     const lambda = await resourceFactoryFor(platform.root).lambda(tenant);
     const path = `${tenant.org}/lambdas/${lambda.id}`;
-    const made = await platform.root.post(`${tenant.org}/workspaces`, { name: 'second' });
-    expect([made.status, commitsOf(made)]).toEqual([201, await newest()]);
+    const created = await platform.root.post(`${tenant.org}/workspaces`, { name: 'second' });
+    expect([created.status, commitsOf(created)]).toEqual([201, await newest()]);
     const patched = await platform.root.patch(path, [{ op: 'add', path: '/description', value: 'new' }]);
     expect(commitsOf(patched)).toBe(await newest());
     const deleted = await platform.root.delete(path);

@@ -15,7 +15,7 @@ import { providerDefaults } from './provider-defaults.ts';
 import { Renderer } from './renderer.ts';
 import { ResourceService } from './resource-service.ts';
 
-/** What runs containers and jobs, as far as their records show it and moves depend on it. */
+/** Runs containers and jobs, as far as their records show it and moves depend on it. */
 export interface ContainerStatusProvider extends WorkloadController {
   /** The live properties of a container or job (D-048). */
   status(resource: StoredResource): JsonObject;

@@ -89,12 +89,12 @@ describe('DELETE (D-128)', () => {
     expect((await get({ id })).status).toBe(200);
   });
   it('DELETE /{fqon} and DELETE F/orgs/{id} are the same', async () => {
-    const [one, other] = [await newPlace(), await newPlace()];
-    expect((await root.delete(one.org)).status).toBe(409);
+    const [deletedTenant, other] = [await newPlace(), await newPlace()];
+    expect((await root.delete(deletedTenant.org)).status).toBe(409);
     expect((await root.delete(`/root/orgs/${other.organizationId}`)).status).toBe(409);
-    expect((await root.delete(`${one.org}?force=true`)).status).toBe(204);
+    expect((await root.delete(`${deletedTenant.org}?force=true`)).status).toBe(204);
     expect((await root.delete(`/root/orgs/${other.organizationId}?force=true`)).status).toBe(204);
-    expect((await root.get(one.org)).status).toBe(404);
+    expect((await root.get(deletedTenant.org)).status).toBe(404);
   });
   it('root’s organization and user cannot be deleted, not even with force', async () => {
     const { body: self } = await root.get('/users/self');
@@ -113,13 +113,13 @@ describe('DELETE (D-128)', () => {
   });
   it('a big tree goes whole, and nothing of another', async () => {
     const [tenant, other] = [await newPlace(), await newPlace()];
-    const kept = await make.lambda(other);
+    const unaffected = await make.lambda(other);
     for (let batch = 0; batch < 8; batch++) {
       await Promise.all(Array.from({ length: 25 }, () => make.volume(tenant)));
     }
     expect((await root.delete(tenant.environment)).body.message).toContain('has children: 200 volumes');
     expect((await root.delete(`${tenant.org}?force=true`)).status).toBe(204);
-    expect((await get(kept)).body).toEqual(kept);
+    expect((await get(unaffected)).body).toEqual(unaffected);
   });
 });
 
@@ -138,7 +138,7 @@ describe('workloads of a provider count like children (D-129)', () => {
     expect(status).toBe(409);
     for (const count of ['1 container', '1 volume', '1 secret', '1 job']) expect(body.message).toContain(count);
     expect((await remove(engine, '?force=true')).status).toBe(204);
-    for (const one of workloads) expect((await get(one)).status).toBe(404);
+    for (const record of workloads) expect((await get(record)).status).toBe(404);
     expect((await root.get(other.environment)).status).toBe(200);
   });
   it('lambdas and apis as well', async () => {
@@ -178,7 +178,7 @@ describe('workloads of a provider count like children (D-129)', () => {
     const linking = await make.provider(tenant, 'Lambda', { linked_providers: [{ id: linked.id }, { id: other.id }] });
     expect((await remove(linked)).status).toBe(204);
     const { properties, modified } = (await get(linking)).body;
-    expect(properties.linked_providers.map((one: Body) => one.id)).toEqual([other.id]);
+    expect(properties.linked_providers.map((linked: Body) => linked.id)).toEqual([other.id]);
     expect(modified.action).toBe('update');
   });
 });
@@ -199,21 +199,21 @@ describe('what endpoints target may go (D-130)', () => {
 });
 
 describe('a secret or volume in use (D-078, D-079)', () => {
-  it.each(['volumes', 'secrets'])('%s: 409 without force, with force the mount is removed', async (word) => {
+  it.each(['volumes', 'secrets'])('%s: 409 without force, with force the mount is removed', async (collection) => {
     const tenant = await newPlace();
-    const mounted = word === 'volumes' ? await make.volume(tenant) : await make.secret(tenant);
-    const kept = word === 'volumes' ? await make.volume(tenant) : await make.secret(tenant);
+    const mounted = collection === 'volumes' ? await make.volume(tenant) : await make.secret(tenant);
+    const unaffected = collection === 'volumes' ? await make.volume(tenant) : await make.secret(tenant);
     const mount = ({ id }: Body) =>
-      word === 'volumes'
+      collection === 'volumes'
         ? { mount_path: `/${id}`, volume_id: id }
         : { mount_type: 'file', path: `/${id}`, secret_id: id, secret_key: 'k' };
-    const container = await make.container(tenant, { [word]: [mount(mounted), mount(kept)] });
+    const container = await make.container(tenant, { [collection]: [mount(mounted), mount(unaffected)] });
     const reply = await remove(mounted);
     expect(reply.status).toBe(409);
     expect(reply.body.message).toContain('is mounted by 1 container;');
     expect((await remove(mounted, '?force=true')).status).toBe(204);
     const after = (await get(container)).body;
-    expect(after.properties[word]).toEqual([mount(kept)]);
+    expect(after.properties[collection]).toEqual([mount(unaffected)]);
     expect(after.modified.action).toBe('update');
     expect((await root.put(`/root/containers/${container.id}`, after)).body).toEqual(after);
   });
@@ -222,7 +222,7 @@ describe('a secret or volume in use (D-078, D-079)', () => {
     const volume = await make.volume(tenant);
     const container = await make.container(tenant, { volumes: [{ mount_path: '/v', volume_id: volume.id }] });
     expect((await root.delete(`${tenant.environment}?force=true`)).status).toBe(204);
-    for (const one of [volume, container]) expect((await get(one)).status).toBe(404);
+    for (const record of [volume, container]) expect((await get(record)).status).toBe(404);
   });
 });
 
@@ -240,14 +240,14 @@ describe('a deleted user or group is mentioned nowhere (D-072)', () => {
     const { modified } = (await root.get(tenant.environment)).body;
     expect((await remove(user)).status).toBe(204);
     expect((await remove(doomed)).status).toBe(204);
-    expect((await get(group)).body.properties.users.map((one: Body) => one.id)).toEqual([other.id]);
+    expect((await get(group)).body.properties.users.map((member: Body) => member.id)).toEqual([other.id]);
     expect((await get(endpoint)).body.properties.plugins.platformSecurity).toEqual({
       enabled: true,
       users: [other.id],
       groups: [],
     });
     const identities = (await entitlementOf(root, tenant.environment, 'lambda.view')).properties.identities;
-    expect(identities.map((one: Body) => one.id)).toContain(other.id);
+    expect(identities.map((identity: Body) => identity.id)).toContain(other.id);
     expect(JSON.stringify(identities)).not.toMatch(new RegExp(`${user.id}|${doomed.id}`));
     expect((await root.get(tenant.environment)).body.modified).toEqual(modified);
   });
@@ -280,7 +280,7 @@ describe('a deleted user or group is mentioned nowhere (D-072)', () => {
     expect(body.created.id).toBe(user.id);
     expect(body.owner.id).toBe(user.id);
     const { properties } = await entitlementOf(root, `/root/lambdas/${lambda.id}`, 'lambda.view');
-    expect(properties.identities.map((one: Body) => one.id)).not.toContain(user.id);
+    expect(properties.identities.map((identity: Body) => identity.id)).not.toContain(user.id);
   });
 });
 

@@ -8,10 +8,10 @@ import { ancestors } from '../../model/rules/hierarchy.ts';
 import { onDelete, withoutReference } from '../../model/rules/references.ts';
 import { grantsWithout } from '../security/entitlements.ts';
 
-/** How a DELETE was asked for (D-128, D-129). */
+/** Options of a DELETE request (D-128, D-129). */
 export interface DeletionQuery {
   force: boolean;
-  /** Of a provider: its containers go along without force. */
+  /** Set for a provider: its containers are deleted with it, even without force. */
   deleteContainers: boolean;
 }
 
@@ -22,18 +22,19 @@ export interface DeletionQuery {
 export function planDeletion(
   view: WorldView,
   target: StoredResource,
-  asked: DeletionQuery,
+  query: DeletionQuery,
 ): { removed: StoredResource[]; updated: StoredResource[] } {
   typeOf(target).release?.(target, view);
   const removed = new Map<Uuid, StoredResource>();
   collect(view, target, removed);
   requireUnmounted(view, target, removed);
   const dependants = dependantsOf(view, target);
-  const takesContainers = asked.deleteContainers && typeOf(target).word === 'providers';
-  const isDeletedToo = (one: StoredResource) => asked.force || (takesContainers && typeOf(one).word === 'containers');
-  const inTheWay = dependants.filter((one) => !isDeletedToo(one));
+  const takesContainers = query.deleteContainers && typeOf(target).word === 'providers';
+  const isDeletedToo = (dependant: StoredResource) =>
+    query.force || (takesContainers && typeOf(dependant).word === 'containers');
+  const inTheWay = dependants.filter((dependant) => !isDeletedToo(dependant));
   if (inTheWay.length > 0) {
-    const isMounted = inTheWay.every((one) => onDelete(one, target.id) === 'unmounted');
+    const isMounted = inTheWay.every((dependant) => onDelete(dependant, target.id) === 'unmounted');
     const state = isMounted
       ? `is mounted by ${countsOf(inTheWay)}; force=true takes the mounts away`
       : `has children: ${countsOf(inTheWay)}; force=true deletes them too`;
@@ -42,18 +43,21 @@ export function planDeletion(
   return { removed: [...removed.values()], updated: forgetful(view, removed) };
 }
 
-/** What goes along may be mounted only by what goes, too: development must not take secrets from production (D-133). Throws 409. */
+/**
+ * Throws 409 if a resource that is deleted too is mounted by one that stays: development must not take secrets from
+ * production (D-133).
+ */
 function requireUnmounted(view: WorldView, target: StoredResource, removed: ReadonlyMap<Uuid, StoredResource>): void {
-  const name = (one: StoredResource) => `${typeOf(one).singular} '${one.name}'`;
+  const name = (resource: StoredResource) => `${typeOf(resource).singular} '${resource.name}'`;
   const details: ErrorDetail[] = [];
   for (const mounted of removed.values()) {
     const mounts = view
       .referrers(mounted.id)
-      .filter((one) => !removed.has(one.id) && onDelete(one, mounted.id) === 'unmounted');
+      .filter((referrer) => !removed.has(referrer.id) && onDelete(referrer, mounted.id) === 'unmounted');
     if (mounts.length === 0 || mounted === target || ![...ancestors(view, mounted)].includes(target)) continue;
-    const found = mounts.map((one) => ({
-      pointer: `/resources/${one.id}`,
-      message: `${name(one)} (${pathOf(one, (id) => view.find(id))}) mounts its ${name(mounted)}`,
+    const found = mounts.map((mount) => ({
+      pointer: `/resources/${mount.id}`,
+      message: `${name(mount)} (${pathOf(mount, (id) => view.find(id))}) mounts its ${name(mounted)}`,
     }));
     details.push(...found);
   }
@@ -67,16 +71,17 @@ function requireUnmounted(view: WorldView, target: StoredResource, removed: Read
 function dependantsOf(view: WorldView, target: StoredResource): StoredResource[] {
   const holders = view
     .referrers(target.id)
-    .filter((one) => ['follows', 'unmounted'].includes(onDelete(one, target.id) ?? ''));
+    .filter((referrer) => ['follows', 'unmounted'].includes(onDelete(referrer, target.id) ?? ''));
   return [...new Set([...view.children(target.id), ...holders])];
 }
 
 function collect(view: WorldView, target: StoredResource, removed: Map<Uuid, StoredResource>): void {
   if (removed.has(target.id)) return;
   removed.set(target.id, target);
-  for (const one of dependantsOf(view, target)) {
+  for (const dependant of dependantsOf(view, target)) {
     // A resource that can exist without the deleted one (a container without its volume) is updated instead.
-    if (one.parent === target.id || onDelete(one, target.id) === 'follows') collect(view, one, removed);
+    if (dependant.parent === target.id || onDelete(dependant, target.id) === 'follows')
+      collect(view, dependant, removed);
   }
   removed.delete(target.id);
   removed.set(target.id, target);
@@ -84,17 +89,17 @@ function collect(view: WorldView, target: StoredResource, removed: Map<Uuid, Sto
 
 function forgetful(view: WorldView, removed: ReadonlyMap<Uuid, StoredResource>): StoredResource[] {
   const updated = new Map<Uuid, StoredResource>();
-  for (const gone of removed.keys()) {
-    for (const referrer of view.referrers(gone)) {
+  for (const removedId of removed.keys()) {
+    for (const referrer of view.referrers(removedId)) {
       if (removed.has(referrer.id)) continue;
       const before = updated.get(referrer.id) ?? referrer;
       const { grants: _, ...record } = before;
-      const properties = withoutReference(before, gone) ?? before.properties;
-      const grants = grantsWithout(before, gone);
+      const properties = withoutReference(before, removedId) ?? before.properties;
+      const grants = grantsWithout(before, removedId);
       updated.set(before.id, { ...record, properties, ...(grants && { grants }) });
     }
   }
-  return [...updated.values()].filter((one) => !isDeepStrictEqual(one, view.find(one.id)));
+  return [...updated.values()].filter((resource) => !isDeepStrictEqual(resource, view.find(resource.id)));
 }
 
 function countsOf(resources: readonly StoredResource[]): string {

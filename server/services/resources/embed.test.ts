@@ -30,8 +30,9 @@ beforeAll(async () => {
   endpoint = await root.create(`/acme/apis/${api.id}/apiendpoints`, { name: 'sum', properties });
 });
 
-const read = async (word: string, { id }: Body, query = '') => (await root.get(`/acme/${word}/${id}${query}`)).body;
-const embed = (word: string, { id }: Body, query: string) => root.get(`/acme/${word}/${id}?${query}`);
+const read = async (collection: string, { id }: Body, query = '') =>
+  (await root.get(`/acme/${collection}/${id}${query}`)).body;
+const embed = (collection: string, { id }: Body, query: string) => root.get(`/acme/${collection}/${id}?${query}`);
 
 describe('embedded records (D-037)', () => {
   it('stand in place of the property of that name', async () => {
@@ -62,9 +63,9 @@ describe('embedded records (D-037)', () => {
 
   it('apiendpoints never appear unasked', async () => {
     for (const record of [lambda, container]) {
-      const word = record === lambda ? 'lambdas' : 'containers';
-      expect((await read(word, record)).properties).not.toHaveProperty('apiendpoints');
-      const [listed] = (await root.get(`/acme/${word}?id=${record.id}&expand=true&embed=apiendpoints`)).body;
+      const collection = record === lambda ? 'lambdas' : 'containers';
+      expect((await read(collection, record)).properties).not.toHaveProperty('apiendpoints');
+      const [listed] = (await root.get(`/acme/${collection}?id=${record.id}&expand=true&embed=apiendpoints`)).body;
       expect(listed.properties).not.toHaveProperty('apiendpoints');
     }
   });

@@ -25,15 +25,15 @@ it('only root may set the address of a container engine, because the connection 
       expect(await client.post(path, body('far', { url }, type))).toMatchObject(refusal(403, ADDRESS));
     }
   }
-  const own = await client.create(path, body('own', { env: { public: { A: '1' } } }));
+  const ownProvider = await client.create(path, body('own', { env: { public: { A: '1' } } }));
   expect(
-    await client.patch(`${path}/${own.id}`, [{ op: 'add', path: ADDRESS, value: 'tcp://10.0.0.1:2375' }]),
+    await client.patch(`${path}/${ownProvider.id}`, [{ op: 'add', path: ADDRESS, value: 'tcp://10.0.0.1:2375' }]),
   ).toMatchObject(refusal(403, ADDRESS));
   const away = { op: 'replace', path: '/properties/config', value: { url: 'tcp://10.0.0.1:2375' } };
-  expect(await client.patch(`${path}/${own.id}`, [away])).toMatchObject(refusal(403, ADDRESS));
+  expect(await client.patch(`${path}/${ownProvider.id}`, [away])).toMatchObject(refusal(403, ADDRESS));
   const tls = { op: 'add', path: '/properties/config/tls', value: { ca: 'x' } };
-  expect(await client.patch(`${path}/${own.id}`, [tls])).toMatchObject(refusal(403, '/properties/config/tls'));
-  expect((await platform.root.get(`${path}/${own.id}`)).body.properties.config).toEqual({
+  expect(await client.patch(`${path}/${ownProvider.id}`, [tls])).toMatchObject(refusal(403, '/properties/config/tls'));
+  expect((await platform.root.get(`${path}/${ownProvider.id}`)).body.properties.config).toEqual({
     env: { public: { A: '1' } },
   });
 

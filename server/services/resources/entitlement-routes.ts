@@ -24,7 +24,7 @@ import type { Actor } from './actor.ts';
 import { requireKnown } from './filter-names.ts';
 import { requireWithin } from './reach.ts';
 import type { Renderer } from './renderer.ts';
-import type { Given, ResourceRouteParts } from './route-parts.ts';
+import type { ExtraInput, ResourceRouteParts } from './route-parts.ts';
 import { inForm, isText, type Listing } from './selection.ts';
 
 const ENTITLEMENT = 'Resource::Entitlement';
@@ -52,10 +52,13 @@ class Entitlements {
     const filter: Readonly<Record<string, string>> = { ...query.filter, ...(action !== undefined && { action }) };
     const unknown = Object.keys(filter).filter((name) => !FILTERS.includes(name));
     requireKnown(unknown, FILTERS, 'entitlements');
-    const shown = entitlementsOf(this.#view, node).filter((one) =>
-      Object.entries(filter).every(([name, wanted]) => isText(memberOf(fieldsOf(one), name), wanted)),
+    const listed = entitlementsOf(this.#view, node).filter((entitlement) =>
+      Object.entries(filter).every(([name, expected]) => isText(memberOf(fieldsOf(entitlement), name), expected)),
     );
-    return inForm(query, shown, { link: (one) => linkOf(one, renderer), record: (one) => recordOf(one, renderer) });
+    return inForm(query, listed, {
+      link: (entitlement) => linkOf(entitlement, renderer),
+      record: (entitlement) => recordOf(entitlement, renderer),
+    });
   }
 
   /** Every action of a node has its entitlement, so there is nothing to create: 409, or 400 for an unknown action (D-119). */
@@ -68,7 +71,7 @@ class Entitlements {
     );
   }
 
-  async replace({ actor, renderer }: Given, entitlement: Entitlement, written: WrittenEntitlement) {
+  async replace({ actor, renderer }: ExtraInput, entitlement: Entitlement, written: WrittenEntitlement) {
     const { resource, action } = entitlement;
     if (written.id !== undefined && written.id.toLowerCase() !== entitlement.id) {
       throw new PlatformError('immutable_value', `the id of entitlement ${entitlement.id} cannot be changed`);
@@ -80,49 +83,55 @@ class Entitlements {
       );
     }
     const identities = written.properties.identities.map((id) => id.toLowerCase());
-    const known = new Set(entitlement.identities);
-    for (const [index, id] of identities.entries()) this.#requireIdentity(actor, resource, id, index, known);
+    const knownIdentities = new Set(entitlement.identities);
+    for (const [index, id] of identities.entries()) this.#requireIdentity(actor, resource, id, index, knownIdentities);
     const { value } = written.properties;
-    const wanted = { identities, ...(value !== undefined && { value }) };
+    const newGrant = { identities, ...(value !== undefined && { value }) };
     const after = await this.#service.setGrants(actor, resource.id, (before) => ({
-      grants: grantsAfter(this.#view, before, action, wanted),
+      grants: grantsAfter(this.#view, before, action, newGrant),
       ...(action === 'apiendpoint.invoke' && { properties: this.#withInvokers(before, identities) }),
     }));
     return recordOf(findEntitlement(this.#view, after, action) ?? entitlement, renderer);
   }
 
-  async patch(given: Given, { id, resource }: Entitlement, operations: readonly Operation[]) {
+  async patch(input: ExtraInput, { id, resource }: Entitlement, operations: readonly Operation[]) {
     // Others may have changed it while the body was on its way.
-    this.#service.demand(given.actor, 'entitlement.update', resource);
+    this.#service.demand(input.actor, 'entitlement.update', resource);
     const present = this.#finder.find(id, resource);
     if (!present) throw new PlatformError('not_found', `entitlement ${id} not found`);
     const { name, action, identities, value } = present;
     const written = { name, properties: { action, identities, ...(value !== undefined && { value }) } };
-    const envelope = () => recordOf(present, given.renderer);
-    const shown = { envelope, properties: () => envelope().properties };
-    const patched = applyPatch(written, shown, operations, {
+    const envelope = () => recordOf(present, input.renderer);
+    const record = { envelope, properties: () => envelope().properties };
+    const patched = applyPatch(written, record, operations, {
       renamable: false,
       serverSet: ['parent', 'action'],
       unreadable: [],
       replaceCreates: [],
     });
-    return this.replace(given, present, readEntitlement(patched));
+    return this.replace(input, present, readEntitlement(patched));
   }
 
-  async reset({ actor }: Given, { resource, action }: Entitlement): Promise<void> {
+  async reset({ actor }: ExtraInput, { resource, action }: Entitlement): Promise<void> {
     await this.#service.setGrants(actor, resource.id, (before) => {
-      const { [action]: _, ...others } = before.grants ?? {};
-      return { grants: noneAsUndefined(others) };
+      const { [action]: _, ...otherGrants } = before.grants ?? {};
+      return { grants: noneAsUndefined(otherGrants) };
     });
   }
 
   /** New identities must exist and, unless they belong to the organization or one above, be visible to the caller (D-117). */
-  #requireIdentity(actor: Actor, resource: StoredResource, id: Uuid, index: number, known: ReadonlySet<Uuid>): void {
+  #requireIdentity(
+    actor: Actor,
+    resource: StoredResource,
+    id: Uuid,
+    index: number,
+    knownIdentities: ReadonlySet<Uuid>,
+  ): void {
     const pointer = `/properties/identities/${index}`;
     const found = this.#view.find(id);
     if (found?.type !== USER && found?.type !== GROUP)
       throw invalid(pointer, `is not the id of a user or group: ${id}`);
-    if (known.has(id)) return;
+    if (knownIdentities.has(id)) return;
     requireWithin(this.#service.drafts.naming(actor, resource), found.type === USER ? aUser : aGroup, found, pointer);
   }
 
@@ -130,10 +139,10 @@ class Entitlements {
   #withInvokers(endpoint: StoredResource, identities: readonly Uuid[]): JsonObject {
     const { plugins } = endpoint.properties;
     if (!isJsonObject(plugins)) return endpoint.properties;
-    const of = (type: string) => identities.filter((id) => this.#view.find(id)?.type === type);
+    const idsOfType = (type: string) => identities.filter((id) => this.#view.find(id)?.type === type);
     const rewritten = Object.entries(plugins).map(([key, plugin]): [string, Json] => {
       const isSecurity = SECURITY_KEY.test(key) && isJsonObject(plugin) && plugin.enabled === true;
-      return [key, isSecurity ? { ...plugin, users: of(USER), groups: of(GROUP) } : plugin];
+      return [key, isSecurity ? { ...plugin, users: idsOfType(USER), groups: idsOfType(GROUP) } : plugin];
     });
     return { ...endpoint.properties, plugins: Object.fromEntries(rewritten) };
   }
@@ -144,26 +153,26 @@ export function entitlementRouter({ service, answer }: ResourceRouteParts, finde
   const { ofOrganization, ofResource, alone } = entitlementRoutes;
   return [
     ...answer(ofOrganization.all, {
-      listEntitlements: (asked) => entitlements.list(asked, asked.found.fqon),
+      listEntitlements: (input) => entitlements.list(input, input.found.fqon),
       createEntitlement: ({ body, found }) => entitlements.refuseNew(body, found.fqon),
     }),
     ...answer(ofResource.all, {
-      listEntitlements: (asked) => entitlements.list(asked, asked.found.resource_id),
+      listEntitlements: (input) => entitlements.list(input, input.found.resource_id),
       createEntitlement: ({ body, found }) => entitlements.refuseNew(body, found.resource_id),
     }),
     ...[ofOrganization.one, ofResource.one].flatMap((rows) =>
       answer(rows, {
         readEntitlement: ({ found, renderer }) => recordOf(found.entitlement_id, renderer),
-        replaceEntitlement: (asked) => entitlements.replace(asked, asked.found.entitlement_id, asked.body),
-        patchEntitlement: (asked) => entitlements.patch(asked, asked.found.entitlement_id, asked.body),
-        resetEntitlement: (asked) => entitlements.reset(asked, asked.found.entitlement_id),
+        replaceEntitlement: (input) => entitlements.replace(input, input.found.entitlement_id, input.body),
+        patchEntitlement: (input) => entitlements.patch(input, input.found.entitlement_id, input.body),
+        resetEntitlement: (input) => entitlements.reset(input, input.found.entitlement_id),
       }),
     ),
     ...answer(alone, {
       readEntitlement: ({ found, renderer }) => recordOf(found.unrecorded_id, renderer),
-      replaceEntitlement: (asked) => entitlements.replace(asked, asked.found.unrecorded_id, asked.body),
-      patchEntitlement: (asked) => entitlements.patch(asked, asked.found.unrecorded_id, asked.body),
-      resetEntitlement: (asked) => entitlements.reset(asked, asked.found.unrecorded_id),
+      replaceEntitlement: (input) => entitlements.replace(input, input.found.unrecorded_id, input.body),
+      patchEntitlement: (input) => entitlements.patch(input, input.found.unrecorded_id, input.body),
+      resetEntitlement: (input) => entitlements.reset(input, input.found.unrecorded_id),
     }),
   ];
 }
@@ -202,7 +211,7 @@ function recordOf(entitlement: Entitlement, renderer: Renderer) {
     modified,
     properties: {
       action,
-      identities: identities.map((one) => renderer.linkTo(one, USER)),
+      identities: identities.map((identity) => renderer.linkTo(identity, USER)),
       ...(value !== undefined && { value }),
       parent: renderer.link(resource),
     },

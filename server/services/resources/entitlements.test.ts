@@ -23,13 +23,13 @@ beforeAll(async () => {
   tenant = await createTenant(root, 'entitled');
 });
 
-let made = 0;
-const user = () => makeUser(platform, `user-${made++}`);
+let createdCount = 0;
+const user = () => makeUser(platform, `user-${createdCount++}`);
 const group = async (under: string, ...users: string[]): Promise<string> =>
-  (await root.create(`${under}/groups`, { name: `group-${made++}`, properties: { users } })).id;
+  (await root.create(`${under}/groups`, { name: `group-${createdCount++}`, properties: { users } })).id;
 const makeLambda = (under = tenant.environment, client = root) =>
-  client.create(`${under}/lambdas`, lambdaBody(tenant, `lambda-${made++}`));
-const idsOf = (entitlement: Body): string[] => entitlement.properties.identities.map((one: Body) => one.id);
+  client.create(`${under}/lambdas`, lambdaBody(tenant, `lambda-${createdCount++}`));
+const idsOf = (entitlement: Body): string[] => entitlement.properties.identities.map((identity: Body) => identity.id);
 const entitlement = (node: string, action: string) => entitlementOf(root, node, action);
 const at = ({ id }: Body) => `${tenant.org}/entitlements/${id}`;
 const put = ({ id, name, properties }: Body, identities: unknown[], client = root) =>
@@ -46,8 +46,10 @@ const forbids = (action: string) => ({
 describe('every resource has one entitlement per action (D-115, D-116)', () => {
   it('named after both, with an id derived from both', async () => {
     const { body } = await root.get(`${tenant.environment}/entitlements?expand=true`);
-    const { resource_type, ...one } = body.find((found: Body) => found.properties.action === 'container.scale');
-    expect(one).toMatchObject({
+    const { resource_type, ...scaleEntitlement } = body.find(
+      (found: Body) => found.properties.action === 'container.scale',
+    );
+    expect(scaleEntitlement).toMatchObject({
       id: v5('container.scale', tenant.environmentId),
       name: `${tenant.environmentId}.container.scale`,
       properties: {
@@ -64,14 +66,16 @@ describe('every resource has one entitlement per action (D-115, D-116)', () => {
       },
     });
     expect(resource_type).toBe('Platform::Resource::Entitlement');
-    expect((await root.get(at(one))).body).toEqual({ resource_type, ...one });
-    expect((await root.get(`${tenant.environment}/entitlements/${one.id}`)).body.id).toBe(one.id);
-    expect((await root.get(`${tenant.workspace}/entitlements/${one.id}`)).status).toBe(404);
-    expect((await root.get(`${tenant.org}/resources/${one.id}`)).body.id).toBe(one.id);
+    expect((await root.get(at(scaleEntitlement))).body).toEqual({ resource_type, ...scaleEntitlement });
+    expect((await root.get(`${tenant.environment}/entitlements/${scaleEntitlement.id}`)).body.id).toBe(
+      scaleEntitlement.id,
+    );
+    expect((await root.get(`${tenant.workspace}/entitlements/${scaleEntitlement.id}`)).status).toBe(404);
+    expect((await root.get(`${tenant.org}/resources/${scaleEntitlement.id}`)).body.id).toBe(scaleEntitlement.id);
   });
   it('has its own actions and those of what may stand below it', async () => {
     const actions = async (node: string): Promise<string[]> =>
-      (await root.get(`${node}/entitlements?expand=true`)).body.map((one: Body) => one.properties.action);
+      (await root.get(`${node}/entitlements?expand=true`)).body.map((member: Body) => member.properties.action);
     const lambda = await makeLambda();
     expect((await actions(`${tenant.org}/lambdas/${lambda.id}`)).sort()).toEqual(
       [
@@ -96,7 +100,7 @@ describe('every resource has one entitlement per action (D-115, D-116)', () => {
     const top = await entitlement(tenant.org, 'lambda.view');
     await put(
       top,
-      idsOf(top).filter((one) => one !== id),
+      idsOf(top).filter((identity) => identity !== id),
     );
     expect(idsOf(await entitlement(`${tenant.org}/lambdas/${lambda.id}`, 'lambda.view'))).not.toContain(id);
   });
@@ -109,7 +113,7 @@ describe('every resource has one entitlement per action (D-115, D-116)', () => {
       (
         await put(
           middle,
-          idsOf(middle).filter((one) => one !== id),
+          idsOf(middle).filter((identity) => identity !== id),
         )
       ).status,
     ).toBe(200);
@@ -137,7 +141,7 @@ describe('PUT, PATCH, POST and DELETE of an entitlement (D-119, D-074, D-097)', 
   it('PUT stores the difference from the inherited identities; ids and links are accepted', async () => {
     const [above, added] = [await user(), await user()];
     await grant(root, tenant.org, 'secret.view', above.id);
-    const link = (await root.get(`/root/users`)).body.find((one: Body) => one.id === added.id);
+    const link = (await root.get(`/root/users`)).body.find((candidate: Body) => candidate.id === added.id);
     const reply = await put(await entitlement(tenant.environment, 'secret.view'), [link, above.id.toUpperCase()]);
     expect(reply.status).toBe(200);
     expect(idsOf(reply.body).sort()).toEqual([above.id, added.id].sort());
@@ -151,8 +155,8 @@ describe('PUT, PATCH, POST and DELETE of an entitlement (D-119, D-074, D-097)', 
   });
   it('putting back a read record changes nothing', async () => {
     const node = await root.get(tenant.workspace);
-    const one = await entitlement(tenant.workspace, 'secret.update');
-    expect(await root.put(at(one), one)).toMatchObject({ status: 200, body: one });
+    const current = await entitlement(tenant.workspace, 'secret.update');
+    expect(await root.put(at(current), current)).toMatchObject({ status: 200, body: current });
     expect((await root.get(tenant.workspace)).body).toEqual(node.body);
   });
   it('a right that is given or taken does not count as a change of the resource', async () => {
@@ -162,20 +166,20 @@ describe('PUT, PATCH, POST and DELETE of an entitlement (D-119, D-074, D-097)', 
     expect((await root.get(tenant.workspace)).body).toEqual(before);
   });
   it('value is kept with it', async () => {
-    const one = await entitlement(tenant.workspace, 'volume.view');
+    const current = await entitlement(tenant.workspace, 'volume.view');
     const value = { any: ['thing', 1] };
-    const { id, name, properties } = one;
-    const reply = await root.put(at(one), { id, name, properties: { ...properties, value } });
+    const { id, name, properties } = current;
+    const reply = await root.put(at(current), { id, name, properties: { ...properties, value } });
     expect(reply.body.properties.value).toEqual(value);
-    expect((await root.get(at(one))).body.properties.value).toEqual(value);
-    expect((await root.put(at(one), { properties })).body.properties).not.toHaveProperty('value');
+    expect((await root.get(at(current))).body.properties.value).toEqual(value);
+    expect((await root.put(at(current), { properties })).body.properties).not.toHaveProperty('value');
   });
   it('a changed id or action is 409, an unknown entitlement 404', async () => {
-    const one = await entitlement(tenant.workspace, 'lambda.view');
-    const { id, name, properties } = one;
-    expect((await root.put(at(one), { id: UNKNOWN_ID, name, properties })).status).toBe(409);
+    const current = await entitlement(tenant.workspace, 'lambda.view');
+    const { id, name, properties } = current;
+    expect((await root.put(at(current), { id: UNKNOWN_ID, name, properties })).status).toBe(409);
     const renamed = { ...properties, action: 'lambda.update' };
-    expect((await root.put(at(one), { id, name, properties: renamed })).status).toBe(409);
+    expect((await root.put(at(current), { id, name, properties: renamed })).status).toBe(409);
     expect((await root.put(at({ id: UNKNOWN_ID }), { properties })).status).toBe(404);
     expect((await root.put(at({ id: 'nonsense' }), { properties })).status).toBe(400);
     expect((await root.put(`/nowhere/entitlements/${id}`, { properties })).status).toBe(404);
@@ -187,35 +191,35 @@ describe('PUT, PATCH, POST and DELETE of an entitlement (D-119, D-074, D-097)', 
     ['what is no identity', { action: 'lambda.view', identities: [7] }, '/properties/identities/0'],
     ['no properties', undefined, '/properties'],
   ])('%s is 400', async (_, properties, pointer) => {
-    const one = await entitlement(tenant.workspace, 'lambda.view');
-    const reply = await root.put(at(one), { id: one.id, properties });
+    const current = await entitlement(tenant.workspace, 'lambda.view');
+    const reply = await root.put(at(current), { id: current.id, properties });
     expect(reply).toMatchObject({ status: 400, body: { details: [{ pointer }] } });
-    expect(await entitlement(tenant.workspace, 'lambda.view')).toEqual(one);
+    expect(await entitlement(tenant.workspace, 'lambda.view')).toEqual(current);
   });
   it('an identity must be a user or a group', async () => {
-    const one = await entitlement(tenant.workspace, 'lambda.view');
-    expect((await put(one, [tenant.workspaceId])).status).toBe(400);
+    const current = await entitlement(tenant.workspace, 'lambda.view');
+    expect((await put(current, [tenant.workspaceId])).status).toBe(400);
     const groupId = await group('/root');
-    expect((await put(one, [rootUserId, groupId])).body.properties.identities[1].href).toMatch(
+    expect((await put(current, [rootUserId, groupId])).body.properties.identities[1].href).toMatch(
       new RegExp(`/root/groups/${groupId}$`),
     );
   });
   it('PATCH takes ids, adds and removes', async () => {
-    const [one, other] = [await user(), await user()];
+    const [first, other] = [await user(), await user()];
     const before = await entitlement(tenant.environment, 'volume.update');
     const patch = (...operations: object[]) => root.patch(at(before), operations);
     await patch(
-      { op: 'add', path: '/properties/identities/-', value: one.id },
+      { op: 'add', path: '/properties/identities/-', value: first.id },
       { op: 'add', path: '/properties/identities/-', value: other.id },
     );
-    const index = idsOf(await entitlement(tenant.environment, 'volume.update')).indexOf(one.id);
+    const index = idsOf(await entitlement(tenant.environment, 'volume.update')).indexOf(first.id);
     const reply = await patch(
-      { op: 'test', path: `/properties/identities/${index}`, value: one.id },
+      { op: 'test', path: `/properties/identities/${index}`, value: first.id },
       { op: 'remove', path: `/properties/identities/${index}` },
     );
     expect(reply.status).toBe(200);
     expect(idsOf(reply.body)).toContain(other.id);
-    expect(idsOf(reply.body)).not.toContain(one.id);
+    expect(idsOf(reply.body)).not.toContain(first.id);
     expect((await patch({ op: 'replace', path: '/properties/action', value: 'x' })).status).toBe(422);
     expect((await patch({ op: 'replace', path: '/properties/action', value: 'volume.update' })).status).toBe(200);
     expect((await patch({ op: 'add', path: '/properties/identities/-', value: UNKNOWN_ID })).status).toBe(400);
@@ -224,9 +228,9 @@ describe('PUT, PATCH, POST and DELETE of an entitlement (D-119, D-074, D-097)', 
   });
   it('two concurrent patches both take effect', async () => {
     const users = await Promise.all(Array.from({ length: 8 }, user));
-    const one = await entitlement(tenant.environment, 'volume.delete');
+    const current = await entitlement(tenant.environment, 'volume.delete');
     const replies = await Promise.all(
-      users.map(({ id }) => root.patch(at(one), [{ op: 'add', path: '/properties/identities/-', value: id }])),
+      users.map(({ id }) => root.patch(at(current), [{ op: 'add', path: '/properties/identities/-', value: id }])),
     );
     expect(replies.map(({ status }) => status)).toEqual(users.map(() => 200));
     expect(idsOf(await entitlement(tenant.environment, 'volume.delete'))).toEqual(
@@ -235,10 +239,10 @@ describe('PUT, PATCH, POST and DELETE of an entitlement (D-119, D-074, D-097)', 
   });
   it('one whose body comes slowly does not undo what another did meanwhile', async () => {
     const [slow, quick] = [await user(), await user()];
-    const one = await entitlement(tenant.environment, 'secret.delete');
+    const current = await entitlement(tenant.environment, 'secret.delete');
     const add = (value: string) => [{ op: 'add', path: '/properties/identities/-', value }];
-    const patching = await startRequest(platform.emulator, 'PATCH', at(one));
-    expect((await root.patch(at(one), add(quick.id))).status).toBe(200);
+    const patching = await startRequest(platform.emulator, 'PATCH', at(current));
+    expect((await root.patch(at(current), add(quick.id))).status).toBe(200);
     expect(await patching.finish(add(slow.id))).toBe(200);
     expect(idsOf(await entitlement(tenant.environment, 'secret.delete'))).toEqual(
       expect.arrayContaining([slow.id, quick.id]),
@@ -259,8 +263,8 @@ describe('PUT, PATCH, POST and DELETE of an entitlement (D-119, D-074, D-097)', 
   it('DELETE restores the inherited identities', async () => {
     const { id } = await user();
     await grant(root, tenant.environment, 'container.delete', id);
-    const one = await entitlement(tenant.environment, 'container.delete');
-    expect((await root.delete(at(one))).status).toBe(204);
+    const current = await entitlement(tenant.environment, 'container.delete');
+    expect((await root.delete(at(current))).status).toBe(204);
     expect(idsOf(await entitlement(tenant.environment, 'container.delete'))).toEqual([rootUserId]);
   });
   it('lists show those of the node only, and can be filtered', async () => {
@@ -288,7 +292,7 @@ describe('the security plugin of an endpoint and its apiendpoint.invoke (D-120)'
     const [listed, invited] = [await user(), await user()];
     const groupId = await group('/root', invited.id);
     const lambda = await makeLambda();
-    const api = await root.create(`${tenant.environment}/apis`, { name: `api-${made++}` });
+    const api = await root.create(`${tenant.environment}/apis`, { name: `api-${createdCount++}` });
     const make = (path: string, enabled: boolean) =>
       root.create(`${tenant.org}/apis/${api.id}/apiendpoints`, {
         name: path.slice(1),
@@ -302,14 +306,16 @@ describe('the security plugin of an endpoint and its apiendpoint.invoke (D-120)'
     for (const isEnabled of [true, false]) {
       const endpoint = await make(`/e-${isEnabled}`, isEnabled);
       const path = `${tenant.org}/apiendpoints/${endpoint.id}`;
-      const sent = { enabled: isEnabled, users: [listed.id], groups: [] };
-      expect(endpoint.properties.plugins.platformSecurity).toEqual(sent);
+      const securityPlugin = { enabled: isEnabled, users: [listed.id], groups: [] };
+      expect(endpoint.properties.plugins.platformSecurity).toEqual(securityPlugin);
       const reply = await put(await entitlement(path, 'apiendpoint.invoke'), [rootUserId, invited.id, groupId]);
       expect(reply.status).toBe(200);
       const after = (await root.get(path)).body;
       expect(after.properties.plugins).toEqual({
         other: { kept: true },
-        platformSecurity: isEnabled ? { enabled: true, users: [rootUserId, invited.id], groups: [groupId] } : sent,
+        platformSecurity: isEnabled
+          ? { enabled: true, users: [rootUserId, invited.id], groups: [groupId] }
+          : securityPlugin,
       });
       expect(after.modified.action).toBe(isEnabled ? 'update' : 'create');
     }

@@ -12,8 +12,8 @@ let container: string;
 let job: string;
 beforeAll(async () => {
   tenant = await createTenant(root, 'envs');
-  const make = async (word: string, body: object) =>
-    `${tenant.org}/${word}/${(await root.create(`${tenant.environment}/${word}`, body)).id}`;
+  const make = async (collection: string, body: object) =>
+    `${tenant.org}/${collection}/${(await root.create(`${tenant.environment}/${collection}`, body)).id}`;
   lambda = await make('lambdas', lambdaBody(tenant, 'lambda'));
   container = await make('containers', containerBody(tenant, 'container'));
   job = await make('jobs', containerBody(tenant, 'job'));
@@ -130,18 +130,18 @@ describe('the environment of a lambda’s process (D-113, D-114)', () => {
       name: 'see',
       properties: { resource: '/see', implementation_type: 'lambda', implementation_id: seer.id },
     });
-    const seen = async () => (await send('GET', endpoint.properties.public_url)).body;
+    const readEnv = async () => (await send('GET', endpoint.properties.public_url)).body;
     await setEnv(tenant.org, { FAR: 'org', OWN: 'org' });
     // The lambda is in the workspace: the environment is not above it.
     await setEnv(tenant.environment, { ELSEWHERE: 'x' });
     const { metaUrl, securityUrl, gatewayUrl } = platform.emulator;
-    const first = await seen();
+    const first = await readEnv();
     expect(first).toMatchObject({ FAR: 'org', OWN: 'l', META_URL: metaUrl, SECURITY_URL: securityUrl });
     expect(first).not.toHaveProperty('ELSEWHERE');
     await setEnv(tenant.org, { FAR: 'changed', GATEWAY_URL: 'mine' });
-    expect(await seen()).toMatchObject({ FAR: 'changed', GATEWAY_URL: 'mine' });
+    expect(await readEnv()).toMatchObject({ FAR: 'changed', GATEWAY_URL: 'mine' });
     await setEnv(tenant.org, {});
-    const last = await seen();
+    const last = await readEnv();
     expect(last).not.toHaveProperty('FAR');
     expect(last.GATEWAY_URL).toBe(gatewayUrl);
   });

@@ -39,7 +39,7 @@ afterEach(async () => {
   expect(recorder.untaken).toEqual([]);
 });
 
-const tell = (node: string, ...actions: string[]) =>
+const createEventRule = (node: string, ...actions: string[]) =>
   make.rule(node, 'Event', { match_actions: actions.map((action) => ({ action })), lambda: teller });
 const secondEnvironment = async () => (await withEnvironment(root, tenant, 'test', make.fresh('env'))).environment;
 const container = (properties: object = {}, at = tenant.environment) =>
@@ -47,7 +47,7 @@ const container = (properties: object = {}, at = tenant.environment) =>
 describe('events (D-124, D-125, D-126)', () => {
   it('the lambda gets an event before and after, with the document of D-126', async () => {
     const { id: userId, client } = await makeUser(platform, make.fresh('actor'));
-    const rule = await tell(tenant.workspace, 'container.create');
+    const rule = await createEventRule(tenant.workspace, 'container.create');
     const environment = await root.get(tenant.environment);
     await grant(root, tenant.environment, 'container.create', userId);
     const body = containerBody(tenant, make.fresh('c'), { env: { A: '1' } });
@@ -70,7 +70,7 @@ describe('events (D-124, D-125, D-126)', () => {
     expect(after).toEqual({ ...before, action: 'container.create.post', eventName: 'container.create.post' });
   });
   it('a rule that names an action twice gets one event per phase', async () => {
-    await tell(tenant.environment, 'container.create', 'container.create.pre', 'container.create.pre');
+    await createEventRule(tenant.environment, 'container.create', 'container.create.pre', 'container.create.pre');
     await container();
     expect((await recorder.take(2)).map(({ action }) => action)).toEqual([
       'container.create.pre',
@@ -78,13 +78,13 @@ describe('events (D-124, D-125, D-126)', () => {
     ]);
   });
   it('only the phase that is named', async () => {
-    await tell(tenant.environment, 'container.create.post');
+    await createEventRule(tenant.environment, 'container.create.post');
     await container();
     expect((await recorder.take(1))[0].action).toBe('container.create.post');
   });
   it('of an update show what results; a change of nothing, or a refused one, is none', async () => {
     const { body: record } = await container();
-    await tell(tenant.environment, 'container.update', 'container.scale');
+    await createEventRule(tenant.environment, 'container.update', 'container.scale');
     const path = `${tenant.org}/containers/${record.id}`;
     await root.patch(path, []);
     await root.patch(path, [{ op: 'replace', path: '/properties/cpus', value: -1 }]);
@@ -105,7 +105,7 @@ describe('events (D-124, D-125, D-126)', () => {
     const other = await withEnvironment(root, tenant, 'test', make.fresh('env'));
     const record = await make.container(other);
     const verbs = ['environment', 'container', 'lambda', 'api', 'apiendpoint'].map((noun) => `${noun}.delete`);
-    await tell(tenant.org, ...verbs);
+    await createEventRule(tenant.org, ...verbs);
     await make.endpoint(await make.api(other), await make.lambda(other));
     expect((await root.delete(`${other.environment}?force=true`)).status).toBe(204);
     const reported = await recorder.take(10);
@@ -124,24 +124,32 @@ describe('events (D-124, D-125, D-126)', () => {
     ['apis', () => tenant.environment, () => ({})],
     ['lambdas', () => tenant.org, () => lambdaBody(tenant, 'x').properties],
     ['providers', () => tenant.org, () => ({})],
-  ])('of %s: create, update, delete in both phases', async (word, at, properties) => {
-    const noun = word.slice(0, -1);
+  ])('of %s: create, update, delete in both phases', async (collection, at, properties) => {
+    const noun = collection.slice(0, -1);
     const verbs = ['create', 'update', 'delete'].map((verb) => `${noun}.${verb}`);
-    await tell(tenant.org, ...verbs);
-    const record = await root.create(`${at()}/${word}`, {
+    await createEventRule(tenant.org, ...verbs);
+    const record = await root.create(`${at()}/${collection}`, {
       name: make.fresh('n'),
       properties: properties(),
-      ...(word === 'providers' && { resource_type: 'Platform::Configuration::Provider::Logging' }),
+      ...(collection === 'providers' && { resource_type: 'Platform::Configuration::Provider::Logging' }),
     });
-    await root.patch(`${tenant.org}/${word}/${record.id}`, [{ op: 'add', path: '/description', value: 'd' }]);
-    await root.delete(`${tenant.org}/${word}/${record.id}`);
+    await root.patch(`${tenant.org}/${collection}/${record.id}`, [{ op: 'add', path: '/description', value: 'd' }]);
+    await root.delete(`${tenant.org}/${collection}/${record.id}`);
     const reported = await recorder.take(6);
     expect(reported.map(({ action }) => action)).toEqual(verbs.flatMap((verb) => [`${verb}.pre`, `${verb}.post`]));
     expect(reported.every(({ resource }) => resource.id === record.id)).toBe(true);
   });
   it('nothing else is an event', async () => {
-    await tell(tenant.org, 'job.create', 'group.create', 'user.create', 'policy.create', 'rule.create', 'org.create');
-    await tell(tenant.org, 'volume.create.post');
+    await createEventRule(
+      tenant.org,
+      'job.create',
+      'group.create',
+      'user.create',
+      'policy.create',
+      'rule.create',
+      'org.create',
+    );
+    await createEventRule(tenant.org, 'volume.create.post');
     await root.create(`${tenant.environment}/jobs`, containerBody(tenant, make.fresh('j')));
     await root.create(`${tenant.org}/groups`, { name: make.fresh('g') });
     await root.create(tenant.org, { name: make.fresh('o') });
@@ -151,7 +159,7 @@ describe('events (D-124, D-125, D-126)', () => {
     expect((await recorder.take(1))[0].action).toBe('volume.create.post');
   });
   it('an inline volume is created with an event of its own', async () => {
-    await tell(tenant.environment, 'volume.create.post', 'container.create.post');
+    await createEventRule(tenant.environment, 'volume.create.post', 'container.create.post');
     const volume_resource = { name: make.fresh('v'), properties: { type: 'empty_dir' } };
     await container({ volumes: [{ mount_path: '/v', volume_resource }] });
     expect((await recorder.take(2)).map(({ action }) => action).sort()).toEqual([
@@ -164,7 +172,7 @@ describe('events (D-124, D-125, D-126)', () => {
     const names = Array.from({ length: 150 }, (_, index) => `v-${index}`);
     const properties = { provider: { id: tenant.docker }, type: 'empty_dir' };
     for (const name of names) await root.create(`${environment}/volumes`, { name, properties });
-    await tell(environment, 'volume.delete.post');
+    await createEventRule(environment, 'volume.delete.post');
     await root.delete(`${environment}?force=true`);
     expect((await recorder.take(150)).map(({ resource }) => resource.name)).toEqual(names);
   });
@@ -178,14 +186,14 @@ describe('events (D-124, D-125, D-126)', () => {
     await expect.poll(logged).toContain('no luck today');
   });
   it('a deleted lambda is accepted, and its link in the rule has no name (D-076)', async () => {
-    const gone = await root.create('/root/lambdas', lambdaBody(tenant, make.fresh('gone')));
-    const properties = { match_actions: [{ action: 'container.create' }], lambda: gone.id };
+    const deletedLambda = await root.create('/root/lambdas', lambdaBody(tenant, make.fresh('gone')));
+    const properties = { match_actions: [{ action: 'container.create' }], lambda: deletedLambda.id };
     const rule = await make.rule(tenant.environment, 'Event', properties);
-    expect((await root.delete(`/root/lambdas/${gone.id}`)).status).toBe(204);
+    expect((await root.delete(`/root/lambdas/${deletedLambda.id}`)).status).toBe(204);
     expect((await container()).status).toBe(201);
     expect((await root.get(`/root/rules/${rule.id}`)).body.properties.lambda).toEqual({
       typeId: 'e3a463fc-e51f-4166-8cec-3d9a54f7babd',
-      id: gone.id,
+      id: deletedLambda.id,
     });
   });
 });

@@ -5,7 +5,7 @@ import { type Body, containerBody, createTenant, lambdaBody } from '../../testin
 const platform = sharedPlatform();
 const { root } = platform;
 
-/** What is left of a record when who and when are not looked at. */
+/** Returns the part of a record that does not depend on who wrote it and when. */
 const lasting = ({ created, modified, properties, ...record }: Body) => {
   const { age: _, ...rest } = properties;
   return { ...record, properties: rest };
@@ -16,12 +16,12 @@ describe('a tool that exports records and posts them again (D-028, D-030)', () =
     const tenant = await createTenant(root, 'exported');
     const { org } = tenant;
     const paths: string[] = [org, tenant.workspace, tenant.environment];
-    const make = async (list: string, word: string, body: object): Promise<Body> => {
+    const make = async (list: string, collection: string, body: object): Promise<Body> => {
       const record = await root.create(list, body);
-      paths.push(`${org}/${word}/${record.id}`);
+      paths.push(`${org}/${collection}/${record.id}`);
       return record;
     };
-    const at = (word: string) => `${tenant.environment}/${word}`;
+    const at = (collection: string) => `${tenant.environment}/${collection}`;
     await root.patch(org, [{ op: 'add', path: '/properties/env', value: { A: '1' } }]);
     const engine = await make(`${org}/providers`, 'providers', {
       name: 'engine',

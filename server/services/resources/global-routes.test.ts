@@ -53,7 +53,7 @@ describe('routes of no type (D-015)', () => {
   });
 
   it('GET /orgs and /users list everything, root included', async () => {
-    const names = async (path: string) => (await root.get(path)).body.map((one: { name: string }) => one.name);
+    const names = async (path: string) => (await root.get(path)).body.map((record: { name: string }) => record.name);
     expect(await names('/orgs')).toEqual(['root', 'acme', 'rival']);
     expect(await names('/users')).toEqual(['root', 'ada']);
   });
@@ -92,9 +92,9 @@ describe('routes of no type (D-015)', () => {
   });
 
   it('GET F/actions is empty everywhere', async () => {
-    const places = ['/acme', acme.workspace, acme.environment, `/acme/lambdas/${lambda.id}`];
-    for (const place of places) {
-      expect(await root.get(`${place}/actions`)).toMatchObject({ status: 200, body: [] });
+    const paths = ['/acme', acme.workspace, acme.environment, `/acme/lambdas/${lambda.id}`];
+    for (const path of paths) {
+      expect(await root.get(`${path}/actions`)).toMatchObject({ status: 200, body: [] });
     }
     expect((await root.get(`/acme/containers/${UNKNOWN_ID}/actions`)).status).toBe(404);
   });

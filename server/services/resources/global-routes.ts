@@ -5,31 +5,34 @@ import type { StoredResource } from '../../model/record.ts';
 import { matchesStars } from '../../model/star-pattern.ts';
 import { listFromAbove } from './lists.ts';
 import type { ResourceService } from './resource-service.ts';
-import { created, type Given, type ResourceRouteParts } from './route-parts.ts';
+import { created, type ExtraInput, type ResourceRouteParts } from './route-parts.ts';
 import { type Listing, list, read } from './selection.ts';
 
 /** Searches by name and by a user's attributes (D-188, D-189), of what the caller may view. */
 function searches(service: ResourceService) {
   return {
-    names({ actor, query: { name: start } }: Given & { query: { name: string } }, among: readonly StoredResource[]) {
-      const found = among.filter((one) => one.name.startsWith(start) && service.canView(actor, one));
+    names(
+      { actor, query: { name: start } }: ExtraInput & { query: { name: string } },
+      among: readonly StoredResource[],
+    ) {
+      const found = among.filter((candidate) => candidate.name.startsWith(start) && service.canView(actor, candidate));
       return found.map(({ name }) => name);
     },
     /** The records that fit the one criterion that there is, in which `*` is any text; throws 400 unless there is one. */
     records(
-      { actor, renderer, query }: Given & { query: Readonly<Record<string, string | undefined>> },
+      { actor, renderer, query }: ExtraInput & { query: Readonly<Record<string, string | undefined>> },
       among: readonly StoredResource[],
     ) {
-      const [criterion, ...more] = Object.entries(query).filter(([, wanted]) => wanted !== undefined);
+      const [criterion, ...more] = Object.entries(query).filter(([, pattern]) => pattern !== undefined);
       if (!criterion || more.length > 0) {
         throw new PlatformError('invalid_query', `search by exactly one of ${Object.keys(query).join(', ')}`);
       }
-      const [name, wanted = ''] = criterion;
-      const found = among.filter((one) => {
-        const value = attribute(one, name);
-        return value !== undefined && matchesStars(wanted, value) && service.canView(actor, one);
+      const [name, pattern = ''] = criterion;
+      const found = among.filter((candidate) => {
+        const value = attribute(candidate, name);
+        return value !== undefined && matchesStars(pattern, value) && service.canView(actor, candidate);
       });
-      return found.map((one) => renderer.record(one));
+      return found.map((record) => renderer.record(record));
     },
   };
 }
@@ -44,16 +47,17 @@ function attribute(resource: StoredResource, name: string): string | undefined {
 export function globalRouter({ service, answer }: ResourceRouteParts): MountedRoute[] {
   const { view } = service;
   const { names, records } = searches(service);
-  const listAll = (asked: Listing, word: 'orgs' | 'users' | 'rules') => list(service, asked, view.all(word), word);
+  const listAll = (input: Listing, collection: 'orgs' | 'users' | 'rules') =>
+    list(service, input, view.all(collection), collection);
   return [
     ...answer(organizationRoutes, {
-      listAllOrganizations: (asked) => listAll(asked, 'orgs'),
-      createTopOrganization: async ({ actor, body, ...asked }) =>
-        created(await service.create(actor, view.root.id, 'orgs', body), asked),
-      searchOrganizations: (asked) => names(asked, view.all('orgs')),
-      readOrganizationByName: (asked) => read(asked, asked.found.fqon),
-      createSubOrganization: async ({ actor, body, found, ...asked }) =>
-        created(await service.create(actor, found.fqon.id, 'orgs', body), asked),
+      listAllOrganizations: (input) => listAll(input, 'orgs'),
+      createTopOrganization: async ({ actor, body, ...input }) =>
+        created(await service.create(actor, view.root.id, 'orgs', body), input),
+      searchOrganizations: (input) => names(input, view.all('orgs')),
+      readOrganizationByName: (input) => read(input, input.found.fqon),
+      createSubOrganization: async ({ actor, body, found, ...input }) =>
+        created(await service.create(actor, found.fqon.id, 'orgs', body), input),
       async patchOrganizationByName({ actor, renderer, body, found }) {
         return renderer.record(await service.patch(actor, found.fqon.id, body, renderer));
       },
@@ -61,21 +65,21 @@ export function globalRouter({ service, answer }: ResourceRouteParts): MountedRo
         service.remove(actor, found.fqon.id, { ...query, deleteContainers: false }),
     }),
     ...answer(globalRoutes, {
-      searchWorkspaces: (asked) => names(asked, view.all('workspaces')),
-      searchEnvironments: (asked) => names(asked, view.all('environments')),
-      listAllRules: ({ query: { type, ...query }, ...asked }) =>
-        listAll({ ...asked, query: { ...query, filter: { ...query.filter, ...(type && { type }) } } }, 'rules'),
-      listAllUsers: (asked) => listAll(asked, 'users'),
+      searchWorkspaces: (input) => names(input, view.all('workspaces')),
+      searchEnvironments: (input) => names(input, view.all('environments')),
+      listAllRules: ({ query: { type, ...query }, ...input }) =>
+        listAll({ ...input, query: { ...query, filter: { ...query.filter, ...(type && { type }) } } }, 'rules'),
+      listAllUsers: (input) => listAll(input, 'users'),
       /** The caller's own record, for which no right is needed. */
       readSelf({ caller: { userId }, renderer }) {
         const user = view.find(userId);
         if (!user) throw new Error(`the authenticated user ${userId} is not in the world`);
         return renderer.record(user);
       },
-      searchUsers: (asked) => records(asked, view.all('users')),
-      searchUsersOf: (asked) => records(asked, listFromAbove(view, asked.found.fqon, 'users')),
-      searchGroups: (asked) => records(asked, view.all('groups')),
-      searchGroupsOf: (asked) => records(asked, listFromAbove(view, asked.found.fqon, 'groups')),
+      searchUsers: (input) => records(input, view.all('users')),
+      searchUsersOf: (input) => records(input, listFromAbove(view, input.found.fqon, 'users')),
+      searchGroups: (input) => records(input, view.all('groups')),
+      searchGroupsOf: (input) => records(input, listFromAbove(view, input.found.fqon, 'groups')),
     }),
   ];
 }

@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 restoreWorldAfterEach(platform);
 
-const names = async (path: string): Promise<string[]> => (await root.get(path)).body.map((one: Body) => one.name);
+const names = async (path: string): Promise<string[]> => (await root.get(path)).body.map((record: Body) => record.name);
 
 describe('the contents of a list (D-186)', () => {
   it('F/{type}: all of that type that the organization owns, whatever the parent, not what is in sub-organizations', async () => {
@@ -86,7 +86,7 @@ describe('the contents of a list (D-186)', () => {
     for (let index = 0; index < 120; index++) await root.create('/rival/groups', { name: `group-${index}` });
     expect(await names('/rival/groups')).toEqual(Array.from({ length: 120 }, (_, index) => `group-${index}`));
     for (const path of ['/root/orgs', '/acme/resources', '/rival/resources', '/acme/providers', '/orgs']) {
-      const times = (await root.get(`${path}?expand=true`)).body.map((one: Body) => one.created.timestamp);
+      const times = (await root.get(`${path}?expand=true`)).body.map((record: Body) => record.created.timestamp);
       expect(times, path).toEqual([...times].sort());
     }
   });
@@ -107,9 +107,9 @@ describe('the contents of a list (D-186)', () => {
       ] as const) {
         const { body } = await root.get(path + query);
         expect(body.length).toBeGreaterThan(0);
-        for (const one of body) {
-          expect(one).toHaveProperty(member);
-          expect(one).not.toHaveProperty(absent);
+        for (const record of body) {
+          expect(record).toHaveProperty(member);
+          expect(record).not.toHaveProperty(absent);
         }
       }
     }
@@ -119,17 +119,17 @@ describe('the contents of a list (D-186)', () => {
     const { id, client } = await makeUser(platform, 'reader');
     expect(await client.get('/acme/lambdas')).toMatchObject({ status: 200, body: [] });
     await grant(root, acme.workspace, 'lambda.view', id);
-    const seen = async (path: string) => (await client.get(path)).body.map((one: Body) => one.name);
-    expect(await seen('/acme/lambdas')).toEqual(['in-environment', 'in-workspace']);
-    expect(await seen('/acme/lambdas?timeout=7')).toEqual(['in-environment', 'in-workspace']);
-    expect(await seen('/acme/resources')).toEqual(['in-environment', 'in-workspace']);
-    expect(await seen('/orgs')).toEqual([]);
+    const visibleNames = async (path: string) => (await client.get(path)).body.map((record: Body) => record.name);
+    expect(await visibleNames('/acme/lambdas')).toEqual(['in-environment', 'in-workspace']);
+    expect(await visibleNames('/acme/lambdas?timeout=7')).toEqual(['in-environment', 'in-workspace']);
+    expect(await visibleNames('/acme/resources')).toEqual(['in-environment', 'in-workspace']);
+    expect(await visibleNames('/orgs')).toEqual([]);
   });
 
   it('below an unknown parent is 404 (D-190)', async () => {
-    for (const word of ['environments', 'lambdas', 'licenses', 'entitlements', 'resources']) {
-      expect(await root.get(`/acme/workspaces/${UNKNOWN_ID}/${word}`)).toMatchObject({ status: 404 });
-      expect(await root.get(`/acme/lambdas/${acme.workspaceId}/${word}`)).toMatchObject({ status: 404 });
+    for (const collection of ['environments', 'lambdas', 'licenses', 'entitlements', 'resources']) {
+      expect(await root.get(`/acme/workspaces/${UNKNOWN_ID}/${collection}`)).toMatchObject({ status: 404 });
+      expect(await root.get(`/acme/lambdas/${acme.workspaceId}/${collection}`)).toMatchObject({ status: 404 });
     }
   });
 });
@@ -205,8 +205,11 @@ describe('providers (D-065)', () => {
   it.each(['Toaster', 'caas', 'aaS', 'Platform::Resource::Container', UNKNOWN_ID, ''])(
     '?type=%s is 400',
     async (type) => {
-      for (const place of ['/acme', acme.workspace, acme.environment]) {
-        expect(await root.get(`${place}/providers?type=${type}`)).toMatchObject({ status: 400, body: { code: 400 } });
+      for (const parentPath of ['/acme', acme.workspace, acme.environment]) {
+        expect(await root.get(`${parentPath}/providers?type=${type}`)).toMatchObject({
+          status: 400,
+          body: { code: 400 },
+        });
       }
     },
   );
@@ -303,9 +306,9 @@ describe('filters (D-187)', () => {
 
   it.each(['lambdas', 'providers', 'users', 'resources', 'entitlements'])(
     'of %s are not for paging, and say so',
-    async (word) => {
+    async (collection) => {
       for (const name of ['limit', 'offset', 'page', 'per_page', 'pageSize', 'cursor', 'skip']) {
-        expect(await root.get(`/acme/${word}?${name}=2`)).toMatchObject({
+        expect(await root.get(`/acme/${collection}?${name}=2`)).toMatchObject({
           status: 400,
           body: { code: 400, reason: 'invalid_query', message: expect.stringContaining('lists are not paged') },
         });
@@ -350,14 +353,14 @@ describe('filters (D-187)', () => {
 
   it('of entitlements go by action, name and id', async () => {
     const all = (await root.get('/acme/entitlements')).body;
-    const [one] = (await root.get('/acme/entitlements?action=lambda.view&expand=true')).body;
-    expect(one.properties.action).toBe('lambda.view');
-    expect((await root.get(`/acme/entitlements?id=${one.id}`)).body).toEqual([
-      all.find(({ id }: Body) => id === one.id),
+    const [entitlement] = (await root.get('/acme/entitlements?action=lambda.view&expand=true')).body;
+    expect(entitlement.properties.action).toBe('lambda.view');
+    expect((await root.get(`/acme/entitlements?id=${entitlement.id}`)).body).toEqual([
+      all.find(({ id }: Body) => id === entitlement.id),
     ]);
-    expect(await names(`/acme/entitlements?name=${one.name}&action=lambda.view`)).toEqual([one.name]);
-    expect(await names('/acme/entitlements?_=123&action=lambda.view')).toEqual([one.name]);
-    const { org, owner, created, modified, ...compact } = one;
+    expect(await names(`/acme/entitlements?name=${entitlement.name}&action=lambda.view`)).toEqual([entitlement.name]);
+    expect(await names('/acme/entitlements?_=123&action=lambda.view')).toEqual([entitlement.name]);
+    const { org, owner, created, modified, ...compact } = entitlement;
     expect((await root.get('/acme/entitlements?action=lambda.view&compact=true')).body).toEqual([compact]);
   });
 });

@@ -5,12 +5,12 @@ import type { MountedRoute } from '../../api/server/mount-routes.ts';
 import type { StoredResource } from '../../model/record.ts';
 import { closestAncestor, ENVIRONMENT, mergedEnv, ORGANIZATION, WORKSPACE } from '../../model/rules/hierarchy.ts';
 import { refuseNotEmulated } from './refused-routes.ts';
-import type { Given, ResourceRouteParts } from './route-parts.ts';
+import type { ExtraInput, ResourceRouteParts } from './route-parts.ts';
 import { read } from './selection.ts';
 
 /** Values that follow from a resource's parents: inherited environment variables, its context, its actions (D-112, D-015). */
 export function lookupRouter({ service: { view }, answer }: ResourceRouteParts): MountedRoute[] {
-  const context = ({ renderer }: Given, resource: StoredResource) => {
+  const context = ({ renderer }: ExtraInput, resource: StoredResource) => {
     const [workspace, environment] = [
       closestAncestor(view, resource, WORKSPACE),
       closestAncestor(view, resource, ENVIRONMENT),
@@ -25,12 +25,12 @@ export function lookupRouter({ service: { view }, answer }: ResourceRouteParts):
   };
   const rows = { ...anyRoutes, ...envRoutes, ...lambdaEnvRoutes, readEnv: openTypeRoutes.readEnv };
   return answer(rows, {
-    readTop: (asked) => read(asked, asked.found.resource_id),
-    readContextOfOrganization: (asked) => context(asked, asked.found.fqon),
+    readTop: (input) => read(input, input.found.resource_id),
+    readContextOfOrganization: (input) => context(input, input.found.fqon),
     listActionsOfOrganization: () => [],
-    readContextOfResource: (asked) => context(asked, asked.found.resource_id),
+    readContextOfResource: (input) => context(input, input.found.resource_id),
     listActionsOfResource: () => [],
-    readContextOfChild: (asked) => context(asked, asked.found.child_id),
+    readContextOfChild: (input) => context(input, input.found.child_id),
     listNotEmulated: () => [],
     createNotEmulated: ({ path }) => refuseNotEmulated(path.listed_word),
     readEnvOfOrganization: ({ found }) => mergedEnv(view, found.fqon),

@@ -16,7 +16,7 @@ interface Move {
   /** The rule whose lambda does the move (D-132). */
   rule: StoredResource | undefined;
   /** The source as it would be at the target, when such a lambda moves it. */
-  asked: Partial<StoredResource>;
+  expectedRecord: Partial<StoredResource>;
   /** The record at the target of a move without such a rule: a new one, or the updated existing one. Throws the same errors as a create. */
   copy(source: StoredResource): StoredResource;
 }
@@ -24,10 +24,10 @@ interface Move {
 /** Time for instances at the target to serve: an image may have to be pulled first. */
 const RUNNING_TIMEOUT_MS = 10 * 60_000;
 
-/** What runs containers, as far as a move has to know. */
+/** Runs containers, as far as a move depends on it. */
 export interface WorkloadController {
   /** Rejects with the 503 of D-183 when the engine of this provider does not answer now; `what` needs it. */
-  requireEngine(providerId: Uuid, what: string): Promise<void>;
+  requireEngine(providerId: Uuid, operation: string): Promise<void>;
   /** Resolves when a container runs as its record asks; rejects with the reason why it never will, or not in time. */
   whenRunning(containerId: Uuid, timeoutMs: number): Promise<void>;
 }
@@ -81,7 +81,7 @@ export class Moves {
       source,
       target: { provider_id: providerId },
       rule,
-      asked: { properties: onProvider(source, providerId) },
+      expectedRecord: { properties: onProvider(source, providerId) },
       copy: (from) => {
         const { grants } = from;
         // All permissions stay: it is the same resource on another provider.
@@ -107,13 +107,15 @@ export class Moves {
       source,
       target: { target_env_id: environmentId },
       rule,
-      asked: { parent: target.id },
+      expectedRecord: { parent: target.id },
       copy: (from) => {
-        const there = view.named(typeOf(from).word, from.name, target.id).find((one) => !this.#moving.has(one.id));
+        const existing = view
+          .named(typeOf(from).word, from.name, target.id)
+          .find((candidate) => !this.#moving.has(candidate.id));
         const bound = boundIn(view, from, target);
-        if (there) {
-          const updated = { ...there, properties: carriedOver(there, bound) };
-          return this.#service.drafts.update(actor, there, updated).record;
+        if (existing) {
+          const updated = { ...existing, properties: carriedOver(existing, bound) };
+          return this.#service.drafts.update(actor, existing, updated).record;
         }
         return this.#copyOf(actor, bound, target, this.#providerAt(from, target));
       },
@@ -127,7 +129,7 @@ export class Moves {
       throw new PlatformError('invalid_state', `${noun} '${source.name}' is already MIGRATING`);
     this.#moving.add(source.id);
     try {
-      const copy = rule ? { ...source, id: newId(), ...move.asked } : move.copy(source);
+      const copy = rule ? { ...source, id: newId(), ...move.expectedRecord } : move.copy(source);
       const action: Action = { verb, record: source, copy, target };
       // A migration leaves as many as there were.
       const isNew = verb === 'promote' && !this.#service.view.find(copy.id);
@@ -146,14 +148,14 @@ export class Moves {
   }
 
   /** Moves the resource, then ends the source's MIGRATING state; `status_detail` reports a failure (D-134). */
-  async #run(actor: Actor, move: Move, action: Action, finish: (made?: StoredResource) => void): Promise<void> {
+  async #run(actor: Actor, move: Move, action: Action, finish: (newRecord?: StoredResource) => void): Promise<void> {
     const { source, rule } = move;
     try {
-      let made: StoredResource | undefined;
+      let newRecord: StoredResource | undefined;
       if (rule) await this.#policies.move(actor, action, rule);
-      else made = await this.#carryOut(actor, move);
+      else newRecord = await this.#carryOut(actor, move);
       this.#moving.delete(source.id);
-      finish(made);
+      finish(newRecord);
     } catch (failure) {
       this.#moving.delete(source.id);
       this.#failures.set(source.id, reasonOf(failure));
@@ -181,22 +183,22 @@ export class Moves {
   async #replace(actor: Actor, origin: StoredResource, copy: StoredResource): Promise<StoredResource> {
     const { view, drafts } = this.#service;
     const { singular: noun } = typeOf(origin);
-    let [known, made] = [origin, copy];
+    let [lastRecord, newRecord] = [origin, copy];
     this.#present(origin);
     for (const leaving of [[], [origin.id]]) {
       const present = view.find(origin.id);
       if (!present) break;
-      const isChanged = present !== known;
-      if (isChanged) made = drafts.touched(actor, caughtUp(view.find(made.id) ?? made, present));
-      known = present;
+      const isChanged = present !== lastRecord;
+      if (isChanged) newRecord = drafts.touched(actor, caughtUp(view.find(newRecord.id) ?? newRecord, present));
+      lastRecord = present;
       const followers = view
         .referrers(origin.id)
         .filter(({ properties }) => Object.values(properties).includes(origin.id))
-        .map((one) => drafts.touched(actor, following(one, origin, made)));
-      const put = view.find(made.id) && !isChanged ? followers : [made, ...followers];
+        .map((referrer) => drafts.touched(actor, following(referrer, origin, newRecord)));
+      const put = view.find(newRecord.id) && !isChanged ? followers : [newRecord, ...followers];
       await this.#service.commit(actor, `${noun}.migrate`, put, leaving);
     }
-    return made;
+    return newRecord;
   }
 
   /** Stores a container's copy and waits until it runs; a new one that never does is removed again (D-134). */
@@ -224,16 +226,16 @@ export class Moves {
     );
   }
 
-  /** The same resource, new id, elsewhere (D-133); passes all checks of a create there. */
+  /** Returns a copy of the resource with a new id elsewhere (D-133). It passes all checks of a create there. */
   #copyOf(actor: Actor, source: StoredResource, parent: StoredResource, providerId: Uuid): StoredResource {
-    const asked = { ...source, id: newId(), properties: onProvider(source, providerId) };
-    return this.#service.drafts.create(actor, asked, parent).record;
+    const requestedRecord = { ...source, id: newId(), properties: onProvider(source, providerId) };
+    return this.#service.drafts.create(actor, requestedRecord, parent).record;
   }
 
   /** The source's provider if it is not its environment's own and fits the target, else the first visible one of its type that does (D-133). */
   #providerAt(source: StoredResource, target: StoredResource): Uuid {
     const { view } = this.#service;
-    const own = getProvider(view, idIn(source.properties.provider) ?? '');
+    const sourceProvider = getProvider(view, idIn(source.properties.provider) ?? '');
     const candidates = [...ancestors(view, target)].flatMap((at) => [...view.children(at.id, 'providers')]);
     const fits = (provider: StoredResource) => {
       // Nothing at the target refers to the source's environment.
@@ -248,11 +250,13 @@ export class Moves {
         return false;
       }
     };
-    const chosen = [own, ...candidates.filter((one) => one.type === own.type)].find(fits);
+    const chosen = [sourceProvider, ...candidates.filter((candidate) => candidate.type === sourceProvider.type)].find(
+      fits,
+    );
     if (!chosen)
       throw new PlatformError(
         'environment_mismatch',
-        `no provider of type ${own.type} fits environment '${target.name}'`,
+        `no provider of type ${sourceProvider.type} fits environment '${target.name}'`,
       );
     return chosen.id;
   }
@@ -272,7 +276,10 @@ function caughtUp({ id, state, owner, created, properties }: StoredResource, sou
   return { ...source, id, state, owner, created, properties: { ...source.properties, ...(provider && { provider }) } };
 }
 
-/** What names the source of a migration, such as an endpoint or an event rule, naming its copy instead. */
+/**
+ * Returns a record that refers to the source of a migration, such as an endpoint or an event rule, with references to
+ * the copy instead.
+ */
 function following(record: StoredResource, source: StoredResource, copy: StoredResource): StoredResource {
   const properties = Object.entries(record.properties).map(([name, value]) => [
     name,
@@ -284,7 +291,7 @@ function following(record: StoredResource, source: StoredResource, copy: StoredR
 /** The properties of a resource that is there already, with those that a promotion carries over (D-133). */
 function carriedOver(existing: StoredResource, source: StoredResource): JsonObject {
   const { promoted = [] } = typeOf(source);
-  const kept = Object.entries(existing.properties).filter(([name]) => !promoted.includes(name));
+  const ownProperties = Object.entries(existing.properties).filter(([name]) => !promoted.includes(name));
   const carried = Object.entries(source.properties).filter(([name]) => promoted.includes(name));
-  return Object.fromEntries([...kept, ...carried]);
+  return Object.fromEntries([...ownProperties, ...carried]);
 }

@@ -18,8 +18,8 @@ const makeLambda = (properties = {}) => make.lambda(tenant, properties);
 const makeContainer = (properties = {}) => make.container(tenant, properties);
 const makeProvider = (properties = {}) => make.provider(tenant, 'Logging', properties);
 const pathOf = ({ resource_type, id }: Body) => {
-  const word = /::(Lambda|Container|Provider|User|Rule|Environment|ApiEndpoint)\b/.exec(resource_type)?.[1];
-  return `${tenant.org}/${word?.toLowerCase()}s/${id}`;
+  const typeNoun = /::(Lambda|Container|Provider|User|Rule|Environment|ApiEndpoint)\b/.exec(resource_type)?.[1];
+  return `${tenant.org}/${typeNoun?.toLowerCase()}s/${id}`;
 };
 const patch = (record: Body, ...operations: unknown[]) => platform.root.patch(pathOf(record), operations);
 const read = async (record: Body): Promise<Body> => (await platform.root.get(pathOf(record))).body;
@@ -48,9 +48,9 @@ describe('Clients that compare whole records are understood (D-093)', () => {
       'X-Forwarded-Host': 'localhost',
       'Content-Type': 'application/json',
     };
-    const seen = (await platform.root.send('GET', pathOf(container), { headers })).body;
-    expect(seen.properties.parent.href).toMatch(/^https:\/\/localhost\//);
-    const body = JSON.stringify([{ op: 'replace', path: '/properties/parent', value: seen.properties.parent }]);
+    const forwarded = (await platform.root.send('GET', pathOf(container), { headers })).body;
+    expect(forwarded.properties.parent.href).toMatch(/^https:\/\/localhost\//);
+    const body = JSON.stringify([{ op: 'replace', path: '/properties/parent', value: forwarded.properties.parent }]);
     expect((await platform.root.send('PATCH', pathOf(container), { headers, body })).status).toBe(200);
   });
   it('a port mapping can be taken out of the middle of the record as read', async () => {
@@ -61,11 +61,11 @@ describe('Clients that compare whole records are understood (D-093)', () => {
       expose_endpoint: true,
     });
     const container = await makeContainer({ port_mappings: [mapping('a', 1), mapping('b', 2), mapping('c', 3)] });
-    const wanted = structuredClone(container);
-    wanted.properties.port_mappings.splice(1, 1);
-    const reply = await patch(container, ...compare(container, wanted));
+    const target = structuredClone(container);
+    target.properties.port_mappings.splice(1, 1);
+    const reply = await patch(container, ...compare(container, target));
     expect(reply.status).toBe(200);
-    expect(reply.body.properties.port_mappings).toEqual(wanted.properties.port_mappings);
+    expect(reply.body.properties.port_mappings).toEqual(target.properties.port_mappings);
   });
   it('a service address is the server’s whatever a patch says of it', async () => {
     const mapping = { name: 'web', protocol: 'tcp', container_port: 80, expose_endpoint: true };
@@ -77,20 +77,20 @@ describe('Clients that compare whole records are understood (D-093)', () => {
   });
   it('a provider can be changed within the provider object as read', async () => {
     const container = await makeContainer();
-    const wanted = structuredClone(container);
-    wanted.properties.provider = { id: tenant.docker };
-    const reply = await patch(container, ...compare(container, wanted));
+    const target = structuredClone(container);
+    target.properties.provider = { id: tenant.docker };
+    const reply = await patch(container, ...compare(container, target));
     expect(reply).toMatchObject({ status: 200, body: container });
   });
   it('linked providers can be reordered as read', async () => {
     const { id: first } = await makeProvider();
     const { id: second } = await makeProvider();
     const provider = await makeProvider({ linked_providers: [{ id: first }, { id: second, location: 'here' }] });
-    const wanted = structuredClone(provider);
-    wanted.properties.linked_providers.reverse();
-    const reply = await patch(provider, ...compare(provider, wanted));
+    const target = structuredClone(provider);
+    target.properties.linked_providers.reverse();
+    const reply = await patch(provider, ...compare(provider, target));
     expect(reply.status).toBe(200);
-    expect(reply.body.properties).toEqual(wanted.properties);
+    expect(reply.body.properties).toEqual(target.properties);
   });
 });
 
@@ -115,26 +115,26 @@ describe('The difference between two records as read (D-093)', () => {
         cpus: fc.integer({ min: 1, max: 3 }),
         env: strings,
         labels: strings,
-        port_mappings: fc.uniqueArray(mapping, { selector: (one) => one.name, maxLength: 4 }),
+        port_mappings: fc.uniqueArray(mapping, { selector: (portMapping) => portMapping.name, maxLength: 4 }),
         cmd: name,
         args: fc.array(name),
       },
       { requiredKeys: ['image', 'cpus', 'env', 'labels', 'port_mappings'] },
     );
-    const asked = fc.record(
+    const targetMembers = fc.record(
       { properties, description: name, tags: fc.array(name), variables: strings },
       { requiredKeys: ['properties'] },
     );
     await fc.assert(
-      fc.asyncProperty(asked, async ({ properties: wanted, ...members }) => {
+      fc.asyncProperty(targetMembers, async ({ properties: newProperties, ...members }) => {
         const { description: _d, tags: _t, variables: _v, ...record } = structuredClone(container);
-        const { cmd: _c, args: _a, ...kept } = record.properties;
-        const target = { ...record, ...members, properties: { ...kept, ...wanted } };
+        const { cmd: _c, args: _a, ...otherProperties } = record.properties;
+        const target = { ...record, ...members, properties: { ...otherProperties, ...newProperties } };
         const reply = await patch(container, ...compare(container, target));
         expect(reply.status).toBe(200);
-        const { modified: _, ...shown } = reply.body;
+        const { modified: _, ...answered } = reply.body;
         const { modified: __, ...expected } = target;
-        expect(shown).toEqual(expected);
+        expect(answered).toEqual(expected);
         container = reply.body;
       }),
       { numRuns: 60 },
@@ -147,12 +147,12 @@ describe('A patch and its inverse', () => {
     const provider = await makeProvider({ config: { doc: {} } });
     const json = fc.jsonValue({ maxDepth: 3 }).filter((value) => !JSON.stringify(value).includes('__proto__'));
     await fc.assert(
-      fc.asyncProperty(json, json, async (one, other) => {
+      fc.asyncProperty(json, json, async (first, other) => {
         const doc = (value: unknown) => ({ properties: { config: { doc: value } } });
-        await patch(provider, { op: 'replace', path: '/properties/config/doc', value: one });
+        await patch(provider, { op: 'replace', path: '/properties/config/doc', value: first });
         for (const [from, to] of [
-          [one, other],
-          [other, one],
+          [first, other],
+          [other, first],
         ]) {
           const reply = await patch(provider, ...compare(doc(from), doc(to)));
           expect(reply.status).toBe(200);
@@ -166,16 +166,16 @@ describe('A patch and its inverse', () => {
 
 describe('Links are patched in their written form (D-097)', () => {
   it("a rule's lambda by id", async () => {
-    const [one, other] = [await makeLambda(), await makeLambda()];
+    const [first, other] = [await makeLambda(), await makeLambda()];
     const policy = await platform.root.create(`${tenant.org}/policies`, { name: make.fresh('policy') });
     const rule = await platform.root.create(`${tenant.org}/policies/${policy.id}/rules`, {
       name: 'rule',
       resource_type: 'Platform::Resource::Rule::Event',
-      properties: { match_actions: [{ action: 'volume.import' }], lambda: one.id },
+      properties: { match_actions: [{ action: 'volume.import' }], lambda: first.id },
     });
     const reply = await patch(
       rule,
-      { op: 'test', path: '/properties/lambda', value: one.id },
+      { op: 'test', path: '/properties/lambda', value: first.id },
       { op: 'replace', path: '/properties/lambda', value: other.id },
     );
     expect(reply.body.properties.lambda).toMatchObject({ id: other.id, name: other.name });
@@ -207,11 +207,11 @@ describe('Two clients that patch at once', () => {
   it('of those that test the previous value, one succeeds', async () => {
     const lambda = await makeLambda({ env: { LOCK: 'free' } });
     const replies = await Promise.all(
-      ['a', 'b', 'c', 'd'].map((who) =>
+      ['a', 'b', 'c', 'd'].map((value) =>
         patch(
           lambda,
           { op: 'test', path: '/properties/env/LOCK', value: 'free' },
-          { op: 'replace', path: '/properties/env/LOCK', value: who },
+          { op: 'replace', path: '/properties/env/LOCK', value: value },
         ),
       ),
     );
@@ -233,10 +233,10 @@ describe('Two clients that patch at once', () => {
 
 describe('The effects of a patch (D-098)', () => {
   it('of an endpoint: its routes at once, and where it says they lead', async () => {
-    const [one, other] = [await makeLambda(), await makeLambda()];
-    const endpoint = await make.endpoint(await make.api(tenant), one);
+    const [first, other] = [await makeLambda(), await makeLambda()];
+    const endpoint = await make.endpoint(await make.api(tenant), first);
     const { public_url: before } = endpoint.properties;
-    expect(await send('GET', before)).toMatchObject({ status: 200, body: one.name });
+    expect(await send('GET', before)).toMatchObject({ status: 200, body: first.name });
     const { body } = await patch(
       endpoint,
       { op: 'replace', path: '/properties/resource', value: '/elsewhere' },

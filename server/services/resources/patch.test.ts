@@ -17,8 +17,8 @@ const makeLambda = (properties = {}) => make.lambda(tenant, properties);
 const makeContainer = (properties = {}) => make.container(tenant, properties);
 const makeProvider = (properties = {}) => make.provider(tenant, 'Logging', properties);
 const pathOf = ({ resource_type, id }: Body) => {
-  const word = /::(Lambda|Container|Provider|User|Rule|Environment|Secret|Volume)\b/.exec(resource_type)?.[1];
-  return `${tenant.org}/${word?.toLowerCase()}s/${id}`;
+  const typeNoun = /::(Lambda|Container|Provider|User|Rule|Environment|Secret|Volume)\b/.exec(resource_type)?.[1];
+  return `${tenant.org}/${typeNoun?.toLowerCase()}s/${id}`;
 };
 const patch = (record: Body, ...operations: unknown[]) => platform.root.patch(pathOf(record), operations);
 const read = async (record: Body): Promise<Body> => (await platform.root.get(pathOf(record))).body;
@@ -36,10 +36,13 @@ describe('RFC 6902 through PATCH on an open property: json-patch-test-suite (D-0
   const at = '/properties/config/doc';
   const below = (pointer: unknown) => (typeof pointer === 'string' && /^(\/|$)/.test(pointer) ? at + pointer : pointer);
   // The suite's own type says less than its cases have.
-  const cases = (suite as unknown as SuiteCase[]).filter((one) => one.patch && !one.disabled);
+  const cases = (suite as unknown as SuiteCase[]).filter((suiteCase) => suiteCase.patch && !suiteCase.disabled);
 
   it.each(
-    cases.map((one, index) => ({ ...one, title: `${index} ${one.comment ?? one.error ?? JSON.stringify(one.patch)}` })),
+    cases.map((suiteCase, index) => ({
+      ...suiteCase,
+      title: `${index} ${suiteCase.comment ?? suiteCase.error ?? JSON.stringify(suiteCase.patch)}`,
+    })),
   )('$title', async ({ doc, patch: operations, expected, error }) => {
     const provider = await makeProvider({ config: { doc } });
     const moved = operations.map((operation) => ({
@@ -112,9 +115,10 @@ describe('What may be patched (D-090)', () => {
     );
     expect(reply).toMatchObject({ status: 200, body: lambda });
   });
-  it.each(['lambdas', 'providers', 'orgs', 'entitlements', 'users'])('a list of %s is 400', async (word) => {
-    expect((await platform.root.patch(`${tenant.org}/${word}`, [])).status).toBe(400);
-    if (word !== 'orgs') expect((await platform.root.patch(`${tenant.environment}/${word}`, [])).status).toBe(400);
+  it.each(['lambdas', 'providers', 'orgs', 'entitlements', 'users'])('a list of %s is 400', async (collection) => {
+    expect((await platform.root.patch(`${tenant.org}/${collection}`, [])).status).toBe(400);
+    if (collection !== 'orgs')
+      expect((await platform.root.patch(`${tenant.environment}/${collection}`, [])).status).toBe(400);
   });
   it.each(['/orgs', '/users', '/rules'])('the global list %s is 400', async (path) => {
     expect((await platform.root.patch(path, [])).status).toBe(400);
@@ -306,12 +310,12 @@ describe('The result is validated like a create (D-096)', () => {
     const lambda = await makeLambda({ env: { A: '1' } });
     const reply = await patch(lambda, operation);
     expect(reply.status).toBe(400);
-    expect(reply.body.details.map((one: { pointer: string }) => one.pointer)).toContain(pointer);
+    expect(reply.body.details.map((detail: { pointer: string }) => detail.pointer)).toContain(pointer);
     expect(await read(lambda)).toEqual(lambda);
   });
   it('a name conflict is 409', async () => {
-    const [one, other] = [await makeLambda(), await makeLambda()];
-    expect((await patch(one, { op: 'replace', path: '/name', value: other.name })).status).toBe(409);
+    const [first, other] = [await makeLambda(), await makeLambda()];
+    expect((await patch(first, { op: 'replace', path: '/name', value: other.name })).status).toBe(409);
   });
   it('an unknown linked provider is 422', async () => {
     const value = [{ id: '00000000-0000-4000-8000-000000000000' }];

@@ -218,26 +218,26 @@ describe('ways around type and organization (D-005)', () => {
 });
 
 describe('words (D-006, D-190, D-210)', () => {
-  it.each([...typeWords, ...listedOnlyWords, 'resources', 'entitlements'])('GET F/%s is a list', async (word) => {
-    for (const path of [`/acme/${word}`, `/acme/workspaces/${ids.shop}/${word}`]) {
+  it.each([...typeWords, ...listedOnlyWords, 'resources', 'entitlements'])('GET F/%s is a list', async (collection) => {
+    for (const path of [`/acme/${collection}`, `/acme/workspaces/${ids.shop}/${collection}`]) {
       expect(await root.get(path)).toMatchObject({ status: 200, body: expect.any(Array) });
     }
   });
 
-  it.each([...listedOnlyWords])('%s are listed empty, and not emulated beyond that', async (word) => {
-    for (const place of ['/acme', `/acme/environments/${ids.dev}`, `/acme/lambdas/${ids.lambda}`]) {
-      expect((await root.get(`${place}/${word}?expand=true`)).body).toEqual([]);
-      expect((await root.post(`${place}/${word}`, { name: 'x' })).body).toEqual({
+  it.each([...listedOnlyWords])('%s are listed empty, and not emulated beyond that', async (collection) => {
+    for (const parentPath of ['/acme', `/acme/environments/${ids.dev}`, `/acme/lambdas/${ids.lambda}`]) {
+      expect((await root.get(`${parentPath}/${collection}?expand=true`)).body).toEqual([]);
+      expect((await root.post(`${parentPath}/${collection}`, { name: 'x' })).body).toEqual({
         code: 501,
         reason: 'not_supported',
-        message: expect.stringContaining(word),
+        message: expect.stringContaining(collection),
       });
     }
     for (const id of [UNKNOWN_ID, ids.lambda]) {
-      expect(await status('GET', `/acme/${word}/${id}`)).toBe(404);
-      expect(await status('DELETE', `/acme/${word}/${id}`)).toBe(404);
+      expect(await status('GET', `/acme/${collection}/${id}`)).toBe(404);
+      expect(await status('DELETE', `/acme/${collection}/${id}`)).toBe(404);
     }
-    expect(await status('GET', `/acme/environments/${UNKNOWN_ID}/${word}`)).toBe(404);
+    expect(await status('GET', `/acme/environments/${UNKNOWN_ID}/${collection}`)).toBe(404);
   });
 });
 
@@ -276,8 +276,8 @@ describe('unknown routes (D-010)', () => {
     ['POST', '/acme/lambdas/ID/redeploy'],
     ['POST', '/acme/lambdas/ID/containers'],
   ])('%s %s is 404 for who may ask', async (method, path) => {
-    const asked = path.replace('ID', ids.lambda);
-    expect((await root.send(method, asked, { body: { name: 'x' } })).body).toEqual(noRoute(method, asked));
+    const requestPath = path.replace('ID', ids.lambda);
+    expect((await root.send(method, requestPath, { body: { name: 'x' } })).body).toEqual(noRoute(method, requestPath));
   });
 
   it.each(['/orgs', '/users', '/rules', '/acme/users', `/acme/workspaces/${UNKNOWN_ID}/environments`])(
@@ -304,10 +304,10 @@ describe('statuses (D-008)', () => {
     const location = headers.get('location') ?? '';
     expect(location).toBe(`${platform.emulator.metaUrl}/acme/workspaces/${body.id}`);
     expect(body).toEqual((await root.get(location.slice(platform.emulator.metaUrl.length))).body);
-    const gone = await root.delete(`/acme/workspaces/${body.id}`);
-    expect(gone).toMatchObject({ status: 204, body: '' });
-    expect(gone.headers.get('content-type')).toBeNull();
-    expect(gone.headers.get('content-length')).toBeNull();
+    const deletion = await root.delete(`/acme/workspaces/${body.id}`);
+    expect(deletion).toMatchObject({ status: 204, body: '' });
+    expect(deletion.headers.get('content-type')).toBeNull();
+    expect(deletion.headers.get('content-length')).toBeNull();
     expect(await root.delete(`/acme/workspaces/${body.id}`)).toMatchObject({ status: 404 });
   });
 

@@ -21,7 +21,7 @@ const knownWords: ReadonlySet<string> = new Set([
   'resources',
   'entitlements',
 ]);
-const WORDS = ['word', 'child_word', 'new_word'];
+const COLLECTION_PARAMETERS = ['word', 'child_word', 'new_word'];
 
 /** Such a word is the first segment of other routes, never the name of an organization (D-041). */
 export function isResourcePath({ fqon }: Path): boolean {
@@ -30,10 +30,10 @@ export function isResourcePath({ fqon }: Path): boolean {
 
 /** Throws 400 for an unknown type word or a malformed id in the path, before anything is looked up (D-003). */
 export function requirePath(path: Path): void {
-  for (const name of WORDS) {
-    const word = path[name];
-    if (word === undefined || knownWords.has(word)) continue;
-    throw new PlatformError('invalid_parameter', `unknown resource type '${word.slice(0, 64)}'`);
+  for (const name of COLLECTION_PARAMETERS) {
+    const collection = path[name];
+    if (collection === undefined || knownWords.has(collection)) continue;
+    throw new PlatformError('invalid_parameter', `unknown resource type '${collection.slice(0, 64)}'`);
   }
   for (const [name, text] of Object.entries(path)) if (name.endsWith('_id') && name !== 'type_id') parseUuid(text);
 }
@@ -44,28 +44,31 @@ export function noRoute(req: Request): PlatformError {
 }
 
 /** The 404 of a write to a list that only refers to what is elsewhere; it says where (D-004). */
-export function ofReferringList(path: Path, word: TypeWord, req: Request): PlatformError {
-  const { singular: noun, parents } = typeOfWord(word);
-  const places = parents.map((place) => (place === 'orgs' ? `/{fqon}/${word}` : `/{fqon}/${place}/{id}/${word}`));
+export function ofReferringList(path: Path, collection: TypeWord, req: Request): PlatformError {
+  const { singular: noun, parents } = typeOfWord(collection);
+  const listPaths = parents.map((parentType) =>
+    parentType === 'orgs' ? `/{fqon}/${collection}` : `/{fqon}/${parentType}/{id}/${collection}`,
+  );
   return new PlatformError(
     'no_route',
-    `${path.word} only refer to ${word}: ${req.method} one at /${path.fqon}/${word}/{id}; create a new ${noun} at ${places.join(' or ')}`,
+    `${path.word} only refer to ${collection}: ${req.method} one at /${path.fqon}/${collection}/{id}; create a new ${noun} at ${listPaths.join(' or ')}`,
   );
 }
 
-/** Of a type that has no PUT there is no such route. */
+/** Returns the resource if its type has PUT; else there is no such route. */
 function replaceable(found: StoredResource, req: Request): StoredResource {
   if (typeOf(found).replaceable) return found;
   throw noRoute(req);
 }
 
 /** The word of a type that may stand there; throws 404 where it has no such parent. */
-function creatable(word: string, parentWord: string, req: Request): TypeWord {
-  if (!isTypeWord(word)) throw noRoute(req);
-  const { parents } = typeOfWord(word);
-  const isAllowed = parentWord === 'resources' ? parents.length > 0 : parents.some((one) => one === parentWord);
+function creatable(collection: string, parentWord: string, req: Request): TypeWord {
+  if (!isTypeWord(collection)) throw noRoute(req);
+  const { parents } = typeOfWord(collection);
+  const isAllowed =
+    parentWord === 'resources' ? parents.length > 0 : parents.some((parentType) => parentType === parentWord);
   if (!isAllowed) throw noRoute(req);
-  return word;
+  return collection;
 }
 
 function typeAsked(text: string): TypeName {
@@ -81,29 +84,29 @@ function typeAsked(text: string): TypeName {
 }
 
 function notBelow(parent: StoredResource, child: StoredResource): PlatformError {
-  const [{ singular: owner }, { singular: one }] = [typeOf(parent), typeOf(child)];
-  return new PlatformError('not_found', `${one} ${child.id} not found in ${owner} '${parent.name}'`);
+  const [{ singular: owner }, { singular: noun }] = [typeOf(parent), typeOf(child)];
+  return new PlatformError('not_found', `${noun} ${child.id} not found in ${owner} '${parent.name}'`);
 }
 
 export type PathResolvers = ReturnType<typeof pathResolvers>;
 
-/** What represents the parts of the paths of rows. Each throws 404; 400 for what is no id the path was looked at for before. */
+/** Returns the resolvers of path parameters. Each throws 404. A text that is not an id was rejected before with 400. */
 export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
   const organization = (fqon: string): StoredResource => {
     const found = findOrganization(view, fqon);
     if (!found) throw new PlatformError('not_found', `organization '${fqon}' not found`);
     return found;
   };
-  /** Of any type for `resources`, else of that type (D-003..D-005). */
-  const resource = (word: string, text: string): StoredResource => {
+  /** Finds a resource of any type for `resources`, else of that type (D-003..D-005). */
+  const resource = (collection: string, text: string): StoredResource => {
     const id = parseUuid(text);
     const found = view.find(id);
-    if (found && (word === 'resources' || typeOf(found).word === word)) return found;
-    const noun = isTypeWord(word) ? typeOfWord(word).singular : 'resource';
+    if (found && (collection === 'resources' || typeOf(found).word === collection)) return found;
+    const noun = isTypeWord(collection) ? typeOfWord(collection).singular : 'resource';
     throw new PlatformError('not_found', `${noun} ${id} not found${found ? `: ${describeKind(found)}` : ''}`);
   };
-  const ofType = (word: TypeWord) => (text: string) => resource(word, text);
-  const one = (text: string, { word = 'resources' }: Path) => resource(word, text);
+  const ofType = (collection: TypeWord) => (text: string) => resource(collection, text);
+  const resourceOf = (text: string, { word = 'resources' }: Path) => resource(word, text);
   const pair = (text: string, path: Path): [parent: StoredResource, child: StoredResource] => [
     resource(path.word ?? '', path.resource_id ?? ''),
     resource(path.child_word ?? '', text),
@@ -115,7 +118,7 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
     throw notBelow(parent, child);
   };
   /** To be written, it has to be its child (D-004). */
-  const own = (text: string, path: Path, req: Request): StoredResource => {
+  const ownChild = (text: string, path: Path, req: Request): StoredResource => {
     const [parent, child] = pair(text, path);
     if (child.parent === parent.id) return child;
     throw isListedBelow(view, parent, child) ? onlyReferred(path, req, parent, child) : notBelow(parent, child);
@@ -143,7 +146,7 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
   };
   const entitlement = (text: string, path: Path): Entitlement => {
     const id = parseUuid(text);
-    const node = path.resource_id === undefined ? undefined : one(path.resource_id, path);
+    const node = path.resource_id === undefined ? undefined : resourceOf(path.resource_id, path);
     const found = finder.find(id, organization(path.fqon ?? ''));
     if (!found) throw new PlatformError('not_found', `entitlement ${id} not found`);
     if (!node || found.resource.id === node.id) return found;
@@ -151,11 +154,11 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
   };
   return {
     fqon: organization,
-    resource_id: one,
-    replaceable_id: (text: string, path: Path, req: Request) => replaceable(one(text, path), req),
+    resource_id: resourceOf,
+    replaceable_id: (text: string, path: Path, req: Request) => replaceable(resourceOf(text, path), req),
     child_id: listed,
-    own_id: own,
-    own_replaceable_id: (text: string, path: Path, req: Request) => replaceable(own(text, path, req), req),
+    own_id: ownChild,
+    own_replaceable_id: (text: string, path: Path, req: Request) => replaceable(ownChild(text, path, req), req),
     parent_id: parent,
     new_word: (text: string, { word = 'orgs' }: Path, req: Request) => creatable(text, word, req),
     container_id: ofType('containers'),
@@ -172,11 +175,11 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
 
 /** The 404 of a write through a list that only refers (D-004); it names the address that does what was meant. */
 function onlyReferred({ fqon }: Path, req: Request, parent: StoredResource, child: StoredResource): PlatformError {
-  const [owner, one] = [typeOf(parent), typeOf(child)];
+  const [owner, childType] = [typeOf(parent), typeOf(child)];
   const at = `/${fqon}`;
   const membership = `; to end the membership, DELETE ${at}/groups/${parent.id}/users?id=${child.id}`;
   return new PlatformError(
     'not_found',
-    `${one.singular} ${child.id} is not a child of ${owner.singular} ${parent.id}, which only refers to it: use ${req.method} ${at}/${one.word}/${child.id}${owner.word === 'groups' ? membership : ''}`,
+    `${childType.singular} ${child.id} is not a child of ${owner.singular} ${parent.id}, which only refers to it: use ${req.method} ${at}/${childType.word}/${child.id}${owner.word === 'groups' ? membership : ''}`,
   );
 }

@@ -34,7 +34,7 @@ export const resourcesPlugin = plugin({
       refetch: (id) => platform.emit(packageNamed, id),
       wasAccount: security.wasAccount,
       hashPassword: platform.slot(passwordHashes),
-      addresses: addresses.ours,
+      addresses: addresses.serviceAddresses,
       nowMs,
       onWarning: warn,
     });

@@ -25,20 +25,20 @@ import type { Actor } from './actor.ts';
 import type { Renderer } from './renderer.ts';
 
 /** Number of resources of a type below a node, at any depth. The cost is proportional to the number of possible parents. */
-function countBelow(view: WorldView, node: StoredResource, word: TypeWord): number {
-  let count = view.children(node.id, word).length;
-  for (const place of placesFor(word)) {
-    for (const child of view.children(node.id, place)) count += countBelow(view, child, word);
+function countBelow(view: WorldView, node: StoredResource, collection: TypeWord): number {
+  let count = view.children(node.id, collection).length;
+  for (const parentType of placesFor(collection)) {
+    for (const child of view.children(node.id, parentType)) count += countBelow(view, child, collection);
   }
   return count;
 }
 
 /** The words of the types below which a resource of that word may stand, at any depth. */
-function placesFor(word: TypeWord): ReadonlySet<TypeWord> {
-  const places = new Set(typeOfWord(word).parents);
+function placesFor(collection: TypeWord): ReadonlySet<TypeWord> {
+  const parentTypes = new Set(typeOfWord(collection).parents);
   // Iterating a Set includes items that are added meanwhile, so the loop ends when no further resource is found.
-  for (const place of places) for (const above of typeOfWord(place).parents) places.add(above);
-  return places;
+  for (const parentType of parentTypes) for (const above of typeOfWord(parentType).parents) parentTypes.add(above);
+  return parentTypes;
 }
 
 type Phase = 'pre' | 'post';
@@ -73,7 +73,7 @@ interface Balance {
 /** Applies the rules of the policies at and above a resource: limits before an action, events around it (D-121..D-127). */
 export class Policies {
   readonly #options: PoliciesOptions;
-  /** By lambda, the end of its last event. */
+  /** End of the last event of each lambda. */
   readonly #turns = new Map<Uuid, Promise<void>>();
 
   #rules: { revision: number | undefined; byNode: Map<Uuid, readonly StoredResource[]> } = {
@@ -92,10 +92,10 @@ export class Policies {
     const rules = this.#rulesFor(action, 'pre', LIMIT_RULE);
     if (rules.length === 0) return;
     // As a read would show it: a provider with its name.
-    const shown = { name: record.name, properties: this.#options.renderer().properties(record) };
+    const limitedRecord = { name: record.name, properties: this.#options.renderer().properties(record) };
     for (const { rule, node, verb } of rules) {
-      const count = (word: TypeWord) => this.#countAfter(node, word, balance);
-      if (isWithinLimit(rule, { singular: noun, record: shown, count })) continue;
+      const count = (collection: TypeWord) => this.#countAfter(node, collection, balance);
+      if (isWithinLimit(rule, { singular: noun, record: limitedRecord, count })) continue;
       const message = `limit rule '${rule.name}' would be violated: ${explainLimit(rule)}`;
       if (rule.properties.strict !== false) throw new PlatformError('limit_rule', message);
       this.#options.onWarning(`${message} (${noun}.${verb} of '${record.name}' was allowed: the rule is not strict)`);
@@ -109,7 +109,7 @@ export class Policies {
       this.#options.onWarning(`rule '${rule.name}' was stored, but it has no effect for ${idle.join(', ')}`);
   }
 
-  /** Does a rule keep the creation of this record from reaching any engine (D-127)? */
+  /** True if a rule keeps the creation of this record from reaching any engine (D-127). */
   suppresses(record: StoredResource): boolean {
     return this.#rulesFor({ verb: 'create', record }, 'pre').some(({ rule }) =>
       suppresses(rule, `${typeOf(record).singular}.create.pre`),
@@ -117,7 +117,7 @@ export class Policies {
   }
 
   /** Invokes the lambdas of event rules, now for `pre`; the result does so for `post`. No failure changes the action (D-124, D-132). */
-  announce(actor: Actor, action: Action, except?: StoredResource): (made?: StoredResource) => void {
+  announce(actor: Actor, action: Action, except?: StoredResource): (newRecord?: StoredResource) => void {
     if (!isAnnounced(typeOf(action.record).singular)) return announceNothing;
     // Rules and record are read before the action: a deletion may take them along.
     const events = (phase: Phase) =>
@@ -127,9 +127,9 @@ export class Policies {
     const [before, after] = [events('pre'), events('post')];
     if (before.length + after.length === 0) return announceNothing;
     for (const { rule, event } of before) this.#send(rule, event);
-    return (made) => {
+    return (newRecord) => {
       for (const { rule, event } of after) {
-        this.#send(rule, made ? { ...event, resource: this.#options.renderer().record(made) } : event);
+        this.#send(rule, newRecord ? { ...event, resource: this.#options.renderer().record(newRecord) } : event);
       }
     };
   }
@@ -140,7 +140,8 @@ export class Policies {
     return this.#rulesAt(environment)
       .filter(
         (rule) =>
-          rule.type === EVENT_RULE && matchedActions(rule).some((one) => one === action || one === `${action}.pre`),
+          rule.type === EVENT_RULE &&
+          matchedActions(rule).some((matchedAction) => matchedAction === action || matchedAction === `${action}.pre`),
       )
       .sort((a, b) => a.created.at.localeCompare(b.created.at))[0];
   }
@@ -161,7 +162,9 @@ export class Policies {
     const verbs = [verb, ...(also === undefined ? [] : [also])];
     const verbFor = (rule: StoredResource) => {
       const matched = type === undefined || rule.type === type ? matchedActions(rule) : [];
-      return verbs.find((one) => matched.includes(`${noun}.${one}`) || matched.includes(`${noun}.${one}.${phase}`));
+      return verbs.find(
+        (candidate) => matched.includes(`${noun}.${candidate}`) || matched.includes(`${noun}.${candidate}.${phase}`),
+      );
     };
     const nodes = new Set([...ancestors(view, record), ...(copy ? ancestors(view, copy) : [])]);
     return [...nodes].flatMap((node) =>
@@ -186,12 +189,15 @@ export class Policies {
     return rules;
   }
 
-  /** How many of a word there would be below a node once the action is done (D-123). */
-  #countAfter(node: StoredResource, word: TypeWord, { added = [], removed = [] }: Balance): number {
+  /** Returns the number of resources of a type below a node after the action (D-123). */
+  #countAfter(node: StoredResource, collection: TypeWord, { added = [], removed = [] }: Balance): number {
     const { view } = this.#options;
-    const of = (records: readonly StoredResource[]) =>
-      records.filter((one) => typeOf(one).word === word && [...ancestors(view, one)].some(({ id }) => id === node.id));
-    return countBelow(view, node, word) + of(added).length - of(removed).length;
+    const recordsBelow = (records: readonly StoredResource[]) =>
+      records.filter(
+        (candidate) =>
+          typeOf(candidate).word === collection && [...ancestors(view, candidate)].some(({ id }) => id === node.id),
+      );
+    return countBelow(view, node, collection) + recordsBelow(added).length - recordsBelow(removed).length;
   }
 
   /** The event document of D-126. */

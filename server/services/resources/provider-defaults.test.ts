@@ -29,6 +29,6 @@ describe('POST /root/providers/initialize by many at once (D-067, D-068)', () =>
       expect(body).toEqual({ status: 'initialized', providers: before });
     }
     const { body: listed } = await root.get('/root/providers');
-    expect(listed.map((one: Body) => one.id).sort()).toEqual(before.map((one) => one.id).sort());
+    expect(listed.map((provider: Body) => provider.id).sort()).toEqual(before.map((provider) => provider.id).sort());
   });
 });

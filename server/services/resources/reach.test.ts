@@ -12,9 +12,9 @@ import {
 
 const platform = sharedPlatform();
 const { root } = platform;
-/** Where the writer may write anything. */
-let own: Tenant;
-/** Where he may do nothing. */
+/** Tenant in which the writer may write anything. */
+let ownTenant: Tenant;
+/** Tenant in which the writer may do nothing. */
 let other: Tenant;
 let writer: ApiClient;
 let foreign: Record<'secret' | 'volume' | 'lambda' | 'open' | 'container' | 'provider' | 'user' | 'group', Body>;
@@ -22,7 +22,7 @@ let policy: Body;
 let api: Body;
 
 beforeAll(async () => {
-  own = await createTenant(root, 'own');
+  ownTenant = await createTenant(root, 'own');
   other = await createTenant(root, 'other');
   const { id, client } = await makeUser(platform, 'writer');
   writer = client;
@@ -38,10 +38,10 @@ beforeAll(async () => {
     'secret',
     'entitlement',
   ]) {
-    for (const verb of ['create', 'view', 'update']) await grant(root, own.org, `${noun}.${verb}`, id);
+    for (const verb of ['create', 'view', 'update']) await grant(root, ownTenant.org, `${noun}.${verb}`, id);
   }
   for (const action of ['container.promote', 'lambda.promote', 'apiendpoint.invoke'])
-    await grant(root, own.org, action, id);
+    await grant(root, ownTenant.org, action, id);
   const provider = { id: other.docker };
   foreign = {
     secret: await root.create(`${other.environment}/secrets`, {
@@ -68,13 +68,13 @@ beforeAll(async () => {
     user: await root.create(`${other.org}/users`, { name: 'their-user', properties: { password: 'x' } }),
     group: await root.create(`${other.org}/groups`, { name: 'theirs' }),
   };
-  policy = await root.create(`${own.org}/policies`, { name: 'p' });
-  api = await root.create(`${own.environment}/apis`, { name: 'own-api' });
+  policy = await root.create(`${ownTenant.org}/policies`, { name: 'p' });
+  api = await root.create(`${ownTenant.environment}/apis`, { name: 'own-api' });
 });
 
-let made = 0;
-const name = () => `thing-${++made}`;
-const ownContainer = (properties: object) => containerBody(own, name(), { num_instances: 0, ...properties });
+let createdCount = 0;
+const name = () => `thing-${++createdCount}`;
+const ownContainer = (properties: object) => containerBody(ownTenant, name(), { num_instances: 0, ...properties });
 const endpoint = (target: Body, properties: object = {}) => ({
   name: name(),
   properties: { resource: `/${name()}`, implementation_type: 'lambda', implementation_id: target.id, ...properties },
@@ -86,42 +86,42 @@ const creations: [what: string, action: string, named: keyof typeof foreign, at:
     'a secret',
     'secret.view',
     'secret',
-    () => `${own.environment}/containers`,
+    () => `${ownTenant.environment}/containers`,
     () => ownContainer({ secrets: [mountOf(foreign.secret)] }),
   ],
   [
     'a secret of a job',
     'secret.view',
     'secret',
-    () => `${own.environment}/lambdas`,
-    () => lambdaBody(own, name(), { secrets: [mountOf(foreign.secret)] }),
+    () => `${ownTenant.environment}/lambdas`,
+    () => lambdaBody(ownTenant, name(), { secrets: [mountOf(foreign.secret)] }),
   ],
   [
     'a volume',
     'volume.view',
     'volume',
-    () => `${own.environment}/containers`,
+    () => `${ownTenant.environment}/containers`,
     () => ownContainer({ volumes: [{ mount_path: '/v', volume_id: foreign.volume.id }] }),
   ],
   [
     'a private lambda of an endpoint',
     'lambda.invoke',
     'lambda',
-    () => `${own.org}/apis/${api.id}/apiendpoints`,
+    () => `${ownTenant.org}/apis/${api.id}/apiendpoints`,
     () => endpoint(foreign.lambda),
   ],
   [
     'a container of an endpoint',
     'container.view',
     'container',
-    () => `${own.org}/apis/${api.id}/apiendpoints`,
+    () => `${ownTenant.org}/apis/${api.id}/apiendpoints`,
     () => endpoint(foreign.container, { implementation_type: 'container', container_port_name: 'web' }),
   ],
   [
     'the lambda of an event rule',
     'lambda.invoke',
     'lambda',
-    () => `${own.org}/policies/${policy.id}/rules`,
+    () => `${ownTenant.org}/policies/${policy.id}/rules`,
     () => ({
       name: name(),
       resource_type: 'Platform::Resource::Rule::Event',
@@ -132,14 +132,14 @@ const creations: [what: string, action: string, named: keyof typeof foreign, at:
     'a provider',
     'provider.view',
     'provider',
-    () => `${own.environment}/containers`,
+    () => `${ownTenant.environment}/containers`,
     () => ownContainer({ provider: { id: foreign.provider.id } }),
   ],
   [
     'the provider of an inline volume',
     'provider.view',
     'provider',
-    () => `${own.environment}/containers`,
+    () => `${ownTenant.environment}/containers`,
     () =>
       ownContainer({
         volumes: [
@@ -157,7 +157,7 @@ const creations: [what: string, action: string, named: keyof typeof foreign, at:
     'a linked provider',
     'provider.view',
     'provider',
-    () => `${own.org}/providers`,
+    () => `${ownTenant.org}/providers`,
     () => ({
       name: name(),
       resource_type: 'Platform::Configuration::Provider::Logging',
@@ -168,14 +168,14 @@ const creations: [what: string, action: string, named: keyof typeof foreign, at:
     'a member',
     'user.view',
     'user',
-    () => `${own.org}/groups`,
+    () => `${ownTenant.org}/groups`,
     () => ({ name: name(), properties: { users: [foreign.user.id] } }),
   ],
   [
     'whom an endpoint lets in, in any spelling',
     'group.view',
     'group',
-    () => `${own.org}/apis/${api.id}/apiendpoints`,
+    () => `${ownTenant.org}/apis/${api.id}/apiendpoints`,
     () => endpoint(foreign.open, { plugins: { acmeSecurity: { enabled: true, groups: [foreign.group.id] } } }),
   ],
 ];
@@ -183,32 +183,34 @@ const creations: [what: string, action: string, named: keyof typeof foreign, at:
 it.each(creations)(
   '%s out of reach cannot be named: %s is missing (D-117, D-118)',
   async (_, action, named, at, body) => {
-    const sent = body();
-    const refused = await writer.post(at(), sent);
+    const requestBody = body();
+    const refused = await writer.post(at(), requestBody);
     expect(refused).toMatchObject({ status: 403, body: { message: expect.stringContaining(`Failed: '${action}'`) } });
     expect(refused.body.details).toEqual([
       { pointer: expect.stringMatching(/^\/properties\//), message: expect.stringContaining(foreign[named].id) },
     ]);
-    expect((await root.post(at(), sent)).status).toBe(201);
+    expect((await root.post(at(), requestBody)).status).toBe(201);
   },
 );
 
 it('public identities and those of the same organization or one above can be named', async () => {
   const user = await root.create('/root/users', { name: 'above', properties: { password: 'x' } });
-  expect((await writer.post(`${own.org}/apis/${api.id}/apiendpoints`, endpoint(foreign.open))).status).toBe(201);
-  expect((await writer.post(`${own.org}/groups`, { name: name(), properties: { users: [user.id] } })).status).toBe(201);
-  expect((await writer.post(`${own.environment}/containers`, ownContainer({}))).status).toBe(201);
+  expect((await writer.post(`${ownTenant.org}/apis/${api.id}/apiendpoints`, endpoint(foreign.open))).status).toBe(201);
+  expect(
+    (await writer.post(`${ownTenant.org}/groups`, { name: name(), properties: { users: [user.id] } })).status,
+  ).toBe(201);
+  expect((await writer.post(`${ownTenant.environment}/containers`, ownContainer({}))).status).toBe(201);
 });
 
 it('patches, PUTs and membership name nothing out of reach either', async () => {
-  const container = await writer.create(`${own.environment}/containers`, ownContainer({}));
-  const group = await writer.create(`${own.org}/groups`, { name: name() });
+  const container = await writer.create(`${ownTenant.environment}/containers`, ownContainer({}));
+  const group = await writer.create(`${ownTenant.org}/groups`, { name: name() });
   const secrets = [mountOf(foreign.secret)];
-  const path = `${own.org}/containers/${container.id}`;
+  const path = `${ownTenant.org}/containers/${container.id}`;
   const answers = [
     await writer.patch(path, [{ op: 'add', path: '/properties/secrets', value: secrets }]),
     await writer.put(path, { ...container, properties: { ...container.properties, secrets } }),
-    await writer.patch(`${own.org}/groups/${group.id}/users?id=${foreign.user.id}`, []),
+    await writer.patch(`${ownTenant.org}/groups/${group.id}/users?id=${foreign.user.id}`, []),
   ];
   expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
   expect((await root.get(path)).body.properties.secrets).toEqual([]);
@@ -216,21 +218,21 @@ it('patches, PUTs and membership name nothing out of reach either', async () => 
 
 it('an earlier reference of a record does not reject a change', async () => {
   const container = await root.create(
-    `${own.environment}/containers`,
+    `${ownTenant.environment}/containers`,
     ownContainer({ secrets: [mountOf(foreign.secret)] }),
   );
-  const path = `${own.org}/containers/${container.id}`;
+  const path = `${ownTenant.org}/containers/${container.id}`;
   const patch = [{ op: 'replace', path: '/properties/secrets/0/path', value: 'B' }];
   expect((await writer.patch(path, patch)).status).toBe(200);
 });
 
 it('rights are given to those within reach only', async () => {
-  const container = await writer.create(`${own.environment}/containers`, ownContainer({}));
-  const path = `${own.org}/containers/${container.id}/entitlements`;
+  const container = await writer.create(`${ownTenant.environment}/containers`, ownContainer({}));
+  const path = `${ownTenant.org}/containers/${container.id}/entitlements`;
   const [entitlement] = (await writer.get(`${path}?expand=true`)).body;
   const { id, name: named, properties } = entitlement;
   const put = (identity: string) =>
-    writer.put(`${own.org}/entitlements/${id}`, {
+    writer.put(`${ownTenant.org}/entitlements/${id}`, {
       id,
       name: named,
       properties: { action: properties.action, identities: [identity] },
@@ -242,68 +244,71 @@ it('rights are given to those within reach only', async () => {
 });
 
 it('a promotion mounts resources with the same names at the target, and lists the missing ones (D-133)', async () => {
-  const provider = { id: own.docker };
-  const make = (environment: string, word: string, properties: object, named: string) =>
-    root.create(`${environment}/${word}`, { name: named, properties: { provider, ...properties } });
+  const provider = { id: ownTenant.docker };
+  const make = (environment: string, collection: string, properties: object, named: string) =>
+    root.create(`${environment}/${collection}`, { name: named, properties: { provider, ...properties } });
   const source = {
-    db: await make(own.environment, 'secrets', { items: [{ key: 'k', value: 'development' }] }, 'db'),
-    data: await make(own.environment, 'volumes', { type: 'empty_dir' }, 'data'),
+    db: await make(ownTenant.environment, 'secrets', { items: [{ key: 'k', value: 'development' }] }, 'db'),
+    data: await make(ownTenant.environment, 'volumes', { type: 'empty_dir' }, 'data'),
   };
-  const production = await root.create(`${own.workspace}/environments`, {
+  const production = await root.create(`${ownTenant.workspace}/environments`, {
     name: 'production',
     properties: { environment_type: 'production' },
   });
-  const target = `${own.org}/environments/${production.id}`;
+  const target = `${ownTenant.org}/environments/${production.id}`;
   const lambda = await root.create(
-    `${own.environment}/lambdas`,
-    lambdaBody(own, 'promoted', { secrets: [mountOf(source.db)] }),
+    `${ownTenant.environment}/lambdas`,
+    lambdaBody(ownTenant, 'promoted', { secrets: [mountOf(source.db)] }),
   );
-  const promote = () => root.post(`${own.org}/lambdas/${lambda.id}/promote?target=${production.id}`);
+  const promote = () => root.post(`${ownTenant.org}/lambdas/${lambda.id}/promote?target=${production.id}`);
   expect(await promote()).toMatchObject({ status: 409, body: { message: expect.stringContaining("secret 'db'") } });
   expect((await root.get(`${target}/lambdas`)).body).toEqual([]);
 
-  const there = await make(target, 'secrets', { items: [{ key: 'k', value: 'production' }] }, 'db');
+  const targetSecret = await make(target, 'secrets', { items: [{ key: 'k', value: 'production' }] }, 'db');
   expect((await promote()).status).toBe(202);
   await expect
     .poll(async () => (await root.get(`${target}/lambdas?expand=true`)).body[0]?.properties.secrets)
-    .toEqual([mountOf(there)]);
+    .toEqual([mountOf(targetSecret)]);
   // Nothing in development mounts it, so development can be deleted; production cannot, while other resources mount its secrets.
   const deletion = await root.delete(`${target}?force=true`);
   expect(deletion.status).toBe(204);
 });
 
 it('an environment is not deleted, even by force, while others mount its secrets or volumes (D-133)', async () => {
-  const kept = await root.create(`${own.workspace}/environments`, {
+  const environment = await root.create(`${ownTenant.workspace}/environments`, {
     name: 'kept',
     properties: { environment_type: 'test' },
   });
-  const path = `${own.org}/environments/${kept.id}`;
+  const path = `${ownTenant.org}/environments/${environment.id}`;
   const secret = await root.create(`${path}/secrets`, {
     name: 'shared',
-    properties: { provider: { id: own.docker }, items: [{ key: 'k', value: 'v' }] },
+    properties: { provider: { id: ownTenant.docker }, items: [{ key: 'k', value: 'v' }] },
   });
   const lambda = await root.create(
-    `${own.environment}/lambdas`,
-    lambdaBody(own, 'mounting', { secrets: [mountOf(secret)] }),
+    `${ownTenant.environment}/lambdas`,
+    lambdaBody(ownTenant, 'mounting', { secrets: [mountOf(secret)] }),
   );
   for (const query of ['', '?force=true']) {
     const refused = await root.delete(`${path}${query}`);
     expect(refused).toMatchObject({ status: 409, body: { details: [{ pointer: `/resources/${lambda.id}` }] } });
     expect(refused.body.message).toMatch(/lambda 'mounting' .* mounts its secret 'shared'/);
   }
-  await root.delete(`${own.org}/lambdas/${lambda.id}`);
+  await root.delete(`${ownTenant.org}/lambdas/${lambda.id}`);
   expect((await root.delete(`${path}?force=true`)).status).toBe(204);
 });
 
 it('everybody may change the password, names, email and phone number of his own user, and no more (D-117)', async () => {
   const { id, client } = await makeUser(platform, 'self');
   const path = `/root/users/${id}`;
-  const own = [
+  const ownChanges = [
     { op: 'add', path: '/properties/firstName', value: 'Ada' },
     { op: 'add', path: '/properties/email', value: 'ada@example.com' },
     { op: 'replace', path: '/properties/password', value: 'new' },
   ];
-  expect(await client.patch(path, own)).toMatchObject({ status: 200, body: { properties: { firstName: 'Ada' } } });
+  expect(await client.patch(path, ownChanges)).toMatchObject({
+    status: 200,
+    body: { properties: { firstName: 'Ada' } },
+  });
   expect((await client.get(path)).status).toBe(200);
   for (const patch of [
     { op: 'replace', path: '/name', value: 'root2' },

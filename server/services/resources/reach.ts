@@ -12,7 +12,7 @@ export interface Naming {
   view: WorldView;
   authorizer: Authorizer;
   caller: Caller;
-  /** What the record is below, or will. */
+  /** Parent of the record, now or after the change. */
   parent: StoredResource;
 }
 

@@ -10,7 +10,7 @@ import type { Actor } from './actor.ts';
 import { type Naming, requireReach } from './reach.ts';
 
 /** The requested record: properties in stored form, validated with the schema of the type. */
-export type Asked = Draft & Pick<StoredResource, 'tags' | 'variables'>;
+export type RecordInput = Draft & Pick<StoredResource, 'tags' | 'variables'>;
 
 export interface Drafted {
   record: StoredResource;
@@ -35,39 +35,43 @@ export class RecordBuilder {
   }
 
   /** A new record. Throws 409 for a duplicate name, 403 for references out of reach, and the errors of its type. */
-  create(actor: Actor, asked: Asked, parent: StoredResource): Drafted {
-    this.#requireFreeName(asked, parent);
-    requireRoot(actor, asked);
-    requireReach(this.naming(actor, parent), asked);
-    if (typeOf(asked).word === 'rules') requireKnownActions(asked);
-    const { properties, derived = [] } = typeOf(asked).validate?.(asked, this.#contextBelow(parent)) ?? passed(asked);
+  create(actor: Actor, input: RecordInput, parent: StoredResource): Drafted {
+    this.#requireFreeName(input, parent);
+    requireRoot(actor, input);
+    requireReach(this.naming(actor, parent), input);
+    if (typeOf(input).word === 'rules') requireKnownActions(input);
+    const { properties, derived = [] } = typeOf(input).validate?.(input, this.#contextBelow(parent)) ?? passed(input);
     const at = this.#now();
-    const by = actor.caller.userId;
-    const provenance = { owner: by, created: { by, at }, modified: { action: 'create', by, at } } as const;
-    const record: StoredResource = { ...written(asked), parent: parent.id, state: 'Active', ...provenance, properties };
+    const userId = actor.caller.userId;
+    const provenance = {
+      owner: userId,
+      created: { by: userId, at },
+      modified: { action: 'create', by: userId, at },
+    } as const;
+    const record: StoredResource = { ...written(input), parent: parent.id, state: 'Active', ...provenance, properties };
     return { record, derived };
   }
 
   /** A record after a change; the very same one when nothing changes. Throws as create does. */
-  update(actor: Actor, before: StoredResource, asked: Asked): Drafted {
-    const { description: _d, tags: _t, variables: _v, ...kept } = before;
+  update(actor: Actor, before: StoredResource, input: RecordInput): Drafted {
+    const { description: _d, tags: _t, variables: _v, ...otherMembers } = before;
     const as = (properties: StoredResource['properties']): StoredResource => ({
-      ...kept,
-      ...written(asked),
+      ...otherMembers,
+      ...written(input),
       properties,
     });
     // Unchanged values are not validated again: the rules may have become stricter, or a target may have been deleted.
-    if (isDeepStrictEqual(before, as(asked.properties))) return { record: before, derived: [] };
+    if (isDeepStrictEqual(before, as(input.properties))) return { record: before, derived: [] };
     const parent = this.#options.view.find(before.parent ?? before.id) ?? before;
-    if (asked.name !== before.name) this.#requireFreeName(asked, parent);
-    requireRoot(actor, asked, before);
-    requireReach(this.naming(actor, parent), asked, before);
-    if (typeOf(asked).word === 'rules') requireKnownActions(asked, before);
+    if (input.name !== before.name) this.#requireFreeName(input, parent);
+    requireRoot(actor, input, before);
+    requireReach(this.naming(actor, parent), input, before);
+    if (typeOf(input).word === 'rules') requireKnownActions(input, before);
     const context = { ...this.#contextBelow(parent), previous: before };
-    const { properties, derived = [] } = typeOf(before).validate?.(asked, context) ?? passed(asked);
+    const { properties, derived = [] } = typeOf(before).validate?.(input, context) ?? passed(input);
     const after = as(properties);
     // The rules of the type can restore the old value: then nothing has changed.
-    const isSame = properties !== asked.properties && isDeepStrictEqual(before, after);
+    const isSame = properties !== input.properties && isDeepStrictEqual(before, after);
     return { record: isSame ? before : this.#stamped(actor, after), derived };
   }
 
@@ -84,16 +88,18 @@ export class RecordBuilder {
   }
 
   /** Names are unique among siblings of a type, those of some types on the whole platform (D-184). */
-  #requireFreeName(asked: Asked, parent: StoredResource): void {
-    const { word, singular: noun, nameScope } = typeOf(asked);
+  #requireFreeName(input: RecordInput, parent: StoredResource): void {
+    const { word, singular: noun, nameScope } = typeOf(input);
     const scope = nameScope === 'world' ? undefined : parent.id;
-    const others = this.#options.view.named(word, asked.name, scope).filter((one) => one.id !== asked.id);
-    if (others.every((one) => this.#options.isMoving(one.id))) return;
+    const sameNamed = this.#options.view
+      .named(word, input.name, scope)
+      .filter((candidate) => candidate.id !== input.id);
+    if (sameNamed.every((candidate) => this.#options.isMoving(candidate.id))) return;
     const where = scope === undefined ? 'anywhere on the platform' : `in ${typeOf(parent).singular} '${parent.name}'`;
-    throw new PlatformError('name_taken', `${noun} '${asked.name}' already exists ${where}`);
+    throw new PlatformError('name_taken', `${noun} '${input.name}' already exists ${where}`);
   }
 
-  /** Who names something in a record below a resource, or in the rights of that. */
+  /** Returns who refers to a resource: in a record below a resource, or in its entitlements. */
   naming(actor: Actor, parent: StoredResource): Naming {
     const { view, authorizer } = this.#options;
     return { view, authorizer, caller: actor.caller, parent };
@@ -110,24 +116,24 @@ export class RecordBuilder {
 }
 
 /** Throws 403 for a property that only root may set or change. */
-function requireRoot({ caller }: Actor, asked: Asked, before?: StoredResource): void {
+function requireRoot({ caller }: Actor, input: RecordInput, before?: StoredResource): void {
   if (caller.isRoot) return;
-  for (const names of typeOf(asked).rootOnly?.(asked.type) ?? []) {
+  for (const names of typeOf(input).rootOnly?.(input.type) ?? []) {
     const valueIn = (record: Pick<StoredResource, 'properties'> | undefined) =>
       names.reduce<Json | undefined>(memberOf, record?.properties);
-    if (isDeepStrictEqual(valueIn(asked), valueIn(before))) continue;
+    if (isDeepStrictEqual(valueIn(input), valueIn(before))) continue;
     const pointer = `/properties/${names.join('/')}`;
-    const message = `only the root user may set or change ${names.join('.')} of this ${typeOf(asked).singular}`;
+    const message = `only the root user may set or change ${names.join('.')} of this ${typeOf(input).singular}`;
     throw new PlatformError('forbidden', `${pointer}: ${message}`, { details: [{ pointer, message }] });
   }
 }
 
-function passed({ properties }: Asked): { properties: StoredResource['properties']; derived?: DerivedRecord[] } {
+function passed({ properties }: RecordInput): { properties: StoredResource['properties']; derived?: DerivedRecord[] } {
   return { properties };
 }
 
 /** The members of a record that its writer decides, but for its properties; absent ones are left out. */
-function written({ id, type, name, description, tags, variables }: Asked) {
+function written({ id, type, name, description, tags, variables }: RecordInput) {
   return {
     id,
     type,

@@ -42,8 +42,9 @@ describe('names (D-031, D-184)', () => {
   });
 
   it('are reported with the pointer of the operation', async () => {
-    const [one, two] = [await make('workspaces'), await make('workspaces')];
-    const rename = (value: unknown) => root.patch(pathOf('workspaces', one), [{ op: 'replace', path: '/name', value }]);
+    const [first, two] = [await make('workspaces'), await make('workspaces')];
+    const rename = (value: unknown) =>
+      root.patch(pathOf('workspaces', first), [{ op: 'replace', path: '/name', value }]);
     expect(await rename(two.name)).toMatchObject({ status: 409 });
     expect(await rename('')).toMatchObject(refusal(400, '/name'));
     expect(await rename('free')).toMatchObject({ status: 200, body: { name: 'free' } });
@@ -81,11 +82,11 @@ describe('the type in a body (D-032, D-080)', () => {
 });
 
 describe('property names that no table has (D-033)', () => {
-  const closed = typeWords.filter((word) => !['containers', 'jobs', 'providers'].includes(word));
-  it.each(closed)('are refused by %s with their pointer', async (word) => {
-    const body = bodyOf(word);
+  const closed = typeWords.filter((collection) => !['containers', 'jobs', 'providers'].includes(collection));
+  it.each(closed)('are refused by %s with their pointer', async (collection) => {
+    const body = bodyOf(collection);
     const properties = { ...body.properties, colour: 'green', 'a/b~c': 1 };
-    const reply = await root.post(samples[word].at, { ...body, properties });
+    const reply = await root.post(samples[collection].at, { ...body, properties });
     expect(reply).toMatchObject({ status: 400 });
     expect(reply.body.details.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
       '/properties/colour',
@@ -100,9 +101,9 @@ describe('property names that no table has (D-033)', () => {
     expect((await make('providers', { properties })).properties).toMatchObject(properties);
   });
 
-  it.each(['containers', 'jobs'] as const)('are dropped silently by %s', async (word) => {
-    const body = bodyOf(word);
-    const record = await root.create(samples[word].at, {
+  it.each(['containers', 'jobs'] as const)('are dropped silently by %s', async (collection) => {
+    const body = bodyOf(collection);
+    const record = await root.create(samples[collection].at, {
       ...body,
       properties: { ...body.properties, colour: 'green' },
     });
@@ -111,10 +112,10 @@ describe('property names that no table has (D-033)', () => {
 });
 
 describe('numbers and times (D-014)', () => {
-  let made = 0;
+  let createdCount = 0;
   it('128.0 is 128, and other fractions are not whole numbers', async () => {
     const body = (memory: string) =>
-      `{"name":"n-${++made}","properties":{"runtime":"nodejs","code_type":"code","code":"x","handler":"run",` +
+      `{"name":"n-${++createdCount}","properties":{"runtime":"nodejs","code_type":"code","code":"x","handler":"run",` +
       `"provider":{"id":"${tenant.lambdas}"},"memory":${memory}}}`;
     const post = (memory: string) =>
       root.send('POST', `${tenant.environment}/lambdas`, {

@@ -33,30 +33,35 @@ function hasNull(value: unknown): boolean {
   return value === null || (typeof value === 'object' && Object.values(value).some(hasNull));
 }
 
-describe.each([...typeWords])('a record of %s', (word) => {
-  const { name: type } = typeOfWord(word);
+describe.each([...typeWords])('a record of %s', (collection) => {
+  const { name: type } = typeOfWord(collection);
 
   it('has the members of a record and no others, none of them null (D-022, D-026)', async () => {
-    const record = await make(word, { description: 'mine', tags: ['a', 'b'], variables: { V: '1' }, colour: 'green' });
+    const record = await make(collection, {
+      description: 'mine',
+      tags: ['a', 'b'],
+      variables: { V: '1' },
+      colour: 'green',
+    });
     expect(Object.keys(record)).toEqual([
       ...['id', 'name', 'description', 'resource_type', 'resource_state', 'org', 'owner', 'created', 'modified'],
       ...['properties', 'variables', 'tags'],
     ]);
     expect(record).toMatchObject({ description: 'mine', tags: ['a', 'b'], variables: { V: '1' } });
     expect(hasNull(record)).toBe(false);
-    expect(await read(word, record)).toEqual(record);
-    const plain = await make(word);
+    expect(await read(collection, record)).toEqual(record);
+    const plain = await make(collection);
     for (const member of ['description', 'variables', 'tags']) expect(plain).not.toHaveProperty(member);
   });
 
   it('contains its type, its owner, its creator and its times (D-023, D-024, D-025, D-035)', async () => {
-    const { properties, ...record } = await make(word);
+    const { properties, ...record } = await make(collection);
     const user = expect.objectContaining({ typeId: typeIdOf('Resource::User'), id: self.id, name: 'root' });
     const organization = expect.objectContaining({ typeId: typeIdOf('Resource::Organization'), name: 'root' });
     expect(record).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
       name: expect.stringMatching(/^thing-/),
-      resource_type: samples[word].resource_type ?? `Platform::${type}`,
+      resource_type: samples[collection].resource_type ?? `Platform::${type}`,
       resource_state: 'Platform::Resource::State::Active',
       org: {
         typeId: typeIdOf('Resource::Organization'),
@@ -64,7 +69,7 @@ describe.each([...typeWords])('a record of %s', (word) => {
         href: `${platform.emulator.metaUrl}/acme`,
         properties: { fqon: 'acme' },
       },
-      owner: word === 'users' ? organization : user,
+      owner: collection === 'users' ? organization : user,
       created: {
         typeId: typeIdOf('Resource::User'),
         id: self.id,
@@ -76,7 +81,7 @@ describe.each([...typeWords])('a record of %s', (word) => {
   });
 
   it('has links that lead to the named resources (D-020, D-021, D-034)', async () => {
-    const record = await make(word);
+    const record = await make(collection);
     const links = linksIn(record);
     expect(links.map(([path]) => path)).toEqual(expect.arrayContaining(['/org', '/owner', '/properties/parent']));
     for (const [path, link] of links) {
@@ -96,63 +101,69 @@ describe.each([...typeWords])('a record of %s', (word) => {
   });
 
   it('can be listed as a link, a record, and a record without who and when (D-020, D-036)', async () => {
-    const record = await make(word);
-    const only = `/acme/${word}?id=${record.id}`;
+    const record = await make(collection);
+    const listOfOne = `/acme/${collection}?id=${record.id}`;
     const { id, name, properties } = record;
-    expect((await root.get(only)).body).toEqual([
+    expect((await root.get(listOfOne)).body).toEqual([
       {
         typeId: typeIdOf(record.resource_type.replace('Platform::', '')),
         id,
         name,
-        href: `${platform.emulator.metaUrl}/${word === 'orgs' ? properties.fqon : `acme/${word}/${id}`}`,
-        ...(word === 'orgs' && { properties: { fqon: properties.fqon } }),
+        href: `${platform.emulator.metaUrl}/${collection === 'orgs' ? properties.fqon : `acme/${collection}/${id}`}`,
+        ...(collection === 'orgs' && { properties: { fqon: properties.fqon } }),
       },
     ]);
-    expect((await root.get(`${only}&expand=true`)).body).toEqual([record]);
+    expect((await root.get(`${listOfOne}&expand=true`)).body).toEqual([record]);
     const { org, owner, created, modified, ...compact } = record;
-    expect((await root.get(`${only}&compact=true`)).body).toEqual([compact]);
-    expect((await root.get(`${only}&compact=true&expand=true`)).body).toEqual([compact]);
+    expect((await root.get(`${listOfOne}&compact=true`)).body).toEqual([compact]);
+    expect((await root.get(`${listOfOne}&compact=true&expand=true`)).body).toEqual([compact]);
   });
 
   it('returns the sent properties, and only server-set ones in addition (D-027)', async () => {
-    const { resource_type: _, ...body } = bodyOf(word);
-    const { properties } = await make(word, body);
-    const shown = Object.keys(properties).filter(
-      (name) => name !== 'parent' && !typeOfWord(word).serverSet.includes(name),
+    const { resource_type: _, ...body } = bodyOf(collection);
+    const { properties } = await make(collection, body);
+    const visibleNames = Object.keys(properties).filter(
+      (name) => name !== 'parent' && !typeOfWord(collection).serverSet.includes(name),
     );
-    const sent = Object.keys(samples[word].properties).filter((name) => name !== 'password');
-    if (word !== 'containers' && word !== 'jobs') expect(shown.sort()).toEqual(sent.sort());
+    const sampleNames = Object.keys(samples[collection].properties).filter((name) => name !== 'password');
+    if (collection !== 'containers' && collection !== 'jobs') expect(visibleNames.sort()).toEqual(sampleNames.sort());
     const asRead: Body = { rules: ['lambda'], groups: ['users'], secrets: ['items'], providers: ['linked_providers'] };
-    for (const name of sent.filter((one) => one !== 'provider' && !asRead[word]?.includes(one) && one !== 'resource')) {
-      expect(properties[name]).toEqual(samples[word].properties[name]);
+    for (const name of sampleNames.filter(
+      (propertyName) =>
+        propertyName !== 'provider' && !asRead[collection]?.includes(propertyName) && propertyName !== 'resource',
+    )) {
+      expect(properties[name]).toEqual(samples[collection].properties[name]);
     }
   });
 
   it('can be exported, deleted and posted again (D-028, D-030)', async () => {
-    const record = await make(word, { description: 'kept', tags: ['t'], variables: { V: '1' } });
-    expect((await root.delete(pathOf(word, record))).status).toBe(204);
+    const record = await make(collection, { description: 'kept', tags: ['t'], variables: { V: '1' } });
+    expect((await root.delete(pathOf(collection, record))).status).toBe(204);
     // What is never shown has to be said again.
     const hidden: Body = { users: { password: 'x' }, secrets: { items: samples.secrets.properties.items } };
-    const body = { ...record, properties: { ...record.properties, ...hidden[word] } };
-    const again = await root.create(samples[word].at, body);
-    const { created, modified, ...kept } = record;
+    const body = { ...record, properties: { ...record.properties, ...hidden[collection] } };
+    const again = await root.create(samples[collection].at, body);
+    const { created, modified, ...writtenMembers } = record;
     const live = { age: expect.anything() };
-    const isRunning = word === 'containers' || word === 'jobs';
-    expect(again).toMatchObject({ ...kept, properties: { ...kept.properties, ...(isRunning && live) } });
+    const isRunning = collection === 'containers' || collection === 'jobs';
+    expect(again).toMatchObject({
+      ...writtenMembers,
+      properties: { ...writtenMembers.properties, ...(isRunning && live) },
+    });
   });
 
   it('takes an id that is free, and refuses one that is not (D-030)', async () => {
     const id = `C0FFEE00-0000-4000-8000-${String(++ids).padStart(12, '0')}`;
-    const body = { ...bodyOf(word), id };
-    expect(await root.create(samples[word].at, body)).toMatchObject({ id: id.toLowerCase() });
-    expect(await root.post(samples[word].at, { ...body, name: 'another' })).toMatchObject({ status: 409 });
-    expect(await root.post(samples[word].at, { ...body, id: 'mine' })).toMatchObject(refusal(400, '/id'));
+    const body = { ...bodyOf(collection), id };
+    expect(await root.create(samples[collection].at, body)).toMatchObject({ id: id.toLowerCase() });
+    expect(await root.post(samples[collection].at, { ...body, name: 'another' })).toMatchObject({ status: 409 });
+    expect(await root.post(samples[collection].at, { ...body, id: 'mine' })).toMatchObject(refusal(400, '/id'));
   });
 
   it('ignores server-set properties, and treats null as absent (D-028, D-030)', async () => {
-    const serverSet = Object.fromEntries(typeOfWord(word).serverSet.map((name) => [name, { a: 'lie' }]));
-    const body = bodyOf(word);
-    const record = await root.create(samples[word].at, {
+    const serverSet = Object.fromEntries(typeOfWord(collection).serverSet.map((name) => [name, { a: 'lie' }]));
+    const body = bodyOf(collection);
+    const record = await root.create(samples[collection].at, {
       ...body,
       ...{ org: 7, owner: 'me', created: {}, modified: null, resource_state: 'Gone', href: '/x', typeId: 1 },
       ...{ id: null, description: null, tags: null, variables: null },
@@ -185,29 +196,29 @@ describe.each([...typeWords])('a record of %s', (word) => {
       ['/properties', { properties: [] }],
     ];
     for (const [pointer, violation] of violations) {
-      const reply = await root.post(samples[word].at, { ...bodyOf(word), ...violation });
+      const reply = await root.post(samples[collection].at, { ...bodyOf(collection), ...violation });
       expect(reply, JSON.stringify(violation)).toMatchObject(refusal(400, pointer));
     }
-    const wrong = { ...bodyOf(word), resource_type: 'Platform::Resource::Gadget' };
-    const status = word === 'rules' ? 422 : 400;
-    expect(await root.post(samples[word].at, wrong)).toMatchObject(refusal(status, '/resource_type'));
+    const wrong = { ...bodyOf(collection), resource_type: 'Platform::Resource::Gadget' };
+    const status = collection === 'rules' ? 422 : 400;
+    expect(await root.post(samples[collection].at, wrong)).toMatchObject(refusal(status, '/resource_type'));
   });
 
   it('is unchanged, modified included, by a request that changes nothing (D-025)', async () => {
-    const record = await make(word);
-    expect((await root.patch(pathOf(word, record), [])).body).toEqual(record);
+    const record = await make(collection);
+    expect((await root.patch(pathOf(collection, record), [])).body).toEqual(record);
     const patch = [{ op: 'add', path: '/description', value: 'new' }];
-    const changed = (await root.patch(pathOf(word, record), patch)).body;
+    const changed = (await root.patch(pathOf(collection, record), patch)).body;
     expect(changed).toMatchObject({ description: 'new', modified: { action: 'update', user: self.id } });
     expect(changed.created).toEqual(record.created);
-    expect((await root.patch(pathOf(word, record), patch)).body).toEqual(changed);
+    expect((await root.patch(pathOf(collection, record), patch)).body).toEqual(changed);
   });
 
   it('has one name among its siblings (D-184)', async () => {
-    const { name } = await make(word);
-    const body = bodyOf(word);
+    const { name } = await make(collection);
+    const body = bodyOf(collection);
     const twin = { ...body, name };
-    expect(await root.post(samples[word].at, twin)).toMatchObject({
+    expect(await root.post(samples[collection].at, twin)).toMatchObject({
       status: 409,
       body: { message: expect.stringContaining(`'${name}'`) },
     });

@@ -26,7 +26,7 @@ interface Entry extends JsonObject {
 export function referenceRouter({ service, answer }: ResourceRouteParts): MountedRoute[] {
   const { view } = service;
   const entries = (all: readonly { id: string; name: string }[]) => () => all.map(({ id, name }) => ({ id, name }));
-  const lists: Readonly<Record<string, (asked: Pick<Listing, 'renderer'>) => Entry[]>> = {
+  const lists: Readonly<Record<string, (input: Pick<Listing, 'renderer'>) => Entry[]>> = {
     environmenttypes: entries(environmentTypes),
     datatypes: entries(dataTypes),
     visibilitytypes: entries(visibilityTypes),
@@ -34,30 +34,33 @@ export function referenceRouter({ service, answer }: ResourceRouteParts): Mounte
     resourcestates: ({ renderer }) =>
       resourceStates.map(({ id, name }) => ({ id, name: renderer.fullName(`Resource::State::${name}`) })),
   };
-  const listOf = (word: string, asked: Pick<Listing, 'renderer'> & { query: { expand: boolean; compact: boolean } }) =>
-    lists[word]?.(asked) ??
-    (inForm(asked.query, typeNames, {
-      link: (name) => linkOf(name, asked.renderer),
-      record: (name) => recordOf(name, asked.renderer),
+  const listOf = (
+    collection: string,
+    input: Pick<Listing, 'renderer'> & { query: { expand: boolean; compact: boolean } },
+  ) =>
+    lists[collection]?.(input) ??
+    (inForm(input.query, typeNames, {
+      link: (name) => linkOf(name, input.renderer),
+      record: (name) => recordOf(name, input.renderer),
     }) as Entry[]); // either form begins with a link
-  const ofType = (asked: Listing, type: TypeName, organization: StoredResource) => {
+  const ofType = (input: Listing, type: TypeName, organization: StoredResource) => {
     const names = new Set<string>(concreteTypes(type));
     const resources = resourceTypes
-      .filter((one) => fullNamesOf(one).some((name) => names.has(name)))
-      .flatMap((one) => [...view.ownedBy(organization.id, one.word)])
-      .filter((one) => names.has(one.type));
+      .filter((resourceType) => fullNamesOf(resourceType).some((name) => names.has(name)))
+      .flatMap((resourceType) => [...view.ownedBy(organization.id, resourceType.word)])
+      .filter((resource) => names.has(resource.type));
     // Of types that hold nothing here any filter finds nothing.
-    return list(service, asked, resources, registered(type)?.word ?? 'resources');
+    return list(service, input, resources, registered(type)?.word ?? 'resources');
   };
   return answer(referenceRoutes, {
-    listReferences: (asked) => listOf(asked.path.reference_word, asked),
-    listReferencesOf: (asked) => listOf(asked.path.reference_word, asked),
+    listReferences: (input) => listOf(input.path.reference_word, input),
+    listReferencesOf: (input) => listOf(input.path.reference_word, input),
     readResourceType: ({ found, renderer }) => recordOf(found.type_id, renderer),
     readSchemaOfType: ({ found }) => schemaOf(found.type_id),
     listTypeProperties: ({ found }) => typePropertiesOf(found.type_id),
-    listResourcesOfType: (asked) => ofType(asked, asked.found.type_id, asked.found.fqon),
-    searchResourcesOfType(asked) {
-      if (Object.keys(asked.query.filter).length > 0) return ofType(asked, asked.found.type_id, asked.found.fqon);
+    listResourcesOfType: (input) => ofType(input, input.found.type_id, input.found.fqon),
+    searchResourcesOfType(input) {
+      if (Object.keys(input.query.filter).length > 0) return ofType(input, input.found.type_id, input.found.fqon);
       throw new PlatformError('invalid_query', 'a search needs at least one criterion, e.g. ?name=x');
     },
   });

@@ -6,7 +6,7 @@ import { type Body, containerBody, createTenant, lambdaBody, type Tenant } from 
 const platform = sharedPlatform();
 const { root } = platform;
 let tenant: Tenant;
-/** By the two words of the path: what refers, and what it refers to. */
+/** Referring and referred records, by the two collections of the path. */
 let pairs: Record<string, [Body, Body]>;
 
 beforeAll(async () => {
@@ -47,9 +47,14 @@ const referring = [
 ];
 
 function addresses(path: string) {
-  const [ownerWord = '', word = ''] = path.split('/');
-  const [owner, one] = pairs[path] ?? [];
-  return { list: `/acme/${ownerWord}/${owner?.id}/${word}`, word, id: one?.id, own: `/acme/${word}/${one?.id}` };
+  const [ownerWord = '', collection = ''] = path.split('/');
+  const [owner, referred] = pairs[path] ?? [];
+  return {
+    list: `/acme/${ownerWord}/${owner?.id}/${collection}`,
+    word: collection,
+    id: referred?.id,
+    own: `/acme/${collection}/${referred?.id}`,
+  };
 }
 
 // An environment with its own providers also lists those of its parents.

@@ -17,8 +17,8 @@ export function refusedRouter({ answer }: ResourceRouteParts): MountedRoute[] {
     ...answer(
       referringRoutes,
       allOf(referringRoutes, ({ path, req }) => {
-        const word = path.child_word;
-        throw isTypeWord(word) ? ofReferringList(path, word, req) : noRoute(req);
+        const collection = path.child_word;
+        throw isTypeWord(collection) ? ofReferringList(path, collection, req) : noRoute(req);
       }),
     ),
     ...answer(
@@ -38,6 +38,6 @@ export function refuseListPatch(): never {
   throw new PlatformError('invalid_request', 'a list cannot be patched; PATCH one of its resources (D-090)');
 }
 
-export function refuseNotEmulated(word: string): never {
-  throw new PlatformError('not_supported', `${word} are not emulated (D-210)`);
+export function refuseNotEmulated(collection: string): never {
+  throw new PlatformError('not_supported', `${collection} are not emulated (D-210)`);
 }

@@ -23,12 +23,12 @@ it('a kept response is not used after the resource or its references have change
   expect((await root.get(path)).body.name).toBe('total');
   expect(await listed()).toMatchObject([{ name: 'total' }]);
   // Of the environment that it is in it shows the name.
-  const shown = before.properties.parent.name;
+  const environmentName = before.properties.parent.name;
   await root.patch(`/acme/environments/${before.properties.parent.id}`, [
-    { op: 'replace', path: '/name', value: `${shown}-2` },
+    { op: 'replace', path: '/name', value: `${environmentName}-2` },
   ]);
-  expect((await root.get(path)).body.properties.parent.name).toBe(`${shown}-2`);
-  expect(await listed()).toMatchObject([{ properties: { parent: { name: `${shown}-2` } } }]);
+  expect((await root.get(path)).body.properties.parent.name).toBe(`${environmentName}-2`);
+  expect(await listed()).toMatchObject([{ properties: { parent: { name: `${environmentName}-2` } } }]);
   expect(await listed('&name=unknown')).toEqual([]);
 });
 
@@ -43,24 +43,24 @@ it('a provider shows its credentials only in responses to requests for them', as
 it('keeps nothing for a world that does not tell when it changes, and no more than it may', () => {
   // As: nothing else of a view or of a record is asked for.
   const textsOf = (view: object) => new RenderedTexts(view as ConstructorParameters<typeof RenderedTexts>[0]);
-  const record = (id: number) => ({ id }) as unknown as Parameters<RenderedTexts['of']>[1];
-  let made = 0;
-  const render = () => `${++made}${'x'.repeat(3 * 1024 * 1024)}`;
-  const one = record(1);
+  const record = (id: number) => ({ id }) as unknown as Parameters<RenderedTexts['textOf']>[1];
+  let renderCount = 0;
+  const render = () => `${++renderCount}${'x'.repeat(3 * 1024 * 1024)}`;
+  const unchangedRecord = record(1);
   const silent = textsOf({});
-  for (let turn = 0; turn < 2; turn += 1) silent.of('reader', one, render);
-  expect(made).toBe(2);
+  for (let turn = 0; turn < 2; turn += 1) silent.textOf('reader', unchangedRecord, render);
+  expect(renderCount).toBe(2);
   const view = { revision: 1 };
   const texts = textsOf(view);
-  made = 0;
-  for (let turn = 0; turn < 2; turn += 1) texts.of('reader', one, render);
-  expect(made).toBe(1);
-  texts.of('another', one, render);
-  expect(made).toBe(2);
+  renderCount = 0;
+  for (let turn = 0; turn < 2; turn += 1) texts.textOf('reader', unchangedRecord, render);
+  expect(renderCount).toBe(1);
+  texts.textOf('another', unchangedRecord, render);
+  expect(renderCount).toBe(2);
   view.revision += 1;
-  texts.of('reader', one, render);
-  expect(made).toBe(3);
-  for (let id = 2; id < 6; id += 1) texts.of('reader', record(id), render);
-  texts.of('reader', one, render);
-  expect(made).toBe(8);
+  texts.textOf('reader', unchangedRecord, render);
+  expect(renderCount).toBe(3);
+  for (let id = 2; id < 6; id += 1) texts.textOf('reader', record(id), render);
+  texts.textOf('reader', unchangedRecord, render);
+  expect(renderCount).toBe(8);
 });

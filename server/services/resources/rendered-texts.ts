@@ -15,7 +15,7 @@ export class RenderedTexts {
   }
 
   /** The text of a record. @param reader who sees the same of it: what else its rendering depends on */
-  of(reader: string, resource: StoredResource, render: () => string): Buffer {
+  textOf(reader: string, resource: StoredResource, render: () => string): Buffer {
     const { revision } = this.#view;
     if (revision === undefined) return Buffer.from(render());
     if (this.#revision !== revision || this.#sizeBytes > MAX_BYTES) {

@@ -16,7 +16,7 @@ export interface RendererOptions {
   typePrefix: string;
   /** Live state that is not part of the world, merged into properties (D-048). */
   live(resource: StoredResource): JsonObject;
-  /** May the reader see a resource that is embedded in another? Default: yes. */
+  /** True if the reader may see a resource that is embedded in another. Default: yes. */
   canView?(resource: StoredResource): boolean;
   showCredentials?(provider: StoredResource): boolean;
   texts?: RenderedTexts;
@@ -25,7 +25,7 @@ export interface RendererOptions {
 /** A link as a client sees it: without a name where the resource is gone. */
 export interface LinkView extends Link {
   name?: string;
-  /** Of an organization. */
+  /** Properties of an organization. */
   properties?: { fqon: string };
 }
 
@@ -96,7 +96,7 @@ export class Renderer {
 
   /** The whole record (D-022), with embedded records where asked and visible (D-037). */
   record(resource: StoredResource, embed: readonly string[] = []): RecordView {
-    const embedded = embed.flatMap((word) => this.#embedded(resource, word));
+    const embedded = embed.flatMap((embedName) => this.#embedded(resource, embedName));
     return this.envelope(resource, { ...this.properties(resource), ...Object.fromEntries(embedded) });
   }
 
@@ -107,7 +107,7 @@ export class Renderer {
     const { word } = typeOf(resource);
     const isLive = word === 'containers' || word === 'jobs' || Object.keys(live(resource)).length > 0;
     if (!texts || isLive || showCredentials?.(resource)) return Buffer.from(render());
-    return texts.of(`${metaUrl} ${gatewayUrl}`, resource, render);
+    return texts.textOf(`${metaUrl} ${gatewayUrl}`, resource, render);
   }
 
   envelope(resource: StoredResource, properties: JsonObject = {}): RecordView {
@@ -139,12 +139,12 @@ export class Renderer {
   }
 
   /** The property that an embedding adds: a plural name for a list, a singular one for a single record. */
-  #embedded(resource: StoredResource, word: string): [word: string, value: Json][] {
+  #embedded(resource: StoredResource, embedName: string): [word: string, value: Json][] {
     const { view, canView = () => true } = this.#options;
-    const found = typeOf(resource).embed?.[word]?.(resource, view) ?? [];
-    const records = found.filter(canView).map((one) => this.record(one));
-    if (word.endsWith('s')) return [[word, records]];
-    return records[0] ? [[word, records[0]]] : [];
+    const found = typeOf(resource).embed?.[embedName]?.(resource, view) ?? [];
+    const records = found.filter(canView).map((embeddedRecord) => this.record(embeddedRecord));
+    if (embedName.endsWith('s')) return [[embedName, records]];
+    return records[0] ? [[embedName, records[0]]] : [];
   }
 
   #provenance(resource: StoredResource): Pick<RecordView, 'org' | 'owner' | 'created' | 'modified'> {

@@ -8,17 +8,18 @@ beforeAll(async () => {
   tenant = await createTenant(root, 'replaced');
 });
 
-let made = 0;
-const create = (word: string, properties: object, more: object = {}) =>
-  root.create(`${tenant.environment}/${word}`, { name: `one-${made++}`, properties, ...more });
+let createdCount = 0;
+const create = (collection: string, properties: object, more: object = {}) =>
+  root.create(`${tenant.environment}/${collection}`, { name: `one-${createdCount++}`, properties, ...more });
 const makeContainer = (properties: object = {}, more: object = {}) =>
   create('containers', containerBody(tenant, '', properties).properties, more);
 const makeSecret = (items: object[] = [{ key: 'k', value: 'v' }]) =>
   create('secrets', { provider: { id: tenant.docker }, items });
 const makeVolume = (properties: object = {}) =>
   create('volumes', { type: 'empty_dir', provider: { id: tenant.docker }, ...properties });
-const read = async (word: string, { id }: Body): Promise<Body> => (await root.get(`${tenant.org}/${word}/${id}`)).body;
-const put = (word: string, { id }: Body, body: unknown) => root.put(`${tenant.org}/${word}/${id}`, body);
+const read = async (collection: string, { id }: Body): Promise<Body> =>
+  (await root.get(`${tenant.org}/${collection}/${id}`)).body;
+const put = (collection: string, { id }: Body, body: unknown) => root.put(`${tenant.org}/${collection}/${id}`, body);
 
 describe('PUT of a container is a whole-record update (D-052)', () => {
   const web = { protocol: 'tcp', name: 'web', container_port: 80, expose_endpoint: true };
@@ -123,12 +124,12 @@ describe('PUT of a container is a whole-record update (D-052)', () => {
       { op: 'add', path: '/properties/volumes/-', value: inline('by-patch') },
     ]);
     expect(patched.body.properties.volumes).toHaveLength(2);
-    const names = (await root.get(`${tenant.environment}/volumes`)).body.map((one: Body) => one.name);
+    const names = (await root.get(`${tenant.environment}/volumes`)).body.map((volume: Body) => volume.name);
     expect(names.filter((name: string) => name.startsWith('by-'))).toEqual(['by-put', 'by-patch']);
-    const taken = await root.patch(`${tenant.org}/containers/${container.id}`, [
+    const conflict = await root.patch(`${tenant.org}/containers/${container.id}`, [
       { op: 'add', path: '/properties/volumes/-', value: { ...inline('by-put'), mount_path: '/other' } },
     ]);
-    expect(taken.status).toBe(409);
+    expect(conflict.status).toBe(409);
     expect((await read('containers', container)).properties.volumes).toHaveLength(2);
   });
 });

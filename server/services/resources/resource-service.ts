@@ -36,7 +36,7 @@ export interface ResourceServiceOptions extends Omit<RecordBuilderOptions, 'view
   hashPassword(password: string): Promise<string>;
   /** Was an id ever an account's (D-030)? */
   wasAccount(id: Uuid): boolean;
-  /** Of records as clients see them, for read-only members in a patch (D-093). */
+  /** Returns the renderer of records as clients see them, for read-only members in a patch (D-093). */
   renderer(): RecordRenderer;
   /** Called for a record that a PUT or PATCH left unchanged, when nothing is committed. */
   onConfirmed?(resource: StoredResource): void;
@@ -63,7 +63,7 @@ export class ResourceService {
     requireRightTo(this.#options.authorizer, { caller: actor.caller, action, resource });
   }
 
-  /** May the caller do the action on the resource (D-117)? */
+  /** True if the caller may do the action on the resource (D-117). */
   may(actor: Actor, action: string, resource: StoredResource): boolean {
     return this.#options.authorizer.can(actor.caller, action, resource.id);
   }
@@ -74,14 +74,14 @@ export class ResourceService {
     if (!isOwn) this.demand(actor, `${typeOf(before).singular}.${verb}`, before);
   }
 
-  /** May the caller see it? Lists leave out what they may not (D-118). */
+  /** True if the caller may see the resource. Lists leave out other resources (D-118). */
   canView(actor: Actor, resource: StoredResource): boolean {
     return this.may(actor, `${typeOf(resource).singular}.view`, resource);
   }
 
   /** Creates a resource from a POST body (D-030). Throws 400, 403, 404, 409, 422 as the type decides. */
-  async create(actor: Actor, parentId: Uuid, word: TypeWord, body: Json | undefined): Promise<StoredResource> {
-    const type = typeOfWord(word);
+  async create(actor: Actor, parentId: Uuid, collection: TypeWord, body: Json | undefined): Promise<StoredResource> {
+    const type = typeOfWord(collection);
     this.demand(actor, `${type.singular}.create`, this.#present(parentId));
     const envelope = parseEnvelope(body, type);
     const typeName = typeNameIn(envelope, type);
@@ -89,11 +89,11 @@ export class ResourceService {
 
     const parent = this.#present(parentId);
     // A resource that a policy keeps pending can be created again, in place of the pending one (D-127).
-    const pending = this.view.named(word, envelope.name, parent.id).find(({ state }) => state === 'Pending');
+    const pending = this.view.named(collection, envelope.name, parent.id).find(({ state }) => state === 'Pending');
     const id = envelope.id === undefined ? (pending?.id ?? newId()) : parseUuid(envelope.id);
     if (envelope.id !== undefined && id !== pending?.id) this.#requireFreeId(actor, id);
-    const asked = { ...envelope, id, type: typeName, properties: written };
-    const { record, derived } = this.drafts.create(actor, asked, parent);
+    const input = { ...envelope, id, type: typeName, properties: written };
+    const { record, derived } = this.drafts.create(actor, input, parent);
     return this.#enact(actor, 'create', this.#unlessSuppressed(record), derived);
   }
 
@@ -121,9 +121,9 @@ export class ResourceService {
         const message = `renaming ${type.word} is not supported`;
         throw new PlatformError('invalid_body', message, { details: [{ pointer: '/name', message }] });
       }
-      const sent = Object.entries(envelope.properties).filter(([name]) => !KEPT_BY_PUT.has(name));
-      const kept = Object.entries(before.properties).filter(([name]) => KEPT_BY_PUT.has(name));
-      return { ...envelope, properties: Object.fromEntries([...sent, ...kept]) };
+      const writtenProperties = Object.entries(envelope.properties).filter(([name]) => !KEPT_BY_PUT.has(name));
+      const preservedProperties = Object.entries(before.properties).filter(([name]) => KEPT_BY_PUT.has(name));
+      return { ...envelope, properties: Object.fromEntries([...writtenProperties, ...preservedProperties]) };
     });
   }
 
@@ -153,11 +153,11 @@ export class ResourceService {
   }
 
   /** Deletes a resource with everything below it (D-128, D-129). Throws 403, or 409 with the reason. */
-  async remove(actor: Actor, id: Uuid, asked: DeletionQuery = UNFORCED): Promise<void> {
+  async remove(actor: Actor, id: Uuid, query: DeletionQuery = UNFORCED): Promise<void> {
     const target = this.#present(id);
     this.demand(actor, `${typeOf(target).singular}.delete`, target);
     const { policies } = this.#options;
-    const { removed, updated } = planDeletion(this.view, target, asked);
+    const { removed, updated } = planDeletion(this.view, target, query);
     policies.limit({ verb: 'delete', record: target }, { removed });
     const put = updated.map((record) => this.drafts.touched(actor, record));
     const finish = removed.map((record) => policies.announce(actor, { verb: 'delete', record }));
@@ -189,13 +189,13 @@ export class ResourceService {
     actor: Actor,
     first: StoredResource,
     verb: string,
-    asked: (before: StoredResource) => Envelope,
+    envelopeFor: (before: StoredResource) => Envelope,
   ): Promise<StoredResource> {
     const { id } = first;
     for (;;) {
       const before = this.#present(id);
       const type = typeOf(before);
-      const envelope = asked(before);
+      const envelope = envelopeFor(before);
       const written = await this.#withHashedSecrets(type, parseProperties(type, envelope.properties), before);
       // Another request may have changed it while a password was hashed: then start again with the current record.
       if (this.view.find(id) !== before) continue;
@@ -219,14 +219,14 @@ export class ResourceService {
     before?: StoredResource,
   ): Promise<StoredResource> {
     const { policies } = this.#options;
-    const alongside = derived.map((one) => ({ verb: 'create', record: this.#companion(actor, one) }));
+    const alongside = derived.map((companion) => ({ verb: 'create', record: this.#companion(actor, companion) }));
     const isScaled = before !== undefined && isScaling(before, record);
-    const own: Action = isScaled ? { verb: 'scale', also: 'update', record } : { verb, record };
-    const actions = [...alongside, own];
-    const added = actions.filter((one) => one.verb === 'create').map((one) => one.record);
+    const mainAction: Action = isScaled ? { verb: 'scale', also: 'update', record } : { verb, record };
+    const actions = [...alongside, mainAction];
+    const added = actions.filter((action) => action.verb === 'create').map((action) => action.record);
     for (const action of actions) policies.limit(action, { added });
     const finish = actions.map((action) => policies.announce(actor, action));
-    const put = actions.map((one) => one.record);
+    const put = actions.map((action) => action.record);
     await this.commit(actor, `${typeOf(record).singular}.${verb}`, put);
     for (const done of finish) done();
     if (typeOf(record).word === 'rules') policies.explain(record);
@@ -248,7 +248,7 @@ export class ResourceService {
   /** Throws 409 for an id in use; except for root, also for one that belonged to an account or owns records (D-030). */
   #requireFreeId(actor: Actor, id: Uuid): void {
     const { view } = this;
-    const isOwner = () => typeWords.some((word) => view.all(word).some(({ owner }) => owner === id));
+    const isOwner = () => typeWords.some((collection) => view.all(collection).some(({ owner }) => owner === id));
     const isSomebodys = () => !actor.caller.isRoot && (this.#options.wasAccount(id) || isOwner());
     if (view.find(id) || isSomebodys()) {
       throw new PlatformError('id_taken', `id ${id} is already in use. Omit it to get a new one.`, {
@@ -263,10 +263,10 @@ export class ResourceService {
     return resource;
   }
 
-  #companion(actor: Actor, { word, parent: parentId, ...asked }: DerivedRecord): StoredResource {
+  #companion(actor: Actor, { collection, parent: parentId, ...input }: DerivedRecord): StoredResource {
     const parent = this.#present(parentId);
-    this.demand(actor, `${typeOfWord(word).singular}.create`, parent);
-    return this.#unlessSuppressed(this.drafts.create(actor, asked, parent).record);
+    this.demand(actor, `${typeOfWord(collection).singular}.create`, parent);
+    return this.#unlessSuppressed(this.drafts.create(actor, input, parent).record);
   }
 
   /** A new record, which waits when a policy says so (D-127). */
@@ -275,12 +275,12 @@ export class ResourceService {
   }
 }
 
-/** Does a change of a container start or stop instances, by whatever route it comes (D-125)? */
+/** True if a change of a container starts or stops instances, by whatever route it comes (D-125). */
 function isScaling(before: StoredResource, after: StoredResource): boolean {
   return typeOf(after).word === 'containers' && before.properties.num_instances !== after.properties.num_instances;
 }
 
-/** Do two versions of a record differ in nothing but these properties, and in who changed it when? */
+/** True if two versions of a record differ only in these properties, and in who changed it when. */
 function changesOnly(before: StoredResource, after: StoredResource, names: readonly string[] = []): boolean {
   const rest = ({ modified: _, properties, ...record }: StoredResource) => ({
     ...record,

@@ -18,33 +18,33 @@ beforeAll(async () => {
   await root.create('/acme/providers', { name: 'logs', resource_type });
 });
 
-const names = async (path: string): Promise<string[]> => (await root.get(path)).body.map((one: Body) => one.name);
+const names = async (path: string): Promise<string[]> => (await root.get(path)).body.map((record: Body) => record.name);
 const CONTAINER = typeIdOf('Resource::Container');
 
 describe('reference lists (D-006, D-084)', () => {
-  it.each(referenceWords)('%s is a list of ids and names, with and without an organization', async (word) => {
-    const { status, body } = await root.get(`/${word}`);
+  it.each(referenceWords)('%s is a list of ids and names, with and without an organization', async (collection) => {
+    const { status, body } = await root.get(`/${collection}`);
     expect(status).toBe(200);
     expect(body.length).toBeGreaterThan(0);
-    for (const one of body) expect(one).toMatchObject({ id: expect.any(String), name: expect.any(String) });
-    expect(new Set(body.map((one: Body) => one.id)).size).toBe(body.length);
-    expect((await root.get(`/acme/${word}`)).body).toEqual(body);
-    expect((await root.get(`/acme/${word}?_=123&name=x`)).body).toEqual(body);
-    expect(await root.get(`/nowhere/${word}`)).toMatchObject({ status: 404 });
+    for (const reference of body) expect(reference).toMatchObject({ id: expect.any(String), name: expect.any(String) });
+    expect(new Set(body.map((reference: Body) => reference.id)).size).toBe(body.length);
+    expect((await root.get(`/acme/${collection}`)).body).toEqual(body);
+    expect((await root.get(`/acme/${collection}?_=123&name=x`)).body).toEqual(body);
+    expect(await root.get(`/nowhere/${collection}`)).toMatchObject({ status: 404 });
   });
 
-  it.each(referenceWords)('%s cannot be changed', async (word) => {
-    const status = word === 'resourcetypes' ? 501 : 404;
-    expect(await root.post(`/acme/${word}`, { name: 'x' })).toMatchObject({ status });
-    expect(await root.delete(`/acme/${word}/${UNKNOWN_ID}`)).toMatchObject({ status });
+  it.each(referenceWords)('%s cannot be changed', async (collection) => {
+    const status = collection === 'resourcetypes' ? 501 : 404;
+    expect(await root.post(`/acme/${collection}`, { name: 'x' })).toMatchObject({ status });
+    expect(await root.delete(`/acme/${collection}/${UNKNOWN_ID}`)).toMatchObject({ status });
   });
 
   it('names every type in full, and tells more of it when expanded', async () => {
     const links = (await root.get('/acme/resourcetypes')).body;
     expect(links).toEqual(typeNames.map((name) => ({ id: typeIdOf(name), name: `Platform::${name}` })));
     const records = (await root.get('/acme/resourcetypes?expand=true')).body;
-    expect(records.map((one: Body) => one.id)).toEqual(links.map((one: Body) => one.id));
-    expect(records.find((one: Body) => one.id === CONTAINER)).toEqual({
+    expect(records.map((record: Body) => record.id)).toEqual(links.map((link: Body) => link.id));
+    expect(records.find((record: Body) => record.id === CONTAINER)).toEqual({
       id: CONTAINER,
       name: 'Platform::Resource::Container',
       description: expect.any(String),
@@ -74,26 +74,26 @@ describe('one type (D-084)', () => {
     });
     const properties = (await root.get(`/acme/resourcetypes/${CONTAINER}/typeproperties`)).body;
     expect(properties).toContainEqual({ name: 'image', data_type: 'string', requirement_type: 'required' });
-    expect(properties.map((one: Body) => one.name)).toEqual(Object.keys(schema.properties));
+    expect(properties.map((property: Body) => property.name)).toEqual(Object.keys(schema.properties));
     for (const name of typeNames) {
-      for (const what of ['', '/schema', '/typeproperties', '/resources']) {
-        expect((await root.get(`/acme/resourcetypes/${typeIdOf(name)}${what}`)).status).toBe(200);
+      for (const subpath of ['', '/schema', '/typeproperties', '/resources']) {
+        expect((await root.get(`/acme/resourcetypes/${typeIdOf(name)}${subpath}`)).status).toBe(200);
       }
     }
   });
 
   it('is 404 if unknown, 400 if it is neither id nor name', async () => {
-    for (const what of ['', '/schema', '/typeproperties', '/resources', '/resources/search?name=x']) {
-      expect(await root.get(`/acme/resourcetypes/${UNKNOWN_ID}${what}`)).toMatchObject({ status: 404 });
-      expect(await root.get(`/acme/resourcetypes/X::Gadget${what}`)).toMatchObject({ status: 404 });
-      expect(await root.get(`/acme/resourcetypes/gadget${what}`)).toMatchObject({ status: 400 });
-      expect(await root.get(`/nowhere/resourcetypes/${CONTAINER}${what}`)).toMatchObject({ status: 404 });
+    for (const subpath of ['', '/schema', '/typeproperties', '/resources', '/resources/search?name=x']) {
+      expect(await root.get(`/acme/resourcetypes/${UNKNOWN_ID}${subpath}`)).toMatchObject({ status: 404 });
+      expect(await root.get(`/acme/resourcetypes/X::Gadget${subpath}`)).toMatchObject({ status: 404 });
+      expect(await root.get(`/acme/resourcetypes/gadget${subpath}`)).toMatchObject({ status: 400 });
+      expect(await root.get(`/nowhere/resourcetypes/${CONTAINER}${subpath}`)).toMatchObject({ status: 404 });
     }
   });
 
   it('cannot be made, changed or deleted (D-211)', async () => {
-    const one = `/acme/resourcetypes/${CONTAINER}`;
-    for (const path of [one, `${one}/typeproperties`, `${one}/typeproperties/${UNKNOWN_ID}`]) {
+    const typePath = `/acme/resourcetypes/${CONTAINER}`;
+    for (const path of [typePath, `${typePath}/typeproperties`, `${typePath}/typeproperties/${UNKNOWN_ID}`]) {
       for (const method of ['POST', 'PATCH', 'DELETE']) {
         expect(await root.send(method, path, { body: [] }), `${method} ${path}`).toMatchObject({
           status: 501,
@@ -105,31 +105,31 @@ describe('one type (D-084)', () => {
 });
 
 describe('the resources of a type (D-085)', () => {
-  const of = (fqon: string, type: string) => `/${fqon}/resourcetypes/${type}/resources`;
+  const resourcesPath = (fqon: string, type: string) => `/${fqon}/resourcetypes/${type}/resources`;
 
   it('are those that the organization owns, at any depth, without its sub-organizations', async () => {
-    expect(await names(of('acme', CONTAINER))).toEqual(['web', 'cache']);
-    expect(await names(of('root', CONTAINER))).toEqual([]);
-    expect(await names(of('acme', typeIdOf('Resource::Workspace')))).toEqual(['ws']);
-    expect(await names(of('acme.labs', 'Platform::Resource::Workspace'))).toEqual(['bench']);
-    expect(await names(of('acme', typeIdOf('Resource::Organization')))).toEqual(['labs']);
+    expect(await names(resourcesPath('acme', CONTAINER))).toEqual(['web', 'cache']);
+    expect(await names(resourcesPath('root', CONTAINER))).toEqual([]);
+    expect(await names(resourcesPath('acme', typeIdOf('Resource::Workspace')))).toEqual(['ws']);
+    expect(await names(resourcesPath('acme.labs', 'Platform::Resource::Workspace'))).toEqual(['bench']);
+    expect(await names(resourcesPath('acme', typeIdOf('Resource::Organization')))).toEqual(['labs']);
   });
 
   it('are of every sub-type when the type is abstract, and not inherited', async () => {
-    expect(await names(of('acme', typeIdOf('Configuration::Provider')))).toEqual(['logs']);
-    expect(await names(of('acme', 'X::Configuration::Provider::Logging'))).toEqual(['logs']);
-    expect(await names(of('acme', 'X::Configuration::Provider::Kong'))).toEqual([]);
+    expect(await names(resourcesPath('acme', typeIdOf('Configuration::Provider')))).toEqual(['logs']);
+    expect(await names(resourcesPath('acme', 'X::Configuration::Provider::Logging'))).toEqual(['logs']);
+    expect(await names(resourcesPath('acme', 'X::Configuration::Provider::Kong'))).toEqual([]);
   });
 
   it('are shown and filtered as in every list', async () => {
-    const [expanded] = (await root.get(`${of('acme', CONTAINER)}?expand=true&image=redis:7`)).body;
+    const [expanded] = (await root.get(`${resourcesPath('acme', CONTAINER)}?expand=true&image=redis:7`)).body;
     expect(expanded).toMatchObject({ name: 'cache', org: {}, properties: { image: 'redis:7' } });
-    const [compact] = (await root.get(`${of('acme', CONTAINER)}?compact=true`)).body;
+    const [compact] = (await root.get(`${resourcesPath('acme', CONTAINER)}?compact=true`)).body;
     expect(compact).not.toHaveProperty('org');
   });
 
   it('can be searched by at least one property', async () => {
-    const search = `${of('acme', CONTAINER)}/search`;
+    const search = `${resourcesPath('acme', CONTAINER)}/search`;
     expect(await names(`${search}?image=redis:7`)).toEqual(['cache']);
     expect(await names(`${search}?image=redis:7&name=web`)).toEqual([]);
     for (const query of ['', '?expand=true', '?expand=true&compact=true']) {

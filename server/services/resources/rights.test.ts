@@ -20,12 +20,12 @@ beforeAll(async () => {
   tenant = await createTenant(root, 'righted');
 });
 
-let made = 0;
-const user = () => makeUser(platform, `user-${made++}`);
+let createdCount = 0;
+const user = () => makeUser(platform, `user-${createdCount++}`);
 const group = async (under: string, ...users: string[]): Promise<string> =>
-  (await root.create(`${under}/groups`, { name: `group-${made++}`, properties: { users } })).id;
+  (await root.create(`${under}/groups`, { name: `group-${createdCount++}`, properties: { users } })).id;
 const makeLambda = (under = tenant.environment, client = root) =>
-  client.create(`${under}/lambdas`, lambdaBody(tenant, `lambda-${made++}`));
+  client.create(`${under}/lambdas`, lambdaBody(tenant, `lambda-${createdCount++}`));
 const entitlement = (node: string, action: string) => entitlementOf(root, node, action);
 const at = ({ id }: Body) => `${tenant.org}/entitlements/${id}`;
 const put = ({ id, name, properties }: Body, identities: unknown[], client = root) =>
@@ -70,7 +70,9 @@ describe('who may act (D-117, D-118)', () => {
     });
     const byRoot = await makeLambda(`${tenant.org}/environments/${environment.id}`);
     expect((await client.patch(`${tenant.org}/lambdas/${byRoot.id}`, [])).status).toBe(200);
-    expect((await client.get(`${tenant.org}/workspaces`)).body.map((one: Body) => one.id)).toEqual([workspace.id]);
+    expect(
+      (await client.get(`${tenant.org}/workspaces`)).body.map((workspaceRecord: Body) => workspaceRecord.id),
+    ).toEqual([workspace.id]);
     expect((await client.delete(`${path}?force=true`)).status).toBe(204);
   });
   it('a creator keeps the right on the resource whatever the entitlement says', async () => {
@@ -124,15 +126,15 @@ describe('who may act (D-117, D-118)', () => {
   });
   it('entitlements have rights of their own', async () => {
     const { id, client } = await user();
-    const one = await entitlement(tenant.environment, 'lambda.view');
+    const current = await entitlement(tenant.environment, 'lambda.view');
     expect((await client.get(`${tenant.environment}/entitlements`)).body).toEqual([]);
-    expect(await client.get(at(one))).toMatchObject(forbids('entitlement.view'));
-    expect(await put(one, [id], client)).toMatchObject(forbids('entitlement.update'));
-    expect(await client.patch(at(one), [])).toMatchObject(forbids('entitlement.update'));
-    expect(await client.delete(at(one))).toMatchObject(forbids('entitlement.delete'));
+    expect(await client.get(at(current))).toMatchObject(forbids('entitlement.view'));
+    expect(await put(current, [id], client)).toMatchObject(forbids('entitlement.update'));
+    expect(await client.patch(at(current), [])).toMatchObject(forbids('entitlement.update'));
+    expect(await client.delete(at(current))).toMatchObject(forbids('entitlement.delete'));
     expect(await client.post(`${tenant.environment}/entitlements`, {})).toMatchObject(forbids('entitlement.create'));
     await grant(root, tenant.environment, 'entitlement.view', id);
-    expect((await client.get(at(one))).status).toBe(200);
+    expect((await client.get(at(current))).status).toBe(200);
     expect((await client.get(`${tenant.environment}/entitlements`)).body.length).toBeGreaterThan(10);
   });
 });

@@ -30,8 +30,8 @@ export function roleRouter(service: Pick<ResourceService, 'view' | 'setGrants'>,
       }
       const identities = [caller.userId, ...caller.groupIds];
       const actions = new Set<string>();
-      for (const word of typeWords) {
-        for (const resource of view.all(word)) {
+      for (const collection of typeWords) {
+        for (const resource of view.all(collection)) {
           if (resource.owner === caller.userId) for (const action of actionsOf(resource)) actions.add(action);
           for (const [action, { add }] of Object.entries(resource.grants ?? {})) {
             if (add?.some((id) => identities.includes(id))) actions.add(action);
@@ -44,11 +44,11 @@ export function roleRouter(service: Pick<ResourceService, 'view' | 'setGrants'>,
     async setRoles({ caller, resource, body: { identities, role, sameAs }, req }) {
       if ((role === undefined) === (sameAs === undefined)) throw invalid('/role', 'either role or sameAs is required');
       const { sees } = visibilityFor(guard, caller);
-      const demand = (sent: string, pointer: string): Uuid => {
-        const id = sent.toLowerCase();
+      const demand = (identity: string, pointer: string): Uuid => {
+        const id = identity.toLowerCase();
         const { type } = view.find(id) ?? {};
         if ((type === USER || type === GROUP) && sees(id)) return id;
-        throw invalid(pointer, `is not a user or group that you may view: ${sent}`);
+        throw invalid(pointer, `is not a user or group that you may view: ${identity}`);
       };
       const ids = identities.map((id, at) => demand(id, `/identities/${at}`));
       const model = sameAs === undefined ? undefined : demand(sameAs, '/sameAs');
@@ -59,15 +59,15 @@ export function roleRouter(service: Pick<ResourceService, 'view' | 'setGrants'>,
           model === undefined ? ofRole.has(action) : isEntitled(view, before, action, model);
         let after = before;
         for (const { action, identities: present, value } of entitlementsOf(view, before)) {
-          const own = new Set(before.grants?.[action]?.add);
+          const ownIdentities = new Set(before.grants?.[action]?.add);
           // What is inherited is not refused here by taking a role.
-          const kept = present.filter((id) => !ids.includes(id) || !own.has(id));
-          const wanted = {
-            identities: isWanted(action) ? [...present, ...ids] : kept,
+          const remaining = present.filter((id) => !ids.includes(id) || !ownIdentities.has(id));
+          const newGrant = {
+            identities: isWanted(action) ? [...present, ...ids] : remaining,
             ...(value !== undefined && { value }),
           };
           const { grants: _, ...rest } = after;
-          const grants = grantsAfter(view, after, action, wanted);
+          const grants = grantsAfter(view, after, action, newGrant);
           after = { ...rest, ...(grants && { grants }) };
         }
         return { grants: after.grants };
@@ -84,28 +84,28 @@ function rolesOn(view: WorldView, resource: StoredResource, sees: Visibility['se
   for (const { action, identities } of entitlementsOf(view, resource)) {
     for (const id of identities) rights.set(id, (rights.get(id) ?? new Set()).add(action));
   }
-  const own = new Map([...rights].map(([id, mine]) => [id, new Set(mine)]));
+  const ownRights = new Map([...rights].map(([id, actionsOfHolder]) => [id, new Set(actionsOfHolder)]));
   // Members of a group have its permissions.
   const granting = new Map<Uuid, string[]>();
   for (const user of view.all('users')) {
     for (const group of groupsOf(user, view)) {
-      const granted = own.get(group.id);
+      const granted = ownRights.get(group.id);
       if (!granted) continue;
       rights.set(user.id, new Set([...(rights.get(user.id) ?? []), ...granted]));
       granting.set(user.id, [...(granting.get(user.id) ?? []), group.name]);
     }
   }
-  const holders = [...rights].flatMap(([id, mine]): RoleHolder[] => {
+  const holders = [...rights].flatMap(([id, actionsOfHolder]): RoleHolder[] => {
     const holder = view.find(id);
     if (!holder || !sees(id)) return [];
-    const role = roleOf(mine, actions);
+    const role = roleOf(actionsOfHolder, actions);
     return [
       {
         id,
         name: holder.name,
         kind: holder.type === USER ? 'user' : 'group',
         ...(role && { role }),
-        rights: mine.size,
+        rights: actionsOfHolder.size,
         isOwn: Object.values(resource.grants ?? {}).some(({ add }) => add?.includes(id)),
         groups: granting.get(id) ?? [],
       },

@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 const roles = (method: string, body?: unknown, auth = rootPairOf(platform)): Promise<Reply> =>
   send(method, `${platform.emulator.baseUrl}/inspect/roles/${tenant.environmentId}`, { auth, body });
-const roleOf = ({ body }: Reply, id: string) => body.holders.find((one: { id: string }) => one.id === id)?.role;
+const roleOf = ({ body }: Reply, id: string) => body.holders.find((holder: { id: string }) => holder.id === id)?.role;
 
 it('gives several people what belongs to a role, in one commit; takes it again; and gives what another has', async () => {
   const [ada, bob, eve] = [
@@ -44,8 +44,8 @@ it('gives several people what belongs to a role, in one commit; takes it again; 
 
   expect(roleOf(await roles('PUT', { identities: [eve.id], sameAs: ada.id }), eve.id)).toBe('developer');
   expect(roleOf(await roles('PUT', { identities: [ada.id], role: 'owner' }), ada.id)).toBe('owner');
-  const taken = await roles('PUT', { identities: [ada.id, eve.id], role: 'none' });
-  expect([roleOf(taken, ada.id), roleOf(taken, eve.id), roleOf(taken, bob.id)]).toEqual([
+  const removal = await roles('PUT', { identities: [ada.id, eve.id], role: 'none' });
+  expect([roleOf(removal, ada.id), roleOf(removal, eve.id), roleOf(removal, bob.id)]).toEqual([
     undefined,
     undefined,
     'viewer',
@@ -62,7 +62,7 @@ it('counts what groups grant, and tells callers what they are permitted to do', 
   };
   expect(await permissions(member.bearer)).toEqual({ actions: [], seesAll: false });
   const granted = await roles('PUT', { identities: [group.id], role: 'viewer' });
-  expect(granted.body.holders.find((one: { id: string }) => one.id === member.id)).toMatchObject({
+  expect(granted.body.holders.find((holder: { id: string }) => holder.id === member.id)).toMatchObject({
     role: 'viewer',
     isOwn: false,
     groups: ['team'],

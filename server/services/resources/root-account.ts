@@ -10,7 +10,7 @@ import type { RandomPasswords } from '../security/random-passwords.ts';
 import { systemActor } from './actor.ts';
 import type { ResourceService } from './resource-service.ts';
 
-/** How root signs in (D-175). */
+/** Credentials with which root signs in (D-175). */
 export type RootAccount = Awaited<ReturnType<typeof ensureRootAccount>>;
 
 interface RootSettings {
@@ -65,13 +65,13 @@ export async function replacePublishedPasswords(
 async function ensurePassword(
   service: ResourceService,
   passwords: RandomPasswords,
-  wanted: string | undefined,
+  configured: string | undefined,
 ): Promise<string | undefined> {
   const { view } = service;
   const stored = view.find(view.root.owner)?.properties.password;
-  if (wanted === undefined) return passwords.inForce('root', stored);
-  const isInForce = typeof stored === 'string' && (await verifyPassword(wanted, stored));
-  if (!isInForce) await setPassword(service, view.root.owner, wanted);
+  if (configured === undefined) return passwords.inForce('root', stored);
+  const isInForce = typeof stored === 'string' && (await verifyPassword(configured, stored));
+  if (!isInForce) await setPassword(service, view.root.owner, configured);
   return undefined;
 }
 
@@ -84,11 +84,11 @@ async function ensureKey(view: WorldView, credentials: Credentials, config: Root
   const { rootApiKey, rootApiSecret, folder } = config;
   const isConfigured = rootApiKey !== undefined && rootApiSecret !== undefined;
   const file = folder === undefined ? undefined : path.join(folder, KEY_FILE);
-  const kept = file === undefined ? undefined : await readSecret(file, pairSchema);
-  const given = isConfigured ? { key: rootApiKey, secret: rootApiSecret } : (kept ?? {});
-  const pair = await credentials.ensureRootKey({ userId: view.root.owner, orgId: view.root.id }, given);
+  const storedPair = file === undefined ? undefined : await readSecret(file, pairSchema);
+  const pairParts = isConfigured ? { key: rootApiKey, secret: rootApiSecret } : (storedPair ?? {});
+  const pair = await credentials.ensureRootKey({ userId: view.root.owner, orgId: view.root.id }, pairParts);
   if (isConfigured) return { apiKey: pair.key, generated: false };
-  if (file && !kept) await writeSecret(file, { key: pair.key, secret: pair.secret });
+  if (file && !storedPair) await writeSecret(file, { key: pair.key, secret: pair.secret });
   return { apiKey: pair.key, apiSecret: pair.secret, ...(file && { apiSecretFile: file }), generated: true };
 }
 

@@ -8,16 +8,16 @@ import type { RecordView, Renderer } from './renderer.ts';
 import type { ResourceService } from './resource-service.ts';
 
 /** Context that handlers of the resource service get with each request, in addition to their parsed input. */
-export interface Given {
+export interface ExtraInput {
   actor: Actor;
   /** Shows records as this client sees them. */
   renderer: Renderer;
 }
 
-/** What the routes of the resource service share. */
+/** Dependencies that the routes of the resource service share. */
 export interface ResourceRouteParts {
   service: ResourceService;
-  answer<Table extends Routes>(table: Table, handlers: Handlers<Table, PathResolvers, Given>): MountedRoute[];
+  answer<Table extends Routes>(table: Table, handlers: Handlers<Table, PathResolvers, ExtraInput>): MountedRoute[];
 }
 
 /** The answer of a create: the new record, and where it is (D-008). */

@@ -24,7 +24,7 @@ import { referenceRouter } from './reference-routes.ts';
 import { refusedRouter } from './refused-routes.ts';
 import { RenderedTexts } from './rendered-texts.ts';
 import { Renderer } from './renderer.ts';
-import type { Given, ResourceRouteParts } from './route-parts.ts';
+import type { ExtraInput, ResourceRouteParts } from './route-parts.ts';
 import { type StatusOptions, statusRouter } from './status-routes.ts';
 import { workloadRouter } from './workload-routes.ts';
 
@@ -71,7 +71,7 @@ export function resourceRouter(options: ResourceRoutesOptions): Router {
   return router;
 }
 
-function guardOf({ core, authenticator, addressesFor, typePrefix }: ResourceRoutesOptions): RouteGuard<Given> {
+function guardOf({ core, authenticator, addressesFor, typePrefix }: ResourceRoutesOptions): RouteGuard<ExtraInput> {
   const { service, authorizer, live } = core;
   const { view } = service;
   const texts = new RenderedTexts(view);
@@ -91,7 +91,7 @@ function guardOf({ core, authenticator, addressesFor, typePrefix }: ResourceRout
         ...(isKnown && { fqon }),
       });
     },
-    give({ caller, common, req }) {
+    extendInput({ caller, common, req }) {
       const actor = {
         ...actorOf(caller, req),
         requestId: randomUUID(),
@@ -118,7 +118,7 @@ function groupRouter({ service, answer }: ResourceRouteParts): MountedRoute[] {
   const { view } = service;
 
   const change = async (
-    { actor, renderer, query, found }: Given & { query: { id: Uuid[] }; found: { group_id: StoredResource } },
+    { actor, renderer, query, found }: ExtraInput & { query: { id: Uuid[] }; found: { group_id: StoredResource } },
     membersAfter: (before: Uuid[], ids: Uuid[]) => Uuid[],
   ) => {
     for (const id of query.id)
@@ -130,8 +130,8 @@ function groupRouter({ service, answer }: ResourceRouteParts): MountedRoute[] {
     return memberIds(after).map((id) => renderer.linkTo(id, USER));
   };
   return answer(membershipRoutes, {
-    addGroupMembers: (asked) => change(asked, (before, ids) => [...new Set([...before, ...ids])]),
-    removeGroupMembers: (asked) => change(asked, (before, ids) => before.filter((id) => !ids.includes(id))),
+    addGroupMembers: (input) => change(input, (before, ids) => [...new Set([...before, ...ids])]),
+    removeGroupMembers: (input) => change(input, (before, ids) => before.filter((id) => !ids.includes(id))),
   });
 }
 
@@ -140,7 +140,7 @@ function providerRouter({ answer }: ResourceRouteParts, defaults: ProviderDefaul
   return answer(providerRoutes, {
     async initializeProviders({ actor, renderer }) {
       const providers = await defaults.initialize(actor);
-      return { status: 'initialized' as const, providers: providers.map((one) => renderer.link(one)) };
+      return { status: 'initialized' as const, providers: providers.map((provider) => renderer.link(provider)) };
     },
     redeployProvider() {},
     actOnProvider({ query: { action } }) {

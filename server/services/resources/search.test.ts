@@ -21,7 +21,7 @@ beforeAll(async () => {
   await root.create('/acme/groups', { name: 'staffers' });
 });
 
-const names = async (path: string): Promise<string[]> => (await root.get(path)).body.map((one: Body) => one.name);
+const names = async (path: string): Promise<string[]> => (await root.get(path)).body.map((record: Body) => record.name);
 
 describe('search by the beginning of a name (D-188)', () => {
   it.each([
@@ -33,13 +33,13 @@ describe('search by the beginning of a name (D-188)', () => {
     ['workspaces', 'w', ['ws', 'ws', 'ws']],
     ['environments', 'env', ['env', 'env', 'env']],
     ['environments', 'x', []],
-  ])('/%s/search?name=%s is an array of names', async (word, start, expected) => {
-    expect((await root.get(`/${word}/search?name=${start}`)).body).toEqual(expected);
+  ])('/%s/search?name=%s is an array of names', async (collection, start, expected) => {
+    expect((await root.get(`/${collection}/search?name=${start}`)).body).toEqual(expected);
   });
 
   it('needs a name', async () => {
-    for (const word of ['orgs', 'workspaces', 'environments']) {
-      expect(await root.get(`/${word}/search`)).toMatchObject({ status: 400 });
+    for (const collection of ['orgs', 'workspaces', 'environments']) {
+      expect(await root.get(`/${collection}/search`)).toMatchObject({ status: 400 });
     }
   });
 });
@@ -55,7 +55,7 @@ describe('search for users and groups everywhere (D-189)', () => {
     ['groups/search?name=staff&expand=false', ['staff', 'staff', 'staff']],
   ])('/%s', async (path, expected) => {
     expect(await names(`/${path}`)).toEqual(expected);
-    for (const one of (await root.get(`/${path}`)).body) expect(one).toHaveProperty('resource_type');
+    for (const record of (await root.get(`/${path}`)).body) expect(record).toHaveProperty('resource_type');
   });
 
   it.each(['users/search', 'users/search?name=a&email=b', 'users/search?username=ada'])(
@@ -102,7 +102,7 @@ describe('search for users of an organization and all above it (D-189)', () => {
 
   it('finds only whom the caller may view (D-118)', async () => {
     const { id, client } = await makeUser(platform, 'reader');
-    const found = async () => (await client.get('/acme/users/search?name=ada*')).body.map((one: Body) => one.name);
+    const found = async () => (await client.get('/acme/users/search?name=ada*')).body.map((user: Body) => user.name);
     expect(await found()).toEqual([]);
     await grant(root, '/acme', 'user.view', id);
     expect(await found()).toEqual(['adam']);

@@ -9,7 +9,7 @@ import type { TypeWord } from '../../model/type-words.ts';
 import { requireFilters } from './filter-names.ts';
 import type { RecordView, Renderer } from './renderer.ts';
 import type { ResourceService } from './resource-service.ts';
-import type { Given } from './route-parts.ts';
+import type { ExtraInput } from './route-parts.ts';
 
 const ruleTypes: readonly string[] = fullNamesOf(typeOfWord('rules'));
 
@@ -19,13 +19,13 @@ interface ListForm {
 }
 
 /** A list that is asked for: in which form, and of which values. */
-export interface Listing extends Given {
+export interface Listing extends ExtraInput {
   query: ListForm & { filter: Readonly<Record<string, string>> };
 }
 
 /** A single read: the record with what `?embed=` asks for (D-037). */
 export function read(
-  { renderer, query }: Given & { query: { embed?: string[] } },
+  { renderer, query }: ExtraInput & { query: { embed?: string[] } },
   resource: StoredResource,
 ): RecordView | JsonText {
   const embed = embeddable(query.embed ?? [], resource);
@@ -37,15 +37,16 @@ export function list(
   service: ResourceService,
   { actor, renderer, query }: Listing,
   resources: readonly StoredResource[],
-  word: TypeWord | 'resources',
+  collection: TypeWord | 'resources',
 ): Json[] | JsonText {
-  requireSubType(query.filter.type, word);
-  requireFilters(query.filter, word);
-  const criteria = Object.entries(query.filter).map(([name, wanted]) => criterion(name, wanted, renderer));
-  const isSelected = (one: StoredResource) => criteria.every((matches) => matches(one)) && service.canView(actor, one);
+  requireSubType(query.filter.type, collection);
+  requireFilters(query.filter, collection);
+  const criteria = Object.entries(query.filter).map(([name, filterValue]) => criterion(name, filterValue, renderer));
+  const isSelected = (resource: StoredResource) =>
+    criteria.every((matches) => matches(resource)) && service.canView(actor, resource);
   const forms = {
-    link: (one: StoredResource) => renderer.link(one),
-    record: (one: StoredResource) => renderer.record(one),
+    link: (resource: StoredResource) => renderer.link(resource),
+    record: (resource: StoredResource) => renderer.record(resource),
   };
   const selected = resources.filter(isSelected);
   return query.expand && !query.compact
@@ -64,36 +65,38 @@ export function inForm<T>(
 }
 
 /** The words of `?embed=` that the type knows; throws 400 for another (D-037). */
-function embeddable(words: string[], resource: StoredResource): string[] {
-  const known = Object.keys(typeOf(resource).embed ?? {});
-  const unknown = words.find((word) => !known.includes(word));
+function embeddable(embedNames: string[], resource: StoredResource): string[] {
+  const knownNames = Object.keys(typeOf(resource).embed ?? {});
+  const unknown = embedNames.find((embedName) => !knownNames.includes(embedName));
   if (unknown !== undefined) {
-    const choice = known.length > 0 ? `this type can embed ${known.join(', ')}` : 'this type can embed nothing';
+    const choice =
+      knownNames.length > 0 ? `this type can embed ${knownNames.join(', ')}` : 'this type can embed nothing';
     throw new PlatformError('invalid_query', `cannot embed '${unknown.slice(0, 64)}': ${choice}`);
   }
-  return words;
+  return embedNames;
 }
 
-function criterion(name: string, wanted: string, renderer: Renderer): (resource: StoredResource) => boolean {
-  const ofSubType = name === 'type' ? subTypeCriterion(wanted) : undefined;
+function criterion(name: string, expected: string, renderer: Renderer): (resource: StoredResource) => boolean {
+  const ofSubType = name === 'type' ? subTypeCriterion(expected) : undefined;
   return (resource) => {
     const { word } = typeOf(resource);
     if (ofSubType && (word === 'providers' || word === 'rules')) return ofSubType(resource);
-    if (name === 'providerId' && word === 'secrets') return idIn(resource.properties.provider) === wanted.toLowerCase();
-    return isText(fieldOf(resource, name, renderer), wanted);
+    if (name === 'providerId' && word === 'secrets')
+      return idIn(resource.properties.provider) === expected.toLowerCase();
+    return isText(fieldOf(resource, name, renderer), expected);
   };
 }
 
 /** `?type=` of providers and rules (D-065, D-015); an unknown provider type is only an error where there are providers to ask. */
-function subTypeCriterion(wanted: string): (resource: StoredResource) => boolean {
-  const providers = providerTypesMatching(wanted);
-  const ruleType = ruleTypeOf(wanted);
+function subTypeCriterion(typeText: string): (resource: StoredResource) => boolean {
+  const providers = providerTypesMatching(typeText);
+  const ruleType = ruleTypeOf(typeText);
   return (resource) => providers.has(resource.type) || resource.type === ruleType;
 }
 
 /** `Event`, `Limit`, or a type's name or UUID. */
-function ruleTypeOf(wanted: string): string {
-  return parseTypeName(wanted) ?? `Resource::Rule::${wanted}`;
+function ruleTypeOf(typeText: string): string {
+  return parseTypeName(typeText) ?? `Resource::Rule::${typeText}`;
 }
 
 function fieldOf(resource: StoredResource, name: string, renderer: Renderer): Json | undefined {
@@ -105,18 +108,18 @@ function fieldOf(resource: StoredResource, name: string, renderer: Renderer): Js
 }
 
 /** Is a field what is wanted? Scalars compare by their text, objects by their ids, in any letter case; lists match nothing (D-187). */
-export function isText(value: Json | undefined, wanted: string): boolean {
+export function isText(value: Json | undefined, expected: string): boolean {
   const scalar = typeof value === 'object' ? memberOf(value, 'id') : value;
   if (scalar === undefined || scalar === null || typeof scalar === 'object') return false;
   const text = String(scalar);
-  return text === wanted || (isUuid(wanted) && text.toLowerCase() === wanted.toLowerCase());
+  return text === expected || (isUuid(expected) && text.toLowerCase() === expected.toLowerCase());
 }
 
 /** `?type=` on providers and rules must name one (D-065, D-187). */
-function requireSubType(type: string | undefined, word: string): void {
+function requireSubType(type: string | undefined, collection: string): void {
   if (type === undefined) return;
-  if (word === 'providers' && providerTypesMatching(type).size === 0) throw unknownType('provider', type);
-  if (word === 'rules' && !ruleTypes.includes(ruleTypeOf(type))) throw unknownType('rule', type);
+  if (collection === 'providers' && providerTypesMatching(type).size === 0) throw unknownType('provider', type);
+  if (collection === 'rules' && !ruleTypes.includes(ruleTypeOf(type))) throw unknownType('rule', type);
 }
 
 function unknownType(noun: string, type: string): PlatformError {

@@ -3,11 +3,11 @@ import { platformRoutes } from '../../api/routes/meta-global.ts';
 import type { MountedRoute } from '../../api/server/mount-routes.ts';
 import type { ResourceRouteParts } from './route-parts.ts';
 
-/** How the platform fares (D-015). */
+/** State of the platform (D-015). */
 export interface PlatformStatus {
-  /** What does not work, one sentence each; storage only: a missing engine is no failure. */
+  /** Faults of the storage, one sentence each; a missing engine is no failure. */
   failed: string[];
-  /** What each service says of itself, e.g. `{containers: 'no engine attached'}`. */
+  /** Status of each service in its own words, e.g. `{containers: 'no engine attached'}`. */
   services: Record<string, string>;
 }
 

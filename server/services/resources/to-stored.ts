@@ -37,10 +37,13 @@ export function toStored({
   };
 }
 
-/** What a patch applies to: the stored form, with properties in shown form where the type says so (D-090, D-097). */
+/**
+ * Returns the document to which a patch applies: the stored form, with properties as clients see them where the type
+ * says so (D-090, D-097).
+ */
 function patchedForm(
   record: StoredResource,
-  shown: RecordView,
+  view: RecordView,
   operations: readonly Operation[],
 ): ReturnType<typeof toStored> {
   const written = toStored(record);
@@ -48,7 +51,7 @@ function patchedForm(
   if (patchedAsShown.length === 0) return written;
   const touched = new Set(operations.flatMap(placesOf).map((pointer) => segmentsOf(pointer)[1]));
   const asShown = patchedAsShown.flatMap((name) => {
-    const value = touched.has(name) ? shown.properties()[name] : undefined;
+    const value = touched.has(name) ? view.properties()[name] : undefined;
     return value === undefined ? [] : [[name, value] as const];
   });
   return { ...written, properties: { ...written.properties, ...Object.fromEntries(asShown) } };
@@ -61,11 +64,11 @@ export function patchedDocument(
   operations: readonly Operation[],
 ): JsonObject {
   const type = typeOf(record);
-  const shown = {
+  const view = {
     envelope: once(() => renderer.envelope(record)),
     properties: once(() => renderer.properties(record)),
   };
-  return applyPatch(patchedForm(record, shown, operations), shown, operations, {
+  return applyPatch(patchedForm(record, view, operations), view, operations, {
     renamable: type.renamable ?? true,
     serverSet: ['parent', ...type.serverSet],
     unreadable: hiddenProperties(type),

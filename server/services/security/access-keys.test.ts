@@ -7,9 +7,9 @@ const platform = sharedPlatform();
 
 it('makes a key pair that opens the platform, and tells its secret once', async () => {
   const { id } = await makeUser(platform, 'ada');
-  const made = await platform.root.send('POST', '/../inspect/access/keys', { body: { userId: id } });
-  expect(made).toMatchObject({ status: 201, body: { accountId: id, disabled: false } });
-  const { apiKey, apiSecret } = made.body;
+  const newKey = await platform.root.send('POST', '/../inspect/access/keys', { body: { userId: id } });
+  expect(newKey).toMatchObject({ status: 201, body: { accountId: id, disabled: false } });
+  const { apiKey, apiSecret } = newKey.body;
   const self: Reply = await send('GET', `${platform.emulator.metaUrl}/users/self`, { auth: basic(apiKey, apiSecret) });
   expect(self).toMatchObject({ status: 200, body: { id } });
   const { body } = await platform.root.get('/../inspect/access');
@@ -19,9 +19,9 @@ it('makes a key pair that opens the platform, and tells its secret once', async 
 
 it('makes an access token that opens the platform until it is ended, and tells it once', async () => {
   const { id, client } = await makeUser(platform, 'tess');
-  const made = await client.send('POST', '/../inspect/access/tokens', { body: { userId: id } });
-  expect(made).toMatchObject({ status: 201, body: { accountId: id, expiresInS: expect.any(Number) } });
-  const { accessToken } = made.body;
+  const newToken = await client.send('POST', '/../inspect/access/tokens', { body: { userId: id } });
+  expect(newToken).toMatchObject({ status: 201, body: { accountId: id, expiresInS: expect.any(Number) } });
+  const { accessToken } = newToken.body;
   const whoAmI = () => send('GET', `${platform.emulator.metaUrl}/users/self`, { auth: bearer(accessToken) });
   expect(await whoAmI()).toMatchObject({ status: 200, body: { id } });
   const { body } = await client.get('/../inspect/access');
@@ -33,19 +33,19 @@ it('makes an access token that opens the platform until it is ended, and tells i
 
 it('creates no token for a disabled account, and none for another user without the permission', async () => {
   const [kim, lou] = [await makeUser(platform, 'kim'), await makeUser(platform, 'lou')];
-  const asked = { body: { userId: kim.id } };
-  expect(await lou.client.send('POST', '/../inspect/access/tokens', asked)).toMatchObject(refusal(403));
+  const request = { body: { userId: kim.id } };
+  expect(await lou.client.send('POST', '/../inspect/access/tokens', request)).toMatchObject(refusal(403));
   await platform.root.send('POST', `/../security/accounts/${kim.id}/disable`);
-  expect(await platform.root.send('POST', '/../inspect/access/tokens', asked)).toMatchObject(refusal(409));
+  expect(await platform.root.send('POST', '/../inspect/access/tokens', request)).toMatchObject(refusal(409));
 });
 
 it('creates one for another user only for callers who can change that account', async () => {
   const [ben, eve] = [await makeUser(platform, 'ben'), await makeUser(platform, 'eve')];
-  const asked = { body: { userId: ben.id } };
-  expect(await eve.client.send('POST', '/../inspect/access/keys', asked)).toMatchObject(refusal(403));
-  expect((await ben.client.send('POST', '/../inspect/access/keys', asked)).status).toBe(201);
+  const request = { body: { userId: ben.id } };
+  expect(await eve.client.send('POST', '/../inspect/access/keys', request)).toMatchObject(refusal(403));
+  expect((await ben.client.send('POST', '/../inspect/access/keys', request)).status).toBe(201);
   await grant(platform.root, `/root/users/${ben.id}`, 'user.update', eve.id);
-  expect((await eve.client.send('POST', '/../inspect/access/keys', asked)).status).toBe(201);
+  expect((await eve.client.send('POST', '/../inspect/access/keys', request)).status).toBe(201);
 });
 
 it('refuses organizations where the account does not exist, and accounts that there are not', async () => {

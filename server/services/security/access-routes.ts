@@ -28,7 +28,7 @@ export function accessRouter(
 ): Router {
   const { view, authorizer } = guard;
   const isSeen = (caller: Caller, accountId: Uuid) => caller.isRoot || caller.userId === accountId;
-  const shown = (
+  const accountView = (
     { accountId, lastUsedAtMs }: { accountId: Uuid; lastUsedAtMs: number | undefined },
     createdAtMs: number,
   ) => ({
@@ -37,7 +37,7 @@ export function accessRouter(
     ...(lastUsedAtMs !== undefined && { lastUsed: timeOf(lastUsedAtMs) }),
   });
   /** The account that is meant, and for which organization. Throws 403 when it is not the caller's to change. */
-  const wanted = (caller: Caller, { userId, orgId }: BodyOf<typeof accessRoutes.makeApiKey>) => {
+  const targetOf = (caller: Caller, { userId, orgId }: BodyOf<typeof accessRoutes.makeApiKey>) => {
     const user = view.find(userId.toLowerCase());
     if (user?.type !== USER) throw new PlatformError('not_found', `user ${userId} not found`);
     if (caller.userId !== user.id) requireRightTo(authorizer, { caller, action: 'user.update', resource: user });
@@ -52,12 +52,12 @@ export function accessRouter(
         keys: newest(keys).map((key) => ({
           id: key.key, // half of the pair, and no secret
           isDisabled: key.disabled,
-          ...shown(key, key.createdAtMs),
+          ...accountView(key, key.createdAtMs),
           isFirst: key.key === first,
         })),
         tokens: newest(tokens).map((token) => ({
           id: token.id,
-          ...shown(token, token.issuedAtMs),
+          ...accountView(token, token.issuedAtMs),
           expires: timeOf(token.expiresAtMs),
           isOwn: token.id === caller.tokenId,
         })),
@@ -66,11 +66,11 @@ export function accessRouter(
     },
     async listPasswords() {
       const named = passwords.users().flatMap((user) => view.named('users', user));
-      const known = named.map(async ({ id, name, properties }) => {
+      const passwordViews = named.map(async ({ id, name, properties }) => {
         const password = await passwords.inForce(name, properties.password);
         return password === undefined ? [] : [{ user: { id, name }, password }];
       });
-      return (await Promise.all(known)).flat();
+      return (await Promise.all(passwordViews)).flat();
     },
     async endToken({ caller, path: { token_id: id } }) {
       const found = [...credentials.tokens()].find((token) => token.id === id);
@@ -80,11 +80,11 @@ export function accessRouter(
       }
     },
     async makeApiKey({ caller, body }) {
-      const { user, organization } = wanted(caller, body);
+      const { user, organization } = targetOf(caller, body);
       return newKey(credentials, user, organization);
     },
     async makeToken({ caller, body }) {
-      const { user, organization } = wanted(caller, body);
+      const { user, organization } = targetOf(caller, body);
       // As the security service does, and not a token that is refused from the start (D-170).
       if (isDisabled(user))
         throw new PlatformError('invalid_state', `account '${user.name}' is disabled. Enable it first.`);

@@ -8,7 +8,10 @@ export function directoryId(organization: StoredResource): Uuid {
   return derivedId(organization.id, 'directory');
 }
 
-/** What the security service shows of accounts, groups and organizations (D-178, D-179). @param securityUrl where links lead, without trailing slash */
+/**
+ * Returns the forms of accounts, groups and organizations in the security service (D-178, D-179).
+ * @param securityUrl where links lead, without trailing slash
+ */
 export function accountForms(view: WorldView, securityUrl: string) {
   const accountLink = ({ id, name }: StoredResource) => ({ id, name, href: `${securityUrl}/accounts/${id}` });
   const organizationLink = (organization: StoredResource) => {

@@ -21,7 +21,7 @@ export function isDisabled(user: StoredResource): boolean {
   return user.properties.disabled === true;
 }
 
-/** Is this the root user? It is who made the root organization (D-175). */
+/** True for the root user, who created the root organization (D-175). */
 export function isRootUser(view: WorldView, userId: Uuid): boolean {
   return userId === view.root.owner;
 }

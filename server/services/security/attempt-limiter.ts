@@ -7,7 +7,10 @@ const WINDOW_MS = 60_000;
 const MAX_NAME_LENGTH = 255;
 /** More than the users of one machine; guessed names displace the oldest ones. */
 const MAX_USERS = 10_000;
-/** Of one user: addresses displace only others of the same user, because one user of a machine has millions of loopback addresses. */
+/**
+ * Maximum number of addresses of one user: addresses displace only others of the same user, because one user of a
+ * machine has millions of loopback addresses.
+ */
 const MAX_ADDRESSES = 100;
 
 interface Window {
@@ -22,7 +25,7 @@ const SLOWEST_MS = 5_000;
 /** An attempt to sign in under way: it counts as failed until it is known to have succeeded. */
 export interface Attempt {
   succeeded(): void;
-  /** How long to wait before a failure is reported: the longer, the more attempts from other addresses failed. */
+  /** Returns the delay before a failure is reported: the more attempts from other addresses failed, the longer. */
   failureDelayMs(): number;
 }
 
@@ -46,10 +49,10 @@ export class AttemptLimiter {
   begin(user: string, address: string | undefined): Attempt | { waitS: number } {
     const nowMs = this.#nowMs();
     const name = user.slice(0, MAX_NAME_LENGTH);
-    const begun = { startedAtMs: nowMs, count: 0 };
+    const newWindow = { startedAtMs: nowMs, count: 0 };
     const addresses = this.#users.get(name)?.addresses ?? new Map<string, Window>();
-    const ofUser = open(this.#users, name, { ...begun, addresses }, MAX_USERS);
-    const window = open(addresses, address?.replace(/^::ffff:/i, '') ?? '', begun, MAX_ADDRESSES);
+    const ofUser = open(this.#users, name, { ...newWindow, addresses }, MAX_USERS);
+    const window = open(addresses, address?.replace(/^::ffff:/i, '') ?? '', newWindow, MAX_ADDRESSES);
     if (window.count >= this.#limitPerMinute) {
       return { waitS: Math.ceil((window.startedAtMs + WINDOW_MS - nowMs) / 1000) };
     }
@@ -67,17 +70,17 @@ export class AttemptLimiter {
 }
 
 /** The window of a key; drops those that are long over, and the oldest if there are too many. */
-function open<One extends Window>(windows: Map<string, One>, key: string, begun: One, max: number): One {
+function open<One extends Window>(windows: Map<string, One>, key: string, newWindow: One, max: number): One {
   const found = windows.get(key);
-  if (found && isOpen(found, begun.startedAtMs)) return found;
+  if (found && isOpen(found, newWindow.startedAtMs)) return found;
   for (const [old, window] of windows) {
     // A minute longer than needed, for the addresses of a user that began later.
-    if (isOpen(window, begun.startedAtMs - WINDOW_MS) && windows.size < max) break;
+    if (isOpen(window, newWindow.startedAtMs - WINDOW_MS) && windows.size < max) break;
     windows.delete(old);
   }
   windows.delete(key);
-  windows.set(key, begun);
-  return begun;
+  windows.set(key, newWindow);
+  return newWindow;
 }
 
 function isOpen({ startedAtMs }: Window, nowMs: number): boolean {

@@ -1,4 +1,4 @@
-/** What an Authorization header claims; nothing of it is proven. */
+/** The unproven claim of an Authorization header. */
 type Claim = { scheme: 'bearer'; token: string } | { scheme: 'basic'; key: string; secret: string };
 
 const HEADER = /^(bearer|basic) +([A-Za-z0-9._~+/-]+=*) *$/i;

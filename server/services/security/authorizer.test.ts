@@ -17,8 +17,8 @@ beforeEach(() => {
   environment = world.add('environments', workspace);
 });
 
-function can(who: StoredResource, action: string, what: StoredResource): boolean {
-  return createAuthorizer(world).can(callerOf(world, who, 'basic'), action, what.id);
+function can(user: StoredResource, action: string, resource: StoredResource): boolean {
+  return createAuthorizer(world).can(callerOf(world, user, 'basic'), action, resource.id);
 }
 
 test('root may do everything, even where it was removed; a user without grants nothing', () => {
@@ -31,12 +31,12 @@ test('root may do everything, even where it was removed; a user without grants n
 });
 
 test('the creator has all permissions on their resources, even where they were removed', () => {
-  const own = world.add('environments', workspace, {
+  const ownEnvironment = world.add('environments', workspace, {
     owner: ada.id,
     grants: { 'environment.delete': { remove: [ada.id] } },
   });
-  expect(can(ada, 'environment.delete', own)).toBe(true);
-  expect(can(ada, 'container.create', own)).toBe(true);
+  expect(can(ada, 'environment.delete', ownEnvironment)).toBe(true);
+  expect(can(ada, 'container.create', ownEnvironment)).toBe(true);
   expect(can(ada, 'environment.create', workspace)).toBe(false);
 });
 

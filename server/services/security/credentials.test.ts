@@ -55,9 +55,9 @@ test('an expired token is reported as expired, also after later ones were issued
 test('neither tokens nor secrets are kept in a readable form', async () => {
   const token = await credentials.issueToken(ADA, ORG);
   const { secret } = await credentials.createKey(ADA, ORG);
-  const kept = JSON.stringify([[...tokens.entries()], [...keys.entries()]]);
-  expect(kept).not.toContain(token);
-  expect(kept).not.toContain(secret);
+  const storedText = JSON.stringify([[...tokens.entries()], [...keys.entries()]]);
+  expect(storedText).not.toContain(token);
+  expect(storedText).not.toContain(secret);
 });
 
 test('a key is recognised by its secret only', async () => {

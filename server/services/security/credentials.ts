@@ -80,7 +80,7 @@ export class Credentials {
     return 'reason' in found ? undefined : found;
   }
 
-  /** The same, or why there is none. */
+  /** Reads a token, or returns why it is not accepted. */
   readToken(token: string): (TokenRecord & { id: string }) | { reason: 'wrong' | 'ended' | 'expired' } {
     // Looked up by its hash, so the duration of the lookup reveals nothing about the token.
     const id = sha256(token);
@@ -113,8 +113,10 @@ export class Credentials {
 
   /** Ends the tokens of an account, and with them its sessions, but for one (D-216). @param keptId what names that one */
   async endTokensOf(accountId: Uuid, keptId?: string): Promise<void> {
-    const own = [...this.tokens()].filter((one) => one.accountId === accountId && one.id !== keptId);
-    await Promise.all(own.map(({ id }) => this.endToken(id)));
+    const ownTokens = [...this.tokens()].filter(
+      (candidate) => candidate.accountId === accountId && candidate.id !== keptId,
+    );
+    await Promise.all(ownTokens.map(({ id }) => this.endToken(id)));
   }
 
   /** A new API key for an account. The secret is in this answer and nowhere else (D-173). */
@@ -169,13 +171,13 @@ export class Credentials {
   /** Puts root's configured or kept key pair in force; generates what is missing (D-175). Throws if the key contains a colon (Basic). */
   async ensureRootKey(
     root: { userId: Uuid; orgId: Uuid },
-    given: { key?: string; secret?: string },
+    chosenPair: { key?: string; secret?: string },
   ): Promise<{ key: string; secret: string; generated: boolean }> {
-    const pair = { key: given.key ?? randomUUID(), secret: given.secret ?? newSecret() };
+    const pair = { key: chosenPair.key ?? randomUUID(), secret: chosenPair.secret ?? newSecret() };
     if (pair.key.includes(':')) throw new Error('the root API key must not contain a colon');
-    const known = this.verifyKey(pair.key, pair.secret)?.accountId === root.userId;
-    if (!known) await this.createKey(root.userId, root.orgId, pair);
-    return { ...pair, generated: given.key === undefined || given.secret === undefined };
+    const isStored = this.verifyKey(pair.key, pair.secret)?.accountId === root.userId;
+    if (!isStored) await this.createKey(root.userId, root.orgId, pair);
+    return { ...pair, generated: chosenPair.key === undefined || chosenPair.secret === undefined };
   }
 
   /** All tokens have the same lifetime, so the oldest ones expire first, and the loop ends at the first valid one. */

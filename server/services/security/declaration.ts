@@ -13,7 +13,7 @@ export const security = {
   logs: {
     'api-keys': log<KeyRecord>({ part }),
     tokens: log<TokenRecord>({ part }),
-    /** Of the window, by the hash of their cookie. */
+    /** Sessions of the window, by the hash of their cookie. */
     'window-sessions': log<KeptSession>({ part }),
     /** Users and organizations that have or had an account, by id. */
     'past-accounts': log<{ name: string }>({ part, isUncounted: true }),

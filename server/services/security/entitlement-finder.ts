@@ -22,8 +22,8 @@ export class EntitlementFinder {
   /** @param organization where to look first */
   find(id: Uuid, organization: StoredResource): Entitlement | undefined {
     if (id[VERSION_AT] !== '5') return undefined;
-    const known = this.#resourceOf.get(id);
-    if (known !== undefined) return this.#at(known, id);
+    const resourceId = this.#resourceOf.get(id);
+    if (resourceId !== undefined) return this.#at(resourceId, id);
     for (const resource of this.#candidates(organization)) {
       if (this.remember(resource).has(id)) return this.#at(resource.id, id);
     }
@@ -32,7 +32,7 @@ export class EntitlementFinder {
 
   /** Learns the ids of a resource's entitlements, for clients that come back with one. Returns those that are new. */
   remember(resource: StoredResource): ReadonlySet<Uuid> {
-    if (this.#learnt.has(resource.id)) return NOTHING;
+    if (this.#learnt.has(resource.id)) return NO_IDS;
     if (this.#resourceOf.size > MAX_REMEMBERED) {
       this.#resourceOf.clear();
       this.#learnt.clear();
@@ -54,9 +54,9 @@ export class EntitlementFinder {
 
   *#candidates(organization: StoredResource): Generator<StoredResource> {
     yield organization;
-    for (const word of typeWords) yield* this.#view.ownedBy(organization.id, word);
-    for (const word of typeWords) yield* this.#view.all(word);
+    for (const collection of typeWords) yield* this.#view.ownedBy(organization.id, collection);
+    for (const collection of typeWords) yield* this.#view.all(collection);
   }
 }
 
-const NOTHING: ReadonlySet<Uuid> = new Set();
+const NO_IDS: ReadonlySet<Uuid> = new Set();

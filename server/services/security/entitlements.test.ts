@@ -25,8 +25,8 @@ beforeEach(() => {
   environment = world.add('environments', workspace, { owner: bob.id });
 });
 
-function grant(resource: StoredResource, given: Grant): void {
-  world.change(resource.id, { grants: { [VIEW]: given } });
+function grant(resource: StoredResource, viewGrant: Grant): void {
+  world.change(resource.id, { grants: { [VIEW]: viewGrant } });
 }
 
 function identities(resource: StoredResource): Uuid[] | undefined {
@@ -39,9 +39,9 @@ function current(resource: StoredResource): StoredResource {
 
 test('a resource has one entitlement per action, with an id and a name of its own', () => {
   const all = entitlementsOf(world, environment);
-  expect(all.map((one) => one.action)).toEqual([...actionsOf(environment)]);
-  expect(new Set(all.map((one) => one.id)).size).toBe(all.length);
-  expect(all.every((one) => one.name === `${environment.id}.${one.action}`)).toBe(true);
+  expect(all.map((entitlement) => entitlement.action)).toEqual([...actionsOf(environment)]);
+  expect(new Set(all.map((entitlement) => entitlement.id)).size).toBe(all.length);
+  expect(all.every((entitlement) => entitlement.name === `${environment.id}.${entitlement.action}`)).toBe(true);
   expect(entitlementsOf(world, environment)).toEqual(all);
   expect(findEntitlement(world, environment, 'org.view')).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import type { Json } from '../../model/json.ts';
 import { derivedId, type Grant, type StoredResource, type Uuid, type WorldView } from '../../model/record.ts';
 import { actionsOf } from '../../model/rules/actions.ts';
 
-/** Who may do one action on one resource (D-115). Computed, never stored. */
+/** The identities that may do one action on one resource (D-115). It is computed, never stored. */
 export interface Entitlement {
   /** UUIDv5 of the resource's id and the action. */
   id: Uuid;
@@ -57,7 +57,7 @@ function identitiesOf(view: WorldView, resource: StoredResource, action: string)
   return identities;
 }
 
-/** The same answer as `findEntitlement` gives, without a list: walks up until the identity is named. */
+/** Returns the result of `findEntitlement` without a list: walks up until the identity is named. */
 export function isEntitled(view: WorldView, resource: StoredResource, action: string, identity: Uuid): boolean {
   let at: StoredResource | undefined = resource;
   while (at) {
@@ -74,27 +74,27 @@ export function grantsAfter(
   view: WorldView,
   resource: StoredResource,
   action: string,
-  wanted: { identities: readonly Uuid[]; value?: Json },
+  target: { identities: readonly Uuid[]; value?: Json },
 ): Record<string, Grant> | undefined {
   const inherited = inheritedBy(view, resource, action);
   const grant = grantOf({
-    add: [...new Set(wanted.identities)].filter((id) => !inherited.has(id)),
+    add: [...new Set(target.identities)].filter((id) => !inherited.has(id)),
     // A deleted creator is not shown, so its absence in the request has no meaning.
-    remove: [...inherited].filter((id) => !wanted.identities.includes(id) && view.find(id) !== undefined),
-    value: wanted.value,
+    remove: [...inherited].filter((id) => !target.identities.includes(id) && view.find(id) !== undefined),
+    value: target.value,
   });
-  const { [action]: _, ...others } = resource.grants ?? {};
-  return noneAsUndefined(grant ? { ...others, [action]: grant } : others);
+  const { [action]: _, ...otherGrants } = resource.grants ?? {};
+  return noneAsUndefined(grant ? { ...otherGrants, [action]: grant } : otherGrants);
 }
 
 /** The grants without any mention of a deleted user or group (D-072); undefined when there are none left. */
 export function grantsWithout(resource: StoredResource, identity: Uuid): Record<string, Grant> | undefined {
-  const others = (ids: readonly Uuid[] = []) => ids.filter((id) => id !== identity);
-  const kept = Object.entries(resource.grants ?? {}).flatMap(([action, { add, remove, value }]) => {
-    const grant = grantOf({ add: others(add), remove: others(remove), value });
+  const withoutIdentity = (ids: readonly Uuid[] = []) => ids.filter((id) => id !== identity);
+  const remainingGrants = Object.entries(resource.grants ?? {}).flatMap(([action, { add, remove, value }]) => {
+    const grant = grantOf({ add: withoutIdentity(add), remove: withoutIdentity(remove), value });
     return grant ? [[action, grant] as const] : [];
   });
-  return noneAsUndefined(Object.fromEntries(kept));
+  return noneAsUndefined(Object.fromEntries(remainingGrants));
 }
 
 /** A grant of what there is of these; undefined when that is nothing. */

@@ -62,15 +62,15 @@ test('an inspection without a token, as JSON or in an unknown organization is re
 test('auth tells callers who they are and what they may do, in their own organization or another', async () => {
   const { world } = service;
   const acme = world.add('orgs', world.root, { name: 'acme', grants: { 'user.view': { add: [ada.id] } } });
-  const own = await service.ask('POST /auth', { auth: await service.basic(ada) });
-  expect(own.body).toEqual({
+  const ownStanding = await service.ask('POST /auth', { auth: await service.basic(ada) });
+  expect(ownStanding.body).toEqual({
     account: expect.objectContaining({ username: 'ada' }),
     groups: [],
     rights: [],
     orgId: world.root.id,
   });
-  const there = await service.ask('POST /acme/auth', { auth: await service.bearer(ada) });
-  expect(there.body).toMatchObject({ rights: ['user.view'], orgId: acme.id });
+  const acmeStanding = await service.ask('POST /acme/auth', { auth: await service.bearer(ada) });
+  expect(acmeStanding.body).toMatchObject({ rights: ['user.view'], orgId: acme.id });
   const roots = await service.ask('POST /acme/auth', { auth: root });
   expect(roots.body.rights).toEqual([...actionsOf(acme)]);
 });

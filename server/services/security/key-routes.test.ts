@@ -44,9 +44,9 @@ test('a key of another account needs an organization where that account exists, 
   const acme = world.add('orgs', world.root, { name: 'acme' });
   const insider = await service.addUser('insider', acme);
   const path = `POST /accounts/${insider.id}/apiKeys`;
-  const made = await service.ask(path, { auth: rootAuth, json: { orgId: acme.id.toUpperCase() } });
-  expect(made.status).toBe(201);
-  expect(service.credentials.findKey(made.body.apiKey)).toMatchObject({ orgId: acme.id, accountId: insider.id });
+  const newKey = await service.ask(path, { auth: rootAuth, json: { orgId: acme.id.toUpperCase() } });
+  expect(newKey.status).toBe(201);
+  expect(service.credentials.findKey(newKey.body.apiKey)).toMatchObject({ orgId: acme.id, accountId: insider.id });
   for (const json of [
     undefined,
     {},

@@ -27,7 +27,7 @@ test('organizations are shown with links up and down', async () => {
   });
   expect((await service.ask('GET /acme.labs', { auth: root })).body.fqon).toBe('acme.labs');
   const all = await service.ask('GET /orgs', { auth: root });
-  expect(all.body.map((one: { fqon: string }) => one.fqon)).toEqual(['root', 'acme', 'acme.labs']);
+  expect(all.body.map((organization: { fqon: string }) => organization.fqon)).toEqual(['root', 'acme', 'acme.labs']);
   expect(all.body[0]).not.toHaveProperty('parent');
 });
 

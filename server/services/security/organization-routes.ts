@@ -18,7 +18,7 @@ export function organizationRouter({ options, mount, resolvers, forms, self }: S
     if (!owner) throw new PlatformError('not_found', `directory ${id} not found`);
     return owner;
   };
-  /** Those of the resources that the caller may see (D-118). */
+  /** Returns the resources that the caller may see (D-118). */
   const visible = (caller: Caller, action: string, resources: readonly StoredResource[]) =>
     resources.filter(({ id }) => authorizer.can(caller, action, id));
   const accountsIn = (caller: Caller, req: Request, { id }: StoredResource) =>
@@ -28,7 +28,7 @@ export function organizationRouter({ options, mount, resolvers, forms, self }: S
 
   return mount(directoryRoutes, {
     listSecurityOrganizations: ({ caller, req }) =>
-      visible(caller, 'org.view', view.all('orgs')).map((one) => forms(req).organization(one)),
+      visible(caller, 'org.view', view.all('orgs')).map((organization) => forms(req).organization(organization)),
     readOwnOrganization: ({ caller, req }) => forms(req).organization(owningOrganization(view, self(caller))),
     listAccountsOfDirectory: ({ caller, path, req }) => accountsIn(caller, req, directoryOwner(path)),
     listGroupsOfDirectory: ({ caller, path, req }) => groupsIn(caller, req, directoryOwner(path)),

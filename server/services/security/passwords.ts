@@ -13,7 +13,7 @@ const MAX_MEMORY_BYTES = 256 * 1024 * 1024;
 
 const ENCODED = /^scrypt\$(\d{1,7})\$(\d{1,2})\$(\d{1,2})\$([A-Za-z0-9+/]+=*)\$([A-Za-z0-9+/]{43}=)$/;
 
-const derive = promisify<string, Uint8Array, number, ScryptOptions, Buffer>((...given) => crypto.scrypt(...given));
+const derive = promisify<string, Uint8Array, number, ScryptOptions, Buffer>((...args) => crypto.scrypt(...args));
 
 function encode(salt: Buffer, hash: Buffer, rounds = N): string {
   return `scrypt$${rounds}$${R}$${P}$${salt.toString('base64')}$${hash.toString('base64')}`;
@@ -41,7 +41,10 @@ export async function verifyPassword(password: string, encoded: string | undefin
   return timingSafeEqual(actual, expected) && match !== null;
 }
 
-/** The same for a sign-in: always at the cost of a chosen and of a random password, so the duration does not reveal who has which. */
+/**
+ * Verifies a sign-in, always at the cost of a chosen and of a random password, so that the duration does not reveal who
+ * has which.
+ */
 export async function verifySignIn(password: string, encoded: string | undefined): Promise<boolean> {
   const isRandom = ENCODED.exec(encoded ?? '')?.[1] === String(RANDOM_N);
   const chosen = await verifyPassword(password, isRandom ? undefined : encoded);

@@ -37,9 +37,9 @@ export const securityPlugin = plugin({
     platform.fill(authorizers, authorizer);
     await credentials.removeOrphaned((id) => view.find(id) !== undefined);
     // Outside the world, because it must survive deletions and the trimming of the history.
-    const past = logs['past-accounts'];
+    const accountLog = logs['past-accounts'];
     const noteAccount = async ({ id, name }: StoredResource) => {
-      if (!past.get(id)) await past.put(id, { name });
+      if (!accountLog.get(id)) await accountLog.put(id, { name });
     };
     // Also those of a world that is older than this log, or whose last commit was not noted before it ended.
     await Promise.all(view.all('users').map(noteAccount));
@@ -85,7 +85,7 @@ export const securityPlugin = plugin({
       passwords: platform.slot(randomPasswords),
       sessions: new WindowSessions({ view, credentials, ...signIns }, platform, logs['window-sessions']),
       /** Was an id ever an account's? Old references to it must never mean a new account (D-030). */
-      wasAccount: (id: Uuid) => past.get(id) !== undefined,
+      wasAccount: (id: Uuid) => accountLog.get(id) !== undefined,
     };
   },
 });

@@ -6,4 +6,5 @@ export const PUBLISHED: readonly { user: string; password: string }[] = [
   { user: 'ci-service', password: 'ci-demo' },
 ];
 
-export const isPublished = (password: string): boolean => PUBLISHED.some((one) => one.password === password);
+export const isPublished = (password: string): boolean =>
+  PUBLISHED.some((published) => published.password === password);

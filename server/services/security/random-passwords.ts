@@ -29,8 +29,8 @@ export class RandomPasswords {
 
   /** Throws PlatformError 503 if the password cannot be saved. */
   async draw(user: string): Promise<string> {
-    const known = this.#passwords.get(user);
-    if (known !== undefined) return known;
+    const knownPassword = this.#passwords.get(user);
+    if (knownPassword !== undefined) return knownPassword;
     const drawn = randomBytes(PASSWORD_BYTES).toString('base64url');
     this.#passwords.set(user, drawn);
     if (this.#file === undefined) return drawn;

@@ -53,12 +53,12 @@ test('exactly root, the creator and the identities of the entitlement have the p
       const authorizer = createAuthorizer(world);
       for (const node of nodes) {
         const named = read(node);
-        for (const one of [...users, world.rootUser]) {
-          const caller = callerOf(world, one, 'bearer');
+        for (const user of [...users, world.rootUser]) {
+          const caller = callerOf(world, user, 'bearer');
           const expected =
-            one.id === world.rootUser.id ||
-            node.owner === one.id ||
-            [one.id, ...caller.groupIds].some((id) => named.includes(id));
+            user.id === world.rootUser.id ||
+            node.owner === user.id ||
+            [user.id, ...caller.groupIds].some((id) => named.includes(id));
           expect(authorizer.can(caller, ACTION, node.id)).toBe(expected);
         }
       }
@@ -69,10 +69,10 @@ test('exactly root, the creator and the identities of the entitlement have the p
 test('law: an identity added at a node is entitled at all below, unless it is removed on the way', () => {
   fc.assert(
     fc.property(line, identity, fc.nat(LINE.length - 1), (levels, number, depth) => {
-      const open = levels.map((one, at) => ({
-        ...one,
-        add: at === depth ? [number] : one.add,
-        remove: one.remove.filter((removed) => at < depth || removed !== number),
+      const open = levels.map((level, at) => ({
+        ...level,
+        add: at === depth ? [number] : level.add,
+        remove: level.remove.filter((removed) => at < depth || removed !== number),
       }));
       const { pick, nodes, read } = build(open);
       const [id] = pick([number]);
@@ -84,10 +84,10 @@ test('law: an identity added at a node is entitled at all below, unless it is re
 test('law: an identity removed at a node is not entitled anywhere below, unless it is added or creates something on the way', () => {
   fc.assert(
     fc.property(line, identity, fc.nat(LINE.length - 1), (levels, number, depth) => {
-      const shut = levels.map((one, at) => ({
-        owner: at > depth && one.owner === number ? null : one.owner,
-        add: one.add.filter((added) => at < depth || added !== number),
-        remove: at === depth ? [number] : one.remove,
+      const shut = levels.map((level, at) => ({
+        owner: at > depth && level.owner === number ? null : level.owner,
+        add: level.add.filter((added) => at < depth || added !== number),
+        remove: at === depth ? [number] : level.remove,
       }));
       const { pick, nodes, read } = build(shut);
       const [id] = pick([number]);
@@ -101,15 +101,15 @@ test('law: the identities that are set are read back, and setting them again cha
     fc.property(line, identities, fc.nat(LINE.length - 1), (levels, numbers, depth) => {
       const { world, pick, nodes, read } = build(levels);
       const node = nodes[depth] ?? world.root;
-      const wanted = pick(numbers);
+      const expectedIds = pick(numbers);
       const set = (ids: Uuid[]) => {
         const { grants: _, ...plain } = world.find(node.id) ?? node;
         const grants = grantsAfter(world, plain, ACTION, { identities: ids });
         world.change(node.id, { grants: grants ?? {} });
         return grants;
       };
-      const stored = set(wanted);
-      expect([...read(node)].sort()).toEqual([...wanted].sort());
+      const stored = set(expectedIds);
+      expect([...read(node)].sort()).toEqual([...expectedIds].sort());
       expect(set(read(node))).toEqual(stored);
     }),
   );

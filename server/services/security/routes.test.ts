@@ -40,8 +40,8 @@ test.each([
   'POST /oauth/inspect',
   'POST /auth',
 ])('%s is 401 before anything else is looked at', async (route) => {
-  for (const given of [{}, { auth: 'Bearer nonsense' }]) {
-    const answer = await service.ask(route, given);
+  for (const options of [{}, { auth: 'Bearer nonsense' }]) {
+    const answer = await service.ask(route, options);
     expect(answer.status).toBe(401);
     expect(answer.body).toEqual({
       code: 401,
@@ -50,7 +50,7 @@ test.each([
       resource: `/security${route.split(' ')[1]}`,
       developerMessage: expect.any(String),
     });
-    const fault = 'auth' in given ? ', error="invalid_token", error_description="the credentials are wrong"' : '';
+    const fault = 'auth' in options ? ', error="invalid_token", error_description="the credentials are wrong"' : '';
     expect(answer.headers.get('www-authenticate')).toBe(`Bearer realm="${service.url}/root/oauth/issue"${fault}`);
   }
 });

@@ -55,7 +55,7 @@ function answerSecurityErrors(onFault: (fault: unknown) => void): ErrorRequestHa
   };
 }
 
-/** What a program's author wants to know beyond the message: each violation with its place. */
+/** Returns each violation with its location, for the author of a program. */
 function developerMessage(error: PlatformError): string {
   return error.details?.map(({ pointer, message }) => `${pointer}: ${message}`).join('; ') ?? error.message;
 }

@@ -24,11 +24,11 @@ export interface SecurityOptions {
   addresses(request: Request): { securityUrl: string };
   version: string;
   nowMs(): number;
-  /** Is this the password of the user? Takes equally long without a user. */
+  /** True if this is the password of the user. Takes equally long without a user. */
   isPassword(password: string, user: StoredResource | undefined): Promise<boolean>;
   /** Counts failed sign-in attempts of all services. */
   attempts: AttemptLimiter;
-  /** The same for keys, which are checked so fast that guessed ones would displace users. */
+  /** Counts failed attempts with keys, which are checked so fast that guessed ones would displace users. */
   keyAttempts: AttemptLimiter;
   onFault(fault: unknown): void;
 }
@@ -37,26 +37,26 @@ const FQON = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/;
 
 export type SecurityParts = ReturnType<typeof securityParts>;
 
-/** What the routes of the security service share. */
+/** Returns the dependencies that the routes of the security service share. */
 export function securityParts(options: SecurityOptions) {
   const { view, authorizer } = options;
-  const named = (what: string, find: (view: WorldView, id: Uuid) => StoredResource | undefined) => (text: string) => {
+  const named = (noun: string, find: (view: WorldView, id: Uuid) => StoredResource | undefined) => (text: string) => {
     const id = parseUuid(text);
     const found = find(view, id);
-    if (!found) throw new PlatformError('not_found', `${what} ${id} not found`);
+    if (!found) throw new PlatformError('not_found', `${noun} ${id} not found`);
     return found;
   };
   const guard: RouteGuard = {
     view,
     authorizer,
-    callerOf(req, takes) {
+    callerOf(req, acceptedScheme) {
       const { securityUrl } = options.addresses(req);
       const fqon = String(req.params.fqon);
       return authenticate(options.authenticator.identify(req.headers.authorization), {
         securityUrl,
         ...(FQON.test(fqon) && req.params.fqon !== undefined && { fqon }),
-        ...(takes && { takes }),
-        ...(takes === 'basic' && { basicRealm: securityUrl }),
+        ...(acceptedScheme && { acceptedScheme }),
+        ...(acceptedScheme === 'basic' && { basicRealm: securityUrl }),
       });
     },
   };

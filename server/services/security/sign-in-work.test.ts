@@ -48,15 +48,15 @@ describe('a refused sign-in takes the same work, so that its duration does not r
       ['disabled', 'wrong'],
       ['disabled', 'a password'],
     ] as const;
-    const taken: [name: string, rounds: unknown[]][] = [];
+    const scryptRounds: [name: string, rounds: unknown[]][] = [];
     for (const [name, password] of attempts) {
       scrypt.mockClear();
       expect((await signIn(name, password)).status, name).toBe(status);
-      taken.push([name, scrypt.mock.calls.map(([, , , options]) => options.N)]);
+      scryptRounds.push([name, scrypt.mock.calls.map(([, , , options]) => options.N)]);
     }
-    const [first] = taken;
+    const [first] = scryptRounds;
     expect(first?.[1]).toContain(2 ** 14);
-    expect(taken).toEqual(attempts.map(([name]) => [name, first?.[1]]));
+    expect(scryptRounds).toEqual(attempts.map(([name]) => [name, first?.[1]]));
   });
 
   it('with an API key', async () => {

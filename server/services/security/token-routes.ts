@@ -65,15 +65,15 @@ export function tokenRouter({ options, mount, forms, self }: SecurityParts): Rou
   const standing = (req: Request, user: StoredResource, organization: StoredResource | undefined) => {
     const where = organization ?? owningOrganization(view, user);
     const caller = callerOf(view, user, 'internal');
-    const shown = forms(req);
+    const views = forms(req);
     return {
-      account: shown.account(user),
-      groups: groupsOf(user, view).map((group) => shown.groupLink(group)),
+      account: views.account(user),
+      groups: groupsOf(user, view).map((group) => views.groupLink(group)),
       rights: [...actionsOf(where)].filter((action) => authorizer.can(caller, action, where.id)),
       orgId: where.id,
     };
   };
-  const tell = ({ caller, found, req }: At & { caller: Caller }) => standing(req, self(caller), found.fqon);
+  const readStanding = ({ caller, found, req }: At & { caller: Caller }) => standing(req, self(caller), found.fqon);
 
   const router = Router({ caseSensitive: true });
   router.use(
@@ -82,8 +82,8 @@ export function tokenRouter({ options, mount, forms, self }: SecurityParts): Rou
       issueTokenAnywhere: issue,
       inspectToken: inspect,
       inspectTokenAnywhere: inspect,
-      readStanding: tell,
-      readStandingAnywhere: tell,
+      readStanding: readStanding,
+      readStandingAnywhere: readStanding,
     }),
   );
   router.use(['/oauth/issue', '/:fqon/oauth/issue'], answerErrors(options.onFault, tokenErrorBody));

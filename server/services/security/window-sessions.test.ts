@@ -32,19 +32,19 @@ const signIn = async (proof: object = { code: new URL(platform.emulator.windowUr
 describe('A session of the window', () => {
   it('survives a restart, in a private file that does not contain the cookie', async () => {
     const { id } = await makeUser(platform, 'ada');
-    const [mine, hers] = [await signIn(), await signIn({ username: 'ada', password: 'ada-secret' })];
-    const gone = await signIn({ username: 'ada', password: 'ada-secret' });
-    expect((await ask('DELETE', '/inspect/session', gone)).status).toBe(204);
+    const [rootSession, hers] = [await signIn(), await signIn({ username: 'ada', password: 'ada-secret' })];
+    const endedSession = await signIn({ username: 'ada', password: 'ada-secret' });
+    expect((await ask('DELETE', '/inspect/session', endedSession)).status).toBe(204);
     await platform.stop();
     const [file = ''] = readdirSync(join(folder, 'data')).filter((name) => name.startsWith('window-sessions'));
     expect(statSync(join(folder, 'data', file)).mode & 0o777).toBe(0o600);
-    expect(readFileSync(join(folder, 'data', file), 'utf8')).not.toMatch(new RegExp(`${mine}|${hers}`));
+    expect(readFileSync(join(folder, 'data', file), 'utf8')).not.toMatch(new RegExp(`${rootSession}|${hers}`));
 
     await start();
-    expect((await ask('GET', '/inspect/session', mine)).body.user).toMatchObject({ name: 'root', isRoot: true });
+    expect((await ask('GET', '/inspect/session', rootSession)).body.user).toMatchObject({ name: 'root', isRoot: true });
     expect((await ask('GET', '/meta/users/self', hers)).body.id).toBe(id);
-    expect(await ask('GET', '/inspect/session', gone)).toMatchObject(refusal(401));
-    expect(await ask('GET', '/inspect/session', `${mine.slice(0, -4)}AAAA`)).toMatchObject(refusal(401));
+    expect(await ask('GET', '/inspect/session', endedSession)).toMatchObject(refusal(401));
+    expect(await ask('GET', '/inspect/session', `${rootSession.slice(0, -4)}AAAA`)).toMatchObject(refusal(401));
 
     // A new password ends it (D-216), also after a restart.
     const again = [{ op: 'replace', path: '/properties/password', value: 'another' }];
@@ -63,21 +63,22 @@ describe('A session of the window', () => {
 
   it('of root can look as another user, and then changes nothing', async () => {
     const { id } = await makeUser(platform, 'guest');
-    const mine = await signIn();
-    const viewAs = (userId: string | null, cookie = mine) => ask('PUT', '/inspect/session/view-as', cookie, { userId });
-    expect((await ask('GET', '/inspect/tree/counts', mine)).body.types.lambdas ?? 0).toBeDefined();
+    const rootSession = await signIn();
+    const viewAs = (userId: string | null, cookie = rootSession) =>
+      ask('PUT', '/inspect/session/view-as', cookie, { userId });
+    expect((await ask('GET', '/inspect/tree/counts', rootSession)).body.types.lambdas ?? 0).toBeDefined();
     expect((await viewAs(id)).body).toMatchObject({ user: { name: 'root' }, viewAs: { id, name: 'guest' } });
-    expect((await ask('GET', '/meta/users/self', mine)).body.name).toBe('guest');
-    expect(await ask('GET', '/inspect/world', mine)).toMatchObject(refusal(403));
-    expect(await ask('POST', '/meta/root', mine, { name: 'no' })).toMatchObject(refusal(403));
-    expect((await ask('GET', '/inspect/session', mine)).body).toMatchObject({ viewAs: { name: 'guest' } });
+    expect((await ask('GET', '/meta/users/self', rootSession)).body.name).toBe('guest');
+    expect(await ask('GET', '/inspect/world', rootSession)).toMatchObject(refusal(403));
+    expect(await ask('POST', '/meta/root', rootSession, { name: 'no' })).toMatchObject(refusal(403));
+    expect((await ask('GET', '/inspect/session', rootSession)).body).toMatchObject({ viewAs: { name: 'guest' } });
     expect((await viewAs(null)).body).not.toHaveProperty('viewAs');
-    expect((await ask('GET', '/meta/users/self', mine)).body.name).toBe('root');
-    const theirs = await signIn({ username: 'guest', password: 'guest-secret' });
-    expect(await viewAs(id, theirs)).toMatchObject(refusal(403));
+    expect((await ask('GET', '/meta/users/self', rootSession)).body.name).toBe('root');
+    const guestSession = await signIn({ username: 'guest', password: 'guest-secret' });
+    expect(await viewAs(id, guestSession)).toMatchObject(refusal(403));
     // Root's key does not change the session of another user.
     const { baseUrl } = platform.emulator;
-    const Cookie = `terrarium_session_${new URL(baseUrl).port}=${theirs}`;
+    const Cookie = `terrarium_session_${new URL(baseUrl).port}=${guestSession}`;
     const answer = await send('PUT', `${baseUrl}/inspect/session/view-as`, {
       auth: rootPairOf(platform),
       headers: { Cookie, Origin: baseUrl },
@@ -92,27 +93,27 @@ describe('A session of the window', () => {
     const access = async () =>
       (await send('GET', `${platform.emulator.baseUrl}/inspect/access`, { auth: rootPairOf(platform) })).body;
     const tokensOf = async (name: string) =>
-      (await access()).tokens.filter((one: { user: { name: string } }) => one.user.name === name).length;
+      (await access()).tokens.filter((token: { user: { name: string } }) => token.user.name === name).length;
 
     it('gets no code that signs in as root', async () => {
       const { id } = await makeUser(platform, 'viewed');
-      const mine = await signIn();
-      expect((await ask('POST', '/inspect/session/codes', mine)).status).toBe(201);
-      expect((await viewAs(mine, id)).status).toBe(200);
-      expect(await ask('POST', '/inspect/session/codes', mine)).toMatchObject(refusal(403));
-      expect(await ask('GET', '/inspect/access/passwords', mine)).toMatchObject(refusal(403));
+      const rootSession = await signIn();
+      expect((await ask('POST', '/inspect/session/codes', rootSession)).status).toBe(201);
+      expect((await viewAs(rootSession, id)).status).toBe(200);
+      expect(await ask('POST', '/inspect/session/codes', rootSession)).toMatchObject(refusal(403));
+      expect(await ask('GET', '/inspect/access/passwords', rootSession)).toMatchObject(refusal(403));
     });
 
     it('still does so after a restart, and never changes anything', async () => {
       const { id } = await makeUser(platform, 'seen');
-      const mine = await signIn();
-      expect((await viewAs(mine, id)).status).toBe(200);
+      const rootSession = await signIn();
+      expect((await viewAs(rootSession, id)).status).toBe(200);
       await platform.stop();
       await start();
-      expect((await ask('GET', '/meta/users/self', mine)).body.name).toBe('seen');
-      expect(await ask('POST', '/meta/root', mine, { name: 'no' })).toMatchObject(refusal(403));
-      expect((await viewAs(mine, null)).body).not.toHaveProperty('viewAs');
-      expect((await ask('GET', '/meta/users/self', mine)).body.name).toBe('root');
+      expect((await ask('GET', '/meta/users/self', rootSession)).body.name).toBe('seen');
+      expect(await ask('POST', '/meta/root', rootSession, { name: 'no' })).toMatchObject(refusal(403));
+      expect((await viewAs(rootSession, null)).body).not.toHaveProperty('viewAs');
+      expect((await ask('GET', '/meta/users/self', rootSession)).body.name).toBe('root');
     });
 
     it('leaves no token of that user when it ends: by switching back, by signing out, with the token of root', async () => {
@@ -134,13 +135,13 @@ describe('A session of the window', () => {
 
     it('uses another token from then on, so that open terminals end', async () => {
       const { id } = await makeUser(platform, 'watched');
-      const mine = await signIn();
+      const rootSession = await signIn();
       const ids = async () =>
-        (await access()).tokens.flatMap((one: { user: { name: string }; id: string }) =>
-          one.user.name === 'root' ? one.id : [],
+        (await access()).tokens.flatMap((token: { user: { name: string }; id: string }) =>
+          token.user.name === 'root' ? token.id : [],
         );
       const old = await ids();
-      await viewAs(mine, id);
+      await viewAs(rootSession, id);
       const now = await ids();
       expect(now).toHaveLength(old.length);
       expect(now).not.toEqual(old);

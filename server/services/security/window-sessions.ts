@@ -19,7 +19,10 @@ const SESSION_LIFETIME_MS = 12 * 60 * 60_000;
 const MAX_CODES = 100;
 const MAX_SESSIONS = 100;
 
-/** Who may sign in, by the rules of the security service, and with what a session then speaks to the platform. */
+/**
+ * The users that may sign in, by the rules of the security service, and the credentials with which a session then calls
+ * the platform.
+ */
 export interface SignIn extends Pick<SecurityOptions, 'attempts' | 'isPassword'> {
   view: WorldView;
   credentials: Credentials;
@@ -30,7 +33,7 @@ export interface Session {
   token: string;
   endsAtMs: number;
   keyHash: Buffer | undefined;
-  /** Of root's: the account as which it views at present, without a hand to change anything. */
+  /** The account as which root views at present, read-only. */
   viewAs?: { userId: Uuid; token: string };
 }
 
@@ -45,7 +48,7 @@ export interface KeptSession {
   viewAs?: { userId: Uuid; sealed: string; tokenId: string };
 }
 
-/** What a session does for itself, also while root views as another user. */
+/** Paths that a session handles itself, even while root views as another user. */
 const OWN_PATHS = ['/inspect/session', '/inspect/session/view-as'];
 
 /**
@@ -63,15 +66,15 @@ export class WindowSessions {
   readonly #steadyMs: () => number;
   /** When each code expires, by the steady clock. */
   readonly #codes = new Map<string, number>();
-  readonly #kept: KeyedLog<KeptSession>;
-  /** Those that were used since the start, by the hash of their cookie. */
+  readonly #log: KeyedLog<KeptSession>;
+  /** Sessions that were used since the start, by the hash of their cookie. */
   readonly #open = new Map<string, Session>();
 
-  constructor(signIn: SignIn, clock: { nowMs(): number; steadyMs(): number }, kept: KeyedLog<KeptSession>) {
+  constructor(signIn: SignIn, clock: { nowMs(): number; steadyMs(): number }, log: KeyedLog<KeptSession>) {
     this.#signIn = signIn;
     this.#steadyMs = () => clock.steadyMs();
     this.#lifetimes = new Lifetimes(SESSION_LIFETIME_MS, () => clock.nowMs(), this.#steadyMs);
-    this.#kept = kept;
+    this.#log = log;
   }
 
   /** A code for one sign-in as root, within ten minutes. */
@@ -99,8 +102,8 @@ export class WindowSessions {
       keyHash: key === undefined ? undefined : hashOf(key),
     };
     await this.#keep(id, session);
-    for (const [old, { endsAtMs }] of this.#kept.entries()) {
-      if (this.#kept.size > MAX_SESSIONS || this.#lifetimes.isOver(old, endsAtMs)) await this.#forget(old);
+    for (const [old, { endsAtMs }] of this.#log.entries()) {
+      if (this.#log.size > MAX_SESSIONS || this.#lifetimes.isOver(old, endsAtMs)) await this.#forget(old);
       else break;
     }
     return { id, session };
@@ -109,7 +112,7 @@ export class WindowSessions {
   async #keep(id: string, session: Session): Promise<void> {
     const { userId, endsAtMs, keyHash, token, viewAs } = session;
     const tokenId = viewAs && this.#signIn.credentials.findToken(viewAs.token)?.id;
-    await this.#kept.put(nameOf(id), {
+    await this.#log.put(nameOf(id), {
       userId,
       endsAtMs,
       ...(keyHash && { keyHash: keyHash.toString('hex') }),
@@ -132,10 +135,10 @@ export class WindowSessions {
     const hash = nameOf(id);
     const open = this.#open.get(hash);
     if (open) return open;
-    const kept = this.#kept.get(hash);
-    const token = kept && unseal(kept.sealed, id);
-    if (!kept || token === undefined) return undefined;
-    const { userId, endsAtMs, keyHash, viewAs } = kept;
+    const stored = this.#log.get(hash);
+    const token = stored && unseal(stored.sealed, id);
+    if (!stored || token === undefined) return undefined;
+    const { userId, endsAtMs, keyHash, viewAs } = stored;
     const viewToken = viewAs && unseal(viewAs.sealed, id);
     const session = {
       userId,
@@ -149,11 +152,11 @@ export class WindowSessions {
   }
 
   async #forget(hash: string): Promise<void> {
-    const viewAs = this.#kept.get(hash)?.viewAs;
+    const viewAs = this.#log.get(hash)?.viewAs;
     this.#open.delete(hash);
     this.#lifetimes.forget(hash);
     if (viewAs) await this.#signIn.credentials.endToken(viewAs.tokenId);
-    await this.#kept.remove(hash);
+    await this.#log.remove(hash);
   }
 
   /** Views as an account, read-only, or as root again. A new token closes terminals. Throws 403 for other users, 404 without a session. */
@@ -162,9 +165,9 @@ export class WindowSessions {
     if (!session) throw new PlatformError('not_found', 'viewing as another user requires a session of the window');
     if (session.userId !== this.#signIn.view.root.owner)
       throw new PlatformError('forbidden', 'only the root user may view as another user');
-    const { viewAs: before, ...own } = session;
+    const { viewAs: before, ...ownSession } = session;
     const now: Session = {
-      ...own,
+      ...ownSession,
       token: await tokenFor(this.#signIn, session.userId),
       ...(userId !== undefined && { viewAs: { userId, token: await tokenFor(this.#signIn, userId) } }),
     };

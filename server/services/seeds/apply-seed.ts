@@ -115,11 +115,11 @@ class Application {
       const { id } = await this.#target.create(parentId, node.word, body);
       this.#ids.set(node, id);
     }
-    const made = view.find(this.#idOf(node));
-    if (made && node.properties) this.#derived.push(...madeVolumes(node.properties, made));
+    const storedRecord = view.find(this.#idOf(node));
+    if (storedRecord && node.properties) this.#derived.push(...madeVolumes(node.properties, storedRecord));
   }
 
-  /** What a resource cannot be changed in has to be as the seed says. */
+  /** Throws if the seed differs in a member of a resource that cannot be changed. */
   #requireSame({ path, name, parent, record }: SeedNode, stored: StoredResource): void {
     const refuse = (member: string, reason: string) => {
       throw this.#seed.errorAt([...path, member], reason);
@@ -146,29 +146,30 @@ class Application {
         if (referring[name] === NOT_EXPORTED) delete referring[name];
       }
     }
-    const whole = replaceSecrets(typeOfWord(node.word), referring, (value, path) => {
+    const properties = replaceSecrets(typeOfWord(node.word), referring, (value, path) => {
       if (value !== NOT_EXPORTED) return value;
-      const kept = stored && storedSecret(stored.properties, referring, path);
-      if (kept !== undefined) return kept;
+      const storedValue = stored && storedSecret(stored.properties, referring, path);
+      if (storedValue !== undefined) return storedValue;
       const reason = `'${NOT_EXPORTED}' keeps the stored value, but no value is stored. Write the value instead.`;
       throw this.#seed.errorAt([...node.path, 'properties', ...path], reason);
     });
-    if (!stored) return whole;
-    const kept = { ...withCreatedVolumes(whole, stored, this.#target.view) };
+    if (!stored) return properties;
+    const merged = { ...withCreatedVolumes(properties, stored, this.#target.view) };
     for (const name of hashedProperties(typeOfWord(node.word))) {
-      const [wanted, hash] = [kept[name], stored.properties[name]];
-      if (wanted === hash || typeof hash !== 'string') continue;
-      const isKept = typeof wanted === 'string' ? await this.#target.isPassword(wanted, hash) : wanted === undefined;
-      if (isKept) kept[name] = hash;
+      const [newValue, hash] = [merged[name], stored.properties[name]];
+      if (newValue === hash || typeof hash !== 'string') continue;
+      const isKept =
+        typeof newValue === 'string' ? await this.#target.isPassword(newValue, hash) : newValue === undefined;
+      if (isKept) merged[name] = hash;
     }
-    return kept;
+    return merged;
   }
 
   #grantEntries(node: SeedNode): GrantEntry<Found>[] {
-    const known = actionsOf({ type: typeOfWord(node.word).name });
+    const knownActions = actionsOf({ type: typeOfWord(node.word).name });
     return (node.grants ?? []).map(({ actions, identities = [], without = [], value }, index) => {
       const at = (...path: PropertyKey[]) => ['entitlements', index, ...path];
-      const unknown = actions.findIndex((action) => !known.has(action));
+      const unknown = actions.findIndex((action) => !knownActions.has(action));
       if (unknown >= 0) {
         const reason = `'${actions[unknown]}' is not an action of ${typeOfWord(node.word).word} (D-116)`;
         throw this.#seed.errorAt([...node.path, ...at('actions', unknown)], reason);
@@ -182,27 +183,29 @@ class Application {
   async #grant(node: SeedNode, entries: readonly GrantEntry<Found>[]): Promise<void> {
     const id = this.#idOf(node);
     const idsOf = (identities: readonly Found[]) => identities.map((found) => this.#idOf(found));
-    const wanted = grantsOf(entries.map((entry) => ({ ...entry, add: idsOf(entry.add), remove: idsOf(entry.remove) })));
-    if (isDeepStrictEqual(plainGrants(this.#target.view.find(id)?.grants), wanted)) return;
-    for (const identity of Object.values(wanted).flatMap(({ add = [] }) => add)) {
+    const expectedGrants = grantsOf(
+      entries.map((entry) => ({ ...entry, add: idsOf(entry.add), remove: idsOf(entry.remove) })),
+    );
+    if (isDeepStrictEqual(plainGrants(this.#target.view.find(id)?.grants), expectedGrants)) return;
+    for (const identity of Object.values(expectedGrants).flatMap(({ add = [] }) => add)) {
       const found = this.#target.view.find(identity);
       if (found && identityWords.includes(typeOf(found).word)) continue;
       throw this.#seed.errorAt([...node.path, 'entitlements'], `${identity} is not the id of a user or group`);
     }
-    await this.#target.setGrants(id, wanted);
+    await this.#target.setGrants(id, expectedGrants);
   }
 
   #referring(node: SeedNode, replace: (found: Found) => string): JsonObject {
-    return replaceReferences(node.word, node.properties ?? {}, (text, words, path) =>
+    return replaceReferences(node.word, node.properties ?? {}, (text, collections, path) =>
       text.startsWith(LITERAL)
         ? text.slice(LITERAL.length)
-        : replace(this.#resolve(node, text, words, ['properties', ...path])),
+        : replace(this.#resolve(node, text, collections, ['properties', ...path])),
     );
   }
 
-  #resolve(node: SeedNode, text: string, words: readonly TypeWord[], path: readonly PropertyKey[]): Found {
+  #resolve(node: SeedNode, text: string, collections: readonly TypeWord[], path: readonly PropertyKey[]): Found {
     try {
-      return this.#scope.resolve(text, words, node);
+      return this.#scope.resolve(text, collections, node);
     } catch (cause) {
       throw this.#seed.errorAt([...node.path, ...path], reasonOf(cause), cause);
     }
@@ -216,7 +219,7 @@ class Application {
   }
 }
 
-/** Does a part of the work; what the target refuses is blamed on the part of the document that it comes from. */
+/** Does a part of the work; an error of the target is attributed to the part of the document that it comes from. */
 async function blaming<T>(seed: Seed, node: SeedNode, actor: () => Promise<T>): Promise<T> {
   try {
     return await actor();

@@ -4,7 +4,10 @@ import { toDefaultsView } from '../../model/rules/provider-defaults.ts';
 
 export type BuiltIn = ReturnType<typeof builtInOf>;
 
-/** What every platform has from the start (D-067, D-068, D-175). @param gatewayUrl what an untouched default gateway publishes */
+/**
+ * Returns the resources that every platform has from the start (D-067, D-068, D-175).
+ * @param gatewayUrl what an untouched default gateway publishes
+ */
 export function builtInOf(view: WorldView, gatewayUrl: string) {
   const defaults = toDefaultsView(view, gatewayUrl);
   const areDefaultsComplete = defaults.every(
@@ -31,7 +34,7 @@ function partOf({ id, type, name, properties }: StoredResource) {
   return { id, type, name, properties };
 }
 
-/** Has it nothing but a name and properties? */
+/** True if the record has only a name and properties. */
 function isPlain({ description, tags, variables, grants = {} }: StoredResource): boolean {
   const hasMore = [description, tags, variables].some((member) => member !== undefined);
   return !hasMore && Object.keys(grants).length === 0;

@@ -35,7 +35,7 @@ const collections = [
     'lambdas',
     'containers',
     'jobs',
-  ]).filter((word) => !levels.includes(word)),
+  ]).filter((collection) => !levels.includes(collection)),
   ...levels,
 ];
 
@@ -129,20 +129,20 @@ class Export {
     const { revise = (form) => form } = this.#options;
     const scope = new SeedScope(root, this.#view, this.#records);
     for (const node of [organization, ...descendants(organization)]) {
-      const refer = (id: Uuid, words: readonly TypeWord[]) => this.#reference(id, words, node, scope);
+      const refer = (id: Uuid, collections: readonly TypeWord[]) => this.#reference(id, collections, node, scope);
       const form = formOf(this.#recordOf(node), { ...this.#options, refer, secret: () => NOT_EXPORTED });
       this.#forms.set(node, revise(form));
       for (const id of uuidsIn(form)) this.#mentioned.add(id);
     }
   }
 
-  #reference(id: Uuid, words: readonly TypeWord[], from: SeedNode, scope: SeedScope): string {
+  #reference(id: Uuid, collections: readonly TypeWord[], from: SeedNode, scope: SeedScope): string {
     const target = this.#view.find(id);
     if (!target) return id;
     const leadsThere = (text: string) => {
       if (text.startsWith(LITERAL)) return false;
       try {
-        const found = scope.resolve(text, words, from);
+        const found = scope.resolve(text, collections, from);
         return (typeof found === 'string' ? found : this.#records.get(found)?.id) === id;
       } catch {
         return false;
@@ -158,14 +158,14 @@ class Export {
   #collections(node: SeedNode): JsonObject {
     const byWord = new Map<TypeWord, SeedNode[]>();
     for (const child of node.children) {
-      const others = byWord.get(child.word);
-      if (others) others.push(child);
+      const siblings = byWord.get(child.word);
+      if (siblings) siblings.push(child);
       else byWord.set(child.word, [child]);
     }
     return Object.fromEntries(
-      collections.flatMap((word) => {
-        const children = byWord.get(word);
-        return children ? [[word, Object.fromEntries(children.map((child) => this.#entry(child, node)))]] : [];
+      collections.flatMap((collection) => {
+        const children = byWord.get(collection);
+        return children ? [[collection, Object.fromEntries(children.map((child) => this.#entry(child, node)))]] : [];
       }),
     );
   }
@@ -187,7 +187,7 @@ class Export {
 function keyFor(name: string, siblings: readonly SeedNode[]): string {
   if (name !== '__proto__') return name;
   let key = 'proto';
-  while (siblings.some((one) => one.name === key)) key = `_${key}`;
+  while (siblings.some((sibling) => sibling.name === key)) key = `_${key}`;
   return key;
 }
 

@@ -8,22 +8,24 @@ const MOUNT = ['volumes', '*'];
 const REQUEST = 'volume_resource';
 
 /** The wanted properties of a container or job in which a volume that was asked for and made before (D-045) is not asked for again. */
-export function withCreatedVolumes(wanted: JsonObject, stored: StoredResource, view: WorldView): JsonObject {
-  if (!canMount(stored)) return wanted;
+export function withCreatedVolumes(properties: JsonObject, stored: StoredResource, view: WorldView): JsonObject {
+  if (!canMount(stored)) return properties;
   const mounted = mountedIds(stored, 'volumes').flatMap((id) => view.find(id) ?? []);
-  return replaceAt(wanted, MOUNT, (mount) => {
-    const made = mounted.find(({ name }) => name === memberOf(memberOf(mount, REQUEST), 'name'));
-    if (!made || !isJsonObject(mount)) return mount;
+  return replaceAt(properties, MOUNT, (mount) => {
+    const createdVolume = mounted.find(({ name }) => name === memberOf(memberOf(mount, REQUEST), 'name'));
+    if (!createdVolume || !isJsonObject(mount)) return mount;
     const { [REQUEST]: _, ...rest } = mount;
-    return { ...rest, volume_id: made.id };
+    return { ...rest, volume_id: createdVolume.id };
   });
 }
 
 /** The volumes that a container or job got for what it asked for. */
-export function madeVolumes(wanted: JsonObject, stored: StoredResource): Uuid[] {
-  if (!canMount(stored) || !Array.isArray(wanted.volumes)) return [];
+export function madeVolumes(properties: JsonObject, stored: StoredResource): Uuid[] {
+  if (!canMount(stored) || !Array.isArray(properties.volumes)) return [];
   const ids = mountedIds(stored, 'volumes');
-  return wanted.volumes.flatMap((mount, index) => (memberOf(mount, REQUEST) === undefined ? [] : (ids[index] ?? [])));
+  return properties.volumes.flatMap((mount, index) =>
+    memberOf(mount, REQUEST) === undefined ? [] : (ids[index] ?? []),
+  );
 }
 
 function canMount(record: StoredResource): boolean {

@@ -25,7 +25,7 @@ export const seedsPlugin = plugin({
       const options = {
         store,
         config,
-        addresses: addresses.ours,
+        addresses: addresses.serviceAddresses,
         scm: scm.access,
         randomPasswords: security.passwords,
         nowMs,

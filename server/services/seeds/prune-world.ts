@@ -8,15 +8,15 @@ import type { SeedTarget } from './seed-target.ts';
 export async function pruneWorld(
   target: Pick<SeedTarget, 'view' | 'remove'>,
   organizations: readonly Uuid[],
-  kept: ReadonlySet<Uuid>,
+  keptIds: ReadonlySet<Uuid>,
 ): Promise<void> {
   const { view } = target;
   const doomed = new Set(
-    organizations.flatMap((id) => [...allBelow(view, id)]).flatMap(({ id }) => (kept.has(id) ? [] : [id])),
+    organizations.flatMap((id) => [...allBelow(view, id)]).flatMap(({ id }) => (keptIds.has(id) ? [] : [id])),
   );
   const remove = async (record: StoredResource): Promise<void> => {
     if (!doomed.delete(record.id)) return;
-    for (const one of [...view.children(record.id), ...view.referrers(record.id)]) await remove(one);
+    for (const dependant of [...view.children(record.id), ...view.referrers(record.id)]) await remove(dependant);
     const path = pathOf(record, (id) => view.find(id));
     try {
       await target.remove(record.id);

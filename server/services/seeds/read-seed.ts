@@ -67,27 +67,27 @@ interface CodeReader {
  * @throws SeedError that names file, line and JSON Pointer and says what was expected
  */
 export async function readSeed(file: string): Promise<Seed> {
-  return understand(await readSeedDocument(file), beside(file));
+  return understand(await readSeedDocument(file), codeReaderFor(file));
 }
 
-/** The same for a file that comes with Terrarium; see `readPreparedSeedDocument`. */
+/** Reads a file that ships with Terrarium; see `readPreparedSeedDocument`. */
 export async function readPreparedSeed(file: string, preparedFile: string): Promise<Seed> {
-  return understand(await readPreparedSeedDocument(file, preparedFile), beside(file));
+  return understand(await readPreparedSeedDocument(file, preparedFile), codeReaderFor(file));
 }
 
-function beside(file: string): CodeReader {
+function codeReaderFor(file: string): CodeReader {
   const folder = path.resolve(path.dirname(file));
   return { folder, read: (codeFile) => readUtf8(path.resolve(folder, codeFile)) };
 }
 
-/** The same for content that code hands in; the code of its lambdas is read from files relative to the working folder. */
+/** Reads content that code passes in; the code of its lambdas is read from files relative to the working folder. */
 export async function readGivenSeed(content: object): Promise<Seed> {
   // What is no JSON, such as a function, is left out here as it would be in a file.
   const document = sentSeedDocument('seed', JSON.parse(JSON.stringify(content)));
-  return understand(document, beside(path.resolve('seed')));
+  return understand(document, codeReaderFor(path.resolve('seed')));
 }
 
-/** The same for a document that was sent, whose lambda code has to be in it. Throws SeedError likewise. */
+/** Reads a document from a request, which must contain its lambda code. Throws SeedError. */
 export function readSentSeed(document: SeedDocument): Promise<Seed> {
   return understand(document, {
     read: async () => {
@@ -101,7 +101,7 @@ export async function readSeedFileForApply(
   file: string,
 ): Promise<{ document: JsonObject; placeOf(pointer: string): string }> {
   const source = await readSeedDocument(file);
-  const seed = await understand(source, beside(file));
+  const seed = await understand(source, codeReaderFor(file));
   // Aliases lead to one and the same object; a copy has one for each place.
   const document: JsonObject = JSON.parse(JSON.stringify(source.content));
   for (const node of descendants(seed.root)) {
@@ -167,17 +167,17 @@ async function readChildren(
   parent: SeedNode,
   readCode: CodeReader,
 ): Promise<SeedNode[]> {
-  const words = childWordsOf(parent.word);
+  const collections = childWordsOf(parent.word);
   const children: SeedNode[] = [];
   for (const [key, collection] of Object.entries(isJsonObject(value) ? value : {})) {
-    const word = words.find((known) => known === key);
+    const word = collections.find((candidate) => candidate === key);
     if (!word || collection === null) continue;
     const path = [...parent.path, word];
     if (!isJsonObject(collection)) throw document.errorAt(path, `expected ${word} by name, such as {my-name: {...}}`);
     const names = new Set<string>();
     for (const [name, body] of Object.entries(collection)) {
-      const place = { word, name, parent, path: [...path, name] };
-      const node = await readNode(document, body ?? {}, place, readCode);
+      const location = { word, name, parent, path: [...path, name] };
+      const node = await readNode(document, body ?? {}, location, readCode);
       if (names.has(node.name))
         throw document.errorAt(node.path, `is a duplicate: another of the ${word} is named '${node.name}'`);
       names.add(node.name);
@@ -193,17 +193,17 @@ function readMembers<T extends z.ZodObject>(
   value: unknown,
   { word, path }: Pick<SeedNode, 'word' | 'path'>,
 ): z.output<T> {
-  const words: readonly string[] = childWordsOf(word);
-  const own = isJsonObject(value)
-    ? Object.fromEntries(Object.entries(value).filter(([key]) => !words.includes(key)))
+  const collections: readonly string[] = childWordsOf(word);
+  const ownMembers = isJsonObject(value)
+    ? Object.fromEntries(Object.entries(value).filter(([key]) => !collections.includes(key)))
     : value;
-  const result = schema.safeParse(own);
+  const result = schema.safeParse(ownMembers);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   if (issue?.code === 'unrecognized_keys') {
-    const known =
-      issue.path.length === 0 ? `; valid members: ${[...Object.keys(schema.shape), ...words].join(', ')}` : '';
-    throw document.errorAt([...path, ...issue.path, ...issue.keys.slice(0, 1)], `is not a known member${known}`);
+    const validMembers =
+      issue.path.length === 0 ? `; valid members: ${[...Object.keys(schema.shape), ...collections].join(', ')}` : '';
+    throw document.errorAt([...path, ...issue.path, ...issue.keys.slice(0, 1)], `is not a known member${validMembers}`);
   }
   throw document.errorAt([...path, ...(issue?.path ?? [])], issue?.message ?? 'is not valid');
 }

@@ -32,8 +32,8 @@ export function seedChanges(ids: Iterable<Uuid>, world: AppliedWorld): SeedChang
         return target ? pathOf(target, find) : id;
       },
       secret: (value, path) => {
-        const kept = previous && storedSecret(previous.properties, record.properties, path);
-        return !previous || isDeepStrictEqual(value, kept) ? HIDDEN : NEW_AND_HIDDEN;
+        const previousValue = previous && storedSecret(previous.properties, record.properties, path);
+        return !previous || isDeepStrictEqual(value, previousValue) ? HIDDEN : NEW_AND_HIDDEN;
       },
     }),
   });

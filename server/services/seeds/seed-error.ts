@@ -9,8 +9,8 @@ export class SeedError extends Error {
   readonly reason: string;
 
   constructor(at: { file: string; line?: number | undefined; pointer?: string }, reason: string, cause?: unknown) {
-    const place = at.line === undefined ? at.file : `${at.file}:${at.line}`;
-    super(`${place}: ${at.pointer ? `${at.pointer}: ` : ''}${reason}`, cause === undefined ? undefined : { cause });
+    const location = at.line === undefined ? at.file : `${at.file}:${at.line}`;
+    super(`${location}: ${at.pointer ? `${at.pointer}: ` : ''}${reason}`, cause === undefined ? undefined : { cause });
     this.file = at.file;
     this.line = at.line;
     this.pointer = at.pointer ?? '';

@@ -10,35 +10,37 @@ const MAX_NAME = 80;
 /** `world.yaml`, and lambda code in files below `lambdas/`, named like its place. Returns texts by relative path, with `/`. */
 export function seedFolder(document: JsonObject): Map<string, string> {
   const codeFiles = new Map<string, string>();
-  const taken = new Set<string>();
-  const fileFor = (places: readonly string[], runtime: Json | undefined): string => {
-    const name = places.map(plain).join('-').slice(-MAX_NAME);
+  const usedNames = new Set<string>();
+  const fileFor = (parentNames: readonly string[], runtime: Json | undefined): string => {
+    const name = parentNames.map(plain).join('-').slice(-MAX_NAME);
     const extension = /^node/i.test(String(runtime)) ? 'js' : 'txt';
     let file = `lambdas/${name}.${extension}`;
     // Lower case, for disks that do not tell the cases apart.
-    for (let more = 2; taken.has(file.toLowerCase()); more++) file = `lambdas/${name}-${more}.${extension}`;
-    taken.add(file.toLowerCase());
+    for (let more = 2; usedNames.has(file.toLowerCase()); more++) file = `lambdas/${name}-${more}.${extension}`;
+    usedNames.add(file.toLowerCase());
     return file;
   };
-  const withoutCode = (node: JsonObject, places: readonly string[]): JsonObject => {
+  const withoutCode = (node: JsonObject, parentNames: readonly string[]): JsonObject => {
     const { code, ...properties } = isJsonObject(node.properties) ? node.properties : {};
     const source = typeof code === 'string' ? decodeText(code) : undefined;
     if (source === undefined || !isText(source)) return node;
-    const file = fileFor(places, properties.runtime);
+    const file = fileFor(parentNames, properties.runtime);
     codeFiles.set(file, source);
     return { ...node, codeFile: file, properties };
   };
-  const visit = (node: Json, word: TypeWord, places: readonly string[]): Json => {
+  const visit = (node: Json, collection: TypeWord, parentNames: readonly string[]): Json => {
     if (!isJsonObject(node)) return node;
-    const words = childWordsOf(word);
+    const childCollections = childWordsOf(collection);
     const members = Object.entries(node).map(([key, value]): [string, Json] => {
-      const child = words.find((known) => known === key);
+      const child = childCollections.find((candidate) => candidate === key);
       if (!child || !isJsonObject(value)) return [key, value];
-      const nodes = Object.entries(value).map(([name, one]) => [name, visit(one, child, [...places, name])] as const);
+      const nodes = Object.entries(value).map(
+        ([name, childNode]) => [name, visit(childNode, child, [...parentNames, name])] as const,
+      );
       return [key, Object.fromEntries(nodes)];
     });
     const visited = Object.fromEntries(members);
-    return word === 'lambdas' ? withoutCode(visited, places) : visited;
+    return collection === 'lambdas' ? withoutCode(visited, parentNames) : visited;
   };
   const world = visit(document, 'orgs', []);
   return new Map([['world.yaml', yamlOf(isJsonObject(world) ? world : document)], ...codeFiles]);

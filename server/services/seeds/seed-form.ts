@@ -16,7 +16,7 @@ export interface FormOptions {
   /** First segment of type names (D-080). */
   typePrefix: string;
   /** The text that names a resource; the id itself where nothing better does. */
-  refer(id: Uuid, words: readonly TypeWord[]): string;
+  refer(id: Uuid, collections: readonly TypeWord[]): string;
   secret(value: Json, path: readonly string[]): Json;
 }
 
@@ -41,8 +41,8 @@ function propertiesOf(record: StoredResource, { refer, secret }: FormOptions): J
   const written = Object.entries(record.properties).filter(
     ([name, value]) => !type.serverSet.includes(name) && !isDeepStrictEqual(value, memberOf(defaults, name)),
   );
-  const named = replaceReferences(type.word, Object.fromEntries(written), (text, words) =>
-    isUuid(text) ? refer(text.toLowerCase(), words) : LITERAL + text,
+  const named = replaceReferences(type.word, Object.fromEntries(written), (text, collections) =>
+    isUuid(text) ? refer(text.toLowerCase(), collections) : LITERAL + text,
   );
   const properties = replaceSecrets(type, named, secret);
   const { code } = properties;
@@ -56,8 +56,8 @@ const knownDefaults = new Map<ResourceType, JsonObject>();
 
 /** Values that a type stores for missing properties; containers and jobs do so (D-045). */
 function defaultsOf(type: ResourceType): JsonObject {
-  const known = knownDefaults.get(type);
-  if (known) return known;
+  const cachedDefaults = knownDefaults.get(type);
+  if (cachedDefaults) return cachedDefaults;
   // Not the effective defaults of a schema, such as a lambda's `public`: they are never stored (D-027).
   const defaults = Object.fromEntries(
     Object.entries(shapeOf(type.properties)).flatMap(([name, schema]) => {

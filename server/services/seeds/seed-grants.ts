@@ -5,7 +5,7 @@ import { grantOf } from '../security/entitlements.ts';
 
 export const identityWords: readonly TypeWord[] = ['groups', 'users'];
 
-/** What is added to and removed from the entitlements of one resource, by action (D-115). */
+/** The identities that are added to and removed from the entitlements of one resource, by action (D-115). */
 export type Grants = Readonly<Record<string, Grant>>;
 
 /** An entry of a document whose references to identities lead to something. */
@@ -33,7 +33,7 @@ export function grantsOf(entries: readonly GrantEntry[]): Grants {
   return plainGrants(grants);
 }
 
-/** The same grants without what says nothing: empty lists, repeated identities, actions with neither. */
+/** Returns the grants without parts that have no effect: empty lists, repeated identities, actions with neither. */
 export function plainGrants(grants: Grants = {}): Grants {
   const plain = Object.entries(grants).flatMap(([action, { add, remove, value }]) => {
     const grant = grantOf({ add: [...new Set(add)], remove: [...new Set(remove)], value });
@@ -45,7 +45,7 @@ export function plainGrants(grants: Grants = {}): Grants {
 /** Grants as a document writes them: actions that are granted alike in one entry, in the order of their names. */
 export function entriesOf(grants: Grants | undefined, refer: (id: Uuid) => string): JsonObject[] {
   const entries = new Map<string, JsonObject & { actions: string[] }>();
-  const byAction = Object.entries(plainGrants(grants)).sort(([one], [other]) => (one < other ? -1 : 1));
+  const byAction = Object.entries(plainGrants(grants)).sort(([a], [other]) => (a < other ? -1 : 1));
   for (const [action, { add, remove, value }] of byAction) {
     const rest = {
       ...(add && { identities: add.map(refer) }),

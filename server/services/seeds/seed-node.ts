@@ -6,7 +6,9 @@ import type { SeedDocument } from './seed-yaml.ts';
 
 export const json = z.json();
 const references = z.array(z.string()).optional();
-/** Who gets which rights on a resource (D-115): what is added to and removed (`without`) from the inherited identities. */
+/**
+ * Permissions on a resource (D-115): identities that are added to, and removed (`without`) from, the inherited ones.
+ */
 export const seedGrant = z.strictObject({
   actions: z.array(z.string().regex(/^[a-z]+\.[a-z]+$/, 'must be an action such as lambda.view')).min(1),
   identities: references,
@@ -23,7 +25,7 @@ export interface SeedNode {
   path: readonly string[];
   /** The body of its creation (D-030) but for name and properties. */
   record: JsonObject;
-  /** What they name is not resolved yet. */
+  /** Properties whose references are not resolved yet. */
   properties: JsonObject | undefined;
   grants: z.output<typeof seedGrant>[] | undefined;
   children: SeedNode[];
@@ -46,6 +48,6 @@ export function* descendants(node: SeedNode): Generator<SeedNode> {
   }
 }
 
-export function childWordsOf(word: TypeWord): TypeWord[] {
-  return resourceTypes.filter((type) => type.parents.includes(word)).map((type) => type.word);
+export function childWordsOf(collection: TypeWord): TypeWord[] {
+  return resourceTypes.filter((type) => type.parents.includes(collection)).map((type) => type.word);
 }

@@ -111,8 +111,8 @@ describe('POST {base_url}/inspect/apply', () => {
       status: 400,
       body: { message: expect.stringMatching(/^seed: \/orgs\/acme/), details: [{ pointer }] },
     });
-    const taken = 'format: 1\norgs: { acme: { users: { ada.byrne: { properties: { password: x } } } } }';
-    expect(await apply(taken)).toMatchObject(refusal(409, '/orgs/acme/users/ada.byrne'));
+    const conflictingSeed = 'format: 1\norgs: { acme: { users: { ada.byrne: { properties: { password: x } } } } }';
+    expect(await apply(conflictingSeed)).toMatchObject(refusal(409, '/orgs/acme/users/ada.byrne'));
   });
 
   it('reads a long document as a short one, and says where in it a fault is', async () => {
@@ -128,8 +128,8 @@ describe('POST {base_url}/inspect/apply', () => {
       status: 400,
       body: { message: expect.stringMatching(/^seed:10001/) },
     });
-    const taken = `${comment}format: 1\norgs: { long: { users: { ada.byrne: { properties: { password: x } } } } }`;
-    expect((await apply(taken)).body.message).toMatch(/^seed:10002: /);
+    const conflictingSeed = `${comment}format: 1\norgs: { long: { users: { ada.byrne: { properties: { password: x } } } } }`;
+    expect((await apply(conflictingSeed)).body.message).toMatch(/^seed:10002: /);
   });
 
   it.each([
@@ -160,8 +160,10 @@ describe('POST {base_url}/inspect/apply', () => {
 
 describe('seeds are for root', () => {
   it('and for no other user', async () => {
-    const known = await send('GET', inspect('/access/passwords'), { auth });
-    const { password } = known.body.find((one: { user: { name: string } }) => one.user.name === 'ada.byrne');
+    const passwordsReply = await send('GET', inspect('/access/passwords'), { auth });
+    const { password } = passwordsReply.body.find(
+      (account: { user: { name: string } }) => account.user.name === 'ada.byrne',
+    );
     const issued = await send('POST', `${platform.emulator.securityUrl}/root/oauth/issue`, {
       body: new URLSearchParams({ grant_type: 'password', username: 'ada.byrne', password }),
     });

@@ -17,8 +17,8 @@ export function seedRouter(seeds: WorldSeeds, guard: RouteGuard): Router {
     async applySeed({ caller, query, req }) {
       const { type, text } = await readText(req, [JSON_TYPE, ...YAML_TYPES]);
       if (text === '') throw new PlatformError('invalid_body', 'send the seed document as the body, as JSON or YAML');
-      const sent = { format: type === JSON_TYPE ? 'json' : 'yaml', text } as const;
-      return seeds.apply(caller, sent, query);
+      const seedText = { format: type === JSON_TYPE ? 'json' : 'yaml', text } as const;
+      return seeds.apply(caller, seedText, query);
     },
     async exportSeed({ query: { scope = '/' }, req, res }) {
       const isJson = req.accepts([YAML_TYPES[0], JSON_TYPE]) === JSON_TYPE;

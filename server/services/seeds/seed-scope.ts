@@ -48,18 +48,17 @@ export class SeedScope {
   }
 
   /**
-   * What a reference on a node leads to: an id to itself; a path such as `/demo/website/development/contact-form` down from the
-   * root organization; a name to the nearest one of that name, below the node itself or one above it.
-   *
+   * Resolves a reference of a node: an id to itself; a path such as `/demo/website/development/contact-form` down from
+   * the root organization; a name to the nearest resource of that name, below the node itself or one of its ancestors.
    * @param words types that may be meant
    * @throws Error with the reason when it leads to nothing, or to more than one
    */
-  resolve(text: string, words: readonly TypeWord[], from: SeedNode): Found {
+  resolve(text: string, collections: readonly TypeWord[], from: SeedNode): Found {
     const isId: boolean = isUuid(text); // as a type guard it would leave no string for the rest
     if (isId) return this.#byId.get(text.toLowerCase()) ?? text.toLowerCase();
     const isPath = text.startsWith('/');
-    const [found, another] = isPath ? this.#byPath(text, words) : this.#byName(text, words, from);
-    const types = words.join(' or ');
+    const [found, another] = isPath ? this.#byPath(text, collections) : this.#byName(text, collections, from);
+    const types = collections.join(' or ');
     if (another !== undefined)
       throw new Error(`'${text}' matches several ${types}. Give the intended one an id and use that.`);
     if (found !== undefined) return found;
@@ -77,7 +76,10 @@ export class SeedScope {
     return children.get(key);
   }
 
-  /** By its id when it has one that is known, else by its name under its parent, unless another node has that one's id. */
+  /**
+   * Finds the record of a node: by its id if it has a known one, else by its name under its parent, unless another node
+   * has that record's id.
+   */
   #match(node: SeedNode): StoredResource | undefined {
     if (!node.parent) return this.#view.root;
     const byId = isUuid(node.record.id) ? this.#view.find(node.record.id.toLowerCase()) : undefined;
@@ -87,29 +89,29 @@ export class SeedScope {
     return byName && this.#byId.has(byName.id) ? undefined : byName;
   }
 
-  #byPath(text: string, words: readonly TypeWord[]): Found[] {
+  #byPath(text: string, collections: readonly TypeWord[]): Found[] {
     const names = segmentsOf(text);
     return names.reduce<Found[]>(
       (reached, name, index) =>
-        reached.flatMap((at) => this.#below(at, index === names.length - 1 ? words : levels, name)),
+        reached.flatMap((at) => this.#below(at, index === names.length - 1 ? collections : levels, name)),
       [this.#root],
     );
   }
 
-  #byName(text: string, words: readonly TypeWord[], from: SeedNode): Found[] {
+  #byName(text: string, collections: readonly TypeWord[], from: SeedNode): Found[] {
     for (let at: SeedNode | null = from; at; at = at.parent) {
-      const found = this.#below(at, words, text);
+      const found = this.#below(at, collections, text);
       if (found.length > 0) return found;
     }
     return [];
   }
 
-  #below(at: Found, words: readonly TypeWord[], name: string): Found[] {
+  #below(at: Found, collections: readonly TypeWord[], name: string): Found[] {
     const parentId = typeof at === 'string' ? at : this.#present.get(at)?.id;
-    return words.flatMap((word): Found[] => {
-      const planned = typeof at === 'string' ? undefined : this.#child(at, `${word}/${name}`);
+    return collections.flatMap((collection): Found[] => {
+      const planned = typeof at === 'string' ? undefined : this.#child(at, `${collection}/${name}`);
       if (planned) return [planned];
-      const existing = parentId === undefined ? undefined : this.#view.named(word, name, parentId)[0];
+      const existing = parentId === undefined ? undefined : this.#view.named(collection, name, parentId)[0];
       return existing ? [existing.id] : [];
     });
   }

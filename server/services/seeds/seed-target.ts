@@ -14,7 +14,7 @@ export interface SeedTarget {
   readonly view: WorldView;
   /** Makes the default providers that are missing (D-067). */
   initializeProviders(): Promise<unknown>;
-  create(parentId: Uuid, word: TypeWord, body: JsonObject): Promise<{ id: Uuid }>;
+  create(parentId: Uuid, collection: TypeWord, body: JsonObject): Promise<{ id: Uuid }>;
   patch(id: Uuid, operations: readonly Operation[]): Promise<unknown>;
   /** Replaces all grants of a resource (D-115). */
   setGrants(id: Uuid, grants: Grants): Promise<unknown>;
@@ -35,16 +35,16 @@ export function seedTarget(
   return {
     view: service.view,
     initializeProviders: () => defaults.initialize(actor),
-    async create(parentId, word, body) {
+    async create(parentId, collection, body) {
       const { name, properties } = body;
       if (
-        word !== 'users' ||
+        collection !== 'users' ||
         typeof name !== 'string' ||
         (isJsonObject(properties) && properties.password !== undefined)
       )
-        return service.create(actor, parentId, word, body);
+        return service.create(actor, parentId, collection, body);
       const password = await passwords.draw(name);
-      return service.create(actor, parentId, word, {
+      return service.create(actor, parentId, collection, {
         ...body,
         properties: { ...(isJsonObject(properties) && properties), password },
       });

@@ -21,8 +21,8 @@ export function operationsTo(
   properties: JsonObject | undefined,
 ): Operation[] {
   const { description, tags, variables } = record;
-  const wanted = Object.entries({ name, description, tags, variables });
-  const members = wanted.flatMap(([member, value]) =>
+  const newMembers = Object.entries({ name, description, tags, variables });
+  const members = newMembers.flatMap(([member, value]) =>
     value === undefined || isDeepStrictEqual(value, memberOf(stored, member)) ? [] : [add(value, member)],
   );
   return [...members, ...(properties ? propertyOperations(stored, properties) : [])];
@@ -31,7 +31,7 @@ export function operationsTo(
 function propertyOperations(stored: StoredResource, properties: JsonObject): Operation[] {
   const type = typeOf(stored);
   const fixed = ['parent', ...type.serverSet];
-  const [before, after] = [stored.properties, properties].map((one) => comparable(stored, one));
+  const [before, after] = [stored.properties, properties].map((propertySet) => comparable(stored, propertySet));
   const names = new Set([...Object.keys(stored.properties), ...Object.keys(properties)]);
   return [...names].flatMap((name): Operation[] => {
     const value = memberOf(properties, name) ?? null;

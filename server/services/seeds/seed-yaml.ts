@@ -35,7 +35,7 @@ export function parseSeedDocument(file: string, text: string): SeedDocument {
     },
   });
 
-  /** Where the deepest part on the path begins: its key in a map, the element itself in a list. */
+  /** Returns the offset of the deepest part on the path: its key in a map, the element itself in a list. */
   function offsetOf(path: readonly PropertyKey[]): number {
     let at: unknown = document.contents;
     let offset = document.contents?.range[0] ?? 0;

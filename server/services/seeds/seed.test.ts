@@ -118,8 +118,8 @@ orgs:
 
   it('can refer to existing resources', async () => {
     await apply('{format: 1, orgs: {one: {workspaces: {w: {}}}}}');
-    const one = world.at('orgs/one').id;
-    const { id } = await world.create(one, 'users', { name: 'ann', properties: { password: 'x' } });
+    const organizationId = world.at('orgs/one').id;
+    const { id } = await world.create(organizationId, 'users', { name: 'ann', properties: { password: 'x' } });
     await apply('{format: 1, defaultProviders: false, orgs: {two: {groups: {g: {properties: {users: [/one/ann]}}}}}}');
     expect(world.propertiesAt('orgs/two/groups/g')).toEqual({ users: [id] });
   });
@@ -137,7 +137,7 @@ orgs:
       - { actions: [org.view, lambda.view], identities: [team], value: 7 }
       - { actions: [lambda.view], identities: [ann], without: [bob] }
 `);
-    const id = (place: string) => world.at(place).id;
+    const id = (path: string) => world.at(path).id;
     expect(world.grants.get(id('orgs/one'))).toEqual({
       'org.view': { add: [id('orgs/one/groups/team')], value: 7 },
       'lambda.view': { add: [id('orgs/one/groups/team'), id('users/ann')], remove: [id('users/bob')], value: 7 },

@@ -16,7 +16,7 @@ export class TrialWorld implements Pick<WorldStore, 'view' | 'commit'> {
   /** @param resources of the world to copy; its records are shared, since records never change in place */
   constructor(resources: ReadonlyMap<Uuid, StoredResource>) {
     this.#present = new Map(resources);
-    this.#index = WorldIndex.of(resources.values());
+    this.#index = WorldIndex.indexOf(resources.values());
   }
 
   get view(): WorldView {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { changed, lambda, seedsForEachTest } from '../../testing/applied-seed.ts';
 import { idleInvoker, openSeeds } from '../../testing/world-seeds.ts';
 
-const here = seedsForEachTest();
-const { apply, named } = here;
+const fixture = seedsForEachTest();
+const { apply, named } = fixture;
 
 describe('the world around', () => {
   it('evaluates neither its limits nor its event rules (D-215)', async () => {
@@ -15,7 +15,7 @@ describe('the world around', () => {
         return idleInvoker.invoke(...call);
       },
     };
-    here.world = await openSeeds(here.empty, invoker);
+    fixture.world = await openSeeds(fixture.empty, invoker);
     await apply(`
 orgs:
   acme:
@@ -52,8 +52,8 @@ orgs:
       { type: 'lambdas', path: '/acme/idle', reasons: ['rule /acme/p/watch'] },
       { type: 'lambdas', path: '/acme/ready', reasons: ['2 kept ready'] },
     ];
-    const sorted = async (asked?: { dryRun: boolean }) =>
-      (await apply(seed, asked)).runs?.toSorted((a, b) => a.path.localeCompare(b.path));
+    const sorted = async (options?: { dryRun: boolean }) =>
+      (await apply(seed, options)).runs?.toSorted((a, b) => a.path.localeCompare(b.path));
     expect(await sorted({ dryRun: true })).toEqual(runs);
     expect(await sorted()).toEqual(runs);
     expect(await sorted()).toBeUndefined();
@@ -63,7 +63,7 @@ orgs:
     const user = 'orgs: { acme: { users: { ann: { properties: { password: x } } } } }';
     const applying = apply(user);
     // Hashing its password takes a while.
-    await here.world.service.create(here.world.act, here.world.store.view.root.id, 'orgs', {
+    await fixture.world.service.create(fixture.world.act, fixture.world.store.view.root.id, 'orgs', {
       name: 'acme',
       description: 'of others',
     });
@@ -75,7 +75,7 @@ orgs:
 
   it('is left alone when others never stop changing it', async () => {
     let seq = 0;
-    here.world = await openSeeds(here.empty, idleInvoker, (store) => ({
+    fixture.world = await openSeeds(fixture.empty, idleInvoker, (store) => ({
       world: store.world,
       view: store.view,
       get seq() {

@@ -9,8 +9,8 @@ import { exported, firstWorld, openSeeds } from '../../testing/world-seeds.ts';
 import { readSeedFileForApply } from './read-seed.ts';
 import { seedFolder } from './seed-folder.ts';
 
-const here = seedsForEachTest();
-const { apply, named } = here;
+const fixture = seedsForEachTest();
+const { apply, named } = fixture;
 let demo: World;
 beforeAll(async () => {
   demo = await firstWorld('demo');
@@ -18,27 +18,27 @@ beforeAll(async () => {
 
 describe('an export', () => {
   it('has default providers only where they were changed, with their ids', async () => {
-    const { view } = here.world.store;
-    expect(parse(await exported(here.world.seeds, '/', 'yaml'))).toEqual({ format: 1 });
+    const { view } = fixture.world.store;
+    expect(parse(await exported(fixture.world.seeds, '/', 'yaml'))).toEqual({ format: 1 });
     const { id } = named('providers', 'default-logging');
-    await here.world.service.patch(here.world.act, id, [{ op: 'replace', path: '/name', value: 'our-logging' }]);
-    const text = await exported(here.world.seeds, '/', 'yaml');
+    await fixture.world.service.patch(fixture.world.act, id, [{ op: 'replace', path: '/name', value: 'our-logging' }]);
+    const text = await exported(fixture.world.seeds, '/', 'yaml');
     expect(Object.keys(parse(text).providers)).toEqual(['our-logging']);
     expect(parse(text).providers['our-logging'].id).toBe(id);
 
-    const other = await openSeeds(here.empty);
+    const other = await openSeeds(fixture.empty);
     expect(changed(await seedsOf(() => other).apply(text))).toEqual(['update providers /our-logging']);
 
-    await here.world.service.remove(here.world.act, named('providers', 'default-docker').id, {
+    await fixture.world.service.remove(fixture.world.act, named('providers', 'default-docker').id, {
       force: true,
       deleteContainers: false,
     });
-    const without = await exported(here.world.seeds, '/', 'yaml');
-    expect(parse(without)).toMatchObject({
+    const seedText = await exported(fixture.world.seeds, '/', 'yaml');
+    expect(parse(seedText)).toMatchObject({
       defaultProviders: false,
       providers: { 'default-lambda': { id: expect.any(String) } },
     });
-    expect(changed(await apply(without))).toEqual([]);
+    expect(changed(await apply(seedText))).toEqual([]);
     expect(view.named('providers', 'default-docker')).toEqual([]);
   });
 
@@ -56,7 +56,7 @@ orgs:
     await apply(
       `orgs: { acme: { properties: { env: { WORKSPACE: ${w.id} } }, entitlements: [{ actions: [org.update], identities: [${ann.id}, ${group.id}] }] } }`,
     );
-    const { acme } = parse(await exported(here.world.seeds, '/', 'yaml')).orgs;
+    const { acme } = parse(await exported(fixture.world.seeds, '/', 'yaml')).orgs;
     expect(acme.entitlements).toEqual([{ actions: ['org.update'], identities: [ann.id, group.id] }]);
     expect(acme.users.ann.id).toBe(ann.id);
     expect(acme.groups.ann).toMatchObject({ id: group.id, properties: { users: ['ann'] } });
@@ -65,15 +65,15 @@ orgs:
   });
 
   it('applied to the world it is of makes no commit, whatever effective defaults were sent (D-027)', async () => {
-    here.world = await openSeeds(demo);
+    fixture.world = await openSeeds(demo);
     const { id } = named('lambdas', 'contact-form');
-    await here.world.service.patch(here.world.act, id, [
+    await fixture.world.service.patch(fixture.world.act, id, [
       { op: 'add', path: '/properties/public', value: true },
       { op: 'add', path: '/description', value: '' },
       { op: 'add', path: '/tags', value: [] },
     ]);
-    const endpoint = here.world.store.view.all('apiendpoints')[0];
-    await here.world.service.patch(here.world.act, endpoint?.id ?? '', [
+    const endpoint = fixture.world.store.view.all('apiendpoints')[0];
+    await fixture.world.service.patch(fixture.world.act, endpoint?.id ?? '', [
       { op: 'add', path: '/properties/synchronous', value: true },
       { op: 'add', path: '/properties/methods', value: [] },
     ]);
@@ -90,7 +90,7 @@ orgs:
               match_actions: [{ action: lambda.create }]
               eval_logic: { property: lambdas.count, operator: <, value: 9 }
 `);
-    const applied = await apply(await exported(here.world.seeds, '/', 'yaml'));
+    const applied = await apply(await exported(fixture.world.seeds, '/', 'yaml'));
     expect(changed(applied)).toEqual([]);
     expect(applied.commit).toBeUndefined();
     expect(named('lambdas', 'contact-form').properties.public).toBe(true);
@@ -126,17 +126,17 @@ orgs:
   it('is of one commit, whatever changes while it is read', async () => {
     const { id } = named('providers', 'default-logging');
     const rename = (value: string) =>
-      here.world.service.patch(here.world.act, id, [{ op: 'replace', path: '/name', value }]);
+      fixture.world.service.patch(fixture.world.act, id, [{ op: 'replace', path: '/name', value }]);
     await rename('before');
-    const whole = await exported(here.world.seeds, '/', 'json');
-    const texts = (await here.world.seeds.export('/', 'json'))[Symbol.iterator]();
+    const seedText = await exported(fixture.world.seeds, '/', 'json');
+    const texts = (await fixture.world.seeds.export('/', 'json'))[Symbol.iterator]();
     const first = texts.next().value;
     await rename('after');
-    expect(first + [...{ [Symbol.iterator]: () => texts }].join('')).toBe(whole);
+    expect(first + [...{ [Symbol.iterator]: () => texts }].join('')).toBe(seedText);
   });
 
   it('is rejected for resources other than organizations', async () => {
-    await expect(exported(here.world.seeds, '/nowhere', 'yaml')).rejects.toThrow(/organization 'nowhere' not found/);
-    await expect(exported(here.world.seeds, 'acme', 'yaml')).rejects.toThrow(/not the path/);
+    await expect(exported(fixture.world.seeds, '/nowhere', 'yaml')).rejects.toThrow(/organization 'nowhere' not found/);
+    await expect(exported(fixture.world.seeds, 'acme', 'yaml')).rejects.toThrow(/not the path/);
   });
 });

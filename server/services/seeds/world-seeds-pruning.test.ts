@@ -3,8 +3,8 @@ import { parse } from 'yaml';
 import { changed, changeOf, lambda, seedsForEachTest } from '../../testing/applied-seed.ts';
 import { exported } from '../../testing/world-seeds.ts';
 
-const here = seedsForEachTest();
-const { apply, named } = here;
+const fixture = seedsForEachTest();
+const { apply, named } = fixture;
 
 describe('pruning', () => {
   const full = `orgs: { acme: { groups: { a: {}, b: {} }, workspaces: { w: { lambdas: { l: { properties: { ${lambda}, code: x } } } } } }, other: { groups: { c: {} } } }`;
@@ -23,14 +23,14 @@ describe('pruning', () => {
     });
     const done = await apply(part, { prune: true });
     expect(done).toMatchObject({ summary: { delete: 3 }, commit: 2 });
-    expect(here.world.store.view.named('workspaces', 'w')).toEqual([]);
+    expect(fixture.world.store.view.named('workspaces', 'w')).toEqual([]);
     expect(named('groups', 'c').name).toBe('c');
     expect(named('providers', 'default-lambda').name).toBe('default-lambda');
   });
 
   it('reaches no further than the scope of the document', async () => {
     await apply('orgs: { acme: { groups: { a: {} }, orgs: { sub: { groups: { b: {} } } } } }');
-    const sub = await exported(here.world.seeds, '/acme/sub/', 'yaml');
+    const sub = await exported(fixture.world.seeds, '/acme/sub/', 'yaml');
     expect(parse(sub)).toMatchObject({ scope: '/acme/sub', orgs: { acme: { orgs: { sub: { groups: { b: {} } } } } } });
     expect(changed(await apply(sub, { prune: true }))).toEqual([]);
     const less = 'scope: /acme/sub\norgs: { acme: { orgs: { sub: {} } } }';
@@ -44,13 +44,13 @@ describe('pruning', () => {
     const p = 'providers: { p: { resource_type: X::Configuration::Provider::Lambda } }';
     const using = `lambdas: { l: { properties: { runtime: nodejs, code_type: inline, handler: run, code: x, provider: { id: /acme/p } } } }`;
     await apply(`orgs: { acme: { ${p}, orgs: { sub: { ${using} } } }, other: { ${using} } }`);
-    const { seq } = here.world.store;
+    const { seq } = fixture.world.store;
     const refused = apply('orgs: { acme: {} }', { prune: true });
     await expect(refused).rejects.toMatchObject({
       status: 409,
       message: expect.stringMatching(/^\/acme\/p cannot be pruned: .*1 lambda/),
     });
-    expect(here.world.store.seq).toBe(seq);
+    expect(fixture.world.store.seq).toBe(seq);
     expect(changed(await apply('orgs: { acme: {}, other: {} }', { prune: true }))).toHaveLength(4);
   });
 });

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { changed, changeOf, lambda, seedsForEachTest } from '../../testing/applied-seed.ts';
 import { exported } from '../../testing/world-seeds.ts';
 
-const here = seedsForEachTest();
-const { apply, named } = here;
+const fixture = seedsForEachTest();
+const { apply, named } = fixture;
 
 describe('applying a seed', () => {
   it('patches what differs, and tells so by JSON Patch', async () => {
@@ -32,7 +32,7 @@ describe('applying a seed', () => {
     expect(named('orgs', 'acme')).toMatchObject({ description: 'First', tags: ['x'], properties: {} });
     expect(named('lambdas', 'hello')).toMatchObject({ id: before.id, modified: { action: 'update' } });
     expect(applied).toMatchObject({ commit: 2, summary: { create: 0, update: 2, delete: 0, unchanged: 1 } });
-    expect(here.world.store.seq).toBe(2);
+    expect(fixture.world.store.seq).toBe(2);
   });
 
   it('keeps resources and properties that the seed omits', async () => {
@@ -50,7 +50,7 @@ describe('applying a seed', () => {
 
   it('returns the plan of a dry run, and changes nothing', async () => {
     await apply('orgs: { acme: { description: one } }');
-    const { seq } = here.world.store;
+    const { seq } = fixture.world.store;
     const plan = await apply('orgs: { acme: { description: two, groups: { team: {} } } }', { dryRun: true });
     expect(plan).toMatchObject({ dryRun: true, summary: { create: 1, update: 1 } });
     expect(changeOf(plan, '/acme/team')).toEqual({
@@ -60,8 +60,8 @@ describe('applying a seed', () => {
       patch: [{ op: 'add', path: '', value: { name: 'team', properties: { users: [] } } }],
     });
     expect(plan.commit).toBeUndefined();
-    expect(here.world.store.seq).toBe(seq);
-    expect(here.world.store.view.named('groups', 'team')).toEqual([]);
+    expect(fixture.world.store.seq).toBe(seq);
+    expect(fixture.world.store.view.named('groups', 'team')).toEqual([]);
     const done = await apply('orgs: { acme: { description: two, groups: { team: {} } } }');
     expect(changed(done)).toEqual(changed(plan));
   });
@@ -72,8 +72,8 @@ describe('applying a seed', () => {
       status: 400,
       details: [{ pointer: '/orgs/acme/lambdas/bad/properties/timeout' }],
     });
-    expect(here.world.store.seq).toBe(0);
-    expect(here.world.store.view.named('orgs', 'acme')).toEqual([]);
+    expect(fixture.world.store.seq).toBe(0);
+    expect(fixture.world.store.view.named('orgs', 'acme')).toEqual([]);
   });
 
   it('keeps a password that is the one in the seed, and never tells one', async () => {
@@ -111,7 +111,7 @@ orgs:
               s: { properties: { provider: { id: engine }, items: [{ key: A, value: ${value} }, { key: B, value: hush-b }] } }
 `;
     await apply(parts('hush-a', '{ token: hush-c }'));
-    const text = await exported(here.world.seeds, '/', 'yaml');
+    const text = await exported(fixture.world.seeds, '/', 'yaml');
     expect(text).not.toMatch(/hush/);
     expect(changed(await apply(text))).toEqual([]);
     expect(changed(await apply(parts('<not exported>', '<not exported>')))).toEqual([]);
@@ -209,7 +209,7 @@ orgs:
     const created = await apply(seed, { prune: true });
     expect(changed(created)).toContain('create volumes /acme/w/e/data');
     expect(changed(await apply(seed, { prune: true }))).toEqual([]);
-    const text = await exported(here.world.seeds, '/acme', 'yaml');
+    const text = await exported(fixture.world.seeds, '/acme', 'yaml');
     expect(text).toContain('volume_id: data');
     expect(text).not.toContain('health_checks');
     expect(changed(await apply(text, { prune: true }))).toEqual([]);
@@ -218,7 +218,7 @@ orgs:
   it('changes members of the root organization', async () => {
     const applied = await apply('description: Everything\nproperties: { env: { A: b } }');
     expect(changed(applied)).toEqual(['update orgs /']);
-    expect(here.world.store.view.root).toMatchObject({ description: 'Everything', properties: { env: { A: 'b' } } });
-    expect(await exported(here.world.seeds, '/', 'yaml')).toContain('description: Everything');
+    expect(fixture.world.store.view.root).toMatchObject({ description: 'Everything', properties: { env: { A: 'b' } } });
+    expect(await exported(fixture.world.seeds, '/', 'yaml')).toContain('description: Everything');
   });
 });

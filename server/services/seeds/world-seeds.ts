@@ -29,7 +29,10 @@ export interface SentSeed {
   text: string;
 }
 
-/** How often a seed is tried again when others changed the world meanwhile. Only the first attempt has to wait for anything. */
+/**
+ * Maximum number of attempts to apply a seed when others changed the world meanwhile. Only the first attempt has to
+ * wait for anything.
+ */
 const MAX_ATTEMPTS = 5;
 
 export interface WorldSeedsOptions extends Omit<CoreOptions, 'containers' | 'invoker'> {
@@ -83,13 +86,17 @@ export function worldSeeds(options: WorldSeedsOptions) {
   };
 
   return {
-    async apply(caller: Caller, sent: SentSeed, asked: { dryRun: boolean; prune: boolean }): Promise<AppliedSeed> {
+    async apply(
+      caller: Caller,
+      document: SentSeed,
+      options: { dryRun: boolean; prune: boolean },
+    ): Promise<AppliedSeed> {
       try {
-        const read = await readSent(sent);
+        const read = await readSent(document);
         const seed = scm ? nameScmIn(read, scm()) : read;
         const passwords = new PasswordWork();
         for (let tries = 1; tries <= MAX_ATTEMPTS; tries++) {
-          const applied = await attempt(seed, { caller, via: 'seed' }, asked, passwords);
+          const applied = await attempt(seed, { caller, via: 'seed' }, options, passwords);
           if (applied) return applied;
           passwords.again();
         }
@@ -114,10 +121,12 @@ export function worldSeeds(options: WorldSeedsOptions) {
   };
 }
 
-const SENT = 'seed';
+const REQUEST_NAME = 'seed';
 
 function readSent({ format, text }: SentSeed): Promise<Seed> {
-  return readSentSeed(format === 'yaml' ? parseSeedDocument(SENT, text) : sentSeedDocument(SENT, parseJson(text)));
+  return readSentSeed(
+    format === 'yaml' ? parseSeedDocument(REQUEST_NAME, text) : sentSeedDocument(REQUEST_NAME, parseJson(text)),
+  );
 }
 
 /** Sets the current address of the mock GitLab in the lambdas of a seed; changes the seed. */
@@ -141,7 +150,10 @@ function summaryOf(changes: readonly SeedChange[]): AppliedSeed['summary'] {
   return summary;
 }
 
-/** What a dry run would create gets another id when it is created. */
+/**
+ * Returns the change without its id, because a resource that a dry run would create gets another one when it is
+ * created.
+ */
 function withoutTrialId(change: SeedChange): SeedChange {
   const { id: _, ...rest } = change;
   return change.action === 'create' ? rest : change;

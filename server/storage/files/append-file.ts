@@ -17,15 +17,19 @@ const advice: Readonly<Record<string, string>> = {
 /** Ending of the file that takes the place of one that is moved. */
 export const NEXT = '.next';
 
-export function notSaved(what: string, path: string, error: unknown): PlatformError {
+export function notSaved(subject: string, path: string, error: unknown): PlatformError {
   if (error instanceof FolderLost)
-    return new PlatformError('storage_failed', `${what} was not saved: ${error.message}.`, { cause: error });
+    return new PlatformError('storage_failed', `${subject} was not saved: ${error.message}.`, { cause: error });
   const hint = advice[codeOf(error) ?? ''] ?? 'Check the disk';
-  const message = `${what} was not saved, writing ${path} failed (${reasonOf(error)}).`;
+  const message = `${subject} was not saved, writing ${path} failed (${reasonOf(error)}).`;
   const isFull = ['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '');
-  return new PlatformError(isFull ? 'disk_full' : 'storage_failed', `${message} ${hint}, then repeat the request. No part of it was kept.`, {
-    cause: error,
-  });
+  return new PlatformError(
+    isFull ? 'disk_full' : 'storage_failed',
+    `${message} ${hint}, then repeat the request. No part of it was kept.`,
+    {
+      cause: error,
+    },
+  );
 }
 
 /** Group commit: lines that come during a write wait for the next. A failed write removes all lines that are not durable, newest first. */
@@ -132,7 +136,7 @@ export class AppendFile {
     await this.#close();
   }
 
-  /** Does something between two writes; afterwards only the first `sizeBytes` of the file are durable. */
+  /** Runs a task between two writes; afterwards only the first `sizeBytes` of the file are durable. */
   between<T>(task: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#tasks.push(() => task().then(resolve, reject));

@@ -32,7 +32,7 @@ export function fromCheckedLine(line: Buffer): unknown {
 export interface LineReader {
   /** Called with the value of each line, in order. An error is reported as damage of that line. */
   accept(value: unknown): void;
-  /** What is kept and how to recover from a damaged line; completes the message. */
+  /** Returns what remains usable and how to recover from a damaged line; completes the message. */
   advise(line: number): string;
   /** Called with the length of an incomplete last line, which a crash can leave. Absent: it is damage. */
   onTorn?(tornBytes: number): void;

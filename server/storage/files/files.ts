@@ -1,4 +1,4 @@
-/** Where a store keeps its files: in memory only (tests, temporary worlds), or in a folder. */
+/** The storage of a store's files: in memory only (tests, temporary worlds), or in a folder. */
 export type StorageBackend = { kind: 'memory' } | { kind: 'folder'; dir: string };
 
 /**

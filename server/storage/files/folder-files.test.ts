@@ -19,9 +19,9 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 /** Flags with which this process has a file open, as Linux tells them. */
 function flagsOf(path: string): number {
-  const fd = readdirSync('/proc/self/fd').find((one) => {
+  const fd = readdirSync('/proc/self/fd').find((descriptor) => {
     try {
-      return readlinkSync(`/proc/self/fd/${one}`) === path;
+      return readlinkSync(`/proc/self/fd/${descriptor}`) === path;
     } catch {
       return false; // that of the listing itself
     }

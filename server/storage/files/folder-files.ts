@@ -118,9 +118,9 @@ export class FolderFiles implements StoreFiles {
   check(): void {
     const loss = this.#lock.findLoss();
     if (loss !== undefined) throw this.lost(loss);
-    for (const [name, known] of this.#guarded) {
+    for (const [name, expectedStats] of this.#guarded) {
       const found = lookAt(this.pathOf(name));
-      if (known.some((one) => isUnchanged(found, one))) continue;
+      if (expectedStats.some((expected) => isUnchanged(found, expected))) continue;
       throw this.lost(found ? `its file ${name} was replaced` : `its file ${name} was removed`);
     }
   }
@@ -241,18 +241,18 @@ export class FolderFiles implements StoreFiles {
   }
 
   async #moveIntoPlace(temporary: string, name: string): Promise<void> {
-    const known = this.#guarded.get(name);
+    const guardedStats = this.#guarded.get(name);
     const coming = lookAt(temporary);
-    if (known) this.#guarded.set(name, [...known, coming]);
+    if (guardedStats) this.#guarded.set(name, [...guardedStats, coming]);
     await renameFile(temporary, this.pathOf(name), () => this.check());
-    if (known) this.#guarded.set(name, [coming]);
+    if (guardedStats) this.#guarded.set(name, [coming]);
   }
 }
 
 /** Is the found file the expected one? For files that are not open, the inode is not sufficient. */
-function isUnchanged(found: BigIntStats | undefined, known: BigIntStats | undefined): boolean {
-  if (!found || !known) return found === known;
-  return isSameFile(found, known) && found.size === known.size && found.mtimeNs === known.mtimeNs;
+function isUnchanged(found: BigIntStats | undefined, expected: BigIntStats | undefined): boolean {
+  if (!found || !expected) return found === expected;
+  return isSameFile(found, expected) && found.size === expected.size && found.mtimeNs === expected.mtimeNs;
 }
 
 async function writeWhole(path: string, content: Chunks): Promise<number> {

@@ -15,7 +15,10 @@ const READ_ATTEMPTS = 10;
 const READ_RETRY_MS = 20;
 const READ_BYTES = 64;
 
-/** By path. A restarted container often gets the same process id, so the own id alone does not mean that the folder is in use. */
+/**
+ * Locks of this process by path. A restarted container often gets the same process id, so the id alone does not mean
+ * that the folder is in use.
+ */
 const ownLocks = new Map<string, LockFile>();
 
 /** Locks a folder with a file of the process' id and start time, also after one that has ended. Throws StoreError if one is running. */
@@ -72,7 +75,10 @@ export class LockFile {
     return dirname(this.#path);
   }
 
-  /** What has changed, as a half-sentence. Synchronous, because that takes microseconds, and each durable write calls it. */
+  /**
+   * Returns what has changed, as a half-sentence. Synchronous, because that takes microseconds, and each durable write
+   * calls it.
+   */
   findLoss(): string | undefined {
     if (this.#handle === undefined) return 'it was released';
     try {
@@ -142,8 +148,8 @@ async function isHeld(holder: LockHolder, path: string): Promise<boolean> {
 /** Removes a stale lock, holding `lock.takeover` and checking again: another process may have created a new one meanwhile. */
 async function discard(path: string, stale: LockHolder | undefined, began: string): Promise<void> {
   const takeover = `${path}.takeover`;
-  const ours = claim(takeover, began);
-  if (!ours) {
+  const ownLock = claim(takeover, began);
+  if (!ownLock) {
     const holder = await lockHolder(takeover);
     // Removes what a crash during this step left behind; the next attempt tries again.
     if (holder && !(await isHeld(holder, takeover))) await rm(takeover, { force: true });
@@ -155,7 +161,7 @@ async function discard(path: string, stale: LockHolder | undefined, began: strin
     const found = await lockHolder(path);
     if (found?.pid === stale?.pid && found?.began === stale?.began) await rm(path, { force: true });
   } finally {
-    ours.release();
+    ownLock.release();
   }
 }
 

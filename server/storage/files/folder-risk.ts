@@ -4,7 +4,10 @@ const REMOTE: readonly number[] = [0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0xc36
 const SYNCHRONIZED =
   /[\\/](OneDrive(?: - [^\\/]+)?|Dropbox|Google Drive|iCloudDrive|Mobile Documents|CloudStorage)(?=[\\/]|$)/i;
 
-/** Why a folder may be unsafe: another machine takes its lock for stale. Of a mapped drive of Windows, `dir` is the address. */
+/**
+ * Returns why a folder may be unsafe: another machine takes its lock for stale. For a mapped drive of Windows, `dir` is
+ * the address.
+ */
 export function riskOfFolder(dir: string, fileSystem: number): string | undefined {
   const [, name] = SYNCHRONIZED.exec(dir) ?? [];
   if (name !== undefined) {

@@ -5,9 +5,9 @@ class MemoryFile implements AppendHandle {
   modifiedAtMs = Date.now();
 
   content(): Buffer {
-    const whole = Buffer.concat(this.chunks);
-    this.chunks = [whole];
-    return whole;
+    const content = Buffer.concat(this.chunks);
+    this.chunks = [content];
+    return content;
   }
 
   check(): void {}

@@ -14,9 +14,9 @@ export async function keepPrivate(dir: string, warn: (message: string) => void):
   try {
     if (!(await tighten(dir))) return; // other users cannot enter the folder
     for (const entry of await readdir(dir, { withFileTypes: true })) {
-      const place = path.join(dir, entry.name);
-      if (entry.isFile() && KEPT_FILES.test(entry.name)) await tighten(place);
-      if (entry.isDirectory() && KEPT_FOLDERS.includes(entry.name)) await tightenAll(place);
+      const entryPath = path.join(dir, entry.name);
+      if (entry.isFile() && KEPT_FILES.test(entry.name)) await tighten(entryPath);
+      if (entry.isDirectory() && KEPT_FOLDERS.includes(entry.name)) await tightenAll(entryPath);
     }
   } catch (failure) {
     const reason = reasonOf(failure);
@@ -33,9 +33,9 @@ async function tightenAll(dir: string): Promise<void> {
     if (entry.isFile() || entry.isDirectory()) await tighten(path.join(entry.parentPath, entry.name));
 }
 
-async function tighten(place: string): Promise<boolean> {
-  const { mode } = await lstat(place);
+async function tighten(entryPath: string): Promise<boolean> {
+  const { mode } = await lstat(entryPath);
   if ((mode & OF_OTHERS) === 0) return false;
-  await chmod(place, mode & 0o777 & ~OF_OTHERS);
+  await chmod(entryPath, mode & 0o777 & ~OF_OTHERS);
   return true;
 }

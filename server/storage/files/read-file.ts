@@ -54,7 +54,7 @@ export async function readWholeFile(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** What to do about a file or folder that cannot be read. */
+/** Returns the error for a file or folder that cannot be read, with advice. */
 export function unreadable(path: string, cause: unknown): StoreError {
   const advice = cause instanceof WrongKind || codeOf(cause) === 'ENOTDIR' ? 'Move it away' : 'Make it readable';
   return new StoreError(path, `cannot be read (${reasonOf(cause)}). ${advice}, and start again.`, { cause });

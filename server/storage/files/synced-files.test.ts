@@ -18,7 +18,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** What the class of open files is, which node:fs does not export. */
+/** Returns the class of open files, which node:fs does not export. */
 async function fileHandles() {
   const handle = await open(dir, 'r');
   await handle.close();

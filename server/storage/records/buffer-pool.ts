@@ -11,14 +11,14 @@ export interface SlabHolder {
 export class BufferPool {
   readonly #maxSlabs: number;
   readonly #holders: SlabHolder[] = [];
-  #made = 0;
+  #slabCount = 0;
 
   constructor(budgetBytes: number) {
     this.#maxSlabs = Math.max(MIN_SLABS, Math.floor(budgetBytes / SLAB_BYTES));
   }
 
   get sizeBytes(): number {
-    return this.#made * SLAB_BYTES;
+    return this.#slabCount * SLAB_BYTES;
   }
 
   get budgetBytes(): number {
@@ -30,13 +30,13 @@ export class BufferPool {
   }
 
   take(): Buffer {
-    if (this.#made >= this.#maxSlabs) {
+    if (this.#slabCount >= this.#maxSlabs) {
       for (const holder of [...this.#holders].sort((a, b) => b.slabs - a.slabs)) {
-        const given = holder.giveUp();
-        if (given) return given;
+        const slab = holder.giveUp();
+        if (slab) return slab;
       }
     }
-    this.#made += 1;
+    this.#slabCount += 1;
     // Memory outside the heap that V8 counts triggers garbage collections, repeatedly if invocations have large bodies; it does not count
     // shared memory. These slabs never become garbage.
     return Buffer.from(new SharedArrayBuffer(SLAB_BYTES));

@@ -50,9 +50,9 @@ export class ByteLog implements SlabHolder {
     if (within === 0) return;
     const slab = this.#pool.take();
     const from = this.#first * SLAB_BYTES;
-    const begun = this.#files?.read(from, within);
+    const existingBytes = this.#files?.read(from, within);
     // Only after damage can a file begin within a slab of the previous one; the earlier bytes are then lost.
-    if (begun?.length === within) slab.set(begun);
+    if (existingBytes?.length === within) slab.set(existingBytes);
     else slab.fill(0, 0, within);
     this.#slabs.push(slab);
   }
@@ -119,7 +119,7 @@ export class ByteLog implements SlabHolder {
     if (within + lengthBytes <= SLAB_BYTES) {
       return this.#slabs[index - this.#first]?.subarray(within, within + lengthBytes);
     }
-    return collected(at, lengthBytes, (one) => this.#slabs[one - this.#first]);
+    return collected(at, lengthBytes, (slabIndex) => this.#slabs[slabIndex - this.#first]);
   }
 
   /** Bytes in memory or files, valid until the next turn; undefined if not kept. */
@@ -130,9 +130,9 @@ export class ByteLog implements SlabHolder {
   }
 
   #load(index: number): Buffer | undefined {
-    const known = this.#loaded.get(index);
+    const loadedSlab = this.#loaded.get(index);
     this.#loaded.delete(index);
-    const slab = known ?? this.#files?.read(index * SLAB_BYTES, SLAB_BYTES);
+    const slab = loadedSlab ?? this.#files?.read(index * SLAB_BYTES, SLAB_BYTES);
     if (!slab) return undefined;
     this.#loaded.set(index, slab);
     for (const oldest of this.#loaded.keys()) if (this.#loaded.size > LOADED_SLABS) this.#loaded.delete(oldest);
@@ -167,7 +167,7 @@ export class ByteLog implements SlabHolder {
 }
 
 function collected(at: number, lengthBytes: number, slabAt: (index: number) => Buffer | undefined): Buffer | undefined {
-  const whole = Buffer.allocUnsafe(lengthBytes);
+  const collectedBytes = Buffer.allocUnsafe(lengthBytes);
   let done = 0;
   while (done < lengthBytes) {
     const index = Math.floor((at + done) / SLAB_BYTES);
@@ -175,8 +175,8 @@ function collected(at: number, lengthBytes: number, slabAt: (index: number) => B
     const slab = slabAt(index);
     const count = Math.min(SLAB_BYTES - within, lengthBytes - done);
     if (!slab || slab.length < within + count) return undefined;
-    whole.set(slab.subarray(within, within + count), done);
+    collectedBytes.set(slab.subarray(within, within + count), done);
     done += count;
   }
-  return whole;
+  return collectedBytes;
 }

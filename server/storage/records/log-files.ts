@@ -97,7 +97,7 @@ export class LogFiles {
     else this.#warnSetAside(name, fault);
   }
 
-  /** What is wrong with the first line of a file, completing "The file ..."; undefined if it is valid. */
+  /** Returns the fault of a file's first line, completing "The file ..."; undefined if it is valid. */
   #faultOfHead(head: string): string | undefined {
     const { name, format: supported } = this.#options;
     if (head.length < HEAD_BYTES) return 'is damaged at the beginning (it ends within its first line)';

@@ -14,7 +14,7 @@ interface Note {
 
 const MIB = 1024 * 1024;
 const PAGE_BYTES = 4096;
-const PLACES = 120;
+const POSITIONS = 120;
 /** More than a page of each kind, in several files. */
 const NOTES = 1_500;
 const all = { limit: 100_000, isWanted: () => true, maxLooked: 100_000 };
@@ -93,7 +93,7 @@ async function afterDamage(damage: (dir: string) => Promise<void>): Promise<{ lo
 }
 
 describe('damage of a file of records', () => {
-  const places = Array.from({ length: PLACES }, (_, place) => place);
+  const positions = Array.from({ length: POSITIONS }, (_, position) => position);
 
   it.each([
     ['a page of zeros', PAGE_BYTES, (bytes: Buffer) => bytes.fill(0)],
@@ -104,8 +104,8 @@ describe('damage of a file of records', () => {
     async (_what, sizeBytes, change) => {
       const sizes = await Promise.all(names.map(async (name) => (await stat(join(sample, 'records', name))).size));
       const totalBytes = sizes.reduce((sum, size) => sum + size - HEAD_BYTES, 0);
-      for (const place of places) {
-        let at = Math.trunc((place * totalBytes) / PLACES);
+      for (const position of positions) {
+        let at = Math.trunc((position * totalBytes) / POSITIONS);
         let file = 0;
         while (at >= (sizes[file] ?? 0) - HEAD_BYTES) at -= (sizes[file++] ?? 0) - HEAD_BYTES;
         const name = names[file] ?? '';

@@ -34,9 +34,9 @@ export class FrameWriter {
     frame.writeDoubleLE(head.referred, HEAD.referred);
     frame.writeUInt16LE(head.mark, HEAD.mark);
     frame.writeUInt16LE(tail.length, HEAD.tail);
-    const whole = frame.subarray(0, length);
-    frame.writeUInt32LE(crc32(whole.subarray(CRC_FROM)), HEAD.crc);
-    return whole;
+    const frameBytes = frame.subarray(0, length);
+    frame.writeUInt32LE(crc32(frameBytes.subarray(CRC_FROM)), HEAD.crc);
+    return frameBytes;
   }
 }
 

@@ -10,7 +10,10 @@ export interface RecordFlags {
   figures?: RecordFigures;
 }
 
-/** What figures are computed from without reading records; not stored: computed again from the records of earlier runs. */
+/**
+ * Values from which figures are computed without reading records. They are not stored: they are computed again from the
+ * records of earlier runs.
+ */
 export interface RecordFigures {
   beganMs: number;
   tookMs: number;
@@ -92,8 +95,8 @@ export class RecordIndex {
   }
 
   /** One object represents each in turn, because creating 100,000 would take most of the time. */
-  *places(from: number, to: number): Generator<Readonly<MarkedPlace>> {
-    const place: MarkedPlace = {
+  *entries(from: number, to: number): Generator<Readonly<MarkedPlace>> {
+    const entry: MarkedPlace = {
       seq: 0,
       key: 0.5,
       group: 0.5,
@@ -112,15 +115,15 @@ export class RecordIndex {
       for (; chunk && at >= begin && at <= end; at += step) {
         const row = at % CHUNK_ROWS;
         if (chunk.length[row] === 0) continue;
-        place.seq = at;
-        place.key = chunk.key[row] ?? 0;
-        place.group = chunk.group[row] ?? 0;
-        place.mark = chunk.mark[row] ?? 0;
-        place.beganMs = chunk.beganMs[row] ?? 0;
-        place.tookMs = chunk.tookMs[row] ?? Number.NaN;
-        place.kind = chunk.kind[row] ?? 0;
-        place.cause = chunk.cause[row] ?? 0;
-        yield place;
+        entry.seq = at;
+        entry.key = chunk.key[row] ?? 0;
+        entry.group = chunk.group[row] ?? 0;
+        entry.mark = chunk.mark[row] ?? 0;
+        entry.beganMs = chunk.beganMs[row] ?? 0;
+        entry.tookMs = chunk.tookMs[row] ?? Number.NaN;
+        entry.kind = chunk.kind[row] ?? 0;
+        entry.cause = chunk.cause[row] ?? 0;
+        yield entry;
       }
       at = step > 0 ? end + 1 : begin - 1;
     }
@@ -136,11 +139,11 @@ export class RecordIndex {
   }
 
   #chunkFor(seq: number): Chunk {
-    const known = this.#chunkOf(seq);
-    if (known) return known;
-    const made = emptyChunk();
-    this.#chunks.set(Math.floor(seq / CHUNK_ROWS), made);
-    return made;
+    const chunk = this.#chunkOf(seq);
+    if (chunk) return chunk;
+    const newChunk = emptyChunk();
+    this.#chunks.set(Math.floor(seq / CHUNK_ROWS), newChunk);
+    return newChunk;
   }
 }
 

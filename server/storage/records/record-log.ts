@@ -74,8 +74,8 @@ export class RecordLog<T> {
     if (this.#oldest < until) this.#oldest = until;
     const { oldest } = this.log;
     while (this.#oldest < this.#next) {
-      const place = this.#columns.placeOf(this.#oldest);
-      if (place && place[0] >= oldest) break;
+      const span = this.#columns.placeOf(this.#oldest);
+      if (span && span[0] >= oldest) break;
       this.#oldest += 1;
     }
     return this.#oldest;
@@ -150,11 +150,11 @@ export class RecordLog<T> {
 
   /** The newest first, without reading them; each is valid until the next one. */
   marks(): Generator<Readonly<MarkedPlace>> {
-    return this.#columns.places(this.newest, this.oldest);
+    return this.#columns.entries(this.newest, this.oldest);
   }
 
   marksForward(): Generator<Readonly<MarkedPlace>> {
-    return this.#columns.places(this.oldest, this.newest);
+    return this.#columns.entries(this.oldest, this.newest);
   }
 
   markAt(seq: number): number {
@@ -162,8 +162,8 @@ export class RecordLog<T> {
   }
 
   #read(seq: number): Placed<T> | undefined {
-    const place = this.#columns.placeOf(seq);
-    const frame = place && this.log.read(...place);
+    const span = this.#columns.placeOf(seq);
+    const frame = span && this.log.read(...span);
     const read = frame && readFrame(frame);
     return read && { seq, item: this.#options.decode(read.json, read.tail) };
   }
@@ -214,7 +214,7 @@ export class RecordLog<T> {
       damaged.pop();
     }
     if (damaged.length > 0) {
-      const ranges = damaged.map((one) => ({ from: from + one.from, until: from + one.until }));
+      const ranges = damaged.map((range) => ({ from: from + range.from, until: from + range.until }));
       this.#damaged.set(segment, [...ranges, ...(this.#damaged.get(segment) ?? [])]);
     }
     return referred;

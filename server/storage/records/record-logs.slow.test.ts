@@ -22,7 +22,7 @@ const all = { limit: 100_000, isWanted: () => true, maxLooked: 100_000 };
 interface Opened {
   logs: RecordLogs;
   notes: RecordLog<Note>;
-  others: RecordLog<Note>;
+  otherNotes: RecordLog<Note>;
   warnings: string[];
 }
 
@@ -30,15 +30,20 @@ async function open(files?: StoreFiles, bounds: Partial<typeof BOUNDS> = {}, now
   const warnings: string[] = [];
   const logs = new RecordLogs({ ...BOUNDS, ...bounds, files, nowMs, onWarning: (message) => warnings.push(message) });
   const decode = (json: unknown) => json as Note;
-  const [notes, others] = [logs.ring('notes', decode), logs.ring('others', decode)];
+  const [notes, otherNotes] = [logs.ring('notes', decode), logs.ring('others', decode)];
   await logs.open();
-  return { logs, notes, others, warnings };
+  return { logs, notes, otherNotes, warnings };
 }
 
 function add({ logs, notes }: Opened, key: string, text = key, body?: Uint8Array, atMs = 1_000): void {
-  const place = body && ([logs.bodies.append(body), body.length] as [number, number]);
-  const referred = place ? place[0] + place[1] : 0;
-  notes.add({ atMs, key, group: 'g', mark: text.length }, JSON.stringify({ text, body: place }), undefined, referred);
+  const position = body && ([logs.bodies.append(body), body.length] as [number, number]);
+  const referred = position ? position[0] + position[1] : 0;
+  notes.add(
+    { atMs, key, group: 'g', mark: text.length },
+    JSON.stringify({ text, body: position }),
+    undefined,
+    referred,
+  );
   logs.changed();
 }
 
@@ -83,25 +88,25 @@ describe('A ring of records', () => {
           const opened = await open(undefined, { maxItems });
           const { notes } = opened;
           for (const key of added) add(opened, key);
-          const kept = added.map((text, at) => ({ seq: at + 1, text })).slice(-maxItems);
-          expect(notes.size).toBe(kept.length);
-          const seen: { seq: number; text: string }[] = [];
+          const keptNotes = added.map((text, at) => ({ seq: at + 1, text })).slice(-maxItems);
+          expect(notes.size).toBe(keptNotes.length);
+          const readNotes: { seq: number; text: string }[] = [];
           let before: number | undefined;
           do {
             const page = notes.page({ ...all, limit, before });
-            seen.push(...page.items.map(({ seq, item }) => ({ seq, text: item.text })));
+            readNotes.push(...page.items.map(({ seq, item }) => ({ seq, text: item.text })));
             before = page.next;
           } while (before !== undefined);
-          expect(seen).toEqual(kept.toReversed());
+          expect(readNotes).toEqual(keptNotes.toReversed());
           for (const key of ['a', 'b', 'c', 'd', 'e']) {
-            expect(notes.find(key)?.seq).toBe(kept.findLast(({ text }) => text === key)?.seq);
+            expect(notes.find(key)?.seq).toBe(keptNotes.findLast(({ text }) => text === key)?.seq);
           }
-          const [first] = kept;
+          const [first] = keptNotes;
           const after = first?.seq ?? 0;
-          expect(notes.page({ ...all, after }).items).toHaveLength(Math.max(0, kept.length - 1));
+          expect(notes.page({ ...all, after }).items).toHaveLength(Math.max(0, keptNotes.length - 1));
           expect(notes.at(after)?.item.text).toBe(first?.text);
           expect([notes.at(after - 1), notes.at(added.length + 1)]).toEqual([undefined, undefined]);
-          expect(Array.from(notes.marks(), ({ seq }) => seq)).toEqual(kept.toReversed().map(({ seq }) => seq));
+          expect(Array.from(notes.marks(), ({ seq }) => seq)).toEqual(keptNotes.toReversed().map(({ seq }) => seq));
         },
       ),
     );
@@ -228,13 +233,13 @@ describe('Records in files', () => {
       (bytes: Buffer) => Buffer.from(bytes.toString('latin1').replace('"format":1', '"format":9'), 'latin1'),
       'was written by a later version',
     ],
-  ])('keep the others when a file is %s: it is moved aside with a warning', async (_kind, damage, words) => {
+  ])('keep the others when a file is %s: it is moved aside with a warning', async (_kind, damage, warning) => {
     const dir = await makeFolder();
     await inFolder(
       dir,
       (opened) => {
         for (let n = 1; n <= 4_000; n++) add(opened, `k${n}`, 'x'.repeat(100), body(1));
-        opened.others.add({ atMs: 1_000, key: 'o', group: '', mark: 0 }, '{"text":"other"}');
+        opened.otherNotes.add({ atMs: 1_000, key: 'o', group: '', mark: 0 }, '{"text":"other"}');
       },
       { maxItems: 10_000, maxBytes: MIB },
     );
@@ -243,28 +248,28 @@ describe('Records in files', () => {
     const before = await readFile(file);
     await writeFile(file, damage(Buffer.from(before)));
     const damaged = await readFile(file);
-    const kept = await inFolder(
+    const noteCount = await inFolder(
       dir,
       async (opened) => {
         await opened.logs.save();
-        expect(textsOf(opened.others)).toEqual(['other']);
+        expect(textsOf(opened.otherNotes)).toEqual(['other']);
         add(opened, 'goes on');
         const texts = textsOf(opened.notes);
         expect(texts[0]).toBe('goes on');
         await opened.logs.save();
         await opened.logs.settled();
-        expect(opened.warnings).toEqual([expect.stringContaining(words)]);
+        expect(opened.warnings).toEqual([expect.stringContaining(warning)]);
         return texts.length;
       },
       { maxItems: 10_000, maxBytes: MIB },
     );
-    expect(kept).toBeGreaterThan(500);
+    expect(noteCount).toBeGreaterThan(500);
     expect(await readFile(`${file}.aside`)).toEqual(damaged);
     await inFolder(
       dir,
       (opened) => {
         expect(opened.warnings).toEqual([]);
-        expect(textsOf(opened.notes)).toHaveLength(kept);
+        expect(textsOf(opened.notes)).toHaveLength(noteCount);
       },
       { maxItems: 10_000, maxBytes: MIB },
     );
@@ -286,7 +291,7 @@ describe('Records in files', () => {
     const at = HEAD_BYTES + 4 * ((bytes.length - HEAD_BYTES) / 9) + within;
     bytes.writeUInt8(bytes.readUInt8(at) ^ 0x11, at);
     await writeFile(file, bytes);
-    const kept = ['k9', 'k8', 'k7', 'k6', 'k4', 'k3', 'k2', 'k1'];
+    const expectedTexts = ['k9', 'k8', 'k7', 'k6', 'k4', 'k3', 'k2', 'k1'];
     for (const run of [1, 2, 3]) {
       await inFolder(dir, async (opened) => {
         add(opened, `at once in ${run}`);
@@ -295,10 +300,10 @@ describe('Records in files', () => {
         expect(opened.logs.failure).toBeUndefined();
         const reported = run === 1 ? [expect.stringContaining('is damaged at byte')] : [];
         expect(opened.warnings).toEqual(reported);
-        expect(textsOf(opened.notes)).toEqual([`at once in ${run}`, ...kept]);
-        kept.unshift(`at once in ${run}`);
+        expect(textsOf(opened.notes)).toEqual([`at once in ${run}`, ...expectedTexts]);
+        expectedTexts.unshift(`at once in ${run}`);
         add(opened, `later in ${run}`);
-        kept.unshift(`later in ${run}`);
+        expectedTexts.unshift(`later in ${run}`);
       });
     }
     expect(await readFile(`${file}.aside`)).toEqual(bytes);
@@ -335,11 +340,11 @@ describe('Records in files', () => {
   it.each([
     ['a file of records', 'notes-000000000000000.bin', 'cannot be read'],
     ['the file of their id', 'id', undefined],
-  ])('are recorded where a folder is in place of %s', async (_what, name, words) => {
+  ])('are recorded where a folder is in place of %s', async (_what, name, warning) => {
     const dir = await makeFolder();
     await mkdir(join(dir, 'records', name), { recursive: true });
     await inFolder(dir, async (opened) => {
-      expect(opened.warnings).toEqual(words === undefined ? [] : [expect.stringContaining(words)]);
+      expect(opened.warnings).toEqual(warning === undefined ? [] : [expect.stringContaining(warning)]);
       add(opened, 'first');
       await opened.logs.save();
       expect(opened.logs.failure).toBeUndefined();

@@ -98,8 +98,8 @@ export class RecordLogs {
   async #keptId(isNew: boolean): Promise<string> {
     const { files } = this.#options;
     const setAside = () => files?.rename(ID_FILE, setAsideName(ID_FILE)).catch((error) => this.#failed(error));
-    const kept = (await this.#readId().catch(setAside))?.toString().trim();
-    if (!isNew && kept !== undefined && /^[0-9a-f]{8}$/.test(kept)) return kept;
+    const storedId = (await this.#readId().catch(setAside))?.toString().trim();
+    if (!isNew && storedId !== undefined && /^[0-9a-f]{8}$/.test(storedId)) return storedId;
     await files?.replace(ID_FILE, [Buffer.from(`${this.#id}\n`)]).catch((error) => this.#failed(error));
     return this.#id;
   }
@@ -109,7 +109,7 @@ export class RecordLogs {
     return reader?.read(0, Math.min(reader.sizeBytes, MAX_ID_BYTES)).finally(() => reader.close());
   }
 
-  /** Why nothing is written to files, as a sentence; undefined if writing works. */
+  /** Returns why nothing is written to files, as a sentence; undefined if writing works. */
   get failure(): string | undefined {
     return this.#failure;
   }
@@ -208,8 +208,8 @@ export class RecordLogs {
     const { files, nowMs, onWarning, maxBytes } = this.#options;
     if (!files) return undefined;
     const segmentBytes = Math.min(MAX_SEGMENT_BYTES, Math.max(SLAB_BYTES, maxBytes / SEGMENT_PART));
-    const made = new LogFiles({ files, name, format, segmentBytes, nowMs, onWarning });
-    this.#files.push(made);
-    return made;
+    const logFiles = new LogFiles({ files, name, format, segmentBytes, nowMs, onWarning });
+    this.#files.push(logFiles);
+    return logFiles;
   }
 }

@@ -49,9 +49,9 @@ test('the lock of a living process is respected, that of a dead one taken over',
     );
   });
   expect(await readFile(lock, 'utf8')).toBe(`${pid}\n`);
-  const ours = await lockFolder(dir);
+  const ownLock = await lockFolder(dir);
   expect(await readFile(lock, 'utf8')).toBe(`${process.pid}\n${await beginOf(process.pid)}\n`);
-  ours.release();
+  ownLock.release();
 });
 
 test('the lock of a dead process whose id another process has now is taken over', async () => {

@@ -18,15 +18,15 @@ import { cause, record, testOptions } from '../../testing/small-world.ts';
 import { openKeyedLog } from '../files/keyed-log.ts';
 import { openStore, type WorldStore } from './world-store.ts';
 
-let place: string;
+let parentFolder: string;
 let dir: string;
 const warnings: string[] = [];
 beforeEach(async () => {
-  place = await mkdtemp(join(tmpdir(), 'terrarium-lost-'));
-  dir = join(place, 'data');
+  parentFolder = await mkdtemp(join(tmpdir(), 'terrarium-lost-'));
+  dir = join(parentFolder, 'data');
   warnings.length = 0;
 });
-afterEach(() => rm(place, { recursive: true, force: true }));
+afterEach(() => rm(parentFolder, { recursive: true, force: true }));
 
 const open = (at = dir) =>
   openStore(testOptions({ medium: { kind: 'folder', dir: at }, onWarning: (message) => warnings.push(message) }));
@@ -35,7 +35,7 @@ const names = (store: WorldStore) => store.view.all('apis').map(({ name }) => na
 
 /** All files with their content, without the lock of a store that it will remove when it stops. */
 async function content(reason: string): Promise<Record<string, string>> {
-  const files = (await readdir(place, { recursive: true, withFileTypes: true })).filter(
+  const files = (await readdir(parentFolder, { recursive: true, withFileTypes: true })).filter(
     (entry) => entry.isFile() && (entry.name !== 'lock' || reason.startsWith('its file lock')),
   );
   const paths = files.map((file) => join(file.parentPath, file.name)).sort();
@@ -59,7 +59,7 @@ async function expectLost(store: WorldStore, reason: string): Promise<void> {
 describe('a folder that changes while a store has it open', () => {
   const ways: [what: string, doIt: () => Promise<void>, reason: string][] = [
     ['removed', () => rm(dir, { recursive: true }), 'its file lock was removed'],
-    ['renamed', () => rename(dir, join(place, 'elsewhere')), 'its file lock was removed'],
+    ['renamed', () => rename(dir, join(parentFolder, 'elsewhere')), 'its file lock was removed'],
     [
       'removed and made again, empty',
       async () => {
@@ -71,9 +71,9 @@ describe('a folder that changes while a store has it open', () => {
     [
       'replaced by a copy of itself, lock and all',
       async () => {
-        await cp(dir, join(place, 'copy'), { recursive: true });
-        await rename(dir, join(place, 'elsewhere'));
-        await rename(join(place, 'copy'), dir);
+        await cp(dir, join(parentFolder, 'copy'), { recursive: true });
+        await rename(dir, join(parentFolder, 'elsewhere'));
+        await rename(join(parentFolder, 'copy'), dir);
       },
       'its file lock was replaced',
     ],
@@ -83,8 +83,8 @@ describe('a folder that changes while a store has it open', () => {
     [
       'given another journal of the same content',
       async () => {
-        await copyFile(join(dir, 'journal.jsonl'), join(place, 'copy'));
-        await rename(join(place, 'copy'), join(dir, 'journal.jsonl'));
+        await copyFile(join(dir, 'journal.jsonl'), join(parentFolder, 'copy'));
+        await rename(join(parentFolder, 'copy'), join(dir, 'journal.jsonl'));
       },
       'its file journal.jsonl was replaced',
     ],
@@ -133,10 +133,10 @@ test('a pending write is not acknowledged when the folder disappears', async () 
   const store = await open();
   await commit(store, 'kept');
   const underWay = Promise.allSettled(Array.from({ length: 20 }, (_, at) => commit(store, `late-${at}`)));
-  await rename(dir, join(place, 'elsewhere'));
+  await rename(dir, join(parentFolder, 'elsewhere'));
   const acknowledged = (await underWay).filter(({ status }) => status === 'fulfilled').length;
   await store.close();
-  const again = await open(join(place, 'elsewhere'));
+  const again = await open(join(parentFolder, 'elsewhere'));
   expect(names(again).length).toBeGreaterThanOrEqual(1 + acknowledged);
   await again.close();
 });
@@ -144,9 +144,9 @@ test('a pending write is not acknowledged when the folder disappears', async () 
 test('a folder that is restored is used again', async () => {
   const store = await open();
   await commit(store, 'a');
-  await rename(dir, join(place, 'elsewhere'));
+  await rename(dir, join(parentFolder, 'elsewhere'));
   await expect(commit(store, 'refused')).rejects.toMatchObject({ status: 503 });
-  await rename(join(place, 'elsewhere'), dir);
+  await rename(join(parentFolder, 'elsewhere'), dir);
   expect(store.health()).toEqual({ isHealthy: true });
   await commit(store, 'b');
   await store.close();
@@ -184,17 +184,17 @@ test('the present world can still be read and kept elsewhere, its past cannot', 
 });
 
 test('a link that is led elsewhere does not lead the store there', async () => {
-  const link = join(place, 'link');
+  const link = join(parentFolder, 'link');
   await mkdir(dir);
-  await mkdir(join(place, 'other'));
+  await mkdir(join(parentFolder, 'other'));
   await symlink(dir, link);
   const store = await open(link);
   await commit(store, 'a');
   await rm(link);
-  await symlink(join(place, 'other'), link);
+  await symlink(join(parentFolder, 'other'), link);
   await commit(store, 'b');
   await store.close();
-  expect(await readdir(join(place, 'other'))).toEqual([]);
+  expect(await readdir(join(parentFolder, 'other'))).toEqual([]);
   const again = await open();
   expect(names(again)).toEqual(['a', 'b']);
   await again.close();

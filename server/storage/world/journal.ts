@@ -195,13 +195,13 @@ export class Journal {
     }
     // The oldest first, so that a crash leaves no gap.
     for (const { name, lastSeq, keptBytes } of excess.reverse()) {
-      const kept = await this.#newestLines(name, oldestSeq, keptBytes);
-      if (kept.lines.length === 0) {
+      const newest = await this.#newestLines(name, oldestSeq, keptBytes);
+      if (newest.lines.length === 0) {
         await this.#files.remove(name);
         continue;
       }
-      await this.#files.replace(name, kept.lines);
-      await this.#files.rename(name, segmentName(kept.firstSeq, lastSeq));
+      await this.#files.replace(name, newest.lines);
+      await this.#files.rename(name, segmentName(newest.firstSeq, lastSeq));
     }
   }
 

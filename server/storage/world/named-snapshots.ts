@@ -34,10 +34,10 @@ export class NamedSnapshots {
   /** Saves a world. @throws PlatformError 400 for an invalid name, 409 for an existing one, 503 if it cannot be saved */
   async save(name: string, worldId: Uuid, { seq, resources }: PastWorld): Promise<SnapshotInfo> {
     const file = fileOf(name);
-    if (this.#writing.has(name)) throw taken(name);
+    if (this.#writing.has(name)) throw nameTaken(name);
     this.#writing.add(name);
     try {
-      if (await this.#find(name)) throw taken(name);
+      if (await this.#find(name)) throw nameTaken(name);
       await this.#files.replace(file, worldFileContent(worldId, seq, resources.values())).catch((error: unknown) => {
         throw notSaved('The snapshot', this.#files.pathOf(file), error);
       });
@@ -106,13 +106,16 @@ function fileOf(name: string): string {
   if (NAME.test(name)) return `${FOLDER}/${name}${ENDING}`;
   const rule =
     'must begin with a lower-case letter or digit, followed by up to 63 of those, dots, hyphens and underscores';
-  throw new PlatformError('invalid_parameter', `'${name.slice(0, 80)}' is not a valid name of a snapshot, which ${rule}`);
+  throw new PlatformError(
+    'invalid_parameter',
+    `'${name.slice(0, 80)}' is not a valid name of a snapshot, which ${rule}`,
+  );
 }
 
 function unknown(name: string): PlatformError {
   return new PlatformError('not_found', `snapshot '${name}' not found`);
 }
 
-function taken(name: string): PlatformError {
+function nameTaken(name: string): PlatformError {
   return new PlatformError('name_taken', `snapshot '${name}' already exists. Choose another name, or delete it first.`);
 }

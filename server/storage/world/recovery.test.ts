@@ -115,13 +115,13 @@ test.each([0, 1])(
   async (changes) => {
     const killed = await openStore(options());
     await commitAll(killed, ...Array.from({ length: changes }, (_, n) => `lost ${n}`));
-    const left = join(dir, '..', `${basename(dir)}-left`);
-    await cp(dir, left, { recursive: true });
-    onTestFinished(() => rm(left, { recursive: true }));
+    const copyFolder = join(dir, '..', `${basename(dir)}-left`);
+    await cp(dir, copyFolder, { recursive: true });
+    onTestFinished(() => rm(copyFolder, { recursive: true }));
     await killed.close();
-    await writeFile(join(left, 'lock'), '4194304\n1\n'); // of a process that has ended
-    await rm(join(left, 'journal.jsonl'));
-    const open = () => openStore({ ...options(), medium: { kind: 'folder', dir: left } });
+    await writeFile(join(copyFolder, 'lock'), '4194304\n1\n'); // of a process that has ended
+    await rm(join(copyFolder, 'journal.jsonl'));
+    const open = () => openStore({ ...options(), medium: { kind: 'folder', dir: copyFolder } });
     const store = await open();
     expect(warnings).toEqual([expect.stringMatching(/journal\.jsonl is missing.* as of commit 0: later changes/)]);
     await commitAll(store, 'later');
@@ -246,10 +246,10 @@ test('no flipped bit goes unnoticed', async () => {
       fc.constantFrom('world.json', 'journal.jsonl'),
       fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
       fc.integer({ min: 0, max: 7 }),
-      async (name, place, bit) => {
+      async (name, position, bit) => {
         const copy = await files.copy();
         const bytes = Buffer.from((await copy.read(name)) ?? '');
-        const at = Math.floor(place * (bytes.length - 1)); // the last newline of a journal is its torn-line rule's
+        const at = Math.floor(position * (bytes.length - 1)); // the last newline of a journal is its torn-line rule's
         bytes[at] = (bytes[at] ?? 0) ^ (1 << bit);
         await copy.replace(name, once(bytes));
         await expect(openStoreIn(copy, options())).rejects.toBeInstanceOf(StoreError);
@@ -268,12 +268,12 @@ test('a snapshot is made in the background when the journal has outgrown it, whi
     };
   });
   const big = Array.from({ length: 6 }, (_, i) => record('apis', `big-${i}`, { description: 'x'.repeat(1024 * 1024) }));
-  const made = [];
-  for (const one of big) made.push(await store.commit({ put: [one] }, cause));
-  made.push(...(await Promise.all(['p', 'q'].map((name) => store.commit({ put: [record('apis', name)] }, cause)))));
+  const commits = [];
+  for (const bigRecord of big) commits.push(await store.commit({ put: [bigRecord] }, cause));
+  commits.push(...(await Promise.all(['p', 'q'].map((name) => store.commit({ put: [record('apis', name)] }, cause)))));
   await moved;
   await commitAll(store, 'r');
-  expect(made.map((commit) => commit?.seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  expect(commits.map((commit) => commit?.seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   const again = await openStoreIn(await files.copy(), options());
   expect(again.seq).toBe(9);
   expect(names(again)).toEqual(names(store));

@@ -19,11 +19,11 @@ export interface RevertPlan {
 /** Plans to undo an older commit: what it changed must be unchanged since it `left` it. An array counts as one value. */
 export function planRevert(
   commit: Pick<Commit, 'inverse'>,
-  left: ReadonlyMap<Uuid, StoredResource>,
+  resourcesAfter: ReadonlyMap<Uuid, StoredResource>,
   present: ReadonlyMap<Uuid, StoredResource>,
 ): RevertPlan {
   const plan: RevertPlan = { put: [], remove: [], conflicts: [] };
-  const { changes } = tryOperations(left, commit.inverse);
+  const { changes } = tryOperations(resourcesAfter, commit.inverse);
   for (const { before: after, after: before } of changes) {
     const id = (after ?? before)?.id ?? '';
     const now = present.get(id);

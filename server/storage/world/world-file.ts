@@ -92,7 +92,7 @@ export function parseWorldFile(path: string, content: Buffer): LiveWorld {
   }
 }
 
-/** The same for a file from elsewhere: each record is validated whatever the checksum is. Throws the problem. */
+/** Parses a file from elsewhere: each record is validated whatever the checksum is. Throws the problem. */
 export function parseForeignWorld(content: Buffer): LiveWorld {
   const { checksum: _, ...world } = parseWith(z.looseObject({}), JSON.parse(content.toString('utf8')));
   return liveWorld(editedWorld(world));

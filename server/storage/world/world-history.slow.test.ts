@@ -60,9 +60,9 @@ describe('laws', () => {
       fc.asyncProperty(runs, async (all) => {
         const { store, states } = await live(new TestFiles(), all);
         for (const [seq, state] of states.entries()) {
-          const past = await store.history.worldAt({ seq });
-          expect(past.seq).toBe(seq);
-          expect(recordsOf(past.resources)).toEqual(state);
+          const pastWorld = await store.history.worldAt({ seq });
+          expect(pastWorld.seq).toBe(seq);
+          expect(recordsOf(pastWorld.resources)).toEqual(state);
         }
       }),
       { numRuns: 50 },
@@ -78,9 +78,9 @@ describe('laws', () => {
         for (const seq of [then, now]) {
           const before = store.seq;
           const { resources } = await store.history.worldAt({ seq });
-          const made = await store.commit(changesBetween(store.world.resources, resources), cause);
+          const newCommit = await store.commit(changesBetween(store.world.resources, resources), cause);
           expect(stateOf(store)).toEqual(states[seq]);
-          expect(store.seq).toBe(made ? before + 1 : before);
+          expect(store.seq).toBe(newCommit ? before + 1 : before);
         }
       }),
       { numRuns: 50 },
@@ -106,15 +106,15 @@ describe('laws', () => {
       fc.asyncProperty(runs, async (all) => {
         const { store, states, commits } = await live(new TestFiles(), all);
         for (const commit of commits) {
-          const left = await store.history.worldAt({ seq: commit.seq });
-          const { conflicts, put, remove } = planRevert(commit, left.resources, store.world.resources);
+          const worldAfter = await store.history.worldAt({ seq: commit.seq });
+          const { conflicts, put, remove } = planRevert(commit, worldAfter.resources, store.world.resources);
           const later = commits.filter(({ seq }) => seq > commit.seq).flatMap(({ resources }) => resources);
           const touched = new Set(later.map(({ id }) => id));
           for (const { pointer } of conflicts) expect(touched).toContain(pointer.split('/')[2]);
           for (const { id } of commit.resources) {
             if (touched.has(id)) continue;
             const before = states[commit.seq - 1]?.[id];
-            expect(put.find((one) => one.id === id)).toEqual(before);
+            expect(put.find((candidate) => candidate.id === id)).toEqual(before);
             expect(remove.includes(id)).toBe(before === undefined);
           }
         }

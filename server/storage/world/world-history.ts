@@ -61,14 +61,14 @@ export class WorldHistory {
     throw await this.#unknown('that moment', moment);
   }
 
-  async #unknown(what: string, moment: Moment): Promise<PlatformError> {
+  async #unknown(momentText: string, moment: Moment): Promise<PlatformError> {
     const newest = this.#world.seq;
     if ('seq' in moment && moment.seq > newest) {
-      return new PlatformError('not_found', `${what} does not exist yet; the newest commit is ${newest}`);
+      return new PlatformError('not_found', `${momentText} does not exist yet; the newest commit is ${newest}`);
     }
     const oldestSeq = await this.#journal.oldestSeq();
     let begin = `commit ${oldestSeq}`;
     for await (const { atMs } of this.commits(oldestSeq + 1)) begin += ` of ${new Date(atMs).toISOString()}`;
-    return new PlatformError('not_found', `the history does not go back to ${what}; it starts at ${begin}`);
+    return new PlatformError('not_found', `the history does not go back to ${momentText}; it starts at ${begin}`);
   }
 }

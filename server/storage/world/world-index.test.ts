@@ -7,10 +7,10 @@ import type { TypeWord } from '../../model/type-words.ts';
 import { cause, record, rootId, smallWorld, testOptions } from '../../testing/small-world.ts';
 import { openStore, type WorldStore } from './world-store.ts';
 
-/** Of lambdas and containers alike. */
-const WORDS: TypeWord[] = ['orgs', 'lambdas', 'containers'];
+/** Types that the tests use; lambdas and containers refer to others alike. */
+const COLLECTIONS: TypeWord[] = ['orgs', 'lambdas', 'containers'];
 const naming = (ids: readonly string[]) => ({ secrets: ids.map((secret_id) => ({ secret_id })) });
-const wordOf = (one: StoredResource) => typeOf(one).word;
+const wordOf = (resource: StoredResource) => typeOf(resource).word;
 
 const names = (records: readonly StoredResource[]) => records.map(({ name }) => name);
 
@@ -32,27 +32,27 @@ test('lists are oldest first, those of one moment in the order they came', async
 
 test('a list that was given stays as it is', async () => {
   const store = await openStore(testOptions());
-  const one = record('apis', 'one');
-  await store.commit({ put: [one] }, cause);
+  const api = record('apis', 'one');
+  await store.commit({ put: [api] }, cause);
   const before = store.view.all('apis');
-  await store.commit({ put: [record('apis', 'two'), { ...one, description: 'changed' }] }, cause);
-  expect(before).toEqual([one]);
+  await store.commit({ put: [record('apis', 'two'), { ...api, description: 'changed' }] }, cause);
+  expect(before).toEqual([api]);
 });
 
 test('what moves with its parent belongs to the new organization, to any depth (D-023)', async () => {
   const store = await openStore(testOptions());
-  const [left, right] = [record('orgs', 'left'), record('orgs', 'right')];
-  const workspace = record('workspaces', 'w', { parent: left.id });
+  const [leftOrg, right] = [record('orgs', 'left'), record('orgs', 'right')];
+  const workspace = record('workspaces', 'w', { parent: leftOrg.id });
   const environment = record('environments', 'e', { parent: workspace.id });
   const container = record('containers', 'c', { parent: environment.id });
   // A child may stand before its parent in a commit.
-  await store.commit({ put: [container, environment, workspace, left, right] }, cause);
-  expect(store.view.ownedBy(left.id, 'containers')).toEqual([container]);
+  await store.commit({ put: [container, environment, workspace, leftOrg, right] }, cause);
+  expect(store.view.ownedBy(leftOrg.id, 'containers')).toEqual([container]);
   await store.commit({ put: [{ ...workspace, parent: right.id }] }, cause);
-  expect(store.view.ownedBy(left.id, 'containers')).toEqual([]);
+  expect(store.view.ownedBy(leftOrg.id, 'containers')).toEqual([]);
   expect(store.view.ownedBy(right.id, 'containers')).toEqual([container]);
   expect(store.view.ownedBy(right.id, 'environments')).toEqual([environment]);
-  expect(store.view.ownedBy(rootId, 'orgs').map(({ id }) => id)).toEqual([rootId, left.id, right.id]);
+  expect(store.view.ownedBy(rootId, 'orgs').map(({ id }) => id)).toEqual([rootId, leftOrg.id, right.id]);
 });
 
 test('an unknown id, parent, word or name gives nothing', async () => {
@@ -71,8 +71,8 @@ test('an unknown id, parent, word or name gives nothing', async () => {
 });
 
 /** D-023, looked up the slow way. */
-function ownerOf(resources: WorldStore['world']['resources'], of: StoredResource): string {
-  let at = of.parent === null ? of : resources.get(of.parent);
+function ownerOf(resources: WorldStore['world']['resources'], resource: StoredResource): string {
+  let at = resource.parent === null ? resource : resources.get(resource.parent);
   while (at && wordOf(at) !== 'orgs') at = at.parent === null ? undefined : resources.get(at.parent);
   return at?.id ?? '';
 }
@@ -82,40 +82,40 @@ function expectTrueView({ view, world }: WorldStore): void {
   const all = [...world.resources.values()].sort((a, b) =>
     a.created.at < b.created.at ? -1 : a.created.at > b.created.at ? 1 : 0,
   );
-  const those = (test: (one: StoredResource) => boolean) =>
+  const those = (test: (resource: StoredResource) => boolean) =>
     all
       .filter(test)
       .map(({ id }) => id)
       .sort();
   const ids = (records: readonly StoredResource[]) => records.map(({ id }) => id).sort();
-  for (const one of all) {
-    expect(view.find(one.id)).toBe(one);
-    expect(ids(view.children(one.id))).toEqual(those(({ parent }) => parent === one.id));
-    expect(ids(view.referrers(one.id))).toEqual(those((other) => namedBy(other).includes(one.id)));
-    expect(ids(view.named(wordOf(one), one.name))).toEqual(
-      those(({ type, name }) => type === one.type && name === one.name),
+  for (const resource of all) {
+    expect(view.find(resource.id)).toBe(resource);
+    expect(ids(view.children(resource.id))).toEqual(those(({ parent }) => parent === resource.id));
+    expect(ids(view.referrers(resource.id))).toEqual(those((other) => namedBy(other).includes(resource.id)));
+    expect(ids(view.named(wordOf(resource), resource.name))).toEqual(
+      those(({ type, name }) => type === resource.type && name === resource.name),
     );
-    for (const word of WORDS) {
-      expect(ids(view.referrers(one.id, word))).toEqual(
-        those((other) => wordOf(other) === word && namedBy(other).includes(one.id)),
+    for (const collection of COLLECTIONS) {
+      expect(ids(view.referrers(resource.id, collection))).toEqual(
+        those((other) => wordOf(other) === collection && namedBy(other).includes(resource.id)),
       );
-      expect(ids(view.referrersOutside(rootId, one.id, word))).toEqual(
-        ids(view.referrers(one.id, word).filter((other) => ownerOf(world.resources, other) !== rootId)),
+      expect(ids(view.referrersOutside(rootId, resource.id, collection))).toEqual(
+        ids(view.referrers(resource.id, collection).filter((other) => ownerOf(world.resources, other) !== rootId)),
       );
-      expect(ids(view.children(one.id, word))).toEqual(
-        those((other) => other.parent === one.id && wordOf(other) === word),
+      expect(ids(view.children(resource.id, collection))).toEqual(
+        those((other) => other.parent === resource.id && wordOf(other) === collection),
       );
-      expect(ids(view.named(word, 'a', one.id))).toEqual(
-        those((other) => other.parent === one.id && wordOf(other) === word && other.name === 'a'),
+      expect(ids(view.named(collection, 'a', resource.id))).toEqual(
+        those((other) => other.parent === resource.id && wordOf(other) === collection && other.name === 'a'),
       );
-      expect(ids(view.ownedBy(one.id, word))).toEqual(
-        those((other) => wordOf(other) === word && ownerOf(world.resources, other) === one.id),
+      expect(ids(view.ownedBy(resource.id, collection))).toEqual(
+        those((other) => wordOf(other) === collection && ownerOf(world.resources, other) === resource.id),
       );
     }
   }
-  for (const word of WORDS) {
-    const listed = view.all(word);
-    expect(ids(listed)).toEqual(those((other) => wordOf(other) === word));
+  for (const collection of COLLECTIONS) {
+    const listed = view.all(collection);
+    expect(ids(listed)).toEqual(those((other) => wordOf(other) === collection));
     const ages = listed.map(({ created }) => created.at);
     expect(ages).toEqual(ages.toSorted());
   }
@@ -127,7 +127,7 @@ test('after any commits, every index equals a scan of all resources', async () =
     target: fc.nat(),
     parent: fc.nat(),
     uses: fc.array(fc.nat(), { maxLength: 3 }),
-    word: fc.constantFrom(...WORDS),
+    word: fc.constantFrom(...COLLECTIONS),
     name: fc.constantFrom('a', 'b', 'c'),
     second: fc.integer({ min: 0, max: 9 }),
   });
@@ -157,9 +157,9 @@ test('after any commits, every index equals a scan of all resources', async () =
       });
       expectTrueView(await openStore(testOptions({ createWorld })));
       // Changes before a query, or after a query for one type, are included as well.
-      for (const asked of [undefined, ...WORDS]) {
+      for (const firstQuery of [undefined, ...COLLECTIONS]) {
         const again = await openStore(testOptions({ createWorld }));
-        if (asked) again.view.referrers(rootId, asked);
+        if (firstQuery) again.view.referrers(rootId, firstQuery);
         const [first = rootId, last = rootId] = [...again.world.resources.keys()].slice(-2);
         const changed = again.view.find(first);
         if (changed) await again.commit({ put: [{ ...changed, properties: naming([rootId, last]) }] }, cause);

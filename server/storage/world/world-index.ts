@@ -44,37 +44,37 @@ export class WorldIndex implements WorldView {
     return this.#entries.get(id)?.record;
   }
 
-  children(parentId: Uuid, word?: TypeWord): readonly StoredResource[] {
-    return word ? this.#byParent.part(parentId, wordOf, word) : this.#byParent.list(parentId);
+  children(parentId: Uuid, collection?: TypeWord): readonly StoredResource[] {
+    return collection ? this.#byParent.part(parentId, wordOf, collection) : this.#byParent.list(parentId);
   }
 
-  ownedBy(orgId: Uuid, word: TypeWord): readonly StoredResource[] {
-    return this.#byWord.part(word, ownerOf, orgId);
+  ownedBy(orgId: Uuid, collection: TypeWord): readonly StoredResource[] {
+    return this.#byWord.part(collection, ownerOf, orgId);
   }
 
-  all(word: TypeWord): readonly StoredResource[] {
-    return this.#byWord.list(word);
+  all(collection: TypeWord): readonly StoredResource[] {
+    return this.#byWord.list(collection);
   }
 
-  named(word: TypeWord, name: string, parentId?: Uuid): readonly StoredResource[] {
+  named(collection: TypeWord, name: string, parentId?: Uuid): readonly StoredResource[] {
     return parentId === undefined
-      ? this.#byWord.part(word, nameOf, name)
-      : this.#byParent.part(parentId, wordAndNameOf, `${word}/${name}`);
+      ? this.#byWord.part(collection, nameOf, name)
+      : this.#byParent.part(parentId, wordAndNameOf, `${collection}/${name}`);
   }
 
-  referrers(id: string, word?: TypeWord): readonly StoredResource[] {
-    this.#readReferencesOf(word);
+  referrers(id: string, collection?: TypeWord): readonly StoredResource[] {
+    this.#readReferencesOf(collection);
     const all = this.#byReference.list(id);
-    return word ? all.filter((one) => this.#entries.get(one.id)?.word === word) : all;
+    return collection ? all.filter((referrer) => this.#entries.get(referrer.id)?.word === collection) : all;
   }
 
-  referrersOutside(orgId: Uuid, id: string, word: TypeWord): readonly StoredResource[] {
-    this.#readReferencesOf(word);
+  referrersOutside(orgId: Uuid, id: string, collection: TypeWord): readonly StoredResource[] {
+    this.#readReferencesOf(collection);
     if (this.#byReference.isWithin(id, ownerOf, orgId)) return [];
-    return this.referrers(id, word).filter((one) => this.#entries.get(one.id)?.owner !== orgId);
+    return this.referrers(id, collection).filter((referrer) => this.#entries.get(referrer.id)?.owner !== orgId);
   }
 
-  static of(resources: Iterable<StoredResource>): WorldIndex {
+  static indexOf(resources: Iterable<StoredResource>): WorldIndex {
     const index = new WorldIndex();
     index.begin(resources);
     return index;
@@ -162,10 +162,11 @@ export class WorldIndex implements WorldView {
     this.#moveReferences(entry.references, [], entry, entry);
   }
 
-  #readReferencesOf(word: TypeWord | undefined): void {
-    if (word ? !this.#unread.has(word) : this.#unread.size === 0) return;
-    for (const entry of this.#entries.values()) if (!word || entry.word === word) this.#readReferences(entry);
-    if (word) this.#unread.delete(word);
+  #readReferencesOf(collection: TypeWord | undefined): void {
+    if (collection ? !this.#unread.has(collection) : this.#unread.size === 0) return;
+    for (const entry of this.#entries.values())
+      if (!collection || entry.word === collection) this.#readReferences(entry);
+    if (collection) this.#unread.delete(collection);
     else this.#unread.clear();
   }
 

@@ -29,13 +29,13 @@ const withPath = (operations: readonly object[]) =>
 test('a change is the same as from compare, in both directions, with the same order of operations and members', () => {
   fc.assert(
     fc.property(values, values, (had, has) => {
-      const [before, wanted] = [had, has].map((properties) => ({ ...base, properties }));
-      const made = changeBetween(base.id, before, wanted);
-      const there = compare(before as object, wanted as object);
-      const after = applyPatch(structuredClone(before), structuredClone(there)).newDocument;
+      const [before, changedRecord] = [had, has].map((properties) => ({ ...base, properties }));
+      const difference = changeBetween(base.id, before, changedRecord);
+      const patch = compare(before as object, changedRecord as object);
+      const after = applyPatch(structuredClone(before), structuredClone(patch)).newDocument;
       const back = compare(after as object, before as object);
-      const reported = { change: { before, after }, ops: withPath(there), inverse: withPath(back) };
-      expect(JSON.stringify(made)).toBe(there.length === 0 ? undefined : JSON.stringify(reported));
+      const reported = { change: { before, after }, ops: withPath(patch), inverse: withPath(back) };
+      expect(JSON.stringify(difference)).toBe(patch.length === 0 ? undefined : JSON.stringify(reported));
     }),
     { numRuns: 500 },
   );
@@ -43,16 +43,16 @@ test('a change is the same as from compare, in both directions, with the same or
 
 test('unchanged parts are shared, and new ones are copied', () => {
   const before = { ...base, properties: { kept: { a: [1] }, changed: { b: [1], c: [2] } } };
-  const wanted = structuredClone({
+  const changedRecord = structuredClone({
     ...before,
     properties: { ...before.properties, changed: { b: [1], c: [2, { d: 3 }] } },
   });
-  const after = changeBetween(base.id, before, wanted)?.change.after;
-  expect(after).toEqual(wanted);
+  const after = changeBetween(base.id, before, changedRecord)?.change.after;
+  expect(after).toEqual(changedRecord);
   expect(after?.properties.kept).toBe(before.properties.kept);
   const changed = after?.properties.changed as typeof before.properties.changed;
   expect(changed.b).toBe(before.properties.changed.b);
-  expect(changed.c[1]).not.toBe(wanted.properties.changed.c[1]);
+  expect(changed.c[1]).not.toBe(changedRecord.properties.changed.c[1]);
 });
 
 test('a record keeps its id', () => {
@@ -63,15 +63,15 @@ test('a record keeps its id', () => {
 test('operations have their effect, and can be reversed', () => {
   const site = { ...base, tags: ['a'] };
   const resources = new Map([[site.id, site]]);
-  const made = tryOperations(resources, [
+  const attempt = tryOperations(resources, [
     { op: 'test', path: `${path}/name`, value: 'api' },
     { op: 'add', path: `${path}/properties/env`, value: {} },
     { op: 'add', path: `${path}/properties/env/A`, value: '1' },
     { op: 'move', from: `${path}/tags`, path: `${path}/properties/labels` },
   ]);
-  applyChanges(resources, made.changes);
+  applyChanges(resources, attempt.changes);
   expect(resources.get(site.id)?.properties).toEqual({ env: { A: '1' }, labels: ['a'] });
-  applyChanges(resources, tryOperations(resources, made.inverse).changes);
+  applyChanges(resources, tryOperations(resources, attempt.inverse).changes);
   expect(resources.get(site.id)).toEqual(site);
 });
 

@@ -26,17 +26,17 @@ export function operationsBetween(
 export function changeBetween(
   id: Uuid,
   before: StoredResource | undefined,
-  wanted: StoredResource | undefined,
+  next: StoredResource | undefined,
 ): { change: Change; ops: Operation[]; inverse: Operation[] } | undefined {
   const path = ROOT + id;
   if (!before) {
-    if (!wanted) return undefined;
-    const after = deepClone(wanted);
+    if (!next) return undefined;
+    const after = deepClone(next);
     return { change: { after }, ops: [{ op: 'add', path, value: after }], inverse: [{ op: 'remove', path }] };
   }
-  if (!wanted)
+  if (!next)
     return { change: { before }, ops: [{ op: 'remove', path }], inverse: [{ op: 'add', path, value: before }] };
-  const difference = differenceBetween(before, wanted, path);
+  const difference = differenceBetween(before, next, path);
   if (!difference) return undefined;
   const { after, ops, inverse } = difference;
   if (after.id !== id) throw new PlatformError('patch_not_applicable', `${path}/id must be ${id}`);
@@ -51,10 +51,10 @@ interface Difference<T> {
 }
 
 /** Most members are unchanged, so nothing is created before the first difference. */
-function differenceBetween<T extends object>(before: T, wanted: T, path: string): Difference<T> | undefined {
-  if (before === wanted) return undefined;
-  const [had, has] = [before, wanted] as [Members, Members];
-  let made: Made | undefined;
+function differenceBetween<T extends object>(before: T, next: T, path: string): Difference<T> | undefined {
+  if (before === next) return undefined;
+  const [had, has] = [before, next] as [Members, Members];
+  let draft: DifferenceDraft | undefined;
   const names = Object.keys(before);
   for (let i = names.length - 1; i >= 0; i--) {
     const name = names[i] as string; // one of them
@@ -65,53 +65,53 @@ function differenceBetween<T extends object>(before: T, wanted: T, path: string)
     const isWithin = isNode(old) && isNode(value) && Array.isArray(old) === Array.isArray(value);
     const below = isWithin ? differenceBetween(old, value, at) : undefined;
     if (isWithin && !below) continue;
-    made ??= beginFrom(had);
+    draft ??= beginFrom(had);
     if (below) {
-      made.after[name] = below.after;
-      made.ops.push(...below.ops);
-      made.back.set(name, below.inverse);
+      draft.after[name] = below.after;
+      draft.ops.push(...below.ops);
+      draft.back.set(name, below.inverse);
     } else if (value === undefined) {
-      if (Array.isArray(made.after)) made.after.length -= 1;
-      else delete made.after[name];
-      made.ops.push({ op: 'remove', path: at });
-      made.gone.unshift({ op: 'add', path: at, value: old });
+      if (Array.isArray(draft.after)) draft.after.length -= 1;
+      else delete draft.after[name];
+      draft.ops.push({ op: 'remove', path: at });
+      draft.removals.unshift({ op: 'add', path: at, value: old });
     } else {
       const copy = deepClone(value);
-      made.after[name] = copy;
-      made.ops.push({ op: 'replace', path: at, value: copy });
-      made.back.set(name, [{ op: 'replace', path: at, value: old }]);
+      draft.after[name] = copy;
+      draft.ops.push({ op: 'replace', path: at, value: copy });
+      draft.back.set(name, [{ op: 'replace', path: at, value: old }]);
     }
   }
-  for (const name of Object.keys(wanted)) {
+  for (const name of Object.keys(next)) {
     if (has[name] === undefined || Object.hasOwn(before, name)) continue;
-    made ??= beginFrom(had);
+    draft ??= beginFrom(had);
     const copy = deepClone(has[name]);
     const at = path + stepTo(name);
-    made.after[name] = copy;
-    made.ops.push({ op: 'add', path: at, value: copy });
-    made.back.set(name, [{ op: 'remove', path: at }]);
+    draft.after[name] = copy;
+    draft.ops.push({ op: 'add', path: at, value: copy });
+    draft.back.set(name, [{ op: 'remove', path: at }]);
   }
-  if (!made) return undefined;
-  const { after, ops, back, gone } = made;
+  if (!draft) return undefined;
+  const { after, ops, back, removals } = draft;
   const inverse: Operation[] = [];
   for (const name of Object.keys(after).reverse()) inverse.push(...(back.get(name) ?? []));
-  inverse.push(...gone);
+  inverse.push(...removals);
   return { after: after as T, ops, inverse };
 }
 
 type Members = Record<string, unknown>;
 
 /** A difference in progress: the inverse operations for existing members and for removed ones. */
-interface Made {
+interface DifferenceDraft {
   after: Members;
   ops: Operation[];
   back: Map<string, Operation[]>;
-  gone: Operation[];
+  removals: Operation[];
 }
 
-function beginFrom(before: Members): Made {
+function beginFrom(before: Members): DifferenceDraft {
   const after = (Array.isArray(before) ? [...before] : { ...before }) as Members; // the original of the copy
-  return { after, ops: [], back: new Map(), gone: [] };
+  return { after, ops: [], back: new Map(), removals: [] };
 }
 
 function isNode(value: unknown): value is object {
@@ -174,5 +174,7 @@ function notApplicable(error: unknown): PlatformError {
     error instanceof JsonPatchError
       ? `operation ${error.index ?? 0} (${error.operation?.op} ${error.operation?.path}): ${error.name}`
       : String(error);
-  return new PlatformError('patch_not_applicable', `the operations do not apply to the current world, ${reason}`, { cause: error });
+  return new PlatformError('patch_not_applicable', `the operations do not apply to the current world, ${reason}`, {
+    cause: error,
+  });
 }

@@ -63,11 +63,11 @@ describe('a commit', () => {
     const store = await openStore(testOptions());
     const workspace = record('workspaces', 'site', { properties: { env: { A: '1' } } });
     await store.commit({ put: [workspace] }, cause);
-    const seen = store.view.find(workspace.id);
+    const foundRecord = store.view.find(workspace.id);
     workspace.properties.env = { A: '2' };
     expect(store.view.find(workspace.id)?.properties).toEqual({ env: { A: '1' } });
     await store.commit({ put: [workspace] }, cause);
-    expect(seen?.properties).toEqual({ env: { A: '1' } });
+    expect(foundRecord?.properties).toEqual({ env: { A: '1' } });
     expect(store.view.find(workspace.id)?.properties).toEqual({ env: { A: '2' } });
   });
 
@@ -85,7 +85,7 @@ describe('listeners', () => {
     const reported: [Commit, readonly Change[]][] = [];
     const leave = store.onCommit((commit, changes) => reported.push([commit, changes]));
     const records = Array.from({ length: 20 }, (_, i) => record('apis', `api-${i}`));
-    const commits = await Promise.all(records.map((one) => store.commit({ put: [one] }, cause)));
+    const commits = await Promise.all(records.map((resource) => store.commit({ put: [resource] }, cause)));
     expect(reported.map(([commit]) => commit)).toEqual(commits);
     expect(reported.map(([commit]) => commit.seq)).toEqual(records.map((_, i) => i + 1));
     expect(reported.map(([, changes]) => changes)).toEqual(records.map((after) => [{ after }]));
@@ -113,7 +113,7 @@ describe('a world in a folder', () => {
   test('can be read after closing, oldest first, in a readable file', async () => {
     const store = await openStore(inFolder());
     const records = ['c', 'a', 'b'].map((name) => record('apis', name));
-    for (const one of records) await store.commit({ put: [one] }, cause);
+    for (const resource of records) await store.commit({ put: [resource] }, cause);
     await store.close();
     expect(await readdir(dir)).toEqual(['history', 'journal.jsonl', 'world.json']);
     const text = await readFile(join(dir, 'world.json'), 'utf8');
@@ -148,11 +148,11 @@ describe('a world in a folder', () => {
   });
 
   test('is for its owner only', async () => {
-    const own = join(dir, 'new', 'data');
-    const store = await openStore(testOptions({ medium: { kind: 'folder', dir: own } }));
+    const dataFolder = join(dir, 'new', 'data');
+    const store = await openStore(testOptions({ medium: { kind: 'folder', dir: dataFolder } }));
     await store.commit({ put: [record('apis', 'a')] }, cause);
     const modes = async (names: string[]) =>
-      Promise.all(names.map(async (name) => ((await stat(join(own, name))).mode & 0o777).toString(8)));
+      Promise.all(names.map(async (name) => ((await stat(join(dataFolder, name))).mode & 0o777).toString(8)));
     expect(await modes(['.', 'world.json', 'journal.jsonl', 'lock'])).toEqual(['700', '600', '600', '600']);
     await store.close();
     expect(await modes(['history'])).toEqual(['700']);

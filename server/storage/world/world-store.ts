@@ -41,7 +41,7 @@ interface PreparedCommit {
   entries: PreparedChange[];
   ops: Operation[];
   inverse: Operation[];
-  /** What exists afterwards, then what is removed. */
+  /** Resources that exist afterwards, then those that are removed. */
   resources: CommitResource[];
 }
 
@@ -133,23 +133,24 @@ export class WorldStore {
   }
 
   #prepare(request: CommitRequest): PreparedCommit {
-    const wanted = new Map<Uuid, StoredResource | undefined>();
-    for (const record of request.put ?? []) wanted.set(record.id, record);
-    for (const id of request.remove ?? []) wanted.set(id, undefined);
+    const changedById = new Map<Uuid, StoredResource | undefined>();
+    for (const record of request.put ?? []) changedById.set(record.id, record);
+    for (const id of request.remove ?? []) changedById.set(id, undefined);
     const prepared: PreparedCommit = { changes: [], entries: [], ops: [], inverse: [], resources: [] };
     const inverse: Operation[][] = [];
     const present = this.#world.resources;
-    for (const [id, record] of wanted) {
-      const made = changeBetween(id, present.get(id), record);
-      if (!made) continue;
-      prepared.changes.push(made.change);
-      prepared.entries.push(...this.#index.prepare([made.change]));
-      prepared.ops.push(...made.ops);
-      inverse.push(made.inverse);
+    for (const [id, record] of changedById) {
+      const difference = changeBetween(id, present.get(id), record);
+      if (!difference) continue;
+      prepared.changes.push(difference.change);
+      prepared.entries.push(...this.#index.prepare([difference.change]));
+      prepared.ops.push(...difference.ops);
+      inverse.push(difference.inverse);
     }
     const removed: CommitResource[] = [];
     for (const { before, after } of prepared.changes) {
-      if (after) prepared.resources.push(describeResource(after, (id) => (wanted.has(id) ? wanted : present).get(id)));
+      if (after)
+        prepared.resources.push(describeResource(after, (id) => (changedById.has(id) ? changedById : present).get(id)));
       else if (before) removed.push(describeResource(before, (id) => present.get(id)));
     }
     prepared.resources.push(...removed);

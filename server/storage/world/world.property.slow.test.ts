@@ -92,9 +92,9 @@ describe('laws', () => {
         await files.openAppend('journal.jsonl').then((handle) => handle.truncate(cut.length));
         const warnings: string[] = [];
         const again = await openStoreIn(files, testOptions({ onWarning: (message) => warnings.push(message) }));
-        const whole = cut.toString('latin1').split('\n').length - 1;
-        expect(again.seq).toBe(whole);
-        expect(stateOf(again)).toEqual(states[whole]);
+        const wholeCommits = cut.toString('latin1').split('\n').length - 1;
+        expect(again.seq).toBe(wholeCommits);
+        expect(stateOf(again)).toEqual(states[wholeCommits]);
         expect(warnings).toHaveLength(cut.length > 0 && cut.at(-1) !== 0x0a ? 1 : 0);
 
         await again.commit({ put: [record('apis', 'after the crash')] }, cause);
@@ -120,12 +120,12 @@ describe('laws', () => {
             acknowledgedSeq = seq;
           });
           for (const batch of batches) {
-            const made = batch.map((each) => {
+            const commits = batch.map((each) => {
               const commit = store.commit(each, cause);
               states[store.seq] = stateOf(store);
               return commit;
             });
-            await Promise.all(made);
+            await Promise.all(commits);
           }
           await store.close();
         }
@@ -154,9 +154,9 @@ describe('laws', () => {
           if (steps++ === failAt) throw systemError('ENOSPC');
         };
         for (const each of all) {
-          const made = store.commit(each, cause);
+          const pendingCommit = store.commit(each, cause);
           states[store.seq] = stateOf(store);
-          await made.catch((error) => expect(error).toMatchObject({ status: 503 }));
+          await pendingCommit.catch((error) => expect(error).toMatchObject({ status: 503 }));
           expect(store.seq).toBe(durableSeq);
           expect(stateOf(store)).toEqual(states[durableSeq]);
         }

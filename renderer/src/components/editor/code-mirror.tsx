@@ -20,18 +20,18 @@ const LINT_DELAY_MS = 300;
  */
 export function CodeMirror(props: CodeEditorProps) {
   const { label, value, language, isReadOnly = false, problems, lint, height = '100%' } = props;
-  const place = useRef<HTMLDivElement>(null);
+  const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | undefined>(undefined);
   const latest = useRef(props);
   latest.current = props;
 
   useEffect(() => {
-    if (!place.current) return undefined;
+    if (!host.current) return undefined;
     const submit = () => {
       latest.current.onSubmit?.();
       return latest.current.onSubmit !== undefined;
     };
-    const root = rootIn(place.current);
+    const root = rootIn(host.current);
     const editor = new EditorView({
       parent: root,
       root,
@@ -120,7 +120,7 @@ export function CodeMirror(props: CodeEditorProps) {
     editor.focus();
   }, [line, value === '']);
 
-  return <div ref={place} className="min-h-0 overflow-hidden" style={{ height }} />;
+  return <div ref={host} className="min-h-0 overflow-hidden" style={{ height }} />;
 }
 
 /** Problems as the editor shows them, within the text as it is now. */
@@ -138,7 +138,8 @@ const textOf = ({ state }: EditorView) => state.doc.toString();
 
 /** Marks a text that the page gave: the page knows it. */
 const externalChange = Annotation.define<boolean>();
-const isExternalChange = ({ transactions }: ViewUpdate) => transactions.some((one) => one.annotation(externalChange));
+const isExternalChange = ({ transactions }: ViewUpdate) =>
+  transactions.some((transaction) => transaction.annotation(externalChange));
 
 const parseJson = jsonParseLinter();
 /** The marks have changed, but the text has not. */

@@ -9,10 +9,10 @@ const COLLAPSE = { margin: 3, minSize: 6 };
 
 /** The difference of two texts; to be loaded through DiffEditor. */
 export function Merge({ label, before, after, language, layout = 'unified' }: DiffEditorProps) {
-  const place = useRef<HTMLDivElement>(null);
+  const host = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (!place.current) return undefined;
-    const root = rootIn(place.current);
+    if (!host.current) return undefined;
+    const root = rootIn(host.current);
     const common = [
       lineNumbers(),
       editorLook(language),
@@ -34,5 +34,5 @@ export function Merge({ label, before, after, language, layout = 'unified' }: Di
     const editor = new EditorView({ parent: root, root, doc: after, extensions: [common, merged] });
     return () => editor.destroy();
   }, [label, before, after, language, layout]);
-  return <div ref={place} className="h-full min-h-0 overflow-auto" />;
+  return <div ref={host} className="h-full min-h-0 overflow-auto" />;
 }

@@ -92,9 +92,9 @@ export function editorLook(language: EditorLanguage): Extension[] {
 }
 
 /**
- * Where an editor lives: in a shadow tree, because there its styles are adopted as objects, which the content security policy
- * allows, instead of written into a style element, which it does not.
+ * Returns the shadow root that an editor lives in. A shadow tree adopts styles as objects, which the content security
+ * policy allows, instead of writing them into a style element, which the policy blocks.
  */
-export function rootIn(place: HTMLElement): ShadowRoot {
-  return place.shadowRoot ?? place.attachShadow({ mode: 'open' });
+export function rootIn(host: HTMLElement): ShadowRoot {
+  return host.shadowRoot ?? host.attachShadow({ mode: 'open' });
 }

@@ -16,7 +16,7 @@ import { aboveListClass, ListPane, type ListPaneProps } from './list-pane.tsx';
 import { termsOf, toggledTerm, withTerms } from './query-terms.ts';
 import { type RowState, TimeStrip } from './time-strip.tsx';
 
-/** What can be said of rows that are something that happened. */
+/** The options of a list whose rows are events. */
 export interface EventListOptions<Row> {
   atMsOf(row: Row): number;
   states: readonly RowState[];
@@ -24,9 +24,9 @@ export interface EventListOptions<Row> {
 }
 
 export interface EventListProps<Row> extends ListPaneProps<Row>, EventListOptions<Row> {
-  /** Of all that the list contains; undefined while they are read. */
+  /** The figures of all that the list contains; undefined while they are read. */
   figures: ListFigures | undefined;
-  /** Why there are none. */
+  /** The reason that there are no figures. */
   figuresError?: unknown;
   /** The row of a place in the figures. */
   rowAt(seq: number): Promise<Row | undefined> | Row | undefined;
@@ -97,7 +97,7 @@ export function EventList<Row>(props: EventListProps<Row>) {
         <FailureNote error={figuresError} className="border-b border-line px-3.5 py-1" />
         {figures && hasAny(figures) && (
           <TimeStrip
-            what={label}
+            subject={label}
             figures={figures}
             changes={changes}
             states={states}
@@ -128,7 +128,7 @@ export function rangeOf(q: string, nowMs: number): { fromMs: number | undefined;
 
 const hasAny = ({ ok, refused, failed }: ListFigures) => ok + refused + failed > 0;
 
-/** How long they took: one link, and how most of them were. */
+/** The durations of the events: a link to the slowest one, and the percentiles. */
 function Durations({ figures, onSlowest }: { figures: ListFigures; onSlowest(seq: number): void }) {
   const { slowest, p50Ms = 0, p95Ms = 0, p99Ms = 0 } = figures;
   if (!slowest) return null;

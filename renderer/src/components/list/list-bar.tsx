@@ -12,7 +12,7 @@ import { NameDialog } from '../name-dialog.tsx';
 const NOT_OF_A_VIEW = new Set(['scope', 'sel', 'tab', 'with', 'replay']);
 
 export interface ViewsMenuProps {
-  /** Of the list. */
+  /** The name of the list. */
   name: string;
   /** Views for all users. */
   presets: readonly SavedView[];
@@ -25,9 +25,9 @@ export function ViewsMenu({ name, presets }: ViewsMenuProps) {
   const [isNaming, setNaming] = useState(false);
   const now = wordsOf(search);
   const keep = (views: readonly SavedView[]) => prefer({ views: { ...preferences.value.views, [name]: views } });
-  const show = ({ search: wanted }: SavedView) => {
-    const none = Object.fromEntries(Object.keys(now).map((word) => [word, undefined]));
-    change({ ...none, sel: undefined, ...wanted }, { isNewStep: true });
+  const show = ({ search: savedSearch }: SavedView) => {
+    const none = Object.fromEntries(Object.keys(now).map((parameter) => [parameter, undefined]));
+    change({ ...none, sel: undefined, ...savedSearch }, { isNewStep: true });
   };
   const entryOf = (view: SavedView, group: string) => ({
     id: `${group} ${view.name}`,
@@ -54,7 +54,7 @@ export function ViewsMenu({ name, presets }: ViewsMenuProps) {
             text: `Delete "${view.name}"`,
             icon: Trash2,
             isDanger: true,
-            onAction: () => keep(saved.filter((one) => one !== view)),
+            onAction: () => keep(saved.filter((candidate) => candidate !== view)),
           })),
         ]}
       />
@@ -62,10 +62,10 @@ export function ViewsMenu({ name, presets }: ViewsMenuProps) {
         <NameDialog
           title="Save this view"
           description="Saves the current search, sort order and filter in this browser."
-          taken={saved.map((view) => view.name)}
+          existingNames={saved.map((view) => view.name)}
           onClose={() => setNaming(false)}
-          onName={(given) => {
-            keep([...saved.filter((view) => view.name !== given), { name: given, search: now }]);
+          onName={(newName) => {
+            keep([...saved.filter((view) => view.name !== newName), { name: newName, search: now }]);
             setNaming(false);
           }}
         />
@@ -75,20 +75,20 @@ export function ViewsMenu({ name, presets }: ViewsMenuProps) {
 }
 
 function wordsOf(search: Search): Record<string, string> {
-  const words = Object.entries(search).flatMap(([word, value]) =>
-    value === undefined || value === '' || NOT_OF_A_VIEW.has(word) ? [] : [[word, value]],
+  const parameters = Object.entries(search).flatMap(([parameter, value]) =>
+    value === undefined || value === '' || NOT_OF_A_VIEW.has(parameter) ? [] : [[parameter, value]],
   );
-  return Object.fromEntries(words);
+  return Object.fromEntries(parameters);
 }
 
-/** Which columns of a list are seen. */
+/** A menu that shows and hides the columns of a list. */
 export function ColumnsMenu<Row>({ name, columns }: { name: string; columns: readonly GridColumn<Row>[] }) {
   const hidden = useValue(preferences).hiddenColumns[name] ?? [];
   const toggle = (id: string) =>
     prefer({
       hiddenColumns: {
         ...preferences.value.hiddenColumns,
-        [name]: hidden.includes(id) ? hidden.filter((one) => one !== id) : [...hidden, id],
+        [name]: hidden.includes(id) ? hidden.filter((hiddenId) => hiddenId !== id) : [...hidden, id],
       },
     });
   // The first one says what a row is, and is its link.

@@ -3,12 +3,12 @@ const TERM = /(^|\s)(-?)([a-z]+):((?:>=|<=|>|<)?)("(?:[^"\\]|\\.)*"|\S+)/gi;
 
 /** The terms of a field in a query, as they are written. */
 export function termsOf(q: string, field: string): string[] {
-  return [...q.matchAll(TERM)].filter(([, , , name]) => name === field).map(([whole]) => whole.trim());
+  return [...q.matchAll(TERM)].filter(([, , , name]) => name === field).map(([match]) => match.trim());
 }
 
 /** The query with these terms of a field in place of those that it had. */
 export function withTerms(q: string, field: string, terms: readonly string[]): string {
-  const rest = q.replace(TERM, (whole: string, _space, _minus, name) => (name === field ? '' : whole)).trim();
+  const rest = q.replace(TERM, (match: string, _space, _minus, name) => (name === field ? '' : match)).trim();
   return [...(rest === '' ? [] : [rest]), ...terms].join(' ');
 }
 

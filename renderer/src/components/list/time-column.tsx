@@ -2,11 +2,14 @@ import { Time } from '../amount.tsx';
 import type { GridColumn } from '../data-grid.tsx';
 
 /** When something happened, by the clock: a list of what happened is sorted by this column unless another is chosen. */
-export function timeColumn<Row>(atOf: (row: Row) => string, { gives }: { gives?: number } = {}): GridColumn<Row> {
+export function timeColumn<Row>(
+  atOf: (row: Row) => string,
+  { hidePriority }: { hidePriority?: number } = {},
+): GridColumn<Row> {
   return {
     id: 'time',
     sortBy: atOf,
-    ...(gives !== undefined && { gives }),
+    ...(hidePriority !== undefined && { gives: hidePriority }),
     header: 'Time',
     // To the millisecond, and the margin of a first column.
     width: 116,

@@ -7,7 +7,7 @@ import { clockText, counted, dayText, durationText } from '../amounts.ts';
 import { ChartFrame } from '../chart-frame.tsx';
 import type { Condition } from '../state.tsx';
 
-/** How rows can be, each with what of the query finds those. */
+/** A state that rows can have, with the part of the query that finds them. */
 export interface RowState {
   is: Condition;
   /** After a number, e.g. `failed`. */
@@ -17,8 +17,8 @@ export interface RowState {
 }
 
 export interface TimeStripProps {
-  /** What the rows are, e.g. `invocations`. */
-  what: string;
+  /** The name of the rows, e.g. `invocations`. */
+  subject: string;
   figures: ListFigures;
   changes: Changes;
   states: readonly RowState[];
@@ -40,10 +40,10 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const COLORS = { ok: 'var(--span-handler)', refused: 'var(--warn)', failed: 'var(--error)' } as const;
 
 /**
- * How many there were over time, by result. Drag over a part of it to show only that part, press a bar to open its slowest record. All
- * of it can be had with keys, too: times in the query, the slowest by sorting.
+ * The number of events over time, by result. Drag over a part of it to show only that part, or press a bar to open its
+ * slowest record. Keys can do both as well: times in the query, and sorting by duration.
  */
-export function TimeStrip({ what, figures, changes, states, onBrush, onPick }: TimeStripProps) {
+export function TimeStrip({ subject, figures, changes, states, onBrush, onPick }: TimeStripProps) {
   const { buckets, bucketMs } = figures;
   const [fromMs, toMs] = [Date.parse(figures.from), Date.parse(figures.to)];
   const frame = useRef<HTMLDivElement>(null);
@@ -101,7 +101,7 @@ export function TimeStrip({ what, figures, changes, states, onBrush, onPick }: T
           onPointerCancel={() => setBrush(undefined)}
         >
           <ChartFrame
-            label={`${what} from ${timeText(fromMs)} to ${timeText(toMs)}: ${label}${figures.slowest ? `, the slowest took ${durationText(figures.slowest.tookMs)}` : ''}; at most ${counted(most, 'record')} in ${durationText(bucketMs)}`}
+            label={`${subject} from ${timeText(fromMs)} to ${timeText(toMs)}: ${label}${figures.slowest ? `, the slowest took ${durationText(figures.slowest.tookMs)}` : ''}; at most ${counted(most, 'record')} in ${durationText(bucketMs)}`}
             width={buckets.length}
             height={HEIGHT}
             ground={0.5}
@@ -193,7 +193,7 @@ interface HoverCardProps {
   changes: readonly StripMark[];
 }
 
-/** What a bar represents; below the strip, so that the pointer never covers it. */
+/** The details of a bar, shown below the strip so that the pointer never covers them. */
 function HoverCard({ bucket, share, time, states, changes }: HoverCardProps) {
   if (!bucket) return null;
   const { slowest, p50Ms, p95Ms } = bucket;
@@ -224,7 +224,7 @@ function markText({ text, count }: StripMark): string {
 }
 
 function Mark({ mark, share }: { mark: StripMark; share: number }) {
-  const { place, atMs, shape, count } = mark;
+  const { location, atMs, shape, count } = mark;
   const title = `${clockText(atMs).slice(0, 8)} ${markText(mark)}`;
   return (
     <span className="absolute -top-0.5 h-full w-3 -translate-x-1/2" style={{ left: `${share * 100}%` }} title={title}>
@@ -238,7 +238,7 @@ function Mark({ mark, share }: { mark: StripMark; share: number }) {
           {count.toLocaleString('en', { notation: 'compact' })}
         </span>
       )}
-      <PlaceLink to={place} label={title} className="absolute inset-0">
+      <PlaceLink to={location} label={title} className="absolute inset-0">
         <span className="sr-only">{title}</span>
       </PlaceLink>
     </span>

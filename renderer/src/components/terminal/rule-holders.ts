@@ -1,6 +1,7 @@
 /**
- * Does something that makes `<style>` elements, as xterm does when it opens. The content security policy would leave those empty:
- * in their place it gets elements whose text becomes a style sheet that is adopted by script, which the policy allows.
+ * Runs code that creates `<style>` elements, as xterm does when it opens. The content security policy would leave these
+ * elements empty, so the code gets replacements whose text becomes a style sheet that a script adopts, which the policy
+ * allows.
  */
 export function withoutStyleElements(work: () => void): void {
   const create = document.createElement;
@@ -20,7 +21,7 @@ function ruleHolder(): HTMLElement {
   holder.hidden = true;
   Object.defineProperty(holder, 'textContent', { set: (rules: string) => sheet.replaceSync(rules) });
   holder.remove = () => {
-    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((one) => one !== sheet);
+    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((adoptedSheet) => adoptedSheet !== sheet);
     HTMLElement.prototype.remove.call(holder);
   };
   return holder;

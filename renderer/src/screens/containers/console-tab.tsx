@@ -26,15 +26,15 @@ const MAX_ENTRIES = 100;
 const consoles = new Map<string, ValueStore<readonly ConsoleEntry[]>>();
 
 function consoleOf(containerId: string): ValueStore<readonly ConsoleEntry[]> {
-  const kept = consoles.get(containerId) ?? new ValueStore<readonly ConsoleEntry[]>([]);
-  consoles.set(containerId, kept);
-  return kept;
+  const store = consoles.get(containerId) ?? new ValueStore<readonly ConsoleEntry[]>([]);
+  consoles.set(containerId, store);
+  return store;
 }
 
 /** A console in an instance: one command at a time, through its shell; arrows lead through what was run before. */
 export function ConsoleTab({ record }: { record: PlatformRecord }) {
-  const kept = consoleOf(record.id);
-  const entries = useValue(kept);
+  const store = consoleOf(record.id);
+  const entries = useValue(store);
   const [line, setLine] = useState('');
   const [recalled, setRecalled] = useState(0);
   const [instance, setInstance] = useState<string>();
@@ -42,7 +42,7 @@ export function ConsoleTab({ record }: { record: PlatformRecord }) {
   const run = useMutation({
     mutationFn: (command: string) => exec(record.id, command, instance),
     onSuccess: (entry) => {
-      kept.set([...kept.value, entry].slice(-MAX_ENTRIES));
+      store.set([...store.value, entry].slice(-MAX_ENTRIES));
       announce(entry.outcome ? `Ended with exit code ${entry.outcome.exitCode}` : 'The command could not be run');
     },
   });
@@ -120,7 +120,7 @@ export function ConsoleTab({ record }: { record: PlatformRecord }) {
           icon={Trash2}
           label="Clear the console"
           isDisabled={entries.length === 0}
-          onPress={() => kept.set([])}
+          onPress={() => store.set([])}
         />
       </form>
     </div>

@@ -1,6 +1,6 @@
 import type { PlatformRecord } from '../../api/world.ts';
 
-/** Where a container can be reached from this machine. */
+/** The address at which this machine can reach a container. */
 export interface ContainerAddress {
   /** Short, for a row: the path behind the gateway, or the port. */
   text: string;

@@ -102,7 +102,7 @@ function Name({ record }: Pick<ContainerRow, 'record'>) {
   );
 }
 
-/** How a container is, in the platform's own word; why, as its title. */
+/** The state of a container in the platform's own word, with the reason as its title. */
 export function ContainerState({ record }: { record: ContainerRow['record'] }) {
   return (
     <span title={reasonOf(record)}>
@@ -111,7 +111,7 @@ export function ContainerState({ record }: { record: ContainerRow['record'] }) {
   );
 }
 
-/** How far the pull of an image is, in the width it is given. */
+/** The progress of an image pull, in the width that it is given. */
 export function PullBar({ pull, name }: { pull: ImagePull; name: string }) {
   const { currentBytes, totalBytes } = pull;
   const share = totalBytes > 0 ? currentBytes / totalBytes : undefined;
@@ -126,7 +126,7 @@ export function PullBar({ pull, name }: { pull: ImagePull; name: string }) {
   );
 }
 
-/** How far it is, in words. */
+/** Returns the progress of a pull in words. */
 export function pullText({ step, currentBytes, totalBytes }: ImagePull): string {
   return totalBytes > 0 ? `${step}, ${bytesText(currentBytes)} of ${bytesText(totalBytes)}` : step;
 }

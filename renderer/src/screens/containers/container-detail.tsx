@@ -30,7 +30,7 @@ export function ContainerDetail({ row, onClose }: { row: ContainerRow; onClose()
     { id: 'console', title: 'Console', isFilling: true, content: <ConsoleTab record={record} /> },
     { id: 'env', title: 'Environment', content: <EnvTab record={record} /> },
     { id: 'instances', title: 'Instances', count: runningOf(record), content: <InstancesTab record={record} /> },
-    { id: 'inspect', title: 'Inspect', content: <JsonView value={record} what="record" /> },
+    { id: 'inspect', title: 'Inspect', content: <JsonView value={record} subject="record" /> },
   ];
   return (
     <>
@@ -79,7 +79,7 @@ function Head({ row: { record, pull, addresses }, onClose }: { row: ContainerRow
       </div>
       <p className="flex min-w-0 items-center gap-1">
         <span className="mono truncate text-muted">{image}</span>
-        <Copy text={image} what="image" />
+        <Copy text={image} subject="image" />
         <span className="ml-auto shrink-0">
           <PlaceLink to={{ screen: 'resources', id: record.id }}>Resource</PlaceLink>
         </span>
@@ -91,7 +91,7 @@ function Head({ row: { record, pull, addresses }, onClose }: { row: ContainerRow
         {addresses.map((address) => (
           <span key={address.href} className="flex items-center gap-1">
             <AddressLink address={address} />
-            <Copy text={address.href} what={`address of ${address.name}`} />
+            <Copy text={address.href} subject={`address of ${address.name}`} />
           </span>
         ))}
       </p>

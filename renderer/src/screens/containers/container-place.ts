@@ -8,6 +8,6 @@ export function referenceName(reference: unknown): string {
 }
 
 /** Path of a container or job below `/meta` under its own word, where what only it has is found. */
-export function typedPath(record: PlatformRecord, word: 'containers' | 'jobs'): string {
-  return `/${record.org.properties?.fqon ?? fqonOf(record)}/${word}/${record.id}`;
+export function typedPath(record: PlatformRecord, collection: 'containers' | 'jobs'): string {
+  return `/${record.org.properties?.fqon ?? fqonOf(record)}/${collection}/${record.id}`;
 }

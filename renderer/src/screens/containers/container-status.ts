@@ -13,7 +13,7 @@ export function conditionOf(record: PlatformRecord): Condition {
   return status === 'RUNNING' && isJob(record) ? 'running' : conditionOfStatus(status);
 }
 
-/** How a container is that has this status. */
+/** Returns the condition of a container that has this status. */
 export function conditionOfStatus(status: string): Condition {
   switch (status) {
     case 'RUNNING':
@@ -36,32 +36,35 @@ export function conditionOfStatus(status: string): Condition {
 
 export const isJob = (record: PlatformRecord) => kindOf(record).word === 'jobs';
 
-/** How many instances run now. */
+/** Returns the number of instances that run now. */
 export const runningOf = ({ properties }: PlatformRecord) => numberIn(properties.tasks_running) ?? 0;
 
-/** How many instances are asked for. */
+/** Returns the number of requested instances. */
 export const requestedInstances = ({ properties }: PlatformRecord) => numberIn(properties.num_instances) ?? 1;
 
 const ACTIVE_STATES = ['LAUNCHED', 'SCALING', 'MIGRATING', 'RUNNING', 'HEALTHY', 'UNHEALTHY'];
 
-/** Does it run, or is it about to? The others are stopped, have ended, or cannot run. */
+/** Returns true if the container runs or is about to. Other containers are stopped, have ended, or cannot run. */
 export function isUp(record: PlatformRecord): boolean {
   return runningOf(record) > 0 || ACTIVE_STATES.includes(statusOf(record));
 }
 
-/** Why it is not as it should be, in the platform's words. */
+/** Returns the reason that a container is not as it should be, in the platform's words. */
 export function reasonOf({ properties }: PlatformRecord): string | undefined {
   const reason = memberOf(properties.status_detail, 'reason');
   return typeof reason === 'string' ? reason : undefined;
 }
 
-/** What new instances in place of the old ones are called: there may be no old ones, or they may have ended as they should. */
+/**
+ * Returns the label of the action that replaces the instances. There may be no old instances, or they may have ended as
+ * they should.
+ */
 export function restartWord(record: PlatformRecord): string {
   if (isJob(record)) return 'Run again';
   return runningOf(record) === 0 && conditionOf(record) === 'error' ? 'Try again' : 'Restart';
 }
 
-/** What one instance may use: a share of a core, and bytes of memory. */
+/** Returns the limits of one instance: cores, which may be a fraction, and bytes of memory. */
 export function limitsOf({ properties }: PlatformRecord): { cpus: number; memoryBytes: number } {
   return { cpus: numberIn(properties.cpus) ?? 1, memoryBytes: (numberIn(properties.memory) ?? 0) * 1024 * 1024 };
 }

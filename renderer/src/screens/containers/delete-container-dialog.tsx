@@ -28,7 +28,7 @@ export function DeleteContainerDialog({ record, onClose }: { record: PlatformRec
   const deletion = useChange(
     async (_, send) => {
       // Endpoints first, so that no request is sent to a deleted container.
-      if (hasEndpointsToo) for (const one of endpoints) await send('DELETE', `/meta${recordPath(one)}`);
+      if (hasEndpointsToo) for (const endpoint of endpoints) await send('DELETE', `/meta${recordPath(endpoint)}`);
       await send('DELETE', `/meta${recordPath(record)}`);
     },
     {

@@ -11,10 +11,14 @@ import { capital } from '../invocations/failure-words.ts';
 
 type Engine = PlatformStatus['engines'][number];
 
-/** Why there is none, in one sentence; only users who view the whole platform learn what the engine said. */
+/**
+ * Returns the reason that there is no engine, in one sentence. Only users who view the whole platform learn the
+ * engine's message.
+ */
 function noEngineReason(engines: readonly Engine[]): string {
-  const known = engines.find(({ reason }) => reason)?.reason;
-  if (known !== undefined || engines.length === 0) return known ?? 'no provider in this world runs containers';
+  const knownReason = engines.find(({ reason }) => reason)?.reason;
+  if (knownReason !== undefined || engines.length === 0)
+    return knownReason ?? 'no provider in this world runs containers';
   return engines.every(({ state }) => state === 'off')
     ? 'the platform is set to run without a container engine'
     : 'the container engine does not respond';

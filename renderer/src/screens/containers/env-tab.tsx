@@ -16,7 +16,7 @@ export function EnvTab({ record }: { record: PlatformRecord }) {
   const path = `${typedPath(record, isJob(record) ? 'jobs' : 'containers')}/env`;
   const merged = useWorld<Record<string, string>>(path);
   if (!merged.data) return <Pending query={merged} label="Reading the environment" rows={4} />;
-  const own = new Set(Object.keys(Object(record.properties.env)));
+  const ownNames = new Set(Object.keys(Object(record.properties.env)));
   const names = Object.keys(merged.data).sort();
   const covered = names.filter(isSecretName);
   if (names.length === 0) {
@@ -43,7 +43,7 @@ export function EnvTab({ record }: { record: PlatformRecord }) {
             value: (
               <span className="flex flex-wrap items-center gap-2">
                 <span className="min-w-0 break-all">{covered.includes(name) && !isOpen ? MASK : value}</span>
-                {!own.has(name) && <Badge>inherited</Badge>}
+                {!ownNames.has(name) && <Badge>inherited</Badge>}
               </span>
             ),
           };

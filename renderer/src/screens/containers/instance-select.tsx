@@ -11,7 +11,7 @@ export interface InstanceSelectProps {
   onChange(instance: string | undefined): void;
 }
 
-/** Which of the instances that run; nothing where there is no choice. */
+/** A selection among the running instances. Nothing is shown if there is no choice. */
 export function InstanceSelect({ record, value = ANY.id, onChange }: InstanceSelectProps) {
   const running = useInstances(record.id).data?.filter(({ state }) => state === 'running') ?? [];
   if (running.length < 2) return null;

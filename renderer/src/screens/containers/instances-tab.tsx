@@ -7,7 +7,7 @@ import { Badge, type Condition, State } from '../../components/state.tsx';
 import { TableHead } from '../../components/table-head.tsx';
 import { shortId, useInstances } from './use-instances.ts';
 
-/** What the engine runs, or ran, for a container or job. */
+/** The instances that the engine runs, or ran, for a container or job. */
 export function InstancesTab({ record }: { record: PlatformRecord }) {
   const instances = useInstances(record.id);
   if (!instances.data) return <Pending query={instances} label="Reading the instances" rows={3} />;
@@ -17,47 +17,47 @@ export function InstancesTab({ record }: { record: PlatformRecord }) {
     <table className="w-full text-left">
       <TableHead heads={[{ text: 'State', className: 'pl-4' }, 'Instance', 'Health', 'Address', 'Started']} />
       <tbody>
-        {instances.data.map((one) => (
-          <Row key={one.id} instance={one} />
+        {instances.data.map((instance) => (
+          <Row key={instance.id} instance={instance} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function Row({ instance: one }: { instance: ContainerInstance }) {
+function Row({ instance }: { instance: ContainerInstance }) {
   return (
     <>
       <tr className="h-8 border-b border-line/55 [&>td]:px-2 [&>td:first-child]:pl-4">
         <td>
-          <State is={conditionOf(one)}>
-            {one.state}
-            {one.exitCode !== undefined && ` (${one.exitCode})`}
+          <State is={conditionOf(instance)}>
+            {instance.state}
+            {instance.exitCode !== undefined && ` (${instance.exitCode})`}
           </State>
         </td>
         <td className="mono">
           <span className="flex items-center gap-1">
-            {shortId(one.id)}
-            <Copy text={one.id} what="id of the instance" />
-            {!one.isCurrent && <Badge tone="warning">old definition</Badge>}
+            {shortId(instance.id)}
+            <Copy text={instance.id} subject="id of the instance" />
+            {!instance.isCurrent && <Badge tone="warning">old definition</Badge>}
           </span>
         </td>
-        <td className="text-muted">{one.health === 'none' ? '-' : one.health}</td>
+        <td className="text-muted">{instance.health === 'none' ? '-' : instance.health}</td>
         <td className="mono">
-          {one.ports.map(({ containerPort, host, port }) => (
+          {instance.ports.map(({ containerPort, host, port }) => (
             <p key={containerPort}>
               {host}:{port} <span className="text-faint">to {containerPort}</span>
             </p>
           ))}
-          {one.ipAddress && <p className="text-faint">{one.ipAddress}</p>}
+          {instance.ipAddress && <p className="text-faint">{instance.ipAddress}</p>}
         </td>
-        <td className="text-muted">{one.startedAt && <Time at={one.startedAt} />}</td>
+        <td className="text-muted">{instance.startedAt && <Time at={instance.startedAt} />}</td>
       </tr>
-      {(one.error || one.wasKilledForMemory) && (
+      {(instance.error || instance.wasKilledForMemory) && (
         <tr className="border-b border-line/55">
           <td colSpan={5} className="px-4 pb-1.5 break-words text-error">
-            {one.wasKilledForMemory && 'The instance was killed because it exceeded its memory limit. '}
-            {one.error}
+            {instance.wasKilledForMemory && 'The instance was killed because it exceeded its memory limit. '}
+            {instance.error}
           </td>
         </tr>
       )}

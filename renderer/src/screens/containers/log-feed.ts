@@ -14,7 +14,7 @@ export interface LogLine {
 
 export interface LogState {
   connection: 'connecting' | 'live' | 'away';
-  /** Why it is away, in the server's words. */
+  /** The reason that the log is unavailable, in the server's words. */
   reason: string | undefined;
   /** The newest, oldest first. */
   lines: readonly LogLine[];

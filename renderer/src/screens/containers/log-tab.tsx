@@ -10,7 +10,7 @@ import { logEntries } from '../lambdas/log-entries.ts';
 import { LogFeed, type LogLine, type LogState } from './log-feed.ts';
 import { shortId } from './use-instances.ts';
 
-/** What the instances print, as they print it. */
+/** The output of the instances, as they print it. */
 export function LogTab({ id }: { id: string }) {
   const log = useLog(id);
   const lines = useMemo(() => shownLines(log.lines), [log.lines]);
@@ -79,7 +79,7 @@ function useLog(id: string): LogState {
   }, [feed]);
   const state = useValue(feed.state);
   const isPaused = useValue(live.isPaused);
-  const shown = useRef(state);
-  if (!isPaused) shown.current = state;
-  return shown.current;
+  const visibleState = useRef(state);
+  if (!isPaused) visibleState.current = state;
+  return visibleState.current;
 }

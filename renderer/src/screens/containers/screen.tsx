@@ -27,7 +27,7 @@ export default function ContainersScreen() {
   const chosen = all.find(({ record }) => record.id === chosenId);
 
   const running = all.filter(({ record }) => isUp(record)).length;
-  const shown = [
+  const segments = [
     { id: 'all', text: `All ${all.length}` },
     { id: 'running', text: `Running ${running}` },
     { id: 'stopped', text: `Stopped ${all.length - running}` },
@@ -57,7 +57,7 @@ export default function ContainersScreen() {
         <>
           <Segments
             label="Which containers"
-            segments={shown}
+            segments={segments}
             value={show}
             onChange={(next) => change({ show: next === 'all' ? undefined : next })}
           />

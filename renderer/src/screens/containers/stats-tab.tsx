@@ -39,13 +39,13 @@ function Charts({ line, cpus }: { line: UsageLines; cpus: number }) {
       <Chart
         title="CPU"
         now={`${cpuPercent.at(-1) ?? 0} %`}
-        of={`of ${Math.round(cpus * 100)} %`}
+        limit={`of ${Math.round(cpus * 100)} %`}
         values={cpuPercent}
       />
       <Chart
         title="Memory"
         now={bytesText(memory)}
-        of={`of ${bytesText(memoryLimitBytes)}, ${Math.round(share * 100)} %`}
+        limit={`of ${bytesText(memoryLimitBytes)}, ${Math.round(share * 100)} %`}
         values={memoryBytes}
         isHigh={share >= 0.9}
       />
@@ -58,18 +58,18 @@ function Charts({ line, cpus }: { line: UsageLines; cpus: number }) {
 interface ChartProps {
   title: string;
   now: string;
-  of?: string;
+  limit?: string;
   values: readonly number[];
   isHigh?: boolean;
 }
 
-function Chart({ title, now, of, values, isHigh = false }: ChartProps) {
+function Chart({ title, now, limit, values, isHigh = false }: ChartProps) {
   return (
     <div className="card px-3 pt-2 pb-1.5">
       <p className="flex items-baseline gap-1.5">
         <span className="text-muted">{title}</span>
         <span className={`ml-auto font-medium ${isHigh ? 'text-error' : ''}`}>{now}</span>
-        {of && <span className="text-small text-faint">{of}</span>}
+        {limit && <span className="text-small text-faint">{limit}</span>}
       </p>
       <Sparkline label={title} values={values} height={40} tone={isHigh ? 'error' : 'accent'} />
     </div>

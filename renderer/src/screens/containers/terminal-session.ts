@@ -12,7 +12,7 @@ export type TerminalState = { kind: 'opening' } | { kind: 'open' } | { kind: 'en
 
 /** The platform sends no more than 256 KiB ahead of what it knows to be shown. */
 const ACKNOWLEDGE_BYTES = 32 * 1024;
-/** Of one message; what is pasted may be longer. */
+/** The maximum size of one message; pasted text may be longer. */
 const SENT_BYTES = 64 * 1024;
 
 /** A terminal in a container. It stays open on other screens, until it is closed or the user signs out. */
@@ -53,7 +53,7 @@ export class TerminalSession {
         host: this.#host,
         isAnnounced: preferences.value.isTerminalAnnounced,
         onTyped: (bytes) => this.#send(bytes),
-        onSize: (size) => this.#say(size),
+        onSize: (size) => this.#sendMessage(size),
       });
     } catch {
       this.#end('The terminal could not be loaded; the network may have changed.');
@@ -87,7 +87,7 @@ export class TerminalSession {
     socket.onopen = () => {
       wasOpen = true;
       this.state.set({ kind: 'open' });
-      this.#say(screen.size);
+      this.#sendMessage(screen.size);
       screen.focus();
     };
     socket.onmessage = ({ data }: MessageEvent<ArrayBuffer | string>) => {
@@ -99,7 +99,7 @@ export class TerminalSession {
         shownBytes += data.byteLength;
         if (shownBytes - reportedBytes < ACKNOWLEDGE_BYTES) return;
         reportedBytes = shownBytes;
-        if (socket === this.#socket) this.#say({ shown: shownBytes });
+        if (socket === this.#socket) this.#sendMessage({ shown: shownBytes });
       });
     };
     socket.onclose = async () => {
@@ -128,8 +128,8 @@ export class TerminalSession {
     for (let at = 0; at < bytes.length; at += SENT_BYTES) this.#socket.send(bytes.subarray(at, at + SENT_BYTES));
   }
 
-  #say(word: object): void {
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(word));
+  #sendMessage(message: object): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
   }
 }
 
@@ -141,7 +141,10 @@ export function terminalOf(containerId: string): TerminalSession {
   return session;
 }
 
-/** Has one been opened here? Its last words are there even when nothing runs any more. */
+/**
+ * Returns true if a terminal was opened in this window. Its last output stays available even when nothing runs any
+ * more.
+ */
 export function hasTerminal(containerId: string): boolean {
   return sessions.has(containerId);
 }

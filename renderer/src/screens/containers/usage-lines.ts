@@ -1,6 +1,6 @@
 import type { UsageSample } from './usage-watch.ts';
 
-/** How the use of one instance went, each the oldest first. */
+/** The usage of one instance over time; each list starts with the oldest value. */
 export interface UsageLines {
   instanceId: string;
   /** Percent of a core. */
@@ -15,16 +15,16 @@ export interface UsageLines {
 export function usageLines(samples: readonly UsageSample[]): UsageLines[] {
   const newest = samples.at(-1)?.instances ?? [];
   return newest.map(({ instanceId, memoryLimitBytes }) => {
-    const own = samples.flatMap(({ atMs, instances }) =>
-      instances.filter((one) => one.instanceId === instanceId).map((one) => ({ ...one, atMs })),
+    const instanceSamples = samples.flatMap(({ atMs, instances }) =>
+      instances.filter((usage) => usage.instanceId === instanceId).map((usage) => ({ ...usage, atMs })),
     );
     return {
       instanceId,
       memoryLimitBytes,
-      cpuPercent: own.map(({ cpus }) => Math.round(cpus * 1000) / 10),
-      memoryBytes: own.map(({ memoryBytes }) => memoryBytes),
-      receivedPerS: ratesOf(own.map(({ atMs, receivedBytes }) => ({ atMs, bytes: receivedBytes }))),
-      sentPerS: ratesOf(own.map(({ atMs, sentBytes }) => ({ atMs, bytes: sentBytes }))),
+      cpuPercent: instanceSamples.map(({ cpus }) => Math.round(cpus * 1000) / 10),
+      memoryBytes: instanceSamples.map(({ memoryBytes }) => memoryBytes),
+      receivedPerS: ratesOf(instanceSamples.map(({ atMs, receivedBytes }) => ({ atMs, bytes: receivedBytes }))),
+      sentPerS: ratesOf(instanceSamples.map(({ atMs, sentBytes }) => ({ atMs, bytes: sentBytes }))),
     };
   });
 }

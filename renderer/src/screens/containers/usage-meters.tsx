@@ -11,7 +11,7 @@ export function CpuMeter({ record }: { record: PlatformRecord }) {
   const used = useNow(record);
   if (!used) return <NotMeasured record={record} />;
   const may = limitsOf(record).cpus * used.length;
-  const cpus = used.reduce((sum, one) => sum + one.cpus, 0);
+  const cpus = used.reduce((sum, usage) => sum + usage.cpus, 0);
   // A sample can be slightly above the limit.
   const text = `${Math.round(cpus * 100)} %`;
   return <Meter label={`CPU of ${record.name}`} value={Math.min(cpus, may)} max={may} text={text} width={METER_PX} />;
@@ -21,8 +21,8 @@ export function CpuMeter({ record }: { record: PlatformRecord }) {
 export function MemoryMeter({ record }: { record: PlatformRecord }) {
   const used = useNow(record);
   if (!used) return <NotMeasured record={record} />;
-  const bytes = used.reduce((sum, one) => sum + one.memoryBytes, 0);
-  const may = used.reduce((sum, one) => sum + one.memoryLimitBytes, 0);
+  const bytes = used.reduce((sum, usage) => sum + usage.memoryBytes, 0);
+  const may = used.reduce((sum, usage) => sum + usage.memoryLimitBytes, 0);
   return <Meter label={`Memory of ${record.name}`} value={bytes} max={may} text={bytesText(bytes)} width={METER_PX} />;
 }
 

@@ -2,28 +2,28 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { UsageWatch } from './usage-watch.ts';
 
 const instance = { instanceId: 'i', cpus: 0.5, memoryBytes: 1, memoryLimitBytes: 2, receivedBytes: 0, sentBytes: 0 };
-const nothing = () => {};
+const noop = () => {};
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
 function watchOf(has: (id: string) => boolean = () => true) {
-  const asked: string[][] = [];
+  const requestedIds: string[][] = [];
   const state = { isSeen: true };
   const watch = new UsageWatch({
     measure: async (ids) => {
-      asked.push([...ids]);
+      requestedIds.push([...ids]);
       return ids.filter(has).map((containerId) => ({ containerId, instances: [instance] }));
     },
     isSeen: () => state.isSeen,
     nowMs: () => Date.now(),
   });
-  return { watch, asked, state };
+  return { watch, asked: requestedIds, state };
 }
 
 it('measures containers that are shown together in one request, as long as they are shown', async () => {
   const { watch, asked } = watchOf();
-  const ends = ['a', 'b'].map((id) => watch.watch(id, nothing));
+  const ends = ['a', 'b'].map((id) => watch.watch(id, noop));
   await vi.advanceTimersByTimeAsync(0);
   expect(asked).toEqual([['a', 'b']]);
   await vi.advanceTimersByTimeAsync(2_000);
@@ -39,7 +39,7 @@ it('measures containers that are shown together in one request, as long as they 
 
 it('asks for fifty at a time', async () => {
   const { watch, asked } = watchOf();
-  for (let id = 0; id < 120; id += 1) watch.watch(String(id), nothing);
+  for (let id = 0; id < 120; id += 1) watch.watch(String(id), noop);
   await vi.advanceTimersByTimeAsync(0);
   expect(asked.map(({ length }) => length)).toEqual([50, 50, 20]);
 });
@@ -47,7 +47,7 @@ it('asks for fifty at a time', async () => {
 it('measures nothing while the page is hidden, and resumes when it is visible', async () => {
   const { watch, asked, state } = watchOf();
   state.isSeen = false;
-  watch.watch('a', nothing);
+  watch.watch('a', noop);
   await vi.advanceTimersByTimeAsync(10_000);
   expect(asked).toEqual([]);
   state.isSeen = true;

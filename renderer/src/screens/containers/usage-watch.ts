@@ -1,8 +1,8 @@
 import type { ContainerUsage } from '../../../../server/api/routes/containers.ts';
-/** What one running instance uses. */
+/** The resource usage of one running instance. */
 export type InstanceUsage = ContainerUsage['instances'][number];
 
-/** What a container used at a moment. */
+/** The usage of a container at a moment. */
 export interface UsageSample {
   atMs: number;
   instances: readonly InstanceUsage[];

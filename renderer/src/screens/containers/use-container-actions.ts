@@ -6,10 +6,10 @@ import type { PlatformRecord } from '../../api/world.ts';
 import { typedPath } from './container-place.ts';
 import { isJob, requestedInstances } from './container-status.ts';
 
-/** How many instances there were before a container was stopped here: as many are started again. */
+/** The number of instances before a container was stopped in this window. The same number is started again. */
 const countBefore = new Map<string, number>();
 
-/** What can be done to a container or job; a refusal is shown as a message. */
+/** Provides the actions for a container or job; a rejection is shown as a message. */
 export function useContainerActions(record: PlatformRecord) {
   const reported = { refusal: `${record.name}: `, topic: keys.world };
   const scaling = useChange((instances: number) => scale(record, instances), reported);

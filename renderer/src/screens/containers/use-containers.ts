@@ -21,18 +21,18 @@ export function useContainers() {
   const jobs = useAllOfType('jobs');
   const endpoints = useAllOfType('apiendpoints').records;
   const pulls = useRead(keys.containers, '/inspect/containers/pulls');
-  const known = pulls.data ?? NO_PULLS;
+  const currentPulls = pulls.data ?? NO_PULLS;
   const rows = useMemo(() => {
     return [...containers.records, ...jobs.records]
-      .sort((one, other) => createdOf(other).localeCompare(createdOf(one)))
+      .sort((a, b) => createdOf(b).localeCompare(createdOf(a)))
       .map(
         (record): ContainerRow => ({
           record,
-          pull: known.find(({ containerId }) => containerId === record.id),
+          pull: currentPulls.find(({ containerId }) => containerId === record.id),
           addresses: addressesOf(record, endpoints, location.hostname),
         }),
       );
-  }, [containers.records, jobs.records, endpoints, known]);
+  }, [containers.records, jobs.records, endpoints, currentPulls]);
   return {
     rows,
     isPending: containers.isPending || jobs.isPending,

@@ -7,14 +7,14 @@ const usage = new UsageWatch({
   isSeen: () => !document.hidden,
   nowMs: () => Date.now(),
 });
-const NOTHING = () => () => {};
+const NO_WATCH = () => () => {};
 
 /**
- * What a container has used since it is shown, the oldest first. It is measured while the caller is on the page.
- *
+ * Returns the samples of a container's usage since it is shown, the oldest first. The usage is measured while the
+ * caller is on the page.
  * @param isOn without it nothing is measured: what does not run uses nothing
  */
 export function useUsage(id: string, isOn: boolean): readonly UsageSample[] {
   const watch = useCallback((watcher: () => void) => usage.watch(id, watcher), [id]);
-  return useSyncExternalStore(isOn ? watch : NOTHING, () => usage.samplesOf(id));
+  return useSyncExternalStore(isOn ? watch : NO_WATCH, () => usage.samplesOf(id));
 }

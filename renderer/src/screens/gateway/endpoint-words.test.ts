@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { PlatformRecord } from '../../api/world.ts';
 import { endpointWords } from './endpoint-words.ts';
 
-const words = (properties: PlatformRecord['properties']) =>
+const describeEndpoint = (properties: PlatformRecord['properties']) =>
   endpointWords({
     id: 'e',
     name: 'e',
@@ -13,19 +13,21 @@ const words = (properties: PlatformRecord['properties']) =>
   });
 
 it('says who may call an endpoint', () => {
-  expect(words({}).access).toBe('everyone');
-  expect(words({ plugins: { platformSecurity: { enabled: false, users: ['u'] } } }).access).toBe('everyone');
-  expect(words({ plugins: { platformSecurity: { enabled: true } } }).access).toBe('signed-in users');
+  expect(describeEndpoint({}).access).toBe('everyone');
+  expect(describeEndpoint({ plugins: { platformSecurity: { enabled: false, users: ['u'] } } }).access).toBe('everyone');
+  expect(describeEndpoint({ plugins: { platformSecurity: { enabled: true } } }).access).toBe('signed-in users');
   const some = { enabled: true, users: ['u'], groups: ['g', 'h'] };
-  expect(words({ plugins: { brandSecurity: some }, whitelist: ['10.0.0.0/8'] }).access).toBe(
+  expect(describeEndpoint({ plugins: { brandSecurity: some }, whitelist: ['10.0.0.0/8'] }).access).toBe(
     '1 user, 2 groups from 1 address',
   );
-  expect(words({ plugins: 'odd', whitelist: ['::1', '127.0.0.1'] }).access).toBe('everyone from 2 addresses');
+  expect(describeEndpoint({ plugins: 'odd', whitelist: ['::1', '127.0.0.1'] }).access).toBe(
+    'everyone from 2 addresses',
+  );
 });
 
 it('says how it is called', () => {
-  expect(words({})).toMatchObject({ methods: 'any', hosts: [], isAsynchronous: false });
-  expect(words({ methods: ['GET', 'POST'], hosts: ['a.test'], synchronous: false })).toMatchObject({
+  expect(describeEndpoint({})).toMatchObject({ methods: 'any', hosts: [], isAsynchronous: false });
+  expect(describeEndpoint({ methods: ['GET', 'POST'], hosts: ['a.test'], synchronous: false })).toMatchObject({
     methods: 'GET POST',
     hosts: ['a.test'],
     isAsynchronous: true,

@@ -2,12 +2,12 @@ import { memberOf } from '../../../../server/model/json.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { counted } from '../../components/amounts.ts';
 
-/** What of an endpoint's record matters to those who call it. */
+/** The properties of an endpoint that matter to its callers. */
 export interface EndpointWords {
   methods: string;
   /** Additional host names. */
   hosts: readonly string[];
-  /** Who may call it. */
+  /** A text that says who may call it. */
   access: string;
   isAsynchronous: boolean;
 }
@@ -28,7 +28,7 @@ export function endpointWords({ properties }: PlatformRecord): EndpointWords {
 function accessOf({ plugins, whitelist }: PlatformRecord['properties']): string {
   const addresses = textsIn(whitelist).length;
   const from = addresses === 0 ? '' : ` from ${counted(addresses, 'address', 'addresses')}`;
-  const key = Object.keys(Object(plugins)).find((one) => SECURITY_KEY.test(one)) ?? '';
+  const key = Object.keys(Object(plugins)).find((pluginName) => SECURITY_KEY.test(pluginName)) ?? '';
   const security = memberOf(plugins, key);
   if (memberOf(security, 'enabled') !== true) return `everyone${from}`;
   const named = (['user', 'group'] as const).flatMap((noun) => {
@@ -39,5 +39,5 @@ function accessOf({ plugins, whitelist }: PlatformRecord['properties']): string 
 }
 
 function textsIn(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [];
 }

@@ -21,7 +21,7 @@ import { type EndpointRow, type EndpointTarget, type EndpointUse, useEndpoints }
 const MAX_ROWS = 200;
 
 /** The public endpoints: methods, address, target, who may call, how much of the limit is used, what came last. */
-export function EndpointsTable({ onSend }: { onSend(asked: WrittenRequest): void }) {
+export function EndpointsTable({ onSend }: { onSend(request: WrittenRequest): void }) {
   const endpoints = useEndpoints();
   const { rows } = endpoints;
   return (
@@ -67,7 +67,7 @@ export function EndpointsTable({ onSend }: { onSend(asked: WrittenRequest): void
   );
 }
 
-function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSend(asked: WrittenRequest): void }) {
+function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSend(request: WrittenRequest): void }) {
   const [{ endpoint: chosen }, change] = useSearch();
   const { methods, hosts, access, isAsynchronous } = endpointWords(record);
   const { public_url: url } = record.properties;
@@ -83,7 +83,7 @@ function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSen
             {address === undefined ? '-' : shortened(address, gatewayUrl)}
           </span>
           {address !== undefined && (
-            <Copy text={address} what={`public address of ${record.name}`} className="scale-90" />
+            <Copy text={address} subject={`public address of ${record.name}`} className="scale-90" />
           )}
           {address !== undefined && (
             <IconButton

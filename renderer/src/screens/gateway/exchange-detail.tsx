@@ -19,7 +19,7 @@ import { refusalOf } from './refusal.ts';
 import type { WrittenRequest } from './saved-requests.ts';
 import { StatusState } from './status-state.tsx';
 
-/** What belongs to the connection, or was hidden. */
+/** The headers that belong to the connection or were hidden. */
 const NOT_SENT =
   /^(host|connection|content-length|accept-encoding|transfer-encoding|expect|authorization|cookie|sec-.*)$/i;
 
@@ -36,7 +36,7 @@ function requestOf({ method, target, request, userId }: RecordedExchange): Writt
 }
 
 /** One request and its response, with headers and bodies. */
-export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(asked: WrittenRequest): void }) {
+export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(request: WrittenRequest): void }) {
   const [{ tab }, change] = useSearch();
   const read = useExchange(seq);
   const exchange = read.data;
@@ -50,19 +50,19 @@ export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(asked: Wri
     {
       id: 'request',
       title: 'Request',
-      content: <HttpMessage what="request" headers={request.headers} body={request.body} />,
+      content: <HttpMessage subject="request" headers={request.headers} body={request.body} />,
     },
     {
       id: 'answer',
       title: 'Response',
       content: response ? (
-        <HttpMessage what="response" headers={response.headers} body={response.body} />
+        <HttpMessage subject="response" headers={response.headers} body={response.body} />
       ) : (
         <p className="p-4 text-muted">The client disconnected before the response was sent.</p>
       ),
     },
     { id: 'way', title: 'Way', content: <Way exchange={exchange} /> },
-    { id: 'raw', title: 'Raw', content: <JsonView value={exchange} what="request" /> },
+    { id: 'raw', title: 'Raw', content: <JsonView value={exchange} subject="request" /> },
   ];
   return (
     <>
@@ -102,7 +102,7 @@ export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(asked: Wri
           className="mx-4 mt-3 rounded-md border border-error/40 bg-error-soft px-3 py-2"
         >
           <p>
-            <strong>Why it was rejected.</strong> {refusal.what}
+            <strong>Why it was rejected.</strong> {refusal.explanation}
           </p>
           {refusal.next && <p>{refusal.next}</p>}
         </section>

@@ -33,7 +33,7 @@ it('explains which check of the gateway rejected a request', () => {
     what: '429: API rate limit exceeded (last step: auth).',
     next: expect.stringContaining('raise the limit'),
   });
-  expect(refusalOf(exchange({ status: 404 }, 'no JSON'))?.what).toBe(
+  expect(refusalOf(exchange({ status: 404 }, 'no JSON'))?.explanation).toBe(
     '404: the response gives no reason (no endpoint was found for it).',
   );
   expect(refusalOf(exchange({ status: 413 }, '[]'))?.next).toBeUndefined();

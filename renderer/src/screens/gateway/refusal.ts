@@ -1,11 +1,11 @@
 import { isJsonObject, jsonIn } from '../../../../server/model/json.ts';
 import type { RecordedExchange } from '../../api/traffic.ts';
 
-/** Why the gateway itself refused a request. */
+/** The reason that the gateway itself rejected a request. */
 export interface Refusal {
   /** The message of the response, and how far the request came. */
-  what: string;
-  /** What to do; undefined if the response says so. */
+  explanation: string;
+  /** The next step; undefined if the response states it. */
   next: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export function refusalOf(exchange: RecordedExchange): Refusal | undefined {
   const message = messageIn(exchange.response?.body?.text);
   const last = steps.at(-1)?.name;
   const way = last === undefined ? 'no endpoint was found for it' : `last step: ${last}`;
-  return { what: `${status}: ${message ?? 'the response gives no reason'} (${way}).`, next: NEXT[status] };
+  return { explanation: `${status}: ${message ?? 'the response gives no reason'} (${way}).`, next: NEXT[status] };
 }
 
 const NEXT: Readonly<Record<number, string>> = {

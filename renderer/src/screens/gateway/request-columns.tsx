@@ -7,7 +7,7 @@ import { StatusState } from './status-state.tsx';
 
 export const keyOfRequest = ({ seq }: RecordedRequest) => String(seq);
 
-/** What tells requests apart. */
+/** The columns that tell requests apart. */
 export const REQUEST_COLUMNS: readonly GridColumn<RecordedRequest>[] = [
   {
     id: 'status',
@@ -16,8 +16,8 @@ export const REQUEST_COLUMNS: readonly GridColumn<RecordedRequest>[] = [
     width: 128,
     cell: ({ status, outboundFailures }) => <StatusState status={status} outboundFailures={outboundFailures} />,
   },
-  timeColumn((row) => row.at, { gives: 3 }),
-  methodColumn({ gives: 2 }),
+  timeColumn((row) => row.at, { hidePriority: 3 }),
+  methodColumn({ hidePriority: 2 }),
   {
     id: 'target',
     header: 'Target',
@@ -25,7 +25,7 @@ export const REQUEST_COLUMNS: readonly GridColumn<RecordedRequest>[] = [
     isMono: true,
     text: ({ target }) => target,
   },
-  tookColumn({ gives: 4 }),
+  tookColumn({ hidePriority: 4 }),
   {
     id: 'behind',
     sortBy: (row) => row.upstreamMs,

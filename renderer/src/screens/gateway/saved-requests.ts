@@ -36,7 +36,7 @@ export function useSavedRequests() {
   });
   const requests = (read.data?.requests ?? []).map(({ name, headers = [], body = '', asMe = false, ...rest }) => ({
     name,
-    request: { ...rest, body, asMe, headers: headers.map((one) => one.join(': ')).join('\n') },
+    request: { ...rest, body, asMe, headers: headers.map((header) => header.join(': ')).join('\n') },
   }));
   return { requests, save, remove };
 }

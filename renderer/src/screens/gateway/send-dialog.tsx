@@ -26,7 +26,7 @@ const SENDERS = [
   { id: 'me', text: 'me' },
 ];
 
-/** What one begins with. */
+/** The request that the dialog begins with. */
 export const NEW_REQUEST: WrittenRequest = {
   method: 'POST',
   path: '/',
@@ -37,24 +37,24 @@ export const NEW_REQUEST: WrittenRequest = {
 
 /** A form for a request to a public endpoint, sent through the gateway, and the response. */
 export function SendDialog({ first, onClose }: { first: WrittenRequest; onClose(): void }) {
-  const [asked, setAsked] = useState(first);
+  const [writtenRequest, setWrittenRequest] = useState(first);
   const gatewayUrl = usePlatformStatus().data?.addresses.gatewayUrl ?? '';
   const { requests: saved, save, remove } = useSavedRequests();
   const [savedAs, setSavedAs] = useState<string>();
   const [isNaming, setNaming] = useState(false);
   const sending = useMutation({
-    mutationFn: () => sendThroughGateway({ ...asked, headers: headersIn(asked.headers) }),
+    mutationFn: () => sendThroughGateway({ ...writtenRequest, headers: headersIn(writtenRequest.headers) }),
   });
   const me = useIdentity().data?.user;
   const isRoot = me?.isRoot === true;
   const users = useWorld<PlatformRecord[]>('/users', { expand: true }, isRoot);
-  const others = (users.data ?? []).filter(({ id }) => id !== me?.id);
-  const set = (change: Partial<WrittenRequest>) => setAsked((now) => ({ ...now, ...change }));
-  const taken = saved.map(({ name }) => name);
+  const otherUsers = (users.data ?? []).filter(({ id }) => id !== me?.id);
+  const set = (change: Partial<WrittenRequest>) => setWrittenRequest((now) => ({ ...now, ...change }));
+  const savedNames = saved.map(({ name }) => name);
   const chosen = saved.find(({ name }) => name === savedAs);
   const keep = (name: string) =>
     save.mutate(
-      { name, request: asked, replaces: taken.includes(name) },
+      { name, request: writtenRequest, replaces: savedNames.includes(name) },
       {
         onSuccess: () => {
           setSavedAs(name);
@@ -63,7 +63,7 @@ export function SendDialog({ first, onClose }: { first: WrittenRequest; onClose(
       },
     );
   const curl = () => {
-    const { method, path: target, headers, body, asMe, as } = asked;
+    const { method, path: target, headers, body, asMe, as } = writtenRequest;
     // The token is not shown: the user inserts one before running the command.
     const proof: [string, string][] = asMe || as !== undefined ? [['Authorization', 'Bearer <hidden>']] : [];
     const request = { headers: [...proof, ...headersIn(headers)], body: { text: body, sizeBytes: body.length } };
@@ -95,11 +95,11 @@ export function SendDialog({ first, onClose }: { first: WrittenRequest; onClose(
           <div className="flex items-end gap-2">
             <Select
               label="Saved requests"
-              options={taken.map((name) => ({ id: name, text: name }))}
+              options={savedNames.map((name) => ({ id: name, text: name }))}
               value={chosen?.name}
               onChange={(name) => {
                 setSavedAs(name);
-                setAsked(saved.find((one) => one.name === name)?.request ?? asked);
+                setWrittenRequest(saved.find((savedRequest) => savedRequest.name === name)?.request ?? writtenRequest);
               }}
             />
             {chosen && (
@@ -112,15 +112,20 @@ export function SendDialog({ first, onClose }: { first: WrittenRequest; onClose(
           </div>
         )}
         <div className="flex items-start gap-2">
-          <Select label="Method" options={METHODS} value={asked.method} onChange={(method) => set({ method })} />
+          <Select
+            label="Method"
+            options={METHODS}
+            value={writtenRequest.method}
+            onChange={(method) => set({ method })}
+          />
           <TextField
             label="Path"
             isMono
             className="flex-1"
-            value={asked.path}
+            value={writtenRequest.path}
             onChange={(path) => set({ path })}
             description={`Behind ${gatewayUrl}`}
-            error={asked.path.startsWith('/') ? undefined : 'begins with /'}
+            error={writtenRequest.path.startsWith('/') ? undefined : 'begins with /'}
           />
         </div>
         <div className="flex items-center gap-2">
@@ -128,14 +133,14 @@ export function SendDialog({ first, onClose }: { first: WrittenRequest; onClose(
           <Segments
             label="Signed in as"
             segments={SENDERS}
-            value={asked.as !== undefined ? '' : asked.asMe ? 'me' : 'anonymous'}
+            value={writtenRequest.as !== undefined ? '' : writtenRequest.asMe ? 'me' : 'anonymous'}
             onChange={(id) => set({ asMe: id === 'me', as: undefined })}
           />
           {isRoot && (
             <Select
               label="or as the user"
-              options={others.map(({ id, name: text }) => ({ id, text }))}
-              value={asked.as}
+              options={otherUsers.map(({ id, name: text }) => ({ id, text }))}
+              value={writtenRequest.as}
               onChange={(as) => set({ as, asMe: false })}
               placeholder="Choose a user"
             />
@@ -145,20 +150,20 @@ export function SendDialog({ first, onClose }: { first: WrittenRequest; onClose(
           label="Headers"
           isMono
           lines={2}
-          value={asked.headers}
+          value={writtenRequest.headers}
           onChange={(headers) => set({ headers })}
           description="Name: value, one per line"
         />
-        {asked.method !== 'GET' && asked.method !== 'HEAD' && (
-          <TextField label="Body" isMono lines={6} value={asked.body} onChange={(body) => set({ body })} />
+        {writtenRequest.method !== 'GET' && writtenRequest.method !== 'HEAD' && (
+          <TextField label="Body" isMono lines={6} value={writtenRequest.body} onChange={(body) => set({ body })} />
         )}
         {sending.data && <Answer answer={sending.data} />}
         {isNaming && (
           <NameDialog
             title="Save the request"
             description="Stored on the platform, for all users who can send requests."
-            first={chosen?.name ?? `${asked.method} ${asked.path}`}
-            taken={taken}
+            first={chosen?.name ?? `${writtenRequest.method} ${writtenRequest.path}`}
+            existingNames={savedNames}
             onName={keep}
             onClose={() => setNaming(false)}
           />
@@ -185,7 +190,7 @@ function Answer({ answer: { status, durationMs, executionId, body, isCut } }: { 
         {isCut && <span className="text-muted">only the beginning is shown</span>}
       </p>
       <div className="max-h-60 overflow-auto">
-        <JsonView value={body} what="response" />
+        <JsonView value={body} subject="response" />
       </div>
     </section>
   );

@@ -10,14 +10,14 @@ import { reasonOf } from '../containers/container-status.ts';
 
 export type { EndpointUse } from '../../../../server/api/routes/window.ts';
 
-/** Where an endpoint leads. */
+/** The target of an endpoint. */
 export interface EndpointTarget {
   kind: 'lambda' | 'container';
   id: string;
   /** Undefined when it is not known. */
   name: string | undefined;
   isGone: boolean;
-  /** Of a container: its status, and why it is so. */
+  /** The status of a container, with its reason. */
   status?: string | undefined;
   reason?: string | undefined;
 }
@@ -36,7 +36,7 @@ const REFRESH_MS = 5_000;
 /** Every public endpoint of the scope with where it leads and what came to it. */
 export function useEndpoints() {
   const endpoints = useAllOfType('apiendpoints');
-  const targets = useQuery(searchOptions({ words: ['lambdas', 'containers'], limit: MAX_TARGETS })).data;
+  const targets = useQuery(searchOptions({ collections: ['lambdas', 'containers'], limit: MAX_TARGETS })).data;
   const containers = useAllOfType('containers');
   const uses = useRead(keys.traffic, '/inspect/endpoints', {}, { refetchInterval: REFRESH_MS }).data;
   const rows = useMemo(() => {

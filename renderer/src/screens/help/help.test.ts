@@ -37,7 +37,10 @@ describe('a page of the documentation', () => {
       .filter(({ kind }) => kind === 'link')
       .flatMap(({ to = '' }) => targetOf(to, id) ?? []);
     const isThere = ({ id: page, at }: { id: string; at: string | undefined }) =>
-      pages.some(({ id: one, sections }) => one === page && (!at || sections.some(({ anchor }) => anchor === at)));
+      pages.some(
+        ({ id: candidateId, sections }) =>
+          candidateId === page && (!at || sections.some(({ anchor }) => anchor === at)),
+      );
     expect(targets.filter((target) => !isThere(target))).toEqual([]);
   });
 

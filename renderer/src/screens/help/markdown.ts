@@ -16,7 +16,7 @@ export interface Item {
 export interface Run {
   kind: 'text' | 'code' | 'strong' | 'link';
   text: string;
-  /** Of a link. */
+  /** The target of a link. */
   to?: string;
 }
 
@@ -89,12 +89,12 @@ export function runsIn(line: string): Run[] {
   const runs: Run[] = [];
   let end = 0;
   for (const match of line.matchAll(RUN)) {
-    const [whole, code, strong, link, to, address] = match;
+    const [matchText, code, strong, link, to, address] = match;
     if (match.index > end) runs.push({ kind: 'text', text: line.slice(end, match.index) });
     if (code !== undefined) runs.push({ kind: 'code', text: code });
     else if (strong !== undefined) runs.push({ kind: 'strong', text: strong });
-    else runs.push({ kind: 'link', text: link ?? address ?? whole, to: to ?? address ?? '' });
-    end = match.index + whole.length;
+    else runs.push({ kind: 'link', text: link ?? address ?? matchText, to: to ?? address ?? '' });
+    end = match.index + matchText.length;
   }
   if (end < line.length) runs.push({ kind: 'text', text: line.slice(end) });
   return runs;

@@ -18,7 +18,7 @@ export interface Section {
   text: string;
 }
 
-/** Where the numbered decisions are. */
+/** The page with the numbered decisions. */
 export const DECISIONS = 'reference/emulator-behavior';
 
 /** @param path ends with the path below `docs` */

@@ -5,7 +5,7 @@ import { PlaceLink } from '../../shell/place-link.tsx';
 import { type Block, runsIn } from './markdown.ts';
 import { targetOf } from './pages.ts';
 
-const WANTED = 'rounded px-2 bg-accent-soft shadow-[inset_3px_0_0_var(--accent)]';
+const TARGET_CLASSES = 'rounded px-2 bg-accent-soft shadow-[inset_3px_0_0_var(--accent)]';
 
 interface Reader {
   /** The id of the page that is read. */
@@ -31,7 +31,7 @@ function drawn(block: Block, reader: Reader) {
   const marked = (anchor: string | undefined) => ({
     id: anchor,
     'aria-current': anchor !== undefined && anchor === reader.at ? ('true' as const) : undefined,
-    className: `scroll-mt-4 ${anchor !== undefined && anchor === reader.at ? WANTED : ''}`,
+    className: `scroll-mt-4 ${anchor !== undefined && anchor === reader.at ? TARGET_CLASSES : ''}`,
   });
   switch (block.kind) {
     case 'heading': {
@@ -52,7 +52,7 @@ function drawn(block: Block, reader: Reader) {
             {block.text}
           </pre>
           <span className="absolute top-1 right-1">
-            <Copy text={block.text} what="code" />
+            <Copy text={block.text} subject="code" />
           </span>
         </div>
       );
@@ -91,29 +91,29 @@ function drawn(block: Block, reader: Reader) {
 
 /** A line with its code, strong words and links. */
 export function Line({ text, page }: { text: string; page: string }) {
-  return runsIn(text).map(({ kind, text: words, to = '' }, index) => {
-    const key = `${index} ${words}`;
+  return runsIn(text).map(({ kind, text: runText, to = '' }, index) => {
+    const key = `${index} ${runText}`;
     if (kind === 'code') {
       return (
         <code key={key} className="rounded bg-raised px-1 break-words">
-          {words}
+          {runText}
         </code>
       );
     }
-    if (kind === 'strong') return <strong key={key}>{words}</strong>;
-    if (kind === 'text') return <Fragment key={key}>{words}</Fragment>;
+    if (kind === 'strong') return <strong key={key}>{runText}</strong>;
+    if (kind === 'text') return <Fragment key={key}>{runText}</Fragment>;
     const target = targetOf(to, page);
     if (target) {
       return (
         <PlaceLink key={key} to={{ screen: 'help', id: target.id, search: { at: target.at } }}>
-          {words}
+          {runText}
         </PlaceLink>
       );
     }
-    if (!/^https?:/.test(to)) return <Fragment key={key}>{words}</Fragment>;
+    if (!/^https?:/.test(to)) return <Fragment key={key}>{runText}</Fragment>;
     return (
       <a key={key} className="link" href={to} target="_blank" rel="noreferrer">
-        {words}
+        {runText}
       </a>
     );
   });

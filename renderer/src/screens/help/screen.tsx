@@ -21,7 +21,7 @@ const pages = new Map(
   }),
 );
 const INDEX = 'index';
-/** How many places of a page a search shows. */
+/** The most matches on one page that a search shows. */
 const MAX_PLACES = 8;
 
 /** The documentation of this version: its pages by task, one page, or what a search finds. */
@@ -33,7 +33,8 @@ export default function HelpScreen() {
   const isDecision = id === undefined ? false : /^d-\d{3}$/i.test(id);
   const pageId = isDecision ? DECISIONS : id;
   const anchor = isDecision ? id?.toLowerCase() : at?.toLowerCase();
-  const list = q === '' ? <Contents shown={pageId} /> : <Found query={q} onClear={() => change({ q: undefined })} />;
+  const list =
+    q === '' ? <Contents currentPageId={pageId} /> : <Found query={q} onClear={() => change({ q: undefined })} />;
   return (
     <ScreenFrame
       title="Help"
@@ -59,7 +60,7 @@ export default function HelpScreen() {
 }
 
 /** The index: what one wants to do, and the page for it. */
-function Contents({ shown }: { shown: string | undefined }) {
+function Contents({ currentPageId }: { currentPageId: string | undefined }) {
   const blocks = pages.get(INDEX)?.blocks ?? [];
   return (
     <nav aria-label="Pages" className="flex flex-col gap-3">
@@ -75,7 +76,12 @@ function Contents({ shown }: { shown: string | undefined }) {
         return (
           <ul key={block.rows.join()} className="flex flex-col gap-1.5">
             {block.rows.map(([task = '', page = '']) => (
-              <li key={page} aria-current={shown !== undefined && page.includes(`(${shown}.md)`) ? 'true' : undefined}>
+              <li
+                key={page}
+                aria-current={
+                  currentPageId !== undefined && page.includes(`(${currentPageId}.md)`) ? 'true' : undefined
+                }
+              >
                 <Line text={page} page={INDEX} />
                 <p className="text-muted">
                   <Line text={task} page={INDEX} />
@@ -99,7 +105,7 @@ function Found({ query, onClear }: { query: string; onClear: () => void }) {
     [query],
   );
   const count = found.reduce((sum, { sections }) => sum + sections.length, 0);
-  if (count === 0) return <NoMatch what="pages" onClear={onClear} />;
+  if (count === 0) return <NoMatch subject="pages" onClear={onClear} />;
   return (
     <div className="flex flex-col gap-3">
       <p className="text-muted" role="status">
@@ -124,26 +130,29 @@ function Found({ query, onClear }: { query: string; onClear: () => void }) {
 
 function Page({ id, at }: { id: string; at: string | undefined }) {
   const page = useRef<HTMLElement>(null);
-  const shown: HelpPage | undefined = pages.get(id);
+  const helpPage: HelpPage | undefined = pages.get(id);
   useEffect(() => {
     // An anchor is any text that the address has, so it is not looked for with a selector.
     const target =
-      at === undefined ? undefined : [...(page.current?.querySelectorAll('[id]') ?? [])].find((one) => one.id === at);
+      at === undefined
+        ? undefined
+        : [...(page.current?.querySelectorAll('[id]') ?? [])].find((element) => element.id === at);
     target?.scrollIntoView({ block: 'start' });
   }, [at]);
-  const isMissing = at !== undefined && !shown?.sections.some(({ anchor }) => anchor === at);
-  if (!shown) return <EmptyState title={`Page ${id} not found`} text="This version of Terrarium does not have it." />;
+  const isMissing = at !== undefined && !helpPage?.sections.some(({ anchor }) => anchor === at);
+  if (!helpPage)
+    return <EmptyState title={`Page ${id} not found`} text="This version of Terrarium does not have it." />;
   return (
-    <article ref={page} aria-label={shown.title} className="min-h-0 flex-1 overflow-y-auto px-5 py-4">
+    <article ref={page} aria-label={helpPage.title} className="min-h-0 flex-1 overflow-y-auto px-5 py-4">
       <div className="mb-2 flex items-center gap-2">
-        <h2 className="text-large">{shown.title}</h2>
+        <h2 className="text-large">{helpPage.title}</h2>
         <Copy
           text={`${location.origin}${hrefOf({ screen: 'help', id, search: { at } })}`}
-          what={`link to ${shown.title}`}
+          subject={`link to ${helpPage.title}`}
         />
       </div>
       {isMissing && <p className="mb-2 text-muted">{at.toUpperCase()} is not on this page.</p>}
-      <Prose blocks={shown.blocks} page={id} at={at} />
+      <Prose blocks={helpPage.blocks} page={id} at={at} />
     </article>
   );
 }

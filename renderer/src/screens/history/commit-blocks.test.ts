@@ -13,15 +13,15 @@ const commit = (seq: number): BriefCommit => ({
 
 /** A history of this many commits, in pages of at most `pageSize`. */
 const historyOf = (newest: number, pageSize: number) => {
-  let asked = 0;
+  let requestCount = 0;
   const loadPage = async (before: number, limit: number): Promise<CommitPage> => {
-    asked += 1;
+    requestCount += 1;
     const last = Math.min(before - 1, newest);
     const first = Math.max(1, last - Math.min(limit, pageSize) + 1);
     const commits = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => commit(last - index));
     return { commits, ...(first > 1 && commits.length > 0 && { next: first }), oldest: 0, newest };
   };
-  return { loadPage, asked: () => asked };
+  return { loadPage, asked: () => requestCount };
 };
 
 describe('blocks of commits', () => {

@@ -14,7 +14,7 @@ import { differenceAddress, type Since } from './use-commits.ts';
 /** Direction of a difference: changes since a commit, or changes that a restore would make. */
 export type Direction = 'since' | 'back' | 'to-come';
 
-const WORDS: Record<Direction, Record<ResourceDifference['action'], string>> = {
+const ACTION_LABELS: Record<Direction, Record<ResourceDifference['action'], string>> = {
   since: { create: 'added', update: 'changed', delete: 'removed' },
   back: { create: 'goes', update: 'changes back', delete: 'comes back' },
   'to-come': { create: 'is added', update: 'changes', delete: 'goes' },
@@ -33,14 +33,16 @@ const TONES: Record<string, 'ok' | 'running' | 'error'> = {
 /** Totals in words: `3 added, 1 changed`. */
 export function totalText({ total }: Pick<Difference, 'total'>, direction: Direction): string {
   const parts = (['create', 'update', 'delete'] as const).flatMap((action) =>
-    total[action] > 0 ? `${total[action].toLocaleString('en')} ${plural(WORDS[direction][action], total[action])}` : [],
+    total[action] > 0
+      ? `${total[action].toLocaleString('en')} ${plural(ACTION_LABELS[direction][action], total[action])}`
+      : [],
   );
   return parts.join(', ') || 'no difference';
 }
 
-function plural(words: string, count: number): string {
-  if (count === 1) return words;
-  return words
+function plural(phrase: string, count: number): string {
+  if (count === 1) return phrase;
+  return phrase
     .replace(/^goes/, 'go')
     .replace(/^comes/, 'come')
     .replace(/^changes/, 'change')
@@ -62,26 +64,26 @@ export function DifferenceList({ difference, direction, since }: DifferenceListP
   return (
     <>
       <ul aria-label="Resources that differ">
-        {resources.map((one) => {
-          const word = WORDS[direction][one.action];
-          const path = <span className="min-w-0 truncate">{one.path}</span>;
+        {resources.map((resource) => {
+          const label = ACTION_LABELS[direction][resource.action];
+          const path = <span className="min-w-0 truncate">{resource.path}</span>;
           return (
-            <li key={one.id} className="flex min-h-8 items-center gap-2 border-b border-line/55 px-4">
+            <li key={resource.id} className="flex min-h-8 items-center gap-2 border-b border-line/55 px-4">
               <span className="w-24 shrink-0">
-                <Badge tone={TONES[word] ?? 'plain'}>{word}</Badge>
+                <Badge tone={TONES[label] ?? 'plain'}>{label}</Badge>
               </span>
               {since ? (
                 <button
                   type="button"
                   className="flex min-h-6 min-w-0 items-center text-left text-accent underline decoration-accent/35 underline-offset-2"
-                  onClick={() => setOpen(one)}
+                  onClick={() => setOpen(resource)}
                 >
                   {path}
                 </button>
               ) : (
                 path
               )}
-              <span className="ml-auto shrink-0 truncate text-small text-muted">{one.type}</span>
+              <span className="ml-auto shrink-0 truncate text-small text-muted">{resource.type}</span>
             </li>
           );
         })}

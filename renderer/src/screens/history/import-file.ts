@@ -3,10 +3,10 @@ import type { AppliedSeed } from '../../../../server/api/routes/seeds.ts';
 import type { Difference } from './history-answers.ts';
 import { type UploadOptions, upload } from './upload.ts';
 
-/** What a file is by its name: an archive of a whole instance, or a seed document. */
+/** The kind of a file by its name: an archive of a whole instance, or a seed document. */
 export type ImportKind = 'archive' | 'json' | 'yaml';
 
-/** What an import would do, or has done. */
+/** The changes that an import would make or has made. */
 export interface ImportOutcome extends Difference {
   /** The commit that it made. */
   commit: number | undefined;
@@ -14,7 +14,7 @@ export interface ImportOutcome extends Difference {
   leads: number | undefined;
   /** Resources whose hidden values have to be set again. */
   hidden: ImportView['hidden'];
-  /** What of the code in it will run from then on. */
+  /** The code in the file that will run from then on. */
   runs: readonly CodeToRun[];
 }
 
@@ -42,16 +42,16 @@ export function kindOf(fileName: string): ImportKind | undefined {
 export async function importFile(
   file: File,
   kind: ImportKind,
-  asked: { isDry: boolean; prune: boolean },
+  importOptions: { isDry: boolean; prune: boolean },
   options: Omit<UploadOptions, 'type'>,
 ): Promise<ImportOutcome> {
   const sending = { ...options, type: TYPES[kind] };
   if (kind === 'archive') {
-    const answer = await upload<ImportView>(`/inspect/archive?dryRun=${asked.isDry}`, file, sending);
+    const answer = await upload<ImportView>(`/inspect/archive?dryRun=${importOptions.isDry}`, file, sending);
     const { commit, leads, hidden, runs = [], resources = [], total = { create: 0, update: 0, delete: 0 } } = answer;
     return { resources, total, commit: commit?.seq, leads, hidden, runs };
   }
-  const path = `/inspect/apply?dryRun=${asked.isDry}&prune=${asked.prune}`;
+  const path = `/inspect/apply?dryRun=${importOptions.isDry}&prune=${importOptions.prune}`;
   const { commit, summary, changes, runs = [] } = await upload<AppliedSeed>(path, file, sending);
   const resources = changes.flatMap(({ action, path: at, type, id }) =>
     action === 'unchanged' ? [] : [{ id: id ?? at, name: at, path: at, type, action }],

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import { useMissing } from '../../api/permissions.tsx';
-import { PAST, useRead } from '../../api/read.ts';
+import { PAST_TOPIC, useRead } from '../../api/read.ts';
 import { toastCommit } from '../../api/undo.ts';
 import { Time } from '../../components/amount.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
@@ -36,12 +36,12 @@ export function MomentDetail({ seq, oldest, newest, onClose }: MomentDetailProps
   const [isAsking, setAsking] = useState(false);
   const hasCommit = seq > oldest;
   const missing = useMissing('all');
-  const whole = missing && <Withheld text={missing} />;
+  const withheld = missing && <Withheld text={missing} />;
   const commit = useCommit(hasCommit ? seq : undefined, newest);
   const reverting = useChange(() => send('POST', `/inspect/history/${seq}/revert`, {}), {
-    onDone: ({ commit: made }) => {
+    onDone: ({ commit: revertCommit }) => {
       noteStep('undo');
-      toastCommit(`Commit ${seq} was undone.`, made?.seq);
+      toastCommit(`Commit ${seq} was undone.`, revertCommit?.seq);
     },
   });
   const tabs = [
@@ -55,8 +55,8 @@ export function MomentDetail({ seq, oldest, newest, onClose }: MomentDetailProps
           },
         ]
       : []),
-    { id: 'world', title: 'World then', isFilling: true, content: whole ?? <WorldTab seq={seq} /> },
-    { id: 'since', title: 'Since then', content: whole ?? <SinceTab since={{ seq }} /> },
+    { id: 'world', title: 'World then', isFilling: true, content: withheld ?? <WorldTab seq={seq} /> },
+    { id: 'since', title: 'Since then', content: withheld ?? <SinceTab since={{ seq }} /> },
   ];
   return (
     <>
@@ -100,12 +100,12 @@ export function MomentDetail({ seq, oldest, newest, onClose }: MomentDetailProps
   );
 }
 
-/** Of a commit that changed more resources each is looked at by itself. */
+/** The most changed resources whose differences are shown. If a commit changed more, only its operations are shown. */
 const MAX_COMPARED = 3;
 
-/** What one commit changed. */
+/** The changes of one commit. */
 function ChangeTab({ seq }: { seq: number }) {
-  const commit = useRead(PAST, `/inspect/history/${seq}`);
+  const commit = useRead(PAST_TOPIC, `/inspect/history/${seq}`);
   const { data } = commit;
   if (!data) return <Pending query={commit} />;
   const paths = new Map(data.resources.map(({ id, path }) => [id, path]));

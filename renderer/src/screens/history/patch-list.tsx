@@ -29,7 +29,7 @@ export function PatchList({ ops, pathOf }: PatchListProps) {
       {ops.length > MAX_SHOWN && (
         <p className="px-3 pb-2 text-muted">and {(ops.length - MAX_SHOWN).toLocaleString('en')} more; copy them all.</p>
       )}
-      <Copy text={JSON.stringify(ops, null, 2)} what="patch" className="absolute top-1 right-1.5" />
+      <Copy text={JSON.stringify(ops, null, 2)} subject="patch" className="absolute top-1 right-1.5" />
     </div>
   );
 }
@@ -37,9 +37,9 @@ export function PatchList({ ops, pathOf }: PatchListProps) {
 function PatchLine({ operation, pathOf }: { operation: WorldOperation; pathOf: PatchListProps['pathOf'] }) {
   const { op, path, value } = operation;
   const [, id = '', pointer = path] = WORLD_PATH.exec(path) ?? [];
-  const shown = readable(pointer, value);
-  const text = shown === undefined ? '' : JSON.stringify(shown);
-  const isCode = pointer === CODE && typeof shown === 'string';
+  const readableValue = readable(pointer, value);
+  const text = readableValue === undefined ? '' : JSON.stringify(readableValue);
+  const isCode = pointer === CODE && typeof readableValue === 'string';
   return (
     <li className="mono py-0.5">
       <span className="flex items-baseline gap-2">
@@ -52,7 +52,11 @@ function PatchLine({ operation, pathOf }: { operation: WorldOperation; pathOf: P
       </span>
       {text.length > SHORT_CHARS && (
         <div className="mt-1 mb-1.5 ml-16 max-h-80 overflow-auto rounded-md border border-line">
-          {isCode ? <pre className="p-2 whitespace-pre-wrap">{shown}</pre> : <JsonView value={shown} what="value" />}
+          {isCode ? (
+            <pre className="p-2 whitespace-pre-wrap">{readableValue}</pre>
+          ) : (
+            <JsonView value={readableValue} subject="value" />
+          )}
         </div>
       )}
     </li>

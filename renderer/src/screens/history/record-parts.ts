@@ -7,7 +7,7 @@ export interface VariableDifference {
   after: string | undefined;
 }
 
-/** What differs between two records of a resource, in the parts that people read. */
+/** The differences between two records of a resource, in the parts that people read. */
 export interface RecordParts {
   /** Its source, where that differs. */
   code: { before: string; after: string } | undefined;
@@ -47,13 +47,13 @@ function variablesThatDiffer(before: unknown, after: unknown): VariableDifferenc
   return [...new Set([...Object.keys(were), ...Object.keys(are)])]
     .sort()
     .map((name) => ({ name, before: textIn(were, name), after: textIn(are, name) }))
-    .filter((one) => one.before !== one.after);
+    .filter((variable) => variable.before !== variable.after);
 }
 
 /** The record without the parts that are shown separately; '' if nothing is left. */
 function restOf(record: unknown, isCompared = false): string {
   if (record === undefined || record === null) return '';
   const { code: _code, env: _env, ...properties } = propertiesOf(record);
-  const { modified, ...others } = objectIn(record);
-  return JSON.stringify({ ...others, ...(!isCompared && { modified }), properties }, null, 2);
+  const { modified, ...otherFields } = objectIn(record);
+  return JSON.stringify({ ...otherFields, ...(!isCompared && { modified }), properties }, null, 2);
 }

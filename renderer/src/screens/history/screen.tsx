@@ -32,7 +32,7 @@ export default function HistoryScreen() {
         <FindField
           label="Find commits"
           placeholder="Find commits: what, who, path, type or id"
-          word="find"
+          searchParameter="find"
           className="max-w-lg min-w-32 flex-1"
         />
       }

@@ -21,9 +21,9 @@ export interface SnapshotsDialogProps {
 /** Snapshots of the world: save, compare with the current world, restore, delete. They stay when old history is removed. */
 export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
   const [name, setName] = useState('');
-  const [chosen, choose] = useState<{ what: 'compare' | 'restore' | 'delete'; name: string } | undefined>(undefined);
+  const [chosen, choose] = useState<{ action: 'compare' | 'restore' | 'delete'; name: string } | undefined>(undefined);
   const keeping = useChange(() => send('POST', '/inspect/snapshots', { name: name.trim() }), {
-    said: (made) => `The current world was saved as snapshot ${made.name}.`,
+    said: (snapshot) => `The current world was saved as snapshot ${snapshot.name}.`,
     topic: keys.history,
     onDone: () => setName(''),
   });
@@ -78,8 +78,8 @@ export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
               <span className="min-w-0 flex-1 truncate text-muted">
                 commit {snapshot.seq}, <Time at={snapshot.at} />, <Bytes bytes={snapshot.sizeBytes} />
               </span>
-              <Button onPress={() => choose({ what: 'compare', name: snapshot.name })}>Compare</Button>
-              <Button onPress={() => choose({ what: 'restore', name: snapshot.name })}>Restore</Button>
+              <Button onPress={() => choose({ action: 'compare', name: snapshot.name })}>Compare</Button>
+              <Button onPress={() => choose({ action: 'restore', name: snapshot.name })}>Restore</Button>
               <Menu
                 label={`More of ${snapshot.name}`}
                 entries={[
@@ -87,7 +87,7 @@ export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
                     id: 'delete',
                     text: 'Delete',
                     isDanger: true,
-                    onAction: () => choose({ what: 'delete', name: snapshot.name }),
+                    onAction: () => choose({ action: 'delete', name: snapshot.name }),
                   },
                 ]}
               />
@@ -95,7 +95,7 @@ export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
           ))}
         </ul>
       </div>
-      {chosen?.what === 'compare' && (
+      {chosen?.action === 'compare' && (
         <Dialog
           title={`Snapshot ${chosen.name} and now`}
           onClose={() => choose(undefined)}
@@ -107,10 +107,10 @@ export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
           </div>
         </Dialog>
       )}
-      {chosen?.what === 'restore' && (
+      {chosen?.action === 'restore' && (
         <RestoreDialog to={{ snapshot: chosen.name }} onClose={() => choose(undefined)} onRestored={onClose} />
       )}
-      {chosen?.what === 'delete' && (
+      {chosen?.action === 'delete' && (
         <Dialog
           title={`Delete snapshot ${chosen.name}`}
           isAlert

@@ -39,9 +39,9 @@ export function TimeLine({ oldest, newest, at, snapshots, onChange }: TimeLinePr
       setDragged(undefined);
     }, delayMs);
   };
-  const step = (by: number) => move(Math.min(newest, Math.max(oldest, value + by)), 0);
+  const step = (offset: number) => move(Math.min(newest, Math.max(oldest, value + offset)), 0);
   const isNow = value >= newest;
-  const what = commit ? commit.sentence : value === 0 ? 'the world as it was created' : '';
+  const description = commit ? commit.sentence : value === 0 ? 'the world as it was created' : '';
   return (
     <section aria-label="Time line" className="shrink-0 border-b border-line bg-panel px-3.5 pt-2 pb-2.5">
       <div className="flex items-center gap-2">
@@ -58,7 +58,7 @@ export function TimeLine({ oldest, newest, at, snapshots, onChange }: TimeLinePr
                 <Time at={commit.at} as="clock" /> (<Time at={commit.at} />)
               </>
             )}
-            {what && ` · ${what}`}
+            {description && ` · ${description}`}
           </span>
         </p>
         <Button icon={FastForward} isDisabled={isNow} onPress={() => move(newest, 0)}>
@@ -70,7 +70,7 @@ export function TimeLine({ oldest, newest, at, snapshots, onChange }: TimeLinePr
           type="range"
           className="block h-6 w-full accent-accent"
           aria-label="Moment"
-          aria-valuetext={isNow ? 'now' : `after commit ${value}${what && `, ${what}`}`}
+          aria-valuetext={isNow ? 'now' : `after commit ${value}${description && `, ${description}`}`}
           min={oldest}
           max={Math.max(newest, oldest + 1)}
           step={1}

@@ -8,7 +8,7 @@ const ANSWER_TIMEOUT_MS = 10 * 60_000;
 export interface UploadOptions {
   type: string;
   signal: AbortSignal;
-  /** How much of the file is on the server, 0 to 1. */
+  /** Called with the share of the file that is on the server, 0 to 1. */
   onProgress(share: number): void;
 }
 

@@ -7,7 +7,7 @@ import { useRead } from '../../api/read.ts';
 import { blockOf, isComplete, readBlock, seqsOfBlock } from './commit-blocks.ts';
 import type { BriefCommit, CommitPage, Difference } from './history-answers.ts';
 
-/** How long to keep a block that is no longer visible, in milliseconds. */
+/** The time to keep a block that is no longer visible, in milliseconds. */
 const KEEP_BLOCK_MS = 10 * 60_000;
 
 /** The moments between which one can look back; read again after each commit. */
@@ -35,7 +35,7 @@ export function useCommits(blocks: readonly number[], newest: number): ReadonlyM
       // A commit that is missing in a block that was read is not for this user to see.
       const seqs = data && !isFetching ? seqsOfBlock(blocks[index] ?? 0) : [];
       for (const seq of seqs) commits.set(seq, null);
-      for (const one of data ?? []) commits.set(one.seq, one);
+      for (const commit of data ?? []) commits.set(commit.seq, commit);
     }
     return commits;
   }, [answers, blocks]);
@@ -47,7 +47,9 @@ export function useCommit(seq: number | undefined, newest: number): BriefCommit 
   return useCommits(blocks, newest).get(seq ?? 0);
 }
 
-/** How the world of a moment, or of a snapshot, differs from the present one; read again after each commit. */
+/**
+ * Reads the difference between the present world and the world of a moment or snapshot; read again after each commit.
+ */
 export function useDifference(since: Since) {
   return useQuery({
     queryKey: [keys.history, 'difference', since],
@@ -55,10 +57,10 @@ export function useDifference(since: Since) {
   });
 }
 
-/** What one compares the present world with. */
+/** The past world that the present one is compared with. */
 export type Since = { seq: number } | { snapshot: string };
 
-/** Where a difference is asked for. */
+/** Returns the address from which a difference is read. */
 export function differenceAddress(
   since: Since,
   query: { brief?: boolean; resource?: string },

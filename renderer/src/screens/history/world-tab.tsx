@@ -13,8 +13,8 @@ import { useSearch } from '../../url.ts';
 import type { OutlinePage } from './history-answers.ts';
 
 const PAGE = 500;
-/** What belongs to the past never grows old: such keys begin with no word that events are about. */
-const PAST = 'past-world';
+/** The first word of query keys for the past. No event has this topic, so the data never becomes stale. */
+const PAST_WORLD_TOPIC = 'past-world';
 const rowsOf = ({ resources }: OutlinePage) => resources;
 const keyOf = ({ id }: CommitResource) => id;
 const COLUMNS: readonly GridColumn<CommitResource>[] = [
@@ -32,7 +32,7 @@ const COLUMNS: readonly GridColumn<CommitResource>[] = [
 export function WorldTab({ seq }: { seq: number }) {
   const [{ q, rec }, change] = useSearch();
   const outline = usePages({
-    queryKey: [PAST, seq, 'outline', q ?? ''],
+    queryKey: [PAST_WORLD_TOPIC, seq, 'outline', q ?? ''],
     read: (offset = 0, signal) =>
       load('/inspect/world/outline', { at: seq, q: q || undefined, offset, limit: PAGE }, signal),
     nextOf: ({ total }, pages) => {
@@ -53,7 +53,7 @@ export function WorldTab({ seq }: { seq: number }) {
         list={outline}
         columns={COLUMNS}
         keyOf={keyOf}
-        word="rec"
+        searchParameter="rec"
         narrowedBy={['q']}
         empty={<EmptyState title="No resources" text="The world had no resources at this commit." />}
       />
@@ -65,7 +65,7 @@ export function WorldTab({ seq }: { seq: number }) {
 /** One record as it was stored then. */
 function RecordThen({ seq, id, onClose }: { seq: number; id: string; onClose(): void }) {
   const record = useQuery({
-    queryKey: [PAST, seq, 'record', id],
+    queryKey: [PAST_WORLD_TOPIC, seq, 'record', id],
     queryFn: ({ signal }) => loadAs<{ name?: string }>('/inspect/world', { at: seq, resource: id }, signal),
     placeholderData: keepPreviousData,
   });
@@ -78,7 +78,7 @@ function RecordThen({ seq, id, onClose }: { seq: number; id: string; onClose(): 
         </Button>
       </div>
       <div className="min-h-0 flex-1 overflow-auto">
-        {record.data ? <JsonView value={record.data} what="record" /> : <Pending query={record} rows={4} />}
+        {record.data ? <JsonView value={record.data} subject="record" /> : <Pending query={record} rows={4} />}
       </div>
     </section>
   );

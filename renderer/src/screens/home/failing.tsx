@@ -11,7 +11,10 @@ import { runningRepairs } from '../invocations/use-repair.ts';
 /** Only this many are shown in full; another screen lists all. */
 const MAX_SHOWN = 3;
 
-/** What fails now, why, and the way back, until all that can be replayed has been; nothing while all goes well. */
+/**
+ * The current failures, their causes and the repair, until everything that can be replayed has been. Nothing is shown
+ * while all goes well.
+ */
 export function Failing() {
   const failing = useFailures();
   const repairs = [...useValue(runningRepairs).values()].map(({ run }) => run);
@@ -61,13 +64,13 @@ export function Failing() {
 
 /** While the pointer is inside, cards keep their places, and new ones are added at the end: so a click never hits another card. */
 function useStableRuns(runs: readonly FailureRun[], isInside: boolean): readonly FailureRun[] {
-  const shown = useRef<readonly FailureRun[]>(runs);
+  const shownRuns = useRef<readonly FailureRun[]>(runs);
   const isNow = (run: FailureRun) => runs.find(({ first }) => first === run.first);
-  const still = shown.current.map((run) => isNow(run) ?? { ...run, isOver: true, lost: 0 });
-  const added = runs.filter(({ first }) => !shown.current.some((run) => run.first === first));
+  const still = shownRuns.current.map((run) => isNow(run) ?? { ...run, isOver: true, lost: 0 });
+  const added = runs.filter(({ first }) => !shownRuns.current.some((run) => run.first === first));
   const result = isInside && runs.length > 0 ? [...still, ...added] : runs;
   useEffect(() => {
-    shown.current = result;
+    shownRuns.current = result;
   });
   return result;
 }

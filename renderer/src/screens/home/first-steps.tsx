@@ -47,8 +47,8 @@ function DemoGuide({ tour: { hasDemo } }: { tour: Tour }) {
         {hasDemo === false && lost !== undefined && lost > 0 && (
           <p className="text-muted">
             The demo would replace the world of this platform. <code>{DEMO_COMMAND}</code>
-            <Copy text={DEMO_COMMAND} what="command" className="scale-90" /> opens another instance that has it; a reset
-            is in the <PlaceLink to={{ screen: 'history' }}>history</PlaceLink>.
+            <Copy text={DEMO_COMMAND} subject="command" className="scale-90" /> opens another instance that has it; a
+            reset is in the <PlaceLink to={{ screen: 'history' }}>history</PlaceLink>.
           </p>
         )}
         <FailureNote error={importing.error} />
@@ -97,7 +97,7 @@ function FormGuide({ tour }: { tour: Tour }) {
         {formUrl && (
           <p className="flex max-w-full items-center text-small text-muted">
             <span className="mono truncate">POST {formUrl}</span>
-            <Copy text={formUrl} what="public address of the form" />
+            <Copy text={formUrl} subject="public address of the form" />
           </p>
         )}
         {stray && (
@@ -169,7 +169,7 @@ function PipelineGuide({ tour }: { tour: Tour }) {
         {deployUrl ? (
           <p className="flex max-w-full items-center text-small text-muted">
             <span className="mono truncate">POST {deployUrl}</span>
-            <Copy text={deployUrl} what="address of the deployment endpoint" />
+            <Copy text={deployUrl} subject="address of the deployment endpoint" />
           </p>
         ) : (
           hasDemo !== undefined && (
@@ -205,7 +205,7 @@ function PipelineGuide({ tour }: { tour: Tour }) {
         {deployUrl !== undefined && (
           <p className="flex items-center gap-1 text-muted">
             <code className="rounded bg-raised px-1.5 py-0.5">{PIPELINE_COMMAND}</code>
-            <Copy text={PIPELINE_COMMAND} what="command" />
+            <Copy text={PIPELINE_COMMAND} subject="command" />
           </p>
         )}
         <FailureNote error={starting.error} />

@@ -11,7 +11,7 @@ import { ServiceCard } from './service-card.tsx';
 import { useServices } from './use-services.ts';
 import { areStepsDone, areStepsOver, useTour } from './use-tour.ts';
 
-/** What runs, how it is, and how to begin. */
+/** The services with their state, and the first steps. */
 export default function HomeScreen() {
   const services = useServices();
   const tour = useTour();

@@ -9,9 +9,9 @@ import type { Service } from './use-services.ts';
 export function ServiceCard({ service, isKnown }: { service: Service; isKnown: boolean }) {
   const {
     name,
-    place,
+    location,
     condition,
-    word,
+    stateText,
     address,
     facts,
     counted = ['request', 'requests'],
@@ -19,7 +19,7 @@ export function ServiceCard({ service, isKnown }: { service: Service; isKnown: b
     lastError,
     withheld,
   } = service;
-  const Icon = screens[place.screen].icon;
+  const Icon = screens[location.screen].icon;
   const now = perMinute?.at(-1) ?? 0;
   const isQuiet = perMinute?.every((count) => count === 0) ?? true;
   return (
@@ -27,19 +27,19 @@ export function ServiceCard({ service, isKnown }: { service: Service; isKnown: b
       <div className="flex items-center gap-2 px-3.5 pt-3">
         <Icon aria-hidden size={15} strokeWidth={1.7} className="text-muted" />
         <h3 className="font-semibold">
-          <PlaceLink to={place} className="hover:text-accent">
+          <PlaceLink to={location} className="hover:text-accent">
             {name}
           </PlaceLink>
         </h3>
         <span className="ml-auto">
-          <State is={condition}>{word}</State>
+          <State is={condition}>{stateText}</State>
         </span>
       </div>
       <div className="flex h-7 items-center px-3.5">
         {address ? (
           <>
             <span className="mono truncate text-muted">{address}</span>
-            <Copy text={address} what={`address of ${name}`} className="scale-90" />
+            <Copy text={address} subject={`address of ${name}`} className="scale-90" />
           </>
         ) : (
           <span className="text-faint">{withheld === undefined ? 'no address' : ''}</span>
@@ -68,7 +68,7 @@ export function ServiceCard({ service, isKnown }: { service: Service; isKnown: b
         )}
         <p className="flex min-h-8 items-center border-t border-line px-3.5 text-small">
           {lastError ? (
-            <PlaceLink to={lastError.place} className="truncate text-error hover:underline">
+            <PlaceLink to={lastError.location} className="truncate text-error hover:underline">
               {lastError.text}
             </PlaceLink>
           ) : (

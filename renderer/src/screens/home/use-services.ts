@@ -12,7 +12,7 @@ import { type PlatformRecord, useScope, useWorld } from '../../api/world.ts';
 import { useNowMs } from '../../components/amount.tsx';
 import { counted } from '../../components/amounts.ts';
 import type { Condition } from '../../components/state.tsx';
-import type { Place } from '../../url.ts';
+import type { WindowLocation } from '../../url.ts';
 import { useValue } from '../../value-store.ts';
 import { conditionOf, reasonOf } from '../containers/container-status.ts';
 import type { RunSummary } from '../pipelines/use-pipelines.ts';
@@ -20,26 +20,26 @@ import type { RunSummary } from '../pipelines/use-pipelines.ts';
 /** A part of the platform, as Home shows it. */
 export interface Service {
   name: string;
-  /** Where one sees more of it. */
-  place: Place;
+  /** The location that shows more of it. */
+  location: WindowLocation;
   condition: Condition;
-  word: string;
+  stateText: string;
   address?: string | undefined;
   facts: string;
   /** One and several of what `perMinute` counts; default: requests. */
   counted?: readonly [string, string];
-  /** How many in each of the last minutes, the oldest first; undefined where nothing is counted. */
+  /** The counts of the last minutes, the oldest first; undefined if nothing is counted. */
   perMinute?: readonly number[] | undefined;
-  lastError?: { text: string; place: Place } | undefined;
-  /** Why some of this is not shown to the user. */
+  lastError?: { text: string; location: WindowLocation } | undefined;
+  /** The reason that some of this is not shown to the user. */
   withheld?: string | undefined;
 }
 
-/** How far back the small lines go. */
+/** The range of the small charts, in minutes. */
 const MINUTES = 30;
 /** Requests move the counts on as they come; a minute in which nothing comes does so, too. */
 const REFRESH_MS = 15_000;
-const CONTAINERS_PLACE: Place = { screen: 'containers' };
+const CONTAINERS_PLACE: WindowLocation = { screen: 'containers' };
 
 /** Every service with its state and its latest doings. */
 export function useServices(): Service[] {
@@ -54,7 +54,7 @@ export function useServices(): Service[] {
   const missing = useMissingOf();
   // Of errors and of figures without a resource, only users who view everything learn.
   const part = missing('all');
-  const said = (text: string, need: Need) => (missing(need) === undefined ? text : '');
+  const textIfPermitted = (text: string, need: Need) => (missing(need) === undefined ? text : '');
   // In any scope: platform-wide viewers need to see every problem.
   const { records: containers } = useAllOfType('containers');
   const leads = useRead(keys.leads, '/inspect/leads').data;
@@ -78,11 +78,11 @@ export function useServices(): Service[] {
     {
       name: 'Resource service',
       withheld: part,
-      place: { screen: 'resources' },
+      location: { screen: 'resources' },
       ...stateOf('resources'),
       address: status?.addresses.metaUrl,
       facts: status
-        ? `${status.store.resources === undefined ? '' : `${counted(status.store.resources, 'resource')} in `}${said(`${counted(orgs.length, 'organization')}, `, 'org.view')}commit ${status.store.seq}`
+        ? `${status.store.resources === undefined ? '' : `${counted(status.store.resources, 'resource')} in `}${textIfPermitted(`${counted(orgs.length, 'organization')}, `, 'org.view')}commit ${status.store.seq}`
         : '',
       perMinute: resources?.perMinute,
       lastError: faultOf(resources?.lastFault, 'control'),
@@ -90,17 +90,17 @@ export function useServices(): Service[] {
     {
       name: 'Security service',
       withheld: part,
-      place: { screen: 'settings', search: { tab: 'access' } },
+      location: { screen: 'settings', search: { tab: 'access' } },
       ...stateOf('security'),
       address: status?.addresses.securityUrl,
-      facts: users ? said(counted(users.length, 'user'), 'all') : '',
+      facts: users ? textIfPermitted(counted(users.length, 'user'), 'all') : '',
       perMinute: security?.perMinute,
       lastError: faultOf(security?.lastFault, 'control'),
     },
     {
       name: 'Gateway',
       withheld: part,
-      place: { screen: 'gateway' },
+      location: { screen: 'gateway' },
       ...stateOf('gateway'),
       address: status?.addresses.gatewayUrl,
       facts: gateway ? `${counted(gateway.total, 'request')} since the start` : '',
@@ -110,32 +110,32 @@ export function useServices(): Service[] {
     {
       name: 'Containers',
       withheld: missing('container.view'),
-      place: { screen: 'containers' },
+      location: { screen: 'containers' },
       ...(isLost || !status
         ? stateOf('containers')
         : worst
-          ? { condition: 'warning' as const, word: `${broken.length} with problems` }
+          ? { condition: 'warning' as const, stateText: `${broken.length} with problems` }
           : ready
-            ? { condition: 'ok' as const, word: 'engine ready' }
-            : { condition: 'idle' as const, word: isAway ? 'no engine' : `engine ${engine.state}` }),
+            ? { condition: 'ok' as const, stateText: 'engine ready' }
+            : { condition: 'idle' as const, stateText: isAway ? 'no engine' : `engine ${engine.state}` }),
       address: isAway ? undefined : engine.address || undefined,
-      facts: `${said(counted(containers.length, 'container'), 'container.view')}${engine?.version ? `, ${engine.version}` : ''}`,
+      facts: `${textIfPermitted(counted(containers.length, 'container'), 'container.view')}${engine?.version ? `, ${engine.version}` : ''}`,
       counted: ['event', 'events'],
       perMinute: pulse.containers?.perMinute,
       lastError:
         lastErrorOf(worst) ??
-        (engine?.reason && !isAway ? { text: engine.reason, place: CONTAINERS_PLACE } : undefined),
+        (engine?.reason && !isAway ? { text: engine.reason, location: CONTAINERS_PLACE } : undefined),
     },
     {
       name: 'Mock CRM',
-      place: { screen: 'leads' },
+      location: { screen: 'leads' },
       ...(refused.length > 0 && !isLost
-        ? { condition: 'error' as const, word: counted(refused.length, 'form rejected', 'forms rejected') }
+        ? { condition: 'error' as const, stateText: counted(refused.length, 'form rejected', 'forms rejected') }
         : lostForm && !isLost
-          ? { condition: 'warning' as const, word: 'form not caught' }
+          ? { condition: 'warning' as const, stateText: 'form not caught' }
           : stateOf('crm')),
       address: status?.addresses.crmUrl,
-      facts: leads ? said(`${counted(leads.length, 'lead')} caught`, 'lambda.view') : '',
+      facts: leads ? textIfPermitted(`${counted(leads.length, 'lead')} caught`, 'lambda.view') : '',
       withheld: missing('lambda.view'),
       counted: ['lead', 'leads'],
       perMinute:
@@ -150,7 +150,7 @@ export function useServices(): Service[] {
     {
       name: 'Mock GitLab',
       withheld: part,
-      place: { screen: 'pipelines' },
+      location: { screen: 'pipelines' },
       ...stateOf('scm'),
       address: status?.addresses.scmUrl,
       facts: scm ? counted(scm.projects.length, 'project') : '',
@@ -162,40 +162,40 @@ export function useServices(): Service[] {
 
 /** The newest form that the CRM rejected: its place and the reason. */
 function refusalOf(form: LeadView | undefined): Service['lastError'] {
-  return form?.refused && { text: form.refused.message, place: { screen: 'leads', search: { sel: form.id } } };
+  return form?.refused && { text: form.refused.message, location: { screen: 'leads', search: { sel: form.id } } };
 }
 
 /** A form of a lambda that made no lead here. */
 function warningOf(call: RecordedCall | undefined): Service['lastError'] {
   if (call?.warning === undefined) return undefined;
-  return { text: call.warning, place: { screen: 'invocations', search: { sel: call.executionId } } };
+  return { text: call.warning, location: { screen: 'invocations', search: { sel: call.executionId } } };
 }
 
-/** Where the request that went wrong is shown whole. */
+/** Returns the text of a failed request and the location that shows the request in full. */
 function faultOf(fault: FaultView | undefined, plane: string | undefined): Service['lastError'] {
   if (!fault) return undefined;
   const { method, target, status, seq, executionId } = fault;
   const text = `${status ?? 'no response'} ${method} ${target}`;
-  if (executionId !== undefined) return { text, place: { screen: 'invocations', search: { sel: executionId } } };
-  return { text, place: { screen: 'gateway', search: { plane, ...(seq !== undefined && { sel: String(seq) }) } } };
+  if (executionId !== undefined) return { text, location: { screen: 'invocations', search: { sel: executionId } } };
+  return { text, location: { screen: 'gateway', search: { plane, ...(seq !== undefined && { sel: String(seq) }) } } };
 }
 
 function failedRun(run: RunSummary | undefined): Service['lastError'] {
   if (run?.state !== 'failed') return undefined;
   const job = run.jobs.find(({ state }) => state === 'failed');
-  const what = job ? `${job.name} failed, exit code ${job.exitCode ?? 'unknown'}` : 'failed';
-  return { text: `${run.branch}: ${what}`, place: { screen: 'pipelines', search: { sel: run.id } } };
+  const description = job ? `${job.name} failed, exit code ${job.exitCode ?? 'unknown'}` : 'failed';
+  return { text: `${run.branch}: ${description}`, location: { screen: 'pipelines', search: { sel: run.id } } };
 }
 
 function scmFault(fault: FaultView | undefined): Service['lastError'] {
-  return fault && { text: `${fault.status} ${fault.method} ${fault.target}`, place: { screen: 'pipelines' } };
+  return fault && { text: `${fault.status} ${fault.method} ${fault.target}`, location: { screen: 'pipelines' } };
 }
 
 function lastErrorOf(container: PlatformRecord | undefined): Service['lastError'] {
   return (
     container && {
       text: `${container.name}: ${reasonOf(container) ?? String(container.properties.status).toLowerCase()}`,
-      place: { screen: 'containers', search: { sel: container.id } },
+      location: { screen: 'containers', search: { sel: container.id } },
     }
   );
 }
@@ -204,9 +204,11 @@ function stateIn(
   status: PlatformStatus | undefined,
   service: string,
   isLost: boolean,
-): { condition: Condition; word: string } {
-  if (isLost) return { condition: 'error', word: 'not reachable' };
-  if (!status) return { condition: 'idle', word: 'asking' };
-  const said = status.services[service] ?? 'not there';
-  return said === 'running' ? { condition: 'ok', word: said } : { condition: 'idle', word: said };
+): { condition: Condition; stateText: string } {
+  if (isLost) return { condition: 'error', stateText: 'not reachable' };
+  if (!status) return { condition: 'idle', stateText: 'asking' };
+  const serviceState = status.services[service] ?? 'not there';
+  return serviceState === 'running'
+    ? { condition: 'ok', stateText: serviceState }
+    : { condition: 'idle', stateText: serviceState };
 }

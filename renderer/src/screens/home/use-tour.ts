@@ -13,7 +13,7 @@ import { toast } from '../../components/toasts.tsx';
 import type { FirstStep } from '../../preferences/preferences.ts';
 import type { RunSummary } from '../pipelines/use-pipelines.ts';
 
-/** How far someone has come with the first steps. */
+/** The progress of a person in the first steps. */
 export interface Tour {
   /** Undefined while it is read. */
   hasDemo: boolean | undefined;
@@ -24,9 +24,9 @@ export interface Tour {
   leadCount: number;
   /** The newest run of any pipeline. */
   lastRun: RunSummary | undefined;
-  /** Why a pipeline cannot run now: no container engine responds. */
+  /** The reason that a pipeline cannot run now: no container engine responds. */
   engineTrouble: string | undefined;
-  /** Where the app of the latest good pipeline is; undefined when there is none, or none any more. */
+  /** The address of the app of the latest successful pipeline; undefined if there is none, or none any more. */
   appUrl: string | undefined;
   /** Was there an app whose endpoint is gone? */
   isAppGone: boolean;
@@ -85,7 +85,7 @@ export function useTour(): Tour {
   };
 }
 
-/** Has everything been tried that can be tried here? Then other things come first. */
+/** Returns true if everything that can be tried here has been tried. Other content then comes first. */
 export function areStepsDone({ leadCount, engineTrouble, lastRun }: Tour): boolean {
   return leadCount > 0 && (engineTrouble !== undefined || lastRun?.state === 'success');
 }
@@ -131,7 +131,10 @@ function showFormOutcome(stray: UnmatchedForm | undefined): void {
 
 const DEMO_SEED = { seed: 'demo' };
 
-/** What the demo world would change. @param isWanted false: it is here already, nothing is asked */
+/**
+ * Reads the changes that the demo world would make.
+ * @param isWanted false: it is here already, nothing is asked
+ */
 export function useDemoTrial(isWanted: boolean) {
   return useQuery({
     queryKey: [keys.world, 'reset to the demo'],

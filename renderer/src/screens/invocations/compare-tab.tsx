@@ -8,24 +8,24 @@ import { Pending } from '../../components/pending.tsx';
 import { useSearch } from '../../url.ts';
 import { type InvocationDetail, useInvocation } from './use-invocations.ts';
 
-/** So many of the newest invocations of the lambda are offered. */
+/** The number of the lambda's newest invocations that are offered. */
 const MAX_OFFERED = 100;
 
-/** What differs between two invocations, side by side: event, log, outbound calls and result. */
+/** The differences between two invocations, side by side: event, log, outbound calls and result. */
 export function CompareTab({ invocation, otherId }: { invocation: InvocationDetail; otherId: string | undefined }) {
   const [, change] = useSearch();
   const { executionId, lambdaId } = invocation;
   const list = useRead(keys.invocations, '/inspect/invocations', { lambda: lambdaId, limit: MAX_OFFERED });
-  const others = (list.data?.invocations ?? []).filter((one) => one.executionId !== executionId);
-  const chosen = otherId !== undefined && otherId !== executionId ? otherId : others[0]?.executionId;
+  const otherInvocations = (list.data?.invocations ?? []).filter((candidate) => candidate.executionId !== executionId);
+  const chosen = otherId !== undefined && otherId !== executionId ? otherId : otherInvocations[0]?.executionId;
   return (
     <div className="flex h-full flex-col">
       <div className="flex flex-wrap items-center gap-x-3 px-4 py-1">
         <Select
           label="Compare with"
-          options={others.map((one) => ({
-            id: one.executionId,
-            text: `${clockText(Date.parse(one.acceptedAt))} ${one.outcome.failure ?? 'ok'} ${one.executionId.slice(0, 8)}`,
+          options={otherInvocations.map((candidate) => ({
+            id: candidate.executionId,
+            text: `${clockText(Date.parse(candidate.acceptedAt))} ${candidate.outcome.failure ?? 'ok'} ${candidate.executionId.slice(0, 8)}`,
           }))}
           value={chosen}
           onChange={(id) => change({ with: id })}
@@ -58,7 +58,7 @@ function Comparison({ invocation, otherId }: { invocation: InvocationDetail; oth
 function comparable({ event, outcome, logs, outbound, trigger, cold }: InvocationDetail): string {
   const { body, path, params, user } = event;
   const text = body.text ?? body.base64 ?? '';
-  const shown = {
+  const comparedFields = {
     trigger,
     cold,
     event: { path, params, user: user?.name, body: jsonIn(text) ?? text },
@@ -66,5 +66,5 @@ function comparable({ event, outcome, logs, outbound, trigger, cold }: Invocatio
     logs: logs.map(({ stream, text }) => `${stream} ${text}`),
     outbound: outbound.map(({ method, url, status, error }) => ({ method, url, status, error })),
   };
-  return JSON.stringify(shown, null, 2);
+  return JSON.stringify(comparedFields, null, 2);
 }

@@ -9,10 +9,10 @@ import { PlaceLink } from '../../shell/place-link.tsx';
 import { capital, changeWords, lostWords, replayWords, undoWords } from './failure-words.ts';
 import { useRepair } from './use-repair.ts';
 
-/** What probably caused a run of failures, and the way back: the change undone, and what was lost done again, in one step. */
+/** The probable cause of a run of failures, and the repair: one step undoes the change and replays what was lost. */
 export function FailureStory({ run }: { run: FailureRun }) {
   const [likeliest] = run.likelyCauses;
-  const others = run.likelyCauses.slice(run.rule ? 0 : 1);
+  const otherCauses = run.likelyCauses.slice(run.rule ? 0 : 1);
   const { rule } = run;
   // Only root may revert a commit or change a rule.
   const isRoot = useIdentity().data?.user.isRoot === true;
@@ -75,11 +75,11 @@ export function FailureStory({ run }: { run: FailureRun }) {
           </p>
         )}
         {run.lost === 0 && <p className="text-muted">{lostWords(run)}</p>}
-        {others.length + run.activity.length > 0 && !run.isOver && (
+        {otherCauses.length + run.activity.length > 0 && !run.isOver && (
           <details>
             <summary className="cursor-pointer text-muted">Other changes before the failures</summary>
             <ul className="list-disc pl-5">
-              {others.map((candidate) => (
+              {otherCauses.map((candidate) => (
                 <li key={`${candidate.seq} ${candidate.resource.id}`}>
                   <Change candidate={candidate} />
                 </li>
@@ -98,7 +98,7 @@ export function FailureStory({ run }: { run: FailureRun }) {
   );
 }
 
-/** Who changed what, when, and in which commit. */
+/** A change with its author, its time and its commit. */
 function Change({ candidate: { seq, at, by, changes, resource } }: { candidate: CauseCandidate }) {
   return (
     <>

@@ -7,8 +7,8 @@ describe('Lost records, described', () => {
     ['form', 2, 'replay the 2 undelivered forms'],
     ['call', 1, 'replay the failed invocation'],
     ['invocation', 12000, 'replay the 12,000 failed invocations'],
-  ] as const)('of a %s, %i times', (kind, lost, words) => {
-    expect(replayWords({ kind, lost })).toBe(words);
+  ] as const)('of a %s, %i times', (kind, lost, label) => {
+    expect(replayWords({ kind, lost })).toBe(label);
   });
 
   it.each([
@@ -19,8 +19,8 @@ describe('Lost records, described', () => {
       'removed CRM_OID, set REGION on',
       'Undoing it sets CRM_OID again, removes REGION.',
     ],
-  ])('names what was %j, and what undoing it does', (changes, words, undoing) => {
-    expect(changeWords(changes)).toBe(words);
+  ])('names what was %j, and what undoing it does', (changes, phrase, undoing) => {
+    expect(changeWords(changes)).toBe(phrase);
     expect(undoWords({ changes, others: [] })).toBe(undoing);
   });
 

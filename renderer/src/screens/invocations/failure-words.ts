@@ -9,22 +9,22 @@ const NAMES: Record<FailureRun['kind'], readonly [string, string]> = {
   invocation: ['failed invocation', 'failed invocations'],
 };
 
-/** What the button does: `replay the 2 undelivered forms`. */
+/** Returns the label of the button: `replay the 2 undelivered forms`. */
 export function replayWords({ kind, lost }: Pick<FailureRun, 'kind' | 'lost'>): string {
   return lost === 1 ? `replay the ${NAMES[kind][0]}` : `replay the ${counted(lost, ...NAMES[kind])}`;
 }
 
-/** What a commit did, up to the name of the resource: `removed CRM_OID on`, `created`. */
+/** Returns the action of a commit, up to the name of the resource: `removed CRM_OID on`, `created`. */
 export function changeWords(changes: readonly string[]): string {
   if (changes.includes('created it')) return 'created';
   return changes.includes('removed it') ? 'deleted' : `${changes.join(', ')} on`;
 }
 
-/** What undoing a change does, before it is done: `To undo it sets CRM_OID again and removes REGION.` */
+/** Returns the effect of undoing a change, before it is undone: `To undo it sets CRM_OID again and removes REGION.` */
 export function undoWords({ changes, others }: Pick<CauseCandidate, 'changes' | 'others'>): string {
   const opposites = changes.map((change) => {
-    const [verb = '', ...what] = change.split(' ');
-    const name = what.join(' ');
+    const [verb = '', ...nameParts] = change.split(' ');
+    const name = nameParts.join(' ');
     if (name === 'it') return verb === 'removed' ? 'restores it' : 'deletes it';
     if (verb === 'removed') return `sets ${name} again`;
     return verb === 'set' ? `removes ${name}` : `restores the earlier ${name.replace(/^(the|its) /, '')}`;
@@ -33,19 +33,20 @@ export function undoWords({ changes, others }: Pick<CauseCandidate, 'changes' | 
   return `Undoing it ${opposites.join(', ')}.${more}`;
 }
 
-/** How often it failed and succeeded: `3 times, and 1 invocation succeeded since`. */
+/** Returns the number of failures and successes: `3 times, and 1 invocation succeeded since`. */
 export function countWords({ count, succeeded }: Pick<FailureRun, 'count' | 'succeeded'>): string {
   const failed = count === 1 ? 'once' : `${count.toLocaleString('en')} times`;
   return succeeded === 0 ? failed : `${failed}, and ${counted(succeeded, 'invocation')} succeeded since`;
 }
 
-/** What has become of it all once nothing is lost any more. */
+/** Returns a sentence about the replayed records once nothing is lost any more. */
 export function lostWords({ kind, count }: Pick<FailureRun, 'kind' | 'count'>): string {
-  const [one, several] = kind === 'form' ? ['The form was', 'All of the forms were'] : ['It was', 'All of them were'];
-  return `${count === 1 ? one : several} replayed since, and ${kind === 'form' ? 'arrived' : 'went well'}.`;
+  const [singular, plural] =
+    kind === 'form' ? ['The form was', 'All of the forms were'] : ['It was', 'All of them were'];
+  return `${count === 1 ? singular : plural} replayed since, and ${kind === 'form' ? 'arrived' : 'went well'}.`;
 }
 
-/** What came of it, in a sentence. */
+/** Returns the result of a replay as a sentence. */
 export function outcomeWords(
   { kind }: Pick<FailureRun, 'kind'>,
   { replayed, good, notKept, left }: Omit<FailureReplayed, 'invocations'>,

@@ -98,7 +98,13 @@ function Detail({
     },
     { id: 'result', title: 'Result', content: <ResultTab invocation={invocation} /> },
     ...(request?.response
-      ? [{ id: 'answer', title: 'Response', content: <HttpMessage what="response" {...withBody(request.response)} /> }]
+      ? [
+          {
+            id: 'answer',
+            title: 'Response',
+            content: <HttpMessage subject="response" {...withBody(request.response)} />,
+          },
+        ]
       : []),
     { id: 'facts', title: 'Facts', content: <FactsTab invocation={invocation} /> },
     {
@@ -107,7 +113,7 @@ function Detail({
       isFilling: true,
       content: <CompareTab invocation={invocation} otherId={compared} />,
     },
-    { id: 'raw', title: 'Raw', content: <JsonView value={invocation} what="invocation" /> },
+    { id: 'raw', title: 'Raw', content: <JsonView value={invocation} subject="invocation" /> },
   ];
   const shownTab = tab ?? firstTab ?? (outcome.ok ? (invocation.outboundFailures > 0 ? 'outbound' : 'event') : 'logs');
   return (
@@ -140,7 +146,7 @@ function Detail({
           )}
           <span className="flex min-w-0 items-center">
             <span className="truncate">{invocation.executionId}</span>
-            <Copy text={invocation.executionId} what="execution id" className="scale-90" />
+            <Copy text={invocation.executionId} subject="execution id" className="scale-90" />
           </span>
           <PlaceLink
             to={{ screen: 'invocations', search: { q: `trace:${invocation.traceId}`, sel: invocation.executionId } }}
@@ -229,7 +235,7 @@ function Detail({
   );
 }
 
-/** What went wrong, what to do about it, and what probably caused it. */
+/** The failure of an invocation, the next step, and the probable cause. */
 function FailureExplanation({ invocation }: { invocation: InvocationDetail }) {
   const { executionId, outcome } = invocation;
   const run = useFailure(executionId);

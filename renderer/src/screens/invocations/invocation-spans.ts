@@ -2,7 +2,7 @@ import { isFailedCall } from '../../../../server/model/failed-call.ts';
 import type { InvocationDetail } from './use-invocations.ts';
 import type { Span } from './waterfall.tsx';
 
-/** What the steps of the gateway are called. */
+/** The display names of the gateway's steps. */
 const STEPS: Readonly<Record<string, string>> = {
   route: 'route',
   auth: 'authenticate',
@@ -42,15 +42,15 @@ export function spansOf(invocation: InvocationDetail): Span[] {
     spans.push({ name: call.method, note, startMs, endMs: startMs + call.durationMs, tone, depth: 1 });
   }
   // In the order of their start; of spans with the same start, the enclosing one comes first.
-  return spans.sort((one, other) => one.startMs - other.startMs || other.endMs - one.endMs);
+  return spans.sort((a, b) => a.startMs - b.startMs || b.endMs - a.endMs);
 }
 
 function gatewaySteps(steps: readonly { name: string; afterMs: number }[], arrivedMs: number): Span[] {
   return steps.flatMap(({ name, afterMs }, index) => {
-    const shown = STEPS[name];
-    if (shown === undefined) return [];
+    const displayName = STEPS[name];
+    if (displayName === undefined) return [];
     const startMs = arrivedMs + (steps[index - 1]?.afterMs ?? 0);
-    return [{ name: shown, startMs, endMs: arrivedMs + afterMs, tone: 'gateway' as const, depth: 1 }];
+    return [{ name: displayName, startMs, endMs: arrivedMs + afterMs, tone: 'gateway' as const, depth: 1 }];
   });
 }
 

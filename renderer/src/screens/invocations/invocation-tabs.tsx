@@ -14,7 +14,7 @@ export function EventTab({ event }: { event: InvocationEvent }) {
   const { body, params, headers } = event;
   return (
     <>
-      <BodyView body={body} what="event" />
+      <BodyView body={body} subject="event" />
       <details className="border-t border-line/60 px-3 py-2">
         <summary className="cursor-default py-1 text-muted">Context</summary>
         <KeyValue
@@ -55,7 +55,7 @@ export function OutboundTab({ invocation: { outbound, executionId, traceId } }: 
   );
 }
 
-/** What the lambda printed. */
+/** The output of the lambda. */
 export function LogsTab({ lines }: { lines: InvocationDetail['logs'] }) {
   if (lines.length === 0)
     return <EmptyState title="No output" text="Output of the lambda appears here while it runs." />;
@@ -67,9 +67,9 @@ export function LogsTab({ lines }: { lines: InvocationDetail['logs'] }) {
 }
 
 export function ResultTab({ invocation: { outcome } }: { invocation: InvocationDetail }) {
-  const shown = outcome.result ?? outcome.message;
-  if (shown === undefined) return <EmptyState title="No result" text="The handler returned no result." />;
-  return <JsonView value={shown} what="result" />;
+  const value = outcome.result ?? outcome.message;
+  if (value === undefined) return <EmptyState title="No result" text="The handler returned no result." />;
+  return <JsonView value={value} subject="result" />;
 }
 
 export function FactsTab({ invocation }: { invocation: InvocationDetail }) {

@@ -7,7 +7,10 @@ interface Ended {
   outboundFailures?: number | undefined;
 }
 
-/** How it went, in a word or two: `running`, `ok`, the kind of its failure, or that an outbound call failed. */
+/**
+ * Returns the status of an invocation in a word or two: `running`, `ok`, the kind of its failure, or that an outbound
+ * call failed.
+ */
 export function statusOf({ outcome, outboundFailures }: Ended): string {
   if (!outcome) return 'running';
   if (!outcome.ok) return outcome.failure ?? 'error';
@@ -26,7 +29,7 @@ export function conditionOf({ outcome, outboundFailures }: Ended): Condition {
   return outcome.failure === 'busy' || outcome.failure === 'interrupted' ? 'warning' : 'error';
 }
 
-/** What probably went wrong, and what to do next. */
+/** Returns the probable cause of a failure and the next step. */
 export function adviceFor(failure: string | undefined): string {
   switch (failure) {
     case 'timeout':

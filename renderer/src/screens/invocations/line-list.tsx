@@ -37,7 +37,7 @@ const COLUMNS: readonly GridColumn<RecordedLine>[] = [
     width: 84,
     cell: (line) => <State is={isError(line) ? 'error' : 'idle'}>{line.stream}</State>,
   },
-  lambdaColumn({ gives: 1 }),
+  lambdaColumn({ hidePriority: 1 }),
   {
     id: 'text',
     sortBy: ({ text }) => text,
@@ -46,10 +46,10 @@ const COLUMNS: readonly GridColumn<RecordedLine>[] = [
     isMono: true,
     cell: (line) => <span className={isError(line) ? 'text-error' : ''}>{line.text}</span>,
   },
-  executionColumn({ gives: 3 }),
+  executionColumn({ hidePriority: 3 }),
 ];
 
-/** What all lambdas printed, newest first, and the invocation behind one of the lines. */
+/** The output of all lambdas, newest first, and the invocation behind one of the lines. */
 export function LineList() {
   return (
     <PartList

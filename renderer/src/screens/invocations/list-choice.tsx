@@ -7,15 +7,15 @@ const LISTS = [
   { id: 'outbound', text: 'Outbound calls' },
   { id: 'lines', text: 'Log lines' },
 ];
-/** What can be said in all three lists. */
+/** The query fields that all three lists support. */
 const SHARED = ['time', 'lambda', 'id', 'trace'];
 
 /** Selects one of the lists; the part of the query that all lists support is kept. */
 export function ListChoice() {
   const [{ list = 'calls', q = '' }, change] = useSearch();
   const choose = (next: string) => {
-    const kept = SHARED.flatMap((name) => termsOf(q, name)).join(' ');
-    const other = { list: next === 'calls' ? undefined : next, q: kept || undefined };
+    const sharedTerms = SHARED.flatMap((name) => termsOf(q, name)).join(' ');
+    const other = { list: next === 'calls' ? undefined : next, q: sharedTerms || undefined };
     change({ ...other, sel: undefined, sort: undefined, tab: undefined }, { isNewStep: true });
   };
   return <Segments label="What is listed" segments={LISTS} value={list} onChange={choose} />;

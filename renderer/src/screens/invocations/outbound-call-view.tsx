@@ -8,9 +8,9 @@ import type { OutboundCall } from './use-invocations.ts';
 
 export interface OutboundCallViewProps {
   call: Omit<OutboundCall, 'startedAt'>;
-  /** Of the invocation that made it. */
+  /** The id of the invocation that made the call. */
   executionId: string;
-  /** Of the invocation, where calls of several are listed. */
+  /** The trace id of the invocation, in lists with calls of several invocations. */
   traceId?: string;
 }
 
@@ -54,7 +54,7 @@ export function OutboundCallView({ call, executionId, traceId }: OutboundCallVie
           call[side] && (
             <details key={side} className="mt-1">
               <summary className="cursor-default py-1 text-muted">Body of the {side}</summary>
-              <BodyView body={call[side]} what={`body of the ${side}`} />
+              <BodyView body={call[side]} subject={`body of the ${side}`} />
             </details>
           ),
       )}

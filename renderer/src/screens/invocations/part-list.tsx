@@ -13,7 +13,7 @@ export interface PartListProps<Row extends Part>
   extends Pick<RecordedScreenProps<Row>, 'label' | 'list' | 'columns' | 'events' | 'empty'> {
   /** Its name in the address of the screen. */
   name: 'outbound' | 'lines';
-  /** What of the invocation behind a row is shown first. */
+  /** The first tab that is shown of the invocation behind a row. */
   firstTab: string;
 }
 

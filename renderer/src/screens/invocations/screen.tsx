@@ -54,7 +54,7 @@ export default function InvocationsScreen() {
   return list === 'lines' ? <LineList /> : <InvocationList />;
 }
 
-/** What ran, newest first, and one of them in detail. */
+/** The list of invocations, newest first, and one of them in detail. */
 function InvocationList() {
   const [{ q = '', sel, scope, lambda }] = useSearch();
   const { page, ...list } = useInvocations(useFilter());
@@ -71,12 +71,12 @@ function InvocationList() {
       termsOf(q, 'time').some((term) => term.includes('<'))
     )
       return ended;
-    const begun = running.map((one) => ({
-      ...one,
+    const runningRows = running.map((invocation) => ({
+      ...invocation,
       excerpt: '',
-      durationMs: Math.max(0, nowMs - Date.parse(one.acceptedAt)),
+      durationMs: Math.max(0, nowMs - Date.parse(invocation.acceptedAt)),
     }));
-    return [...begun.reverse(), ...ended];
+    return [...runningRows.reverse(), ...ended];
   }, [running, ended, q, nowMs]);
   const longest = useMemo(
     () => ended.slice(0, 500).reduce((most, { durationMs }) => Math.max(most, durationMs), 1),
@@ -133,5 +133,5 @@ function InvocationList() {
 function previousOf(rows: readonly InvocationSummary[], id: string): string | undefined {
   const at = rows.findIndex(({ executionId }) => executionId === id);
   const lambdaId = rows[at]?.lambdaId;
-  return at < 0 ? undefined : rows.find((one, index) => index > at && one.lambdaId === lambdaId)?.executionId;
+  return at < 0 ? undefined : rows.find((row, index) => index > at && row.lambdaId === lambdaId)?.executionId;
 }

@@ -2,7 +2,7 @@ import type { recordedRoutes } from '../../../../server/api/routes/recorded.ts';
 import type { AnswerOf } from '../../../../server/api/routes/route.ts';
 import type { Query } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
-import { PAST, useRead } from '../../api/read.ts';
+import { PAST_TOPIC, useRead } from '../../api/read.ts';
 import { useRecentList } from '../../api/recent-list.ts';
 import { useSearch } from '../../url.ts';
 
@@ -27,7 +27,7 @@ export function useLogLines() {
   return useRecentList(keys.logs, '/inspect/log-lines', 'lines', useFilter());
 }
 
-/** What the address narrows these lists to. */
+/** Returns the filter that the address sets for these lists. */
 export function useFilter(): Query {
   const [{ q, scope, lambda }] = useSearch();
   return { q: q || undefined, scope, lambda };
@@ -35,5 +35,5 @@ export function useFilter(): Query {
 
 /** One invocation with all that was recorded of it. */
 export function useInvocation(id: string, isOver = true) {
-  return useRead(PAST, `/inspect/invocations/${encodeURIComponent(id)}`, {}, { enabled: isOver });
+  return useRead(PAST_TOPIC, `/inspect/invocations/${encodeURIComponent(id)}`, {}, { enabled: isOver });
 }

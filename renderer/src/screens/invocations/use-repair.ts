@@ -34,11 +34,11 @@ interface RepairProgress {
 /** Running replays, by the first failure of their run. They continue, and can be stopped, on every screen. */
 export const runningRepairs = new ValueStore<ReadonlyMap<string, RepairProgress>>(new Map());
 
-function updateProgress(run: FailureRun, news: Partial<RepairProgress>): void {
-  const known = runningRepairs.value.get(run.first) ?? { run, tally: NOTHING, isStopped: false };
-  runningRepairs.set(new Map(runningRepairs.value).set(run.first, { ...known, ...news }));
+function updateProgress(run: FailureRun, update: Partial<RepairProgress>): void {
+  const progress = runningRepairs.value.get(run.first) ?? { run, tally: EMPTY_TALLY, isStopped: false };
+  runningRepairs.set(new Map(runningRepairs.value).set(run.first, { ...progress, ...update }));
 }
-const NOTHING: Tally = { replayed: 0, good: 0, notKept: 0, left: 0 };
+const EMPTY_TALLY: Tally = { replayed: 0, good: 0, notKept: 0, left: 0 };
 
 /**
  * Undoes the cause of a run of failures, a commit or an outbound rule, and replays what was lost: a few at a time, until all are
@@ -46,14 +46,14 @@ const NOTHING: Tally = { replayed: 0, good: 0, notKept: 0, left: 0 };
  */
 export function useRepair(run: FailureRun) {
   const end = () => runningRepairs.set(new Map([...runningRepairs.value].filter(([first]) => first !== run.first)));
-  const mine = useValue(runningRepairs).get(run.first);
+  const currentRepair = useValue(runningRepairs).get(run.first);
   const repair = useChange(
     async (cause: number | 'rule' | undefined): Promise<Outcome> => {
       updateProgress(run, {});
       const { rule } = run;
       if (cause === 'rule' && rule) await switchRule(rule.id, false);
       let undone = typeof cause === 'number' ? { revert: cause } : {};
-      let all = NOTHING;
+      let all = EMPTY_TALLY;
       const commits: number[] = [];
       const done = (tally: Tally): Outcome => ({
         ...tally,
@@ -62,8 +62,8 @@ export function useRepair(run: FailureRun) {
         ...(cause === 'rule' && rule && { rule: () => void switchRule(rule.id, true).catch(refused) }),
       });
       for (;;) {
-        const asked = { ...undone, most: BATCH_SIZE, skip: all.replayed - all.good };
-        const some = await send('POST', `/inspect/failures/${run.newest}/replay`, asked);
+        const body = { ...undone, most: BATCH_SIZE, skip: all.replayed - all.good };
+        const some = await send('POST', `/inspect/failures/${run.newest}/replay`, body);
         undone = {};
         if (some.commit) commits.push(some.commit.seq);
         all = { ...some, replayed: all.replayed + some.replayed, good: all.good + some.good };
@@ -85,14 +85,14 @@ export function useRepair(run: FailureRun) {
     },
   );
   const stop = () => {
-    if (mine) updateProgress(run, { isStopped: true });
+    if (currentRepair) updateProgress(run, { isStopped: true });
   };
-  return { repair, progress: mine?.tally, stop };
+  return { repair, progress: currentRepair?.tally, stop };
 }
 
 /** Enables or disables one outbound rule; the others do not change. */
 async function switchRule(id: string, enabled: boolean): Promise<void> {
   const { rules, revision } = await load('/inspect/outbound');
-  const wanted = rules.map((rule) => (rule.id === id ? { ...rule, enabled } : rule));
-  await send('PUT', '/inspect/outbound', { rules: wanted, revision });
+  const nextRules = rules.map((rule) => (rule.id === id ? { ...rule, enabled } : rule));
+  await send('PUT', '/inspect/outbound', { rules: nextRules, revision });
 }

@@ -17,7 +17,7 @@ export interface Span {
   marks?: readonly { atMs: number; text: string }[];
 }
 
-/** So many lines of a log are drawn. */
+/** The most log lines that are drawn. */
 const MAX_MARKS = 200;
 
 const COLOURS: Record<Span['tone'], string> = {
@@ -66,8 +66,8 @@ interface DrawnSpans {
   wholeMs: number;
 }
 
-/** Where a span begins and how wide it is, in percent of the whole. */
-function placeOf({ startMs, endMs }: Span, { firstMs, wholeMs }: DrawnSpans) {
+/** Returns the start and the width of a span, in percent of the whole. */
+function positionOf({ startMs, endMs }: Span, { firstMs, wholeMs }: DrawnSpans) {
   const x = Math.min(99.4, ((startMs - firstMs) / wholeMs) * 100);
   return { x: `${x}%`, width: `${Math.min(100 - x, Math.max(0.6, ((endMs - startMs) / wholeMs) * 100))}%` };
 }
@@ -79,7 +79,7 @@ function SpanLine(drawn: DrawnSpans) {
       <svg aria-hidden width="100%" height={10} className="min-w-0 flex-1">
         {drawn.spans.map((span, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the spans of a finished invocation do not change
-          <rect key={index} {...placeOf(span, drawn)} height={10} rx={3} fill={COLOURS[span.tone]}>
+          <rect key={index} {...positionOf(span, drawn)} height={10} rx={3} fill={COLOURS[span.tone]}>
             <title>{`${span.name}: ${tenths(span.endMs - span.startMs)}`}</title>
           </rect>
         ))}
@@ -90,7 +90,7 @@ function SpanLine(drawn: DrawnSpans) {
 }
 
 function SpanTable(drawn: DrawnSpans) {
-  const { spans, firstMs: first, wholeMs: whole } = drawn;
+  const { spans, firstMs: first, wholeMs: totalMs } = drawn;
   return (
     <table className="w-full table-fixed">
       <caption className="sr-only">Where the time went</caption>
@@ -106,7 +106,7 @@ function SpanTable(drawn: DrawnSpans) {
             <span className="sr-only">Time line</span>
             <span aria-hidden className="flex justify-between">
               {[0, 0.25, 0.5, 0.75, 1].map((share) => (
-                <span key={share}>{share === 0 ? '0' : durationText(whole * share)}</span>
+                <span key={share}>{share === 0 ? '0' : durationText(totalMs * share)}</span>
               ))}
             </span>
           </th>
@@ -127,13 +127,13 @@ function SpanTable(drawn: DrawnSpans) {
                   {[25, 50, 75].map((x) => (
                     <line key={x} x1={`${x}%`} x2={`${x}%`} y1={-7} y2={17} stroke="var(--line)" />
                   ))}
-                  <rect {...placeOf(span, drawn)} height={10} rx={3} fill={COLOURS[tone]} />
+                  <rect {...positionOf(span, drawn)} height={10} rx={3} fill={COLOURS[tone]} />
                   {marks.slice(0, MAX_MARKS).map(({ atMs, text }, at) => (
                     // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a finished invocation do not change
                     <g key={at}>
                       <title>{`${tenths(atMs - first)}: ${text}`}</title>
                       <circle
-                        cx={`${Math.min(100, ((atMs - first) / whole) * 100)}%`}
+                        cx={`${Math.min(100, ((atMs - first) / totalMs) * 100)}%`}
                         cy={5}
                         r={2.5}
                         fill="var(--panel)"

@@ -11,14 +11,14 @@ import { firstApiName, loadApis, makePublic, pathFor } from './public-address.ts
 
 export interface AddressDialogProps {
   lambda: PlatformRecord;
-  place: TreePlace;
+  location: TreePlace;
   onClose(): void;
 }
 
 /** Gives a lambda one more public address. */
-export function AddressDialog({ lambda, place, onClose }: AddressDialogProps) {
+export function AddressDialog({ lambda, location, onClose }: AddressDialogProps) {
   const [path, setPath] = useState(pathFor(lambda.name));
-  const making = useChange((_, send) => makePublic({ lambda, place, path, send }), {
+  const making = useChange((_, send) => makePublic({ lambda, place: location, path, send }), {
     said: `${lambda.name} is public at ${path}.`,
     onShown: onClose,
   });
@@ -32,7 +32,7 @@ export function AddressDialog({ lambda, place, onClose }: AddressDialogProps) {
       making={making}
     >
       <div className="flex flex-col gap-3">
-        <AddressField place={place} path={path} onChange={setPath} />
+        <AddressField place={location} path={path} onChange={setPath} />
         <p className="text-muted">
           Everyone can call it, with any method. To restrict access, edit its endpoint in Resources.
         </p>
@@ -45,7 +45,7 @@ interface AddressFieldProps {
   place: TreePlace;
   path: string;
   onChange(path: string): void;
-  /** May the lambda do without? */
+  /** True if the lambda can do without a public address. */
   isOptional?: boolean;
 }
 

@@ -80,7 +80,7 @@ export function CodeTab({ lambda, draft, onRun, onCompare, workbench }: CodeTabP
   );
 }
 
-/** What would be undefined when the code runs, said before it does. */
+/** The variables that would be undefined when the code runs, named before it runs. */
 function UnsetVariables({ lambda, source }: { lambda: PlatformRecord; source: string }) {
   const ancestors = useAncestors(lambda).data;
   const names = useMemo(
@@ -112,8 +112,9 @@ const NONE: readonly EditorProblem[] = [];
 function useFaults(run: Run | undefined, code: unknown, stored: string): readonly EditorProblem[] {
   const isCurrent = run !== undefined && run.code === code;
   return useMemo(() => {
-    const place = isCurrent ? faultPlaceOf(run.result) : undefined;
-    const problem = place && problemAt(stored, place, run?.result.outcome.message ?? 'The run failed here');
+    const faultLocation = isCurrent ? faultPlaceOf(run.result) : undefined;
+    const problem =
+      faultLocation && problemAt(stored, faultLocation, run?.result.outcome.message ?? 'The run failed here');
     return problem ? [problem] : NONE;
   }, [isCurrent, run, stored]);
 }

@@ -11,7 +11,7 @@ import { comparable, type Run, runs } from './runs.ts';
 
 const NONE: readonly Run[] = [];
 
-/** What came of the last runs: one of them, or two beside each other. */
+/** The results of the last runs: one of them, or two side by side. */
 export function ConsolePane({
   lambdaId,
   code,
@@ -25,36 +25,36 @@ export function ConsolePane({
   /** While the lambda runs: what for. */
   waitsFor: string | undefined;
 }) {
-  const known = useValue(runs).get(lambdaId) ?? NONE;
+  const knownRuns = useValue(runs).get(lambdaId) ?? NONE;
   const [chosen, setChosen] = useState<number>();
   const [compared, setCompared] = useState<number>();
-  const newest = known[0]?.number;
+  const newest = knownRuns[0]?.number;
   // Scrolls to a new run.
-  const [seen, setSeen] = useState(newest);
-  if (seen !== newest) {
-    setSeen(newest);
+  const [seenNumber, setSeenNumber] = useState(newest);
+  if (seenNumber !== newest) {
+    setSeenNumber(newest);
     setChosen(undefined);
   }
-  const shown = known.find(({ number }) => number === chosen) ?? known[0];
-  const others = known.filter(({ number }) => number !== shown?.number);
-  const other = others.find(({ number }) => number === compared);
+  const shownRun = knownRuns.find(({ number }) => number === chosen) ?? knownRuns[0];
+  const otherRuns = knownRuns.filter(({ number }) => number !== shownRun?.number);
+  const other = otherRuns.find(({ number }) => number === compared);
   return (
     <section aria-label="Console" className="flex min-h-0 flex-col">
       <div className="flex min-h-9 flex-wrap items-center gap-2 border-b border-line px-3 py-1">
         <h3 className="eyebrow">Console</h3>
-        {known.length > 1 && (
+        {knownRuns.length > 1 && (
           <span className="ml-auto flex items-center gap-2">
             <Select
               label="Run"
               isLabelHidden
-              options={known.map(optionOf)}
-              value={String(shown?.number)}
+              options={knownRuns.map(optionOf)}
+              value={String(shownRun?.number)}
               onChange={(number) => setChosen(Number(number))}
             />
             <Select
               label="Compare with"
               isLabelHidden
-              options={[{ id: 'none', text: 'Compare with ...' }, ...others.map(optionOf)]}
+              options={[{ id: 'none', text: 'Compare with ...' }, ...otherRuns.map(optionOf)]}
               value={other ? String(other.number) : 'none'}
               onChange={(number) => setCompared(number === 'none' ? undefined : Number(number))}
             />
@@ -68,19 +68,19 @@ export function ConsolePane({
           </p>
         )}
         <FailureNote error={error} className="m-3" />
-        {shown && other ? (
+        {shownRun && other ? (
           <DiffEditor
-            label={`What differs between run ${other.number} and run ${shown.number}`}
+            label={`What differs between run ${other.number} and run ${shownRun.number}`}
             before={comparable(other)}
-            after={comparable(shown)}
+            after={comparable(shownRun)}
             language="json"
           />
-        ) : shown ? (
+        ) : shownRun ? (
           <>
             <p className="px-3 pt-2 text-small text-muted">
-              Run {shown.number}, <Time at={shown.atMs} />
+              Run {shownRun.number}, <Time at={shownRun.atMs} />
             </p>
-            <Outcome result={shown.result} isMarked={shown === known[0] && shown.code === code} />
+            <Outcome result={shownRun.result} isMarked={shownRun === knownRuns[0] && shownRun.code === code} />
           </>
         ) : (
           error === null &&

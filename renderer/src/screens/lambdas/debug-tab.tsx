@@ -50,7 +50,7 @@ export function DebugTab({ name, workbench }: { name: string; workbench: ReturnT
           <div className="card">
             <p className="flex items-center justify-between border-b border-line px-3 py-1">
               <span className="mono text-muted">.vscode/launch.json</span>
-              <Copy text={launchSnippet(name, now.url)} what="launch.json" />
+              <Copy text={launchSnippet(name, now.url)} subject="launch.json" />
             </p>
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard */}
             <pre tabIndex={0} className="overflow-auto p-3">

@@ -10,13 +10,13 @@ import { codeDrafts } from './drafts.ts';
 
 /** A lambda that is deleted, or was never; what one had written for it is not lost. */
 export function DeletedLambda({ id, name }: { id: string; name: string | undefined }) {
-  const place = usePlace(id);
-  const isTaken = place.error !== null && failureOf(place.error).code === 403;
+  const locationQuery = usePlace(id);
+  const isTaken = locationQuery.error !== null && failureOf(locationQuery.error).code === 403;
   const draft = useDraftOf(codeDrafts, id);
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       {isTaken ? (
-        <ErrorState error={place.error} onRetry={() => void place.refetch()} />
+        <ErrorState error={locationQuery.error} onRetry={() => void locationQuery.refetch()} />
       ) : (
         <EmptyState
           title={name === undefined ? 'Lambda not found' : `${name} was deleted or moved`}
@@ -33,7 +33,7 @@ export function DeletedLambda({ id, name }: { id: string; name: string | undefin
         <section aria-label="Unsaved code" className="flex min-h-0 flex-1 flex-col border-t border-line">
           <div className="flex items-center gap-2 border-b border-line px-4 py-1">
             <h3 className="eyebrow">Your unsaved code</h3>
-            <Copy text={draft.source} what="code" />
+            <Copy text={draft.source} subject="code" />
             <Button className="ml-auto" onPress={() => codeDrafts.keep(id, undefined)}>
               Discard it
             </Button>

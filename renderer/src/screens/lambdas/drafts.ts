@@ -7,7 +7,7 @@ export interface CodeDraft {
   baseSource: string;
   source: string;
   /** The source that was last sent to be saved; the user can continue to type meanwhile. */
-  sent?: string | undefined;
+  sentSource?: string | undefined;
 }
 
 /** A variable that is being changed; undefined: not there. */

@@ -16,15 +16,15 @@ import { NEW_REQUEST, SendDialog } from '../gateway/send-dialog.tsx';
 import { AddressDialog } from './address-dialog.tsx';
 import { canBePublic } from './public-address.ts';
 
-/** Where the lambda can be called from outside, with the test event as a command for a shell. */
+/** The public addresses of the lambda, with the test event as a command for a shell. */
 export function EndpointsTab({ lambda, event }: { lambda: PlatformRecord; event: string }) {
   const fqon = lambda.org.properties?.fqon ?? fqonOf(lambda);
-  const place = usePlace(parentIdOf(lambda)).data;
+  const location = usePlace(parentIdOf(lambda)).data;
   const [isAdding, setAdding] = useState(false);
   const [request, setRequest] = useState<WrittenRequest>();
   const endpoints = useWorld<PlatformRecord[]>(`/${fqon}/lambdas/${lambda.id}/apiendpoints`, { expand: true });
   if (!endpoints.data) return <Pending query={endpoints} />;
-  const add = canBePublic(place) && (
+  const add = canBePublic(location) && (
     <Button icon={Plus} needs="apiendpoint.create" onPress={() => setAdding(true)}>
       Add a public address
     </Button>
@@ -35,7 +35,7 @@ export function EndpointsTab({ lambda, event }: { lambda: PlatformRecord; event:
         <EmptyState
           title="No public endpoint"
           text={
-            canBePublic(place)
+            canBePublic(location)
               ? 'An endpoint of an API gives the lambda a public address.'
               : 'An endpoint of an API gives the lambda a public address. To create one, open an API of an environment in Resources.'
           }
@@ -52,8 +52,8 @@ export function EndpointsTab({ lambda, event }: { lambda: PlatformRecord; event:
           {add && <div className="px-4 py-2">{add}</div>}
         </>
       )}
-      {isAdding && canBePublic(place) && (
-        <AddressDialog lambda={lambda} place={place} onClose={() => setAdding(false)} />
+      {isAdding && canBePublic(location) && (
+        <AddressDialog lambda={lambda} location={location} onClose={() => setAdding(false)} />
       )}
       {request && <SendDialog first={request} onClose={() => setRequest(undefined)} />}
     </>
@@ -83,15 +83,15 @@ function Endpoint({ endpoint, event, onSend }: EndpointProps) {
   };
   return (
     <li className="flex flex-wrap items-center gap-2 border-b border-line/60 px-4 py-2">
-      {allowed.map((one) => (
-        <Badge key={one}>{one}</Badge>
+      {allowed.map((allowedMethod) => (
+        <Badge key={allowedMethod}>{allowedMethod}</Badge>
       ))}
       {address === undefined ? (
         <span className="text-muted">no public address yet</span>
       ) : (
         <>
           <span className="mono min-w-0 break-all">{address}</span>
-          <Copy text={address} what="public address" />
+          <Copy text={address} subject="public address" />
         </>
       )}
       {synchronous === false && <Badge>asynchronous</Badge>}

@@ -18,25 +18,25 @@ import { VariableRow } from './variable-row.tsx';
 export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
   const ancestors = useAncestors(lambda);
   const draft = useVariableDraft(lambda);
-  const [shown, setShown] = useState<ReadonlySet<string>>(new Set());
+  const [shownNames, setShownNames] = useState<ReadonlySet<string>>(new Set());
   const [isSaving, setSaving] = useState(false);
   if (!ancestors.data) return <Pending query={ancestors} />;
   const variables = variablesOf(lambda, ancestors.data);
   const permission = kindOf(ancestors.data.above.at(-1) ?? lambda)
     .parents.map((parent) => `${nounOf(parent)}.view`)
     .join(' or ');
-  const known = new Set(variables.map(({ name }) => name));
-  const fresh = [...draft.changes.keys()].filter((name) => !known.has(name));
-  const areAllShown = variables.length > 0 && variables.every(({ name }) => shown.has(name));
+  const knownNames = new Set(variables.map(({ name }) => name));
+  const fresh = [...draft.changes.keys()].filter((name) => !knownNames.has(name));
+  const areAllShown = variables.length > 0 && variables.every(({ name }) => shownNames.has(name));
   const rowOf = (name: string) => (
     <VariableRow
       key={name}
       lambda={lambda}
       name={name}
-      variable={variables.find((one) => one.name === name)}
+      variable={variables.find((variable) => variable.name === name)}
       draft={draft}
-      isShown={shown.has(name)}
-      onToggle={() => setShown(toggled(shown, name))}
+      isShown={shownNames.has(name)}
+      onToggle={() => setShownNames(toggled(shownNames, name))}
     />
   );
   return (
@@ -49,7 +49,7 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
           icon={areAllShown ? EyeOff : Eye}
           look="quiet"
           isDisabled={variables.length === 0}
-          onPress={() => setShown(areAllShown ? new Set() : known)}
+          onPress={() => setShownNames(areAllShown ? new Set() : knownNames)}
         >
           {areAllShown ? 'Hide all' : 'Show all'}
         </Button>
@@ -68,7 +68,7 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
         </Button>
       </div>
       <NewVariable
-        taken={new Set([...draft.own.keys(), ...fresh])}
+        existingNames={new Set([...draft.own.keys(), ...fresh])}
         onAdd={(name, value) => draft.change(name, value)}
       />
       {ancestors.data.merged && (
@@ -93,7 +93,7 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
       {isSaving && (
         <SaveDialog
           lambda={lambda}
-          what="variables"
+          partName="variables"
           width="medium"
           patch={draft.patch}
           textOf={JSON.stringify}
@@ -115,14 +115,20 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 
 /** A line to add a variable with. */
-function NewVariable({ taken, onAdd }: { taken: ReadonlySet<string>; onAdd(name: string, value: string): void }) {
+function NewVariable({
+  existingNames,
+  onAdd,
+}: {
+  existingNames: ReadonlySet<string>;
+  onAdd(name: string, value: string): void;
+}) {
   const [name, setName] = useState('');
   const [value, setValue] = useState('');
   const form = useRef<HTMLFormElement>(null);
   const fault =
     name === ''
       ? undefined
-      : taken.has(name)
+      : existingNames.has(name)
         ? 'the lambda already has this variable; change it below'
         : NAME.test(name)
           ? undefined

@@ -8,7 +8,7 @@ export interface Variable {
   value: string;
   /** The lambda, or what it is below: where the value is set; undefined where the user may not view that. */
   from: PlatformRecord | undefined;
-  /** Who else gives it one that does not count. */
+  /** The other resources that set the variable, whose values do not count. */
   overrides: readonly PlatformRecord[];
 }
 

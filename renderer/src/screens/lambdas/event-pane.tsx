@@ -36,27 +36,30 @@ export function EventPane({ event, isOwnEvent, onChange, onRun, workbench: { sta
   const view = eventAs !== undefined && VIEWS.some(({ id }) => id === eventAs) ? eventAs : firstView;
   const setName = (next: string | undefined) => change({ event: next });
   const [isNaming, setNaming] = useState(false);
-  const chosen = events.find((one) => one.name === name);
+  const chosen = events.find((namedEvent) => namedEvent.name === name);
   useNamedEvent(isOwnEvent, chosen, onChange);
   const isChanged = chosen !== undefined && chosen.body !== event;
   const choose = (id: string) => {
-    const next = events.find((one) => one.name === id);
+    const next = events.find((namedEvent) => namedEvent.name === id);
     setName(next?.name);
     if (next) onChange(next.body);
   };
   const keep = (as: string) => {
-    const isNew = !events.some((one) => one.name === as);
+    const isNew = !events.some((namedEvent) => namedEvent.name === as);
     const next = { name: as, body: event };
-    keepEvents.mutate(isNew ? [...events, next] : events.map((one) => (one.name === as ? next : one)), {
-      onSuccess: () => {
-        setName(as);
-        setNaming(false);
-        announce(`Event ${as} saved`);
+    keepEvents.mutate(
+      isNew ? [...events, next] : events.map((namedEvent) => (namedEvent.name === as ? next : namedEvent)),
+      {
+        onSuccess: () => {
+          setName(as);
+          setNaming(false);
+          announce(`Event ${as} saved`);
+        },
       },
-    });
+    );
   };
   const forget = () => {
-    keepEvents.mutate(events.filter((one) => one !== chosen));
+    keepEvents.mutate(events.filter((namedEvent) => namedEvent !== chosen));
     setName(undefined);
   };
   return (
@@ -68,9 +71,9 @@ export function EventPane({ event, isOwnEvent, onChange, onRun, workbench: { sta
           isLabelHidden
           options={[
             { id: DRAFT, text: events.length === 0 ? 'none saved' : 'not saved' },
-            ...events.map((one) => ({
-              id: one.name,
-              text: one === chosen && isChanged ? `${one.name} (changed)` : one.name,
+            ...events.map((namedEvent) => ({
+              id: namedEvent.name,
+              text: namedEvent === chosen && isChanged ? `${namedEvent.name} (changed)` : namedEvent.name,
             })),
           ]}
           value={chosen?.name ?? DRAFT}
@@ -132,7 +135,7 @@ export function EventPane({ event, isOwnEvent, onChange, onRun, workbench: { sta
         <NameDialog
           title="Save the event"
           description="Stored on the platform, for all users who can run the lambda."
-          taken={events.map((one) => one.name)}
+          existingNames={events.map((namedEvent) => namedEvent.name)}
           onName={keep}
           onClose={() => setNaming(false)}
         />

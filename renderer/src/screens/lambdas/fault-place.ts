@@ -9,7 +9,10 @@ export interface FaultPlace {
 
 const SYNTAX_ERROR = /^syntax error in \S+, line (\d+), column (\d+):/;
 
-/** Where in its one file of code a run went wrong: what the message says, or the first frame of a stack trace in the log. */
+/**
+ * Returns the position in the lambda's one file of code where a run failed: from the message, or from the first frame
+ * of a stack trace in the log.
+ */
 export function faultPlaceOf({
   outcome,
   logs,
@@ -30,7 +33,7 @@ function placeOf([, line, column]: RegExpExecArray): FaultPlace {
   return { line: Number(line), column: Number(column) };
 }
 
-/** The same as something to mark in an editor: the line, without what it is indented by. */
+/** Returns the failed line as a problem to mark in an editor, without its indentation. */
 export function problemAt(
   source: string,
   { line }: Pick<FaultPlace, 'line'>,

@@ -14,7 +14,7 @@ export interface LambdaRow {
   use: LambdaUse | undefined;
 }
 
-/** Where it is: the environment, and the organization that it is of. */
+/** Returns the location of a lambda as text: its organization and its environment. */
 export function placeTextOf({ record: { properties, org } }: LambdaRow): string {
   return [org.properties?.fqon ?? org.name, memberOf(properties.parent, 'name')].filter(Boolean).join(' / ');
 }

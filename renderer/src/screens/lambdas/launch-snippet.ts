@@ -1,4 +1,7 @@
-/** What VS Code needs in `.vscode/launch.json` to attach to the lambda's process; the address changes with the code. */
+/**
+ * Returns the configuration that VS Code needs in `.vscode/launch.json` to attach to the lambda's process; the address
+ * changes with the code.
+ */
 export function launchSnippet(lambdaName: string, url: string): string {
   return JSON.stringify(
     {
@@ -18,7 +21,10 @@ export function launchSnippet(lambdaName: string, url: string): string {
   );
 }
 
-/** What opens Chrome's debugger when pasted as an address: `chrome://inspect` finds no process whose id is not published. */
+/**
+ * Returns an address that opens Chrome's debugger when pasted: `chrome://inspect` finds no process whose id is not
+ * published.
+ */
 export function chromeAddress(url: string): string {
   return `devtools://devtools/bundled/js_app.html?v8only=true&ws=${url.replace('ws://', '')}`;
 }

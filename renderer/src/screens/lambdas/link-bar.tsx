@@ -21,7 +21,7 @@ export function LinkBar({ link, workbench }: { link: FileLink; workbench: Return
         <span className="mono min-w-0 truncate" title={link.path}>
           {link.path}
         </span>
-        <Copy text={link.path} what="path of the file" />
+        <Copy text={link.path} subject="path of the file" />
         <span className="ml-auto flex shrink-0 items-center gap-2 text-muted">
           {link.takenAt && (
             <span>
@@ -50,7 +50,7 @@ export function LinkDialog({
   onClose,
 }: {
   workbench: ReturnType<typeof useWorkbench>;
-  /** Is there code that was not saved? */
+  /** True if there is unsaved code. */
   isDirty: boolean;
   onClose(): void;
 }) {

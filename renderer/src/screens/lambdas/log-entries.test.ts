@@ -29,9 +29,14 @@ it('makes one entry of a stack trace, without the frames that are not of the lam
 });
 
 it('keeps the traces of two replicas apart, with all frames', () => {
-  const of = (instance: string, text: string) => ({ ...err(text), instance });
+  const lineOf = (instance: string, text: string) => ({ ...err(text), instance });
   const entries = logEntries(
-    [of('a', 'Error: one'), of('b', 'Error: two'), of('a', '    at node:net:1:1'), of('b', '    at two.js:2:2')],
+    [
+      lineOf('a', 'Error: one'),
+      lineOf('b', 'Error: two'),
+      lineOf('a', '    at node:net:1:1'),
+      lineOf('b', '    at two.js:2:2'),
+    ],
     false,
   );
   expect(entries.map(({ text }) => text)).toEqual(['Error: one\n    at node:net:1:1', 'Error: two\n    at two.js:2:2']);

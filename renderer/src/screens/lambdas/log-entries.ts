@@ -6,7 +6,7 @@ interface PrintedLine {
   instance?: string | undefined;
 }
 
-/** What was printed at once: a line, or a whole stack trace with its message. */
+/** A line that was printed, or a whole stack trace with its message. */
 export type LogEntry<Line extends PrintedLine> = Line & {
   /** Frames of Node.js and the emulator, which are folded. */
   foldedFrames: readonly string[];

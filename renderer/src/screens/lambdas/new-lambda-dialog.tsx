@@ -67,10 +67,10 @@ export function NewLambdaDialog({
         go({ screen: 'lambdas', id, ...(hasAddress && { search: { tab: 'endpoints' } }) }, { isReplacing: true }),
     },
   );
-  const wanted = name.trim();
-  const publicPath = typedPath ?? (starter.answering && wanted !== '' ? pathFor(wanted) : '');
+  const trimmedName = name.trim();
+  const publicPath = typedPath ?? (starter.answering && trimmedName !== '' ? pathFor(trimmedName) : '');
   const isReady =
-    wanted !== '' &&
+    trimmedName !== '' &&
     parent !== undefined &&
     provider !== undefined &&
     (publicPath === '' || publicPath.startsWith('/'));
@@ -85,7 +85,7 @@ export function NewLambdaDialog({
       code: codeOf(code),
       ...(env && { env }),
     };
-    creation.mutate({ path: `/meta${createPath(parent, 'lambdas')}`, body: { name: wanted, properties } });
+    creation.mutate({ path: `/meta${createPath(parent, 'lambdas')}`, body: { name: trimmedName, properties } });
   };
   const failure = creation.error ? failureOf(creation.error) : undefined;
   return (
@@ -106,7 +106,7 @@ export function NewLambdaDialog({
         />
         <ResourcePicker
           label="In"
-          words={kindOfWord('lambdas').parents}
+          collections={kindOfWord('lambdas').parents}
           scope={scope}
           value={parentId}
           onChange={(node) => setParentId(node?.id)}

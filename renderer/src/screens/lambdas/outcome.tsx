@@ -9,12 +9,11 @@ import { RunLog } from './run-log.tsx';
 import type { RunResult } from './runs.ts';
 
 /**
- * What came of a run: how it went, its result, its calls, its log.
- *
+ * The outcome of a run: its status, its result, its calls, its log.
  * @param isMarked is what it ran still the code, so that the editor marks where it failed?
  */
 export function Outcome({ result, isMarked }: { result: RunResult; isMarked: boolean }) {
-  const place = faultPlaceOf(result);
+  const faultLocation = faultPlaceOf(result);
   const { outcome, logs, outbound, executionId } = result;
   return (
     <div className="flex flex-col gap-2 p-3">
@@ -25,16 +24,16 @@ export function Outcome({ result, isMarked }: { result: RunResult; isMarked: boo
         <PlaceLink to={{ screen: 'invocations', search: { sel: executionId } }}>Detail</PlaceLink>
       </p>
       {outcome.message && <p className="mono break-words text-error">{outcome.message}</p>}
-      {place && (
+      {faultLocation && (
         <p className="text-muted">
-          {`In line ${place.line}, column ${place.column} of the code. `}
+          {`In line ${faultLocation.line}, column ${faultLocation.column} of the code. `}
           {isMarked ? 'The line is marked in the code.' : 'The code has changed since.'}
         </p>
       )}
       {isMarked && <FaultSource result={result} />}
       {outcome.result !== undefined && (
         <section aria-label="Result" className="rounded-md border border-line">
-          <JsonView value={outcome.result} what="result" />
+          <JsonView value={outcome.result} subject="result" />
         </section>
       )}
       {outbound.length > 0 && (

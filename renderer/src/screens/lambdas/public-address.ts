@@ -39,9 +39,9 @@ export const firstApiName = ({ resource, path }: TreePlace): string =>
 
 /** Creates an endpoint for a lambda in the oldest API of its environment; creates the API if there is none. */
 export async function makePublic({ lambda, place, path, answering, send }: PublicRequest): Promise<PlatformRecord> {
-  const [known] = await loadApis(place);
+  const [existingApi] = await loadApis(place);
   const api =
-    known ??
+    existingApi ??
     (await send<PlatformRecord>('POST', `/meta${createPath(place.resource, 'apis')}`, {
       name: firstApiName(place),
       properties: {},

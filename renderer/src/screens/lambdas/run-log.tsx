@@ -12,20 +12,20 @@ type Lines = RunResult['logs'];
 const SHOWN_LINES = 400;
 const SHOWN_CHARS = 60_000;
 
-/** What a run printed. Of very much only the beginning, until one asks for all. */
+/** The output of a run. Of a very long output it shows only the beginning, until the user asks for all. */
 export function RunLog({ lines }: { lines: Lines }) {
   const [isWhole, setWhole] = useState(false);
-  const shown = isWhole ? lines : collapsed(lines);
+  const visibleLines = isWhole ? lines : collapsed(lines);
   const text = useMemo(() => lines.map((line) => line.text).join('\n'), [lines]);
   return (
     <section aria-label="Log">
       <div className="mb-1 flex min-h-6 items-center gap-2">
         <h4 className="eyebrow">Log</h4>
         <span className="text-small text-muted">{counted(lines.length, 'line')}</span>
-        <Copy text={text} what="log" />
+        <Copy text={text} subject="log" />
       </div>
       <ol className="rounded-md border border-line bg-raised px-2 py-1">
-        {logEntries(shown).map(({ at, stream, text: line, foldedFrames }, index) => (
+        {logEntries(visibleLines).map(({ at, stream, text: line, foldedFrames }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the lines of an ended run do not change
           <li key={index} className={`mono flex gap-3 ${stream === 'stderr' ? 'text-error' : ''}`}>
             <span className="shrink-0 text-faint">
@@ -46,7 +46,7 @@ export function RunLog({ lines }: { lines: Lines }) {
           </li>
         ))}
       </ol>
-      {shown.length < lines.length && (
+      {visibleLines.length < lines.length && (
         <Button className="mt-1.5" onPress={() => setWhole(true)}>
           Show all {lines.length.toLocaleString('en')} lines, {bytesText(text.length)}
         </Button>

@@ -2,7 +2,7 @@ import type { InvocationView, OutboundCall } from '../../../../server/api/routes
 import { jsonIn } from '../../../../server/model/json.ts';
 import { ValueStore } from '../../value-store.ts';
 
-/** What is used of the record of a run. */
+/** The part of a run's record that is used here. */
 export type RunResult = Pick<
   InvocationView,
   'executionId' | 'lambdaId' | 'durationMs' | 'cold' | 'outcome' | 'logs'
@@ -15,7 +15,7 @@ export interface Run {
   /** 1, 2, 3 ... */
   number: number;
   atMs: number;
-  /** What the lambda was given. */
+  /** The event that the lambda received. */
   event: string;
   /** The lambda's `code` then, as it was stored. */
   code: unknown;

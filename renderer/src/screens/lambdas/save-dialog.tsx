@@ -19,8 +19,8 @@ export interface SaveDialogProps
   extends OperationsProps,
     Pick<DialogProps, 'width' | 'action' | 'children' | 'onClose'> {
   lambda: PlatformRecord;
-  /** What of it, e.g. `code`. */
-  what: string;
+  /** The name of the part to save, e.g. `code`. */
+  partName: string;
   /** Is the stored lambda still the one at the start of the edit? For code that is too large for a `test` operation. */
   isUnchanged?: ((now: PlatformRecord) => boolean) | undefined;
   /** Is the patch applied without a review, so that only a failure is shown? */
@@ -33,7 +33,18 @@ export interface SaveDialogProps
 
 /** The patch that a change of a lambda is, to be seen before it is applied. Ctrl/Cmd-S once more applies it. */
 export function SaveDialog(props: SaveDialogProps) {
-  const { lambda, what, patch, textOf, isUnchanged, isAtOnce = false, conflict, onSaved, children, ...rest } = props;
+  const {
+    lambda,
+    partName,
+    patch,
+    textOf,
+    isUnchanged,
+    isAtOnce = false,
+    conflict,
+    onSaved,
+    children,
+    ...rest
+  } = props;
   const { action = 'Save', ...dialog } = rest;
   const saving = useChange(
     async (_, send) => {
@@ -60,7 +71,7 @@ export function SaveDialog(props: SaveDialogProps) {
   return (
     <Dialog
       {...dialog}
-      title={`Save the ${what} of ${lambda.name}`}
+      title={`Save the ${partName} of ${lambda.name}`}
       closing="Back"
       action={action}
       shortcut="Ctrl S"
@@ -92,7 +103,10 @@ const CODE = '/properties/code';
 /** The platform takes bodies of 10 MB unless configured otherwise. */
 const LONGEST_TESTED = 9_000_000;
 
-/** The same of its code, with what changes in it. It is saved at once if the message about it offers Undo and no review is preferred. */
+/**
+ * A dialog that saves a lambda's code and shows what changes in it. It saves at once if the message about it offers
+ * Undo and no review is preferred.
+ */
 export function SaveCodeDialog({ lambda, draft, isRun, onClose, onSaved }: SaveCodeDialogProps) {
   // What is typed while it is saved is not part of it.
   const [{ base, baseSource, source }] = useState(draft);
@@ -107,7 +121,7 @@ export function SaveCodeDialog({ lambda, draft, isRun, onClose, onSaved }: SaveC
   return (
     <SaveDialog
       lambda={lambda}
-      what="code"
+      partName="code"
       onClose={onClose}
       width="large"
       action={isRun ? 'Save and run' : 'Save'}

@@ -37,7 +37,7 @@ export default function LambdasScreen() {
   const chosen = lambdas.records.find((lambda) => lambda.id === id);
   const lastName = useLastName(id, chosen);
   // Where there is one environment, that is where.
-  const environments = useQuery(searchOptions({ words: ['environments'], scope: scope.id, limit: 2 })).data;
+  const environments = useQuery(searchOptions({ collections: ['environments'], scope: scope.id, limit: 2 })).data;
   const onlyEnvironment = environments?.total === 1 ? environments.rows[0]?.id : undefined;
   const create = () => change({ new: 'lambda' }, { isNewStep: true });
   return (
@@ -107,27 +107,28 @@ function commonPlace(lambdas: readonly PlatformRecord[]): string | undefined {
   const counts = new Map<string | undefined, number>();
   for (const lambda of lambdas) counts.set(parentIdOf(lambda), (counts.get(parentIdOf(lambda)) ?? 0) + 1);
   return [...counts].reduce<[string | undefined, number]>(
-    (most, one) => (one[1] > most[1] ? one : most),
+    (most, entry) => (entry[1] > most[1] ? entry : most),
     [undefined, 0],
   )[0];
 }
 
-/** Those with the text in their name, their place or their last error, or with this id. */
+/** Returns the rows with the text in their name, their location or their last error, or with this id. */
 function matching(rows: readonly LambdaRow[], text: string): readonly LambdaRow[] {
-  const wanted = text.trim().toLowerCase();
-  if (wanted === '') return rows;
+  const searchText = text.trim().toLowerCase();
+  if (searchText === '') return rows;
   return rows.filter(
     (row) =>
-      row.record.id === wanted ||
-      `${row.record.name} ${placeTextOf(row)} ${row.use?.lastFailure?.text ?? ''}`.toLowerCase().includes(wanted),
+      row.record.id === searchText ||
+      `${row.record.name} ${placeTextOf(row)} ${row.use?.lastFailure?.text ?? ''}`.toLowerCase().includes(searchText),
   );
 }
 
-/** What the lambda of this id was called when it was last there. */
+/** Returns the name that the lambda of this id had when it was last there. */
 function useLastName(id: string | undefined, lambda: PlatformRecord | undefined): string | undefined {
-  const [seen, setSeen] = useState<{ id: string; name: string }>();
-  if (lambda && (seen?.id !== lambda.id || seen.name !== lambda.name)) setSeen({ id: lambda.id, name: lambda.name });
-  return seen?.id === id ? seen?.name : undefined;
+  const [lastSeen, setLastSeen] = useState<{ id: string; name: string }>();
+  if (lambda && (lastSeen?.id !== lambda.id || lastSeen.name !== lambda.name))
+    setLastSeen({ id: lambda.id, name: lambda.name });
+  return lastSeen?.id === id ? lastSeen?.name : undefined;
 }
 
 /** Every lambda of the scope, with how it fared of late. */
@@ -135,7 +136,7 @@ function useLambdaRows() {
   const lambdas = useAllOfType('lambdas');
   const use = useRead(keys.invocations, '/inspect/lambda-use', {}, { keepsLast: true });
   const rows = useMemo(() => {
-    const byId = new Map(use.data?.lambdas.map((one) => [one.lambdaId, one]));
+    const byId = new Map(use.data?.lambdas.map((usage) => [usage.lambdaId, usage]));
     return lambdas.records.map((record): LambdaRow => ({ record, use: byId.get(record.id) }));
   }, [lambdas.records, use.data]);
   return { ...lambdas, rows };

@@ -11,7 +11,7 @@ export interface Lineage {
   merged?: Readonly<Record<string, string>>;
 }
 
-/** What a lambda has its variables from. */
+/** Reads the resources that a lambda has its variables from. */
 export function useAncestors(lambda: PlatformRecord) {
   return useQuery({
     queryKey: [keys.world, 'lineage', lambda.id],

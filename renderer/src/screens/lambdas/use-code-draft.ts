@@ -12,12 +12,16 @@ import { type CodeDraft, codeDrafts } from './drafts.ts';
 export function useCodeDraft(lambdaId: string, code: unknown) {
   const stored = useMemo(() => sourceOf(code), [code]);
   const draft = useDraftOf(codeDrafts, lambdaId);
-  const { base, baseSource, source, sent }: CodeDraft = draft ?? { base: code, baseSource: stored, source: stored };
+  const { base, baseSource, source, sentSource }: CodeDraft = draft ?? {
+    base: code,
+    baseSource: stored,
+    source: stored,
+  };
 
   // The stored code equals the draft: it was saved here, or another user made the same change.
   const isSaved = draft !== undefined && draft.source === stored;
   // What was sent is stored, and more has been typed since.
-  const isSentSaved = draft !== undefined && !isSaved && sent === stored;
+  const isSentSaved = draft !== undefined && !isSaved && sentSource === stored;
   useEffect(() => {
     if (isSaved) codeDrafts.keep(lambdaId, undefined);
     if (isSentSaved) codeDrafts.keep(lambdaId, { base: code, baseSource: stored, source });
@@ -34,10 +38,10 @@ export function useCodeDraft(lambdaId: string, code: unknown) {
     /** Did another user save different code? */
     isOutdated: isDirty && draft.base !== code && !isSentSaved,
     edit: (next: string) =>
-      codeDrafts.keep(lambdaId, next === baseSource ? undefined : { base, baseSource, source: next, sent }),
+      codeDrafts.keep(lambdaId, next === baseSource ? undefined : { base, baseSource, source: next, sentSource }),
     discard: () => codeDrafts.keep(lambdaId, undefined),
     /** Marks the current draft to be saved. */
-    send: () => draft && codeDrafts.keep(lambdaId, { ...draft, sent: source }),
+    send: () => draft && codeDrafts.keep(lambdaId, { ...draft, sentSource: source }),
     /** Rebases the draft on the stored code. */
     rebase: () => draft && codeDrafts.keep(lambdaId, { ...draft, base: code, baseSource: stored }),
   };

@@ -13,12 +13,12 @@ const DEBUGGED_TIMEOUT_MS = 24 * 60 * 60_000;
 export function useRun(lambdaId: string, isDebugged: boolean) {
   return useChange(
     async ({ event, code }: Pick<Run, 'event' | 'code'>) => {
-      const asked = await ask('POST', `/inspect/lambdas/${lambdaId}/invoke`, {
+      const answer = await ask('POST', `/inspect/lambdas/${lambdaId}/invoke`, {
         // The editor has marked the invalid JSON; the message of the parser is shown.
         body: event.trim() === '' ? undefined : JSON.parse(event),
         timeoutMs: isDebugged ? DEBUGGED_TIMEOUT_MS : RUN_TIMEOUT_MS,
       });
-      const result = answered(asked);
+      const result = answered(answer);
       const { outcome, durationMs } = result;
       announce(
         `The run ended: ${outcome.ok ? 'ok' : (outcome.message ?? outcome.failure)}, ${durationText(durationMs)}`,

@@ -10,21 +10,21 @@ const NONE: ReadonlyMap<string, VariableChange> = new Map();
 /** The lambda's own variables while they are changed. */
 export function useVariableDraft(lambda: PlatformRecord) {
   const changes = useDraftOf(variableDrafts, lambda.id) ?? NONE;
-  const own = ownVariables(lambda);
+  const ownValues = ownVariables(lambda);
   const keep = (next: ReadonlyMap<string, VariableChange>) =>
     variableDrafts.keep(lambda.id, next.size === 0 ? undefined : next);
   return {
     changes,
-    own,
+    own: ownValues,
     patch: variablesPatch(changes, isJsonObject(lambda.properties.env)),
     /** Names whose value another user changed to a different one. */
     conflicts: [...changes]
-      .filter(([name, { base, value }]) => own.get(name) !== base && own.get(name) !== value)
+      .filter(([name, { base, value }]) => ownValues.get(name) !== base && ownValues.get(name) !== value)
       .map(([name]) => name),
     /** Gives a variable a value, or with undefined takes it away. */
     change(name: string, value: string | undefined) {
       const before = changes.get(name);
-      keep(new Map(changes).set(name, { base: before ? before.base : own.get(name), value }));
+      keep(new Map(changes).set(name, { base: before ? before.base : ownValues.get(name), value }));
     },
     undo(name: string) {
       const next = new Map(changes);
@@ -34,7 +34,7 @@ export function useVariableDraft(lambda: PlatformRecord) {
     /** Rebases the changes on the stored values. */
     rebase(name: string) {
       const change = changes.get(name);
-      if (change) keep(new Map(changes).set(name, { ...change, base: own.get(name) }));
+      if (change) keep(new Map(changes).set(name, { ...change, base: ownValues.get(name) }));
     },
     discard: () => keep(NONE),
   };

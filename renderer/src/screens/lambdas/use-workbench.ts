@@ -6,7 +6,7 @@ import { useRead } from '../../api/read.ts';
 
 export type { Debugging as DebugState, FileLink, TestEvent } from '../../../../server/api/routes/workbench.ts';
 
-/** What a person works on the lambda with, and how to change it. */
+/** Reads the tools for working on a lambda, and returns functions that change them. */
 export function useWorkbench(lambdaId: string) {
   const path = `/inspect/lambdas/${lambdaId}` as const;
   const change = { topic: keys.workbench };

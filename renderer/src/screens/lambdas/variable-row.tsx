@@ -10,7 +10,7 @@ import type { VariableChange } from './drafts.ts';
 import type { Variable } from './environment.ts';
 import type { useVariableDraft } from './use-variable-draft.ts';
 
-/** The same length for every value, to hide the real length. */
+/** The mask for every value. Its fixed length hides the real length. */
 const MASK = '••••••••';
 
 export interface VariableRowProps {
@@ -92,7 +92,7 @@ function Value({
         onPress={onToggle}
         className="size-6"
       />
-      <Copy text={value} what={name} />
+      <Copy text={value} subject={name} />
     </>
   );
 }
@@ -119,15 +119,15 @@ function ChangedValue({ name, change, draft, isNew }: ChangedValueProps) {
 }
 
 function Conflict({ name, draft }: { name: string } & Pick<VariableRowProps, 'draft'>) {
-  const theirs = draft.own.get(name);
+  const storedValue = draft.own.get(name);
   return (
     <p role="alert" className="flex flex-wrap items-center gap-2 pb-1 text-warn">
       Someone else has{' '}
-      {theirs === undefined ? (
+      {storedValue === undefined ? (
         'removed it'
       ) : (
         <>
-          set it to <span className="mono break-all">{theirs}</span>
+          set it to <span className="mono break-all">{storedValue}</span>
         </>
       )}{' '}
       meanwhile.
@@ -149,7 +149,7 @@ function From({ lambda, variable: { from, overrides } }: { lambda: PlatformRecor
           {kindOf(from).title} {from.name}
         </PlaceLink>
       )}
-      {overrides.length > 0 && `, overrides ${overrides.map((one) => one.name).join(', ')}`}
+      {overrides.length > 0 && `, overrides ${overrides.map((record) => record.name).join(', ')}`}
     </>
   );
 }

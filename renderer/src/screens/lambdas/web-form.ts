@@ -18,7 +18,10 @@ export const WEB_FORM_MEMBERS = [
 /** A form that was filled in, as the text of an event. */
 export const WEB_FORM_EVENT = JSON.stringify(WEB_FORM, null, 2);
 
-/** What a lambda is tried with until another event is chosen: a form, if it sends leads to a CRM, also while a variable for that is missing. */
+/**
+ * Returns the event that a lambda is tried with until another one is chosen: a form if the lambda sends leads to a CRM,
+ * even while a variable for that is missing.
+ */
 export function firstEventOf({ properties: { env, code } }: Pick<PlatformRecord, 'properties'>): string {
   const isForm = memberOf(env, 'CRM_OID') !== undefined || sourceOf(code).includes('CRM_OID');
   return isForm ? WEB_FORM_EVENT : '{}';
@@ -34,6 +37,6 @@ export function payloadIn(event: string): JsonObject | undefined {
 /** The event with another value of one member; the rest of it stays. An empty value leaves the member there, empty. */
 export function withMember(event: string, name: string, value: string): string {
   const parsed: unknown = JSON.parse(event);
-  const whole = isJsonObject(parsed) ? parsed : {};
-  return JSON.stringify({ ...whole, payload: { ...payloadIn(event), [name]: value } }, null, 2);
+  const eventObject = isJsonObject(parsed) ? parsed : {};
+  return JSON.stringify({ ...eventObject, payload: { ...payloadIn(event), [name]: value } }, null, 2);
 }

@@ -28,7 +28,7 @@ const FIELDS: readonly QueryField<Lead>[] = [
   { name: 'company', valueOf: ({ mapped }) => mapped.company },
   { name: 'email', valueOf: ({ mapped }) => mapped.email },
   { name: 'oid', valueOf: ({ oid }) => oid },
-  { name: 'is', valueOf: stateOf, words: ['rejected', 'received', 'resent'] },
+  { name: 'is', valueOf: stateOf, allowedValues: ['rejected', 'received', 'resent'] },
   { name: 'time', valueOf: ({ receivedAt }) => Date.parse(receivedAt), isMoment: true },
   { name: 'lambda', valueOf: ({ sender }) => sender?.lambdaName },
   { name: 'execution', valueOf: ({ executionId }) => executionId },
@@ -36,7 +36,7 @@ const FIELDS: readonly QueryField<Lead>[] = [
 const textsOf = ({ fields, id }: Lead) => [`${id} ${fields.map(({ value }) => value).join(' ')}`];
 const readQuery = (text: string, nowMs: number) => parseQuery(text, { fields: FIELDS, textsOf, nowMs });
 
-/** What the inbox can be asked. */
+/** The query bar of the inbox. */
 export const LEAD_QUERY: QueryBarProps = {
   what: 'leads',
   read: readQuery,
@@ -50,7 +50,7 @@ export function fitting(leads: readonly Lead[] | undefined, q: string): readonly
   return (query.ok && q !== '' ? leads?.filter(query.matches) : leads) ?? NONE;
 }
 
-const TIME = timeColumn<Lead>(({ receivedAt }) => receivedAt, { gives: 1 });
+const TIME = timeColumn<Lead>(({ receivedAt }) => receivedAt, { hidePriority: 1 });
 const NAME: GridColumn<Lead> = {
   id: 'name',
   sortBy: nameOf,
@@ -110,7 +110,7 @@ const LEADS: EventListOptions<Lead> = {
   ],
 };
 
-/** How the CRM handled it: accepted, under the expected organization or another one, or rejected. */
+/** The CRM's handling of the lead: accepted, under the expected organization or another one, or rejected. */
 function CrmState({ lead: { oid, sender, refused, deliveredAs } }: { lead: Lead }) {
   if (deliveredAs) return <State is="idle">resent</State>;
   if (refused) return <State is="error">rejected</State>;

@@ -13,12 +13,12 @@ import { type MappingRow, mappingOf, payloadOf, type UnreadMember, unusedMembers
 import { Marked } from './marked-text.tsx';
 import { type Lead, useDeleteLeads } from './use-leads.ts';
 
-const MARKS: Record<Verdict, { icon: typeof Check; word: string; colour: string }> = {
-  ok: { icon: Check, word: 'correct', colour: 'text-ok' },
-  wrong: { icon: X, word: 'wrong', colour: 'text-error' },
-  absent: { icon: Minus, word: 'not given', colour: 'text-muted' },
-  unknown: { icon: CircleHelp, word: 'unknown', colour: 'text-muted' },
-  extra: { icon: Plus, word: 'extra', colour: 'text-muted' },
+const MARKS: Record<Verdict, { icon: typeof Check; label: string; colour: string }> = {
+  ok: { icon: Check, label: 'correct', colour: 'text-ok' },
+  wrong: { icon: X, label: 'wrong', colour: 'text-error' },
+  absent: { icon: Minus, label: 'not given', colour: 'text-muted' },
+  unknown: { icon: CircleHelp, label: 'unknown', colour: 'text-muted' },
+  extra: { icon: Plus, label: 'extra', colour: 'text-muted' },
 };
 
 /** One lead: each field of the form beside the member of the payload that it came from. */
@@ -47,7 +47,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
         </div>
         <p className="mono flex items-center text-muted">
           {lead.id}
-          <Copy text={lead.id} what="id of the lead" className="scale-90" />
+          <Copy text={lead.id} subject="id of the lead" className="scale-90" />
         </p>
         <p className="text-muted">
           {lead.refused ? 'Rejected' : 'Received'} <Time at={lead.receivedAt} /> on its way to{' '}
@@ -108,7 +108,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
       ) : (
         <details className="border-t border-line">
           <summary className="cursor-pointer px-4 py-2">The event that the lambda was called with</summary>
-          <JsonView value={sender.event} what="event" />
+          <JsonView value={sender.event} subject="event" />
         </details>
       )}
     </div>
@@ -116,7 +116,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
 }
 
 function Row({ row: { field, from, expected, value, verdict, why } }: { row: MappingRow }) {
-  const { icon: Icon, word, colour } = MARKS[verdict];
+  const { icon: Icon, label, colour } = MARKS[verdict];
   return (
     <tr className="border-b border-line/55 align-top">
       <td className="px-4 py-1.5">
@@ -134,7 +134,7 @@ function Row({ row: { field, from, expected, value, verdict, why } }: { row: Map
       <td className={`px-2 py-1.5 ${colour}`} title={why}>
         <span className="flex items-center gap-1">
           <Icon aria-hidden size={14} className="shrink-0" />
-          <span className="text-small">{word}</span>
+          <span className="text-small">{label}</span>
         </span>
         <span className="sr-only">: {why}</span>
       </td>
@@ -142,7 +142,7 @@ function Row({ row: { field, from, expected, value, verdict, why } }: { row: Map
   );
 }
 
-/** Why the CRM did not take it, in its words. */
+/** The reason that the CRM rejected it, in the CRM's words. */
 function Refusal({
   refused: { status, message },
   deliveredAs,
@@ -186,12 +186,12 @@ function UnusedMembers({ members }: { members: readonly UnreadMember[] }) {
     <div className="border-b border-line px-4 py-2">
       <State is="warning">Payload values missing from the form</State>
       <ul aria-label="Payload values missing from the form" className="mt-1 list-disc pl-5">
-        {members.map(({ name, meant }) => (
+        {members.map(({ name, intendedName }) => (
           <li key={name} className="break-words">
             <span className="mono">payload.{name}</span>
-            {meant !== undefined && (
+            {intendedName !== undefined && (
               <span className="text-muted">
-                : did you mean <code>{meant}</code>?
+                : did you mean <code>{intendedName}</code>?
               </span>
             )}
           </li>

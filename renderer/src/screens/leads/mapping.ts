@@ -11,16 +11,16 @@ export type Verdict = 'ok' | 'wrong' | 'absent' | 'unknown' | 'extra';
 export interface MappingRow {
   /** Name of the form's field. */
   field: string;
-  /** Where the table takes it from. */
+  /** The source of the value in the mapping table. */
   from: string;
   /** The value; undefined if it is unknown or missing. */
   expected: string | undefined;
-  /** What was sent; undefined when the form does not have the field. */
+  /** The sent value; undefined when the form does not have the field. */
   value: string | undefined;
   verdict: Verdict;
   /** The verdict in words. */
   why: string;
-  /** Of a wrong one: what to change in the lambda. */
+  /** The change to make in the lambda if the value is wrong. */
   advice?: string;
 }
 
@@ -55,43 +55,45 @@ export function payloadOf({ sender }: Pick<Lead, 'sender'>): { payload?: JsonObj
 export interface UnreadMember {
   name: string;
   /** The member that was probably meant: it is not there, and its name is almost the same. */
-  meant: string | undefined;
+  intendedName: string | undefined;
 }
 
 /** Payload values that no field of the form contains, neither by the mapping table nor unchanged. */
 export function unusedMembersOf(lead: Lead): UnreadMember[] {
   const { payload } = payloadOf(lead);
   if (!payload) return [];
-  const sent = new Set(lead.fields.map(({ value }) => value));
-  const known = [...MEMBERS.map(([, member]) => member), 'message'];
-  const missing = known.filter((member) => textOf(payload[member]) === '');
+  const sentValues = new Set(lead.fields.map(({ value }) => value));
+  const knownMembers = [...MEMBERS.map(([, member]) => member), 'message'];
+  const missing = knownMembers.filter((member) => textOf(payload[member]) === '');
   return Object.keys(payload)
-    .filter((name) => !known.includes(name) && textOf(payload[name]) !== '' && !sent.has(textOf(payload[name])))
-    .map((name) => ({ name, meant: nearestOf(name, missing) }));
+    .filter(
+      (name) => !knownMembers.includes(name) && textOf(payload[name]) !== '' && !sentValues.has(textOf(payload[name])),
+    )
+    .map((name) => ({ name, intendedName: nearestOf(name, missing) }));
 }
 
 /** Every row of the table, then the fields that only this form has. */
 export function mappingOf(lead: Lead): MappingRow[] {
   const { fields, sender } = lead;
   const { payload, why: noPayload } = payloadOf(lead);
-  const sent = new Map(fields.toReversed().map(({ name, value }) => [name, value]));
+  const sentValues = new Map(fields.toReversed().map(({ name, value }) => [name, value]));
   const custom = fields.find(({ name }) => CUSTOM_FIELD.test(name))?.name;
   const inPayload = (member: string) => (payload ? textOf(payload[member]) : undefined);
   const compared = (field: string, from: string, expected: string | undefined, unknown = noPayload): MappingRow => {
-    const judged = judge(expected, sent.get(field), unknown);
+    const judged = judge(expected, sentValues.get(field), unknown);
     const advice = judged.verdict === 'wrong' && { advice: adviceFor(field, from) };
-    return { field, from, expected, value: sent.get(field), ...judged, ...advice };
+    return { field, from, expected, value: sentValues.get(field), ...judged, ...advice };
   };
-  const known = new Set<string>(['oid', 'lead_source', ...MEMBERS.map(([field]) => field), custom ?? '']);
+  const knownFields = new Set<string>(['oid', 'lead_source', ...MEMBERS.map(([field]) => field), custom ?? '']);
   return [
-    sent.get('oid')?.trim()
+    sentValues.get('oid')?.trim()
       ? compared('oid', OID_SOURCE, sender?.crmOid, sender ? 'the lambda has no CRM_OID' : noPayload)
-      : missingOid(sender?.crmOid, sent.get('oid')),
+      : missingOid(sender?.crmOid, sentValues.get('oid')),
     compared('lead_source', 'constant', LEAD_SOURCE),
     ...MEMBERS.map(([field, member]) => compared(field, `payload.${member}`, inPayload(member))),
     compared(custom ?? MESSAGE_FIELD, 'payload.message', inPayload('message')),
     ...fields
-      .filter(({ name }) => !known.has(name))
+      .filter(({ name }) => !knownFields.has(name))
       .map(
         ({ name, value }): MappingRow => ({
           field: name,
@@ -127,7 +129,7 @@ function missingOid(expected: string | undefined, value: string | undefined): Ma
   return { field: 'oid', from: OID_SOURCE, expected, value, verdict: 'wrong', why, advice };
 }
 
-/** What to change so that a field is correct. */
+/** Returns the change that makes a field correct. */
 function adviceFor(field: string, from: string): string {
   if (field === 'oid')
     return 'send process.env.CRM_OID as oid; if the CRM organization is another one, change CRM_OID in the environment of the lambda';

@@ -14,7 +14,7 @@ it('finds matches of a query, with and without fields and quotation marks', () =
   expect(wantedTexts('"no end')).toEqual([]);
 });
 
-const partsWith = (text: string, wanted: readonly string[]) => partsOf(text, finderOf(wanted) ?? /^\b$/g);
+const partsWith = (text: string, searchTexts: readonly string[]) => partsOf(text, finderOf(searchTexts) ?? /^\b$/g);
 
 it('marks every place in any letter case, the longer word first', () => {
   expect(partsWith('Ada, ADAM', ['ada', 'adam'])).toEqual([
@@ -27,9 +27,9 @@ it('marks every place in any letter case, the longer word first', () => {
 
 it('never changes the text', () => {
   fc.assert(
-    fc.property(fc.string(), fc.array(fc.string({ minLength: 1, maxLength: 3 })), (text, wanted) => {
+    fc.property(fc.string(), fc.array(fc.string({ minLength: 1, maxLength: 3 })), (text, searchTexts) => {
       expect(
-        partsWith(text, wanted)
+        partsWith(text, searchTexts)
           .map(({ text: part }) => part)
           .join(''),
       ).toBe(text);

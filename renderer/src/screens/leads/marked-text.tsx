@@ -5,16 +5,16 @@ import { literal } from '../../components/log-search.ts';
 
 /** The texts that a query looks for, in small letters; not those that it does not want. */
 export function wantedTexts(query: string): readonly string[] {
-  const wanted = [...queryTerms(query.replace(/\s+/g, ' '))].flatMap((term) =>
+  const termValues = [...queryTerms(query.replace(/\s+/g, ' '))].flatMap((term) =>
     'value' in term && !term.isNegative && term.value !== '' ? [term.value.toLowerCase()] : [],
   );
-  return [...new Set(wanted)];
+  return [...new Set(termValues)];
 }
 
-/** What finds these texts, the longer ones first; undefined for none. */
-export function finderOf(wanted: readonly string[]): RegExp | undefined {
-  const longestFirst = wanted.toSorted((one, other) => other.length - one.length);
-  return wanted.length === 0 ? undefined : new RegExp(longestFirst.map(literal).join('|'), 'gi');
+/** Returns a pattern that finds these texts, the longer ones first; undefined if there are none. */
+export function finderOf(texts: readonly string[]): RegExp | undefined {
+  const longestFirst = texts.toSorted((a, b) => b.length - a.length);
+  return texts.length === 0 ? undefined : new RegExp(longestFirst.map(literal).join('|'), 'gi');
 }
 
 const Finder = createContext<RegExp | undefined>(undefined);

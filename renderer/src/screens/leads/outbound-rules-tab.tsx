@@ -29,27 +29,30 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
   const missing = useMissing('root');
   if (!query.data) return <Pending query={query} />;
   const { rules, crm } = query.data;
-  const put = (next: readonly RuleRequest[], said: string) => {
-    change.mutate(next, { onSuccess: () => announce(said) });
+  const put = (next: readonly RuleRequest[], announcement: string) => {
+    change.mutate(next, { onSuccess: () => announce(announcement) });
   };
   const keep = (rule: RuleRequest) => {
     const isNew = !rules.some(({ id }) => id === rule.id);
-    put(isNew ? [rule, ...rules] : rules.map((one) => (one.id === rule.id ? rule : one)), 'Rule saved');
+    put(
+      isNew ? [rule, ...rules] : rules.map((existingRule) => (existingRule.id === rule.id ? rule : existingRule)),
+      'Rule saved',
+    );
   };
   const togglePreset = (preset: RuleRequest) => {
     const same = rules.find((rule) => isSame(rule, preset));
-    const others = rules.filter((rule) => rule !== same);
+    const otherRules = rules.filter((rule) => rule !== same);
     // At the top, where it decides; but below delays, which are to be met first.
-    const delays = others.findIndex(({ action }) => action !== 'delay');
-    const at = preset.action === 'delay' ? 0 : delays < 0 ? others.length : delays;
+    const delays = otherRules.findIndex(({ action }) => action !== 'delay');
+    const at = preset.action === 'delay' ? 0 : delays < 0 ? otherRules.length : delays;
     const toggled: RuleRequest = same ? { ...same, enabled: !same.enabled } : preset;
-    put([...others.slice(0, at), toggled, ...others.slice(at)], effectOf(preset));
+    put([...otherRules.slice(0, at), toggled, ...otherRules.slice(at)], effectOf(preset));
   };
-  const move = (index: number, by: number) => {
+  const move = (index: number, offset: number) => {
     const next = [...rules];
     const [moved] = next.splice(index, 1);
-    if (moved) next.splice(index + by, 0, moved);
-    put(next, `Rule ${index + 1} is now number ${index + by + 1}`);
+    if (moved) next.splice(index + offset, 0, moved);
+    put(next, `Rule ${index + 1} is now number ${index + offset + 1}`);
   };
   return (
     <div className="mx-auto flex max-w-5xl flex-col gap-4 px-4 py-4">
@@ -67,7 +70,7 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
         {PRESETS.map(({ id, text, rule }) => (
           <ToggleButton
             key={id}
-            isSelected={rules.some((one) => one.enabled && isSame(one, rule))}
+            isSelected={rules.some((existingRule) => existingRule.enabled && isSame(existingRule, rule))}
             isDisabled={change.isPending || missing !== undefined}
             onChange={() => togglePreset(rule)}
             className="inline-flex h-7 items-center rounded-md border border-line-strong bg-panel px-2.5 data-[disabled]:opacity-50 data-[hovered]:bg-raised data-[selected]:border-warn data-[selected]:font-medium data-[selected]:text-warn"
@@ -138,7 +141,7 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
                     isDisabled={change.isPending}
                     onPress={() =>
                       put(
-                        rules.filter((one) => one !== rule),
+                        rules.filter((existingRule) => existingRule !== rule),
                         'Rule deleted',
                       )
                     }
@@ -220,7 +223,7 @@ function isSame(rule: OutboundRule, other: RuleRequest): boolean {
   );
 }
 
-/** Which rules would decide about an address, without any call. */
+/** A form that names the rules that would decide about an address, without any call. */
 function RuleTrial({ rules, catchesCrm }: { rules: readonly OutboundRule[]; catchesCrm: boolean }) {
   const [address, setAddress] = useState('https://crm.example/servlet/servlet.WebToLead');
   const [isCrm, setCrm] = useState(true);
@@ -252,10 +255,10 @@ function ruleOutcome(rules: readonly OutboundRule[], address: string, isCrm: boo
   if (!verdict) return 'No rule matches. The call goes to the real host.';
   const { action, delayMs, status, error } = verdict;
   const numbers = verdict.rules.map(({ id }) => rules.findIndex((rule) => rule.id === id) + 1);
-  const by =
+  const decider =
     numbers.length === 0
       ? 'The setting outbound.crm decides'
       : `Rule ${numbers.join(' and rule ')} ${numbers.length === 1 ? 'decides' : 'decide'}`;
   const end = effectOf({ action, ...(status !== undefined && { status }), ...(error && { error }) });
-  return `${by}: ${delayMs > 0 ? `waits ${delayMs} ms, then ` : ''}${end}.`;
+  return `${decider}: ${delayMs > 0 ? `waits ${delayMs} ms, then ` : ''}${end}.`;
 }

@@ -46,7 +46,7 @@ export function RuleDialog({
   const [times, setTimes] = useState(rule.times ?? 0);
   const [after, setAfter] = useState(rule.after ?? 0);
   const headers = headersWith(rule.headers, contentType.trim());
-  const asked: RuleRequest = {
+  const ruleRequest: RuleRequest = {
     ...(rule.id !== undefined && { id: rule.id }),
     host: host.trim(),
     action,
@@ -61,13 +61,13 @@ export function RuleDialog({
     }),
     enabled: rule.enabled,
   };
-  const fault = faultOfHost(asked.host);
+  const fault = faultOfHost(ruleRequest.host);
   return (
     <Dialog
       title={rule.id === undefined ? 'Add a rule' : 'Change the rule'}
       onClose={onClose}
       action={rule.id === undefined ? 'Add' : 'Save'}
-      onAction={() => onKeep(asked)}
+      onAction={() => onKeep(ruleRequest)}
       isReady={fault === undefined && (action !== 'answer' || source === 'body' || file.trim() !== '')}
     >
       <div className="flex flex-col gap-3">
@@ -188,6 +188,6 @@ function contentTypeIn(headers: RuleRequest['headers'] = {}): string | undefined
 }
 
 function headersWith(headers: RuleRequest['headers'] = {}, contentType: string): Record<string, string> {
-  const others = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'content-type');
-  return { ...Object.fromEntries(others), ...(contentType && { 'content-type': contentType }) };
+  const otherHeaders = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'content-type');
+  return { ...Object.fromEntries(otherHeaders), ...(contentType && { 'content-type': contentType }) };
 }

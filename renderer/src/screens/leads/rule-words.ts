@@ -41,7 +41,7 @@ export const PRESETS: readonly { id: string; text: string; rule: RuleRequest }[]
   { id: 'cut', text: 'Block all calls', rule: { host: '*', action: 'block', enabled: true } },
 ];
 
-/** What a rule does, for its row. */
+/** Returns the effect of a rule, for its row. */
 export function effectOf({
   action,
   delayMs,

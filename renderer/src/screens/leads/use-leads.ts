@@ -10,11 +10,11 @@ export function useLeads() {
   return useQuery({
     queryKey: [keys.leads, 'inbox'],
     queryFn: async ({ signal }) => {
-      const [taken, refused] = await Promise.all([
+      const [acceptedLeads, rejectedLeads] = await Promise.all([
         load('/inspect/leads', {}, signal),
         load('/inspect/leads', { refused: true }, signal),
       ]);
-      return [...taken, ...refused].sort((one, other) => (one.receivedAt < other.receivedAt ? 1 : -1));
+      return [...acceptedLeads, ...rejectedLeads].sort((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1));
     },
     // Of up to 10,000 with their events: to compare each with what it was takes longer than to draw the few that are seen.
     structuralSharing: false,
@@ -22,9 +22,9 @@ export function useLeads() {
 }
 
 /** Deletes the lead with this id, or without one all leads. */
-export function useDeleteLeads(said: string, onShown: () => void) {
+export function useDeleteLeads(message: string, onShown: () => void) {
   return useChange(
     (id: string | undefined) => send('DELETE', id === undefined ? '/inspect/leads' : `/inspect/leads/${id}`),
-    { said, topic: keys.leads, onShown },
+    { said: message, topic: keys.leads, onShown },
   );
 }

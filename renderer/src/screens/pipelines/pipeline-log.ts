@@ -4,14 +4,14 @@ import type { PipelineJob } from '../../../../server/model/pipeline-run.ts';
 export interface RunLine {
   /** Its place in the log. */
   key: number;
-  /** What the runner itself says belongs to no job. */
+  /** The job that printed the line; undefined for lines of the runner itself. */
   job?: string | undefined;
   /** `22:41:07` */
   clock?: string | undefined;
   /** A command, its output, or the start or end of a job; all other lines are the runner's. */
   kind: 'command' | 'output' | 'mark' | 'runner';
   text: string;
-  /** Does it tell of a failure? */
+  /** True if the line reports a failure. */
   isFailure: boolean;
 }
 
@@ -23,16 +23,16 @@ const VERDICT = /^ FAIL\s/;
 /** Parses the lines of a log; `jobs` are those of the run. */
 export function runLines(log: readonly string[], jobs: readonly PipelineJob[]): RunLine[] {
   // A name may be the beginning of another one: the longest that fits is meant.
-  const names = jobs.map(({ name }) => name).sort((one, other) => other.length - one.length);
+  const names = jobs.map(({ name }) => name).sort((a, b) => b.length - a.length);
   return log.map((line, key) => {
     const [stamp = '', clock] = STAMP.exec(line) ?? [];
     const rest = line.slice(stamp.length);
     const job = clock === undefined ? undefined : names.find((name) => rest.startsWith(`${name} `));
     if (job === undefined) return { key, clock, kind: 'runner', text: rest, isFailure: VERDICT.test(line) };
-    const said = rest.slice(job.length).trimStart();
-    if (said.startsWith('$ ')) return { key, job, clock, kind: 'command', text: said, isFailure: false };
-    if (/^>( |$)/.test(said)) return { key, job, clock, kind: 'output', text: said.slice(2), isFailure: false };
-    return { key, job, clock, kind: 'mark', text: said, isFailure: FAILED_JOB_LINE.test(said) };
+    const content = rest.slice(job.length).trimStart();
+    if (content.startsWith('$ ')) return { key, job, clock, kind: 'command', text: content, isFailure: false };
+    if (/^>( |$)/.test(content)) return { key, job, clock, kind: 'output', text: content.slice(2), isFailure: false };
+    return { key, job, clock, kind: 'mark', text: content, isFailure: FAILED_JOB_LINE.test(content) };
   });
 }
 

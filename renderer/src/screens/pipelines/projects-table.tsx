@@ -18,7 +18,7 @@ import { VariablesDialog } from './variables-dialog.tsx';
 
 export interface ProjectsTableProps {
   runs: readonly RunSummary[];
-  /** How the sample app's pipeline is begun. */
+  /** The state of the sample app's pipeline, and the function that starts it. */
   sample: { isStarting: boolean; isRunning: boolean; run(): void };
 }
 
@@ -34,7 +34,7 @@ export function ProjectsTable({ runs, sample }: ProjectsTableProps) {
       ) : projects.data?.length === 0 ? (
         <p className="flex items-center gap-1 px-4 py-2.5 text-muted">
           No projects yet. Running a pipeline creates its project. <code>{commandOf('GROUP/NAME')}</code>
-          <Copy text={commandOf('GROUP/NAME')} what="command" />
+          <Copy text={commandOf('GROUP/NAME')} subject="command" />
         </p>
       ) : (
         <table className="w-full">
@@ -73,7 +73,7 @@ function ProjectRow({
   const [{ project: chosen }, change] = useSearch();
   const { id, path, url, variables } = project;
   const missing = variables.filter(({ from }) => from === undefined);
-  const words = wordsOn(missing, variables.length);
+  const summary = wordsOn(missing, variables.length);
   const isChosen = chosen === String(id);
   return (
     <tr className={`h-9 border-t border-line/55 ${isChosen ? 'bg-accent-soft' : ''}`}>
@@ -100,8 +100,8 @@ function ProjectRow({
         </span>
       </td>
       <td className="px-2">
-        <Button look="quiet" className="-ml-2.5" aria-label={`${words}: variables of ${path}`} onPress={onVariables}>
-          <State is={missing.length === 0 ? 'ok' : 'error'}>{words}</State>
+        <Button look="quiet" className="-ml-2.5" aria-label={`${summary}: variables of ${path}`} onPress={onVariables}>
+          <State is={missing.length === 0 ? 'ok' : 'error'}>{summary}</State>
           <ChevronRight aria-hidden size={13} />
         </Button>
       </td>
@@ -120,7 +120,7 @@ function ProjectRow({
             {sample.isStarting ? 'Starting ...' : sample.isRunning ? 'Running ...' : 'Run'}
           </Button>
         ) : (
-          <Copy text={commandOf(path)} what={`command that runs ${path}`} />
+          <Copy text={commandOf(path)} subject={`command that runs ${path}`} />
         )}
       </td>
     </tr>
@@ -128,7 +128,7 @@ function ProjectRow({
 }
 
 function wordsOn(missing: readonly PipelineVariable[], count: number): string {
-  const [one, another] = missing;
-  if (!one) return `all ${count} present`;
-  return another ? `${missing.length} of ${count} missing` : `${one.name} missing`;
+  const [firstMissing, secondMissing] = missing;
+  if (!firstMissing) return `all ${count} present`;
+  return secondMissing ? `${missing.length} of ${count} missing` : `${firstMissing.name} missing`;
 }

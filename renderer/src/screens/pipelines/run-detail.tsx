@@ -102,7 +102,7 @@ function RunHeader({ run, onClose }: { run: PipelineRun; onClose(): void }) {
       <p className="flex items-center gap-3 text-muted">
         <span className="mono flex items-center">
           {sha.slice(0, 10)}
-          <Copy text={sha} what="commit" className="scale-90" />
+          <Copy text={sha} subject="commit" className="scale-90" />
         </span>
         <span>
           began <Time at={startedAtMs} />
@@ -120,8 +120,8 @@ function RunHeader({ run, onClose }: { run: PipelineRun; onClose(): void }) {
   );
 }
 
-/** Which job, with which exit code, what it said, and what to do next. */
-function FailureExplanation({ failure: { what, words, next, deployment } }: { failure: RunFailure }) {
+/** The failed job with its exit code, its last output, and the next step. */
+function FailureExplanation({ failure: { what, output, next, deployment } }: { failure: RunFailure }) {
   return (
     <section
       aria-label="Why it failed"
@@ -130,8 +130,8 @@ function FailureExplanation({ failure: { what, words, next, deployment } }: { fa
       <p>
         <strong>Why it failed.</strong> {what}
       </p>
-      {words.length > 0 && (
-        <pre className="my-1 max-h-24 overflow-auto break-words whitespace-pre-wrap">{words.join('\n')}</pre>
+      {output.length > 0 && (
+        <pre className="my-1 max-h-24 overflow-auto break-words whitespace-pre-wrap">{output.join('\n')}</pre>
       )}
       <p>
         {next}{' '}
@@ -145,7 +145,7 @@ function FailureExplanation({ failure: { what, words, next, deployment } }: { fa
   );
 }
 
-const ABOUT: Readonly<Record<string, string>> = PIPELINE_VARIABLES;
+const VARIABLE_DESCRIPTIONS: Readonly<Record<string, string>> = PIPELINE_VARIABLES;
 
 /** Names of the variables that a run got, and of missing ones that it read; values are not stored. */
 function RunVariables({ variables: { present, missing } }: Pick<PipelineRun, 'variables'>) {
@@ -164,7 +164,7 @@ function RunVariables({ variables: { present, missing } }: Pick<PipelineRun, 'va
             <td className="px-2">
               <State is={isMissing ? 'error' : 'ok'}>{isMissing ? 'missing' : 'present'}</State>
             </td>
-            <td className="px-2 text-muted">{ABOUT[name]}</td>
+            <td className="px-2 text-muted">{VARIABLE_DESCRIPTIONS[name]}</td>
           </tr>
         ))}
       </tbody>
@@ -172,16 +172,16 @@ function RunVariables({ variables: { present, missing } }: Pick<PipelineRun, 'va
   );
 }
 
-/** What a run printed, live; one job's part of it when `job` is in the address. */
+/** The output of a run, live. Shows only one job's part when `job` is in the address. */
 function RunLog({ run, lines }: { run: PipelineRun; lines: readonly RunLine[] }) {
   const [{ job }] = useSearch();
-  const shown = useMemo(
+  const visibleLines = useMemo(
     () => lines.filter((line) => job === undefined || line.job === job).map((line) => shownLine(line)),
     [lines, job],
   );
   return (
     <SearchedLog
-      lines={shown}
+      lines={visibleLines}
       empty={
         run.state === 'running'
           ? 'No output yet. Output appears here.'

@@ -19,8 +19,8 @@ const run = (more: Partial<PipelineRun>): PipelineRun => ({
   ...more,
 });
 const explain = (more: Partial<PipelineRun>) => {
-  const one = run(more);
-  return failureOf(one, runLines(one.log, one.jobs));
+  const pipelineRun = run(more);
+  return failureOf(pipelineRun, runLines(pipelineRun.log, pipelineRun.jobs));
 };
 const refused = (more: Partial<PipelineDeployment>): PipelineDeployment => ({
   atMs: 1,
@@ -56,12 +56,12 @@ it('names the job, its exit code and the refusal, and says what to do about it',
 });
 
 it('reads the last output of a job', () => {
-  const said = (text: string) => explain({ log: [`[08:13:08 1 ms] deploy > ${text}`] });
-  expect(said('Cannot connect to the Docker daemon at unix:///x')?.next).toContain('container engine');
-  expect(said('pull access denied for no-such/image')?.next).toContain('Dockerfile');
-  expect(said('curl: (7) Failed to connect')?.next).toContain('PLATFORM_DEPLOY_URL');
-  expect(said('sh: 1: kubectl: not found')?.next).toContain('install it');
-  expect(said('3 tests failed')).toMatchObject({
+  const explainOutput = (text: string) => explain({ log: [`[08:13:08 1 ms] deploy > ${text}`] });
+  expect(explainOutput('Cannot connect to the Docker daemon at unix:///x')?.next).toContain('container engine');
+  expect(explainOutput('pull access denied for no-such/image')?.next).toContain('Dockerfile');
+  expect(explainOutput('curl: (7) Failed to connect')?.next).toContain('PLATFORM_DEPLOY_URL');
+  expect(explainOutput('sh: 1: kubectl: not found')?.next).toContain('install it');
+  expect(explainOutput('3 tests failed')).toMatchObject({
     what: 'Job deploy failed with exit code 1.',
     words: ['3 tests failed'],
     next: expect.stringContaining('Its log'),

@@ -2,32 +2,32 @@ import type { PipelineDeployment, PipelineJob, PipelineRun } from '../../../../s
 import { lastWords, type RunLine } from './pipeline-log.ts';
 import { answerOf } from './run-words.ts';
 
-/** Why a run did not end well. */
+/** The reason that a run did not succeed. */
 export interface RunFailure {
   /** The job that failed; undefined: none did. */
   job?: PipelineJob;
-  /** What happened, in a sentence. */
+  /** A sentence that says what happened. */
   what: string;
   /** The last output of the job, or the response of the endpoint. */
-  words: readonly string[];
-  /** What to do next. */
+  output: readonly string[];
+  /** The next step for the user. */
   next: string;
   /** The request that was refused. */
   deployment?: PipelineDeployment;
 }
 
-const WORDS = 4;
+const MAX_OUTPUT_LINES = 4;
 
 /** Undefined for a run that is running or succeeded. */
 export function failureOf(run: PipelineRun, lines: readonly RunLine[]): RunFailure | undefined {
   if (run.state === 'running' || run.state === 'success') return undefined;
   if (run.state === 'canceled') {
-    return { what: 'The run was stopped.', words: run.log.slice(-1), next: 'Run it again.' };
+    return { what: 'The run was stopped.', output: run.log.slice(-1), next: 'Run it again.' };
   }
   const job = run.jobs.find(({ state, mayFail }) => state === 'failed' && !mayFail);
   const deployment = run.deployments?.findLast(({ problem }) => problem !== undefined);
   const rejected = deployment && {
-    words: [`${answerOf(deployment)}: ${deployment.problem}`],
+    output: [`${answerOf(deployment)}: ${deployment.problem}`],
     next: afterRefusal(deployment),
     deployment,
   };
@@ -35,23 +35,23 @@ export function failureOf(run: PipelineRun, lines: readonly RunLine[]): RunFailu
   const blocked = run.log.findLast((line) => line.includes('the pipeline is blocked by'));
   if (!job && blocked !== undefined) {
     const next = 'To run a manual job and the jobs after it, name them: terrarium pipeline run --job NAME.';
-    return { what: 'A manual job blocks the pipeline.', words: [blocked], next };
+    return { what: 'A manual job blocks the pipeline.', output: [blocked], next };
   }
   if (!job) {
     return {
       what: 'No job failed, but the app that they deployed does not respond.',
-      words: run.log.slice(-WORDS),
+      output: run.log.slice(-MAX_OUTPUT_LINES),
       next: 'See the log of its container for the reason.',
     };
   }
   const code = job.exitCode === undefined ? 'without an exit code' : `with exit code ${job.exitCode}`;
   const what = `Job ${job.name} failed ${code}${deployment ? ': the deployment was rejected' : ''}.`;
   if (rejected) return { job, what, ...rejected };
-  const words = lastWords(lines, job.name, WORDS);
-  return { job, what, words, next: afterWords(words.join('\n'), job) };
+  const output = lastWords(lines, job.name, MAX_OUTPUT_LINES);
+  return { job, what, output, next: afterWords(output.join('\n'), job) };
 }
 
-/** What helps depends on who refused: the gateway, or the lambda behind it. */
+/** Returns the next step, which depends on who rejected the deployment: the gateway, or the lambda behind it. */
 function afterRefusal({ status, executionId }: PipelineDeployment): string {
   if (executionId !== undefined) {
     return "The deployment lambda rejected the request: its invocation has the event and the log. Fix what it names (the lambda's variables, the target, or the permissions of the pipeline's account), then run the pipeline again.";
@@ -70,7 +70,7 @@ function afterRefusal({ status, executionId }: PipelineDeployment): string {
   }
 }
 
-/** What well-known complaints of builds mean. */
+/** The explanations of well-known error messages of builds. */
 const COMPLAINTS: readonly [RegExp, string][] = [
   [
     /cannot connect to the docker daemon|docker daemon is not running/i,
@@ -87,9 +87,9 @@ const COMPLAINTS: readonly [RegExp, string][] = [
   [/command not found|: not found$/im, 'The job needs a program that is not on this machine: install it.'],
 ];
 
-function afterWords(words: string, { exitCode }: PipelineJob): string {
-  const known = COMPLAINTS.find(([complaint]) => complaint.test(words));
-  if (known) return known[1];
+function afterWords(output: string, { exitCode }: PipelineJob): string {
+  const knownComplaint = COMPLAINTS.find(([complaint]) => complaint.test(output));
+  if (knownComplaint) return knownComplaint[1];
   if (exitCode === 127) return 'The job needs a program that is not on this machine: install it.';
   if (exitCode === 126) return 'A script of the job is not executable: make it executable and commit.';
   if (exitCode === 137) return 'The job was killed, probably because it ran out of memory.';

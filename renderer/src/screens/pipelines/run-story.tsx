@@ -24,7 +24,7 @@ export function RunStory({ run }: { run: PipelineRun }) {
           <Note run={run} deployment={latest} />
         </>
       ) : (
-        <Chapter title="Deploy request" is="idle" word={run.state === 'running' ? 'not yet' : 'none'}>
+        <Chapter title="Deploy request" is="idle" stateText={run.state === 'running' ? 'not yet' : 'none'}>
           {run.state === 'running' ? 'Its request to the deployment endpoint appears here.' : withoutRequest(run)}
         </Chapter>
       )}
@@ -41,7 +41,7 @@ function App({ app: { containerId, name, image, instances, url, status, problem 
     <Chapter
       title={`App ${name}`}
       is={problem === undefined ? 'ok' : 'error'}
-      word={status ?? (problem ? 'failed' : 'runs')}
+      stateText={status ?? (problem ? 'failed' : 'runs')}
     >
       {image !== undefined && (
         <p className="mono">
@@ -67,16 +67,16 @@ function withoutRequest({ deployUrl }: PipelineRun): string {
 interface ChapterProps {
   title: string;
   is: Condition;
-  word?: ReactNode;
+  stateText?: ReactNode;
   children?: ReactNode;
 }
 
-function Chapter({ title, is, word, children }: ChapterProps) {
+function Chapter({ title, is, stateText, children }: ChapterProps) {
   return (
     <li>
       <p className="flex items-center justify-between gap-2">
         <span className="eyebrow">{title}</span>
-        <State is={is}>{word}</State>
+        <State is={is}>{stateText}</State>
       </p>
       <div className="min-w-0 break-words text-muted">{children}</div>
     </li>
@@ -91,7 +91,7 @@ function MergeRequest({ run: { project, mergeRequest, branch } }: { run: Pipelin
     <Chapter
       title="Merge request"
       is={found ? 'ok' : 'idle'}
-      word={found?.state ?? (seesProjects ? 'deleted' : 'state not shown')}
+      stateText={found?.state ?? (seesProjects ? 'deleted' : 'state not shown')}
     >
       <a className="link" href={found?.web_url ?? mergeRequest.url} target="_blank" rel="noreferrer">
         !{mergeRequest.iid} {found?.title}
@@ -110,7 +110,7 @@ function DeployRequest({ deployment }: { deployment: PipelineDeployment }) {
     <Chapter
       title={action === 'stop' ? 'Stop request' : 'Deploy request'}
       is={isRefused ? 'error' : 'ok'}
-      word={answerOf(deployment)}
+      stateText={answerOf(deployment)}
     >
       <p className="mono">POST {target}</p>
       <p>
@@ -143,13 +143,13 @@ function Container({ deployment: { container, action } }: { deployment: Pipeline
   const reason = record && reasonOf(record);
   if (isGone) {
     return (
-      <Chapter title="Container" is="idle" word={action === 'stop' ? 'removed' : 'removed since'}>
+      <Chapter title="Container" is="idle" stateText={action === 'stop' ? 'removed' : 'removed since'}>
         <span className="mono">{container.name}</span>
       </Chapter>
     );
   }
   return (
-    <Chapter title="Container" is={conditionOfStatus(status)} word={status.toLowerCase()}>
+    <Chapter title="Container" is={conditionOfStatus(status)} stateText={status.toLowerCase()}>
       <PlaceLink to={{ screen: 'containers', search: { sel: container.id } }}>{container.name}</PlaceLink>
       {reason && <p>{reason}</p>}
     </Chapter>
@@ -161,7 +161,7 @@ function Published({ deployment: { published } }: { deployment: PipelineDeployme
   if (!published) return null;
   const url = typeof record?.properties.public_url === 'string' ? record.properties.public_url : published.url;
   return (
-    <Chapter title="Endpoint" is={isGone ? 'idle' : 'ok'} word={isGone ? 'removed since' : 'published'}>
+    <Chapter title="Endpoint" is={isGone ? 'idle' : 'ok'} stateText={isGone ? 'removed since' : 'published'}>
       {isGone ? (
         <span className="mono">{url}</span>
       ) : (
@@ -170,7 +170,7 @@ function Published({ deployment: { published } }: { deployment: PipelineDeployme
             <a className="link mono min-w-0 break-all" href={url} target="_blank" rel="noreferrer">
               {url}
             </a>
-            <Copy text={url} what="public address of the app" className="scale-90" />
+            <Copy text={url} subject="public address of the app" className="scale-90" />
           </span>
           <PlaceLink to={{ screen: 'resources', id: published.id }}>Endpoint</PlaceLink>
         </>
@@ -179,7 +179,7 @@ function Published({ deployment: { published } }: { deployment: PipelineDeployme
   );
 }
 
-/** What the mock GitLab received, always shown as text. */
+/** The note that the mock GitLab received, always shown as text. */
 function Note({ run, deployment }: { run: PipelineRun; deployment: PipelineDeployment }) {
   const seesProjects = useSeesAll();
   const project = useScmProject(run.project.id);
@@ -192,7 +192,7 @@ function Note({ run, deployment }: { run: PipelineRun; deployment: PipelineDeplo
       <Chapter
         title="Merge request note"
         is={note ? 'ok' : noteId === undefined ? 'warning' : 'idle'}
-        word={note ? 'received' : noteId === undefined ? 'none' : 'removed since'}
+        stateText={note ? 'received' : noteId === undefined ? 'none' : 'removed since'}
       >
         {note && (
           <blockquote className="mt-1 rounded-md border border-line bg-raised px-2.5 py-1.5 whitespace-pre-wrap">
@@ -207,7 +207,7 @@ function Note({ run, deployment }: { run: PipelineRun; deployment: PipelineDeplo
       <Chapter
         title="Review environment"
         is={isEnvironmentTold ? 'ok' : 'warning'}
-        word={isEnvironmentTold ? (environment?.state ?? 'reported') : 'not reported'}
+        stateText={isEnvironmentTold ? (environment?.state ?? 'reported') : 'not reported'}
       >
         <span className="mono">{environment?.name ?? `review/${run.branch}`}</span>
       </Chapter>

@@ -7,7 +7,7 @@ import {
 import type { Condition } from '../../components/state.tsx';
 import type { RunSummary } from './use-pipelines.ts';
 
-/** How a run or a job is. */
+/** Returns the condition of a run or a job. */
 export function conditionOf(state: PipelineRun['state'] | PipelineJob['state']): Condition {
   if (state === 'success') return 'ok';
   if (state === 'failed') return 'error';

@@ -20,7 +20,7 @@ import { type RunSummary, SAMPLE_PROJECT, useRuns, useSampleRun } from './use-pi
 const NONE: readonly RunSummary[] = [];
 const SAMPLE_COMMAND = 'npx terrarium-emulator pipeline demo';
 const keyOf = ({ id }: RunSummary) => id;
-const SHOWN = [
+const STATE_FILTERS = [
   { id: 'all', text: 'All' },
   { id: 'running', text: 'Running' },
   { id: 'failed', text: 'Failed' },
@@ -97,7 +97,7 @@ export default function PipelinesScreen() {
         <>
           <Segments
             label="Which runs"
-            segments={SHOWN}
+            segments={STATE_FILTERS}
             value={show}
             onChange={(id) => change({ show: id === 'all' ? undefined : id })}
           />
@@ -130,7 +130,7 @@ export default function PipelinesScreen() {
             <>
               The pipeline of the sample app builds an image and passes it to the deployment lambda. It runs on this
               machine, as <code>{SAMPLE_COMMAND}</code>
-              <Copy text={SAMPLE_COMMAND} what="command" className="scale-90" /> does.
+              <Copy text={SAMPLE_COMMAND} subject="command" className="scale-90" /> does.
             </>
           }
         >

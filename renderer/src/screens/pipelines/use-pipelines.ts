@@ -30,7 +30,10 @@ export function useRun(id: string) {
   return useRead(keys.pipelines, `/inspect/pipelines/${encodeURIComponent(id)}`);
 }
 
-/** What gives a project's variables depends on the world, too: it is read again with each commit. */
+/**
+ * Reads the projects. The sources of their variables depend on the world, so the projects are read again with each
+ * commit.
+ */
 export function useProjects() {
   return useQuery({
     queryKey: [keys.pipelines, 'projects', useCommit()],
@@ -47,7 +50,7 @@ function useCommit(): number {
   return dataUpdatedAt;
 }
 
-/** What the mock GitLab stores for a project; undefined for users who may not view the whole platform. */
+/** Reads the mock GitLab's data of a project; undefined for users who may not view the whole platform. */
 export function useScmProject(id: number): ScmProjectView | undefined {
   const { data } = useRead(keys.pipelines, '/inspect/scm', {}, { enabled: useSeesAll() });
   return data?.projects.find((project) => project.id === id);

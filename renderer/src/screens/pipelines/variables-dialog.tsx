@@ -14,7 +14,10 @@ const SOURCES = {
   platform: 'from the platform',
 } as const;
 
-/** What gives each variable of a project's pipelines; sets some in the project, which counts before all others. */
+/**
+ * Shows the source of each variable of a project's pipelines. It sets variables in the project, which take precedence
+ * over all others.
+ */
 export function VariablesDialog({ project, onClose }: { project: PipelineProject; onClose(): void }) {
   const setting = useSetVariable(project.id);
   const [name, setName] = useState('');

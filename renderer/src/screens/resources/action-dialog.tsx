@@ -18,7 +18,7 @@ export interface ActionDialogProps {
   onClose(): void;
 }
 
-const WORDS: Record<ActionName, { verb: string; text: string; done: string }> = {
+const ACTION_TEXTS: Record<ActionName, { verb: string; text: string; done: string }> = {
   scale: {
     verb: 'Scale',
     text: 'Instances are started or stopped to reach this number. 0 suspends the container.',
@@ -54,7 +54,7 @@ const WORDS: Record<ActionName, { verb: string; text: string; done: string }> = 
 
 /** An action of the API on a resource, with the request that it is. */
 export function ActionDialog({ action, place, record, onClose }: ActionDialogProps) {
-  const { verb, text, done } = WORDS[action];
+  const { verb, text, done } = ACTION_TEXTS[action];
   const { num_instances: present, provider } = record.properties;
   const [count, setCount] = useState(typeof present === 'number' ? present : 1);
   const [target, setTarget] = useState<string>();
@@ -103,7 +103,7 @@ export function ActionDialog({ action, place, record, onClose }: ActionDialogPro
       {action === 'promote' && (
         <ResourcePicker
           label="To environment"
-          words={['environments']}
+          collections={['environments']}
           value={target}
           onChange={(node) => setTarget(node?.id)}
         />

@@ -4,12 +4,12 @@ import type { TreeNode } from '../../api/tree.ts';
 import { DataGrid } from '../../components/data-grid.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import type { Place } from '../../url.ts';
+import type { WindowLocation } from '../../url.ts';
 import { keyOfRequest, REQUEST_COLUMNS } from '../gateway/request-columns.tsx';
 import { type InvocationRow, invocationColumns, keyOfInvocation } from '../invocations/invocation-columns.tsx';
 import { useInvocations } from '../invocations/use-invocations.ts';
 
-/** What was asked of this resource: requests to an endpoint, invocations of a lambda. Live; Enter opens one in full. */
+/** The requests to an endpoint, or the invocations of a lambda. Live; Enter opens one in full. */
 export function CallsTab({ resource }: { resource: TreeNode }) {
   return (
     <div className="flex h-full min-h-0 flex-col">
@@ -19,13 +19,16 @@ export function CallsTab({ resource }: { resource: TreeNode }) {
 }
 
 const LONG_MS = 1_000;
-/** Of one lambda. */
+/** The columns for the invocations of one lambda. */
 const INVOCATION_COLUMNS = invocationColumns(LONG_MS).filter(({ id }) => id !== 'lambda');
-const placeOfRequest = (row: RecordedRequest): Place => ({ screen: 'gateway', search: { sel: keyOfRequest(row) } });
+const placeOfRequest = (row: RecordedRequest): WindowLocation => ({
+  screen: 'gateway',
+  search: { sel: keyOfRequest(row) },
+});
 
 function Invocations({ lambda }: { lambda: string }) {
   const placeOf = useCallback(
-    (row: InvocationRow): Place => ({ screen: 'invocations', search: { lambda, sel: keyOfInvocation(row) } }),
+    (row: InvocationRow): WindowLocation => ({ screen: 'invocations', search: { lambda, sel: keyOfInvocation(row) } }),
     [lambda],
   );
   return (

@@ -18,7 +18,10 @@ interface Row {
   facts?: LiveFacts | undefined;
 }
 
-/** How often rows that become visible are requested: while the user scrolls, rows that are no longer visible are skipped. */
+/**
+ * The interval at which rows that become visible are requested. While the user scrolls, rows that are no longer visible
+ * are skipped.
+ */
 const ASK_EVERY_MS = 100;
 
 const COLUMNS: readonly GridColumn<Row>[] = [
@@ -93,8 +96,8 @@ const keyOf = ({ key }: Row) => key;
 export function ChildrenTable({ place }: { place: TreePlace }) {
   const { id } = place.resource;
   const [{ sel }, change] = useSearch();
-  const [asked, setAsked] = useState<ReadonlySet<number>>(() => new Set([0]));
-  const numbers = useMemo(() => [...asked].sort((one, other) => one - other), [asked]);
+  const [requestedPages, setRequestedPages] = useState<ReadonlySet<number>>(() => new Set([0]));
+  const numbers = useMemo(() => [...requestedPages].sort((a, b) => a - b), [requestedPages]);
   const { pages, isPending, error, refetch } = useQueries({
     queries: numbers.map((page) => ({ ...childrenPage(id, typeWords, page), placeholderData: keepPreviousData })),
     combine,
@@ -110,7 +113,7 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
       const visibleRows = [drawn.current.first, drawn.current.last].map((index) =>
         Math.floor(Math.max(0, index) / TREE_PAGE_ROWS),
       );
-      setAsked((before) =>
+      setRequestedPages((before) =>
         visibleRows.every((page) => before.has(page)) ? before : new Set([...before, ...visibleRows]),
       );
     }, ASK_EVERY_MS);
@@ -122,8 +125,8 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
     const all = unread.slice();
     numbers.forEach((number, index) => {
       pages[index]?.rows.forEach((node, at) => {
-        const place = number * TREE_PAGE_ROWS + at;
-        if (place < all.length) all[place] = { key: node.id, node, facts: facts.get(node.id) };
+        const rowIndex = number * TREE_PAGE_ROWS + at;
+        if (rowIndex < all.length) all[rowIndex] = { key: node.id, node, facts: facts.get(node.id) };
       });
     });
     return all;
@@ -153,7 +156,7 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
   );
 }
 
-/** What the pages are together; the same function each time, so that equal responses give the same object. */
+/** Combines the pages. It is a constant function, so that equal responses give the same object. */
 function combine(answers: readonly UseQueryResult<TreePage>[]) {
   return {
     pages: answers.map(({ data }) => data),

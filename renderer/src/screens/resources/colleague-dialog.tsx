@@ -24,30 +24,42 @@ export function ColleagueDialog({ at, onClose }: { at: TreeNode; onClose(): void
   const [password, setPassword] = useState(makePassword);
   const [typedWorkspace, setWorkspace] = useState<string>();
   const [role, setRole] = useState('developer');
-  /** What an earlier attempt has created, so that continuing creates nothing twice. */
-  const begun = useRef<{ user?: PlatformRecord; workspace?: PlatformRecord; environment?: PlatformRecord }>({}).current;
+  /** The resources that an earlier attempt has created, so that continuing creates nothing twice. */
+  const createdResources = useRef<{ user?: PlatformRecord; workspace?: PlatformRecord; environment?: PlatformRecord }>(
+    {},
+  ).current;
   const user = name.trim();
   const workspace = at.word === 'orgs' ? (typedWorkspace ?? user).trim() : '';
   // Four requests of the API, each a commit.
   const coming = useChange(async () => {
-    begun.user ??= await send<PlatformRecord>('POST', '/meta/root/users', {
+    createdResources.user ??= await send<PlatformRecord>('POST', '/meta/root/users', {
       name: user,
       // At the root, where all users sign in. Their window starts in their organization.
       properties: { password, platform_home: at.fqon },
     });
     if (workspace !== '') {
       const path = createPath(at, 'workspaces');
-      begun.workspace ??= await send<PlatformRecord>('POST', `/meta${path}`, { name: workspace, properties: {} });
-      const parent = { word: 'workspaces', id: begun.workspace.id, fqon: at.fqon } as const;
-      begun.environment ??= await send<PlatformRecord>('POST', `/meta${createPath(parent, 'environments')}`, {
-        name: ENVIRONMENT,
-        properties: { environment_type: 'development' },
+      createdResources.workspace ??= await send<PlatformRecord>('POST', `/meta${path}`, {
+        name: workspace,
+        properties: {},
       });
+      const parent = { word: 'workspaces', id: createdResources.workspace.id, fqon: at.fqon } as const;
+      createdResources.environment ??= await send<PlatformRecord>(
+        'POST',
+        `/meta${createPath(parent, 'environments')}`,
+        {
+          name: ENVIRONMENT,
+          properties: { environment_type: 'development' },
+        },
+      );
     }
-    await send('PUT', `/inspect/roles/${begun.workspace?.id ?? at.id}`, { identities: [begun.user.id], role });
+    await send('PUT', `/inspect/roles/${createdResources.workspace?.id ?? at.id}`, {
+      identities: [createdResources.user.id],
+      role,
+    });
   });
   if (coming.isSuccess) return <Arrived name={user} password={password} onClose={onClose} />;
-  const { user: account } = begun;
+  const { user: account } = createdResources;
   return (
     <Dialog
       title={`Invite a user to ${at.name}`}
@@ -65,7 +77,7 @@ export function ColleagueDialog({ at, onClose }: { at: TreeNode; onClose(): void
             label="New workspace"
             value={typedWorkspace ?? user}
             onChange={setWorkspace}
-            isDisabled={begun.workspace !== undefined}
+            isDisabled={createdResources.workspace !== undefined}
             placeholder={`none: the role is for all of ${at.name}`}
             description="With the environment development, to start in"
           />
@@ -112,7 +124,10 @@ function Arrived({ name, password, onClose }: { name: string; password: string; 
 
 const LOOPBACK_HOST = /^(?:localhost|127\..*|\[?::1\]?|.*\.localhost)$/;
 
-/** Where the address works: other machines need another host name. @param host address that the platform listens on */
+/**
+ * Returns a text that says on which machines the address works: other machines need another host name.
+ * @param host address that the platform listens on
+ */
 function reachText(host: string): ReactNode {
   if (host === '' || LOOPBACK_HOST.test(host)) {
     return (

@@ -7,7 +7,7 @@ export interface ConflictDialogProps {
   name: string;
   conflicts: readonly Conflict[];
   onClose(): void;
-  /** Which side is kept, by pointer. */
+  /** Receives the kept side of each conflict, by pointer. */
   onSettle(chosen: Record<string, 'mine' | 'theirs'>): void;
 }
 

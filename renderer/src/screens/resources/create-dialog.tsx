@@ -18,16 +18,16 @@ import { ResourcePicker } from './resource-picker.tsx';
 import { useSubTypes, useTypeSchema } from './use-type-schema.ts';
 
 export interface CreateDialogProps {
-  /** Of the type, from the address. */
-  word: string;
+  /** The plural name of the type, from the address. */
+  collection: string;
   /** The open resource; the new one is created there, or in the nearest ancestor that can contain it. */
-  place: TreePlace | undefined;
+  location: TreePlace | undefined;
 }
 
 /** Draft of a new resource. */
-interface Begun {
-  word: TypeWord;
-  /** Where one was: elsewhere one begins again. */
+interface ResourceDraft {
+  collection: TypeWord;
+  /** The id of the resource that was open. While another resource is open, a new draft begins. */
   at: string | undefined;
   parentId: string | undefined;
   subType: string | undefined;
@@ -38,60 +38,68 @@ interface Begun {
 const NONE: readonly ErrorDetail[] = [];
 
 /** Survives the end of a session; discarded when the dialog is closed. */
-const begun = new ValueStore<Begun | undefined>(undefined);
+const draftStore = new ValueStore<ResourceDraft | undefined>(undefined);
 
-function beginning(word: TypeWord, place: TreePlace | undefined): Begun {
+function beginning(collection: TypeWord, place: TreePlace | undefined): ResourceDraft {
   return {
-    word,
+    collection,
     at: place?.resource.id,
-    parentId: nearestFor(word, place)?.id,
+    parentId: nearestFor(collection, place)?.id,
     subType: undefined,
     value: undefined,
   };
 }
 
 /** Makes a new resource of any type. */
-export function CreateDialog({ word, place }: CreateDialogProps) {
+export function CreateDialog({ collection, location }: CreateDialogProps) {
   const [, change] = useSearch();
   const close = () => {
-    begun.set(undefined);
+    draftStore.set(undefined);
     change({ new: undefined });
   };
   // A word that is not a type comes from an edited address.
-  if (!isTypeWord(word)) return null;
-  return <Create word={word} place={place} onClose={close} />;
+  if (!isTypeWord(collection)) return null;
+  return <Create collection={collection} location={location} onClose={close} />;
 }
 
-function Create({ word, place, onClose }: { word: TypeWord; place: TreePlace | undefined; onClose(): void }) {
+function Create({
+  collection,
+  location,
+  onClose,
+}: {
+  collection: TypeWord;
+  location: TreePlace | undefined;
+  onClose(): void;
+}) {
   const go = useGo();
   const { scope } = useScope();
-  const kind = kindOfWord(word);
+  const kind = kindOfWord(collection);
   const schema = useTypeSchema(kind.schema);
   const subTypes = useSubTypes(kind.schema);
-  const known = useValue(begun);
-  const fresh = useMemo(() => beginning(word, place), [word, place]);
-  const current = known?.word === word && known.at === fresh.at ? known : fresh;
+  const storedDraft = useValue(draftStore);
+  const fresh = useMemo(() => beginning(collection, location), [collection, location]);
+  const current = storedDraft?.collection === collection && storedDraft.at === fresh.at ? storedDraft : fresh;
   const { parentId, subType } = current;
   const empty = useMemo(() => ({ name: '', properties: schema?.['x-terrarium-first'] ?? {} }), [schema]);
   const value = current.value ?? empty;
-  const write = (change: Partial<Begun>) => begun.set({ ...current, ...change });
+  const write = (change: Partial<ResourceDraft>) => draftStore.set({ ...current, ...change });
   const parent = usePlace(parentId).data?.resource;
 
   const request = useMemo(
     () =>
       parent && {
         method: 'POST',
-        path: `/meta${createPath(parent, word)}` as const,
+        path: `/meta${createPath(parent, collection)}` as const,
         body: { ...value, ...(subType !== undefined && { resource_type: subType }) },
       },
-    [parent, word, value, subType],
+    [parent, collection, value, subType],
   );
   const creation = useChange(
     ({ path, body }: { path: RecordPath; body: unknown }, send) => send<PlatformRecord>('POST', path, body),
     {
       said: ({ name }) => `${name} was created.`,
       onDone: ({ id }) => {
-        begun.set(undefined);
+        draftStore.set(undefined);
         go({ screen: 'resources', id }, { isReplacing: true });
       },
     },
@@ -121,7 +129,7 @@ function Create({ word, place, onClose }: { word: TypeWord; place: TreePlace | u
           <ResourcePicker
             label="in"
             isLabelHidden
-            words={kind.parents}
+            collections={kind.parents}
             scope={scope.id}
             value={parentId}
             onChange={(node) => write({ parentId: node?.id })}

@@ -19,7 +19,7 @@ export function CurlNote(request: ShownRequest) {
         <section aria-label="The request as curl" tabIndex={0} className={BOX}>
           {text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)} …` : text}
         </section>
-        <Copy text={text} what="the request as curl" className="absolute top-1 right-1 bg-panel" />
+        <Copy text={text} subject="the request as curl" className="absolute top-1 right-1 bg-panel" />
       </div>
     </details>
   );

@@ -32,7 +32,7 @@ export interface DetailHeaderProps {
   onDeleting(): void;
 }
 
-/** Of the conditions that say more than that all is well. */
+/** The conditions that say more than that all is well. */
 const SHOWN_CONDITIONS: readonly Condition[] = ['running', 'warning', 'error'];
 
 const WORKBENCH: Partial<Record<string, 'lambdas' | 'containers'>> = { lambdas: 'lambdas', containers: 'containers' };
@@ -117,7 +117,9 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
         </span>
         <Badge>{kind.title}</Badge>
         {typeof status === 'string' && (
-          <Badge tone={SHOWN_CONDITIONS.find((one) => one === condition) ?? 'plain'}>{status}</Badge>
+          <Badge tone={SHOWN_CONDITIONS.find((shownCondition) => shownCondition === condition) ?? 'plain'}>
+            {status}
+          </Badge>
         )}
         {isDisabled && <Badge tone="warning">disabled</Badge>}
         {!record.resource_state.endsWith('::Active') && (
@@ -144,7 +146,7 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
       <div className="flex flex-wrap items-center gap-x-2.5 text-muted">
         <span className="mono flex items-center">
           {record.id}
-          <Copy text={record.id} what="id" />
+          <Copy text={record.id} subject="id" />
         </span>
         {record.created && (
           <span>
@@ -159,14 +161,14 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
         {typeof publicUrl === 'string' && (
           <span className="mono flex min-w-0 items-center">
             <span className="truncate">{publicUrl}</span>
-            <Copy text={publicUrl} what="public address" />
+            <Copy text={publicUrl} subject="public address" />
           </span>
         )}
       </div>
       {record.description && <p className="break-words text-muted">{record.description}</p>}
       {open === 'delete' && <DeleteDialog record={record} onClose={() => setOpen(undefined)} onDeleting={onDeleting} />}
       {publishing && (open === 'push' || open === 'pull') && (
-        <PublishDialog direction={open} place={publishing} onClose={() => setOpen(undefined)} />
+        <PublishDialog direction={open} localItem={publishing} onClose={() => setOpen(undefined)} />
       )}
       {open !== undefined && open !== 'delete' && open !== 'push' && open !== 'pull' && (
         <ActionDialog action={open} place={place} record={record} onClose={() => setOpen(undefined)} />

@@ -13,11 +13,11 @@ import type { Schema } from './use-type-schema.ts';
 export interface EditorFrameProps {
   record: PlatformRecord;
   draft: DraftState;
-  /** Why it cannot be applied as it is. */
+  /** The reason that it cannot be applied as it is. */
   fault?: string | undefined;
   /** Reads the resource again; resolves when it is there. */
   refresh(): Promise<unknown>;
-  /** Where the server's complaints about the last attempt are put. */
+  /** Receives the server's complaints about the last attempt. */
   onRefused(details: readonly ErrorDetail[]): void;
   children: ReactNode;
 }
@@ -25,7 +25,7 @@ export interface EditorFrameProps {
 /** Props of all editors of a resource. */
 export interface EditorProps extends Omit<EditorFrameProps, 'draft' | 'fault' | 'children'> {
   schema: Schema;
-  /** What the server said of it, by place. */
+  /** The server's complaints about the record, by pointer. */
   errors: readonly ErrorDetail[];
 }
 

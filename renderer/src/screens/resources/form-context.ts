@@ -4,7 +4,7 @@ import type { Schema } from './use-type-schema.ts';
 
 /** One field of a form. */
 export interface FieldProps {
-  /** What it is called by those who listen, e.g. `plugins rateLimit perMinute`. */
+  /** The name for screen readers, e.g. `plugins rateLimit perMinute`. */
   label: string;
   /** Into the record. */
   pointer: string;
@@ -20,13 +20,13 @@ export interface FieldProps {
   set(name: string, value: unknown): void;
 }
 
-/** What the fields of a form have to know of the whole; none of it changes while one types. */
+/** The facts about the whole form that its fields need. They do not change while the user types. */
 export interface FormContextValue {
   /** Id of the place that the resource is in, or will be; undefined while that is not known. */
   placeId: string | undefined;
   /** Nothing is stored yet: what is never shown has to be written. */
   isNew: boolean;
-  /** What the server said of it, by pointer into the record. */
+  /** The server's complaints, by pointer into the record. */
   errors: readonly ErrorDetail[];
 }
 
@@ -35,6 +35,8 @@ export const FormContext = createContext<FormContextValue>({ placeId: undefined,
 /** The error at a place of the record; `isLeaf`: also the errors inside it, which have no field of their own. */
 export function useErrorAt(pointer: string, isLeaf = true): string | undefined {
   const { errors } = useContext(FormContext);
-  const found = errors.filter((one) => one.pointer === pointer || (isLeaf && one.pointer.startsWith(`${pointer}/`)));
+  const found = errors.filter(
+    (detail) => detail.pointer === pointer || (isLeaf && detail.pointer.startsWith(`${pointer}/`)),
+  );
   return found.length === 0 ? undefined : found.map(({ message }) => message).join('; ');
 }

@@ -40,10 +40,10 @@ export function HistoryTab({ id }: { id: string }) {
   }
   const choose = (seq: number, isChosen: boolean) => {
     // A third one takes the place of the first.
-    const next = [...compared.filter((one) => one !== seq), ...(isChosen ? [seq] : [])].slice(-2);
+    const next = [...compared.filter((comparedSeq) => comparedSeq !== seq), ...(isChosen ? [seq] : [])].slice(-2);
     change({ compare: next.length === 0 ? undefined : next.join('-') });
   };
-  const [from, to] = compared.toSorted((one, other) => one - other);
+  const [from, to] = compared.toSorted((a, b) => a - b);
   return (
     <div className="flex flex-col">
       <FailureNote error={revert.error} className="m-3" />
@@ -115,10 +115,10 @@ function numberIn(text: string | undefined): number | undefined {
 }
 
 function pathsOf({ ops }: CommitView, id: string): string {
-  const own = ops
+  const ownOperations = ops
     .filter(({ path }) => path.includes(id))
     .map(({ op, path }) => ({ op, path: path.slice(path.indexOf(id) + id.length) || '/' }));
   // Who changed it when is beside it already.
-  const changes = own.filter(({ path }) => !path.startsWith('/modified'));
-  return (changes.length > 0 ? changes : own).map(({ op, path }) => `${op} ${path}`).join(', ');
+  const changes = ownOperations.filter(({ path }) => !path.startsWith('/modified'));
+  return (changes.length > 0 ? changes : ownOperations).map(({ op, path }) => `${op} ${path}`).join(', ');
 }

@@ -3,7 +3,7 @@ import type { ErrorDetail } from '../../../../server/model/errors.ts';
 import { jsonIn } from '../../../../server/model/json.ts';
 import { stepTo } from '../../../../server/model/patch/pointer.ts';
 import type { EditorProblem } from '../../components/editor-props.ts';
-import { nearestPlace, placesIn } from './json-places.ts';
+import { nearestRange, rangesIn } from './json-places.ts';
 import { readOnlyIn, type Schema } from './use-type-schema.ts';
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
@@ -34,21 +34,23 @@ export function lintFor(properties: Schema, errors: readonly ErrorDetail[] = [])
     if (value === undefined) return [];
     const { error: { issues } = { issues: [] } } = schema.safeParse(value);
     if (issues.length + errors.length === 0) return [];
-    const places = placesIn(text);
-    const said = errors.map(({ pointer, message }) => problemAt(nearestPlace(places, pointer), message, pointer));
+    const ranges = rangesIn(text);
+    const serverProblems = errors.map(({ pointer, message }) =>
+      problemAt(nearestRange(ranges, pointer), message, pointer),
+    );
     const found = issues.flatMap((issue) => {
       const pointer = issue.path.map((part) => stepTo(String(part))).join('');
-      if (issue.code !== 'unrecognized_keys') return [problemAt(nearestPlace(places, pointer), issue.message, pointer)];
+      if (issue.code !== 'unrecognized_keys') return [problemAt(nearestRange(ranges, pointer), issue.message, pointer)];
       return issue.keys.map((key) => {
-        const { nameFrom, nameTo, ...place } = nearestPlace(places, `${pointer}${stepTo(key)}`);
+        const { nameFrom, nameTo, ...valueRange } = nearestRange(ranges, `${pointer}${stepTo(key)}`);
         return problemAt(
-          { from: nameFrom ?? place.from, to: nameTo ?? place.to },
+          { from: nameFrom ?? valueRange.from, to: nameTo ?? valueRange.to },
           'Unknown property',
           pointer + stepTo(key),
         );
       });
     });
-    return [...said, ...found];
+    return [...serverProblems, ...found];
   };
 }
 
@@ -60,11 +62,11 @@ function problemAt({ from, to }: { from: number; to: number }, message: string, 
 function written(schema: Schema): Schema {
   const members = Object.entries(schema.properties ?? {});
   const ignored = readOnlyIn(schema);
-  const kept = members.filter(([name]) => !ignored.has(name));
-  const hidden = members.filter(([, one]) => one['x-terrarium-secret']).map(([name]) => name);
+  const writableMembers = members.filter(([name]) => !ignored.has(name));
+  const hidden = members.filter(([, memberSchema]) => memberSchema['x-terrarium-secret']).map(([name]) => name);
   return {
     ...schema,
-    properties: Object.fromEntries(kept),
+    properties: Object.fromEntries(writableMembers),
     ...(schema.required && { required: schema.required.filter((name) => !hidden.includes(name)) }),
   };
 }

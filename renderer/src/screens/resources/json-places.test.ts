@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { getValueByPointer } from 'fast-json-patch';
 import { expect, it } from 'vitest';
-import { nearestPlace, placesIn } from './json-places.ts';
+import { nearestRange, rangesIn } from './json-places.ts';
 
 it('finds the position of every value', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(undefined, 2), (value, indent) => {
       const text = JSON.stringify(value, null, indent);
-      const places = placesIn(text);
-      expect(places.size).toBeGreaterThan(0);
-      for (const [pointer, { from, to, nameFrom, nameTo }] of places) {
+      const ranges = rangesIn(text);
+      expect(ranges.size).toBeGreaterThan(0);
+      for (const [pointer, { from, to, nameFrom, nameTo }] of ranges) {
         // fast-json-patch protects itself from this name, JSON does not.
         if (pointer.includes('__proto__')) continue;
         const parsed = JSON.parse(text);
@@ -23,7 +23,7 @@ it('finds the position of every value', () => {
 });
 
 it('finds the neighbors of a missing value', () => {
-  const places = placesIn('{"a": {"b": 1}}');
-  expect(nearestPlace(places, '/a/c/d')).toMatchObject({ from: 6, to: 14 });
-  expect(nearestPlace(places, '/x')).toEqual({ from: 0, to: 1 });
+  const ranges = rangesIn('{"a": {"b": 1}}');
+  expect(nearestRange(ranges, '/a/c/d')).toMatchObject({ from: 6, to: 14 });
+  expect(nearestRange(ranges, '/x')).toEqual({ from: 0, to: 1 });
 });

@@ -1,11 +1,11 @@
 import { jsonLanguage } from '@codemirror/lang-json';
 import { stepTo } from '../../../../server/model/patch/pointer.ts';
 
-/** Where a value is in a text, by offset. */
-export interface Place {
+/** The range of a value in a text, by offset. */
+export interface TextRange {
   from: number;
   to: number;
-  /** Of the member's name, where it is a member. */
+  /** The start of the member's name, if the value is a member. */
   nameFrom?: number;
   nameTo?: number;
 }
@@ -13,11 +13,11 @@ export interface Place {
 type SyntaxNode = ReturnType<typeof jsonLanguage.parser.parse>['topNode'];
 
 /** The position of each value of a JSON text, by pointer. The text has to be valid JSON. */
-export function placesIn(text: string): Map<string, Place> {
-  const places = new Map<string, Place>();
+export function rangesIn(text: string): Map<string, TextRange> {
+  const ranges = new Map<string, TextRange>();
   const visit = (node: SyntaxNode, pointer: string, name?: SyntaxNode) => {
     const { from, to } = node;
-    places.set(pointer, { from, to, ...(name && { nameFrom: name.from, nameTo: name.to }) });
+    ranges.set(pointer, { from, to, ...(name && { nameFrom: name.from, nameTo: name.to }) });
     let index = 0;
     for (let child = node.firstChild; child; child = child.nextSibling) {
       const { firstChild, lastChild } = child;
@@ -31,17 +31,17 @@ export function placesIn(text: string): Map<string, Place> {
   };
   const { firstChild } = jsonLanguage.parser.parse(text).topNode;
   if (firstChild) visit(firstChild, '');
-  return places;
+  return ranges;
 }
 
 /** The nodes of the grammar that are values; the others are signs. */
 const VALUE = /^(Object|Array|String|Number|True|False|Null)$/;
 
 /** The place of a pointer, or of the nearest thing around it that is in the text. */
-export function nearestPlace(places: ReadonlyMap<string, Place>, pointer: string): Place {
+export function nearestRange(ranges: ReadonlyMap<string, TextRange>, pointer: string): TextRange {
   for (let at = pointer; ; at = at.slice(0, at.lastIndexOf('/'))) {
-    const place = places.get(at);
-    if (place) return at === '' ? { from: place.from, to: place.from + 1 } : place;
+    const range = ranges.get(at);
+    if (range) return at === '' ? { from: range.from, to: range.from + 1 } : range;
     if (at === '') return { from: 0, to: 0 };
   }
 }

@@ -57,7 +57,7 @@ export function JsonTab({ schema, errors, ...frame }: EditorProps) {
               {bytesText(text.length)} of JSON are too much to edit here, so the text is read-only. Edit short fields in
               the form; for the rest, send a PATCH.
             </p>
-            <Copy text={text} what="the whole JSON" />
+            <Copy text={text} subject="the whole JSON" />
           </div>
         )}
         <CodeEditor

@@ -15,11 +15,11 @@ import { NewCredentialDialog } from '../settings/new-credential-dialog.tsx';
 /** The API keys of an account: makes one, whose secret is seen once, and ends them. Root also sees a random password (D-220). */
 export function KeysTab({ user: { id, name, parent } }: { user: TreeNode }) {
   const [isMaking, setMaking] = useState(false);
-  const known = useKeysAndTokens();
+  const keysQuery = useKeysAndTokens();
   const passwords = useRead(topics.world, '/inspect/access/passwords', {}, { enabled: isRoot(), staleTime: 0 });
   const password = passwords.data?.find(({ user }) => user.id === id)?.password;
-  if (!known.data) return <Pending query={known} />;
-  const own = known.data.keys.filter(({ user }) => user.id === id);
+  if (!keysQuery.data) return <Pending query={keysQuery} />;
+  const ownKeys = keysQuery.data.keys.filter(({ user }) => user.id === id);
   return (
     <div className="flex max-w-3xl flex-col gap-3 p-4">
       <div className="flex items-center gap-3">
@@ -28,10 +28,10 @@ export function KeysTab({ user: { id, name, parent } }: { user: TreeNode }) {
         </Button>
         <p className="text-muted">User and password of Basic authentication, for programs.</p>
       </div>
-      {own.length === 0 ? (
+      {ownKeys.length === 0 ? (
         <EmptyState icon={KeyRound} title="No keys yet" text="A key and its secret let programs act as this account." />
       ) : (
-        <AccessTable kind="key" known={own} total={own.length} />
+        <AccessTable kind="key" credentials={ownKeys} total={ownKeys.length} />
       )}
       {password !== undefined && <RandomPassword password={password} />}
       {isMaking && (
@@ -52,7 +52,7 @@ function RandomPassword({ password }: { password: string }) {
         label={`${isShown ? 'Hide' : 'Show'} the password`}
         onPress={() => setShown(!isShown)}
       />
-      <Copy text={password} what="the password" />
+      <Copy text={password} subject="the password" />
     </p>
   );
 }

@@ -11,7 +11,7 @@ import { PlaceLink } from '../../shell/place-link.tsx';
 import { CurlNote } from './curl-note.tsx';
 import { ResourcePicker } from './resource-picker.tsx';
 
-/** Who is in a group; adds and removes one by one. */
+/** The members of a group. Adds and removes them one by one. */
 export function MembersTab({ group }: { group: TreeNode }) {
   const path = `/${group.fqon}/groups/${group.id}/users`;
   const members = useWorld<PlatformRecord[]>(path, { expand: true });
@@ -27,7 +27,7 @@ export function MembersTab({ group }: { group: TreeNode }) {
         <div className="min-w-0 flex-1">
           <ResourcePicker
             label="User to add"
-            words={['users']}
+            collections={['users']}
             value={chosen}
             onChange={(node) => setChosen(node?.id)}
           />

@@ -7,7 +7,7 @@ it.each([
   ['health_checks', {}, 'Health checks'],
   ['firstName', {}, 'First name'],
   ['name', undefined, 'Name'],
-])('says %s as people do', (name, schema, words) => expect(labelOf(name, schema)).toBe(words));
+])('says %s as people do', (name, schema, label) => expect(labelOf(name, schema)).toBe(label));
 
 it('puts what leads first, in its order, and the rest unchanged', () => {
   const properties = { a: {}, b: { 'x-terrarium-form': { order: 2 } }, c: { 'x-terrarium-form': { order: 1 } }, d: {} };
@@ -45,13 +45,16 @@ it('takes the old target away with its type, in its place', () => {
     port: 'web',
     methods: ['GET'],
   };
-  const { port: _, ...others } = before;
+  const { port: _, ...otherProperties } = before;
   expect(withMember(endpoint, before, 'implementation_type', 'lambda')).toEqual({
     resource: '/',
     implementation_type: 'lambda',
     methods: ['GET'],
   });
-  expect(withMember(endpoint, before, 'implementation_id', 'b')).toEqual({ ...others, implementation_id: 'b' });
+  expect(withMember(endpoint, before, 'implementation_id', 'b')).toEqual({
+    ...otherProperties,
+    implementation_id: 'b',
+  });
   expect(withMember(endpoint, before, 'implementation_type', 'container')).toEqual(before);
   expect(Object.keys(withMember(endpoint, before, 'resource', '/x'))).toEqual(Object.keys(before));
   expect(Object.keys(withMember(endpoint, before, 'more', 1))).toEqual([...Object.keys(before), 'more']);
@@ -67,9 +70,9 @@ it('omits values that the server filled in for the previous one', () => {
 
 it('offers the possible values of a property, as an id or as a link', () => {
   const to = namedBy(endpoint.properties?.implementation_id ?? {});
-  const words = (conditionValue?: string) => to && targetsOf(to, conditionValue).map(({ word }) => word);
-  expect(words('container')).toEqual(['containers']);
-  expect(words()).toEqual(['lambdas', 'containers']);
+  const targetCollections = (conditionValue?: string) => to && targetsOf(to, conditionValue).map(({ word }) => word);
+  expect(targetCollections('container')).toEqual(['containers']);
+  expect(targetCollections()).toEqual(['lambdas', 'containers']);
   const user = { 'x-terrarium-reference': { word: 'users', right: 'view' } } as const;
   expect(namedBy({ anyOf: [user, { type: 'object' }] })).toBe(user['x-terrarium-reference']);
   expect(namedBy({ type: 'string' })).toBeUndefined();

@@ -29,12 +29,12 @@ export function PropertyForm({ schema, subType, value, before, onChange, placeId
     onChange({ ...value, properties: withMember(schema ?? {}, value.properties, name, next) }),
   );
   const setOwn = useSteady((name: string, next: unknown) => {
-    const nothing = name === 'name' ? '' : undefined;
-    onChange(withMember({}, { ...value }, name, next ?? nothing) as unknown as Editable); // a text in place of a text
+    const emptyValue = name === 'name' ? '' : undefined;
+    onChange(withMember({}, { ...value }, name, next ?? emptyValue) as unknown as Editable); // a text in place of a text
   });
   const { properties: schemas = {} } = schema ?? {};
-  const beside = { ...value.properties, resource_type: subType };
-  const condition = (name: string) => conditionOf(schemas[name] ?? {}, beside);
+  const siblingProperties = { ...value.properties, resource_type: subType };
+  const condition = (name: string) => conditionOf(schemas[name] ?? {}, siblingProperties);
   const names = sortedForForm(schemas).filter(
     (name) => !schemas[name]?.['x-terrarium-ignored'] && (condition(name) !== 'unused' || name in value.properties),
   );
@@ -51,7 +51,7 @@ export function PropertyForm({ schema, subType, value, before, onChange, placeId
     isRequired(name) ||
     hasError(name);
   const rest = names.filter((name) => !isFirst(name));
-  const own = (name: 'name' | 'description') => (
+  const renderOwnField = (name: 'name' | 'description') => (
     <Row name={name} isRequired={name === 'name'} isChanged={before !== undefined && before[name] !== value[name]}>
       <SchemaField
         label={name}
@@ -87,8 +87,8 @@ export function PropertyForm({ schema, subType, value, before, onChange, placeId
   return (
     <FormContext value={context}>
       <div className="flex max-w-3xl flex-col gap-2">
-        {own('name')}
-        {own('description')}
+        {renderOwnField('name')}
+        {renderOwnField('description')}
         {!schema && <Skeleton label="Loading the form" />}
         {names.filter(isFirst).map(field)}
         {rest.length > 0 && (
@@ -110,16 +110,16 @@ export function Row(props: {
   isChanged?: boolean;
   children: ReactNode;
 }) {
-  const words = props.label ?? labelOf(props.name);
+  const label = props.label ?? labelOf(props.name);
   return (
     <div
       className={`grid grid-cols-[180px_minmax(0,1fr)] gap-3 border-l-2 pl-2 ${props.isChanged ? 'border-accent' : 'border-transparent'}`}
     >
       <span aria-hidden className="pt-1 text-muted">
-        {words}
+        {label}
         {props.isRequired && <span className="text-faint"> *</span>}
         {props.isChanged && <span className="ml-2 text-small text-accent">changed</span>}
-        {words.toLowerCase() !== props.name && <code className="block text-small text-faint">{props.name}</code>}
+        {label.toLowerCase() !== props.name && <code className="block text-small text-faint">{props.name}</code>}
       </span>
       {props.children}
     </div>

@@ -22,11 +22,12 @@ export function ProviderField({ type, value, onChange, isRequired, ...field }: P
   const providers = useProviders(placeId, type);
   const id = referenceId(value);
   // Where there is no choice there is nothing to ask.
-  const only = isNew && isRequired && value === undefined && providers?.length === 1 ? providers[0]?.id : undefined;
+  const onlyProviderId =
+    isNew && isRequired && value === undefined && providers?.length === 1 ? providers[0]?.id : undefined;
   const choose = useEffectEvent(onChange);
   useEffect(() => {
-    if (only !== undefined) choose({ id: only });
-  }, [only]);
+    if (onlyProviderId !== undefined) choose({ id: onlyProviderId });
+  }, [onlyProviderId]);
   const options = [...(providers ?? [])];
   if (id !== undefined && !options.some((option) => option.id === id)) {
     options.unshift({ id, text: String(memberOf(value, 'name') ?? id), note: '' });

@@ -11,7 +11,7 @@ import { PublishPlan } from './publish-plan.tsx';
 
 interface PublishDialogProps {
   direction: 'pull' | 'push';
-  place: PublishPlace;
+  localItem: PublishPlace;
   onClose(): void;
 }
 
@@ -19,15 +19,15 @@ interface PublishDialogProps {
 let lastAddress = '';
 
 /** Copies lambdas to or from another platform: first the plan, then the change. */
-export function PublishDialog({ direction, place, onClose }: PublishDialogProps) {
+export function PublishDialog({ direction, localItem, onClose }: PublishDialogProps) {
   const [metaUrl, setMetaUrl] = useState(lastAddress);
-  const [path, setPath] = useState(place.path);
+  const [path, setPath] = useState(localItem.path);
   const [user, setUser] = useState('');
   const [password, setPassword] = useState('');
   const [agreed, setAgreed] = useState<ReadonlySet<string>>(new Set());
   const [isUnticked, setUnticked] = useState(false);
   const asked = { direction, metaUrl: metaUrl.trim(), path: path.trim(), credentials: { user: user.trim(), password } };
-  const at = `/inspect/publishing/${place.environmentId}` as const;
+  const at = `/inspect/publishing/${localItem.environmentId}` as const;
   const planning = useMutation({
     mutationFn: () => {
       lastAddress = asked.metaUrl;
@@ -67,7 +67,11 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
   };
   return (
     <Dialog
-      title={direction === 'push' ? `Push ${place.name} to a real platform` : `Pull ${place.name} from a real platform`}
+      title={
+        direction === 'push'
+          ? `Push ${localItem.name} to a real platform`
+          : `Pull ${localItem.name} from a real platform`
+      }
       onClose={onClose}
       width="large"
       action={isPlanned ? action : 'Show the plan'}
@@ -117,7 +121,7 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
   );
 }
 
-/** What is copied, with the path that it probably has on the other platform. */
+/** The item that is copied, with the path that it probably has on the other platform. */
 interface PublishPlace {
   name: string;
   environmentId: string;
@@ -125,7 +129,7 @@ interface PublishPlace {
   path: string;
 }
 
-/** Of an environment, or of a lambda or an API in one; undefined for everything else. */
+/** Returns the item for an environment, or for a lambda or an API in one; undefined for everything else. */
 export function publishPlaceOf(
   { path, ...place }: Pick<TreePlace, 'path' | 'resource'>,
   record: PlatformRecord,

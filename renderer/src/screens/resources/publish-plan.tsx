@@ -12,7 +12,7 @@ interface PublishPlanProps {
   /** Ids of the steps that may overwrite. */
   agreed: ReadonlySet<string>;
   onAgree(agreed: ReadonlySet<string>): void;
-  /** Is it done although the list is not all ticked? */
+  /** True if the user pushes although a check has failed. */
   isUnticked: boolean;
   onUnticked(isUnticked: boolean): void;
 }
@@ -20,7 +20,7 @@ interface PublishPlanProps {
 const TONES = { create: 'ok', update: 'warning', unchanged: 'plain' } as const;
 const LINES: Readonly<Record<string, string>> = { '+': 'bg-accent-soft', '-': 'bg-error-soft' };
 
-/** What would be done, step by step, and the checks before it. */
+/** The planned steps, and the checks before them. */
 export function PublishPlan({ plan, agreed, onAgree, isUnticked, onUnticked }: PublishPlanProps) {
   return (
     <div className="mt-3">

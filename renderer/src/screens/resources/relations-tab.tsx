@@ -4,7 +4,7 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { Pending } from '../../components/pending.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 
-/** Which resources this one names, and which name it. */
+/** The resources that this one refers to, and the resources that refer to it. */
 export function RelationsTab({ id }: { id: string }) {
   const relations = useRelations(id);
   const { data } = relations;

@@ -29,7 +29,7 @@ export interface ResourceDetailProps {
 }
 
 /** Types that can contain others. */
-const PLACES: ReadonlySet<string> = new Set(['orgs', 'workspaces', 'environments', 'apis', 'policies']);
+const PARENT_COLLECTIONS: ReadonlySet<string> = new Set(['orgs', 'workspaces', 'environments', 'apis', 'policies']);
 
 /** One resource with all its actions. */
 export function ResourceDetail({ place, record, refresh, onDeleting }: ResourceDetailProps) {
@@ -41,7 +41,7 @@ export function ResourceDetail({ place, record, refresh, onDeleting }: ResourceD
   const editor = { record, errors, refresh, onRefused };
   const { word } = kind;
   const tabs: (TabEntry | false)[] = [
-    PLACES.has(word) && {
+    PARENT_COLLECTIONS.has(word) && {
       id: 'inside',
       title: 'Inside',
       count: place.resource.children,

@@ -31,16 +31,16 @@ function written({ resource_type }: PlatformRecord, name: string, value: unknown
   const isLinks =
     (name === 'lambda' && resource_type.includes('::Rule')) || (name === 'users' && resource_type.endsWith('::Group'));
   if (!isLinks) return value;
-  return Array.isArray(value) ? value.map((one) => referenceId(one) ?? one) : (referenceId(value) ?? value);
+  return Array.isArray(value) ? value.map((link) => referenceId(link) ?? link) : (referenceId(value) ?? value);
 }
 
-/** Does a value written as JSON have the shape of a resource? */
+/** Returns true if a value written as JSON has the shape of a resource. */
 export function isEditable(value: unknown): value is Editable {
   if (!isJsonObject(value) || typeof value.name !== 'string' || !isJsonObject(value.properties)) return false;
   return value.description === undefined || typeof value.description === 'string';
 }
 
-/** What leads from one to the other. */
+/** Returns the operations that lead from one resource to the other. */
 export function patchBetween(before: Editable, after: Editable): Operation[] {
   return compare(before, after);
 }
@@ -60,23 +60,23 @@ export function sortedLike(model: unknown, value: unknown): unknown {
 export function guarded(before: Editable, operations: readonly Operation[]): Operation[] {
   const tested = new Map<string, unknown>();
   for (const { op, path } of operations) {
-    const place = listAround(before, path) ?? (op === 'add' ? path.slice(0, path.lastIndexOf('/')) : path);
-    const value = TESTABLE.test(place) ? valueAt(before, place) : undefined;
-    if (value !== undefined) tested.set(place, value);
+    const testedPointer = listAround(before, path) ?? (op === 'add' ? path.slice(0, path.lastIndexOf('/')) : path);
+    const value = TESTABLE.test(testedPointer) ? valueAt(before, testedPointer) : undefined;
+    if (value !== undefined) tested.set(testedPointer, value);
   }
   const tests = [...tested].map(([path, value]): Operation => ({ op: 'test', path, value }));
   return [...tests, ...operations];
 }
 
-/** What a test may look at: names and descriptions, properties one by one (D-093). */
+/** The pointers that a test may look at: names and descriptions, properties one by one (D-093). */
 const TESTABLE = /^\/(name|description|tags|variables|properties\/.+)/;
 
 /** The outermost list that a place is in. */
 function listAround(document: unknown, pointer: string): string | undefined {
   const steps = pointer.split('/');
   for (let count = 2; count < steps.length; count += 1) {
-    const place = steps.slice(0, count).join('/');
-    if (Array.isArray(valueAt(document, place))) return place;
+    const prefix = steps.slice(0, count).join('/');
+    if (Array.isArray(valueAt(document, prefix))) return prefix;
   }
   return undefined;
 }

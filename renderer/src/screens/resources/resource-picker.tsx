@@ -22,7 +22,7 @@ const MAX_OFFERED = 50;
 export interface ResourcePickerProps {
   label: string;
   isLabelHidden?: boolean;
-  words: readonly TypeWord[];
+  collections: readonly TypeWord[];
   /** Id of what everything offered has to be below. */
   scope?: string | undefined;
   /** Id of the chosen one. */
@@ -37,7 +37,7 @@ export interface ResourcePickerProps {
 export function ResourcePicker({
   label,
   isLabelHidden,
-  words,
+  collections,
   scope,
   value,
   onChange,
@@ -52,7 +52,7 @@ export function ResourcePicker({
   const [typed, setTyped] = useState<string>();
   const text = typed ?? (chosen ? chosen.name : (value ?? ''));
   const { data: found, isPlaceholderData } = useQuery({
-    ...searchOptions({ q: typed, words, scope, limit: MAX_OFFERED }),
+    ...searchOptions({ q: typed, collections, scope, limit: MAX_OFFERED }),
     placeholderData: keepPreviousData,
   });
   const above = new Map(found?.above.map((node) => [node.id, node]));
@@ -130,7 +130,7 @@ export function ResourcePicker({
   );
 }
 
-/** Where a resource is: `demo / website / development`. */
+/** Returns the location of a resource: `demo / website / development`. */
 function placeText(node: TreeNode, above: ReadonlyMap<string, TreeNode>): string {
   const names: string[] = [];
   for (let at = above.get(node.parent ?? ''); at && at.word !== 'orgs'; at = above.get(at.parent ?? ''))

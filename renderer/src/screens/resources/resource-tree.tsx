@@ -42,13 +42,13 @@ export function ResourceTree({ rows, selectedId, onSelect, onToggle, onMore, isF
   });
 
   // The selected resource is scrolled into view once its row is known; a filter can move the row.
-  const shown = useRef<string | undefined>(undefined);
+  const revealedRow = useRef<string | undefined>(undefined);
   const showing = (key: string | undefined) => `${key} ${isFixed ? 'filtered' : 'in full'}`;
   const selectedIndex = rows.findIndex(({ key }) => key === selectedId);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the other dependencies cover what it shows
   useEffect(() => {
-    if (selectedIndex < 0 || shown.current === showing(selectedId)) return;
-    shown.current = showing(selectedId);
+    if (selectedIndex < 0 || revealedRow.current === showing(selectedId)) return;
+    revealedRow.current = showing(selectedId);
     setActiveKey(selectedId);
     virtual.scrollToIndex(selectedIndex, { align: 'auto' });
   }, [selectedIndex, selectedId, isFixed, virtual]);
@@ -67,7 +67,7 @@ export function ResourceTree({ rows, selectedId, onSelect, onToggle, onMore, isF
 
   const act = (row: TreeRow | undefined) => {
     if (!row) return;
-    shown.current = showing(row.key);
+    revealedRow.current = showing(row.key);
     setActiveKey(row.key);
     if (row.node) onSelect(row.node.id);
     else if (row.isExpandable && !isFixed) onToggle(row.key);

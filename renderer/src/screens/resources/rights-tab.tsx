@@ -39,7 +39,9 @@ export function RightsTab({ resource }: { resource: TreeNode }) {
         : send('PUT', path(entitlement), written(entitlement, identities)),
   );
   if (!list.data) return <Pending query={list} />;
-  const shown = list.data.filter(({ properties }) => properties.action.includes(filter.trim().toLowerCase()));
+  const visibleEntitlements = list.data.filter(({ properties }) =>
+    properties.action.includes(filter.trim().toLowerCase()),
+  );
   return (
     <div className="flex flex-col">
       <div className="flex items-center gap-2 border-b border-line px-4 py-2">
@@ -79,7 +81,7 @@ export function RightsTab({ resource }: { resource: TreeNode }) {
         />
       )}
       <ul aria-label="Permissions">
-        {shown.map((entitlement) => {
+        {visibleEntitlements.map((entitlement) => {
           const { action, identities } = entitlement.properties;
           return (
             <li key={entitlement.id} className="flex min-h-8 items-center gap-3 border-b border-line/60 px-4 py-0.5">
@@ -99,7 +101,9 @@ export function RightsTab({ resource }: { resource: TreeNode }) {
                       onPress={() =>
                         changing.mutate({
                           entitlement,
-                          identities: identities.map((one) => one.id).filter((one) => one !== identity),
+                          identities: identities
+                            .map((reference) => reference.id)
+                            .filter((identityId) => identityId !== identity),
                         })
                       }
                     />
@@ -143,9 +147,12 @@ function GrantDialog({ entitlements, pathOf, onClose }: GrantDialogProps) {
           ]),
         }
       : undefined;
-  const granting = useChange((asked: NonNullable<typeof request>) => send(asked.method, asked.path, asked.body), {
-    onDone: onClose,
-  });
+  const granting = useChange(
+    (grantRequest: NonNullable<typeof request>) => send(grantRequest.method, grantRequest.path, grantRequest.body),
+    {
+      onDone: onClose,
+    },
+  );
   return (
     <Dialog
       title="Grant a permission"
@@ -164,7 +171,7 @@ function GrantDialog({ entitlements, pathOf, onClose }: GrantDialogProps) {
         />
         <ResourcePicker
           label="To a user or group"
-          words={['users', 'groups']}
+          collections={['users', 'groups']}
           value={identity}
           onChange={(node) => setIdentity(node?.id)}
         />

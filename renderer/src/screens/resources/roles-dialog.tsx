@@ -16,9 +16,9 @@ import { toggled } from '../../toggled.ts';
 
 type Roles = AnswerOf<typeof roleRoutes.readRoles>;
 
-const PLACES: readonly TypeWord[] = roleRoutes.readRoles.target.of;
+const PLACES: readonly TypeWord[] = roleRoutes.readRoles.target.types;
 /** Can people have roles at resources of this type? */
-export const hasRoles = (word: TypeWord): boolean => PLACES.includes(word);
+export const hasRoles = (collection: TypeWord): boolean => PLACES.includes(collection);
 
 /** The roles, in ascending order, and their removal. */
 export const ROLE_CHOICES = [
@@ -95,6 +95,6 @@ export function RolesDialog({ resource, onClose }: { resource: TreeNode; onClose
 function roleText(holder: Roles['holders'][number] | undefined, actions: number): string {
   if (!holder) return 'no permissions here';
   const role = holder.role ?? `${holder.rights} of ${actions} permissions`;
-  const own = holder.isOwn ? role : `${role}, inherited`;
-  return holder.groups.length === 0 ? own : `${own}, with ${holder.groups.join(', ')}`;
+  const roleSummary = holder.isOwn ? role : `${role}, inherited`;
+  return holder.groups.length === 0 ? roleSummary : `${roleSummary}, with ${holder.groups.join(', ')}`;
 }

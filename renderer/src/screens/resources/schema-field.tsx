@@ -37,7 +37,9 @@ export const SchemaField = memo(function SchemaField(props: FieldProps) {
   const { kind, unit, entryOf } = schema['x-terrarium-form'] ?? {};
   if (kind === 'fqon') return <FqonField {...common} value={value} onChange={onChange} />;
   if (entryOf) {
-    return <EntryField {...common} of={idOf(conditionValue)} list={entryOf.list} value={value} onChange={onChange} />;
+    return (
+      <EntryField {...common} resourceId={idOf(conditionValue)} list={entryOf.list} value={value} onChange={onChange} />
+    );
   }
   const link = namedBy(schema.properties?.id ?? {});
   if (link && 'word' in link && link.kind) {
@@ -49,7 +51,7 @@ export const SchemaField = memo(function SchemaField(props: FieldProps) {
       <ResourcePicker
         label={label}
         isLabelHidden
-        words={targetsOf(named, conditionValue).map(({ word }) => word)}
+        collections={targetsOf(named, conditionValue).map(({ word }) => word)}
         value={idOf(value)}
         onChange={(node) => onChange(node?.id)}
         isClearable={!isRequired}
@@ -58,7 +60,7 @@ export const SchemaField = memo(function SchemaField(props: FieldProps) {
     );
   }
   const choices = schema.enum ?? (schema.type === 'string' ? schema.examples : undefined);
-  const choice = value === undefined ? undefined : choices?.find((one) => isSameChoice(one, value));
+  const choice = value === undefined ? undefined : choices?.find((candidate) => isSameChoice(candidate, value));
   if (choices && (value === undefined || choice !== undefined)) {
     const options = choices.map((entry) => ({ id: String(entry), text: String(entry) }));
     return (
@@ -98,7 +100,8 @@ export const SchemaField = memo(function SchemaField(props: FieldProps) {
     }
     if (isCode) return <CodeField {...common} value={value} onChange={onChange} />;
     const text = { ...common, isRequired, value: value ?? '', onChange: onText };
-    if (schema['x-terrarium-secret']) return <SecretField {...text} description={isNew ? description : KEPT} />;
+    if (schema['x-terrarium-secret'])
+      return <SecretField {...text} description={isNew ? description : SECRET_DESCRIPTION} />;
     return <TextField {...text} {...(value?.includes('\n') && { lines: 8, isMono: true })} />;
   }
   const entries = typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
@@ -131,9 +134,9 @@ export const SchemaField = memo(function SchemaField(props: FieldProps) {
   return <JsonField {...common} value={value} onChange={onChange} />;
 });
 
-const KEPT = 'Never shown; the stored value is kept unless you enter a new one';
+const SECRET_DESCRIPTION = 'Never shown; the stored value is kept unless you enter a new one';
 
-/** Of several ways to write a value the one that it is written in; the first for one that is not there yet. */
+/** Returns the alternative that a value is written in; the first one for a value that does not exist yet. */
 function alternativeFor(schema: Schema, value: unknown): Schema {
   const { anyOf, ...rest } = schema;
   if (!anyOf) return schema;
@@ -143,8 +146,8 @@ function alternativeFor(schema: Schema, value: unknown): Schema {
 }
 
 /** Words may be written in any letter case (D-027). */
-function isSameChoice(one: unknown, other: unknown): boolean {
-  return String(one).toLowerCase() === String(other).toLowerCase();
+function isSameChoice(first: unknown, second: unknown): boolean {
+  return String(first).toLowerCase() === String(second).toLowerCase();
 }
 
 function hasMembers({ properties }: Schema): boolean {
@@ -171,7 +174,9 @@ function idOf(value: unknown): string | undefined {
 function ObjectField({ label, pointer, name, schema, value, set }: FieldProps) {
   const object = isJsonObject(value) ? value : {};
   const error = useErrorAt(pointer, false);
-  const members = Object.entries(schema.properties ?? {}).filter(([, one]) => !one['x-terrarium-form']?.isFilledIn);
+  const members = Object.entries(schema.properties ?? {}).filter(
+    ([, memberSchema]) => !memberSchema['x-terrarium-form']?.isFilledIn,
+  );
   const setMember = useSteady((member: string, next: unknown) => {
     const changed = withMember(schema, object, member, next);
     set(name, Object.keys(changed).length === 0 ? undefined : changed);
@@ -184,14 +189,14 @@ function ObjectField({ label, pointer, name, schema, value, set }: FieldProps) {
         </div>
       )}
       {members.map(([member, itsSchema]) => {
-        const words = labelOf(member, itsSchema);
+        const memberLabel = labelOf(member, itsSchema);
         const isRequired = schema.required?.includes(member) ?? false;
         return (
           <div key={member} className={`flex min-w-0 flex-col gap-1 ${isSmall(itsSchema) ? '' : 'col-span-2'}`}>
             <span aria-hidden className="text-small text-muted">
-              {words}
+              {memberLabel}
               {isRequired && <span className="text-faint"> *</span>}
-              {words.toLowerCase() !== member && <code className="ml-1.5 text-small text-faint">{member}</code>}
+              {memberLabel.toLowerCase() !== member && <code className="ml-1.5 text-small text-faint">{member}</code>}
             </span>
             <SchemaField
               label={`${label} ${member}`}
@@ -210,7 +215,7 @@ function ObjectField({ label, pointer, name, schema, value, set }: FieldProps) {
   );
 }
 
-/** Does a member do with half of the width? */
+/** Returns true if half of the width is enough for a member. */
 function isSmall({ type, anyOf }: Schema): boolean {
   return (type !== undefined && type !== 'object' && type !== 'array') || anyOf?.some(isSmall) === true;
 }
@@ -223,22 +228,26 @@ interface ListFieldProps extends FieldProps {
 /** A list, entry by entry; words that there are only a few of as switches. */
 function ListField({ label, pointer, name, schema, items, value, set }: ListFieldProps) {
   const error = useErrorAt(pointer, false);
-  const words = items.enum ?? items.examples;
+  const knownValues = items.enum ?? items.examples;
   const setAll = (next: readonly unknown[]) => set(name, next.length === 0 ? undefined : next);
   const setEntry = useSteady((index: string, next: unknown) =>
     setAll(value.map((old, at) => (at === Number(index) ? (next ?? emptyOf(items)) : old))),
   );
-  if (words && value.every((entry) => words.includes(entry))) {
+  if (knownValues && value.every((entry) => knownValues.includes(entry))) {
     return (
       <fieldset aria-label={label} className="flex flex-wrap gap-x-4 gap-y-1">
-        {words.map((entry) => (
+        {knownValues.map((entry) => (
           <label key={String(entry)} className="flex min-h-6 items-center gap-1.5">
             <input
               type="checkbox"
               className="size-4 accent-(--accent)"
               checked={value.includes(entry)}
               onChange={({ target }) =>
-                setAll(words.filter((one) => (one === entry ? target.checked : value.includes(one))))
+                setAll(
+                  knownValues.filter((knownValue) =>
+                    knownValue === entry ? target.checked : value.includes(knownValue),
+                  ),
+                )
               }
             />
             {String(entry)}
@@ -287,6 +296,6 @@ function ListField({ label, pointer, name, schema, items, value, set }: ListFiel
 function emptyOf({ type, required = [], properties = {} }: Schema): unknown {
   if (type !== 'object') return '';
   return Object.fromEntries(
-    required.flatMap((name) => (properties[name]?.enum?.slice(0, 1) ?? []).map((word) => [name, word])),
+    required.flatMap((name) => (properties[name]?.enum?.slice(0, 1) ?? []).map((firstValue) => [name, firstValue])),
   );
 }

@@ -124,7 +124,7 @@ export default function ResourcesScreen() {
         <ColleagueDialog at={selected.data.resource} onClose={() => change({ new: undefined })} />
       )}
       {created !== undefined && (selected.data !== undefined || selectedId === undefined || selected.isError) && (
-        <CreateDialog key={created} word={created} place={selected.data ?? undefined} />
+        <CreateDialog key={created} collection={created} location={selected.data ?? undefined} />
       )}
     </ScreenFrame>
   );

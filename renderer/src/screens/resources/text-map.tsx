@@ -62,7 +62,7 @@ export function TextMap({ label, value, onChange, error, description, isAllSecre
   );
 }
 
-/** What is said of several fields together. */
+/** The description and the error of several fields together. */
 export function FieldFoot({ description, error }: Pick<TextMapProps, 'description' | 'error'>) {
   return (
     <>

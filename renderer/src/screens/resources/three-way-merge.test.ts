@@ -24,22 +24,22 @@ describe('the merge of two changes', () => {
 
   it('finds the same conflicts whichever side is mine, and ends with theirs where theirs was chosen', () => {
     fc.assert(
-      fc.property(json, json, json, (base, mine, theirs) => {
-        const merge = mergeThreeWay(base, mine, theirs);
+      fc.property(json, json, json, (base, localValue, remoteValue) => {
+        const merge = mergeThreeWay(base, localValue, remoteValue);
         const pointers = merge.conflicts.map(({ pointer }) => pointer);
-        const other = mergeThreeWay(base, theirs, mine);
+        const other = mergeThreeWay(base, remoteValue, localValue);
         expect(other.conflicts.map(({ pointer }) => pointer).sort()).toEqual([...pointers].sort());
         const chosen = Object.fromEntries(pointers.map((pointer) => [pointer, 'theirs' as const]));
-        expect(isSame(mergeThreeWay(base, mine, theirs, chosen).merged, other.merged)).toBe(true);
+        expect(isSame(mergeThreeWay(base, localValue, remoteValue, chosen).merged, other.merged)).toBe(true);
       }),
     );
   });
 
   it('keeps both where they touched different places', () => {
     const base = { name: 'a', properties: { env: { A: '1', B: '2' }, timeout: 20 } };
-    const mine = { name: 'a', properties: { env: { A: '1', B: '3' }, timeout: 20 } };
-    const theirs = { name: 'b', properties: { env: { A: '1', B: '2', C: '4' } } };
-    expect(mergeThreeWay(base, mine, theirs)).toEqual({
+    const localValue = { name: 'a', properties: { env: { A: '1', B: '3' }, timeout: 20 } };
+    const remoteValue = { name: 'b', properties: { env: { A: '1', B: '2', C: '4' } } };
+    expect(mergeThreeWay(base, localValue, remoteValue)).toEqual({
       merged: { name: 'b', properties: { env: { A: '1', B: '3', C: '4' } } },
       conflicts: [],
     });

@@ -29,21 +29,28 @@ type Side = unknown | typeof ABSENT;
  *
  * @param chosen which side to keep in a conflict, by pointer
  */
-export function mergeThreeWay(base: unknown, mine: unknown, theirs: unknown, chosen: Choices = {}): Merge {
+export function mergeThreeWay(base: unknown, localValue: unknown, remoteValue: unknown, chosen: Choices = {}): Merge {
   const merge: Merge = { merged: undefined, conflicts: [] };
-  merge.merged = mergeAt('', base, mine, theirs, chosen, merge);
+  merge.merged = mergeAt('', base, localValue, remoteValue, chosen, merge);
   return merge;
 }
 
-function mergeAt(pointer: string, base: Side, mine: Side, theirs: Side, chosen: Choices, into: Merge): Side {
-  if (isSame(mine, theirs) || isSame(theirs, base)) return mine;
-  if (isSame(mine, base)) return theirs;
-  if (isJsonObject(mine) && isJsonObject(theirs) && (isJsonObject(base) || base === ABSENT)) {
+function mergeAt(pointer: string, base: Side, localValue: Side, remoteValue: Side, chosen: Choices, into: Merge): Side {
+  if (isSame(localValue, remoteValue) || isSame(remoteValue, base)) return localValue;
+  if (isSame(localValue, base)) return remoteValue;
+  if (isJsonObject(localValue) && isJsonObject(remoteValue) && (isJsonObject(base) || base === ABSENT)) {
     const merged: [string, unknown][] = [];
     const from = isJsonObject(base) ? base : {};
-    for (const name of new Set([...Object.keys(from), ...Object.keys(mine), ...Object.keys(theirs)])) {
+    for (const name of new Set([...Object.keys(from), ...Object.keys(localValue), ...Object.keys(remoteValue)])) {
       const below = pointer + stepTo(name);
-      const value = mergeAt(below, sideOf(from, name), sideOf(mine, name), sideOf(theirs, name), chosen, into);
+      const value = mergeAt(
+        below,
+        sideOf(from, name),
+        sideOf(localValue, name),
+        sideOf(remoteValue, name),
+        chosen,
+        into,
+      );
       if (value !== ABSENT) merged.push([name, value]);
     }
     return Object.fromEntries(merged);
@@ -51,10 +58,10 @@ function mergeAt(pointer: string, base: Side, mine: Side, theirs: Side, chosen: 
   into.conflicts.push({
     pointer,
     ...(base !== ABSENT && { base }),
-    ...(mine !== ABSENT && { mine }),
-    ...(theirs !== ABSENT && { theirs }),
+    ...(localValue !== ABSENT && { mine: localValue }),
+    ...(remoteValue !== ABSENT && { theirs: remoteValue }),
   });
-  return chosen[pointer] === 'theirs' ? theirs : mine;
+  return chosen[pointer] === 'theirs' ? remoteValue : localValue;
 }
 
 function sideOf(object: Readonly<Record<string, unknown>>, name: string): Side {
@@ -62,19 +69,20 @@ function sideOf(object: Readonly<Record<string, unknown>>, name: string): Side {
 }
 
 /** Are two values the same JSON? The order of members does not matter. */
-export function isSame(one: unknown, other: unknown): boolean {
-  if (Object.is(one, other)) return true;
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
-  if (Array.isArray(one) || Array.isArray(other)) {
+export function isSame(first: unknown, second: unknown): boolean {
+  if (Object.is(first, second)) return true;
+  if (typeof first !== 'object' || typeof second !== 'object' || first === null || second === null) return false;
+  if (Array.isArray(first) || Array.isArray(second)) {
     return (
-      Array.isArray(one) &&
-      Array.isArray(other) &&
-      one.length === other.length &&
-      one.every((value, index) => isSame(value, other[index]))
+      Array.isArray(first) &&
+      Array.isArray(second) &&
+      first.length === second.length &&
+      first.every((value, index) => isSame(value, second[index]))
     );
   }
-  const [mine, theirs] = [Object.entries(one), new Map(Object.entries(other))];
+  const [firstEntries, secondMembers] = [Object.entries(first), new Map(Object.entries(second))];
   return (
-    mine.length === theirs.size && mine.every(([name, value]) => theirs.has(name) && isSame(value, theirs.get(name)))
+    firstEntries.length === secondMembers.size &&
+    firstEntries.every(([name, value]) => secondMembers.has(name) && isSame(value, secondMembers.get(name)))
   );
 }

@@ -5,7 +5,7 @@ import { movedIndex } from '../../components/grid-layout.ts';
 
 /** Long lists of resources without children are behind a group row, e.g. `Providers`. */
 const GROUPED_TYPES: readonly TypeWord[] = ['providers', 'users', 'groups'];
-const SHOWN: readonly TypeWord[] = typeWords.filter((word) => !GROUPED_TYPES.includes(word));
+const UNGROUPED_TYPES: readonly TypeWord[] = typeWords.filter((collection) => !GROUPED_TYPES.includes(collection));
 
 /** The known children of an expanded row. */
 export interface Loaded {
@@ -33,13 +33,13 @@ export interface TreeRow {
 }
 
 /** The key of a gathering row; that of a resource is its id. */
-const groupKey = (word: TypeWord, id: string) => `${word} of ${id}`;
+const groupKey = (collection: TypeWord, id: string) => `${collection} of ${id}`;
 
-/** What an expanded row asks for: the id of the parent and the types directly below the row. */
-export function queryOfKey(key: string): { id: string; words: readonly TypeWord[] } {
+/** Returns the query of an expanded row: the id of the parent and the types directly below the row. */
+export function queryOfKey(key: string): { id: string; collections: readonly TypeWord[] } {
   const [first = '', id] = key.split(' of ');
-  const word = GROUPED_TYPES.find((one) => one === first);
-  return id !== undefined && word ? { id, words: [word] } : { id: key, words: SHOWN };
+  const collection = GROUPED_TYPES.find((groupedType) => groupedType === first);
+  return id !== undefined && collection ? { id, collections: [collection] } : { id: key, collections: UNGROUPED_TYPES };
 }
 
 /** The keys that have to be open for a resource to be seen. */
@@ -69,11 +69,11 @@ export function rowsOf(
       return;
     }
     const isPlace = !key.includes(' of ');
-    const groups = isPlace ? GROUPED_TYPES.filter((word) => (loaded.types[word] ?? 0) > 0) : [];
+    const groups = isPlace ? GROUPED_TYPES.filter((collection) => (loaded.types[collection] ?? 0) > 0) : [];
     const siblings = loaded.total + groups.length;
-    const { id: placeId, words } = queryOfKey(key);
+    const { id: placeId, collections } = queryOfKey(key);
     const isUnread = ({ id, parent, word }: TreeNode) =>
-      parent === placeId && words.includes(word) && !loaded.rows.some((known) => known.id === id);
+      parent === placeId && collections.includes(word) && !loaded.rows.some((loadedRow) => loadedRow.id === id);
     const unread = way.filter(isUnread);
     // Before those that were read: reading on must not move it out of sight.
     for (const node of unread) add(node, level, { parentKey: key, position: loaded.total, siblings });
@@ -85,15 +85,15 @@ export function rowsOf(
       const text = `${missing.toLocaleString('en')} more`;
       rows.push({ ...still, key: `${key} more`, kind: 'more', level, text, parentKey: key });
     }
-    groups.forEach((word, index) => {
-      const id = groupKey(word, key);
+    groups.forEach((collection, index) => {
+      const id = groupKey(collection, key);
       const isExpanded = expanded.has(id);
       rows.push({
         key: id,
         kind: 'group',
         level,
-        text: kindOfWord(word).plural,
-        count: loaded.types[word] ?? 0,
+        text: kindOfWord(collection).plural,
+        count: loaded.types[collection] ?? 0,
         isExpandable: true,
         isExpanded,
         parentKey: key,
@@ -103,10 +103,10 @@ export function rowsOf(
       if (isExpanded) addChildren(id, level + 1);
     });
   };
-  const add = (node: TreeNode, level: number, place: Pick<TreeRow, 'parentKey' | 'position' | 'siblings'>) => {
+  const add = (node: TreeNode, level: number, rowPosition: Pick<TreeRow, 'parentKey' | 'position' | 'siblings'>) => {
     const isExpanded = node.children > 0 && expanded.has(node.id);
     rows.push({
-      ...place,
+      ...rowPosition,
       key: node.id,
       kind: 'resource',
       level,
@@ -133,13 +133,13 @@ export function foundRows(
 ): TreeRow[] {
   const nodes = [...new Map([...above, ...found].map((node) => [node.id, node])).values()];
   const open = new Set(nodes.map(({ parent }) => parent ?? ''));
-  const known = roots.filter(({ id }) => nodes.some((node) => node.id === id));
+  const knownRoots = roots.filter(({ id }) => nodes.some((node) => node.id === id));
   const loadedOf = (id: string) => {
     const below = nodes.filter(({ parent }) => parent === id);
     return { rows: below, total: below.length, types: {} };
   };
   // The other children contain no matches.
-  const rows = rowsOf(known, open, loadedOf).map((row) => ({ ...row, isExpandable: row.isExpanded }));
+  const rows = rowsOf(knownRoots, open, loadedOf).map((row) => ({ ...row, isExpandable: row.isExpanded }));
   if (total > found.length) {
     const text = `${(total - found.length).toLocaleString('en')} more match: type more of the name`;
     rows.push({ ...still, key: 'more found', kind: 'more', level: 1, text });
@@ -161,7 +161,7 @@ export function keyInTree(
   if (key === 'ArrowLeft' && row?.isExpanded) return { toggle: row.key };
   const to =
     key === 'ArrowLeft'
-      ? rows.findIndex((one) => one.key === row?.parentKey)
+      ? rows.findIndex((candidate) => candidate.key === row?.parentKey)
       : (movedIndex(key, index, rows.length, pageRows) ?? -1);
   return to < 0 ? undefined : { go: to };
 }

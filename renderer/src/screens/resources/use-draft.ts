@@ -8,7 +8,7 @@ import { readOnlyIn, type Schema } from './use-type-schema.ts';
 interface Draft {
   /** The resource at the start of the edit. */
   base: Editable;
-  mine: Editable;
+  edited: Editable;
   /** The text of the JSON editor, while it cannot be read. */
   text?: string;
 }
@@ -26,12 +26,12 @@ export function useDraft(record: PlatformRecord, schema: Schema) {
   const { id } = record;
   const current = useMemo(() => editableOf(record, readOnlyIn(schema)), [record, schema]);
   const draft = useDraftOf(drafts, id);
-  const { base, mine, text }: Draft = draft ?? { base: current, mine: current };
-  const merge = useMemo(() => mergeThreeWay(base, mine, current), [base, mine, current]);
-  const patch = useMemo(() => patchBetween(base, mine), [base, mine]);
+  const { base, edited, text }: Draft = draft ?? { base: current, edited: current };
+  const merge = useMemo(() => mergeThreeWay(base, edited, current), [base, edited, current]);
+  const patch = useMemo(() => patchBetween(base, edited), [base, edited]);
   const keep = useCallback(
     (from: Editable, to: unknown) => {
-      if (isEditable(to)) drafts.keep(id, isSame(to, from) ? undefined : { base: from, mine: to });
+      if (isEditable(to)) drafts.keep(id, isSame(to, from) ? undefined : { base: from, edited: to });
     },
     [id],
   );
@@ -44,7 +44,7 @@ export function useDraft(record: PlatformRecord, schema: Schema) {
 
   return {
     base,
-    mine,
+    mine: edited,
     patch,
     conflicts: merge.conflicts,
     isDirty: draft !== undefined,
@@ -52,10 +52,10 @@ export function useDraft(record: PlatformRecord, schema: Schema) {
     unreadable: text,
     set: (next: Editable) => keep(base, next),
     /** A text that is not valid JSON, or not a resource. */
-    setUnreadable: (unreadable: string) => drafts.keep(id, { base, mine, text: unreadable }),
+    setUnreadable: (unreadable: string) => drafts.keep(id, { base, edited, text: unreadable }),
     /** Rebases on the server's version, with the chosen side of each conflict. */
     settle: (chosen: Readonly<Record<string, 'mine' | 'theirs'>>) =>
-      keep(current, mergeThreeWay(base, mine, current, chosen).merged),
+      keep(current, mergeThreeWay(base, edited, current, chosen).merged),
     discard: () => drafts.keep(id, undefined),
   };
 }

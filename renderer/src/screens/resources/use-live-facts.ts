@@ -5,7 +5,7 @@ import type { TreePlace } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { addressesOf } from '../containers/container-address.ts';
 
-/** What a row of the tree does not say: how it is now, and where it can be reached. */
+/** The state of a row in the tree that its record does not contain: the current record and its public address. */
 export interface LiveFacts {
   record: PlatformRecord;
   address: { text: string; href: string } | undefined;
@@ -13,17 +13,17 @@ export interface LiveFacts {
 
 /** Types whose records have a state or an address. */
 const LIVE = ['containers', 'jobs', 'apiendpoints'] as const;
-/** Of more nothing is said: they would all have to be read. */
+/** Maximum number of resources in the tree for which live facts are read. */
 const MAX_READ = 500;
 
-/** By id what is known of the containers, jobs and endpoints directly inside a place. */
+/** Returns the live facts of the containers, jobs and endpoints directly inside a location, by id. */
 export function useLiveFacts({ resource, types }: TreePlace): ReadonlyMap<string, LiveFacts> {
-  const words = LIVE.filter((word) => isIn(types[word]));
+  const collections = LIVE.filter((collection) => isIn(types[collection]));
   return useQueries({
-    queries: words.map((word) => ({
-      queryKey: [keys.world, 'live', word, resource.fqon],
+    queries: collections.map((collection) => ({
+      queryKey: [keys.world, 'live', collection, resource.fqon],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
-        load<PlatformRecord[]>(`/meta/${resource.fqon}/${word}`, { expand: true }, signal),
+        load<PlatformRecord[]>(`/meta/${resource.fqon}/${collection}`, { expand: true }, signal),
     })),
     combine,
   });

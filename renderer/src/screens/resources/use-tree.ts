@@ -9,11 +9,11 @@ const MAX_OPEN_PLACES = 40;
 
 /** Rows that the user expanded and collapsed; kept while another screen is open. */
 const chosen = new ValueStore<ReadonlyMap<string, boolean>>(new Map());
-/** How many pages of a long list were asked for. */
+/** Number of pages shown of each long list. */
 const pages = new ValueStore<ReadonlyMap<string, number>>(new Map());
 
 export interface TreeQueries {
-  /** What is at the top; undefined while it is read. */
+  /** Top-level nodes; undefined while they are read. */
   roots: readonly TreeNode[] | undefined;
   /** Id of the root of the tree; undefined: everything that the user may view. */
   scope: string | undefined;
@@ -27,15 +27,15 @@ export function useTree({ roots, scope, selectedId, filter }: TreeQueries) {
   const opened = useValue(chosen);
   const pageCounts = useValue(pages);
   const selected = usePlace(selectedId).data;
-  const places = useQuery({
-    ...searchOptions({ words: ['orgs', 'workspaces', 'environments'], scope, limit: MAX_OPEN_PLACES }),
+  const parentResults = useQuery({
+    ...searchOptions({ collections: ['orgs', 'workspaces', 'environments'], scope, limit: MAX_OPEN_PLACES }),
     enabled: roots !== undefined,
   }).data;
   const [initialId] = useState(selectedId);
 
   const expanded = useMemo(() => {
     const open = new Set<string>(roots?.map(({ id }) => id));
-    if (places && places.total <= MAX_OPEN_PLACES) for (const { id } of places.rows) open.add(id);
+    if (parentResults && parentResults.total <= MAX_OPEN_PLACES) for (const { id } of parentResults.rows) open.add(id);
     // The path to the resource in the address is expanded; one that is selected in the tree is visible already.
     if (selected && (selected.resource.id === initialId || selected.resource.id === selectedId)) {
       for (const key of keysAbove(selected.path, selected.resource)) open.add(key);
@@ -45,13 +45,13 @@ export function useTree({ roots, scope, selectedId, filter }: TreeQueries) {
       else open.delete(key);
     }
     return open;
-  }, [roots, places, selected, opened, initialId, selectedId]);
+  }, [roots, parentResults, selected, opened, initialId, selectedId]);
 
   const requests = useMemo(
     () =>
       [...expanded].flatMap((key) => {
-        const { id, words } = queryOfKey(key);
-        return Array.from({ length: pageCounts.get(key) ?? 1 }, (_, page) => ({ key, id, words, page }));
+        const { id, collections } = queryOfKey(key);
+        return Array.from({ length: pageCounts.get(key) ?? 1 }, (_, page) => ({ key, id, words: collections, page }));
       }),
     [expanded, pageCounts],
   );
@@ -95,7 +95,7 @@ export function useTree({ roots, scope, selectedId, filter }: TreeQueries) {
   };
 }
 
-/** The same function each time, so that equal responses give the same list. */
+/** Returns the data of each page. It is one function for all renders, so that equal responses give the same list. */
 function combine(answers: readonly UseQueryResult<TreePage>[]) {
   return answers.map(({ data }) => data);
 }

@@ -52,10 +52,10 @@ export function FqonField({ value, onChange, ...field }: ValueFieldProps) {
     const onText = (next: string) => onChange(next === '' ? undefined : next);
     return <TextField {...field} value={fqon ?? ''} onChange={onText} />;
   }
-  const known = orgs.map(fqonOf);
-  const options = fqon === undefined || known.includes(fqon) ? known : [fqon, ...known];
+  const names = orgs.map(fqonOf);
+  const options = fqon === undefined || names.includes(fqon) ? names : [fqon, ...names];
   return (
-    <Select {...field} options={options.map((one) => ({ id: one, text: one }))} value={fqon} onChange={onChange} />
+    <Select {...field} options={options.map((name) => ({ id: name, text: name }))} value={fqon} onChange={onChange} />
   );
 }
 
@@ -64,20 +64,20 @@ type EntryList = NonNullable<FormFact['entryOf']>['list'];
 
 interface EntryFieldProps extends ValueFieldProps {
   /** Id of the resource that has the list. */
-  of: string | undefined;
+  resourceId: string | undefined;
   list: EntryList;
 }
 
 /** Chooses an exposed port of a container, or an item of a secret. */
-export function EntryField({ of, list, value, ...field }: EntryFieldProps) {
-  const record = useRecord(of, 'root').data;
+export function EntryField({ resourceId, list, value, ...field }: EntryFieldProps) {
+  const record = useRecord(resourceId, 'root').data;
   const entries = record?.properties[list];
   const names = (Array.isArray(entries) ? entries : []).flatMap((entry) => nameOf(entry, list) ?? []);
   const name = typeof value === 'string' && value !== '' ? value : undefined;
   if (name !== undefined && !names.includes(name)) names.unshift(name);
   const [owner, inside] = list === 'items' ? ['secret', 'items'] : ['container', 'named port with expose_endpoint'];
   const missing =
-    of === undefined
+    resourceId === undefined
       ? `Choose the ${owner} first.`
       : record && names.length === 0
         ? `${record.name} has no ${inside}.`
@@ -87,7 +87,7 @@ export function EntryField({ of, list, value, ...field }: EntryFieldProps) {
       {...field}
       description={missing ?? field.description}
       isDisabled={names.length === 0}
-      options={names.map((one) => ({ id: one, text: one }))}
+      options={names.map((entryName) => ({ id: entryName, text: entryName }))}
       value={name}
     />
   );
@@ -105,20 +105,20 @@ const MAX_LINES = 10;
 export function JsonField({ description = 'JSON', error, value, onChange, ...field }: ValueFieldProps) {
   const [text, setText] = useState(() => printed(value));
   const [fault, setFault] = useState<string>();
-  const sent = useRef(value);
+  const reportedValue = useRef(value);
   // A value from elsewhere, such as a discarded change.
   useEffect(() => {
-    if (isSame(sent.current, value)) return;
-    sent.current = value;
+    if (isSame(reportedValue.current, value)) return;
+    reportedValue.current = value;
     setText(printed(value));
     setFault(undefined);
   }, [value]);
   const take = (next: string) => {
     setText(next);
     try {
-      sent.current = next.trim() === '' ? undefined : JSON.parse(next);
+      reportedValue.current = next.trim() === '' ? undefined : JSON.parse(next);
       setFault(undefined);
-      onChange(sent.current);
+      onChange(reportedValue.current);
     } catch (thrown) {
       setFault(reasonOf(thrown));
     }

@@ -7,7 +7,7 @@ type KeysAndTokens = AnswerOf<typeof accessRoutes.listKeysAndTokens>;
 export type KnownKey = KeysAndTokens['keys'][number];
 export type KnownToken = KeysAndTokens['tokens'][number];
 
-export const isToken = (one: KnownKey | KnownToken): one is KnownToken => 'expires' in one;
+export const isToken = (credential: KnownKey | KnownToken): credential is KnownToken => 'expires' in credential;
 
 /** Keys and tokens, newest first. No event reports them, so they are read when they are shown, and on request. */
 export function useKeysAndTokens() {

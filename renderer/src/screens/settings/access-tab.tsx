@@ -16,11 +16,11 @@ export function AccessTab() {
   const [making, make] = useState<CredentialKind>();
   const me = useIdentity().data?.user;
   const users = useWorld<PlatformRecord[]>('/root/users', { expand: true }).data ?? [];
-  const known = useKeysAndTokens();
-  const { data } = known;
-  const instead = <Pending query={known} />;
+  const credentials = useKeysAndTokens();
+  const { data } = credentials;
+  const instead = <Pending query={credentials} />;
   const reload = (
-    <IconButton icon={RefreshCw} label="Read keys and tokens again" onPress={() => void known.refetch()} />
+    <IconButton icon={RefreshCw} label="Read keys and tokens again" onPress={() => void credentials.refetch()} />
   );
   return (
     <div className="flex max-w-5xl flex-col gap-6 p-5">
@@ -42,7 +42,7 @@ export function AccessTab() {
           </Button>
           <span className="ml-auto">{reload}</span>
         </div>
-        {data ? <AccessTable kind="key" known={data.keys} total={data.total.keys} /> : instead}
+        {data ? <AccessTable kind="key" credentials={data.keys} total={data.total.keys} /> : instead}
       </SettingsGroup>
       <SettingsGroup
         title="Access tokens"
@@ -51,7 +51,7 @@ export function AccessTab() {
         <Button icon={Ticket} isDisabled={!me} onPress={() => make('token')} className="mb-1.5">
           New access token
         </Button>
-        {data ? <AccessTable kind="token" known={data.tokens} total={data.total.tokens} /> : instead}
+        {data ? <AccessTable kind="token" credentials={data.tokens} total={data.total.tokens} /> : instead}
       </SettingsGroup>
       <SettingsGroup title="Users" note="Users sign in here, and get tokens from the security service.">
         <ul aria-label="Users" className="w-full">

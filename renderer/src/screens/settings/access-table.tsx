@@ -9,30 +9,30 @@ import { PlaceLink } from '../../shell/place-link.tsx';
 import { isToken, type KnownKey, type KnownToken } from './access-answers.ts';
 import { EndDialog } from './end-dialog.tsx';
 
-type Known = KnownKey | KnownToken;
+type Credential = KnownKey | KnownToken;
 
 export interface AccessTableProps {
   kind: 'key' | 'token';
-  known: readonly Known[];
-  /** How many there are; the newest are listed. */
+  credentials: readonly Credential[];
+  /** Total number; only the newest are listed. */
   total: number;
 }
 
-const WORDS = {
+const LABELS = {
   key: { label: 'API keys', idTitle: 'Key', none: 'No keys: programs sign in with tokens only.' },
   token: { label: 'Access tokens', idTitle: 'SHA-256', none: 'None.' },
 };
 
 /** Part of the hash that is enough to distinguish tokens. */
 const SHOWN_CHARS = 12;
-const shortId = (one: Known) => (isToken(one) ? one.id.slice(0, SHOWN_CHARS) : one.id);
+const shortId = (credential: Credential) => (isToken(credential) ? credential.id.slice(0, SHOWN_CHARS) : credential.id);
 
 /** Keys or tokens with their owners and last use; only valid tokens. */
-export function AccessTable({ kind, known, total }: AccessTableProps) {
+export function AccessTable({ kind, credentials, total }: AccessTableProps) {
   const nowMs = useNowMs();
-  const [ending, end] = useState<Known>();
-  const { label, idTitle, none } = WORDS[kind];
-  if (known.length === 0) return <p className="text-muted">{none}</p>;
+  const [ending, end] = useState<Credential>();
+  const { label, idTitle, none } = LABELS[kind];
+  if (credentials.length === 0) return <p className="text-muted">{none}</p>;
   return (
     <>
       <table aria-label={label} className="w-full table-fixed text-left">
@@ -48,47 +48,53 @@ export function AccessTable({ kind, known, total }: AccessTableProps) {
           ]}
         />
         <tbody>
-          {known.map((one) => (
-            <tr key={one.id} className="h-8 border-b border-line/60">
+          {credentials.map((credential) => (
+            <tr key={credential.id} className="h-8 border-b border-line/60">
               <th scope="row" className="pr-3 font-normal">
                 <span className="flex items-center gap-2">
-                  <span className="mono truncate" title={one.id}>
-                    {shortId(one)}
+                  <span className="mono truncate" title={credential.id}>
+                    {shortId(credential)}
                   </span>
-                  <Badges of={one} />
+                  <Badges credential={credential} />
                 </span>
               </th>
               <td className="truncate pr-3">
-                <PlaceLink to={{ screen: 'resources', id: one.user.id }}>{one.user.name}</PlaceLink>
+                <PlaceLink to={{ screen: 'resources', id: credential.user.id }}>{credential.user.name}</PlaceLink>
               </td>
               <td className="pr-3 text-muted">
-                <Time at={one.created} />
+                <Time at={credential.created} />
               </td>
-              <td className="pr-3 text-muted">{one.lastUsed ? <Time at={one.lastUsed} /> : 'not since the start'}</td>
-              {isToken(one) && (
-                <td className="pr-3 text-muted">{durationText(Math.max(0, Date.parse(one.expires) - nowMs))}</td>
+              <td className="pr-3 text-muted">
+                {credential.lastUsed ? <Time at={credential.lastUsed} /> : 'not since the start'}
+              </td>
+              {isToken(credential) && (
+                <td className="pr-3 text-muted">{durationText(Math.max(0, Date.parse(credential.expires) - nowMs))}</td>
               )}
               <td>
-                <IconButton icon={Trash2} label={`Revoke ${kind} ${shortId(one)}`} onPress={() => end(one)} />
+                <IconButton
+                  icon={Trash2}
+                  label={`Revoke ${kind} ${shortId(credential)}`}
+                  onPress={() => end(credential)}
+                />
               </td>
             </tr>
           ))}
         </tbody>
       </table>
-      {total > known.length && (
-        <p className="mt-1 text-muted">and {(total - known.length).toLocaleString('en')} older ones</p>
+      {total > credentials.length && (
+        <p className="mt-1 text-muted">and {(total - credentials.length).toLocaleString('en')} older ones</p>
       )}
-      {ending && <EndDialog known={ending} onClose={() => end(undefined)} />}
+      {ending && <EndDialog credential={ending} onClose={() => end(undefined)} />}
     </>
   );
 }
 
-function Badges({ of: one }: { of: Known }) {
-  if (isToken(one)) return one.isOwn && <Badge tone="accent">this window</Badge>;
+function Badges({ credential }: { credential: Credential }) {
+  if (isToken(credential)) return credential.isOwn && <Badge tone="accent">this window</Badge>;
   return (
     <>
-      {one.isFirst && <Badge>first</Badge>}
-      {one.isDisabled && <Badge tone="warning">disabled</Badge>}
+      {credential.isFirst && <Badge>first</Badge>}
+      {credential.isDisabled && <Badge tone="warning">disabled</Badge>}
     </>
   );
 }

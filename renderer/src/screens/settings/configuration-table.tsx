@@ -19,7 +19,9 @@ const SOURCES: Record<SettingView['source'], string> = {
 /** Every setting with its value, who said so, and how one would say something else. */
 export function ConfigurationTable({ settings }: { settings: readonly SettingView[] }) {
   const [{ q = '', show }, change] = useSearch();
-  const shown = settings.filter((setting) => (show !== CHANGED || setting.source !== 'default') && isFound(setting, q));
+  const filteredSettings = settings.filter(
+    (setting) => (show !== CHANGED || setting.source !== 'default') && isFound(setting, q),
+  );
   return (
     <>
       <div className="flex w-full flex-wrap items-center gap-3">
@@ -28,23 +30,25 @@ export function ConfigurationTable({ settings }: { settings: readonly SettingVie
           Show changed settings only
         </Switch>
         <span className="ml-auto text-muted">
-          {shown.length} of {settings.length}
+          {filteredSettings.length} of {settings.length}
         </span>
       </div>
-      {shown.length === 0 && q.trim() !== '' && <NoMatch what="settings" onClear={() => change({ q: undefined })} />}
-      {shown.length === 0 && q.trim() === '' && (
+      {filteredSettings.length === 0 && q.trim() !== '' && (
+        <NoMatch subject="settings" onClear={() => change({ q: undefined })} />
+      )}
+      {filteredSettings.length === 0 && q.trim() === '' && (
         <EmptyState
           title="All settings have their default values"
           text="No flag, environment variable or file changes a setting."
         />
       )}
-      {shown.length > 0 && (
+      {filteredSettings.length > 0 && (
         <table aria-label="Settings" className="mt-2 w-full table-fixed text-left">
           <TableHead
             cell="pr-3"
             heads={[{ text: 'Setting', className: 'w-[38%]' }, { text: 'Value', className: 'w-[22%]' }, 'Said by']}
           />
-          <tbody>{shown.map(settingRow)}</tbody>
+          <tbody>{filteredSettings.map(settingRow)}</tbody>
         </table>
       )}
     </>

@@ -23,7 +23,7 @@ export interface CredentialUser {
   orgId?: string | undefined;
 }
 
-interface Made {
+interface NewCredential {
   note: string;
   rows: readonly KeyValueRow[];
 }
@@ -34,25 +34,27 @@ const MS = 1000;
 export function NewCredentialDialog({ kind, users, onClose }: NewCredentialDialogProps) {
   const [userId, setUserId] = useState(users[0].id);
   const [orgId, setOrgId] = useState<string>();
-  const what = kind === 'key' ? 'API key' : 'access token';
+  const label = kind === 'key' ? 'API key' : 'access token';
   // The created key or token is not stored after the dialog is closed.
   const making = useChange(() => (kind === 'key' ? makeKey(userId, orgId) : makeToken(userId)), { gcTime: 0 });
-  const made = making.data;
+  const newCredential = making.data;
   const home = users.find(({ id }) => id === userId)?.orgId;
   return (
     <Dialog
-      title={made ? `The new ${what}` : users.length > 1 ? `New ${what}` : `New ${what} of ${users[0].name}`}
+      title={
+        newCredential ? `The new ${label}` : users.length > 1 ? `New ${label}` : `New ${label} of ${users[0].name}`
+      }
       isAlert
       onClose={onClose}
       width="medium"
-      {...(made
+      {...(newCredential
         ? { closing: '', action: 'Done, I copied it', onAction: onClose }
         : { action: 'Create', onAction: making.mutate, making })}
     >
-      {made ? (
+      {newCredential ? (
         <>
-          <p className="mb-2 font-medium">{made.note}</p>
-          <KeyValue nameWidth={150} rows={made.rows} />
+          <p className="mb-2 font-medium">{newCredential.note}</p>
+          <KeyValue nameWidth={150} rows={newCredential.rows} />
         </>
       ) : (
         <div className="flex flex-col gap-3">
@@ -72,7 +74,7 @@ export function NewCredentialDialog({ kind, users, onClose }: NewCredentialDialo
             <>
               <ResourcePicker
                 label="Organization (default: that of the account)"
-                words={['orgs']}
+                collections={['orgs']}
                 value={orgId}
                 onChange={(node) => setOrgId(node?.id)}
               />
@@ -85,7 +87,7 @@ export function NewCredentialDialog({ kind, users, onClose }: NewCredentialDialo
   );
 }
 
-async function makeKey(userId: string, orgId: string | undefined): Promise<Made> {
+async function makeKey(userId: string, orgId: string | undefined): Promise<NewCredential> {
   const { apiKey, apiSecret } = await send('POST', '/inspect/access/keys', { userId, orgId });
   const curl = `curl -u '${apiKey}:${apiSecret}' ${location.origin}/meta/users/self`;
   return {
@@ -98,7 +100,7 @@ async function makeKey(userId: string, orgId: string | undefined): Promise<Made>
   };
 }
 
-async function makeToken(userId: string): Promise<Made> {
+async function makeToken(userId: string): Promise<NewCredential> {
   const { accessToken, expiresInS } = await send('POST', '/inspect/access/tokens', { userId });
   const curl = `curl -H 'Authorization: Bearer ${accessToken}' ${location.origin}/meta/users/self`;
   return {

@@ -132,7 +132,7 @@ function SetUp({ version }: { version: string }) {
         <ConfigurationTable settings={data.settings} />
         <p className="mt-3 flex items-center gap-1 text-muted">
           <code className="rounded bg-raised px-1.5 py-0.5 text-text">{CONFIG_COMMAND}</code>
-          <Copy text={CONFIG_COMMAND} what="command" />
+          <Copy text={CONFIG_COMMAND} subject="command" />
           prints the same. Version {version}.
         </p>
       </SettingsGroup>

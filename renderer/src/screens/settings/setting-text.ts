@@ -10,12 +10,12 @@ export function valueText({ key, value }: Pick<SettingView, 'key' | 'value'>): s
   return /[a-z]S$/.test(key) ? `${value} s` : String(value);
 }
 
-/** Is it set at all? */
+/** True if the setting has a value that is not empty. */
 export function isSet({ value }: Pick<SettingView, 'value'>): boolean {
   return value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
 }
 
-/** Do all words occur in what is known of the setting? */
+/** True if all typed words occur in the setting's key, description, sources or value. */
 export function isFound(setting: SettingView, typed: string): boolean {
   const { key, description, flag, env, source, origin } = setting;
   return hasAllWords(typed, key, description, flag, env, source, origin, valueText(setting));

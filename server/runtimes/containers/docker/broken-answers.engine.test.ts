@@ -60,8 +60,8 @@ describe('an engine whose answers do not come whole', () => {
     const connection = connectForTests(proxy.url);
     await connection.ask((docker) => docker.ping());
     proxy.hang();
-    const asked = connection.ask((docker) => docker.version());
-    const [version] = await Promise.all([asked, pause(BEAT_IS_MISSED_MS).then(() => proxy.open())]);
+    const versionRequest = connection.ask((docker) => docker.version());
+    const [version] = await Promise.all([versionRequest, pause(BEAT_IS_MISSED_MS).then(() => proxy.open())]);
     expect(version).toHaveProperty('Version');
     connection.close();
   });

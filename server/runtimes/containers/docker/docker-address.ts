@@ -38,10 +38,9 @@ export interface AddressOptions {
 }
 
 /**
- * Where the engine is: the address that was asked for, else what the docker command would use, in its order: `DOCKER_HOST`, the
- * current context, the default socket. Without that socket it is the first that exists of those that Docker Desktop, OrbStack, Colima,
- * Rancher Desktop and Podman make.
- *
+ * Returns the address of the engine: the requested address, else the one that the docker command would use, in its
+ * order: `DOCKER_HOST`, the current context, the default socket. Without that socket it is the first existing one of
+ * the sockets that Docker Desktop, OrbStack, Colima, Rancher Desktop and Podman make.
  * @param url unix://, npipe://, tcp://, http://, https:// or ssh://; undefined for the docker command's
  * @throws EngineUnreachable when the address or the context cannot be used; the sentence says why
  */
@@ -78,16 +77,16 @@ function parseAddress(url: string, options: AddressOptions): DockerAddress {
     bindAddress: isHere ? '127.0.0.1' : '0.0.0.0',
     isOwnKernel: isHere && platform === 'linux',
   };
-  const shown = withoutPassword(url);
+  const visibleUrl = withoutPassword(url);
   if (parsed.protocol === 'ssh:') {
     const user = parsed.username === '' ? undefined : decodeURIComponent(parsed.username);
     const port = Number(parsed.port || 22);
-    return { url: shown, transport: { kind: 'ssh', host, port, user, agent: env.SSH_AUTH_SOCK }, ...published };
+    return { url: visibleUrl, transport: { kind: 'ssh', host, port, user, agent: env.SSH_AUTH_SOCK }, ...published };
   }
   const isSecure = parsed.protocol === 'https:' || options.tls !== undefined || env.DOCKER_TLS_VERIFY === '1';
   const port = Number(parsed.port || (isSecure ? 2376 : 2375));
   const tls = isSecure ? (options.tls ?? certificatesIn(env.DOCKER_CERT_PATH ?? clientFolder(options))) : undefined;
-  return { url: shown, transport: { kind: 'tcp', host, port, tls }, ...published };
+  return { url: visibleUrl, transport: { kind: 'tcp', host, port, tls }, ...published };
 }
 
 function withoutPassword(url: string): string {
@@ -169,7 +168,10 @@ function currentContext(file: string): string | undefined {
   }
 }
 
-/** Why a call failed, if it was because this user may not open the engine's socket. @param code of the error */
+/**
+ * Returns the reason why a call failed, if this user may not open the engine's socket; undefined otherwise.
+ * @param code of the error
+ */
 export function closedSocketReason({ transport }: DockerAddress, code: unknown): string | undefined {
   if (transport.kind !== 'socket' || (code !== 'EACCES' && code !== 'EPERM')) return undefined;
   const group = groupOf(transport.path);

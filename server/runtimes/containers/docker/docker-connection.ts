@@ -58,13 +58,13 @@ function failBrokenAnswers(agent: Agent): void {
   // The method through which an agent gets every request; its types omit it.
   const through = agent as Agent & { addRequest(request: ClientRequest, ...rest: unknown[]): void };
   const addRequest = through.addRequest.bind(agent);
-  const sent = new WeakSet<ClientRequest>();
+  const sentRequests = new WeakSet<ClientRequest>();
   through.addRequest = (request, ...rest) => {
-    if (sent.has(request)) {
+    if (sentRequests.has(request)) {
       request.emit('error', Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }));
       return;
     }
-    sent.add(request);
+    sentRequests.add(request);
     request.prependOnceListener('response', (response: IncomingMessage) => {
       // The modem would follow a redirect, without a listener for errors, to any host that the engine names.
       delete response.headers.location;
@@ -110,7 +110,7 @@ export class DockerConnection {
     return { version, isPodman: (Components ?? []).some(({ Name }) => Name.startsWith('Podman')) };
   }
 
-  /** Does something with the daemon; what it rejects with becomes EngineUnreachable or EngineRefusal. */
+  /** Runs work with the daemon. Turns its failures into EngineUnreachable or EngineRefusal. */
   async ask<T>(work: (docker: Docker) => Promise<T>): Promise<T> {
     try {
       return await work(this.docker);
@@ -155,8 +155,8 @@ export class DockerConnection {
       return new EngineRefusal('definition', reason, { cause: failure });
     }
     if (typeof statusCode === 'number') {
-      const said = String(Object(json).message ?? message ?? `status ${statusCode}`).trim();
-      return new EngineRefusal(kindOf(statusCode, said), said, { cause: failure });
+      const reason = String(Object(json).message ?? message ?? `status ${statusCode}`).trim();
+      return new EngineRefusal(kindOf(statusCode, reason), reason, { cause: failure });
     }
     const why = closedSocketReason(this.address, code) ?? REASONS[String(code)] ?? String(message ?? failure);
     const text = `no container engine responds at ${this.address.url} (${why}). Start Docker or Podman, or set containers.engine or the provider's config.url to its address.`;
@@ -202,12 +202,12 @@ function isOwnFault(failure: unknown): boolean {
   return failure instanceof TypeError || failure instanceof RangeError || failure instanceof URIError;
 }
 
-function kindOf(statusCode: number, said: string): RefusalKind {
-  if (/no such image|pull access denied|manifest|invalid reference format/i.test(said)) return 'image';
-  if (/bind source path does not exist/i.test(said)) return 'folder';
+function kindOf(statusCode: number, reason: string): RefusalKind {
+  if (/no such image|pull access denied|manifest|invalid reference format/i.test(reason)) return 'image';
+  if (/bind source path does not exist/i.test(reason)) return 'folder';
   if (statusCode === 404) return 'missing';
   if (statusCode === 409 || statusCode === 304) return 'conflict';
-  return statusCode === 400 || statusCode === 422 || /OCI runtime|port is already allocated|mount/i.test(said)
+  return statusCode === 400 || statusCode === 422 || /OCI runtime|port is already allocated|mount/i.test(reason)
     ? 'definition'
     : 'fault';
 }

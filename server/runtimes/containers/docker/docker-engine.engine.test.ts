@@ -9,7 +9,7 @@ import { networkName } from './instance-definition.ts';
 
 const LIMIT_MS = 60_000;
 const POLL = { timeout: LIMIT_MS, interval: 50 };
-/** How long the engine takes to remove a network: longer than to answer whether it exists. */
+/** The time that the engine takes to remove a network: longer than to answer whether it exists. */
 const REMOVAL_MS = 500;
 
 let image: string;
@@ -52,8 +52,8 @@ const workload = (change: Partial<Workload> = {}): Workload => ({
   health: undefined,
   ...change,
 });
-const apply = (asked: Workload, options: Partial<ApplyOptions> = {}) =>
-  engine.apply(asked, {
+const apply = (requestedWorkload: Workload, options: Partial<ApplyOptions> = {}) =>
+  engine.apply(requestedWorkload, {
     signal: new AbortController().signal,
     onReplacing: () => undefined,
     whenReady: async () => undefined,
@@ -63,44 +63,44 @@ const apply = (asked: Workload, options: Partial<ApplyOptions> = {}) =>
 
 describe('bringing a workload to its described state', () => {
   it('starts missing instances and keeps existing ones', { timeout: LIMIT_MS }, async () => {
-    const asked = workload({ instances: 2, labels: { COMMIT_SHA: 'abc' } });
-    await apply(asked);
-    const first = await engine.list(asked.recordId);
+    const requestedWorkload = workload({ instances: 2, labels: { COMMIT_SHA: 'abc' } });
+    await apply(requestedWorkload);
+    const first = await engine.list(requestedWorkload.recordId);
     expect(first).toMatchObject([{ state: 'running' }, { state: 'running' }]);
-    await apply(asked);
-    expect((await engine.list(asked.recordId)).map(({ id }) => id)).toEqual(first.map(({ id }) => id));
-    await apply({ ...asked, instances: 1 });
-    expect(await engine.list(asked.recordId)).toHaveLength(1);
-    await apply({ ...asked, instances: 0 });
-    expect(await engine.list(asked.recordId)).toEqual([]);
+    await apply(requestedWorkload);
+    expect((await engine.list(requestedWorkload.recordId)).map(({ id }) => id)).toEqual(first.map(({ id }) => id));
+    await apply({ ...requestedWorkload, instances: 1 });
+    expect(await engine.list(requestedWorkload.recordId)).toHaveLength(1);
+    await apply({ ...requestedWorkload, instances: 0 });
+    expect(await engine.list(requestedWorkload.recordId)).toEqual([]);
   });
 
   it('replaces by new ones that are ready before the old ones go', { timeout: LIMIT_MS }, async () => {
-    const asked = workload();
-    await apply(asked);
-    const [old] = await engine.list(asked.recordId);
+    const requestedWorkload = workload();
+    await apply(requestedWorkload);
+    const [old] = await engine.list(requestedWorkload.recordId);
     const steps: string[] = [];
     await apply(
-      { ...asked, revision: '2' },
+      { ...requestedWorkload, revision: '2' },
       {
         onReplacing: () => undefined,
         whenReady: async ({ revision }) => void steps.push(`ready ${revision}`),
         beforeRemoval: async ({ id, revision }) => {
           steps.push(`remove ${revision}`);
           expect(id).toBe(old?.id);
-          expect(await engine.list(asked.recordId)).toHaveLength(2);
+          expect(await engine.list(requestedWorkload.recordId)).toHaveLength(2);
         },
       },
     );
     expect(steps).toEqual(['ready 2', 'remove 1']);
-    expect(await engine.list(asked.recordId)).toMatchObject([{ revision: '2', state: 'running' }]);
+    expect(await engine.list(requestedWorkload.recordId)).toMatchObject([{ revision: '2', state: 'running' }]);
   });
 
   it('keeps the old ones when the new ones never get ready', { timeout: LIMIT_MS }, async () => {
-    const asked = workload();
-    await apply(asked);
+    const requestedWorkload = workload();
+    await apply(requestedWorkload);
     const update = apply(
-      { ...asked, revision: '2' },
+      { ...requestedWorkload, revision: '2' },
       {
         onReplacing: () => undefined,
         whenReady: async () => {
@@ -109,20 +109,20 @@ describe('bringing a workload to its described state', () => {
       },
     );
     await expect(update).rejects.toThrow('never healthy');
-    expect(await engine.list(asked.recordId)).toMatchObject([{ revision: '1', state: 'running' }]);
+    expect(await engine.list(requestedWorkload.recordId)).toMatchObject([{ revision: '1', state: 'running' }]);
   });
 
   it('creates the network of an environment again after another program removed it', {
     timeout: LIMIT_MS,
   }, async () => {
-    const asked = workload({ environmentId: randomUUID() });
-    await apply(asked);
-    await apply({ ...asked, instances: 0 });
+    const requestedWorkload = workload({ environmentId: randomUUID() });
+    await apply(requestedWorkload);
+    await apply({ ...requestedWorkload, instances: 0 });
     const docker = await requireEngine();
-    await docker.getNetwork(networkName(worldId, asked.environmentId)).remove();
-    await apply(asked);
-    expect(await engine.list(asked.recordId)).toMatchObject([{ state: 'running' }]);
-    await engine.remove(asked.recordId);
+    await docker.getNetwork(networkName(worldId, requestedWorkload.environmentId)).remove();
+    await apply(requestedWorkload);
+    expect(await engine.list(requestedWorkload.recordId)).toMatchObject([{ state: 'running' }]);
+    await engine.remove(requestedWorkload.recordId);
   });
 
   it('creates a network that is needed again while it is being removed through another connection', async () => {
@@ -149,18 +149,18 @@ describe('bringing a workload to its described state', () => {
   });
 
   it('says of an instance that has ended that it cannot be measured', { timeout: LIMIT_MS }, async () => {
-    const asked = workload({ kind: 'job', command: ['/bin/true'] });
-    await apply(asked);
-    const stateOf = async () => (await engine.list(asked.recordId))[0]?.state;
+    const requestedWorkload = workload({ kind: 'job', command: ['/bin/true'] });
+    await apply(requestedWorkload);
+    const stateOf = async () => (await engine.list(requestedWorkload.recordId))[0]?.state;
     await expect.poll(stateOf, POLL).toMatch(/^(exited|failed)$/);
-    const [ended] = await engine.list(asked.recordId);
+    const [ended] = await engine.list(requestedWorkload.recordId);
     const measuring = engine.stats(ended?.id ?? '');
     await expect(measuring).rejects.toMatchObject({ name: 'EngineRefusal', kind: 'missing' });
   });
 
   it('gives environment, user, files, volumes and a published port', { timeout: LIMIT_MS }, async () => {
     const volumeId = randomUUID();
-    const asked = workload({
+    const requestedWorkload = workload({
       env: { GREETING: 'hello there' },
       files: [{ path: '/run/secrets/key', content: Buffer.from('s3cret') }],
       mounts: [
@@ -170,23 +170,23 @@ describe('bringing a workload to its described state', () => {
       ports: [{ containerPort: 8080, protocol: 'tcp', isPublished: true }],
       command: ['/bin/sh', '-c', 'echo "$GREETING" > /www/index.html; exec httpd -f -p 8080 -h /www'],
     });
-    await apply(asked);
-    const [one] = await engine.list(asked.recordId);
-    const [address] = one?.addresses ?? [];
+    await apply(requestedWorkload);
+    const [instance] = await engine.list(requestedWorkload.recordId);
+    const [address] = instance?.addresses ?? [];
     const answer = async () => (await fetch(`http://${address?.host}:${address?.port}/`)).text().catch(() => '');
     await expect.poll(() => answer().catch(() => ''), POLL).toBe('hello there\n');
-    expect(await engine.exec(one?.id ?? '', ['cat', '/run/secrets/key'])).toEqual({
+    expect(await engine.exec(instance?.id ?? '', ['cat', '/run/secrets/key'])).toEqual({
       exitCode: 0,
       isCut: false,
       stdout: 's3cret',
       stderr: '',
     });
-    await engine.exec(one?.id ?? '', ['sh', '-c', 'echo kept > /data/file']);
-    await apply({ ...asked, revision: '2' });
-    const [next] = await engine.list(asked.recordId);
+    await engine.exec(instance?.id ?? '', ['sh', '-c', 'echo kept > /data/file']);
+    await apply({ ...requestedWorkload, revision: '2' });
+    const [next] = await engine.list(requestedWorkload.recordId);
     expect((await engine.exec(next?.id ?? '', ['cat', '/data/file'])).stdout).toBe('kept\n');
     expect((await engine.stats(next?.id ?? '')).memoryLimitBytes).toBe(32 * 1024 * 1024);
-    await engine.remove(asked.recordId);
+    await engine.remove(requestedWorkload.recordId);
   });
 
   it('lets instances of an environment find each other by name', { timeout: LIMIT_MS }, async () => {
@@ -196,21 +196,22 @@ describe('bringing a workload to its described state', () => {
       workload(),
     ];
     await Promise.all([apply(server), apply(client)]);
-    const [one] = await engine.list(client.recordId);
-    const read = async (host: string) => (await engine.exec(one?.id ?? '', ['wget', '-qO-', `http://${host}/`])).stdout;
+    const [clientInstance] = await engine.list(client.recordId);
+    const read = async (host: string) =>
+      (await engine.exec(clientInstance?.id ?? '', ['wget', '-qO-', `http://${host}/`])).stdout;
     await expect.poll(() => read('shop'), POLL).toBe('found\n');
     expect(await read('shop.env.svc.cluster.local')).toBe('found\n');
   });
 
   it('runs a job once', { timeout: LIMIT_MS }, async () => {
-    const asked = workload({ kind: 'job', command: ['/bin/sh', '-c', 'echo done; exit 3'] });
-    await apply(asked);
+    const requestedWorkload = workload({ kind: 'job', command: ['/bin/sh', '-c', 'echo done; exit 3'] });
+    await apply(requestedWorkload);
     await expect
-      .poll(async () => engine.list(asked.recordId), POLL)
+      .poll(async () => engine.list(requestedWorkload.recordId), POLL)
       .toMatchObject([{ state: 'exited', exitCode: 3, kind: 'job' }]);
-    const [ended] = await engine.list(asked.recordId);
-    await apply(asked);
-    expect((await engine.list(asked.recordId)).map(({ id }) => id)).toEqual([ended?.id]);
+    const [ended] = await engine.list(requestedWorkload.recordId);
+    await apply(requestedWorkload);
+    expect((await engine.list(requestedWorkload.recordId)).map(({ id }) => id)).toEqual([ended?.id]);
   });
 });
 
@@ -225,25 +226,25 @@ describe('failures', () => {
   });
 
   it('an image that is here is used when it cannot be pulled again', { timeout: LIMIT_MS }, async () => {
-    const asked = workload({ forcePull: true });
-    await apply(asked);
-    expect(await engine.list(asked.recordId)).toMatchObject([{ state: 'running' }]);
+    const requestedWorkload = workload({ forcePull: true });
+    await apply(requestedWorkload);
+    expect(await engine.list(requestedWorkload.recordId)).toMatchObject([{ state: 'running' }]);
   });
 
   it('a command that there is none of is refused, and nothing stays', { timeout: LIMIT_MS }, async () => {
-    const asked = workload({ command: ['/no/such/program'] });
-    await expect(apply(asked)).rejects.toThrow(/no such file/);
-    expect(await engine.list(asked.recordId)).toEqual([]);
+    const requestedWorkload = workload({ command: ['/no/such/program'] });
+    await expect(apply(requestedWorkload)).rejects.toThrow(/no such file/);
+    expect(await engine.list(requestedWorkload.recordId)).toEqual([]);
   });
 
   it('an instance that exceeds its memory limit reports that it was killed for it', {
     timeout: LIMIT_MS,
   }, async () => {
     // With much less, the engine itself may not get the container started.
-    const asked = workload({ kind: 'job', memoryBytes: 32 * 1024 * 1024, command: ['tail', '/dev/zero'] });
-    await apply(asked);
+    const requestedWorkload = workload({ kind: 'job', memoryBytes: 32 * 1024 * 1024, command: ['tail', '/dev/zero'] });
+    await apply(requestedWorkload);
     await expect
-      .poll(() => engine.list(asked.recordId), POLL)
+      .poll(() => engine.list(requestedWorkload.recordId), POLL)
       .toMatchObject([{ state: 'exited', wasKilledForMemory: true }]);
   });
 
@@ -259,44 +260,47 @@ describe('failures', () => {
 
 describe('what instances tell', () => {
   it('their output, merged, with and without standard error; live, too', { timeout: LIMIT_MS }, async () => {
-    const asked = workload({
+    const requestedWorkload = workload({
       command: ['/bin/sh', '-c', 'echo one; echo two >&2; while true; do echo tick; sleep 1; done'],
     });
     let reported = 0;
-    const stop = await engine.follow(asked.recordId, () => {
+    const stop = await engine.follow(requestedWorkload.recordId, () => {
       reported += 1;
     });
-    await apply(asked);
+    await apply(requestedWorkload);
     await expect.poll(() => reported, POLL).toBeGreaterThan(0);
     const before = reported;
     await expect.poll(() => reported, POLL).toBeGreaterThan(before + 1);
     stop();
-    const all = await engine.logs(asked.recordId, { sinceMs: 0, stderr: true });
+    const all = await engine.logs(requestedWorkload.recordId, { sinceMs: 0, stderr: true });
     expect(all).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ text: 'one', stream: 'stdout' }),
         expect.objectContaining({ text: 'two', stream: 'stderr' }),
       ]),
     );
-    const [instance] = await engine.list(asked.recordId);
+    const [instance] = await engine.list(requestedWorkload.recordId);
     expect(new Set(all.map((line) => line.instance))).toEqual(new Set([instance?.id]));
     expect(all[0]?.atMs).toBeGreaterThan(Date.now() - LIMIT_MS);
-    const plain = await engine.logs(asked.recordId, { sinceMs: 0, stderr: false });
+    const plain = await engine.logs(requestedWorkload.recordId, { sinceMs: 0, stderr: false });
     expect(plain.map(({ text }) => text)).not.toContain('two');
-    expect(await engine.logs(asked.recordId, { sinceMs: 0, stderr: true, tail: 1 })).toHaveLength(1);
+    expect(await engine.logs(requestedWorkload.recordId, { sinceMs: 0, stderr: true, tail: 1 })).toHaveLength(1);
   });
 
   it('events of this world only', { timeout: LIMIT_MS }, async () => {
     const other = new DockerEngine({ worldId: newWorldId(), connection: connectForTests() });
-    const ours: EngineEvent[] = [];
-    const theirs: EngineEvent[] = [];
-    const ends = [await engine.watch((event) => ours.push(event)), await other.watch((event) => theirs.push(event))];
-    const asked = workload();
-    await apply(asked);
+    const worldEvents: EngineEvent[] = [];
+    const otherWorldEvents: EngineEvent[] = [];
+    const ends = [
+      await engine.watch((event) => worldEvents.push(event)),
+      await other.watch((event) => otherWorldEvents.push(event)),
+    ];
+    const requestedWorkload = workload();
+    await apply(requestedWorkload);
     await expect
-      .poll(() => ours, POLL)
-      .toContainEqual(expect.objectContaining({ recordId: asked.recordId, what: 'start' }));
-    expect(theirs).toEqual([]);
+      .poll(() => worldEvents, POLL)
+      .toContainEqual(expect.objectContaining({ recordId: requestedWorkload.recordId, what: 'start' }));
+    expect(otherWorldEvents).toEqual([]);
     for (const end of ends) end();
     other.close();
   });

@@ -28,7 +28,10 @@ import { bareId } from './read-instance.ts';
 import { openShell } from './shell.ts';
 import { watchInstances } from './watch-instances.ts';
 
-/** What an instance uses: the daemon measures for about a second. Throws EngineRefusal `missing` when it no longer runs. */
+/**
+ * Reads the resource use of an instance. The daemon measures for about a second. Throws EngineRefusal `missing` when
+ * the instance no longer runs.
+ */
 async function readStats(connection: DockerConnection, instanceId: string): Promise<InstanceStats> {
   const measured = await connection.ask((docker) => docker.getContainer(instanceId).stats({ stream: false }));
   // For an instance that has ended, the daemon returns the year 1; for one that ends meanwhile, no time.
@@ -45,8 +48,8 @@ async function readStats(connection: DockerConnection, instanceId: string): Prom
     cpus: passed > 0 ? (used / passed) * (now.online_cpus ?? 1) : 0,
     memoryBytes: Math.max(0, (memory.usage ?? 0) - cache),
     memoryLimitBytes: memory.limit ?? 0,
-    receivedBytes: traffic.reduce((sum, one) => sum + one.rx_bytes, 0),
-    sentBytes: traffic.reduce((sum, one) => sum + one.tx_bytes, 0),
+    receivedBytes: traffic.reduce((sum, network) => sum + network.rx_bytes, 0),
+    sentBytes: traffic.reduce((sum, network) => sum + network.tx_bytes, 0),
   };
 }
 
@@ -91,7 +94,7 @@ export class DockerEngine implements ContainerEngine {
     const found = await this.#instances.list(workload.recordId);
     const isOfNow = ({ revision, imageId }: Instance) =>
       revision === workload.revision && (workload.imageId === undefined || workload.imageId === imageId);
-    const old = found.filter((one) => !isOfNow(one));
+    const old = found.filter((instance) => !isOfNow(instance));
     const present = await this.#revive(workload, found.filter(isOfNow));
     const missing = Math.max(0, workload.instances - present.length);
     if (missing > 0) {
@@ -99,22 +102,22 @@ export class DockerEngine implements ContainerEngine {
       if (isFresh && workload.forcePull) await this.#pullIfPossible(workload.image, options);
       options.signal.throwIfAborted();
       if (old.length > 0) options.onReplacing();
-      const made = await this.#startAll(workload, missing, options);
-      if (old.length > 0) await this.#untilReady(made, options);
+      const startedInstances = await this.#startAll(workload, missing, options);
+      if (old.length > 0) await this.#untilReady(startedInstances, options);
     }
     options.signal.throwIfAborted();
     const surplus = workload.kind === 'job' ? [] : present.slice(0, Math.max(0, present.length - workload.instances));
     await Promise.all(
-      [...old, ...surplus].map(async (one) => {
-        await options.beforeRemoval(one);
-        await this.#remove(one);
+      [...old, ...surplus].map(async (instance) => {
+        await options.beforeRemoval(instance);
+        await this.#remove(instance);
       }),
     );
   }
 
   async remove(recordId: Uuid): Promise<void> {
     const found = await this.#instances.list(recordId);
-    await Promise.all(found.map((one) => this.#remove(one)));
+    await Promise.all(found.map((instance) => this.#remove(instance)));
   }
 
   clear(options: ClearOptions): Promise<Leftovers> {
@@ -136,9 +139,7 @@ export class DockerEngine implements ContainerEngine {
       ids.filter((id) => id === (options.instanceId ?? id)),
       options,
     );
-    const all = [...this.#endedLogs.linesOf(recordId, options, ids), ...lines].sort(
-      (one, other) => one.atMs - other.atMs,
-    );
+    const all = [...this.#endedLogs.linesOf(recordId, options, ids), ...lines].sort((a, b) => a.atMs - b.atMs);
     return options.tail === undefined ? all : all.slice(Math.max(0, all.length - options.tail));
   }
 
@@ -185,16 +186,17 @@ export class DockerEngine implements ContainerEngine {
 
   /** Usable instances of the current revision: removes incomplete ones and starts stopped ones again, except jobs that have run. */
   async #revive({ kind }: Workload, present: readonly Instance[]): Promise<Instance[]> {
-    const kept = await Promise.all(
-      present.map(async (one) => {
-        if (kind === 'job' && one.state !== 'starting') return one;
-        if (one.state === 'running' || one.state === 'paused' || one.state === 'restarting') return one;
-        if (one.state === 'exited' && (await this.#instances.restart(one.id))) return one;
-        await this.#instances.remove(one.id);
+    const revivedInstances = await Promise.all(
+      present.map(async (instance) => {
+        if (kind === 'job' && instance.state !== 'starting') return instance;
+        if (instance.state === 'running' || instance.state === 'paused' || instance.state === 'restarting')
+          return instance;
+        if (instance.state === 'exited' && (await this.#instances.restart(instance.id))) return instance;
+        await this.#instances.remove(instance.id);
         return undefined;
       }),
     );
-    return kept.filter((one) => one !== undefined);
+    return revivedInstances.filter((instance) => instance !== undefined);
   }
 
   /** Starts so many, pulling the image when the daemon turns out not to have it. */
@@ -223,11 +225,11 @@ export class DockerEngine implements ContainerEngine {
   }
 
   /** In a rolling update new instances have to serve before the old ones go; those that never do, go themselves. */
-  async #untilReady(made: readonly Instance[], options: ApplyOptions): Promise<void> {
+  async #untilReady(newInstances: readonly Instance[], options: ApplyOptions): Promise<void> {
     try {
-      await Promise.all(made.map((one) => options.whenReady(one)));
+      await Promise.all(newInstances.map((instance) => options.whenReady(instance)));
     } catch (failure) {
-      await Promise.all(made.map(({ id }) => this.#instances.remove(id)));
+      await Promise.all(newInstances.map(({ id }) => this.#instances.remove(id)));
       throw failure;
     }
   }

@@ -31,9 +31,9 @@ export class DockerInstances {
   async list(recordId?: Uuid): Promise<Instance[]> {
     const filters = ownedBy(this.#world.worldId, recordId);
     const listed = await this.#connection.ask((docker) => docker.listContainers({ all: true, filters }));
-    listed.sort((one, other) => one.Created - other.Created);
+    listed.sort((a, b) => a.Created - b.Created);
     const found = await Promise.all(listed.map(({ Id }) => this.find(Id)));
-    return found.filter((one) => one !== undefined);
+    return found.filter((instance) => instance !== undefined);
   }
 
   async find(id: string): Promise<Instance | undefined> {

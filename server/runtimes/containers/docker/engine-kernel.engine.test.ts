@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectForTests, newWorldId } from '../../../testing/engine.ts';
 import { DockerEngine } from './docker-engine.ts';
 
-/** What the engine says of itself. */
+/** The version information that the engine returns. */
 let version: object;
 const instance = {
   Id: 'a',
@@ -45,8 +45,8 @@ it.each([
   ['of Docker Desktop', { KernelVersion: release(), Platform: { Name: 'Docker Desktop 4.40.0 (187762)' } }, false],
 ])(
   'containers of an engine on loopback %s have an address that is valid here, or none',
-  async (_which, said, isOwn) => {
-    version = said;
+  async (_which, versionInfo, isOwn) => {
+    version = versionInfo;
     const engine = new DockerEngine({ worldId: newWorldId(), connection: connectForTests(url) });
     expect(await engine.ping()).toBe('Docker 28.0.1');
     const [found] = await engine.list();

@@ -20,11 +20,11 @@ export async function execute(
   const sizes = { stdout: 0, stderr: 0 };
   let isCut = false;
   const frames = new OutputFrames((name, piece) => {
-    const kept = piece.subarray(0, Math.max(0, OUTPUT_LIMIT_BYTES - sizes[name]));
-    isCut ||= kept.length < piece.length;
-    sizes[name] += kept.length;
+    const keptPiece = piece.subarray(0, Math.max(0, OUTPUT_LIMIT_BYTES - sizes[name]));
+    isCut ||= keptPiece.length < piece.length;
+    sizes[name] += keptPiece.length;
     // A copy: the piece is a window into a larger buffer.
-    if (kept.length > 0) output[name].push(Buffer.from(kept));
+    if (keptPiece.length > 0) output[name].push(Buffer.from(keptPiece));
   });
   stream.on('data', (chunk: Buffer) => frames.push(chunk));
   stream.on('error', () => {}); // of no matter once it has ended

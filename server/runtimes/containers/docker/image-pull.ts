@@ -50,12 +50,12 @@ export async function pullImage(
           if (typeof error === 'string') return reject(refusal(image, new Error(error)));
           if (/^(Status:|Digest:)/.test(String(status))) isComplete = true;
           if (typeof id === 'string') noteLayer(layers, id, String(status), Object(progressDetail));
-          const known = [...layers.values()];
+          const knownLayers = [...layers.values()];
           onPull?.({
             image,
             step: String(status ?? ''),
-            currentBytes: known.reduce((sum, layer) => sum + layer.current, 0),
-            totalBytes: known.reduce((sum, layer) => sum + layer.total, 0),
+            currentBytes: knownLayers.reduce((sum, layer) => sum + layer.current, 0),
+            totalBytes: knownLayers.reduce((sum, layer) => sum + layer.total, 0),
           });
         },
       );
@@ -76,15 +76,16 @@ type Layers = Map<string, { current: number; total: number }>;
 
 /** Counts downloaded bytes; unpacking a layer afterwards does not start the count again. */
 function noteLayer(layers: Layers, id: string, status: string, { current, total }: Record<string, unknown>): void {
-  const known = layers.get(id);
+  const knownLayer = layers.get(id);
   if (status === 'Downloading' && typeof total === 'number') layers.set(id, { current: Number(current), total });
-  else if (known && /^(Download complete|Verifying|Extracting|Pull complete)/.test(status)) known.current = known.total;
+  else if (knownLayer && /^(Download complete|Verifying|Extracting|Pull complete)/.test(status))
+    knownLayer.current = knownLayer.total;
 }
 
 function refusal(image: string, failure: unknown): EngineRefusal {
-  const said = reasonOf(failure).trim();
+  const reason = reasonOf(failure).trim();
   const advice = 'check the name and whether the registry is reachable, or build or load the image on this machine';
-  return new EngineRefusal('image', `image '${image}' cannot be pulled: ${said}; ${advice}`, { cause: failure });
+  return new EngineRefusal('image', `image '${image}' cannot be pulled: ${reason}; ${advice}`, { cause: failure });
 }
 
 const DOCKER_HUB = 'https://index.docker.io/v1/';

@@ -13,7 +13,7 @@ export async function readLogs(
 ): Promise<LogLine[]> {
   const { tail } = options;
   const all = await Promise.all(ids.map((id) => logOf(connection, id, options)));
-  const merged = all.flat().sort((one, other) => one.atMs - other.atMs);
+  const merged = all.flat().sort((a, b) => a.atMs - b.atMs);
   return tail === undefined ? merged : merged.slice(Math.max(0, merged.length - tail));
 }
 
@@ -58,13 +58,13 @@ export async function followLogs(
     stream.on('data', onNews);
     for (const event of ['end', 'close', 'error']) stream.once(event, () => followed.delete(id));
   };
-  const followQuietly = (...asked: Parameters<typeof follow>) => {
-    follow(...asked).catch(() => followed.delete(asked[0])); // it went meanwhile
+  const followQuietly = (...followArguments: Parameters<typeof follow>) => {
+    follow(...followArguments).catch(() => followed.delete(followArguments[0])); // it went meanwhile
   };
   const since = Date.now() / 1000;
   const unwatch = await watchInstances(connection, ownedBy(worldId), (event) => {
     // Its last line was written since, or tells of nothing new.
-    if (event.kind === 'instance' && event.recordId === recordId && event.what === 'start')
+    if (event.kind === 'instance' && event.recordId === recordId && event.action === 'start')
       followQuietly(event.instanceId, { tail: 1 });
   });
   const present = await connection.ask((docker) => docker.listContainers({ filters: ownedBy(worldId, recordId) }));

@@ -2,7 +2,10 @@ import type { Uuid } from '../../../model/record.ts';
 import type { Owner } from '../../../system/owner.ts';
 import type { Instance, Workload } from '../engine.ts';
 
-/** What everything made here carries: whose it is. What lacks the world's label is never touched. */
+/**
+ * The labels of everything that Terrarium makes in an engine; they name its owner. Terrarium never touches anything
+ * without the world's label.
+ */
 export const LABEL = {
   world: 'terrarium.world',
   /** The process that created it and the folder of its world: an `Owner` in JSON. */

@@ -10,14 +10,16 @@ import { LABEL } from './labels.ts';
 const AT_ONCE = 16;
 /** Time for an instance to end after a stop request; none in the second half of the total time. */
 const GRACE_S = 3;
-/** What could not be removed is tried again: networks and volumes are in use until the last instance has gone. */
+/**
+ * The interval between attempts to remove the rest: networks and volumes are in use until the last instance has gone.
+ */
 const AGAIN_MS = 200;
 const SWEEP_LIMIT_MS = 60_000;
 
 export interface WorldLeft {
   worldId: Uuid;
   owners: (Owner | undefined)[];
-  left: Leftovers;
+  leftovers: Leftovers;
 }
 
 type Kind = keyof Leftovers | 'configs';
@@ -32,14 +34,14 @@ interface Item {
 /** The resources of all worlds in an engine; resources without our label are ignored. */
 export async function findWorlds(connection: DockerConnection): Promise<WorldLeft[]> {
   const byWorld = new Map<Uuid, Item[]>();
-  for (const one of await itemsOf(connection, LABEL.world)) {
-    const worldId = one.labels[LABEL.world] ?? '';
-    byWorld.set(worldId, [...(byWorld.get(worldId) ?? []), one]);
+  for (const item of await itemsOf(connection, LABEL.world)) {
+    const worldId = item.labels[LABEL.world] ?? '';
+    byWorld.set(worldId, [...(byWorld.get(worldId) ?? []), item]);
   }
   return [...byWorld].map(([worldId, items]) => ({
     worldId,
     owners: [...new Set(items.map(({ labels }) => labels[LABEL.owner]))].map(readOwner),
-    left: namesOf(items),
+    leftovers: namesOf(items),
   }));
 }
 
@@ -62,8 +64,8 @@ export async function clearWorld(
     await inParallel(AT_ONCE, items.filter(isSlow), async (item) => {
       if (!isOver()) await removeItem(connection, item, graceS);
     });
-    const others = items.filter((item) => !isSlow(item));
-    await inParallel(AT_ONCE, others, (item) => removeItem(connection, item, graceS));
+    const fastItems = items.filter((item) => !isSlow(item));
+    await inParallel(AT_ONCE, fastItems, (item) => removeItem(connection, item, graceS));
     await pause(AGAIN_MS);
   }
 }
@@ -71,8 +73,8 @@ export async function clearWorld(
 /** Removes the resources of worlds in memory, and of pipeline runs, whose processes have certainly ended. */
 export async function sweepWorlds(connection: DockerConnection): Promise<void> {
   for (const { worldId, owners } of await findWorlds(connection)) {
-    const known = owners.filter((one) => one !== undefined);
-    if (known.length < owners.length || !(await wasInMemory(known))) continue;
+    const knownOwners = owners.filter((owner) => owner !== undefined);
+    if (knownOwners.length < owners.length || !(await wasInMemory(knownOwners))) continue;
     await clearWorld(connection, worldId, { volumes: true, limitMs: SWEEP_LIMIT_MS });
   }
 }
@@ -92,11 +94,15 @@ async function itemsOf(connection: DockerConnection, label: string): Promise<Ite
       orEmpty(docker.listConfigs({ filters })),
     ]);
     return [
-      ...containers.map((one) => item('containers', one.Id, (one.Names[0] ?? one.Id).replace('/', ''), one.Labels)),
-      ...services.map((one) => item('services', one.ID, one.Spec?.Name ?? one.ID, one.Spec?.Labels)),
-      ...networks.map((one) => item('networks', one.Id, one.Name, one.Labels)),
-      ...(volumes ?? []).map((one) => item('volumes', one.Name, one.Name, one.Labels)),
-      ...configs.map((one) => item('configs', one.ID, one.Spec?.Name ?? one.ID, one.Spec?.Labels)),
+      ...containers.map((container) =>
+        item('containers', container.Id, (container.Names[0] ?? container.Id).replace('/', ''), container.Labels),
+      ),
+      ...services.map((service) =>
+        item('services', service.ID, service.Spec?.Name ?? service.ID, service.Spec?.Labels),
+      ),
+      ...networks.map((network) => item('networks', network.Id, network.Name, network.Labels)),
+      ...(volumes ?? []).map((volume) => item('volumes', volume.Name, volume.Name, volume.Labels)),
+      ...configs.map((config) => item('configs', config.ID, config.Spec?.Name ?? config.ID, config.Spec?.Labels)),
     ];
   });
 }
@@ -126,7 +132,7 @@ async function removeItem(connection: DockerConnection, { kind, id }: Item, grac
 }
 
 function namesOf(items: readonly Item[]): Leftovers {
-  const names = (kind: Kind) => items.filter((one) => one.kind === kind).map(({ name }) => name);
+  const names = (kind: Kind) => items.filter((item) => item.kind === kind).map(({ name }) => name);
   return {
     containers: names('containers'),
     // A service's configs are of no use without it.

@@ -29,12 +29,12 @@ export function readInstance(
     error: state.Error === '' ? undefined : state.Error,
     ipAddress: isOwnKernel
       ? Object.values(network.Networks ?? {})
-          .map((one) => one.IPAddress)
+          .map((endpointSettings) => endpointSettings.IPAddress)
           .find((address) => address !== '')
       : undefined,
     addresses: Object.entries(network.Ports ?? {}).flatMap(([name, bindings]) => {
       // Null for a port that is exposed and not published, whatever the types say.
-      const published = (bindings ?? []).find((one) => !one.HostIp.includes(':'));
+      const published = (bindings ?? []).find((binding) => !binding.HostIp.includes(':'));
       if (!published) return [];
       return [{ containerPort: Number.parseInt(name, 10), host: publishedHost, port: Number(published.HostPort) }];
     }),
@@ -74,9 +74,11 @@ const NANOSECONDS_PER_MS = 1e6;
 /** The daemon's defaults for an image that leaves them out. */
 const HEALTH_DEFAULTS = { Interval: 30e9, Timeout: 30e9, StartPeriod: 0, Retries: 3 };
 
-function healthLimitOf(sent: { [name in keyof typeof HEALTH_DEFAULTS]?: number | undefined } | undefined): number {
-  if (!sent) return 0;
-  const timeOf = (name: keyof typeof HEALTH_DEFAULTS) => sent[name] || HEALTH_DEFAULTS[name];
+function healthLimitOf(
+  healthConfig: { [name in keyof typeof HEALTH_DEFAULTS]?: number | undefined } | undefined,
+): number {
+  if (!healthConfig) return 0;
+  const timeOf = (name: keyof typeof HEALTH_DEFAULTS) => healthConfig[name] || HEALTH_DEFAULTS[name];
   const eachMs = (timeOf('Interval') + timeOf('Timeout')) / NANOSECONDS_PER_MS;
   return timeOf('StartPeriod') / NANOSECONDS_PER_MS + eachMs * timeOf('Retries');
 }

@@ -96,9 +96,9 @@ async function firstLine(stream: Duplex): Promise<string> {
 
 /** Engines report a missing program in many ways; for any other error their own message is shown. */
 function noShell(failure: unknown): never {
-  const said = String(Object(failure).message ?? '');
-  const isMissing = /no such file|not found|executable|OCI/i.test(said);
-  if (!(failure instanceof EngineRefusal) || !(isMissing || said === '')) throw failure;
+  const reason = String(Object(failure).message ?? '');
+  const isMissing = /no such file|not found|executable|OCI/i.test(reason);
+  if (!(failure instanceof EngineRefusal) || !(isMissing || reason === '')) throw failure;
   throw new EngineRefusal(
     'definition',
     'its image has no /bin/sh, so no shell can be opened. Build it from an image with a shell, such as busybox, alpine or debian.',

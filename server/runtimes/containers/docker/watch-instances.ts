@@ -53,6 +53,6 @@ function readEvent(line: string): EngineEvent | undefined {
   if (Action.startsWith('exec_') && Action !== CHECK_ENDED) return undefined;
   const atMs = Math.round(timeNano / 1e6);
   const exitCode = Actor.Attributes.exitCode;
-  const what = Action === 'die' && exitCode !== undefined ? `die (exit code ${exitCode})` : Action;
-  return { kind: 'instance', recordId, instanceId: Actor.ID, what, atMs };
+  const action = Action === 'die' && exitCode !== undefined ? `die (exit code ${exitCode})` : Action;
+  return { kind: 'instance', recordId, instanceId: Actor.ID, action, atMs };
 }

@@ -4,7 +4,10 @@ import { instanceDefinition, networkName } from '../docker/instance-definition.t
 import { LABEL, labelsOf, type WorldMark } from '../docker/labels.ts';
 import type { Workload } from '../engine.ts';
 
-/** What the containers of a service carry in place of the world's label: they are the swarm's, and no daemon's own. */
+/**
+ * The label that the containers of a service carry in place of the world's label: they belong to the swarm, not to a
+ * daemon.
+ */
 const SWARM_WORLD = 'terrarium.swarm-world';
 const NANO = 1_000_000_000;
 const RESTART_DELAY_NS = NANO;

@@ -128,7 +128,7 @@ export class SwarmEngine extends DockerEngine {
       found.push(await linesIn(Buffer.isBuffer(output) ? [output] : (output as AsyncIterable<Buffer>)));
     }
     const lines = found.flat().filter(({ atMs }) => atMs >= sinceMs);
-    return lines.sort((one, other) => one.atMs - other.atMs);
+    return lines.sort((a, b) => a.atMs - b.atMs);
   }
 
   override async follow(recordId: Uuid, onNews: () => void): Promise<() => void> {
@@ -158,7 +158,7 @@ export class SwarmEngine extends DockerEngine {
           const recordId = services.find(({ ID }) => ID === ServiceID)?.Spec.Labels[LABEL.record];
           const what = Status.Err ? `${Status.State} (${Status.Err})` : Status.State;
           const atMs = Date.parse(Status.Timestamp);
-          if (recordId !== undefined) onEvent({ kind: 'instance', recordId, instanceId: id, what, atMs });
+          if (recordId !== undefined) onEvent({ kind: 'instance', recordId, instanceId: id, action: what, atMs });
         }
         for (const id of states.keys()) if (!tasks.some(({ ID }) => ID === id)) states.delete(id);
         await pause(POLL_INTERVAL_MS, undefined, { ref: false });
@@ -178,8 +178,8 @@ export class SwarmEngine extends DockerEngine {
     const { label } = swarmContainersOf(this.world.worldId);
     const filters = { label: [...label, `${LABEL.record}=${recordId}`] };
     for (const untilMs = Date.now() + END_LIMIT_MS; Date.now() < untilMs; await pause(WATCH_INTERVAL_MS)) {
-      const left = await this.connection.ask((docker) => docker.listContainers({ all: true, filters }));
-      if (left.length === 0) return;
+      const remainingContainers = await this.connection.ask((docker) => docker.listContainers({ all: true, filters }));
+      if (remainingContainers.length === 0) return;
     }
   }
 

@@ -3,7 +3,7 @@ import { acceptsCallback } from './accepts-callback.ts';
 import * as parser from './declares-callback.ts';
 
 /** As a lambda writes it, not as the tools of this test compile it. */
-const made = (source: string): ((...args: never[]) => unknown) => new Function(`return ${source}`)();
+const functionOf = (source: string): ((...args: never[]) => unknown) => new Function(`return ${source}`)();
 
 it.each([
   '(event, context, callback) => {}',
@@ -33,7 +33,7 @@ it.each([
   `(${Array.from({ length: 300 }, (_, n) => `a${n}`).join(', ')}) => {}`,
   `(a = 0, ${Array.from({ length: 300 }, (_, n) => `a${n}`).join(', ')}) => {}`,
 ])('%s can call back', (source) => {
-  expect(acceptsCallback(made(source), () => parser)).toBe(true);
+  expect(acceptsCallback(functionOf(source), () => parser)).toBe(true);
 });
 
 it.each([
@@ -52,15 +52,15 @@ it.each([
   '({ async "a, b, c"(event = ")") {} })["a, b, c"]',
   '(new (class { run(event = "{}") { return super.toString() } })()).run',
 ])('%s cannot call back', (source) => {
-  expect(acceptsCallback(made(source), () => parser)).toBe(false);
+  expect(acceptsCallback(functionOf(source), () => parser)).toBe(false);
 });
 
 it('a source is read as it was written, whatever the lambda makes of Function.prototype.toString', () => {
-  const own = Function.prototype.toString;
+  const original = Function.prototype.toString;
   try {
     Function.prototype.toString = () => '() => {}';
-    expect(acceptsCallback(made('(...args) => {}'), () => parser)).toBe(true);
+    expect(acceptsCallback(functionOf('(...args) => {}'), () => parser)).toBe(true);
   } finally {
-    Function.prototype.toString = own;
+    Function.prototype.toString = original;
   }
 });

@@ -90,14 +90,14 @@ let lastClosed = 0;
 let sendOutcome: (() => void) | undefined;
 /** The call of the lambda that each outbound call belongs to: it may go on after the handler has answered. */
 const callOf = new Map<number, number>();
-const outboundCalls = new OutboundCalls((news, bytes) => {
-  const sender = news.method === undefined ? undefined : activeCall();
-  if (sender) callOf.set(news.id, sender.number);
-  const number = callOf.get(news.id);
+const outboundCalls = new OutboundCalls((update, bytes) => {
+  const sender = update.method === undefined ? undefined : activeCall();
+  if (sender) callOf.set(update.id, sender.number);
+  const number = callOf.get(update.id);
   // A module's own timer can send a request between calls: it belongs to none.
   if (number === undefined) return;
-  send(FrameType.outbound, { ...news, number, ...(sender?.hasResponded && { lateOf: sender.executionId }) }, bytes);
-  if (news.ended) callOf.delete(news.id);
+  send(FrameType.outbound, { ...update, number, ...(sender?.hasResponded && { lateOf: sender.executionId }) }, bytes);
+  if (update.ended) callOf.delete(update.id);
 });
 outboundCalls.hint = hint;
 outboundCalls.traceOf = (): TraceHeaders | undefined => {
@@ -205,7 +205,7 @@ function take(head: InvokeHead, body: Buffer): void {
   goOn(head.closed);
 }
 
-/** What that call has written has been read. */
+/** Continues after the output of a call has been read. */
 function goOn(closed: number): void {
   if (closed > lastClosed) lastClosed = closed;
   beginNext();

@@ -21,12 +21,14 @@ export function connectOptionsIn(args: readonly unknown[]): ConnectOptions {
   // As: a missing member is undefined, and no caller relies on more.
   if (typeof first === 'object' && first !== null) return first as ConnectOptions;
   const isPort = typeof first === 'number' || (typeof first === 'string' && /^\d+$/.test(first));
-  const options = [second, third].find((one) => typeof one === 'object' && one !== null) as ConnectOptions | undefined;
+  const options = [second, third].find((argument) => typeof argument === 'object' && argument !== null) as
+    | ConnectOptions
+    | undefined;
   if (!isPort) return { ...options, path: String(first) };
   return { ...options, port: first, ...(typeof second === 'string' && { host: second }) };
 }
 
-/** Whom a connection is for; undefined when it is no TCP connection. */
+/** Returns the target of a connection; undefined when it is not a TCP connection. */
 export function targetOf(options: ConnectOptions, crm: OwnCrm | undefined): OutboundTarget | undefined {
   const port = Number(options.port);
   if (options.path || !(port > 0)) return undefined;

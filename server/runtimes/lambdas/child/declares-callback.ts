@@ -16,28 +16,30 @@ const FORMS = [
   (source: string) => `(class{${source}})`,
 ];
 
-/** Does a function declare a third parameter, or use `arguments`? Throws if its source cannot be read. */
+/** True if a function declares a third parameter, or uses `arguments`. Throws if its source cannot be read. */
 export function declaresCallback(source: string): boolean {
   for (const form of FORMS) {
-    let own: FunctionNode | undefined;
+    let functionNode: FunctionNode | undefined;
     try {
       const options = { ecmaVersion: 'latest', allowSuperOutsideMethod: true } as const;
       // as: its type leaves out which nodes there are
       const program = parseExpressionAt(form(source), 0, options) as AnyNode;
-      own = firstFunctionIn(program);
+      functionNode = firstFunctionIn(program);
     } catch {
       continue; // It was written in another form.
     }
-    if (!own) continue;
-    const parts = [...own.params, own.body];
+    if (!functionNode) continue;
+    const parts = [...functionNode.params, functionNode.body];
     return (
-      own.params.length >= 3 || own.params.at(-1)?.type === 'RestElement' || parts.some((part) => usesArguments(part))
+      functionNode.params.length >= 3 ||
+      functionNode.params.at(-1)?.type === 'RestElement' ||
+      parts.some((part) => usesArguments(part))
     );
   }
   throw new Error('there is no source to read');
 }
 
-/** Does it use the `arguments` of the function around it? Only arrow functions inside share them. */
+/** True if the code uses the `arguments` of the function around it. Only arrow functions inside share them. */
 function usesArguments(node: AnyNode): boolean {
   if (node.type === 'FunctionDeclaration' || node.type === 'FunctionExpression') return false;
   if (node.type === 'Identifier') return node.name === 'arguments';

@@ -13,11 +13,14 @@ import { OutboundCalls } from './outbound-calls.ts';
 import { OutboundInterceptor } from './outbound-interceptor.ts';
 import { propagatedContext, propagateToChildren } from './propagate-to-children.ts';
 
-/** How processes that a lambda has started report calls to the emulator. Does not keep them alive. Call it before connections are watched. */
+/**
+ * Connects a process that a lambda has started to the emulator, to report its calls. The connection does not keep the
+ * process alive. Call it before connections are watched.
+ */
 function reportToParent(
   { port, token }: NewsAddress,
   changeRules: (rules: readonly OutboundRule[]) => void,
-): { tell: (news: OutboundNews, bytes?: Uint8Array) => void; callNumbers: CallNumbers } {
+): { report: (update: OutboundNews, bytes?: Uint8Array) => void; callNumbers: CallNumbers } {
   const home = new Socket();
   const frames = new FrameReader(0);
   const callNumbers = new CallNumbers((request, ruleId) => writeFrame(home, FrameType.countCall, { request, ruleId }));
@@ -34,17 +37,17 @@ function reportToParent(
   });
   home.connect(port, '127.0.0.1').unref();
   writeFrame(home, FrameType.subprocess, { token });
-  const tell = (news: OutboundNews, bytes?: Uint8Array): void => {
-    if (!home.destroyed) writeFrame(home, FrameType.outbound, news, bytes);
+  const report = (update: OutboundNews, bytes?: Uint8Array): void => {
+    if (!home.destroyed) writeFrame(home, FrameType.outbound, update, bytes);
   };
-  return { tell, callNumbers };
+  return { report, callNumbers };
 }
 
 const inherited = propagatedContext();
 if (inherited) {
-  const { news } = inherited.routes;
-  const parent = news && reportToParent(news, (rules) => line.change(rules));
-  const calls = new OutboundCalls((about, bytes) => parent?.tell(about, bytes));
+  const { reportAddress } = inherited.routes;
+  const parent = reportAddress && reportToParent(reportAddress, (rules) => line.change(rules));
+  const calls = new OutboundCalls((update, bytes) => parent?.report(update, bytes));
   calls.traceOf = () => inherited.trace;
   const line: OutboundInterceptor = new OutboundInterceptor(calls, () => inherited.executionId, parent?.callNumbers);
   line.install(inherited.routes);

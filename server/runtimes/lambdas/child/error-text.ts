@@ -6,12 +6,12 @@ let folders: [folder: string, shown: string][] = [];
 
 /** From now on these folders are left out of messages, longest first: the reader of an answer must not see them (D-139). */
 export function hideFolders(ofCode: readonly string[], home: string, temporary: string | undefined): void {
-  const shown: [string, string][] = [
+  const replacements: [string, string][] = [
     [home, '~'],
     ...(temporary ? [[temporary, '$TMPDIR'] as [string, string]] : []),
     ...ofCode.map((folder): [string, string] => [folder, '.']),
   ];
-  folders = shown
+  folders = replacements
     .flatMap(([folder, name]): [string, string][] => [
       [pathToFileURL(folder).href, name],
       [folder, name],
@@ -44,7 +44,7 @@ function withoutTrace(text: string): string {
 }
 
 function withoutFolders(text: string): string {
-  return folders.reduce((left, [folder, shown]) => left.replaceAll(folder, shown), text);
+  return folders.reduce((remainder, [folder, shortName]) => remainder.replaceAll(folder, shortName), text);
 }
 
 /** The module that was not found; undefined for a file of the lambda's own. */

@@ -27,7 +27,7 @@ export class EventLoopDrain {
   #sweepAt = FIRST_SWEEP;
   /** The timers and handles that were active when the call started; for a socket, the number of bytes written to it. */
   #earlier = new Map<Keeper, number | undefined>();
-  /** Those of them that were unreferenced, so that they do not keep the process alive. */
+  /** The handles that were unreferenced, so that they do not keep the process alive. */
   readonly #atRest = new Set<Keeper>();
   #then: (() => void) | undefined;
 
@@ -42,7 +42,7 @@ export class EventLoopDrain {
     const timers = require('node:timers') as typeof import('node:timers');
     for (const name of ['setTimeout', 'setInterval'] as const) {
       const watched = new Proxy(globalThis[name], {
-        apply: (own, self, args) => this.#watch(Reflect.apply(own, self, args)),
+        apply: (original, self, args) => this.#watch(Reflect.apply(original, self, args)),
       });
       Object.assign(globalThis, { [name]: watched });
       Object.assign(timers, { [name]: watched });
@@ -101,7 +101,10 @@ export class EventLoopDrain {
     for (const timer of this.#timers) if ('_destroyed' in timer && timer._destroyed) this.#timers.delete(timer);
   }
 
-  /** What answers by message (a worker, a child with a channel, a datagram socket) may owe this call one: nothing would tell. */
+  /**
+   * True if the handle can stay unreferenced. A handle that answers by message (a worker, a child with a channel, a
+   * datagram socket) may owe this call one, of which nothing would notify.
+   */
   #canRest(handle: unknown): handle is Keeper {
     if (typeof handle !== 'object' || handle === null) return false;
     const isOurs = handle === this.#channel || handle === this.#back || handle === stdout || handle === stderr;

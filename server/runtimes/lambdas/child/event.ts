@@ -14,8 +14,8 @@ export function eventAndContext(
   const event = body.length === 0 ? '{}' : body.toString(isText ? 'utf8' : 'base64');
   const eventName = isText ? eventNameIn(event) : '';
   const more = isText ? '' : ',"isBase64Encoded":true';
-  const known = `${context},"executionId":"${executionId}",${lambda}`;
-  return [event, `${known},"deadline":${deadline},"eventName":${stringify(eventName)}${more}}`];
+  const contextText = `${context},"executionId":"${executionId}",${lambda}`;
+  return [event, `${contextText},"deadline":${deadline},"eventName":${stringify(eventName)}${more}}`];
 }
 
 function eventNameIn(event: string): string {

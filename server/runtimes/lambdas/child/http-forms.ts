@@ -19,15 +19,15 @@ export function divertHttpForms(
 ): void {
   const http = require('node:http') as typeof import('node:http');
   const prototype = http.Agent.prototype as unknown as RequestTaker;
-  const own = prototype.addRequest;
+  const original = prototype.addRequest;
   prototype.addRequest = function (request, ...rest) {
     const contentType = request.getHeader('content-type');
-    if (!isForm(headOf(request))) return apply(own, this, [request, ...rest]);
+    if (!isForm(headOf(request))) return apply(original, this, [request, ...rest]);
     const take = (): void => {
       const head = headOf(request);
       const connect = <T>(make: () => T): T => connecting(head, make);
       const taker = isForm(head) ? agentFor(request.protocol === 'https:', connect) : this;
-      apply(own, taker, [request, ...rest]);
+      apply(original, taker, [request, ...rest]);
     };
     // Libraries set headers right after they have made a request.
     if (contentType === undefined) nextTick(take);
@@ -44,8 +44,8 @@ function headOf(request: ClientRequest): RequestHead {
 }
 
 function agentFor(isTls: boolean, connecting: <T>(make: () => T) => T): Agent {
-  const { Agent: Made } = (isTls ? require('node:https') : require('node:http')) as typeof import('node:http');
-  const agent = new Made();
+  const { Agent: ProtocolAgent } = (isTls ? require('node:https') : require('node:http')) as typeof import('node:http');
+  const agent = new ProtocolAgent();
   // As: the method with which an agent makes its connections; Node's types omit it.
   const maker = agent as unknown as { createConnection(...args: unknown[]): unknown };
   const { createConnection: make } = maker;

@@ -38,16 +38,16 @@ export class Http2Calls {
     const modules = Module as unknown as { _load: Loader };
     let isKnown = false;
     modules._load = new Proxy(modules._load, {
-      apply: (own, self, args: Parameters<Loader>) => {
-        const loaded = apply(own, self, args);
+      apply: (load, self, args: Parameters<Loader>) => {
+        const loaded = apply(load, self, args);
         if (isKnown || !/^(node:)?http2$/.test(args[0])) return loaded;
         isKnown = true;
         const http2 = loaded as typeof import('node:http2'); // As: that is its name.
         http2.connect = new Proxy(http2.connect, {
-          apply: (connect, it, given) => {
+          apply: (connect, receiver, args) => {
             this.watch();
-            const session: ClientHttp2Session = apply(connect, it, given);
-            this.#authorities.set(session, String(given[0]));
+            const session: ClientHttp2Session = apply(connect, receiver, args);
+            this.#authorities.set(session, String(args[0]));
             return session;
           },
         });
@@ -66,13 +66,13 @@ export class Http2Calls {
     const prototype: ClientHttp2Session = getPrototypeOf(session) as never; // As: of a session.
     session.destroy();
     prototype.request = new Proxy(prototype.request, {
-      apply: (own, self: ClientHttp2Session, args) => {
+      apply: (request, self: ClientHttp2Session, args) => {
         const [headers, ...rest] = args;
         const traced = traceHttp2(headers, this.#calls.traceOf());
         const head = headOf(this.#authorities.get(self) ?? '', headers);
         const other = isAnsweredHere(self) ? undefined : this.#connectionFor(head);
-        if (other) return this.#divert(other, new URL(head.url).host, own, [traced, ...rest]);
-        const stream: ClientHttp2Stream = apply(own, self, [traced, ...rest]);
+        if (other) return this.#divert(other, new URL(head.url).host, request, [traced, ...rest]);
+        const stream: ClientHttp2Stream = apply(request, self, [traced, ...rest]);
         if (!isAnsweredHere(self)) this.#follow(stream);
         return stream;
       },
@@ -92,23 +92,28 @@ export class Http2Calls {
   }
 
   #follow(stream: ClientHttp2Stream): void {
-    const sent = stream.sentHeaders;
-    const { ':method': method = 'GET', ':scheme': scheme = 'https', ':authority': host, ':path': path = '/' } = sent;
-    const trace = sent.traceparent === undefined ? undefined : String(sent.traceparent);
-    const contentType = sent['content-type']?.toString();
+    const sentHeaders = stream.sentHeaders;
+    const {
+      ':method': method = 'GET',
+      ':scheme': scheme = 'https',
+      ':authority': host,
+      ':path': path = '/',
+    } = sentHeaders;
+    const trace = sentHeaders.traceparent === undefined ? undefined : String(sentHeaders.traceparent);
+    const contentType = sentHeaders['content-type']?.toString();
     const head = { method: String(method), url: `${scheme}://${host}${String(path)}`, contentType };
     const call = this.#calls.answering(undefined, head, trace);
     let received: IncomingHttpHeaders = {};
     sniff(stream, {
-      sent: (part) => this.#calls.takeBody(call, 'request', part(), linesOf(sent)),
+      outgoing: (part) => this.#calls.takeBody(call, 'request', part(), linesOf(sentHeaders)),
       received: (part) => part && this.#calls.takeBody(call, 'response', part, linesOf(received)),
     });
     stream.once('response', (headers) => {
       received = headers;
-      this.#calls.tell(call, { status: Number(headers[':status']) });
+      this.#calls.report(call, { status: Number(headers[':status']) });
     });
-    stream.once(errorMonitor, (error) => this.#calls.tell(call, { error: messageOf(error), ended: true }));
-    stream.once('close', () => this.#calls.tell(call, { ended: true }));
+    stream.once(errorMonitor, (error) => this.#calls.report(call, { error: messageOf(error), ended: true }));
+    stream.once('close', () => this.#calls.report(call, { ended: true }));
   }
 }
 
@@ -117,8 +122,8 @@ function isAnsweredHere({ socket }: ClientHttp2Session): boolean {
   return socket !== undefined && (socket as { [REPORTED_ELSEWHERE]?: boolean })[REPORTED_ELSEWHERE] === true;
 }
 
-function headOf(madeFor: string, given: unknown): RequestHead {
-  const lines = Array.isArray(given) ? given : Object.entries(given ?? {}).flat();
+function headOf(madeFor: string, headers: unknown): RequestHead {
+  const lines = Array.isArray(headers) ? headers : Object.entries(headers ?? {}).flat();
   const valueIn = (name: string): string | undefined => headerIn(lines, name);
   const { protocol = 'https:', host = '' } = URL.canParse(madeFor) ? new URL(madeFor) : {};
   const url = `${protocol}//${valueIn(':authority') ?? host}${valueIn(':path') ?? '/'}`;

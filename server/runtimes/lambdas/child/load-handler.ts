@@ -45,25 +45,25 @@ function handlerIn(exported: unknown, exportName: string, path: string): Handler
     if (member !== undefined)
       throw new HandlerMissing(`handler '${exportName}' is ${withArticle(typeof member)}, not a function`);
   }
-  const whole = owners.findLast((owner) => typeof owner === 'function');
-  if (memberOf(memberOf(whole, 'prototype'), exportName)) {
+  const ownerFunction = owners.findLast((owner) => typeof owner === 'function');
+  if (memberOf(memberOf(ownerFunction, 'prototype'), exportName)) {
     throw new HandlerMissing(
       `handler '${exportName}' is a method of the class that ${file} exports; export an instance of it`,
     );
   }
-  if (typeof whole === 'function') return handlerOf(whole, undefined);
+  if (typeof ownerFunction === 'function') return handlerOf(ownerFunction, undefined);
   const names = [...new Set(owners.flatMap(namesOf))];
-  const own = exportName.split(/[./;]/).at(-1) ?? '';
-  if (own !== exportName) {
+  const ownName = exportName.split(/[./;]/).at(-1) ?? '';
+  if (ownName !== exportName) {
     throw new HandlerMissing(
-      `handler '${exportName}' names a file, but inline code is one file; write in the lambda's property 'handler': ${own}`,
+      `handler '${exportName}' names a file, but inline code is one file; write in the lambda's property 'handler': ${ownName}`,
     );
   }
   const hint = unexportedIn(path, exportName);
   if (hint !== undefined) throw new HandlerMissing(hint);
-  const known = names.length > 0 ? `its exports are ${names.join(', ')}` : 'it exports nothing';
+  const exportNote = names.length > 0 ? `its exports are ${names.join(', ')}` : 'it exports nothing';
   throw new HandlerMissing(
-    `handler '${exportName}' is not exported by ${file}; ${known}: export it under that name, or change the lambda's property 'handler'`,
+    `handler '${exportName}' is not exported by ${file}; ${exportNote}: export it under that name, or change the lambda's property 'handler'`,
   );
 }
 
@@ -88,20 +88,20 @@ function handlerOf(member: object, owner: unknown): Handler {
 }
 
 /** A function of that name at the top of a file, or one that other platforms call; or exports that are none. */
-function unexportedIn(file: string, wanted: string): string | undefined {
-  for (const name of [wanted, 'main', 'handler']) {
+function unexportedIn(file: string, exportName: string): string | undefined {
+  for (const name of [exportName, 'main', 'handler']) {
     const declaration = new RegExp(`^(?:(?:async\\s+)?function\\s+|(?:const|let|var)\\s+)${name}\\b`);
     const wrong = `declares ${name} and does not export it`;
-    const advice = adviceOn(file, declaration, wrong, `exports.${wanted} = ${name}`);
+    const advice = adviceOn(file, declaration, wrong, `exports.${exportName} = ${name}`);
     if (advice !== undefined) return advice;
   }
   return adviceOn(file, /^(module\.export|exports)\s*=/, 'exports nothing', 'module.exports = ...');
 }
 
-/** What to write instead of the first line of a file that matches. */
+/** Returns what to write instead of the first line of a file that matches. */
 function adviceOn(file: string, pattern: RegExp, wrong: string, instead: string): string | undefined {
   const lines = readFileSync(file, 'utf8').split('\n');
-  const line = lines.findIndex((one) => pattern.test(one)) + 1;
+  const line = lines.findIndex((lineText) => pattern.test(lineText)) + 1;
   if (line === 0) return undefined;
   return `${basename(file)}, line ${line} ${wrong}, in: ${sourceLine(file, line)}; write: ${instead}`;
 }
@@ -129,12 +129,12 @@ async function loadModule(file: string): Promise<unknown> {
 /** Source that is not JavaScript may be TypeScript. If it is neither, the parser that got further gives the reason. */
 function loadAsTypeScript(thrown: unknown, file: string, require: NodeJS.Require): unknown {
   if (!(thrown instanceof SyntaxError) || !file.endsWith('.js')) throw explained(thrown, file);
-  const place = placeOfSyntaxError(thrown, file);
-  if (place && place.file !== basename(file)) throw explained(thrown, file);
+  const errorPlace = placeOfSyntaxError(thrown, file);
+  if (errorPlace && errorPlace.file !== basename(file)) throw explained(thrown, file);
   try {
     withoutTypes(file);
   } catch (failed) {
-    throw failed instanceof TypeScriptError && failed.place.line > (place?.line ?? 0)
+    throw failed instanceof TypeScriptError && failed.position.line > (errorPlace?.line ?? 0)
       ? failed
       : explained(thrown, file);
   }
@@ -156,12 +156,14 @@ function explained(thrown: unknown, file: string): Error {
     const hint = mixtureIn(file, message);
     return new Error(`${basename(file)} failed to load: ${message}${hint === undefined ? '' : `; ${hint}`}`);
   }
-  const place = placeOfSyntaxError(thrown, file);
-  const line = place?.file === basename(file) ? ` in: ${sourceLine(file, place.line)}` : '';
-  return new Error(`${place ? reportedPlace(place) : `syntax error in ${basename(file)}`}: ${message}${line}`);
+  const errorPlace = placeOfSyntaxError(thrown, file);
+  const line = errorPlace?.file === basename(file) ? ` in: ${sourceLine(file, errorPlace.line)}` : '';
+  return new Error(
+    `${errorPlace ? reportedPlace(errorPlace) : `syntax error in ${basename(file)}`}: ${message}${line}`,
+  );
 }
 
-/** Where a module with import or export assigns exports, if that is why it failed. */
+/** Finds the line at which a module with import or export assigns exports, if that is why it failed. */
 function mixtureIn(file: string, message = ''): string | undefined {
   if (!message.endsWith('is not defined in ES module scope')) return undefined;
   const wrong = 'is not for a file with import or export';
@@ -226,12 +228,12 @@ export async function resolve(specifier, context, next) {
 
 /** Lets `require` and `import` find the packages of a `node_modules` that is not above the code; nearer ones take precedence. */
 export function offerModules(modules: string): void {
-  const { NODE_PATH: own } = process.env;
-  process.env.NODE_PATH = own ? `${own}${delimiter}${modules}` : modules;
+  const { NODE_PATH: inheritedPath } = process.env;
+  process.env.NODE_PATH = inheritedPath ? `${inheritedPath}${delimiter}${modules}` : modules;
   // As: not among Node's types; it reads the variable again.
   (Module as unknown as { _initPaths(): void })._initPaths();
-  if (own === undefined) delete process.env.NODE_PATH;
-  else process.env.NODE_PATH = own;
+  if (inheritedPath === undefined) delete process.env.NODE_PATH;
+  else process.env.NODE_PATH = inheritedPath;
   const base = pathToFileURL(join(modules, '..', 'index.js')).href;
   register(`data:text/javascript,${encodeURIComponent(HOOKS)}`, { data: { base } });
 }

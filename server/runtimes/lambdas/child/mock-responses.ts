@@ -14,11 +14,11 @@ import { errorOf } from './rule-errors.ts';
 // Captured at start, because a lambda may replace the globals of its own process.
 const { setTimeout, Promise: NativePromise } = globalThis;
 
-export interface Guest {
+export interface MockedConnection {
   target: OutboundTarget;
   verdict: OutboundVerdict;
   isTls: boolean;
-  /** Of a connection for a form to a host that is not the lambda's own CRM: how that host is connected to. */
+  /** The options of the original connection, for a form to a host that is not the lambda's own CRM. */
   formOf?: ConnectOptions;
   /** Decides again without some rules. */
   decideWithout(skippedIds: ReadonlySet<string>, isMocked: boolean): OutboundVerdict | undefined;
@@ -50,8 +50,8 @@ interface Destination {
 export class MockResponses {
   readonly #calls: OutboundCalls;
   readonly #executionId: () => string | undefined;
-  /** By the port that a connection comes from; all others are sent away. */
-  readonly #guests = new Map<number, Guest & { socket: Socket }>();
+  /** The expected connections by their local port; all others are closed. */
+  readonly #guests = new Map<number, MockedConnection & { socket: Socket }>();
   readonly #unwatched: <T>(make: () => T) => T;
   readonly #callNumbers: CallNumbers | undefined;
   #routes: Pick<OutboundRoutes, 'mock' | 'crm' | 'namedForms'> = { namedForms: [] };
@@ -102,10 +102,10 @@ export class MockResponses {
   }
 
   /** That connection is about to be made to it, maybe in place of one that the lambda writes to. */
-  expect(socket: Socket, guest: Guest, inPlaceOf = socket): void {
+  expect(socket: Socket, connection: MockedConnection, inPlaceOf = socket): void {
     socket.prependOnceListener('connect', () => {
       const port = socket.localPort ?? 0;
-      this.#guests.set(port, { ...guest, socket: inPlaceOf });
+      this.#guests.set(port, { ...connection, socket: inPlaceOf });
       socket.once('close', () => this.#guests.delete(port));
     });
   }
@@ -145,26 +145,30 @@ export class MockResponses {
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
-    const guest = this.#guests.get(request.socket.remotePort ?? 0);
-    if (!guest) return void request.socket.destroy();
+    const connection = this.#guests.get(request.socket.remotePort ?? 0);
+    if (!connection) return void request.socket.destroy();
     response.on('error', () => {});
     request.on('error', () => {});
-    void this.#answer(guest, request, response);
+    void this.#answer(connection, request, response);
   }
 
-  async #answer(guest: Guest & { socket: Socket }, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { socket, formOf, target } = guest;
+  async #answer(
+    connection: MockedConnection & { socket: Socket },
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const { socket, formOf, target } = connection;
     const isHttp2 = request.httpVersionMajor === 2;
     const { method = 'GET', headers } = request;
-    const url = urlOf(guest, request);
+    const url = urlOf(connection, request);
     const head = { method, url, contentType: headers['content-type'] };
     const isForm = isCrmForm(head, this.#routes.namedForms);
     // As: of a header that is sent once Node makes one text.
     const trace = headers.traceparent as string | undefined;
     const call = this.#calls.answering(isHttp2 ? undefined : socket, head, trace);
     const isAfterRedirect = this.isAfterRedirect(head, this.#calls.executionIdOf(call));
-    const matched = (!isForm && !isAfterRedirect && guest.otherwise) || guest.verdict;
-    const verdict = isAfterRedirect ? AFTER_REDIRECT : await this.#settle(guest, matched, isForm);
+    const matched = (!isForm && !isAfterRedirect && connection.otherwise) || connection.verdict;
+    const verdict = isAfterRedirect ? AFTER_REDIRECT : await this.#settle(connection, matched, isForm);
     const { action, rules, delayMs } = verdict;
     const caughtBy = action === 'catch' && {
       caughtBy: 'crm' as const,
@@ -173,10 +177,10 @@ export class MockResponses {
     if (isAfterRedirect) this.#redirects.delete(withoutHash(url));
     const hasOtherRules = verdict !== matched && !isAfterRedirect;
     if (action !== 'pass' || hasOtherRules) {
-      this.#calls.tell(call, { ...caughtBy, ...((rules.length > 0 || hasOtherRules) && { rules }) });
+      this.#calls.report(call, { ...caughtBy, ...((rules.length > 0 || hasOtherRules) && { rules }) });
     }
     // With HTTP/1, the lambda's end of the connection reports it.
-    if (isHttp2) response.on('close', () => this.#calls.tell(call, { ended: true }));
+    if (isHttp2) response.on('close', () => this.#calls.report(call, { ended: true }));
     // The next request to that host needs a new connection.
     else if (formOf) response.shouldKeepAlive = false;
     if (delayMs > 0) await new NativePromise((resolve) => setTimeout(resolve, delayMs));
@@ -186,12 +190,13 @@ export class MockResponses {
     if (isAfterRedirect) {
       request.resume();
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(REDIRECT_PAGE);
-      this.#calls.tell(call, { status: 200 });
+      this.#calls.report(call, { status: 200 });
       return;
     }
     if (action === 'catch' || action === 'pass') {
-      const to = action === 'pass' ? hostOf(guest) : this.#mockFor(request, isForm, this.#calls.executionIdOf(call));
-      if (to) this.#forward(call, guest, request, response, to);
+      const to =
+        action === 'pass' ? hostOf(connection) : this.#mockFor(request, isForm, this.#calls.executionIdOf(call));
+      if (to) this.#forward(call, connection, request, response, to);
       else this.#fail(call, socket, new Error('there is no mock CRM to catch the call'));
       return;
     }
@@ -200,11 +205,11 @@ export class MockResponses {
     const text = `Answered by an outbound rule: ${rules.at(-1)?.text ?? 'the configuration'}\n`;
     request.resume();
     response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text);
-    this.#calls.tell(call, { status });
+    this.#calls.report(call, { status });
   }
 
   /** Skips rules that do not apply to a call because of its number. */
-  async #settle(guest: Guest, matched: OutboundVerdict, isMocked: boolean): Promise<OutboundVerdict> {
+  async #settle(connection: MockedConnection, matched: OutboundVerdict, isMocked: boolean): Promise<OutboundVerdict> {
     const skippedIds = new Set<string>();
     let verdict = matched;
     for (;;) {
@@ -214,7 +219,7 @@ export class MockResponses {
       const number = await this.#callNumbers.next(rule.id);
       if (number > after && number <= after + times) return verdict;
       skippedIds.add(rule.id);
-      verdict = guest.decideWithout(skippedIds, isMocked) ?? { action: 'pass', delayMs: 0, rules: [] };
+      verdict = connection.decideWithout(skippedIds, isMocked) ?? { action: 'pass', delayMs: 0, rules: [] };
     }
   }
 
@@ -231,7 +236,7 @@ export class MockResponses {
       const names = Object.keys(answer.headers ?? {}).map((name) => name.toLowerCase());
       const type = names.includes('content-type') ? {} : { 'content-type': typeOf(answer) };
       response.writeHead(status, { ...type, ...answer.headers }).end(body);
-      this.#calls.tell(call, { status });
+      this.#calls.report(call, { status });
     } catch (thrown) {
       this.#fail(call, socket, new Error(`the file of the outbound rule could not be read: ${messageOf(thrown)}`));
     }
@@ -258,19 +263,19 @@ export class MockResponses {
 
   #forward(
     call: object,
-    guest: Guest & { socket: Socket },
+    connection: MockedConnection & { socket: Socket },
     request: IncomingMessage,
     response: ServerResponse,
     to: Destination,
   ): void {
-    const { socket, target } = guest;
-    const url = urlOf(guest, request);
+    const { socket, target } = connection;
+    const url = urlOf(connection, request);
     const { method = 'GET', url: path = '/', httpVersionMajor } = request;
     const host = String(request.headers[':authority'] ?? target.hostname);
     const headers = { host, ...plainHeaders(request.headers), ...to.headers };
     const answer = (incoming: IncomingMessage): void => {
       const { statusCode: status = 502, statusMessage = '' } = incoming;
-      this.#calls.tell(call, { status });
+      this.#calls.report(call, { status });
       if (to.isMock && status >= 300 && status < 400) {
         this.#rememberRedirect(incoming.headers.location, url, this.#calls.executionIdOf(call));
       }
@@ -293,14 +298,14 @@ export class MockResponses {
   }
 
   #fail(call: object, socket: Socket, error: Error): void {
-    this.#calls.tell(call, { error: error.message, ended: true });
+    this.#calls.report(call, { error: error.message, ended: true });
     socket.destroy(error);
   }
 
   /** A stream of HTTP/2 is not to be read on the lambda's end. */
-  #sniff(call: object, of: 'request' | 'response', message: IncomingMessage): void {
+  #sniff(call: object, side: 'request' | 'response', message: IncomingMessage): void {
     const headers = Object.entries(message.headers).flatMap(([name, value]) => [name, String(value)]);
-    message.on('data', (part: Buffer) => this.#calls.takeBody(call, of, part, headers));
+    message.on('data', (part: Buffer) => this.#calls.takeBody(call, side, part, headers));
   }
 }
 
@@ -331,12 +336,12 @@ function plainHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => isPlain(name)));
 }
 
-function urlOf({ isTls, target }: Guest, request: IncomingMessage): string {
+function urlOf({ isTls, target }: MockedConnection, request: IncomingMessage): string {
   const host = request.headers[':authority'] ?? request.headers.host ?? target.hostname;
   return `${isTls ? 'https' : 'http'}://${String(host)}${request.url ?? '/'}`;
 }
 
-function hostOf({ target: { hostname, port }, isTls, formOf = {} }: Guest): Destination {
+function hostOf({ target: { hostname, port }, isTls, formOf = {} }: MockedConnection): Destination {
   const { createConnection: _made, socket: _given, ALPNProtocols: _offered, ...options } = formOf;
   // As: a request takes the options of its connection.
   return { name: `${hostname}:${port}`, isTls, options: options as RequestOptions, headers: {} };

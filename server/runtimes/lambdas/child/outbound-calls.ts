@@ -24,7 +24,7 @@ const LONGEST_URL = 2_048;
 const LONGEST_HEADER = 200;
 const CUT_OFF = 'the connection was closed before the answer was complete';
 
-/** What undici, Node's own behind fetch or one from npm, tells of a request. */
+/** The request of undici, Node's own behind fetch or one from npm. */
 interface UndiciRequest extends ChangeableRequest {
   method: string;
   origin: string;
@@ -37,7 +37,7 @@ export class OutboundCalls {
   traceOf: () => TraceHeaders | undefined = () => undefined;
   hint: (text: string) => void = () => {};
   executionId: () => string | undefined = () => undefined;
-  readonly #report: (news: OutboundNews, bytes?: Uint8Array) => void;
+  readonly #report: (update: OutboundNews, bytes?: Uint8Array) => void;
   readonly #ids = new WeakMap<object, number>();
   readonly #hidden = new WeakSet<object>();
   /** Calls whose library tells how they fail. */
@@ -46,7 +46,7 @@ export class OutboundCalls {
   /** The call that undici is about to send by a connection. */
   readonly #announced = new WeakMap<Socket, object>();
   readonly #created = new Set<UndiciRequest>();
-  /** What undici has no connection for yet. */
+  /** The requests for which undici has no connection yet. */
   readonly #unsent = new Set<UndiciRequest>();
   readonly #sizes = new WeakMap<object, { request: number; response: number }>();
   readonly #traces = new WeakMap<object, string>();
@@ -54,16 +54,16 @@ export class OutboundCalls {
   #isTracing = false;
   #lastId = 0;
 
-  constructor(report: (news: OutboundNews, bytes?: Uint8Array) => void) {
+  constructor(report: (update: OutboundNews, bytes?: Uint8Array) => void) {
     this.#report = report;
     this.#watchHttp();
     this.#watchUndici();
   }
 
   /** Something became known of a call. Does nothing for a request that never started. */
-  tell(request: object, news: Omit<OutboundNews, 'id'>): void {
+  report(request: object, update: Omit<OutboundNews, 'id'>): void {
     const id = this.#ids.get(request);
-    if (id !== undefined) this.#report({ id, atMs: monotonicMs(), ...news });
+    if (id !== undefined) this.#report({ id, atMs: monotonicMs(), ...update });
   }
 
   /** Returns the execution id of the invocation that sent a request. */
@@ -76,7 +76,7 @@ export class OutboundCalls {
     this.#hidden.add(request);
   }
 
-  /** Has calls by node:http carry their trace from now on. To be called before the first one. */
+  /** Adds traces to calls by node:http from now on. Call it before the first one. */
   trace(): void {
     if (this.#isTracing) return;
     this.#isTracing = true;
@@ -86,8 +86,8 @@ export class OutboundCalls {
 
   watch(socket: Socket): { isHeadOpen(): boolean } {
     return sniffSocket(socket, {
-      asked: (method, target, headers) => this.#asked(socket, method, target, headers),
-      body: (call, of, part, headers) => this.takeBody(call, of, part, headers),
+      requestStarted: (method, target, headers) => this.#recordRequest(socket, method, target, headers),
+      body: (call, side, part, headers) => this.takeBody(call, side, part, headers),
       truncated: (call, contentLength, bodyBytes) => {
         if (!this.#ids.has(call)) return;
         const lengths = `Content-Length is ${contentLength}, but the body has ${bodyBytes} bytes`;
@@ -95,29 +95,32 @@ export class OutboundCalls {
           `a request's ${lengths}: the receiver reads only ${contentLength} of them. Set Buffer.byteLength(body), or leave the header out.`,
         );
       },
-      answered: (call, status) => this.tell(call, { status }),
-      ended: (call) => this.tell(call, { ended: true }),
+      answered: (call, status) => this.report(call, { status }),
+      ended: (call) => this.report(call, { ended: true }),
       lost: (call, error) => {
         if (this.#followed.has(call)) return;
-        this.tell(call, { error: error === undefined ? CUT_OFF : messageOf(error), ended: true });
+        this.report(call, { error: error === undefined ? CUT_OFF : messageOf(error), ended: true });
       },
     });
   }
 
   /** One more part of a body; of a compressed one as it is sent. `headers`: names and values alternating. */
-  takeBody(call: object, of: 'request' | 'response', part: Uint8Array, headers: readonly string[]): void {
+  takeBody(call: object, side: 'request' | 'response', part: Uint8Array, headers: readonly string[]): void {
     const id = this.#ids.get(call);
     if (id === undefined) return;
     const sizes = this.#sizes.get(call) ?? { request: 0, response: 0 };
     this.#sizes.set(call, sizes);
-    const free = Math.max(0, MAX_CAPTURED_BYTES - sizes[of]);
-    sizes[of] += part.length;
+    const free = Math.max(0, MAX_CAPTURED_BYTES - sizes[side]);
+    sizes[side] += part.length;
     const [contentType, contentEncoding] = ['content-type', 'content-encoding'].map((name) =>
       headerIn(headers, name)?.slice(0, LONGEST_HEADER),
     );
-    const known = { ...(contentType && { contentType }), ...(contentEncoding && { contentEncoding }) };
+    const encodings = { ...(contentType && { contentType }), ...(contentEncoding && { contentEncoding }) };
     // A copy: whose bytes these are may write others into the same place.
-    this.#report({ id, body: { of, sizeBytes: sizes[of], ...known } }, Uint8Array.from(part.subarray(0, free)));
+    this.#report(
+      { id, body: { of: side, sizeBytes: sizes[side], ...encodings } },
+      Uint8Array.from(part.subarray(0, free)),
+    );
   }
 
   isAwaited(matches: (head: RequestHead) => boolean, hostname: string, port: number): boolean {
@@ -136,12 +139,14 @@ export class OutboundCalls {
   }
 
   #createdBy(method: string, url: string): object | undefined {
-    const found = [...this.#created].find((one) => one.method === method && `${one.origin}${one.path}` === url);
+    const found = [...this.#created].find(
+      (candidate) => candidate.method === method && `${candidate.origin}${candidate.path}` === url,
+    );
     if (found) this.#created.delete(found);
     return found;
   }
 
-  #asked(socket: Socket, method: string, target: string, headers: string[]): object {
+  #recordRequest(socket: Socket, method: string, target: string, headers: string[]): object {
     // As: Node's own note of whose turn it is on a connection.
     const { _httpMessage: request } = socket as Socket & { _httpMessage?: ClientRequest | null };
     const call = request ?? this.#announced.get(socket) ?? {};
@@ -184,18 +189,18 @@ export class OutboundCalls {
       this.#follow(request);
     });
     on<{ request: ClientRequest; response: { statusCode: number } }>('http.client.response.finish', (message) =>
-      this.tell(message.request, { status: message.response.statusCode }),
+      this.report(message.request, { status: message.response.statusCode }),
     );
   }
 
   #follow(request: ClientRequest): void {
     if (this.#followed.has(request)) return;
     this.#followed.add(request);
-    request.on(errorMonitor, (error) => this.tell(request, { error: messageOf(error), ended: true }));
+    request.on(errorMonitor, (error) => this.report(request, { error: messageOf(error), ended: true }));
     request.on('close', () => {
       // As: Node types this as a member of responses only.
       const { res } = request as ClientRequest & { res?: IncomingMessage };
-      this.tell(request, { ...(res?.complete === false && { error: CUT_OFF }), ended: true });
+      this.report(request, { ...(res?.complete === false && { error: CUT_OFF }), ended: true });
     });
   }
 
@@ -212,12 +217,12 @@ export class OutboundCalls {
       this.#unsent.delete(request);
     });
     on<{ request: UndiciRequest; response: { statusCode: number } }>('undici:request:headers', (message) =>
-      this.tell(message.request, { status: message.response.statusCode }),
+      this.report(message.request, { status: message.response.statusCode }),
     );
-    const over = (request: UndiciRequest, news: Omit<OutboundNews, 'id'>): void => {
+    const over = (request: UndiciRequest, update: Omit<OutboundNews, 'id'>): void => {
       this.#created.delete(request);
       this.#unsent.delete(request);
-      this.tell(request, { ...news, ended: true });
+      this.report(request, { ...update, ended: true });
     };
     on<{ request: UndiciRequest }>('undici:request:trailers', ({ request }) => over(request, {}));
     on<{ request: UndiciRequest; error: unknown }>('undici:request:error', ({ request, error }) =>

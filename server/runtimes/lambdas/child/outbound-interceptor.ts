@@ -12,7 +12,7 @@ import type { CallNumbers } from './call-numbers.ts';
 import { type ConnectOptions, connectOptionsIn, targetOf } from './call-target.ts';
 import { divertHttpForms } from './http-forms.ts';
 import { Http2Calls, reportElsewhere } from './http2-calls.ts';
-import { type Guest, MockResponses } from './mock-responses.ts';
+import { type MockedConnection, MockResponses } from './mock-responses.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
 import { errorOf } from './rule-errors.ts';
 import { bufferWrites, makeDivertible } from './stream-hooks.ts';
@@ -36,9 +36,9 @@ export class OutboundInterceptor {
   readonly #calls: OutboundCalls;
   readonly #answers: MockResponses;
   readonly #http2: Http2Calls;
-  /** By connection: diverts it to another. */
+  /** The watched connections; each function diverts its connection to another. */
   readonly #watched = new WeakMap<Socket, (other: Socket) => void>();
-  readonly #led = new WeakSet<Socket>();
+  readonly #redirected = new WeakSet<Socket>();
   readonly #open = new Map<Socket, { target: OutboundTarget; decided: string }>();
   #isOwn = false;
   /** The request that a connection is being made for, if the mock CRM answers it. */
@@ -81,9 +81,9 @@ export class OutboundInterceptor {
     // As: Node declares each of its many ways to be called.
     Socket.prototype.connect = connect as typeof ownConnect;
     tls.connect = new Proxy(ownTlsConnect, {
-      apply: (own, self, args) => {
+      apply: (connect, self, args) => {
         if (!this.#isOwn && offersHttp2(connectOptionsIn(args))) this.#http2.watch();
-        return this.#tlsConnect(args) ?? this.#watchOver(args, apply(own, self, args));
+        return this.#tlsConnect(args) ?? this.#watchOver(args, apply(connect, self, args));
       },
     });
     this.#http2.install();
@@ -163,9 +163,9 @@ export class OutboundInterceptor {
       socket.emit('secureConnect');
     });
     this.#follow(socket, target, verdict);
-    const led = this.#lead(socket, [], options, target, verdict, true);
+    const redirected = this.#lead(socket, [], options, target, verdict, true);
     this.#watch(socket);
-    return led;
+    return redirected;
   }
 
   #targetOf(options: ConnectOptions): ConnectionTarget | undefined {
@@ -184,7 +184,7 @@ export class OutboundInterceptor {
     return this.#isForm(head) || this.#answers.isAfterRedirect(head);
   }
 
-  /** Is that a form for a CRM which no connection to the CRM's own host carries (D-200 b, c)? */
+  /** True for a form for a CRM that no connection to the CRM's own host carries (D-200 b, c). */
   #isForm(head: RequestHead): boolean {
     const { catchesCrm, namedForms, ownHosts } = this.#routes;
     return catchesCrm && isCrmForm(head, namedForms) && canBeCrm(hostnameIn(new URL(head.url)), ownHosts);
@@ -200,7 +200,7 @@ export class OutboundInterceptor {
   }
 
   /** A request that the mock CRM answers or a rule lets fail; undefined for all other requests. */
-  #formIn(head: RequestHead): { guest: Guest; error: Error | undefined } | undefined {
+  #formIn(head: RequestHead): { connection: MockedConnection; error: Error | undefined } | undefined {
     if (!this.#isMocked(head)) return undefined;
     const formOf = optionsOf(new URL(head.url));
     const target = targetOf(formOf, undefined);
@@ -208,35 +208,35 @@ export class OutboundInterceptor {
     const verdict = target && this.#decide({ ...target, isCrm: true, isAfterRedirect });
     if (!target || !verdict || verdict.action === 'pass') return undefined;
     const isTls = head.url.startsWith('https:');
-    const guest = {
+    const connection = {
       target,
       verdict,
       otherwise: this.#otherwise(target),
       isTls,
       formOf,
-      decideWithout: this.#without(target),
+      decideWithout: this.#decideWithout(target),
     };
-    return { guest, error: errorOf(verdict, target) };
+    return { connection, error: errorOf(verdict, target) };
   }
 
   /** A form that was about to go over a connection which is there already. */
   #divert(socket: Socket, head: RequestHead, isForProxy: boolean): void {
     const divert = this.#watched.get(socket);
-    const form = divert && !this.#led.has(socket) ? this.#formIn(head) : undefined;
+    const form = divert && !this.#redirected.has(socket) ? this.#formIn(head) : undefined;
     const { target: connected } = this.#open.get(socket) ?? {};
     if (!divert || !form) return;
     const isLocal = connected && !isForProxy && !canBeCrm(connected.hostname, this.#routes.ownHosts);
     if (isLocal && !this.#answers.isAfterRedirect(head)) return;
     if (form.error) return void socket.destroy(form.error);
-    divert(this.#connectHere(new Socket(), form.guest, [], socket));
-    this.#led.add(socket);
+    divert(this.#connectHere(new Socket(), form.connection, [], socket));
+    this.#redirected.add(socket);
   }
 
   /** A connection on which a form by HTTP/2 is answered here; undefined for all other requests. */
   #http2Connection(head: RequestHead): Socket | undefined {
     const form = this.#formIn(head);
     if (!form) return undefined;
-    const socket = this.#connectHere(new Socket(), form.guest);
+    const socket = this.#connectHere(new Socket(), form.connection);
     if (form.error) socket.destroy(form.error);
     reportElsewhere(socket);
     return socket;
@@ -255,7 +255,7 @@ export class OutboundInterceptor {
       return this.#looksUp(socket, args, {}, 0, new Error(message));
     }
     reportElsewhere(socket);
-    this.#led.add(socket);
+    this.#redirected.add(socket);
     // A request that turns out not to be a form goes to the host after all, with the original options.
     const isOwnCrm = targetOf(options, this.#routes.crm)?.isCrm === true;
     const isForForm = target.isCrm && !isOwnCrm;
@@ -264,7 +264,7 @@ export class OutboundInterceptor {
     const formOf = (isForForm || verdict.action === 'answer') && { formOf: options };
     return this.#connectHere(
       socket,
-      { target, verdict, isTls, decideWithout: this.#without(target), ...formOf, ...otherwise },
+      { target, verdict, isTls, decideWithout: this.#decideWithout(target), ...formOf, ...otherwise },
       args.flat().filter(isFunction),
     );
   }
@@ -274,14 +274,19 @@ export class OutboundInterceptor {
     return this.#decide({ hostname, port, isCrm: false }) ?? { action: 'pass', delayMs: 0, rules: [] };
   }
 
-  #without({ hostname, port, isCrm }: OutboundTarget): Guest['decideWithout'] {
+  #decideWithout({ hostname, port, isCrm }: OutboundTarget): MockedConnection['decideWithout'] {
     return (skippedIds, isMocked) => this.#decide({ hostname, port, isCrm: isCrm || isMocked }, skippedIds);
   }
 
   /** Connects to the mock responses. Until they listen, writes are buffered, as during a name lookup. */
-  #connectHere(socket: Socket, guest: Guest, listeners: readonly unknown[] = [], inPlaceOf = socket): Socket {
+  #connectHere(
+    socket: Socket,
+    connection: MockedConnection,
+    listeners: readonly unknown[] = [],
+    inPlaceOf = socket,
+  ): Socket {
     this.#answers.start(this.#routes);
-    this.#answers.expect(socket, guest, inPlaceOf);
+    this.#answers.expect(socket, connection, inPlaceOf);
     Object.assign(socket, { connecting: true });
     this.#answers.whenReady((port) => {
       if (!socket.destroyed) apply(ownConnect, socket, [{ host: '127.0.0.1', port }, ...listeners]);
@@ -291,10 +296,11 @@ export class OutboundInterceptor {
 
   /** Connects after a while, or fails then, in the way of a name that is looked up. */
   #looksUp(socket: Socket, args: unknown[], options: ConnectOptions, delayMs: number, error?: Error): Socket {
-    const { host = 'localhost', lookup: own = (require('node:dns') as typeof import('node:dns')).lookup } = options;
-    const lookup = (_name: string, asked: object, done: (error: Error | null) => void): void => {
+    const { host = 'localhost', lookup: resolveName = (require('node:dns') as typeof import('node:dns')).lookup } =
+      options;
+    const lookup = (_name: string, lookupOptions: object, done: (error: Error | null) => void): void => {
       // As: the response has the form of the request.
-      setTimeout(() => (error ? done(error) : own(host, asked as never, done as never)), delayMs);
+      setTimeout(() => (error ? done(error) : resolveName(host, lookupOptions as never, done as never)), delayMs);
     };
     return apply(ownConnect, socket, [
       { port: 1, ...options, host: 'held-up.invalid', lookup },
@@ -305,15 +311,15 @@ export class OutboundInterceptor {
   #watch(socket: Socket): void {
     if (this.#watched.has(socket)) return;
     let isHeadOpen = () => false;
-    const isHeld = () => this.#routes.catchesCrm && !this.#led.has(socket) && isHeadOpen();
+    const isHeld = () => this.#routes.catchesCrm && !this.#redirected.has(socket) && isHeadOpen();
     this.#watched.set(socket, makeDivertible(socket, isHeld));
     ({ isHeadOpen } = this.#calls.watch(socket));
   }
 
   /** TLS on an existing connection (a proxy's) makes no second one. */
-  #watchOver<T extends Socket>(args: unknown[], made: T): T {
-    if (!this.#isOwn && connectOptionsIn(args).socket) this.#watch(made);
-    return made;
+  #watchOver<T extends Socket>(args: unknown[], socket: T): T {
+    if (!this.#isOwn && connectOptionsIn(args).socket) this.#watch(socket);
+    return socket;
   }
 
   #unwatched<T>(make: () => T): T {

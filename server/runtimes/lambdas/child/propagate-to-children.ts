@@ -3,7 +3,10 @@ import { syncBuiltinESMExports } from 'node:module';
 import { INHERITANCE, type Origin, type OutboundRoutes } from '../process/protocol.ts';
 import type { TraceHeaders } from './trace-headers.ts';
 
-/** What a lambda passes to its worker threads and Node processes: the rules apply there, and they end with the lambda's process. */
+/**
+ * The context that a lambda passes to its worker threads and Node processes: the rules apply there, and they end with
+ * the lambda's process.
+ */
 export interface PropagatedContext {
   origin: Origin;
   routes: OutboundRoutes;
@@ -27,9 +30,9 @@ export function propagatedContext(): PropagatedContext | undefined {
 type Environment = Record<string, string | undefined>;
 
 /**
- * Has everything that is started from here carry its origin and, if it runs on Node, load this bundle first. What else is started
- * cannot be reached: where its arguments name the CRM, `note` is given a line that says so. `onStart` is called before each start, and
- * again with a process that has started and can outlive the call.
+ * Passes the origin to everything that is started from here and, if it runs on Node, loads this bundle there first.
+ * Other programs cannot be reached: if their arguments name the CRM, `note` receives a line that says so. `onStart` is
+ * called before each start, and again with a process that has started and can outlive the call.
  */
 export function propagateToChildren(
   childFile: string,
@@ -39,16 +42,16 @@ export function propagateToChildren(
 ): void {
   const wt = threads();
   wt.Worker = new Proxy(wt.Worker, {
-    construct: (own, [file, options], newTarget) => {
+    construct: (OriginalWorker, [file, options], newTarget) => {
       onStart();
       restoreHeapFlags();
       wt.setEnvironmentData(DATA_KEY, describe() as never);
       const execArgv = [...(options?.execArgv ?? []), '--require', childFile];
-      return Reflect.construct(own, [file, { ...options, execArgv }], newTarget);
+      return Reflect.construct(OriginalWorker, [file, { ...options, execArgv }], newTarget);
     },
   });
 
-  const given = (env: Environment): Environment => {
+  const withOrigin = (env: Environment): Environment => {
     onStart();
     // As for the lambda itself: the port of a debugger, if a variable asks for one, does not publish its id.
     const preload = `--inspect-publish-uid=stderr --require="${childFile.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
@@ -60,14 +63,14 @@ export function propagateToChildren(
       [INHERITANCE]: JSON.stringify(describe()),
     };
   };
-  const look = (words: unknown[]): void => {
+  const look = (commandParts: unknown[]): void => {
     const { routes } = describe();
-    const isNode = words.some((word) => word === process.execPath || word === 'node');
+    const isNode = commandParts.some((part) => part === process.execPath || part === 'node');
     if (!routes.crm || !routes.catchesCrm || isNode) return;
     const names = routes.crm.hosts.map(({ hostname }) => hostname);
-    if (!words.some((word) => names.some((name) => String(word).includes(name)))) return;
+    if (!commandParts.some((part) => names.some((name) => String(part).includes(name)))) return;
     note(
-      `a program was started that names the CRM's host (${String(words[0])}): calls of programs other than Node.js cannot be caught`,
+      `a program was started that names the CRM's host (${String(commandParts[0])}): calls of programs other than Node.js cannot be caught`,
     );
   };
 
@@ -80,22 +83,22 @@ export function propagateToChildren(
   prototype.spawn = function (this: ChildProcess, options) {
     look([...(options.args ?? [options.file])]);
     const env = Object.fromEntries((options.envPairs ?? []).map(pairIn));
-    const envPairs = Object.entries(given(env)).map(([name, value]) => `${name}=${value}`);
+    const envPairs = Object.entries(withOrigin(env)).map(([name, value]) => `${name}=${value}`);
     const failure = Reflect.apply(ownSpawn, this, [{ ...options, envPairs }]);
     onStart(this);
     return failure;
   };
   for (const name of ['execSync', 'execFileSync', 'spawnSync'] as const) {
     const wrapped = new Proxy(processes[name] as (...args: unknown[]) => unknown, {
-      apply: (own, self, args: unknown[]) => {
+      apply: (start, self, args: unknown[]) => {
         look(args.slice(0, 2).flat());
         const at = args.findIndex(
           (arg, index) => index > 0 && typeof arg === 'object' && arg !== null && !Array.isArray(arg),
         );
         // As: what is there is an object of options.
         const options = (at < 0 ? {} : args[at]) as { env?: Environment };
-        const known = at < 0 ? args.filter((arg) => arg !== undefined) : args.slice(0, at);
-        return Reflect.apply(own, self, [...known, { ...options, env: given(options.env ?? process.env) }]);
+        const knownArgs = at < 0 ? args.filter((arg) => arg !== undefined) : args.slice(0, at);
+        return Reflect.apply(start, self, [...knownArgs, { ...options, env: withOrigin(options.env ?? process.env) }]);
       },
     });
     Object.assign(processes, { [name]: wrapped });

@@ -9,9 +9,9 @@ export function errorOf({ action, error, rules }: OutboundVerdict, target: Outbo
 
 /** The error that Node gives when the network fails in that way; its message says that a rule made it up. */
 function networkError(code: NetworkError, { hostname, port }: OutboundTarget, rule: string): Error {
-  const made = (syscall: string, of: string, details: object) =>
-    Object.assign(new Error(`${syscall} ${code}${of} (outbound rule: ${rule})`), { code, syscall, ...details });
-  if (code === 'ENOTFOUND') return made('getaddrinfo', ` ${hostname}`, { hostname });
-  if (code === 'ECONNRESET') return made('read', '', {});
-  return made('connect', ` ${hostname}:${port}`, { address: hostname, port });
+  const createError = (syscall: string, target: string, details: object) =>
+    Object.assign(new Error(`${syscall} ${code}${target} (outbound rule: ${rule})`), { code, syscall, ...details });
+  if (code === 'ENOTFOUND') return createError('getaddrinfo', ` ${hostname}`, { hostname });
+  if (code === 'ECONNRESET') return createError('read', '', {});
+  return createError('connect', ` ${hostname}:${port}`, { address: hostname, port });
 }

@@ -27,7 +27,7 @@ export interface HandlerContext {
   hint(text: string): void;
   /** Calls `then` shortly before the timeout ends the call. */
   beforeTimeout(then: () => void): void;
-  place?: CallPlace;
+  callInfo?: CallPlace;
   done(outcome: HandlerOutcome): void;
 }
 
@@ -75,11 +75,11 @@ const STARTED = [
  * Never throws.
  */
 export function runHandler(handler: Handler, event: string, context: string, environment: HandlerContext): void {
-  const { limitBytes, whenNothingIsLeft, beforeTimeout, note, done, place = NOWHERE } = environment;
+  const { limitBytes, whenNothingIsLeft, beforeTimeout, note, done, callInfo = NOWHERE } = environment;
   const hint = (text: string | undefined): void => void (text && environment.hint(text));
   let isDone = false;
   let isPending = false;
-  let held: { value: unknown } | undefined;
+  let heldResult: { value: unknown } | undefined;
   const end = (outcome: HandlerOutcome): void => {
     if (isDone) return;
     isDone = true;
@@ -88,11 +88,11 @@ export function runHandler(handler: Handler, event: string, context: string, env
   const succeed = (value: unknown): void => {
     if (isDone) return;
     if (!isWebResponse(value)) {
-      end(success(value, limitBytes, hint, place));
+      end(success(value, limitBytes, hint, callInfo));
       return;
     }
     isDone = true; // other outcomes come too late, even while the body is read
-    readResponse(value, limitBytes, place).then(done, (error) =>
+    readResponse(value, limitBytes, callInfo).then(done, (error) =>
       done(failure(error, undefined, limitBytes, hint, handler)),
     );
   };
@@ -105,16 +105,16 @@ export function runHandler(handler: Handler, event: string, context: string, env
   };
   const endIdle = (): void => {
     if (isDone) return;
-    if (!held) note(idleNote(handler.acceptsCallback, isPending));
+    if (!heldResult) note(idleNote(handler.acceptsCallback, isPending));
     // A Promise that is all there is decides, if only by never doing so.
-    if (handler.acceptsCallback) succeed(held?.value);
+    if (handler.acceptsCallback) succeed(heldResult?.value);
   };
   const endLate = (): void => {
-    if (isDone || !held) return;
+    if (isDone || !heldResult) return;
     note(
       `the handler did not call its callback within the timeout, so the returned value is the result${stillRunning()}`,
     );
-    succeed(held.value);
+    succeed(heldResult.value);
   };
   try {
     const returned = handler.call(event, context, (error, value) => (error ? fail(error, value) : succeed(value)));
@@ -123,7 +123,7 @@ export function runHandler(handler: Handler, event: string, context: string, env
       settled(returned).then(takeSettled, fail);
     } else if (!handler.acceptsCallback) succeed(returned);
     else if (isPlain(returned)) {
-      held = { value: returned };
+      heldResult = { value: returned };
       beforeTimeout(endLate);
     }
     if (!isDone) whenNothingIsLeft(endIdle);
@@ -134,8 +134,10 @@ export function runHandler(handler: Handler, event: string, context: string, env
 
 function idleNote(acceptsCallback: boolean, isPending: boolean): string {
   if (!acceptsCallback) return "nothing is left that could settle the handler's promise; the timeout will end it";
-  const what = isPending ? 'neither settled its promise nor called its callback' : 'ended without calling its callback';
-  return `the handler ${what}, and nothing is left that could; the result is empty`;
+  const problem = isPending
+    ? 'neither settled its promise nor called its callback'
+    : 'ended without calling its callback';
+  return `the handler ${problem}, and nothing is left that could; the result is empty`;
 }
 
 function stillRunning(): string {
@@ -143,7 +145,10 @@ function stillRunning(): string {
   return kinds.size > 0 ? `; still active: ${[...kinds].join(', ')}` : '';
 }
 
-/** By the language's own means: whatever the lambda may have done to Promise, and however often Promises are nested. */
+/**
+ * Awaits the promise by the language's own means, whatever the lambda may have done to Promise, and however often
+ * promises are nested.
+ */
 async function settled(promise: PromiseLike<unknown>): Promise<unknown> {
   return await promise;
 }
@@ -153,7 +158,10 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return isObject && 'then' in value && typeof value.then === 'function';
 }
 
-/** What somebody returns who means it: text, number, boolean, null, an array, bytes or an object without a class. */
+/**
+ * True for a value that is meant as a result: text, number, boolean, null, an array, bytes or an object without a
+ * class.
+ */
 function isPlain(value: unknown): boolean {
   if (typeof value !== 'object') return ['string', 'number', 'boolean'].includes(typeof value);
   if (value === null || isArray(value) || isBytes(value)) return true;
@@ -181,24 +189,27 @@ function bytesOf(value: NodeJS.ArrayBufferView | ArrayBufferLike): Buffer {
   return isArrayBufferView(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : Buffer.from(value);
 }
 
-/** Of an HTTP response what JSON has not: a body of bytes, headers of a class with entries (D-140). Throws Unsendable. */
+/**
+ * Replaces the parts of an HTTP response that JSON lacks: a body of bytes, headers of a class with entries (D-140).
+ * Throws Unsendable.
+ */
 function withJsonParts(value: unknown, hint: Hint | undefined): unknown {
   if (typeof value !== 'object' || value === null || isArray(value) || 'toJSON' in value) return value;
-  const own: { body?: unknown; headers?: unknown } = { ...value };
-  const { body, headers } = own;
-  const wanted = 'give a string, bytes or a plain value';
+  const parts: { body?: unknown; headers?: unknown } = { ...value };
+  const { body, headers } = parts;
+  const advice = 'give a string, bytes or a plain value';
   if (isUnderWay(body) || isThenable(body)) {
-    const what = `the 'body' of the handler's result is ${nameOf(body)}`;
-    throw new Unsendable(`${what}, which cannot be sent: wait for its end, and ${wanted}`);
+    const subject = `the 'body' of the handler's result is ${nameOf(body)}`;
+    throw new Unsendable(`${subject}, which cannot be sent: wait for its end, and ${advice}`);
   }
-  if (isBytes(body)) Object.assign(own, { body: bytesOf(body).toString('base64'), isBase64Encoded: true });
+  if (isBytes(body)) Object.assign(parts, { body: bytesOf(body).toString('base64'), isBase64Encoded: true });
   else if (typeof body === 'object' && !isPlain(body) && stringify(body) === '{}')
-    hint?.(`the 'body' of the result is ${nameOf(body)}, which is empty as JSON; ${wanted}`);
+    hint?.(`the 'body' of the result is ${nameOf(body)}, which is empty as JSON; ${advice}`);
   if (typeof headers === 'object' && headers !== null && Symbol.iterator in headers && !isArray(headers)) {
     // As: what has entries gives them one by one, such as Headers and a Map.
-    own.headers = linesByName(headers as Iterable<[string, unknown]>);
+    parts.headers = linesByName(headers as Iterable<[string, unknown]>);
   }
-  return own;
+  return parts;
 }
 
 /** A web `Response`, of any realm or library, by its members: with the first use of its class, Node loads modules that few lambdas need. */
@@ -216,13 +227,13 @@ function isWebResponse(value: unknown): value is Response {
 }
 
 /** Returns a Response's status, headers and body for an http-aware endpoint, else its body and content type (D-137, D-140). */
-async function readResponse(response: Response, limitBytes: number, place: CallPlace): Promise<HandlerOutcome> {
+async function readResponse(response: Response, limitBytes: number, callInfo: CallPlace): Promise<HandlerOutcome> {
   const bytes = Buffer.from(await response.arrayBuffer());
   // `fetch` has decoded the body of a response that it received.
   const isReceived = response.url !== '' && response.url !== undefined;
   const headers = linesByName([...response.headers].filter(([name]) => !isReceived || !DECODED_HEADERS.has(name)));
-  if (place.httpAware)
-    return success({ statusCode: response.status, headers, body: bytes }, limitBytes, undefined, place);
+  if (callInfo.httpAware)
+    return success({ statusCode: response.status, headers, body: bytes }, limitBytes, undefined, callInfo);
   const contentType = response.headers.get('content-type') ?? undefined;
   const isText = contentType !== undefined && TEXT_TYPE.test(contentType);
   const { head, body } = success(isText ? bytes.toString() : bytes, limitBytes);
@@ -250,7 +261,10 @@ function isUnderWay(value: unknown): boolean {
   return toJSON === undefined && (typeof pipe === 'function' || !(value instanceof EventEmitter));
 }
 
-/** By its methods: with the first use of its class, Node loads modules that no other lambda needs. */
+/**
+ * True for a readable stream, which is recognized by its methods: with the first use of its class, Node loads modules
+ * that no other lambda needs.
+ */
 function isReadableStream(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'getReader' in value && 'pipeTo' in value;
 }
@@ -269,16 +283,16 @@ function failure(
   const { head, body } = success(value, limitBytes);
   hint(hintAboutError(error) ?? (exportedFunction && hintAboutParameters(exportedFunction)));
   // A second argument that cannot be sent is left out: the error is the news.
-  const kept = head.failure ? { kind: 'nothing' as const, body: '' } : { kind: head.kind, body };
+  const partialResult = head.failure ? { kind: 'nothing' as const, body: '' } : { kind: head.kind, body };
   return {
-    head: { kind: kept.kind, failure: 'error', message: messageOf(error) },
-    body: kept.body,
+    head: { kind: partialResult.kind, failure: 'error', message: messageOf(error) },
+    body: partialResult.body,
     trace: traceOf(error),
   };
 }
 
 /** Text and bytes as they are, other values as JSON, undefined and null as nothing (D-137). */
-function success(value: unknown, limitBytes: number, hint?: Hint, place = NOWHERE): HandlerOutcome {
+function success(value: unknown, limitBytes: number, hint?: Hint, callInfo = NOWHERE): HandlerOutcome {
   if (value === undefined || value === null) return { head: { kind: 'nothing' }, body: '' };
   try {
     if (isUnderWay(value))
@@ -288,13 +302,13 @@ function success(value: unknown, limitBytes: number, hint?: Hint, place = NOWHER
       if (byteLength > limitBytes) return tooLarge(`has ${byteLength} bytes`, limitBytes);
       return { head: { kind: 'bytes' }, body: bytesOf(value) };
     }
-    const text = typeof value === 'string' ? value : stringify(place.httpAware ? withJsonParts(value, hint) : value);
+    const text = typeof value === 'string' ? value : stringify(callInfo.httpAware ? withJsonParts(value, hint) : value);
     if (text === undefined) return notJson(`a ${typeof value} cannot be sent`);
     // A string has at least as many bytes as characters: no need to encode what is too long anyway.
     const sizeBytes = text.length > limitBytes ? text.length : Buffer.byteLength(text);
     if (sizeBytes > limitBytes) return tooLarge(`has ${sizeBytes} bytes`, limitBytes);
     if (isEmptyAsJson(value, text)) throw new Unsendable(emptyAsJson(value));
-    hint?.(hintAboutResult(value, place));
+    hint?.(hintAboutResult(value, callInfo));
     return { head: { kind: typeof value === 'string' ? 'text' : 'json' }, body: text };
   } catch (thrown) {
     if (thrown instanceof Unsendable) return unsendable(thrown.message);
@@ -303,9 +317,13 @@ function success(value: unknown, limitBytes: number, hint?: Hint, place = NOWHER
   }
 }
 
-function tooLarge(what: string, limitBytes: number): HandlerOutcome {
+function tooLarge(problem: string, limitBytes: number): HandlerOutcome {
   return {
-    head: { kind: 'nothing', failure: 'too-large', message: `the result ${what}; at most ${limitBytes} are allowed` },
+    head: {
+      kind: 'nothing',
+      failure: 'too-large',
+      message: `the result ${problem}; at most ${limitBytes} are allowed`,
+    },
     body: '',
   };
 }

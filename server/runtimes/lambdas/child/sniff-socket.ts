@@ -5,9 +5,9 @@ import { headerIn } from './trace-headers.ts';
 
 export interface WireWatcher {
   /** A request's head is about to be sent. What is returned represents the call from now on. */
-  asked(method: string, target: string, headers: string[]): object;
+  requestStarted(method: string, target: string, headers: string[]): object;
   /** One more part of a body; of a compressed one as it goes over the wire. `headers`: names and values alternating. */
-  body(call: object, of: 'request' | 'response', part: Uint8Array, headers: string[]): void;
+  body(call: object, side: 'request' | 'response', part: Uint8Array, headers: string[]): void;
   /** The request's Content-Length is smaller than the body that was written. */
   truncated(call: object, contentLength: number, bodyBytes: number): void;
   answered(call: object, status: number): void;
@@ -36,7 +36,7 @@ export function sniffSocket(socket: Socket, watcher: WireWatcher): { isHeadOpen(
     }
   };
   sniff(socket, {
-    sent: (part) =>
+    outgoing: (part) =>
       guard(() => {
         const bytes = part();
         if (!wire && !REQUEST_START.test(bytes.toString('latin1', 0, 64))) throw new Error('no HTTP');
@@ -71,11 +71,11 @@ function readWire(watcher: WireWatcher) {
     const verb = HTTPParser.methods[method] ?? '';
     if (verb === 'CONNECT') throw new Error('what follows is not for the one who is asked');
     requestHeaders = headers;
-    open.push({ method: verb, call: watcher.asked(verb, url, headers) });
+    open.push({ method: verb, call: watcher.requestStarted(verb, url, headers) });
   };
   requests[kOnBody] = (part) => {
-    const asked = open.at(-1);
-    if (asked) watcher.body(asked.call, 'request', part, requestHeaders);
+    const exchange = open.at(-1);
+    if (exchange) watcher.body(exchange.call, 'request', part, requestHeaders);
   };
   requests[kOnMessageComplete] = () => {
     // As: the parser's declarations leave out where it is.
@@ -87,24 +87,24 @@ function readWire(watcher: WireWatcher) {
       watcher.truncated(request.call, contentLength, contentLength + end - offset);
   };
   answers[kOnHeadersComplete] = ({ statusCode, headers }) => {
-    const [asked] = open;
+    const [exchange] = open;
     if (statusCode === 101) throw new Error('what follows is no HTTP');
-    if (!asked || statusCode < 200) return;
+    if (!exchange || statusCode < 200) return;
     answerHeaders = headers;
-    watcher.answered(asked.call, statusCode);
+    watcher.answered(exchange.call, statusCode);
     // To a HEAD no body comes, whatever the headers say.
-    return asked.method === 'HEAD' ? 1 : undefined;
+    return exchange.method === 'HEAD' ? 1 : undefined;
   };
   answers[kOnBody] = (part) => {
-    const [asked] = open;
-    if (asked) watcher.body(asked.call, 'response', part, answerHeaders);
+    const [exchange] = open;
+    if (exchange) watcher.body(exchange.call, 'response', part, answerHeaders);
   };
   answers[kOnMessageComplete] = () => {
     // As: the parser's declarations leave out what it has read. After an interim answer the real one comes.
     const { statusCode = 0 } = (answers as { info?: { statusCode?: number } }).info ?? {};
     if (statusCode >= 100 && statusCode < 200) return;
-    const asked = open.shift();
-    if (asked) watcher.ended(asked.call);
+    const exchange = open.shift();
+    if (exchange) watcher.ended(exchange.call);
   };
   return {
     send: (bytes: Buffer) => required(requests.execute(bytes)),

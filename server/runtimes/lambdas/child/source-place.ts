@@ -13,7 +13,7 @@ export function sourceLine(file: string, line: number): string {
   }
 }
 
-/** Where a syntax error is: `file` as a name without folders, `line` and `column` counted from 1. */
+/** The position of a syntax error: `file` as a name without folders, `line` and `column` counted from 1. */
 export interface SyntaxErrorPlace {
   file: string;
   line: number;
@@ -29,7 +29,10 @@ export function reportedPlace({ file, line, column }: SyntaxErrorPlace): string 
   return `syntax error in ${file}, line ${line}, column ${column}`;
 }
 
-/** What Node puts in front of the stack of a syntax error: `file:line`, that line, and blanks up to what is wrong in it. */
+/**
+ * Reads the text that Node puts in front of the stack of a syntax error: `file:line`, that line, and blanks up to the
+ * error in it.
+ */
 function placeIn(stack: string | undefined): SyntaxErrorPlace | undefined {
   const [, file, line, indent] = /^(.+):(\d+)\n.*\n([^\S\n]*)(?:\^|\n)/.exec(stack ?? '') ?? [];
   if (file === undefined || indent === undefined) return undefined;

@@ -25,7 +25,7 @@ const methodsOf = (stream: Duplex) => stream as unknown as Methods;
 
 export interface Reader {
   /** Text is converted to bytes only when the bytes are read. */
-  sent(bytes: () => Buffer): void;
+  outgoing(bytes: () => Buffer): void;
   /** Null: nothing more will come. */
   received(part: Buffer | null): void;
 }
@@ -34,14 +34,14 @@ export function sniff(duplex: Duplex, reader: Reader): void {
   const stream = methodsOf(duplex);
   const { _write: write, _writev: writev, push } = stream;
   // As: what a stream is written is text with its encoding, or bytes.
-  const sent = ({ chunk, encoding }: Piece): void =>
-    reader.sent(() => (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : (chunk as Buffer)));
+  const passOutgoing = ({ chunk, encoding }: Piece): void =>
+    reader.outgoing(() => (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : (chunk as Buffer)));
   stream._write = (chunk, encoding, done) => {
-    sent({ chunk, encoding });
+    passOutgoing({ chunk, encoding });
     apply(write, duplex, [chunk, encoding, done]);
   };
   stream._writev = (pieces, done) => {
-    for (const piece of pieces) sent(piece);
+    for (const piece of pieces) passOutgoing(piece);
     apply(writev, duplex, [pieces, done]);
   };
   stream.push = (chunk, ...rest) => {
@@ -78,10 +78,10 @@ export function bufferWrites(socket: Socket, delayMs: number): void {
 export function makeDivertible(socket: Socket, isHeadOpen: () => boolean): (other: Socket) => void {
   const stream = methodsOf(socket);
   const { _write: write, _writev: writev, _final: final, _read: read } = stream;
-  const held: Piece[] = [];
+  const heldPieces: Piece[] = [];
   let other: Socket | undefined;
   const pass = (pieces: Piece[], done: Done): void => {
-    const all = [...held.splice(0), ...pieces];
+    const all = [...heldPieces.splice(0), ...pieces];
     const [first] = all;
     if (other) writeAll(other, all, done);
     else if (all.length === 1 && first) apply(write, socket, [first.chunk, first.encoding, done]);
@@ -90,7 +90,7 @@ export function makeDivertible(socket: Socket, isHeadOpen: () => boolean): (othe
   const take = (pieces: Piece[], done: Done): void => {
     if (other || !isHeadOpen()) pass(pieces, done);
     else {
-      held.push(...pieces);
+      heldPieces.push(...pieces);
       done();
     }
   };
@@ -98,7 +98,7 @@ export function makeDivertible(socket: Socket, isHeadOpen: () => boolean): (othe
   stream._writev = take;
   stream._final = (done) => {
     const finish = (): void => (other ? void other.end(() => done()) : apply(final, socket, [done]));
-    if (held.length > 0) pass([], finish);
+    if (heldPieces.length > 0) pass([], finish);
     else finish();
   };
   stream._read = (sizeBytes) => (other ? void other.resume() : apply(read, socket, [sizeBytes]));

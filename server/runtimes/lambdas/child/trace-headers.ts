@@ -10,10 +10,10 @@ export interface TraceHeaders {
   tracestate?: string;
 }
 
-/** @param given headers of the event, by names in lower case */
-export function traceHeadersOf(executionId: string, given: Readonly<Record<string, string>>): TraceHeaders {
-  const parent = readTraceParent(given.traceparent);
-  const { tracestate } = given;
+/** @param eventHeaders headers of the event, by names in lower case */
+export function traceHeadersOf(executionId: string, eventHeaders: Readonly<Record<string, string>>): TraceHeaders {
+  const parent = readTraceParent(eventHeaders.traceparent);
+  const { tracestate } = eventHeaders;
   return {
     traceparent: traceParentFor(executionId, parent),
     ...(parent && tracestate !== undefined && { tracestate }),
@@ -24,7 +24,10 @@ export function traceHeadersOf(executionId: string, given: Readonly<Record<strin
 const LEFT_ALONE =
   /^traceparent:|^[\w-]*signature[\w-]*:|^authorization: .*(signature|hmac|hawk|sharedkey|aws|mac=)|^path: .*[?&][\w-]*sig(nature)?=/im;
 
-/** May a trace be added to that request? @param headers names and values alternating */
+/**
+ * True if a trace may be added to the request.
+ * @param headers names and values alternating
+ */
 function mayCarry(headers: readonly unknown[], path: string): boolean {
   let text = `path: ${path}`;
   for (let at = 0; at < headers.length; at += 2) text += `\n${String(headers[at])}: ${String(headers[at + 1])}`;
@@ -33,7 +36,7 @@ function mayCarry(headers: readonly unknown[], path: string): boolean {
 
 /** The value of a header among names and values alternating. */
 export function headerIn(lines: readonly unknown[], name: string): string | undefined {
-  const at = lines.findIndex((one, index) => index % 2 === 0 && String(one).toLowerCase() === name);
+  const at = lines.findIndex((line, index) => index % 2 === 0 && String(line).toLowerCase() === name);
   return at < 0 ? undefined : String(lines[at + 1]);
 }
 
@@ -56,14 +59,14 @@ export function traceHttp(
 ): void {
   const { ClientRequest } = require('node:http') as typeof import('node:http');
   const prototype = ClientRequest.prototype as unknown as HeadWriter;
-  const own = prototype._storeHeader;
+  const storeHeader = prototype._storeHeader;
   prototype._storeHeader = function (this: ClientRequest & HeadWriter, firstLine, headers) {
     // Given as a list they are that list; otherwise an object of pairs.
     const lines = Array.isArray(headers) ? headers.flat() : Object.values(headers ?? {}).flat();
     const trace = traceOf(this);
     const isAdded = trace !== undefined && mayCarry(lines, this.path);
     onTrace(this, isAdded ? readTraceParent(trace.traceparent)?.traceId : traceIn(lines));
-    apply(own, this, [isAdded ? firstLine + headOf(trace) : firstLine, headers]);
+    apply(storeHeader, this, [isAdded ? firstLine + headOf(trace) : firstLine, headers]);
   };
 }
 
@@ -73,7 +76,7 @@ function headOf(trace: TraceHeaders): string {
     .join('');
 }
 
-/** What undici, Node's own behind fetch or one from npm, tells of a request that can still be changed. */
+/** A request of undici, Node's own behind fetch or one from npm, that can still be changed. */
 export interface ChangeableRequest {
   path: string;
   /** A text of lines before undici 6. */

@@ -14,11 +14,11 @@ let accepted: string | undefined;
 type Load = (module: { _compile(code: string, file: string): void }, file: string) => void;
 
 export class TypeScriptError extends Error {
-  readonly place: SyntaxErrorPlace;
+  readonly position: SyntaxErrorPlace;
 
-  constructor(reason: string, place: SyntaxErrorPlace) {
-    super(`${reportedPlace(place)}: ${reason}`);
-    this.place = place;
+  constructor(reason: string, position: SyntaxErrorPlace) {
+    super(`${reportedPlace(position)}: ${reason}`);
+    this.position = position;
   }
 }
 
@@ -30,9 +30,9 @@ export function acceptTypeScript(also?: string): void {
   const load: Load = (module, file) => module._compile(withoutTypes(file), file);
   process.setSourceMapsEnabled(true);
   for (const extension of EXTENSIONS) extensions[extension] = load;
-  const own = extensions['.js'];
-  if (also === undefined || !own) return;
-  extensions['.js'] = (module, file) => (file === also ? load(module, file) : own(module, file));
+  const loadJavaScript = extensions['.js'];
+  if (also === undefined || !loadJavaScript) return;
+  extensions['.js'] = (module, file) => (file === also ? load(module, file) : loadJavaScript(module, file));
 }
 
 export function isTypeScript(file: string): boolean {
@@ -57,8 +57,8 @@ export function withoutTypes(file: string): string {
     const map = Buffer.from(JSON.stringify(sourceMap)).toString('base64');
     return `${code}\n//# sourceMappingURL=data:application/json;base64,${map}`;
   } catch (thrown) {
-    const said = reasonOf(thrown);
-    const [, reason = said, line = 1, column = 1] = READER_SAYS.exec(said) ?? [];
+    const message = reasonOf(thrown);
+    const [, reason = message, line = 1, column = 1] = READER_SAYS.exec(message) ?? [];
     throw new TypeScriptError(reason, { file: basename(file), line: Number(line), column: Number(column) });
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-/** What Node loads as code. Other files may be data that the lambda itself writes while it runs. */
+/** Matches the files that Node loads as code. Other files may be data that the lambda itself writes while it runs. */
 const CODE = /\.([cm]?[jt]s|json|node|wasm)$/i;
 /** Files that are looked at, those nearest to the folder first and packages of `node_modules` last. */
 const MOST_FILES = 2_000;
@@ -24,7 +24,10 @@ export class CodeFiles {
       .slice(0, 32);
   }
 
-  /** Has one of them changed or gone? Looked at a bounded part of the time; between two looks the answer is no. */
+  /**
+   * True if one of the files has changed or gone. The files are checked for a bounded part of the time; between two
+   * checks the answer is no.
+   */
   hasChanged(): boolean {
     const nowMs = performance.now();
     if (nowMs < this.#nextLookMs) return false;
@@ -42,18 +45,18 @@ export function codeFilesIn(folder: string): string[] {
 
 export function codeFilesBelow(folder: string): string[] {
   const files: string[] = [];
-  const seen = new Set([realpathSync(folder)]);
-  const own = [folder];
+  const visitedFolders = new Set([realpathSync(folder)]);
+  const ownFolders = [folder];
   const installed: string[] = [];
   for (
-    let next = own.shift();
+    let next = ownFolders.shift();
     next !== undefined && files.length < MOST_FILES;
-    next = own.shift() ?? installed.shift()
+    next = ownFolders.shift() ?? installed.shift()
   ) {
     for (const { file, isFolder } of entriesOf(next)) {
       if (!isFolder) files.push(file);
-      else if (isNew(file, seen))
-        (file.includes(`${path.sep}node_modules`, folder.length) ? installed : own).push(file);
+      else if (isNew(file, visitedFolders))
+        (file.includes(`${path.sep}node_modules`, folder.length) ? installed : ownFolders).push(file);
     }
   }
   return files.slice(0, MOST_FILES);
@@ -68,9 +71,9 @@ function entriesOf(folder: string): Entry[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry): Entry[] => {
       const file = path.join(folder, entry.name);
-      const known = entry.isSymbolicLink() ? statSync(file, { throwIfNoEntry: false }) : entry;
-      if (known?.isDirectory()) return entry.name === '.git' ? [] : [{ file, isFolder: true }];
-      return known?.isFile() && CODE.test(entry.name) ? [{ file, isFolder: false }] : [];
+      const stats = entry.isSymbolicLink() ? statSync(file, { throwIfNoEntry: false }) : entry;
+      if (stats?.isDirectory()) return entry.name === '.git' ? [] : [{ file, isFolder: true }];
+      return stats?.isFile() && CODE.test(entry.name) ? [{ file, isFolder: false }] : [];
     });
   } catch {
     // The file is missing or not readable; loading it reports the reason.
@@ -79,10 +82,10 @@ function entriesOf(folder: string): Entry[] {
 }
 
 /** A link may lead back to a folder above it. */
-function isNew(folder: string, seen: Set<string>): boolean {
-  const place = realpathSync(folder);
-  if (seen.has(place)) return false;
-  seen.add(place);
+function isNew(folder: string, visitedFolders: Set<string>): boolean {
+  const realPath = realpathSync(folder);
+  if (visitedFolders.has(realPath)) return false;
+  visitedFolders.add(realPath);
   return true;
 }
 

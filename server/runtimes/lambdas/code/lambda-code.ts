@@ -32,8 +32,11 @@ export class LambdaCode {
   readonly #check: () => void;
   readonly #packages: PackageStore;
   readonly #temporary: TemporaryFolders;
-  readonly #prepared = new Map<string, { fingerprint: string; own: Promise<OwnFiles> }>();
-  /** By lambda: one that is back again must not lose its new files to the removal of the old. */
+  readonly #prepared = new Map<string, { fingerprint: string; ownFiles: Promise<OwnFiles> }>();
+  /**
+   * The last removal, and the removals by lambda: a lambda that is restored must not lose its new files to the removal
+   * of the old ones.
+   */
   #lastRemoval: Promise<void> = Promise.resolve();
   readonly #removals = new Map<string, Promise<void>>();
   readonly #underWay = new Set<Promise<unknown>>();
@@ -82,7 +85,10 @@ export class LambdaCode {
     this.#packages.refetch(id);
   }
 
-  /** What a process is to load: made once per definition, a package is checked each time (D-057). Rejects with LambdaFailure `load`. */
+  /**
+   * Prepares the code for a process: once per definition; a package is checked each time (D-057). Rejects with
+   * LambdaFailure `load`.
+   */
   async prepare(definition: LambdaDefinition): Promise<PreparedCode> {
     const { home, file } = await this.#ownFiles(definition);
     const { id, code, handler } = definition;
@@ -95,17 +101,17 @@ export class LambdaCode {
 
   #ownFiles(definition: LambdaDefinition): Promise<OwnFiles> {
     const { id, fingerprint } = definition;
-    const known = this.#prepared.get(id);
-    if (known?.fingerprint === fingerprint) return known.own;
-    const own = this.#track(this.#write(definition)).catch((thrown: unknown) => {
-      if (this.#prepared.get(id)?.own === own) this.#prepared.delete(id);
+    const prepared = this.#prepared.get(id);
+    if (prepared?.fingerprint === fingerprint) return prepared.ownFiles;
+    const ownFiles = this.#track(this.#write(definition)).catch((thrown: unknown) => {
+      if (this.#prepared.get(id)?.ownFiles === ownFiles) this.#prepared.delete(id);
       if (thrown instanceof LambdaFailure) throw thrown;
       // Only its code: the message names folders of this machine, and goes to the caller.
       const reason = thrown instanceof Error && 'code' in thrown ? thrown.code : thrown;
       throw new LambdaFailure('load', `the lambda's files cannot be written: ${reason}`, { cause: thrown });
     });
-    this.#prepared.set(id, { fingerprint, own });
-    return own;
+    this.#prepared.set(id, { fingerprint, ownFiles });
+    return ownFiles;
   }
 
   async forget(id: string): Promise<void> {
@@ -151,15 +157,20 @@ export class LambdaCode {
   }
 
   async #findInPackage(id: string, source: PackageSource, handler: string): Promise<Module> {
-    const { folder: found, onlyFile: one, ...rest } = await this.#packages.provide(id, source);
+    const { folder: found, onlyFile: singleFileName, ...rest } = await this.#packages.provide(id, source);
     // As Node names what it loads.
-    const [root, onlyFile] = [withoutLinks(found), one === undefined ? undefined : withoutLinks(one)];
+    const [root, onlyFile] = [
+      withoutLinks(found),
+      singleFileName === undefined ? undefined : withoutLinks(singleFileName),
+    ];
     const { file: name, exportName } = parseHandler(handler);
     const folders = onlyFile === undefined ? [root, ...onlyFolderIn(root)] : [root];
-    const folder = folders.find((one) => findModule(one, name)) ?? root;
+    const folder = folders.find((candidate) => findModule(candidate, name)) ?? root;
     const file = onlyFile ?? findModule(folder, name);
     if (!file) {
-      const other = ['', 'src', 'dist', 'lib'].find((one) => findModule(path.join(folder, one), path.basename(name)));
+      const other = ['', 'src', 'dist', 'lib'].find((sourceFolder) =>
+        findModule(path.join(folder, sourceFolder), path.basename(name)),
+      );
       const instead =
         other === undefined
           ? ''
@@ -190,8 +201,8 @@ export function parseHandler(handler: string): { file: string; exportName: strin
 /** Archives of code hosts contain everything in one folder. */
 function onlyFolderIn(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => name !== 'package.json');
-  const [only, ...others] = entries;
-  return only?.isDirectory() && others.length === 0 ? [path.join(folder, only.name)] : [];
+  const [onlyEntry, ...otherEntries] = entries;
+  return onlyEntry?.isDirectory() && otherEntries.length === 0 ? [path.join(folder, onlyEntry.name)] : [];
 }
 
 function findModule(folder: string, name: string): string | undefined {

@@ -7,17 +7,17 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { decodedBody, type ResponseLimits, sendRequest, within } from '../../../api/client/send-request.ts';
 
-/** By what a source is asked whether it has something else by now; empty where it gives nothing to ask by. */
+/** The values with which a source is asked whether its content has changed; empty if the source provides none. */
 export const validators = z.object({
   etag: z.string().exactOptional(),
   lastModified: z.string().exactOptional(),
-  /** Of a file: size in bytes and time of its last change, epoch milliseconds. */
+  /** The size in bytes and time of the last change of a file, in epoch milliseconds. */
   size: z.number().exactOptional(),
   changedAtMs: z.number().exactOptional(),
 });
 type Validators = z.output<typeof validators>;
 
-interface Fetched {
+interface FetchedPackage {
   sha256: string;
   validators: Validators;
 }
@@ -34,28 +34,28 @@ const ZIP_START = 'PK\u0003\u0004';
 export async function fetchPackage(
   url: URL,
   file: string,
-  known: Validators | undefined,
+  validatorsBefore: Validators | undefined,
   stopping: AbortSignal,
   {
     linkLocalHosts = [],
     limits = {},
   }: { linkLocalHosts?: readonly string[] | undefined; limits?: Partial<ResponseLimits> } = {},
-): Promise<Fetched | undefined> {
-  if (url.protocol === 'file:') return copyIn(url, file, known);
+): Promise<FetchedPackage | undefined> {
+  if (url.protocol === 'file:') return copyIn(url, file, validatorsBefore);
   const response = await sendRequest(url, {
     headers: {
       'accept-encoding': 'gzip, deflate, br',
-      ...(known?.etag && { 'if-none-match': known.etag }),
-      ...(known?.lastModified && { 'if-modified-since': known.lastModified }),
+      ...(validatorsBefore?.etag && { 'if-none-match': validatorsBefore.etag }),
+      ...(validatorsBefore?.lastModified && { 'if-modified-since': validatorsBefore.lastModified }),
     },
     signal: stopping,
-    limits: { ...LIMITS, ...(known && { headMs: ASK_LIMIT_MS }), ...limits },
+    limits: { ...LIMITS, ...(validatorsBefore && { headMs: ASK_LIMIT_MS }), ...limits },
     redirects: MAX_REDIRECTS,
     linkLocal: linkLocalHosts,
   });
   const { status, statusText, body, headers } = response;
   if (status !== 200) body.destroy();
-  if (known && status === 304) return undefined;
+  if (validatorsBefore && status === 304) return undefined;
   if (status !== 200) throw new Error(`the server responded with ${status} ${statusText}`);
   const { etag, 'last-modified': lastModified } = headers;
   return {
@@ -64,11 +64,15 @@ export async function fetchPackage(
   };
 }
 
-async function copyIn(url: URL, file: string, known: Validators | undefined): Promise<Fetched | undefined> {
-  const place = fileURLToPath(url);
-  const { size, mtimeMs: changedAtMs } = await stat(place);
-  if (known?.size === size && known.changedAtMs === changedAtMs) return undefined;
-  return { sha256: await write(createReadStream(place), file), validators: { size, changedAtMs } };
+async function copyIn(
+  url: URL,
+  file: string,
+  validatorsBefore: Validators | undefined,
+): Promise<FetchedPackage | undefined> {
+  const sourcePath = fileURLToPath(url);
+  const { size, mtimeMs: changedAtMs } = await stat(sourcePath);
+  if (validatorsBefore?.size === size && validatorsBefore.changedAtMs === changedAtMs) return undefined;
+  return { sha256: await write(createReadStream(sourcePath), file), validators: { size, changedAtMs } };
 }
 
 async function write(source: Readable, file: string): Promise<string> {
@@ -87,7 +91,7 @@ async function write(source: Readable, file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Does a file begin like a zip archive? No module does. */
+/** True if a file begins like a zip archive. No module does. */
 export async function beginsLikeZip(file: string): Promise<boolean> {
   const handle = await open(file);
   try {

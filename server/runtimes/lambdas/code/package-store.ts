@@ -19,7 +19,7 @@ export interface PackageFiles {
   onlyFile?: string | undefined;
   /** Differs from what it was before when the package has other content since. */
   revision: string;
-  /** Of a package on this machine: what a change of it is noticed by. */
+  /** The watched files of a package on this machine, which reveal a change. */
   watched?: CodeFiles | undefined;
   note?: string | undefined;
 }
@@ -54,11 +54,11 @@ export class PackageStore {
   readonly #options: PackageStoreOptions;
   readonly #folder: string;
   readonly #contents: string;
-  /** By lambda: what it has now, and before, which running processes may still read. */
+  /** The current and the previous copy of each lambda's package; running processes may still read the previous one. */
   readonly #copies = new Map<string, { latest: Copy; before?: Copy }>();
   readonly #askedAtMs = new Map<string, number>();
   /** Lambdas whose package is fetched again even if a copy is cached. */
-  readonly #wanted = new Set<string>();
+  readonly #usedLambdas = new Set<string>();
   readonly #fetches = new Map<string, { key: string; files: Promise<PackageFiles> }>();
   readonly #unpackings = new Map<string, Promise<void>>();
   readonly #arriving = new Map<string, string>();
@@ -102,13 +102,13 @@ export class PackageStore {
   }
 
   refetch(lambdaId: string): void {
-    this.#wanted.add(lambdaId);
+    this.#usedLambdas.add(lambdaId);
   }
 
   async forget(lambdaId: string): Promise<void> {
     this.#copies.delete(lambdaId);
     this.#askedAtMs.delete(lambdaId);
-    this.#wanted.delete(lambdaId);
+    this.#usedLambdas.delete(lambdaId);
     await rm(this.#recordOf(lambdaId), { force: true });
     await this.#sweep();
   }
@@ -121,12 +121,13 @@ export class PackageStore {
     const url = new URL(source.url);
     let archive: CodeFiles | undefined;
     if (url.protocol === 'file:') {
-      const place = fileURLToPath(url);
-      if ((await stat(place)).isDirectory()) return { folder: place, ...known(codeFilesBelow(place)) };
-      const folder = path.dirname(place);
-      if (!source.isZip && !(await beginsLikeZip(place)))
-        return { folder, onlyFile: place, ...known([...codeFilesIn(folder), place]) };
-      archive = new CodeFiles([place]);
+      const sourcePath = fileURLToPath(url);
+      if ((await stat(sourcePath)).isDirectory())
+        return { folder: sourcePath, ...watchedFiles(codeFilesBelow(sourcePath)) };
+      const folder = path.dirname(sourcePath);
+      if (!source.isZip && !(await beginsLikeZip(sourcePath)))
+        return { folder, onlyFile: sourcePath, ...watchedFiles([...codeFilesIn(folder), sourcePath]) };
+      archive = new CodeFiles([sourcePath]);
     }
     const { copy, note } = await this.#upToDate(lambdaId, url, source);
     const folder = path.join(this.#contents, copy.content);
@@ -140,11 +141,11 @@ export class PackageStore {
     };
   }
 
-  /** Where the source cannot be had, the copy that was had from it before runs on (D-057). */
+  /** Returns the current copy of the source, or the previous copy if the source is unavailable (D-057). */
   async #upToDate(lambdaId: string, url: URL, source: PackageSource): Promise<{ copy: Copy; note?: string }> {
     const latest = this.#copies.get(lambdaId)?.latest;
     const copy = latest && latest.url === source.url && latest.isZip === source.isZip ? latest : undefined;
-    const isWanted = this.#wanted.delete(lambdaId);
+    const isWanted = this.#usedLambdas.delete(lambdaId);
     const nowMs = this.#options.nowMs();
     // A file of this machine is asked after each time: that takes one look.
     const askedAtMs = this.#askedAtMs.get(lambdaId) ?? Number.NEGATIVE_INFINITY;
@@ -160,27 +161,27 @@ export class PackageStore {
     }
   }
 
-  /** What the source has now; `known` when that has not changed. */
-  async #fetch(lambdaId: string, url: URL, source: PackageSource, known: Copy | undefined): Promise<Copy> {
+  /** Fetches the source; returns the known copy if it has not changed. */
+  async #fetch(lambdaId: string, url: URL, source: PackageSource, previousCopy: Copy | undefined): Promise<Copy> {
     await mkdir(this.#contents, { recursive: true, mode: 0o700 });
     const archive = path.join(this.#contents, `${randomUUID()}.download`);
     try {
-      const fetched = await fetchPackage(url, archive, known?.validators, this.#stopping.signal, {
+      const fetchedPackage = await fetchPackage(url, archive, previousCopy?.validators, this.#stopping.signal, {
         linkLocalHosts: this.#options.linkLocalHosts,
       });
-      if (!fetched) {
-        if (!known) throw new Error('the source has nothing');
-        return known;
+      if (!fetchedPackage) {
+        if (!previousCopy) throw new Error('the source has nothing');
+        return previousCopy;
       }
       const isZip = source.isZip || (await beginsLikeZip(archive));
-      const content = keyOf(fetched.sha256, isZip ? '' : path.basename(singleFile('', url)));
+      const content = keyOf(fetchedPackage.sha256, isZip ? '' : path.basename(singleFile('', url)));
       this.#arriving.set(lambdaId, content);
       await this.#unpack(archive, content, url, isZip);
       const copy = {
         url: source.url,
         ...(source.isZip !== undefined && { isZip: source.isZip }),
         content,
-        validators: fetched.validators,
+        validators: fetchedPackage.validators,
       };
       await this.#keep(lambdaId, copy);
       return copy;
@@ -226,13 +227,13 @@ export class PackageStore {
   }
 
   async #sweep(): Promise<void> {
-    const kept = new Set<string>(this.#arriving.values());
+    const usedContents = new Set<string>(this.#arriving.values());
     for (const { latest, before } of this.#copies.values()) {
-      kept.add(latest.content);
-      if (before) kept.add(before.content);
+      usedContents.add(latest.content);
+      if (before) usedContents.add(before.content);
     }
     for (const name of await readdir(this.#contents).catch(() => [])) {
-      const isOurs = kept.has(name.slice(0, 32)) || (this.#fetches.size > 0 && !CONTENT.test(name));
+      const isOurs = usedContents.has(name.slice(0, 32)) || (this.#fetches.size > 0 && !CONTENT.test(name));
       if (!isOurs) await removeIfPossible(path.join(this.#contents, name));
     }
   }
@@ -242,7 +243,7 @@ export class PackageStore {
   }
 }
 
-function known(files: Iterable<string>): Pick<PackageFiles, 'revision' | 'watched'> {
+function watchedFiles(files: Iterable<string>): Pick<PackageFiles, 'revision' | 'watched'> {
   const watched = new CodeFiles(files);
   return { revision: watched.revision, watched };
 }

@@ -28,8 +28,12 @@ it('is short where the temporary folder of the system is not', async () => {
 it('is removed at the next start when its process has gone, and nothing else is', async () => {
   const ended = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
   await once(ended, 'exit');
-  const here = await ownerHere(undefined);
-  const owners = { gone: { ...here, pid: ended.pid }, living: here, elsewhere: { ...here, pids: 'pid:[1]', pid: 1 } };
+  const localOwner = await ownerHere(undefined);
+  const owners = {
+    gone: { ...localOwner, pid: ended.pid },
+    living: localOwner,
+    elsewhere: { ...localOwner, pids: 'pid:[1]', pid: 1 },
+  };
   for (const [name, owner] of Object.entries(owners)) {
     await mkdir(path.join(system, `terrarium-tmp-${name}`, '1'), { recursive: true });
     await chmod(path.join(system, `terrarium-tmp-${name}`), 0o700);

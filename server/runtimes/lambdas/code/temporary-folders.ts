@@ -9,7 +9,7 @@ import { withoutLinks } from '../../../system/without-links.ts';
 /** Programs put Unix sockets into it, whose paths end at 104 characters (D-113). */
 const LONGEST = 60;
 const KIND = 'tmp';
-/** What `mkdtemp` adds, and the number of a folder. */
+/** The maximum length of the suffix of `mkdtemp` and the number of a folder. */
 const LONGEST_REST = `${path.sep}terrarium-${KIND}-XXXXXX${path.sep}999999`.length;
 
 /** TMPDIR of each lambda: short, readable by its owner only, and removed with the lambda, at the stop, or at a later start. */
@@ -34,7 +34,7 @@ export class TemporaryFolders {
   provide(lambdaId: string): string {
     const name = this.#names.get(lambdaId) ?? String(++this.#count);
     this.#names.set(lambdaId, name);
-    const folder = path.join(this.#own(), name);
+    const folder = path.join(this.#parentFolder(), name);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     return folder;
   }
@@ -56,7 +56,7 @@ export class TemporaryFolders {
     if (folder !== undefined) await removeIfPossible(folder);
   }
 
-  #own(): string {
+  #parentFolder(): string {
     if (this.#folder !== undefined) return this.#folder;
     this.#check();
     if (!this.#owner) throw new Error('temporary folders are used before `clear`');

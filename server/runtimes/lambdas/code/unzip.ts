@@ -40,9 +40,9 @@ export async function unzip(archive: string, folder: string, system = SYSTEM): P
       }
       if (entry.fileName.endsWith('/')) continue; // a folder
       const file = path.join(folder, entry.fileName);
-      const place = path.dirname(file);
-      if (!folders.has(place)) await mkdir(place, { recursive: true, mode: 0o700 });
-      folders.add(place);
+      const parent = path.dirname(file);
+      if (!folders.has(parent)) await mkdir(parent, { recursive: true, mode: 0o700 });
+      folders.add(parent);
       const written = write(zip, entry, file, links).finally(() => underWay.delete(written));
       underWay.add(written);
       if (underWay.size >= AT_A_TIME) await Promise.race(underWay);
@@ -70,22 +70,22 @@ async function write(zip: ZipFile, entry: Entry, file: string, links: Map<string
 async function makeLinks(folder: string, links: ReadonlyMap<string, string>, system: System): Promise<void> {
   const root = await realpath(folder);
   const check = async ([name, target]: [string, string]) => {
-    const place = path.resolve(path.dirname(path.join(root, name)), target);
+    const targetPath = path.resolve(path.dirname(path.join(root, name)), target);
     // One that leads to nothing leads to where its text says.
-    const found = await realpath(system === 'win32' ? place : path.join(root, name)).catch(() => place);
+    const found = await realpath(system === 'win32' ? targetPath : path.join(root, name)).catch(() => targetPath);
     if (found !== root && !found.startsWith(root + path.sep)) {
       throw new Error(`the link ${name} leads out of the package, to ${target}`);
     }
   };
-  let left = [...links];
-  for (let made = true; made && left.length > 0; ) {
-    made = false;
-    for (const link of left) {
+  let remainingLinks = [...links];
+  for (let hasProgress = true; hasProgress && remainingLinks.length > 0; ) {
+    hasProgress = false;
+    for (const link of remainingLinks) {
       // A copy does not show where it comes from.
       if (system === 'win32') await check(link);
       if (!(await makeLink(link[1], path.join(root, link[0]), system))) continue;
-      left = left.filter((one) => one !== link);
-      made = true;
+      remainingLinks = remainingLinks.filter((candidate) => candidate !== link);
+      hasProgress = true;
     }
   }
   if (system !== 'win32') for (const link of links) await check(link);

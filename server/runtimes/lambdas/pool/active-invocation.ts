@@ -91,7 +91,10 @@ export class InvocationFinalizer {
   }
 }
 
-/** Has the call not started, through no fault of its own? Then another process can run it, and no handler is called twice. */
+/**
+ * True if the call has not started, through no fault of its own. Then another process can run it, and no handler is
+ * called twice.
+ */
 export function isForAnother(ending: Ending, wasUsed: boolean, wasAhead: boolean): boolean {
   if (ending.kind !== 'gone') return ending.kind === 'withdrawn';
   return !ending.hasBegun && (wasAhead || (wasUsed && ending.failure.failure === 'crash'));
@@ -148,7 +151,7 @@ export class ActiveInvocation implements Invocation {
   readonly notedWarnings = new Set<string>();
 
   readonly call: LambdaCall;
-  /** The same as `acceptedAtMs` by the monotonic clock, which is never set. */
+  /** The start of the wait by the monotonic clock, which is never set. */
   readonly waitingSinceMs = performance.now();
   readonly order: number;
   readonly done: Promise<Invocation>;
@@ -175,8 +178,8 @@ export class ActiveInvocation implements Invocation {
   /** JSON of the members of an `InvokeHead` that follow from the context and the lambda. */
   headMembers(lambda: { readonly id: string; readonly name: string }): string {
     const { context } = this.call;
-    const known = contextTexts.get(context);
-    if (known?.lambdaId === lambda.id && known.lambdaName === lambda.name) return known.text;
+    const cached = contextTexts.get(context);
+    if (cached?.lambdaId === lambda.id && cached.lambdaName === lambda.name) return cached.text;
     const { httpAware, apiEndpointId } = context;
     const members: Pick<InvokeHead, 'place' | 'context' | 'lambda'> = {
       place: { httpAware, apiEndpointId },
@@ -189,18 +192,18 @@ export class ActiveInvocation implements Invocation {
   }
 
   /** News of an outbound call. @param bytes the part of a body that it has */
-  addOutbound(news: OutboundHead, bytes: Uint8Array, nowMs: number): void {
-    const { id, method, url, traceId, caughtBy, afterRedirect, rules, status, error, body, ended } = news;
+  addOutbound(update: OutboundHead, bytes: Uint8Array, nowMs: number): void {
+    const { id, method, url, traceId, caughtBy, afterRedirect, rules, status, error, body, ended } = update;
     this.#calls ??= new Map();
-    let known = this.#calls.get(id);
-    if (!known) {
+    let openCall = this.#calls.get(id);
+    if (!openCall) {
       if (method === undefined || url === undefined || this.#calls.size >= KEPT_OUTBOUND) return;
       const call: OutboundCall = { method, url, startedAtMs: nowMs, durationMs: 0 };
       if (traceId !== undefined) call.traceId = traceId;
-      known = { call, parts: { request: [], response: [] }, hasEnded: false };
-      this.#calls.set(id, known);
+      openCall = { call, parts: { request: [], response: [] }, hasEnded: false };
+      this.#calls.set(id, openCall);
     }
-    const { call } = known;
+    const { call } = openCall;
     if (caughtBy) call.caughtBy = caughtBy;
     if (afterRedirect) call.afterRedirect = true;
     if (rules?.length === 0) delete call.rules;
@@ -208,8 +211,8 @@ export class ActiveInvocation implements Invocation {
     if (status !== undefined) call.status = status;
     if (error !== undefined) call.error = error;
     call.durationMs = nowMs - call.startedAtMs;
-    known.hasEnded ||= ended === true;
-    if (body) this.#addBody(known, body, bytes);
+    openCall.hasEnded ||= ended === true;
+    if (body) this.#addBody(openCall, body, bytes);
     if (!this.hasOpenOutbound) this.closeRecord();
   }
 
@@ -220,10 +223,10 @@ export class ActiveInvocation implements Invocation {
   ): void {
     const before = parts[of].reduce((sum, { length }) => sum + length, 0);
     const free = Math.min(MAX_CAPTURED_BYTES - before, KEPT_BODY_BYTES - this.#bodyBytes);
-    const kept = bytes.subarray(0, Math.max(0, free));
-    if (kept.length > 0) parts[of].push(kept);
-    this.#bodyBytes += kept.length;
-    call[of] = { ...facts, bytes: kept };
+    const keptBytes = bytes.subarray(0, Math.max(0, free));
+    if (keptBytes.length > 0) parts[of].push(keptBytes);
+    this.#bodyBytes += keptBytes.length;
+    call[of] = { ...facts, bytes: keptBytes };
   }
 
   get hasOpenOutbound(): boolean {
@@ -250,17 +253,17 @@ export class ActiveInvocation implements Invocation {
   #takeOutbound(nowMs: number, isFinal: boolean): void {
     if (!this.#calls) return;
     this.outbound = Array.from(this.#calls.values(), ({ call, parts, hasEnded }) => {
-      for (const of of ['request', 'response'] as const) {
-        const body = call[of];
-        if (body) body.bytes = Buffer.concat(parts[of]);
+      for (const side of ['request', 'response'] as const) {
+        const body = call[side];
+        if (body) body.bytes = Buffer.concat(parts[side]);
       }
       const { ownHosts, catchesCrm } = this.#platform;
       // It depends on the response, which a call that goes on has not received yet.
       const warning = hasEnded || isFinal ? formWarning(call, { ownHosts, catchesCrm, env: this.#env }) : undefined;
-      const known = { ...call, ...(warning !== undefined && { warning }) };
-      if (hasEnded) return known;
+      const record = { ...call, ...(warning !== undefined && { warning }) };
+      if (hasEnded) return record;
       const error = 'no response before the invocation ended';
-      return { ...known, durationMs: nowMs - call.startedAtMs, ...(call.status === undefined && { error }) };
+      return { ...record, durationMs: nowMs - call.startedAtMs, ...(call.status === undefined && { error }) };
     });
   }
 

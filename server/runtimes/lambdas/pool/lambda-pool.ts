@@ -19,7 +19,7 @@ const DEBUGGED_TIMEOUT_MS = 24 * 60 * 60_000;
 export class LambdaPool {
   readonly #host: PoolHost;
   #definition: LambdaDefinition;
-  /** Of the package's content, when a process was last started. */
+  /** The revision of the package's content when a process was last started. */
   #revision = '';
   #watched: CodeFiles | undefined;
   readonly #waiting: ActiveInvocation[] = [];
@@ -27,13 +27,13 @@ export class LambdaPool {
   readonly #workers = new Set<PoolWorker>();
   readonly #endings: InvocationFinalizer;
   readonly #idle: IdleWorkers;
-  #held = 0;
+  #reserved = 0;
   #starting = 0;
   readonly #growth = new ScaleUpPolicy(() => this.#look());
   #silent = 0;
   #events = 0;
   /** Definition whose processes end without having done anything: no use in keeping any ready. */
-  #hopeless: string | undefined;
+  #failedFingerprint: string | undefined;
   #closedFor: LambdaFailure | undefined;
 
   constructor(host: PoolHost, definition: LambdaDefinition) {
@@ -62,9 +62,9 @@ export class LambdaPool {
 
   get stats(): { running: number; waiting: number } {
     let [running, ahead] = [0, 0];
-    for (const { inFlight: given } of this.#workers) {
-      if (given.length > 0) running += 1;
-      ahead += Math.max(0, given.length - 1);
+    for (const { inFlight } of this.#workers) {
+      if (inFlight.length > 0) running += 1;
+      ahead += Math.max(0, inFlight.length - 1);
     }
     return { running, waiting: this.#waiting.length + ahead };
   }
@@ -81,16 +81,16 @@ export class LambdaPool {
   refusal(): Outcome | undefined {
     const [concurrency, { queue }] = [this.#concurrency, this.#host.limits];
     const { running, waiting } = this.stats;
-    if (running + waiting + this.#held < concurrency + queue) return undefined;
+    if (running + waiting + this.#reserved < concurrency + queue) return undefined;
     const message = `lambda '${this.#definition.name}' is busy: ${concurrency} calls run and ${queue} wait; try again in a second`;
     return failed({ failure: 'busy', message });
   }
 
   /** Reserves a slot for a call that is about to arrive, until the returned function is called. */
   reserveSlot(): () => void {
-    this.#held += 1;
+    this.#reserved += 1;
     return () => {
-      this.#held -= 1;
+      this.#reserved -= 1;
     };
   }
 
@@ -124,7 +124,7 @@ export class LambdaPool {
     this.#growth.stop();
     this.#idle.stop();
     this.#pump();
-    const ends = [...this.#workers].flatMap(({ inFlight: given }) => given.map(({ done }) => done));
+    const ends = [...this.#workers].flatMap(({ inFlight }) => inFlight.map(({ done }) => done));
     for (const process of this.#processes) process.kill(failure);
     const exits = [...this.#processes].map(({ exited }) => exited);
     await Promise.all([...ends, this.#endings.closeRecords(), ...exits]);
@@ -166,9 +166,9 @@ export class LambdaPool {
 
   /** A handler at a breakpoint, or a module that is being loaded, would wait there forever. */
   #endDebugging(fingerprint: string): void {
-    const others = new Set<LambdaProcess>();
-    for (const worker of this.#workers) if (worker.fingerprint !== fingerprint) others.add(worker.process);
-    for (const process of this.#processes) if (!others.has(process)) process.kill(debuggingEnded());
+    const otherProcesses = new Set<LambdaProcess>();
+    for (const worker of this.#workers) if (worker.fingerprint !== fingerprint) otherProcesses.add(worker.process);
+    for (const process of this.#processes) if (!otherProcesses.has(process)) process.kill(debuggingEnded());
   }
 
   #pump(): void {
@@ -218,7 +218,7 @@ export class LambdaPool {
         ready: this.#workers.size,
         longestWaitMs: performance.now() - longest.waitingSinceMs,
         runningForMs: [...this.#workers]
-          .filter(({ inFlight: given }) => given.length > 0)
+          .filter(({ inFlight }) => inFlight.length > 0)
           .map((worker) => worker.heldUpForMs),
       });
       this.#startFor(this.#starting + missing);
@@ -227,7 +227,8 @@ export class LambdaPool {
   }
 
   #startFor(calls: number): void {
-    for (let left = Math.min(calls - this.#starting, this.#free); left > 0; left -= 1) void this.#start();
+    for (let startsLeft = Math.min(calls - this.#starting, this.#free); startsLeft > 0; startsLeft -= 1)
+      void this.#start();
   }
 
   /** A lambda that had a process when it was edited has one again before it is called, if that takes nothing but a spare. */
@@ -239,10 +240,10 @@ export class LambdaPool {
 
   #keepWarm(): void {
     const { fingerprint, preWarm } = this.#definition;
-    if (this.#closedFor || this.#hopeless === fingerprint) return;
+    if (this.#closedFor || this.#failedFingerprint === fingerprint) return;
     const current = [...this.#workers].filter((worker) => this.#isCurrent(worker)).length;
     // Processes that are only kept ready give way to waiting calls.
-    if (this.#host.processes.places.isFree) this.#startFor(preWarm - current);
+    if (this.#host.processes.slots.isFree) this.#startFor(preWarm - current);
   }
 
   async #start(): Promise<void> {
@@ -256,7 +257,7 @@ export class LambdaPool {
       const { process, revision, watched } = opened;
       this.#revision = revision;
       this.#watched = watched;
-      this.#hopeless = undefined;
+      this.#failedFingerprint = undefined;
       this.#events += 1;
       const worker = new PoolWorker(process, { fingerprint: definition.fingerprint, revision, order: this.#events });
       this.#workers.add(worker);
@@ -281,7 +282,7 @@ export class LambdaPool {
 
   #startFailed({ fingerprint }: LambdaDefinition, failure: LambdaFailure): void {
     if (fingerprint === this.#definition.fingerprint) {
-      this.#hopeless = fingerprint;
+      this.#failedFingerprint = fingerprint;
       if (this.#waiting.length === 0) this.#endings.note(undefined, `no process is ready: ${failure.message}`);
       if (this.#starting > 0 || this.#hasWorkers) return;
       // No process is left that could serve them, and the next start would fail in the same way.
@@ -301,7 +302,7 @@ export class LambdaPool {
     const timeoutMs = this.#timeoutMs;
     const isAhead = worker.inFlight.length > 0;
     running.cold = process.calls === 0 && worker.order > running.order;
-    worker.give(running, timeoutMs);
+    worker.send(running, timeoutMs);
     const stop = stopsFirst && this.#definition.isDebugged ? { stopsFirst } : {};
     const members = running.headMembers(this.#definition);
     process.call({ executionId, members, timeoutMs, ...stop }, body, {
@@ -309,7 +310,7 @@ export class LambdaPool {
         running.startedAtMs = this.#timeOf(atMs, givenAtMs);
       },
       line: (stream, text) => this.#endings.addLine(running, stream, text),
-      outbound: (news, bytes) => running.addOutbound(news, bytes, this.#timeOf(news.atMs, givenAtMs)),
+      outbound: (update, bytes) => running.addOutbound(update, bytes, this.#timeOf(update.atMs, givenAtMs)),
       goesOn: () => running.hasOpenOutbound,
       noted: (text) => this.#endings.note(running, text),
       ended: (ending) => this.#ended(worker, running, ending, isAhead),
@@ -366,15 +367,15 @@ export class LambdaPool {
       if (isSpent || !this.#isCurrent(worker)) worker.process.kill();
       else {
         this.#idle.push(worker);
-        if (this.#isOthersTurn()) this.#host.processes.places.releaseOne();
+        if (this.#isOthersTurn()) this.#host.processes.slots.releaseOne();
       }
     }
     this.#pump();
   }
 
-  /** Has another lambda waited for a process for longer than our own next call? */
+  /** True if another lambda has waited for a process for longer than our own next call. */
   #isOthersTurn(): boolean {
-    const sinceMs = this.#host.processes.places.awaitedSinceMs;
+    const sinceMs = this.#host.processes.slots.awaitedSinceMs;
     if (sinceMs === undefined) return false;
     const [next] = this.#waiting;
     return next === undefined || sinceMs < next.acceptedAtMs;
@@ -386,7 +387,7 @@ export class LambdaPool {
     this.#idle.remove(worker);
     if (why.failure === 'crash') {
       if (worker.inFlight.length === 0) this.#endings.note(undefined, `between calls: ${why.message}`);
-      if (worker.process.calls === 0) this.#hopeless = worker.fingerprint;
+      if (worker.process.calls === 0) this.#failedFingerprint = worker.fingerprint;
     }
     this.#keepWarm();
     this.#pump();

@@ -3,9 +3,12 @@ import { timedOut } from '../lambda-failure.ts';
 import type { LambdaProcess } from '../process/lambda-process.ts';
 import type { ActiveInvocation } from './active-invocation.ts';
 
-/** How long after its timeout a process can send a value that its handler returned: it or the machine may be busy. */
+/**
+ * The time after its timeout for which a process can send a value that its handler returned: it or the machine may be
+ * busy.
+ */
 const LATE_RESULT_MS = 2_000;
-/** Of several processes of a lambda all but one leave when they have been without work for so long. */
+/** The idle time after which all but one of several processes of a lambda are stopped. */
 const EXTRA_IDLE_MS = 5_000;
 
 export class IdleWorkers {
@@ -64,13 +67,13 @@ export class IdleWorkers {
 
   #look(): void {
     const { idleMs, least, all } = this.#options;
-    let left = all();
+    let remaining = all();
     for (const worker of [...this.#workers]) {
       const forMs = performance.now() - worker.idleSinceMs;
-      const isOver = forMs >= idleMs || (left > 1 && forMs >= this.#extraMs);
+      const isOver = forMs >= idleMs || (remaining > 1 && forMs >= this.#extraMs);
       if (!isOver || this.#workers.length <= least()) break;
       this.retire(worker);
-      left -= 1;
+      remaining -= 1;
     }
     if (this.#workers.length > least()) this.#lookLater();
   }
@@ -99,11 +102,11 @@ export class PoolWorker {
   #timeoutMs = 0;
   #isAskedBack = false;
 
-  constructor(process: LambdaProcess, made: { fingerprint: string; revision: string; order: number }) {
+  constructor(process: LambdaProcess, origin: { fingerprint: string; revision: string; order: number }) {
     this.process = process;
-    this.fingerprint = made.fingerprint;
-    this.revision = made.revision;
-    this.order = made.order;
+    this.fingerprint = origin.fingerprint;
+    this.revision = origin.revision;
+    this.order = origin.order;
   }
 
   get inFlight(): readonly ActiveInvocation[] {
@@ -111,7 +114,7 @@ export class PoolWorker {
   }
 
   /** A call is given to its process; `timeoutMs` counts from when it is its turn. */
-  give(running: ActiveInvocation, timeoutMs: number): void {
+  send(running: ActiveInvocation, timeoutMs: number): void {
     this.#inFlight.push(running);
     if (this.#inFlight.length === 1) this.#turn(timeoutMs);
   }

@@ -27,7 +27,7 @@ export interface PoolState {
   starting: number;
   ready: number;
   longestWaitMs: number;
-  /** How long the calls have been running that run now; 0 for one that only computes, until that is long. */
+  /** The durations of the calls that run now; 0 for a call that only computes, until that is long. */
   runningForMs: readonly number[];
 }
 

@@ -8,7 +8,7 @@ import { FrameError, FrameReader, writeFrame } from './frames.ts';
 import { countCallHead, type OutboundNews, subprocessReport } from './process-messages.ts';
 import { type CallNumberHead, FrameType, type NewsAddress } from './protocol.ts';
 
-export type NewsListener = (from: object, news: OutboundNews, bytes: Uint8Array) => void;
+export type NewsListener = (from: object, update: OutboundNews, bytes: Uint8Array) => void;
 
 const hello = z.object({ token: z.uuid() });
 
@@ -16,16 +16,19 @@ const hello = z.object({ token: z.uuid() });
 const MOST_HEARING_MS = 1_000;
 
 /** The listener of a token, and the connections of its processes, each with its callbacks for confirmed rules. */
-interface Place {
+interface Registration {
   listener: NewsListener;
-  heard: Map<Socket, (() => void)[]>;
+  waitingCallbacks: Map<Socket, (() => void)[]>;
   /** Set after the rules have changed: a process that connects now has started with the earlier ones. */
   rules?: readonly OutboundRule[];
 }
 
-/** Where threads and Node processes of lambdas report their calls (D-200): a lambda's process may block while it waits for them. */
+/**
+ * Receives the calls of threads and Node processes of lambdas (D-200): a lambda's process may block while it waits for
+ * them.
+ */
 export class ChildProcessChannel {
-  readonly #places = new Map<string, Place>();
+  readonly #registrations = new Map<string, Registration>();
   /** Returns the number of a call that a rule has matched. */
   readonly #countCall: (ruleId: string) => number;
   #server: Server | undefined;
@@ -44,49 +47,52 @@ export class ChildProcessChannel {
   }
 
   /** Opens an address for one process: until `close`, messages to it go to the listener. */
-  place(listener: NewsListener): {
+  register(listener: NewsListener): {
     address: NewsAddress | undefined;
     changeRules(rules: readonly OutboundRule[]): Promise<void>;
     close(): void;
   } {
     const token = randomUUID();
-    const place: Place = { listener, heard: new Map() };
-    this.#places.set(token, place);
+    const registration: Registration = { listener, waitingCallbacks: new Map() };
+    this.#registrations.set(token, registration);
     // As: a listening TCP server has such an address.
     const port = (this.#server?.address() as AddressInfo | null | undefined)?.port;
     return {
       address: port === undefined ? undefined : { port, token },
       changeRules: async (rules) => {
-        place.rules = rules;
-        await Promise.all([...place.heard].map(([socket, waiting]) => changeRules(socket, waiting, rules)));
+        registration.rules = rules;
+        await Promise.all(
+          [...registration.waitingCallbacks].map(([socket, waiting]) => changeRules(socket, waiting, rules)),
+        );
       },
       close: () => {
-        this.#places.delete(token);
-        for (const socket of place.heard.keys()) socket.destroy();
+        this.#registrations.delete(token);
+        for (const socket of registration.waitingCallbacks.keys()) socket.destroy();
       },
     };
   }
 
   close(): void {
     this.#server?.close();
-    for (const { heard } of this.#places.values()) for (const socket of heard.keys()) socket.destroy();
+    for (const { waitingCallbacks } of this.#registrations.values())
+      for (const socket of waitingCallbacks.keys()) socket.destroy();
   }
 
   #welcome(socket: Socket): void {
     const frames = new FrameReader(MAX_CAPTURED_BYTES);
-    let place: Place | undefined;
+    let registration: Registration | undefined;
     socket.unref().on('error', () => {});
     socket.on('data', (chunk: Buffer) => {
       try {
         for (const { type, head, body } of frames.push(chunk)) {
-          if (!place) place = this.#introduce(socket, hello.parse(head).token);
-          else if (type === FrameType.rules) place.heard.get(socket)?.shift()?.();
+          if (!registration) registration = this.#introduce(socket, hello.parse(head).token);
+          else if (type === FrameType.rules) registration.waitingCallbacks.get(socket)?.shift()?.();
           else if (type === FrameType.countCall) {
             const { request, ruleId } = countCallHead.parse(head);
             const answer: CallNumberHead = { request, number: this.#countCall(ruleId) };
             writeFrame(socket, FrameType.callNumber, answer);
-          } else place.listener(socket, subprocessReport.parse(head), body);
-          if (!place) return void socket.destroy();
+          } else registration.listener(socket, subprocessReport.parse(head), body);
+          if (!registration) return void socket.destroy();
         }
       } catch (thrown) {
         socket.destroy();
@@ -95,23 +101,23 @@ export class ChildProcessChannel {
     });
   }
 
-  #introduce(socket: Socket, token: string): Place | undefined {
-    const place = this.#places.get(token);
-    if (!place) return undefined;
+  #introduce(socket: Socket, token: string): Registration | undefined {
+    const registration = this.#registrations.get(token);
+    if (!registration) return undefined;
     const waiting: (() => void)[] = [];
-    place.heard.set(socket, waiting);
-    if (place.rules) void changeRules(socket, waiting, place.rules);
+    registration.waitingCallbacks.set(socket, waiting);
+    if (registration.rules) void changeRules(socket, waiting, registration.rules);
     socket.once('close', () => {
-      place.heard.delete(socket);
+      registration.waitingCallbacks.delete(socket);
       for (const go of waiting) go();
     });
-    return place;
+    return registration;
   }
 }
 
 /** Resolves when the other end has confirmed, has ended, or does not respond. */
 async function changeRules(socket: Socket, waiting: (() => void)[], rules: readonly OutboundRule[]): Promise<void> {
   writeFrame(socket, FrameType.rules, { rules });
-  const heard = new Promise<void>((resolve) => waiting.push(resolve));
-  await Promise.race([heard, wait(MOST_HEARING_MS, undefined, { ref: false })]);
+  const whenReceived = new Promise<void>((resolve) => waiting.push(resolve));
+  await Promise.race([whenReceived, wait(MOST_HEARING_MS, undefined, { ref: false })]);
 }

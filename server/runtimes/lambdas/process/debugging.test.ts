@@ -4,21 +4,21 @@ import { failureOf, resultOf, TestLambdaService } from '../../../testing/lambda-
 import { isAlive } from '../../../testing/process-alive.ts';
 import { Debugging, type DebugState } from './debugging.ts';
 
-let bed: TestLambdaService;
+let service: TestLambdaService;
 let wake: () => void = () => {};
 beforeAll(async () => {
-  bed = await TestLambdaService.start({ onDebug: () => wake() });
+  service = await TestLambdaService.start({ onDebug: () => wake() });
 });
-afterAll(() => bed.stop());
+afterAll(() => service.stop());
 
 /** Waits until the debugging of a lambda is as wanted. */
 async function until(lambda: string, isWanted: (state: DebugState | undefined) => boolean) {
-  while (!isWanted(bed.service.debugState(lambda))) {
+  while (!isWanted(service.service.debugState(lambda))) {
     await new Promise<void>((resolve) => {
       wake = resolve;
     });
   }
-  return bed.service.debugState(lambda);
+  return service.service.debugState(lambda);
 }
 const listening = async (lambda: string) => {
   const state = await until(lambda, (now) => now?.url !== undefined);
@@ -34,63 +34,63 @@ exports.run = (event) => {
 
 describe('a lambda that is debugged', () => {
   it('stops at a breakpoint for longer than its timeout, and continues', async () => {
-    const lambda = bed.lambda(CODE, { timeout: 0.1 });
-    bed.service.debug(lambda);
+    const lambda = service.lambda(CODE, { timeout: 0.1 });
+    service.service.debug(lambda);
     const { url, file } = await listening(lambda);
     expect(new URL(url).hostname).toBe('127.0.0.1');
     const debuggerOf = await DebuggerSession.attach(url);
     await debuggerOf.breakAt(file, 2);
-    const answer = bed.invoke(lambda, '1');
+    const answer = service.invoke(lambda, '1');
     await debuggerOf.paused();
     // Another lambda with the same timeout, called later, has timed out.
-    const hanging = bed.lambda('exports.run = () => new Promise(() => {})', { timeout: 0.1 });
-    expect(failureOf(await bed.invoke(hanging))).toMatch(/^timeout/);
+    const hanging = service.lambda('exports.run = () => new Promise(() => {})', { timeout: 0.1 });
+    expect(failureOf(await service.invoke(hanging))).toMatch(/^timeout/);
     await debuggerOf.close();
     const invocation = await answer;
     expect(JSON.parse(resultOf(invocation))).toMatchObject({ calls: 1, event: '1' });
     expect(invocation.logs.map(({ text }) => text)).toEqual(['call 1']);
-    bed.service.endDebugging(lambda);
-    expect(bed.service.debugState(lambda)).toBeUndefined();
+    service.service.endDebugging(lambda);
+    expect(service.service.debugState(lambda)).toBeUndefined();
   });
 
   it('stops at the first line of its handler when it is asked to, and nowhere without a debugger', async () => {
-    const lambda = bed.lambda(CODE, { timeout: 0.1 });
-    bed.service.debug(lambda);
+    const lambda = service.lambda(CODE, { timeout: 0.1 });
+    service.service.debug(lambda);
     const { url } = await listening(lambda);
-    const stopping = () => bed.invoke(lambda, '1', {}, { stopsFirst: true });
+    const stopping = () => service.invoke(lambda, '1', {}, { stopsFirst: true });
     expect(JSON.parse(resultOf(await stopping()))).toMatchObject({ calls: 1 });
     const debuggerOf = await DebuggerSession.attach(url);
     const answer = stopping();
     await debuggerOf.paused();
     await debuggerOf.close();
     expect(JSON.parse(resultOf(await answer))).toMatchObject({ calls: 2 });
-    bed.service.endDebugging(lambda);
+    service.service.endDebugging(lambda);
   });
 
   it('has one process for all its calls, which is gone with the debugging', async () => {
-    const lambda = bed.lambda(CODE, { isolate: true });
-    bed.service.debug(lambda);
+    const lambda = service.lambda(CODE, { isolate: true });
+    service.service.debug(lambda);
     await listening(lambda);
-    const answers = await Promise.all([1, 2, 3].map(() => bed.invoke(lambda)));
-    const results = answers.map((one) => JSON.parse(resultOf(one)));
+    const answers = await Promise.all([1, 2, 3].map(() => service.invoke(lambda)));
+    const results = answers.map((answer) => JSON.parse(resultOf(answer)));
     expect(results.map(({ calls }) => calls)).toEqual([1, 2, 3]);
-    bed.service.endDebugging(lambda);
-    const after = JSON.parse(resultOf(await bed.invoke(lambda)));
+    service.service.endDebugging(lambda);
+    const after = JSON.parse(resultOf(await service.invoke(lambda)));
     expect(after.calls).toBe(1);
     expect(after.pid).not.toBe(results[0].pid);
     await expect.poll(() => isAlive(results[0].pid)).toBe(false);
   });
 
   it('is one of several, each with an address of its own, and of a few only', async () => {
-    const [one, other] = [bed.lambda(CODE), bed.lambda(CODE)];
-    bed.service.debug(one);
-    bed.service.debug(other);
-    const [first, second] = [await listening(one), await listening(other)];
+    const [firstId, other] = [service.lambda(CODE), service.lambda(CODE)];
+    service.service.debug(firstId);
+    service.service.debug(other);
+    const [first, second] = [await listening(firstId), await listening(other)];
     expect(new URL(first.url).port).not.toBe(new URL(second.url).port);
-    bed.service.endDebugging(other);
-    expect(bed.service.debugState(one)).toMatchObject({ url: first.url });
-    bed.remove(one);
-    expect(bed.service.debugState(one)).toBeUndefined();
+    service.service.endDebugging(other);
+    expect(service.service.debugState(firstId)).toMatchObject({ url: first.url });
+    service.remove(firstId);
+    expect(service.service.debugState(firstId)).toBeUndefined();
 
     const debugging = new Debugging(
       () => 0,
@@ -102,18 +102,18 @@ describe('a lambda that is debugged', () => {
   });
 
   it('has another address when its code is changed', async () => {
-    const lambda = bed.lambda(CODE);
-    bed.service.debug(lambda);
+    const lambda = service.lambda(CODE);
+    service.service.debug(lambda);
     const before = await listening(lambda);
-    bed.change(lambda, `${CODE} // new`);
+    service.change(lambda, `${CODE} // new`);
     const after = await until(lambda, (state) => state?.url !== undefined && state.url !== before.url);
     expect(after?.file).not.toBe(before.file);
-    bed.service.endDebugging(lambda);
+    service.service.endDebugging(lambda);
   });
 
   it('does not publish the id that a debugger needs on its port', async () => {
-    const lambda = bed.lambda(CODE);
-    bed.service.debug(lambda);
+    const lambda = service.lambda(CODE);
+    service.service.debug(lambda);
     const { url } = await listening(lambda);
     const { host, pathname } = new URL(url);
     for (const path of ['', '/json', '/json/list', '/json/version']) {
@@ -121,7 +121,7 @@ describe('a lambda that is debugged', () => {
       expect(await response.text()).not.toContain(pathname.slice(1));
     }
     await expect(DebuggerSession.attach(`ws://${host}/`)).rejects.toThrow();
-    bed.service.endDebugging(lambda);
+    service.service.endDebugging(lambda);
   });
 
   it('does not publish it on a port that a variable asks for either, nor do processes that it starts', async () => {
@@ -133,30 +133,30 @@ exports.run = (event, context, callback) => {
     execFile(process.execPath, ['-e', look], (failure, out) => (failure ? reject(failure) : resolve(out)))));
   Promise.all(looks).then((texts) => callback(null, texts.join('')), callback);
 };`;
-    const lambda = bed.lambda(code, { env: { NODE_OPTIONS: '--inspect=127.0.0.1:0' } });
-    expect(resultOf(await bed.invoke(lambda))).not.toContain('webSocketDebuggerUrl');
+    const lambda = service.lambda(code, { env: { NODE_OPTIONS: '--inspect=127.0.0.1:0' } });
+    expect(resultOf(await service.invoke(lambda))).not.toContain('webSocketDebuggerUrl');
   });
 
   it('says why it has no process, and has one when the reason is gone', async () => {
-    const lambda = bed.lambda('exports.run = (');
-    bed.service.debug(lambda);
+    const lambda = service.lambda('exports.run = (');
+    service.service.debug(lambda);
     const broken = await until(lambda, (state) => state?.problem !== undefined);
     expect(broken).toMatchObject({ problem: expect.stringContaining('syntax error') });
     expect(broken).not.toHaveProperty('url');
-    bed.change(lambda, CODE);
+    service.change(lambda, CODE);
     expect(await until(lambda, (state) => state?.url !== undefined)).not.toHaveProperty('problem');
-    bed.service.endDebugging(lambda);
+    service.service.endDebugging(lambda);
   });
 
   it('ends its call when debugging ends while it is at a breakpoint', async () => {
-    const lambda = bed.lambda(CODE);
-    bed.service.debug(lambda);
+    const lambda = service.lambda(CODE);
+    service.service.debug(lambda);
     const { url, file } = await listening(lambda);
     const debuggerOf = await DebuggerSession.attach(url);
     await debuggerOf.breakAt(file, 2);
-    const answer = bed.invoke(lambda);
+    const answer = service.invoke(lambda);
     await debuggerOf.paused();
-    bed.service.endDebugging(lambda);
+    service.service.endDebugging(lambda);
     expect(failureOf(await answer)).toBe('interrupted: debugging was stopped before the handler ended');
     await debuggerOf.close();
   });

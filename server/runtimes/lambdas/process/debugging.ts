@@ -4,7 +4,7 @@ import type { Uuid } from '../../../model/record.ts';
 export interface DebugState {
   lambdaId: Uuid;
   startedAtMs: number;
-  /** What a debugger attaches to, `ws://127.0.0.1:PORT/ID`; absent until its process listens. */
+  /** The address to which a debugger attaches, `ws://127.0.0.1:PORT/ID`; absent until its process listens. */
   url?: string;
   /** The file that the process runs: where breakpoints go. */
   file?: string;
@@ -68,7 +68,7 @@ export class Debugging {
   }
 }
 
-/** What Node says about a debugger on the standard error of a process; no words of the lambda's. */
+/** True for a message of Node about a debugger on the standard error of a process; the lambda did not print it. */
 export function isDebuggerTalk(line: string): boolean {
   return /^(Debugger (attached|listening on |ending on )|Waiting for the debugger to disconnect|For help, see: https:)/.test(
     line,

@@ -17,13 +17,16 @@ const HEAD_LIMIT_BYTES = 4 * 1024 * 1024;
 /** Up to here one copy is cheaper than a second piece of one write. */
 const COPY_LIMIT_BYTES = 2 * 1024;
 const SMALL_BYTES = 1024;
-const NOTHING = Buffer.alloc(0);
+const NO_BYTES = Buffer.alloc(0);
 
 // For the same reason taken at start.
 const { parse, stringify } = JSON;
 const { byteLength } = Buffer;
 
-/** What arrived is not a frame, or a frame larger than allowed: the other side is broken, or someone else wrote to the channel. */
+/**
+ * The error for bytes that are not a frame, or a frame larger than allowed: the other side is broken, or someone else
+ * wrote to the channel.
+ */
 export class FrameError extends Error {
   override readonly name = 'FrameError';
 }
@@ -37,7 +40,7 @@ export function writeFrameOf(
   channel: Writable,
   type: number,
   headText: string,
-  body: Uint8Array | string = NOTHING,
+  body: Uint8Array | string = NO_BYTES,
 ): void {
   const headBytes = byteLength(headText);
   const bodyAt = PREFIX_BYTES + headBytes;
@@ -94,13 +97,13 @@ export class FrameReader {
       yield {
         type: bytes.readUInt8(from + 4),
         head: readHead(bytes.toString('utf8', headAt, bodyAt)),
-        body: end === bodyAt ? NOTHING : ownBody(bytes.subarray(bodyAt, end)),
+        body: end === bodyAt ? NO_BYTES : ownBody(bytes.subarray(bodyAt, end)),
       };
     }
   }
 
   #joined(): Buffer {
-    const [first = NOTHING] = this.#chunks;
+    const [first = NO_BYTES] = this.#chunks;
     if (this.#chunks.length === 1) return first;
     const bytes = Buffer.concat([first.subarray(this.#at), ...this.#chunks.slice(1)]);
     this.#chunks = [bytes];

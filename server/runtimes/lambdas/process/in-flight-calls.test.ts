@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { type Ending, InFlightCalls } from './in-flight-calls.ts';
 
-const nothing = Buffer.alloc(0);
+const noBytes = Buffer.alloc(0);
 const outcomeOf = (number: number, written: { hasWritten?: true } = {}): Ending & { kind: 'outcome' } => ({
   kind: 'outcome',
   head: { number, kind: 'nothing', atMs: 0, ranMs: 0, computedMs: 0, waitedMs: 0, ...written },
-  body: nothing,
+  body: noBytes,
 });
 
 /** Calls that write down what they receive. */
@@ -23,11 +23,11 @@ function calls() {
       ended: () => reported.push(`${name} ended`),
     }).number;
   /** As a subprocess's report is delivered: to the call that runs when it comes. */
-  const news = (id: number) => {
+  const reportOutbound = (id: number) => {
     const number = call.running;
-    if (number !== undefined) call.outbound({ id, number }, nothing);
+    if (number !== undefined) call.outbound({ id, number }, noBytes);
   };
-  return { reported, given: call, add, news };
+  return { reported, given: call, add, news: reportOutbound };
 }
 
 it('a report of a subprocess that overtakes the beginning of a call belongs to it', () => {

@@ -4,7 +4,10 @@ import { OutputLines } from './output-lines.ts';
 import type { NoteHead, OutboundHead } from './process-messages.ts';
 import type { OutcomeHead } from './protocol.ts';
 
-/** How a call ended: with the handler's outcome, because the process did, or without having begun because it was withdrawn. */
+/**
+ * The end of a call: with the handler's outcome, because the process ended, or without having begun because it was
+ * withdrawn.
+ */
 export type Ending =
   | { kind: 'outcome'; head: OutcomeHead; body: Buffer }
   | { kind: 'gone'; failure: LambdaFailure; hasBegun: boolean }
@@ -15,8 +18,8 @@ export interface CallListener {
   /** `atMs`: by `monotonicMs`, as the process says. */
   began(atMs: number): void;
   line(stream: LogLine['stream'], text: string): void;
-  outbound(news: OutboundHead, bytes: Uint8Array): void;
-  /** Does it still receive news of outbound calls after its end? */
+  outbound(update: OutboundHead, bytes: Uint8Array): void;
+  /** True if it still receives updates of outbound calls after its end. */
   goesOn(): boolean;
   noted(text: string): void;
   ended(ending: Ending): void;
@@ -98,11 +101,11 @@ export class InFlightCalls {
     call.listener.began(atMs);
   }
 
-  outbound(news: OutboundHead, bytes: Uint8Array): void {
-    const call = this.#inFlight.find(({ number }) => number === news.number);
-    const listener = call?.listener ?? this.#earlier.get(news.number);
-    listener?.outbound(news, bytes);
-    const { lateOf, method, url } = news;
+  outbound(update: OutboundHead, bytes: Uint8Array): void {
+    const call = this.#inFlight.find(({ number }) => number === update.number);
+    const listener = call?.listener ?? this.#earlier.get(update.number);
+    listener?.outbound(update, bytes);
+    const { lateOf, method, url } = update;
     if (lateOf === undefined) return;
     const text = `the lambda went on after its response: it sent ${method} ${url}`;
     if (listener) listener.noted(text);
@@ -155,7 +158,7 @@ export class InFlightCalls {
     else this.#concludeSoon();
   }
 
-  /** What is written from now on is of another call, or of none. */
+  /** Assigns all output from now on to another call, or to none. */
   endOutput(call: InFlightCall | undefined): void {
     this.#speaker = call;
     this.#output.flush();
@@ -206,7 +209,7 @@ export class InFlightCalls {
     });
   }
 
-  /** Has a call ended in this turn that has written something? The next turn reads all of that. */
+  /** True if a call that has written something ended in this turn. The next turn reads all of that. */
   #waitsForOutput(): boolean {
     let waits = false;
     for (const call of this.#inFlight) {
@@ -229,7 +232,7 @@ export class InFlightCalls {
   }
 }
 
-/** Has a call ended that wrote nothing, as its process says? */
+/** True if a call has ended that wrote nothing, according to its process. */
 function isSilent(ending: Ending | undefined): boolean {
   return ending?.kind === 'outcome' && !ending.head.hasWritten;
 }

@@ -13,7 +13,7 @@ export function hostsOf(addresses: PlatformAddresses): string[] {
   return [...new Set(Object.values(addresses).flatMap((url) => (URL.canParse(url) ? [hostnameIn(new URL(url))] : [])))];
 }
 
-/** Of the host a lambda sees these (D-113); on Windows nothing starts without the others. */
+/** The variables of the host that a lambda sees (D-113); on Windows nothing starts without the others. */
 const HOST_NAMES = ['PATH', 'TZ', 'LANG'];
 const WINDOWS_NAMES = [...HOST_NAMES, 'SystemRoot', 'PATHEXT', 'ComSpec'];
 
@@ -51,7 +51,7 @@ export function lambdaEnvironment(
   };
 }
 
-/** Does a process have to be started with that environment, because it would be too late to give it afterwards? */
+/** True if a process must be started with that environment, because it would be too late to set it afterwards. */
 export function isReadAtStart(env: Readonly<Record<string, string>>): boolean {
   return Object.keys(env).some((name) => READ_AT_START.test(name));
 }
@@ -69,10 +69,10 @@ export function ownCrm(
   const named = [base, ...settings].map(crmHostIn);
   const hosts = named.flatMap((host) => (host && canBeCrm(host.hostname, ownHosts) ? [host] : []));
   if (hosts.length === 0) return undefined;
-  const { CRM_API_BASEPATH: _base, ...others } = env;
-  const paths = Object.values(others).flatMap(pathNamedBy);
+  const { CRM_API_BASEPATH: _base, ...otherVariables } = env;
+  const paths = Object.values(otherVariables).flatMap(pathNamedBy);
   const above = base?.trim().replace(/^([a-z][a-z0-9+.-]*:\/\/)?[^/?#]*|[?#].*|\/+$/gi, '') ?? '';
-  const below = above === '' ? [] : [above, ...paths.map((one) => `${above}${one}`)].map(pathnameOf);
+  const below = above === '' ? [] : [above, ...paths.map((path) => `${above}${path}`)].map(pathnameOf);
   return { hosts, formPaths: [...new Set([...paths, ...below])] };
 }
 
@@ -86,8 +86,8 @@ export function namedForms(env: Readonly<Record<string, string>>): NamedForm[] {
   return Object.entries(env).flatMap(([name, value]) => {
     const host =
       /[.:]/.test(value) && /^([a-z][a-z0-9+.-]*:\/\/)?[^/?#\s@]+\/?$/i.test(value.trim()) && crmHostIn(value);
-    const others = paths.filter((one) => one.name !== name).map(({ path }) => path);
-    return host && others.length > 0 ? [{ ...host, paths: [...new Set(others)] }] : [];
+    const otherPaths = paths.filter((candidate) => candidate.name !== name).map(({ path }) => path);
+    return host && otherPaths.length > 0 ? [{ ...host, paths: [...new Set(otherPaths)] }] : [];
   });
 }
 

@@ -73,7 +73,7 @@ export class LambdaProcess {
   onLate: (executionId: string, text: string) => void = () => {};
   /** Called with the address where a debugger can attach, before the lambda is loaded. */
   onInspecting: (url: string) => void = () => {};
-  /** Has the handler returned a value that is the result at the timeout (D-138)? */
+  /** True if the handler has returned a value that is the result at the timeout (D-138). */
   hasReturned = false;
   reportedMb: number | undefined;
   onSubprocess: () => void = () => {};
@@ -179,7 +179,7 @@ export class LambdaProcess {
     }
   }
 
-  /** Has its handler called, at once or when the calls before it are over. After `load`. */
+  /** Calls the handler, at once or when the calls before it are over. Call it after `load`. */
   call({ executionId, members, timeoutMs, stopsFirst }: ProcessCall, body: Uint8Array, listener: CallListener): void {
     const { closed } = this.#inFlight;
     const { number } = this.#inFlight.add(listener);
@@ -187,24 +187,25 @@ export class LambdaProcess {
       this.#inFlight.lose(this.#end);
       return;
     }
-    const own = `"number":${number},"closed":${closed},"timeoutMs":${timeoutMs},"executionId":"${executionId}"`;
+    const ownMembers = `"number":${number},"closed":${closed},"timeoutMs":${timeoutMs},"executionId":"${executionId}"`;
     const channel = this.#corked();
-    if (channel) writeFrameOf(channel, FrameType.invoke, `{${own},${members}${stopsFirst ? STOPS_FIRST : ''}}`, body);
+    if (channel)
+      writeFrameOf(channel, FrameType.invoke, `{${ownMembers},${members}${stopsFirst ? STOPS_FIRST : ''}}`, body);
   }
 
   /** A report about a call of a subprocess; it belongs to the invocation that ran when the call started. */
-  onReport(from: object, { id, ...news }: OutboundNews, bytes: Uint8Array): void {
-    const known = this.#subprocessCalls.get(from) ?? new Map<number, { id: number; number: number }>();
-    this.#subprocessCalls.set(from, known);
+  onReport(from: object, { id, ...update }: OutboundNews, bytes: Uint8Array): void {
+    const openCalls = this.#subprocessCalls.get(from) ?? new Map<number, { id: number; number: number }>();
+    this.#subprocessCalls.set(from, openCalls);
     const { running } = this.#inFlight;
-    if (news.method !== undefined && running !== undefined) {
+    if (update.method !== undefined && running !== undefined) {
       this.#lastSubprocessCall += 1;
-      known.set(id, { id: FIRST_SUBPROCESS_CALL + this.#lastSubprocessCall, number: running });
+      openCalls.set(id, { id: FIRST_SUBPROCESS_CALL + this.#lastSubprocessCall, number: running });
     }
-    const call = known.get(id);
+    const call = openCalls.get(id);
     if (!call || !this.isAlive) return;
-    this.#inFlight.outbound({ ...news, ...call }, bytes);
-    if (news.ended) known.delete(id);
+    this.#inFlight.outbound({ ...update, ...call }, bytes);
+    if (update.ended) openCalls.delete(id);
   }
 
   /** Withdraws the queued calls. Those that have not started end as `withdrawn`. */
@@ -236,7 +237,7 @@ export class LambdaProcess {
     if (this.#hasStarted) void killTree(this.#child);
     else signalGroup(this.#child, 'SIGKILL');
     // Nothing survives SIGKILL, but a process can be stuck in the kernel; no caller has to wait for that.
-    setTimeout(() => setImmediate(() => this.#gone(why)), KILL_TIMEOUT_MS).unref();
+    setTimeout(() => setImmediate(() => this.#onExit(why)), KILL_TIMEOUT_MS).unref();
   }
 
   #endStarted(): void {
@@ -278,7 +279,7 @@ export class LambdaProcess {
     child.once('error', (error) => {
       // With a number it is alive, and only a signal could not be sent.
       if (child.pid !== undefined) return;
-      this.#gone(new LambdaFailure('crash', `no process could be started: ${error.message}`));
+      this.#onExit(new LambdaFailure('crash', `no process could be started: ${error.message}`));
     });
     child.once('exit', (code, signal) => {
       this.#endStarted();
@@ -289,7 +290,7 @@ export class LambdaProcess {
         this.#endStarted();
         const stderrTail = this.#stderrTail.toString('latin1');
         const exit = { code, signal, stderrTail, uncaught: this.#uncaught, memoryMb: this.memoryMb };
-        this.#gone(new LambdaFailure('crash', describeExit(exit)));
+        this.#onExit(new LambdaFailure('crash', describeExit(exit)));
       };
       // Reads the remaining input first: it says which calls had started.
       const timer = setTimeout(() => setImmediate(conclude), DRAIN_TIMEOUT_MS);
@@ -297,7 +298,7 @@ export class LambdaProcess {
     });
   }
 
-  #gone(failure: LambdaFailure): void {
+  #onExit(failure: LambdaFailure): void {
     if (this.#end) return;
     this.#end = this.#killedFor ?? failure;
     this.#loading?.reject(this.#end);
@@ -347,8 +348,8 @@ export class LambdaProcess {
       }
     } catch (thrown) {
       if (!(thrown instanceof FrameError || thrown instanceof ZodError)) throw thrown;
-      const what = thrown instanceof FrameError ? thrown.message : 'a frame has a wrong head';
-      const message = `the lambda wrote to file descriptor ${CONTROL_FD}, which is the emulator's: ${what}`;
+      const problem = thrown instanceof FrameError ? thrown.message : 'a frame has a wrong head';
+      const message = `the lambda wrote to file descriptor ${CONTROL_FD}, which is the emulator's: ${problem}`;
       this.kill(new LambdaFailure('crash', message));
     }
   }

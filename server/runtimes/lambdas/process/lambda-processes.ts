@@ -38,10 +38,10 @@ export interface ProcessSettings {
   hostEnv?: Readonly<Record<string, string | undefined>>;
   addresses(): PlatformAddresses;
   outbound: {
-    /** Do calls to a lambda's CRM that no rule means go to the mock (D-200)? */
+    /** The destination of calls to a lambda's CRM that no rule matches (D-200): the mock, or the real host. */
     crm: 'catch' | 'pass';
     crmHosts?: readonly string[];
-    /** Where the mock listens, with TLS when there is a certificate; undefined while it does not. */
+    /** Returns the address of the mock, with TLS when there is a certificate; undefined while it does not listen. */
     crmAddress(): MockAddress | Promise<MockAddress> | undefined;
     /** The outbound rules, in the order in which they apply (default: none). */
     rules?(): readonly OutboundRule[];
@@ -59,7 +59,7 @@ export interface ProcessSettings {
 interface OpenedProcess {
   process: LambdaProcess;
   revision: string;
-  /** What a change of that content is noticed by, where it can change while the process lives. */
+  /** The watched files that reveal a change of that content, if it can change while the process runs. */
   watched: CodeFiles | undefined;
 }
 
@@ -69,11 +69,11 @@ export class LambdaProcesses {
   readonly #nodes: NodeVersions;
   readonly #node: string | undefined;
   readonly #spares: SpareProcesses;
-  readonly places: ProcessSlots;
+  readonly slots: ProcessSlots;
   readonly #living = new Set<LambdaProcess>();
   readonly #ruleCalls = new RuleCalls();
   readonly #proxy = new ChildProcessChannel((ruleId) => this.#ruleCalls.next(ruleId));
-  readonly #newsPlaces = new Map<LambdaProcess, Omit<ReturnType<ChildProcessChannel['place']>, 'address'>>();
+  readonly #newsPlaces = new Map<LambdaProcess, Omit<ReturnType<ChildProcessChannel['register']>, 'address'>>();
   readonly #memory = new MemoryWatch();
   readonly #descendants = new OrphanedProcesses();
   readonly #reaper = new ProcessReaper(this.#descendants.platform);
@@ -85,12 +85,12 @@ export class LambdaProcesses {
     this.#nodes = new NodeVersions(this.#hostEnv.PATH ?? '');
     this.#node = nodeProgram(this.#hostEnv.PATH ?? '');
     const { limits, nowMs, endIdle } = settings;
-    this.places = new ProcessSlots({ max: limits.processes, nowMs, endIdle: () => this.#spares.end() || endIdle() });
+    this.slots = new ProcessSlots({ max: limits.processes, nowMs, endIdle: () => this.#spares.end() || endIdle() });
     this.#spares = new SpareProcesses({
       least: limits.spares,
       nowMs,
       start: () =>
-        this.#node !== undefined && this.places.tryTake() ? this.#fork(SPARE, this.#hostEnv, this.#node) : undefined,
+        this.#node !== undefined && this.slots.tryTake() ? this.#fork(SPARE, this.#hostEnv, this.#node) : undefined,
     });
   }
 
@@ -153,7 +153,7 @@ export class LambdaProcesses {
     const takesSpare =
       fitsSpare(definition, showsMemory) && !isReadAtStart(definition.env) && executor.execPath === undefined;
     const spare = takesSpare ? this.#spares.take(definition.id) : undefined;
-    if (!spare && !(await this.places.take(isWanted))) {
+    if (!spare && !(await this.slots.take(isWanted))) {
       if (this.#isStopped) throw interrupted();
       return undefined;
     }
@@ -164,13 +164,15 @@ export class LambdaProcesses {
     const mock = await this.#settings.outbound.crmAddress();
     const origin = await this.#descendants.nextOrigin();
     process.onSubprocess = () => this.#descendants.follow(origin, process.exited);
-    const { address: news, ...place } = this.#proxy.place((...reported) => process.onReport(...reported));
+    const { address: reportAddress, ...registration } = this.#proxy.register((...reported) =>
+      process.onReport(...reported),
+    );
     void process.exited.then(() => {
-      place.close();
+      registration.close();
       this.#newsPlaces.delete(process);
     });
-    this.#newsPlaces.set(process, place);
-    const outbound = { ...this.#routesOf(definition, mock), ...(news && { news }) };
+    this.#newsPlaces.set(process, registration);
+    const outbound = { ...this.#routesOf(definition, mock), ...(reportAddress && { news: reportAddress }) };
     const { isDebugged, memoryMb } = definition;
     const load = { ...code, env, origin, resultLimitBytes: resultBytes, outbound, isDebugged };
     await process.load({ ...load, ...(!showsMemory && { reportsMemoryOverMb: memoryMb }) }, memoryMb);
@@ -192,14 +194,14 @@ export class LambdaProcesses {
     const rules = this.#settings.outbound.rules?.() ?? [];
     this.#ruleCalls.use(rules);
     for (const process of this.#living) process.changeRules(rules);
-    await Promise.all([...this.#newsPlaces.values()].map((place) => place.changeRules(rules)));
+    await Promise.all([...this.#newsPlaces.values()].map((registration) => registration.changeRules(rules)));
   }
 
   /** Ends every process. Resolves when none is left; `why` is the failure of their calls. */
   async stop(why: LambdaFailure): Promise<void> {
     this.#isStopped = true;
     this.#spares.stop();
-    this.places.close();
+    this.slots.close();
     for (const process of this.#living) process.kill(why);
     await Promise.all([...this.#living].map(({ exited }) => exited));
     await this.#descendants.endAll();
@@ -224,7 +226,7 @@ export class LambdaProcesses {
     if (!fields.isDebugged) this.#memory.add(started);
     void started.exited.then(() => {
       this.#living.delete(started);
-      this.places.release();
+      this.slots.release();
     });
     return started;
   }
@@ -249,10 +251,10 @@ export class LambdaProcesses {
   }
 
   #routesOf({ env }: LambdaDefinition, mock: MockAddress | undefined): OutboundRoutes {
-    const { crm: asked, crmHosts, rules } = this.#settings.outbound;
+    const { crm: crmMode, crmHosts, rules } = this.#settings.outbound;
     const ownHosts = [...this.ownHosts, ...(mock ? [mock.host] : [])];
     const crm = ownCrm(env, crmHosts, ownHosts);
-    const catchesCrm = asked === 'catch' && mock !== undefined;
+    const catchesCrm = crmMode === 'catch' && mock !== undefined;
     return {
       ...(crm && { crm }),
       namedForms: namedForms(env),

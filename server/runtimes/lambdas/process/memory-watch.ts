@@ -17,7 +17,7 @@ const GARBAGE_MB = 160;
  */
 export class MemoryWatch {
   readonly #processes = new Set<LambdaProcess>();
-  readonly #asked = new Map<LambdaProcess, boolean>();
+  readonly #pendingReads = new Map<LambdaProcess, boolean>();
   #timer: NodeJS.Timeout | undefined;
 
   add(process: LambdaProcess): void {
@@ -25,7 +25,7 @@ export class MemoryWatch {
     this.#timer ??= setInterval(() => this.#look(), INTERVAL_MS).unref();
     void process.exited.then(() => {
       this.#processes.delete(process);
-      this.#asked.delete(process);
+      this.#pendingReads.delete(process);
       if (this.#processes.size > 0) return;
       clearInterval(this.#timer);
       this.#timer = undefined;
@@ -39,17 +39,17 @@ export class MemoryWatch {
       const overMb = usedMb - process.memoryMb - RUNTIME_MB;
       if (overMb > 0 && this.#isOver(process, overMb)) {
         process.kill(new LambdaFailure('crash', outOfMemory(process.memoryMb)));
-      } else if (overMb <= 0 && this.#asked.get(process)) this.#asked.delete(process);
+      } else if (overMb <= 0 && this.#pendingReads.get(process)) this.#pendingReads.delete(process);
     }
   }
 
   #isOver(process: LambdaProcess, overMb: number): boolean {
     if (!process.isRoomy || overMb > GARBAGE_MB) return true;
-    const isCollected = this.#asked.get(process);
-    if (isCollected) this.#asked.delete(process);
+    const isCollected = this.#pendingReads.get(process);
+    if (isCollected) this.#pendingReads.delete(process);
     if (isCollected === undefined) {
-      this.#asked.set(process, false);
-      void process.collectGarbage().then(() => this.#processes.has(process) && this.#asked.set(process, true));
+      this.#pendingReads.set(process, false);
+      void process.collectGarbage().then(() => this.#processes.has(process) && this.#pendingReads.set(process, true));
     }
     return isCollected === true;
   }

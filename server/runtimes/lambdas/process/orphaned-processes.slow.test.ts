@@ -6,12 +6,12 @@ import { failureOf, resultOf, TestLambdaService } from '../../../testing/lambda-
 import { isAlive } from '../../../testing/process-alive.ts';
 import { INHERITANCE } from './protocol.ts';
 
-let bed: TestLambdaService | undefined;
-const others: ChildProcess[] = [];
+let service: TestLambdaService | undefined;
+const otherProcesses: ChildProcess[] = [];
 afterEach(async () => {
-  await bed?.stop();
-  bed = undefined;
-  for (const other of others.splice(0)) other.kill('SIGKILL');
+  await service?.stop();
+  service = undefined;
+  for (const other of otherProcesses.splice(0)) other.kill('SIGKILL');
 });
 
 /** Ways to leave the process group of a lambda. Each answers with the number of what it has started. */
@@ -48,34 +48,34 @@ const WAYS = {
     exports.run = () => new Promise((resolve) => new Worker(code, { eval: true }).on('message', resolve));`,
 };
 
-async function startedBy(code: string): Promise<{ pid: number; lambda: string; bed: TestLambdaService }> {
-  bed = await TestLambdaService.start();
-  const lambda = bed.lambda(code);
-  const pid = Number(resultOf(await bed.invoke(lambda)));
+async function startedBy(code: string): Promise<{ pid: number; lambda: string; service: TestLambdaService }> {
+  service = await TestLambdaService.start();
+  const lambda = service.lambda(code);
+  const pid = Number(resultOf(await service.invoke(lambda)));
   expect(isAlive(pid)).toBe(true);
-  return { pid, lambda, bed };
+  return { pid, lambda, service };
 }
 
-const gone = (pid: number) => vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 60_000 });
+const waitUntilEnded = (pid: number) => vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 60_000 });
 
 /** A process that says of itself that it comes from a lambda. */
 function marked(origin: unknown): number {
   const other = spawn('sleep', ['600'], { env: { [INHERITANCE]: JSON.stringify({ origin, routes: {} }) } });
-  others.push(other);
+  otherProcesses.push(other);
   return other.pid ?? 0;
 }
 
 describe('child processes of a lambda, also outside its process group', () => {
   it.each(Object.entries(WAYS))('ends with the process that started it: %s', async (_way, code) => {
-    const { pid, lambda, bed } = await startedBy(code);
-    bed.remove(lambda);
-    await gone(pid);
+    const { pid, lambda, service } = await startedBy(code);
+    service.remove(lambda);
+    await waitUntilEnded(pid);
   });
 
   it.each(['process.exit()', 'process.abort()', 'process.kill(process.pid, "SIGKILL")'])(
     'ends, without variables that show where it comes from, with a lambda that ends by %s',
     async (end) => {
-      const { pid, lambda, bed } = await startedBy(`
+      const { pid, lambda, service } = await startedBy(`
         const { spawn } = require('child_process');
         let child;
         exports.run = () => {
@@ -84,58 +84,58 @@ describe('child processes of a lambda, also outside its process group', () => {
           child.unref();
           return child.pid;
         };`);
-      expect(failureOf(await bed.invoke(lambda))).toMatch(/^crash: /);
-      await gone(pid);
+      expect(failureOf(await service.invoke(lambda))).toMatch(/^crash: /);
+      await waitUntilEnded(pid);
     },
   );
 
   it('ends when other code applies to the lambda', async () => {
-    const { pid, lambda, bed } = await startedBy(WAYS.detached);
-    bed.change(lambda, 'exports.run = () => "other"');
-    await bed.invoke(lambda);
-    await gone(pid);
+    const { pid, lambda, service } = await startedBy(WAYS.detached);
+    service.change(lambda, 'exports.run = () => "other"');
+    await service.invoke(lambda);
+    await waitUntilEnded(pid);
   });
 
   it('ends before the platform has stopped', async () => {
-    const { pid, bed } = await startedBy(WAYS.detached);
-    await bed.service.stop();
+    const { pid, service } = await startedBy(WAYS.detached);
+    await service.service.stop();
     expect(isAlive(pid)).toBe(false);
   });
 
   it('continues while its lambda exists, whatever other lambdas do', async () => {
-    const { pid, lambda, bed } = await startedBy(WAYS.detached);
-    const other = bed.lambda(WAYS.detached);
-    const ofOther = Number(resultOf(await bed.invoke(other)));
-    bed.remove(other);
-    await gone(ofOther);
+    const { pid, lambda, service } = await startedBy(WAYS.detached);
+    const other = service.lambda(WAYS.detached);
+    const ofOther = Number(resultOf(await service.invoke(other)));
+    service.remove(other);
+    await waitUntilEnded(ofOther);
     expect(isAlive(pid)).toBe(true);
-    expect(resultOf(await bed.invoke(lambda))).toMatch(/^\d+$/);
+    expect(resultOf(await service.invoke(lambda))).toMatch(/^\d+$/);
   });
 
   it('adds nothing to the variables that a lambda sees', async () => {
-    bed = await TestLambdaService.start();
-    const answer = await bed.run('exports.run = () => Object.keys(process.env)');
+    service = await TestLambdaService.start();
+    const answer = await service.run('exports.run = () => Object.keys(process.env)');
     expect(resultOf(answer)).not.toContain(INHERITANCE);
   });
 });
 
 describe('leftovers of a killed platform', () => {
   it('ends at the next start, and nothing else does', async () => {
-    const here = await ownerHere(undefined);
+    const localOwner = await ownerHere(undefined);
     const origin = (owner: unknown) => ({ owner, platform: randomUUID(), process: 1 });
     const ended = spawn('true');
     await new Promise((resolve) => ended.once('exit', resolve));
     const spared = [
-      marked(origin(here)),
-      marked(origin({ ...here, pids: 'pid:[1]', pid: ended.pid })),
-      marked(origin({ ...here, boot: 'another', pid: ended.pid })),
+      marked(origin(localOwner)),
+      marked(origin({ ...localOwner, pids: 'pid:[1]', pid: ended.pid })),
+      marked(origin({ ...localOwner, boot: 'another', pid: ended.pid })),
       marked({ platform: 'something else' }),
       marked('{'),
     ];
-    const left = marked(origin({ ...here, pid: ended.pid }));
-    const ofReusedNumber = marked(origin({ ...here, began: '1' }));
-    bed = await TestLambdaService.start();
-    await Promise.all([gone(left), gone(ofReusedNumber)]);
+    const orphanedPid = marked(origin({ ...localOwner, pid: ended.pid }));
+    const ofReusedNumber = marked(origin({ ...localOwner, began: '1' }));
+    service = await TestLambdaService.start();
+    await Promise.all([waitUntilEnded(orphanedPid), waitUntilEnded(ofReusedNumber)]);
     expect(spared.every(isAlive)).toBe(true);
   });
 });

@@ -6,9 +6,9 @@ import { killByEnvironment } from '../../../system/process-tree.ts';
 import { INHERITANCE, type Origin } from './protocol.ts';
 
 const originSchema = z.object({ owner: ownerSchema, platform: z.string(), process: z.int() });
-type Known = z.output<typeof originSchema>;
+type KnownOrigin = z.output<typeof originSchema>;
 
-/** What ends at one moment is looked for together. */
+/** The time for which processes that end together are collected. */
 const GATHER_MS = 50;
 /** A stop waits no longer for all to be found. */
 const END_LIMIT_MS = 1_000;
@@ -51,10 +51,10 @@ export class OrphanedProcesses {
   /** Ends what platforms have left behind that were killed together with all that should have cleared up after them. */
   async endLeftovers(): Promise<void> {
     const lives = new Map<string, Promise<boolean>>();
-    const mayLive = ({ platform, owner }: Known): Promise<boolean> => {
-      const known = lives.get(platform) ?? lifeOf(owner).then((life) => life !== 'gone');
-      lives.set(platform, known);
-      return known;
+    const mayLive = ({ platform, owner }: KnownOrigin): Promise<boolean> => {
+      const knownLife = lives.get(platform) ?? lifeOf(owner).then((life) => life !== 'gone');
+      lives.set(platform, knownLife);
+      return knownLife;
     };
     await killWhere(async (origin) => !(await mayLive(origin)));
   }
@@ -68,7 +68,7 @@ export class OrphanedProcesses {
   }
 }
 
-type OwnershipTest = (origin: Known) => boolean | Promise<boolean>;
+type OwnershipTest = (origin: KnownOrigin) => boolean | Promise<boolean>;
 
 const killWhere = (matches: OwnershipTest): Promise<void> =>
   killByEnvironment((environment) => {
@@ -77,7 +77,7 @@ const killWhere = (matches: OwnershipTest): Promise<void> =>
   });
 
 /** Reads the variable as the process was started with it; undefined if it has none. */
-function readOrigin(environment: string): Known | undefined {
+function readOrigin(environment: string): KnownOrigin | undefined {
   const text = environment.split('\0').find((pair) => pair.startsWith(`${INHERITANCE}=`));
   try {
     return z.object({ origin: originSchema }).parse(JSON.parse(text?.slice(INHERITANCE.length + 1) ?? '')).origin;

@@ -39,9 +39,9 @@ export class OutputLines {
   take(stream: Stream, chunk: Buffer): void {
     if (this.isOverBudget) return;
     const state = this.#streams[stream];
-    const kept = chunk.subarray(0, this.#bytesLeft);
+    const allowedBytes = chunk.subarray(0, this.#bytesLeft);
     this.#bytesLeft -= chunk.length;
-    const lines = (state.partial + state.decoder.write(kept)).split('\n');
+    const lines = (state.partial + state.decoder.write(allowedBytes)).split('\n');
     state.partial = lines.pop() ?? '';
     for (const line of lines) this.#line(stream, line.endsWith('\r') ? line.slice(0, -1) : line);
     while (state.partial.length > LONGEST_LINE) {

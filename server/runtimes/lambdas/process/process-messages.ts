@@ -18,7 +18,7 @@ export const recalledHead = z.object({ numbers: z.array(number).max(100) });
 
 export const messageHead = z.object({ message: text });
 
-/** Of what it has started: the number of a process, and whether that has ended; neither for a thread. */
+/** A process or thread that it has started: the id of a process, and whether that has ended; neither for a thread. */
 export const subprocessHead = z.object({ pid: z.int().min(2).exactOptional(), ended: z.literal(true).exactOptional() });
 export type SubprocessHead = z.output<typeof subprocessHead>;
 
@@ -69,7 +69,7 @@ export const outboundHead = z.object({
 });
 export type OutboundHead = z.output<typeof outboundHead>;
 
-/** The same of a call that a worker thread or a child process makes: it does not know which call of the lambda runs. */
+/** A report of a call by a worker thread or a child process, which does not know which call of the lambda runs. */
 export const subprocessReport = outboundHead.omit({ number: true, lateOf: true });
 export type OutboundNews = z.output<typeof subprocessReport>;
 

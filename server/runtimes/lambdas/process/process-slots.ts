@@ -14,7 +14,7 @@ export interface SlotsOptions {
 export class ProcessSlots {
   readonly #options: SlotsOptions;
   readonly #waiting: Waiter[] = [];
-  #taken = 0;
+  #usedSlots = 0;
   #leaving = 0;
 
   constructor(options: SlotsOptions) {
@@ -28,12 +28,12 @@ export class ProcessSlots {
   }
 
   get isFree(): boolean {
-    return this.#taken < this.#options.max && this.#waiting.length === 0;
+    return this.#usedSlots < this.#options.max && this.#waiting.length === 0;
   }
 
   tryTake(): boolean {
     if (!this.isFree) return false;
-    this.#taken += 1;
+    this.#usedSlots += 1;
     return true;
   }
 
@@ -51,13 +51,13 @@ export class ProcessSlots {
   }
 
   release(): void {
-    this.#taken -= 1;
+    this.#usedSlots -= 1;
     this.#leaving = Math.max(0, this.#leaving - 1);
     this.#dismiss((waiter) => !waiter.isWanted());
-    while (this.#taken < this.#options.max) {
+    while (this.#usedSlots < this.#options.max) {
       const next = this.#waiting.shift();
       if (!next) return;
-      this.#taken += 1;
+      this.#usedSlots += 1;
       next.settle(true);
     }
   }

@@ -38,7 +38,7 @@ export const FrameType = {
   callNumber: 22,
 } as const;
 
-/** Where a lambda's process comes from. All that it starts carries it in its environment, and is known by it. */
+/** The origin of a lambda's process. Child processes inherit it in their environment, which identifies them. */
 export interface Origin {
   /** The emulator's process, as `server/system/owner.ts` describes it. */
   owner: unknown;
@@ -67,17 +67,17 @@ export interface MockAddress {
   caPem?: string;
 }
 
-/** What becomes of the calls that a lambda makes (D-200). */
+/** The destinations of calls that a lambda makes (D-200). */
 export interface OutboundRoutes {
   crm?: OwnCrm;
-  /** Where its variables name a host and a path: a form that is posted there is for a CRM. */
+  /** The forms for a CRM: a host and paths that the lambda's variables name. */
   namedForms: readonly NamedForm[];
-  /** Of the platform: never those of a CRM. */
+  /** The hosts of the platform: never those of a CRM. */
   ownHosts: readonly string[];
   mock?: MockAddress;
   catchesCrm: boolean;
   rules: readonly OutboundRule[];
-  news?: NewsAddress;
+  reportAddress?: NewsAddress;
 }
 
 export interface NewsAddress {
@@ -98,9 +98,11 @@ export interface LoadHead {
   resultLimitBytes: number;
   outbound: OutboundRoutes;
   origin: Origin;
-  /** Where a debugger can attach is to be reported before the code is loaded. */
+  /** True if the address for a debugger is reported before the code is loaded. */
   isDebugged: boolean;
-  /** Where the system does not show the memory of a process, the process reports it while it uses more than this. */
+  /**
+   * The memory in MB above which the process reports its use, where the system does not show the memory of a process.
+   */
   reportsMemoryOverMb?: number;
 }
 
@@ -143,7 +145,7 @@ export interface GoOnHead {
 /** The handler is about to be called, at that moment by `monotonicMs`. It is, once this has left the process. */
 export type BeganRow = [number: number, atMs: number];
 
-/** How the handler ended; the body of the frame is its value. */
+/** The end of a handler; the body of the frame is its value. */
 export interface OutcomeHead {
   number: number;
   kind: (typeof OUTCOME_KINDS)[number];
@@ -152,7 +154,7 @@ export interface OutcomeHead {
   ranMs: number;
   computedMs: number;
   waitedMs: number;
-  /** Has it written to standard output or error? The next call waits for `goOn` then. */
+  /** True if the handler has written to standard output or error. The next call then waits for `goOn`. */
   hasWritten?: true;
   /** The content type of a web `Response` that the handler returned (D-137). */
   contentType?: string;

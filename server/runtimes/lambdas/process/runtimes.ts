@@ -14,12 +14,15 @@ const VERSION_TIMEOUT_MS = 5_000;
 /** Oldest version of Node.js that the bundle of a lambda's process is built for. */
 const OLDEST_MAJOR = 20;
 
-/** Is it `nodejs` or `node`, in any letter case, with or without a version (D-056)? */
+/** True for `nodejs` or `node`, in any letter case, with or without a version (D-056). */
 export function isNode(runtime: string): boolean {
   return /^node(js)?([^a-z].*)?$/i.test(runtime.trim());
 }
 
-/** What runs which version of Node: a `node` of that major where PATH has one, everything else the emulator's own (D-056). */
+/**
+ * Chooses the executable for a version of Node: a `node` of that major version if PATH has one, else the emulator's own
+ * (D-056).
+ */
 export class NodeVersions {
   readonly #searchPath: string;
   #found: Promise<Map<number, string>> | undefined;
@@ -30,8 +33,8 @@ export class NodeVersions {
 
   async executor(runtime: string): Promise<Executor> {
     const major = Number(/\d+/.exec(runtime)?.[0]);
-    const own = Number.parseInt(process.versions.node, 10);
-    if (!(major > 0) || major === own) return {};
+    const ownMajor = Number.parseInt(process.versions.node, 10);
+    if (!(major > 0) || major === ownMajor) return {};
     this.#found ??= this.#find();
     const execPath = major < OLDEST_MAJOR ? undefined : (await this.#found).get(major);
     if (execPath !== undefined) return { execPath };

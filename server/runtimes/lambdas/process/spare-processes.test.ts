@@ -8,7 +8,7 @@ import { SpareProcesses } from './spare-processes.ts';
 
 const TELL_PID = 'exports.run = () => process.pid';
 /** Allocates this many MB, half of them in the heap, and returns the limit of its heap in bytes. */
-const HOLD = `
+const HOLD_MEMORY = `
   const held = [];
   exports.run = async (event) => {
     for (let mb = 0; mb < Number(event); mb += 2) {
@@ -25,43 +25,43 @@ const WASTE = `
     return held.length;
   };`;
 
-let bed: TestLambdaService | undefined;
+let service: TestLambdaService | undefined;
 afterEach(async () => {
   vi.useRealTimers();
-  await bed?.stop();
+  await service?.stop();
 });
 
-const spares = () => bed?.service.stats().spares ?? 0;
+const spares = () => service?.service.stats().spares ?? 0;
 
 describe('generic processes that are ready', () => {
   it('serve a lambda that may have less memory, and hold it to that', async () => {
-    bed = await TestLambdaService.start();
+    service = await TestLambdaService.start();
     // Where there is no lambda, no call is likely.
-    expect(bed.service.stats().processes).toBe(0);
-    const id = bed.lambda(HOLD, { memory: 64, timeout: 20 });
+    expect(service.service.stats().processes).toBe(0);
+    const id = service.lambda(HOLD_MEMORY, { memory: 64, timeout: 20 });
     await expect.poll(() => spares()).toBe(1);
     // A heap of its own size would be far smaller.
-    expect(Number(resultOf(await bed.invoke(id, '2')))).toBeGreaterThan(400 * 1024 * 1024);
-    expect(failureOf(await bed.invoke(id, '400'))).toMatch(/^crash: .* memory at 64 MB/);
+    expect(Number(resultOf(await service.invoke(id, '2')))).toBeGreaterThan(400 * 1024 * 1024);
+    expect(failureOf(await service.invoke(id, '400'))).toMatch(/^crash: .* memory at 64 MB/);
   });
 
   it('serve only lambdas that may have as much memory where the system does not show it, and the limit counts what is outside of the heap', async () => {
-    bed = await TestLambdaService.start({ system: 'darwin' });
-    const id = bed.lambda(HOLD, { memory: 64, timeout: 20 });
+    service = await TestLambdaService.start({ system: 'darwin' });
+    const id = service.lambda(HOLD_MEMORY, { memory: 64, timeout: 20 });
     await expect.poll(() => spares()).toBe(1);
-    expect(Number(resultOf(await bed.invoke(id, '2')))).toBeLessThan(200 * 1024 * 1024);
+    expect(Number(resultOf(await service.invoke(id, '2')))).toBeLessThan(200 * 1024 * 1024);
     const buffers =
       'const all = []; exports.run = async () => { for (;;) { all.push(Buffer.alloc(4e6, 1)); await new Promise(setImmediate) } }';
-    const failed = await bed.run(buffers, { memory: 64, timeout: 20 });
+    const failed = await service.run(buffers, { memory: 64, timeout: 20 });
     expect(failureOf(failed)).toMatch(/^crash: the lambda ran out of memory at 64 MB/);
   });
 
   it('serve only lambdas whose process needs the flags of a spare', async () => {
-    bed = await TestLambdaService.start();
+    service = await TestLambdaService.start();
     for (const memory of [512, 1024]) {
-      const id = bed.lambda('exports.run = () => process.execArgv', { memory });
+      const id = service.lambda('exports.run = () => process.execArgv', { memory });
       await expect.poll(() => spares()).toBeGreaterThan(0);
-      expect(JSON.parse(resultOf(await bed.invoke(id)))).toContain(`--max-old-space-size=${memory}`);
+      expect(JSON.parse(resultOf(await service.invoke(id)))).toContain(`--max-old-space-size=${memory}`);
     }
   });
 
@@ -76,27 +76,27 @@ describe('generic processes that are ready', () => {
 
   it('do not count garbage as memory in use', async () => {
     let id = '';
-    bed = await TestLambdaService.start({}, (world) => {
+    service = await TestLambdaService.start({}, (world) => {
       id = world.lambda(WASTE, { memory: 64, timeout: 20 });
     });
     // What is there at a start may be called at once.
     await expect.poll(() => spares()).toBe(1);
-    expect(resultOf(await bed.invoke(id))).toBe(String(256 * 1024));
+    expect(resultOf(await service.invoke(id))).toBe(String(256 * 1024));
   });
 
   it('are as many as there are lambdas that are new or changed, and soon no more', async () => {
     let nowMs = Date.now();
-    bed = await TestLambdaService.start({ nowMs: () => nowMs });
-    const ids = [1, 2, 3].map(() => bed?.lambda(TELL_PID) ?? '');
+    service = await TestLambdaService.start({ nowMs: () => nowMs });
+    const ids = [1, 2, 3].map(() => service?.lambda(TELL_PID) ?? '');
     await expect.poll(() => spares()).toBe(3);
-    for (const id of ids) resultOf(await bed.invoke(id));
+    for (const id of ids) resultOf(await service.invoke(id));
     nowMs += 60_000;
-    bed.lambda(TELL_PID);
+    service.lambda(TELL_PID);
     await expect.poll(() => spares()).toBe(1);
   });
 
   it('are there soon for what is made right after others were', async () => {
-    const made: LambdaProcess[] = [];
+    const startedProcesses: LambdaProcess[] = [];
     const reaper = new ProcessReaper('');
     const options = {
       execPath: process.execPath,
@@ -107,7 +107,7 @@ describe('generic processes that are ready', () => {
     };
     const start = (): LambdaProcess => {
       const started = new LambdaProcess({ ...options, resultLimitBytes: 1_000, logLimitLines: 10, reaper });
-      made.push(started);
+      startedProcesses.push(started);
       return started;
     };
     const processes = new SpareProcesses({ least: 1, nowMs: Date.now, start });
@@ -115,33 +115,33 @@ describe('generic processes that are ready', () => {
     try {
       for (const id of ['one', 'other']) processes.expect(id);
       vi.advanceTimersByTime(100);
-      await expect.poll(() => made.length).toBe(2);
-      await Promise.all(made.map(({ ready }) => ready));
+      await expect.poll(() => startedProcesses.length).toBe(2);
+      await Promise.all(startedProcesses.map(({ ready }) => ready));
       await new Promise((resolve) => setImmediate(resolve));
       // From now on they are looked after every few seconds, until they are too many.
       processes.expect('next');
       vi.advanceTimersByTime(100);
-      expect(made).toHaveLength(3);
+      expect(startedProcesses).toHaveLength(3);
     } finally {
       processes.stop();
-      for (const one of made) one.kill();
-      await Promise.all(made.map(({ exited }) => exited));
+      for (const startedProcess of startedProcesses) startedProcess.kill();
+      await Promise.all(startedProcesses.map(({ exited }) => exited));
       reaper.stop();
     }
   });
 
   it('are not kept for all that an import brings, but for those of it that are called', async () => {
-    bed = await TestLambdaService.start();
-    const ids = Array.from({ length: 45 }, () => bed?.lambda(TELL_PID) ?? '');
+    service = await TestLambdaService.start();
+    const ids = Array.from({ length: 45 }, () => service?.lambda(TELL_PID) ?? '');
     await expect.poll(() => spares()).toBe(1);
-    for (const id of ids.slice(0, 3)) resultOf(await bed.invoke(id));
+    for (const id of ids.slice(0, 3)) resultOf(await service.invoke(id));
     await expect.poll(() => spares()).toBe(Math.min(3, availableParallelism()));
   });
 
   it('are none where none are wanted', async () => {
-    bed = await TestLambdaService.start({ limits: { spares: 0 } });
-    resultOf(await bed.run(TELL_PID));
-    bed.lambda(TELL_PID);
+    service = await TestLambdaService.start({ limits: { spares: 0 } });
+    resultOf(await service.run(TELL_PID));
+    service.lambda(TELL_PID);
     expect(spares()).toBe(0);
   });
 });

@@ -33,12 +33,12 @@ export class SpareProcesses {
   }
 
   expect(lambdaId: string): void {
-    this.#asked(lambdaId, false);
+    this.#noteRequest(lambdaId, false);
   }
 
   /** The one that was started first, if there is one. It is the taker's from then on. */
   take(lambdaId: string): LambdaProcess | undefined {
-    this.#asked(lambdaId, true);
+    this.#noteRequest(lambdaId, true);
     const [oldest] = this.#spares;
     if (oldest) this.#spares.delete(oldest);
     return oldest?.isAlive ? oldest : undefined;
@@ -67,18 +67,18 @@ export class SpareProcesses {
     clearTimeout(this.#refillTimer);
     this.#refillTimer = undefined;
     if (this.#isStopped) return;
-    const wanted = this.#wanted();
-    while (this.#spares.size > wanted) this.end();
-    while (this.#spares.size < wanted && this.#loading < availableParallelism()) {
+    const expectedSpares = this.#expectedSpares();
+    while (this.#spares.size > expectedSpares) this.end();
+    while (this.#spares.size < expectedSpares && this.#loading < availableParallelism()) {
       const spare = this.#options.start();
       if (!spare) break;
       this.#follow(spare);
     }
     // What is asked for now is not for ever.
-    if (wanted > this.#options.least) this.#refillLater(EXPECTED_MS / 4);
+    if (expectedSpares > this.#options.least) this.#refillLater(EXPECTED_MS / 4);
   }
 
-  #asked(lambdaId: string, wasCalled: boolean): void {
+  #noteRequest(lambdaId: string, wasCalled: boolean): void {
     this.#requests.set(lambdaId, { atMs: this.#options.nowMs(), wasCalled });
     this.#refillLater(REFILL_AFTER_MS);
   }
@@ -91,7 +91,7 @@ export class SpareProcesses {
     this.#refillTimer = setTimeout(() => this.#refill(), afterMs).unref();
   }
 
-  #wanted(): number {
+  #expectedSpares(): number {
     const sinceMs = this.#options.nowMs() - EXPECTED_MS;
     let [called, changed] = [0, 0];
     for (const [lambdaId, { atMs, wasCalled }] of this.#requests) {

@@ -58,11 +58,11 @@ describe('an API (D-058)', () => {
   it('is created without any gateway manager at all', async () => {
     const alone = await startPlatform();
     try {
-      const there = await createTenant(alone.root, 'acme');
+      const tenantAlone = await createTenant(alone.root, 'acme');
       for (const { id } of (await alone.root.get('/root/providers')).body) {
         await alone.root.delete(`/root/providers/${id}?force=true`);
       }
-      const api = await alone.root.create(`${there.environment}/apis`, { name: 'alone' });
+      const api = await alone.root.create(`${tenantAlone.environment}/apis`, { name: 'alone' });
       const lambda = { resource: '/x', implementation_type: 'lambda', implementation_id: UNKNOWN_ID };
       expect(
         await alone.root.post(`/acme/apis/${api.id}/apiendpoints`, { name: 'e', properties: lambda }),
@@ -74,9 +74,9 @@ describe('an API (D-058)', () => {
 
   it('exported and posted elsewhere is the same but for its place', async () => {
     const { body: source } = await post('exported', { provider: { id: tenant.gateways, locations: ['x'] } });
-    const there = await withEnvironment(root, tenant, 'production');
+    const production = await withEnvironment(root, tenant, 'production');
     const { id: _, ...exported } = (await root.get(`/acme/apis/${source.id}`)).body;
-    const { body: copy } = await post('exported', exported.properties, there);
+    const { body: copy } = await post('exported', exported.properties, production);
     expect(copy.properties).toMatchObject({ provider: source.properties.provider, parent: { name: 'production' } });
   });
 });

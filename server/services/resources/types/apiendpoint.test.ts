@@ -28,9 +28,9 @@ beforeAll(async () => {
   container = await root.create(`${tenant.environment}/containers`, containerBody(tenant, 'target', { port_mappings }));
 });
 
-let made = 0;
+let createdCount = 0;
 /** An API of its own for each test, so that only meant conflicts happen. */
-const makeApi = (name = `api-${made++}`, properties: object = {}, at = tenant): Promise<Body> =>
+const makeApi = (name = `api-${createdCount++}`, properties: object = {}, at = tenant): Promise<Body> =>
   root.create(`${at.environment}/apis`, { name, properties });
 const toLambda = (properties: object = {}) => ({
   resource: '/x',
@@ -38,9 +38,9 @@ const toLambda = (properties: object = {}) => ({
   implementation_id: lambda.id,
   ...properties,
 });
-const post = (api: Body, properties: object, name = `endpoint-${made++}`) =>
+const post = (api: Body, properties: object, name = `endpoint-${createdCount++}`) =>
   root.post(`/acme/apis/${api.id}/apiendpoints`, { name, properties });
-const create = (api: Body, properties: object, name = `endpoint-${made++}`): Promise<Body> =>
+const create = (api: Body, properties: object, name = `endpoint-${createdCount++}`): Promise<Body> =>
   root.create(`/acme/apis/${api.id}/apiendpoints`, { name, properties });
 const pathOf = ({ id }: Body) => `/acme/apiendpoints/${id}`;
 const patch = (endpoint: Body, ...operations: object[]) => root.patch(pathOf(endpoint), operations);
@@ -66,7 +66,7 @@ describe('the properties of an endpoint (D-060)', () => {
   });
 
   it('gives back every member as it was sent, and an id in lower case (D-014)', async () => {
-    const sent = {
+    const writtenProperties = {
       resource: '/with/slash/',
       methods: ['get', 'Post', 'OPTIONS'],
       synchronous: false,
@@ -82,15 +82,18 @@ describe('the properties of an endpoint (D-060)', () => {
       auth_type: 'Required',
       http_method: 'GET',
     };
-    const endpoint = await create(await makeApi(), toLambda({ ...sent, implementation_id: lambda.id.toUpperCase() }));
-    expect(endpoint.properties).toMatchObject({ ...sent, implementation_id: lambda.id });
+    const endpoint = await create(
+      await makeApi(),
+      toLambda({ ...writtenProperties, implementation_id: lambda.id.toUpperCase() }),
+    );
+    expect(endpoint.properties).toMatchObject({ ...writtenProperties, implementation_id: lambda.id });
   });
 
   it('copies the provider and the first location from its API', async () => {
     const provider = { id: tenant.gateways, locations: [UNKNOWN_ID, lambda.id], note: 'kept' };
     const api = await makeApi('located', { provider });
-    const sent = { provider: { id: UNKNOWN_ID }, location_id: 'x', upstream_url: 'x', public_url: 'x' };
-    const { properties } = await create(api, toLambda(sent));
+    const writtenProperties = { provider: { id: UNKNOWN_ID }, location_id: 'x', upstream_url: 'x', public_url: 'x' };
+    const { properties } = await create(api, toLambda(writtenProperties));
     expect(properties).toMatchObject({ provider, location_id: UNKNOWN_ID });
     expect(properties.public_url).toMatch(/\/located\/x$/);
     expect(properties.upstream_url).not.toBe('x');
@@ -165,8 +168,8 @@ describe('the properties of an endpoint (D-060)', () => {
     ['/properties/hosts/0', { hosts: ['[1'] }, 'must be a host name'],
     ['/properties/hosts/0', { hosts: ['a'.repeat(300)] }],
     ['/properties/colour', { colour: 'red' }, 'is not a known member'],
-  ])('refuses at %s: %j', async (pointer, change, said?: string) => {
-    expect(await post(await makeApi(), toLambda(change))).toMatchObject(refusal(400, pointer, said));
+  ])('refuses at %s: %j', async (pointer, change, message?: string) => {
+    expect(await post(await makeApi(), toLambda(change))).toMatchObject(refusal(400, pointer, message));
   });
 
   it.each([

@@ -5,7 +5,7 @@ import { createTenant, type Tenant, withEnvironment } from '../../../testing/ten
 
 const { root } = sharedPlatform();
 let tenant: Tenant;
-/** Where containers are created. */
+/** Path of the list in which containers are created. */
 let containers: string;
 beforeAll(async () => {
   tenant = await createTenant(root, 'acme');

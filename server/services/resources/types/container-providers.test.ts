@@ -95,8 +95,8 @@ describe('the containers of a provider, by rights (D-055, D-118)', () => {
     const { id, client } = await makeUser(platform, 'watcher');
     const list = `/root/providers/${docker}/containers`;
     expect(await client.get(list)).toMatchObject({ status: 200, body: [] });
-    const seen = await create('watched');
-    await grant(root, `/acme/containers/${seen.id}`, 'container.view', id);
-    expect((await client.get(list)).body).toMatchObject([{ id: seen.id }]);
+    const visibleContainer = await create('watched');
+    await grant(root, `/acme/containers/${visibleContainer.id}`, 'container.view', id);
+    expect((await client.get(list)).body).toMatchObject([{ id: visibleContainer.id }]);
   });
 });

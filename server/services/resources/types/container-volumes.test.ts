@@ -5,7 +5,7 @@ import { createTenant, type Tenant } from '../../../testing/tenant.ts';
 
 const { root } = sharedPlatform();
 let tenant: Tenant;
-/** Where containers are created. */
+/** Path of the list in which containers are created. */
 let containers: string;
 beforeAll(async () => {
   tenant = await createTenant(root, 'acme');
@@ -30,7 +30,8 @@ describe('volumes (D-045)', () => {
   });
 
   it('creates nothing when the volume cannot be created', async () => {
-    const volumes = (one: object) => refused({ volumes: [{ mount_path: '/data', volume_resource: one }] });
+    const volumes = (inlineVolume: object) =>
+      refused({ volumes: [{ mount_path: '/data', volume_resource: inlineVolume }] });
     const at = '/properties/volumes/0/volume_resource';
     expect(await volumes({ name: 'tape', properties: { type: 'tape' } })).toMatchObject(
       refusal(400, `${at}/properties/type`, 'must be one of persistent'),

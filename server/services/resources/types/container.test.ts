@@ -7,7 +7,7 @@ const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const { root } = sharedPlatform();
 let tenant: Tenant;
-/** Where containers are created. */
+/** Path of the list in which containers are created. */
 let containers: string;
 let docker: string;
 beforeAll(async () => {
@@ -188,8 +188,8 @@ describe('the properties of a container (D-045)', () => {
       { secrets: [{ mount_type: 'directory', secret_id: UNKNOWN_ID, path: '/s' }] },
       'is not the id of an existing secret',
     ],
-  ])('refuses at %s: %j', async (pointer, properties, said?: string) => {
-    expect(await refused(properties)).toMatchObject(refusal(400, pointer, said));
+  ])('refuses at %s: %j', async (pointer, properties, message?: string) => {
+    expect(await refused(properties)).toMatchObject(refusal(400, pointer, message));
   });
 
   it('refuses a hostile port name at once, not after a long search', async () => {

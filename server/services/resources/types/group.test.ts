@@ -14,8 +14,8 @@ beforeAll(async () => {
   [ada, bob, cid] = [await make('ada'), await make('bob'), await make('cid')];
 });
 
-let made = 0;
-const create = (users?: unknown, name = `group-${made++}`): Promise<Body> =>
+let createdCount = 0;
+const create = (users?: unknown, name = `group-${createdCount++}`): Promise<Body> =>
   root.create('/acme/groups', { name, ...(users !== undefined && { properties: { users } }) });
 const pathOf = ({ id }: Body) => `/acme/groups/${id}`;
 const patch = (group: Body, ...operations: object[]) => root.patch(pathOf(group), operations);

@@ -18,9 +18,9 @@ describe('a job (D-213)', () => {
     const job = await create('same');
     const container = await root.create(`${tenant.environment}/containers`, containerBody(tenant, 'same'));
     expect(job.resource_type).toBe('Platform::Resource::Job');
-    const { age: _age, external_id: _id, ...shown } = job.properties;
+    const { age: _age, external_id: _id, ...jobProperties } = job.properties;
     const { age: _otherAge, external_id: _otherId, ...expected } = container.properties;
-    expect(shown).toEqual(expected);
+    expect(jobProperties).toEqual(expected);
     expect(job.properties.status).toEqual(expect.any(String));
   });
 

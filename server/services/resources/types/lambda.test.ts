@@ -6,7 +6,7 @@ const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const { root } = sharedPlatform();
 let tenant: Tenant;
-/** Where lambdas are created. */
+/** Path of the list in which lambdas are created. */
 let lambdas: string;
 beforeAll(async () => {
   tenant = await createTenant(root, 'acme');
@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 const create = (name: string, properties: object = {}) => root.create(lambdas, lambdaBody(tenant, name, properties));
 const refused = (properties: object) => root.post(lambdas, lambdaBody(tenant, 'refused', properties));
-const sentOf = ({ parent: _, ...sent }: Record<string, unknown>) => sent;
+const sentOf = ({ parent: _, ...writtenMembers }: Record<string, unknown>) => writtenMembers;
 
 describe('the properties of a lambda (D-056)', () => {
   it('shows the sent values and no defaults', async () => {
@@ -30,7 +30,7 @@ describe('the properties of a lambda (D-056)', () => {
   });
 
   it('gives back every member as it was sent, in the letter case that was sent', async () => {
-    const sent = {
+    const writtenProperties = {
       provider: { id: tenant.lambdas, locations: ['here'] },
       runtime: 'NodeJS 20',
       code_type: 'Inline',
@@ -50,8 +50,8 @@ describe('the properties of a lambda (D-056)', () => {
       gpu_support: { enabled: false, anything: [null] },
       periodic_info: { timezone: 'UTC' },
     };
-    const { properties } = await create('everything', sent);
-    expect(sentOf(properties)).toEqual(sent);
+    const { properties } = await create('everything', writtenProperties);
+    expect(sentOf(properties)).toEqual(writtenProperties);
   });
 
   it.each(['code', 'CODE', 'inline', 'INLINE', 'Inline'])('takes code_type %s for inline code', async (code_type) => {
@@ -60,9 +60,14 @@ describe('the properties of a lambda (D-056)', () => {
   });
 
   it('takes a package by its address, without code', async () => {
-    const sent = { code_type: 'Package', package_url: 'http://example.com/a.js', handler: 'a.run', compressed: false };
-    const { properties } = await create('packaged', { ...sent, code: undefined });
-    expect(properties).toMatchObject(sent);
+    const writtenProperties = {
+      code_type: 'Package',
+      package_url: 'http://example.com/a.js',
+      handler: 'a.run',
+      compressed: false,
+    };
+    const { properties } = await create('packaged', { ...writtenProperties, code: undefined });
+    expect(properties).toMatchObject(writtenProperties);
     expect(await refused({ code_type: 'package', package_url: null })).toMatchObject(
       refusal(400, '/properties/package_url'),
     );
@@ -114,8 +119,8 @@ describe('the properties of a lambda (D-056)', () => {
       { secrets: [{ mount_type: 'env', secret_id: UNKNOWN_ID, path: 'A', secret_key: 'a' }] },
       'is not the id of an existing secret',
     ],
-  ])('refuses at %s: %j', async (pointer, properties, said?: string) => {
-    expect(await refused(properties)).toMatchObject(refusal(400, pointer, said));
+  ])('refuses at %s: %j', async (pointer, properties, message?: string) => {
+    expect(await refused(properties)).toMatchObject(refusal(400, pointer, message));
   });
 
   it('refuses a provider that is unknown with 404, and one that runs no lambdas with 400', async () => {
@@ -183,8 +188,11 @@ describe('a lambda in patches and copies', () => {
   });
 
   it('ignores a status, which only the server sets', async () => {
-    const sent = { status: 'MIGRATING', status_detail: { reason: 'from an export after a failed move (D-134)' } };
-    const { properties } = await create('stated', sent);
+    const writtenProperties = {
+      status: 'MIGRATING',
+      status_detail: { reason: 'from an export after a failed move (D-134)' },
+    };
+    const { properties } = await create('stated', writtenProperties);
     expect(properties).not.toHaveProperty('status');
     expect(properties).not.toHaveProperty('status_detail');
   });

@@ -95,8 +95,8 @@ describe('the properties of an organization (D-040)', () => {
       [{ env: { 'not a name': 'x' } }, '/properties/env/not a name', 'is not a valid name of an environment variable'],
       [{ env: [] }, '/properties/env', 'must be an object'],
     ];
-    for (const [properties, pointer, said] of violations)
-      expect(await root.post('/root', { name: 'odd', properties })).toMatchObject(refusal(400, pointer, said));
+    for (const [properties, pointer, message] of violations)
+      expect(await root.post('/root', { name: 'odd', properties })).toMatchObject(refusal(400, pointer, message));
     expect(await root.get('/odd')).toMatchObject(refusal(404));
   });
 

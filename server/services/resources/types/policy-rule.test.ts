@@ -17,11 +17,15 @@ beforeAll(async () => {
   lambda = await root.create('/acme/lambdas', lambdaBody(tenant, 'notified'));
 });
 
-let made = 0;
+let createdCount = 0;
 const eval_logic = { property: 'container.properties.num_instances', operator: '<=', value: 4 };
 const limit = () => ({ match_actions: [{ action: 'container.create' }], eval_logic });
 const event = () => ({ match_actions: [{ action: 'job.create.post' }], lambda: lambda.id });
-const bodyOf = (resource_type: unknown, properties: object) => ({ name: `rule-${made++}`, resource_type, properties });
+const bodyOf = (resource_type: unknown, properties: object) => ({
+  name: `rule-${createdCount++}`,
+  resource_type,
+  properties,
+});
 const post = (resource_type: unknown, properties: object, at = policy) =>
   root.post(`/acme/policies/${at.id}/rules`, bodyOf(resource_type, properties));
 const create = (resource_type: string, properties: object, at = policy): Promise<Body> =>
@@ -31,11 +35,11 @@ const patch = (rule: Body, ...operations: object[]) => root.patch(`/acme/rules/$
 describe('a policy (D-075, D-077)', () => {
   it('is in an organization, a workspace or an environment, and always links its rules', async () => {
     for (const at of [tenant.org, tenant.workspace, tenant.environment]) {
-      const made = await root.create(`${at}/policies`, { name: 'p' });
-      expect(made.resource_type).toBe('Platform::Resource::Policy');
-      expect(made.properties).toEqual({ rules: [], parent: expect.anything() });
-      const rule = await create(LIMIT, limit(), made);
-      expect((await root.get(`/acme/policies/${made.id}`)).body.properties.rules).toEqual([
+      const policy = await root.create(`${at}/policies`, { name: 'p' });
+      expect(policy.resource_type).toBe('Platform::Resource::Policy');
+      expect(policy.properties).toEqual({ rules: [], parent: expect.anything() });
+      const rule = await create(LIMIT, limit(), policy);
+      expect((await root.get(`/acme/policies/${policy.id}`)).body.properties.rules).toEqual([
         {
           typeId: expect.any(String),
           id: rule.id,
@@ -120,8 +124,8 @@ describe('a rule (D-076)', () => {
     ['/properties/eval_logic/property', LIMIT, () => ({ ...limit(), eval_logic: { ...eval_logic, property: 'a.b' } })],
     ['/properties/colour', LIMIT, () => ({ ...limit(), colour: 'red' })],
   ])('refuses at %s for %s', async (pointer, type, properties) => {
-    const sent = typeof properties === 'function' ? properties() : properties;
-    expect(await post(type, sent)).toMatchObject(refusal(400, pointer));
+    const ruleProperties = typeof properties === 'function' ? properties() : properties;
+    expect(await post(type, ruleProperties)).toMatchObject(refusal(400, pointer));
   });
 
   it.each([

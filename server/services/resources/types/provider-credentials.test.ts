@@ -53,8 +53,8 @@ describe('credentials (D-066)', () => {
 
     const viewer = await makeUser(platform, 'viewer');
     await grant(root, pathOf(provider), 'provider.view', viewer.id);
-    const seen = await viewer.client.get(`${pathOf(provider)}?showcredentials=true`);
-    expect(seen).toMatchObject({ status: 200, body: { properties: { config: masked } } });
+    const reply = await viewer.client.get(`${pathOf(provider)}?showcredentials=true`);
+    expect(reply).toMatchObject({ status: 200, body: { properties: { config: masked } } });
     await grant(root, pathOf(provider), 'provider.update', viewer.id);
     const trusted = await viewer.client.get(`${pathOf(provider)}?showcredentials=true`);
     expect(trusted.body.properties.config).toEqual(config);

@@ -76,10 +76,10 @@ describe('initialize (D-067, D-068)', () => {
     const [executor] = (await root.get('/root/providers?name=nodejs-executor')).body;
     await root.delete(`/root/providers/${executor.id}`);
     const body = { name: 'nodejs-executor', resource_type: `${PROVIDER}::Lambda::Executor::NodeJS` };
-    const own = await root.create('/root/providers', body);
+    const existing = await root.create('/root/providers', body);
     const { status, body: answer } = await initialize();
     expect(status).toBe(200);
-    expect(answer.providers.map(({ id }: { id: string }) => id)).toContain(own.id);
+    expect(answer.providers.map(({ id }: { id: string }) => id)).toContain(existing.id);
     expect((await root.get('/root/providers?name=nodejs-executor')).body).toHaveLength(1);
   });
 
@@ -87,10 +87,10 @@ describe('initialize (D-067, D-068)', () => {
     const [logging] = (await root.get('/root/providers?name=default-logging')).body;
     const [executor] = (await root.get('/root/providers?name=nodejs-executor')).body;
     for (const { id } of [logging, executor]) await root.delete(`/root/providers/${id}`);
-    const taken = await root.create('/root/providers', { name: 'nodejs-executor', resource_type: KONG });
+    const existing = await root.create('/root/providers', { name: 'nodejs-executor', resource_type: KONG });
     expect(await initialize()).toMatchObject(refusal(409));
     expect((await root.get('/root/providers?name=default-logging')).body).toEqual([]);
-    await root.delete(`/root/providers/${taken.id}`);
+    await root.delete(`/root/providers/${existing.id}`);
     expect((await initialize()).status).toBe(200);
   });
 

@@ -65,13 +65,18 @@ describe('the providers that a place sees (D-065)', () => {
     await at('/acme.sub', 'of-sub');
     await at(tenant.workspace, 'of-workspace');
     await at(tenant.environment, 'of-environment');
-    const seen = async (path: string) =>
+    const providerNames = async (path: string) =>
       namesOf((await root.get(`${path}/providers`)).body).filter((name: string) => /^of-|^default-gateway$/.test(name));
-    expect(await seen('/root')).toEqual(['default-gateway']);
-    expect(await seen('/acme')).toEqual(['default-gateway', 'of-acme']);
-    expect(await seen('/acme.sub')).toEqual(['default-gateway', 'of-acme', 'of-sub']);
-    expect(await seen(tenant.workspace)).toEqual(['default-gateway', 'of-acme', 'of-workspace']);
-    expect(await seen(tenant.environment)).toEqual(['default-gateway', 'of-acme', 'of-workspace', 'of-environment']);
+    expect(await providerNames('/root')).toEqual(['default-gateway']);
+    expect(await providerNames('/acme')).toEqual(['default-gateway', 'of-acme']);
+    expect(await providerNames('/acme.sub')).toEqual(['default-gateway', 'of-acme', 'of-sub']);
+    expect(await providerNames(tenant.workspace)).toEqual(['default-gateway', 'of-acme', 'of-workspace']);
+    expect(await providerNames(tenant.environment)).toEqual([
+      'default-gateway',
+      'of-acme',
+      'of-workspace',
+      'of-environment',
+    ]);
   });
 
   it('can be asked for by type: a trailing part of its name, the full name or the id; groups include what is in them', async () => {
@@ -79,7 +84,7 @@ describe('the providers that a place sees (D-065)', () => {
     for (const name of SUB_TYPES.split(' ')) {
       await root.create('/typed/providers', { name: `t ${name}`, resource_type: `${PROVIDER}::${name}` });
     }
-    const asked = async (type: string) => {
+    const providerTypes = async (type: string) => {
       const { status, body } = await root.get(`/typed/providers?type=${encodeURIComponent(type)}`);
       expect(status, type).toBe(200);
       return namesOf(body)
@@ -91,14 +96,14 @@ describe('the providers that a place sees (D-065)', () => {
       SUB_TYPES.split(' ')
         .filter((name) => groups.some((group) => name === group || name.startsWith(`${group}::`)))
         .sort();
-    for (const group of ['CaaS', 'Data', 'Messaging']) expect(await asked(group), group).toEqual(within(group));
-    expect(await asked('Executor')).toEqual(within('Lambda::Executor'));
-    expect(await asked('Lambda')).toEqual(['Lambda', 'Lambda::AWS']);
-    expect(await asked('CaaS::Docker')).toEqual(['CaaS::Docker']);
-    expect(await asked('GatewayManager')).toEqual(['GatewayManager']);
-    for (const one of ['Kong', 'Logging']) expect(await asked(one)).toEqual([one]);
-    expect(await asked('Anything::Configuration::Provider::CaaS')).toEqual(within('CaaS'));
-    expect(await asked(LOGGING_ID)).toEqual(['Logging']);
+    for (const group of ['CaaS', 'Data', 'Messaging']) expect(await providerTypes(group), group).toEqual(within(group));
+    expect(await providerTypes('Executor')).toEqual(within('Lambda::Executor'));
+    expect(await providerTypes('Lambda')).toEqual(['Lambda', 'Lambda::AWS']);
+    expect(await providerTypes('CaaS::Docker')).toEqual(['CaaS::Docker']);
+    expect(await providerTypes('GatewayManager')).toEqual(['GatewayManager']);
+    for (const typeName of ['Kong', 'Logging']) expect(await providerTypes(typeName)).toEqual([typeName]);
+    expect(await providerTypes('Anything::Configuration::Provider::CaaS')).toEqual(within('CaaS'));
+    expect(await providerTypes(LOGGING_ID)).toEqual(['Logging']);
     for (const type of ['Toaster', 'kong', '', 'Platform::Resource::Container', UNKNOWN_ID]) {
       expect(await root.get(`/typed/providers?type=${type}`), type).toMatchObject(refusal(400));
       expect(await root.get(`${tenant.environment}/providers?type=${type}`), type).toMatchObject(refusal(400));

@@ -41,8 +41,8 @@ describe('the properties of a provider (D-063)', () => {
       colour: { of: 'mine' },
     };
     const provider = await create(properties);
-    const { parent, ...shown } = provider.properties;
-    expect(shown).toEqual(properties);
+    const { parent, ...visibleProperties } = provider.properties;
+    expect(visibleProperties).toEqual(properties);
     expect(parent).toMatchObject({ name: 'acme' });
     expect(await read(provider)).toEqual(provider);
   });
@@ -125,10 +125,10 @@ describe('redeploy and actions (D-069)', () => {
 describe('leftovers of a provider', () => {
   it('is no link of others once it is deleted (D-129)', async () => {
     const logs = await create({}, { resource_type: LOGGING });
-    const kept = { id: tenant.docker };
-    const provider = await create({ linked_providers: [{ id: logs.id }, kept] });
+    const remainingProvider = { id: tenant.docker };
+    const provider = await create({ linked_providers: [{ id: logs.id }, remainingProvider] });
     expect((await root.delete(pathOf(logs))).status).toBe(204);
-    expect((await read(provider)).properties.linked_providers).toMatchObject([kept]);
+    expect((await read(provider)).properties.linked_providers).toMatchObject([remainingProvider]);
   });
 
   it('is in an organization, a workspace or an environment, and nowhere else', async () => {

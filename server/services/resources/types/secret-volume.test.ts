@@ -20,8 +20,8 @@ beforeAll(async () => {
   tenant = await createTenant(root, 'acme');
 });
 
-let made = 0;
-const fresh = () => `one-${made++}`;
+let createdCount = 0;
+const fresh = () => `one-${createdCount++}`;
 const provider = () => ({ provider: { id: tenant.docker } });
 const items = [
   { key: 'user', value: 'Ym9i' },
@@ -45,7 +45,7 @@ const createContainer = (properties: object): Promise<Body> =>
   root.create(`${tenant.environment}/containers`, containerBody(tenant, fresh(), properties));
 const keysOf = (secret: Body) => secret.properties.items.map((item: Body) => item.key);
 
-/** What a lambda that mounts an item of the secret sees of it. */
+/** Resolves to the value that a lambda sees that mounts an item of the secret. */
 const seenValue = async (secret: Body, secret_key: string): Promise<string> => {
   const code = 'exports.run = async (event) => process.env.SEEN;';
   const secrets = [{ mount_type: 'env', path: 'SEEN', secret_id: secret.id, secret_key }];
@@ -126,9 +126,9 @@ describe('a secret (D-078)', () => {
 
   it('keeps each value under its key when records are compared by position', async () => {
     const secret = await createSecret();
-    const wanted = structuredClone(secret);
-    wanted.properties.items.shift();
-    const reply = await root.patch(`/acme/secrets/${secret.id}`, compare(secret, wanted));
+    const target = structuredClone(secret);
+    target.properties.items.shift();
+    const reply = await root.patch(`/acme/secrets/${secret.id}`, compare(secret, target));
     expect(keysOf(reply.body)).toEqual(['pass']);
     expect(await seenValue(secret, 'pass')).toBe('plain text');
     const replace = { op: 'replace', path: '/properties/items/0/value', value: 'new' };
@@ -148,7 +148,7 @@ describe('a secret (D-078)', () => {
 
 describe('a volume (D-079)', () => {
   it('returns the value as sent', async () => {
-    const sent = {
+    const writtenProperties = {
       type: 'external',
       provider: { id: tenant.docker, locations: [] },
       config: { any: { thing: null } },
@@ -158,9 +158,12 @@ describe('a volume (D-079)', () => {
       external_id: 'vol-1',
       mount_path: '/data',
     };
-    const volume = await createVolume(sent);
+    const volume = await createVolume(writtenProperties);
     expect(volume.resource_type).toBe('Platform::Resource::Volume');
-    expect(volume.properties).toEqual({ ...sent, parent: expect.objectContaining({ id: tenant.environmentId }) });
+    expect(volume.properties).toEqual({
+      ...writtenProperties,
+      parent: expect.objectContaining({ id: tenant.environmentId }),
+    });
     expect((await root.get(`/acme/volumes/${volume.id}`)).body).toEqual(volume);
   });
 
@@ -173,8 +176,8 @@ describe('a volume (D-079)', () => {
       const config = { host_path };
       expect((await createVolume({ type: 'host_path', config })).properties.config).toEqual(config);
     }
-    const others = ['/etc', '/srv', '/', '/srv/database', 'srv/data/a', '/srv/data/../../etc', ''];
-    for (const bad of [...others.map((host_path) => ({ host_path })), {}, undefined]) {
+    const otherPaths = ['/etc', '/srv', '/', '/srv/database', 'srv/data/a', '/srv/data/../../etc', ''];
+    for (const bad of [...otherPaths.map((host_path) => ({ host_path })), {}, undefined]) {
       expect(await postVolume({ type: 'host_path', config: bad }), JSON.stringify(bad)).toMatchObject(
         refusal(400, '/properties/config/host_path'),
       );
@@ -244,13 +247,13 @@ describe('a volume (D-079)', () => {
 });
 
 describe('secrets and volumes alike', () => {
-  const words = [
+  const collections = [
     ['secrets', () => ({ ...provider(), items: [] })],
     ['volumes', () => ({ ...provider(), type: 'empty_dir' })],
   ] as const;
 
-  it.each(words)('%s have DNS-style names, unique in their environment', async (word, properties) => {
-    const post = (name: string) => root.post(`${tenant.environment}/${word}`, { name, properties: properties() });
+  it.each(collections)('%s have DNS-style names, unique in their environment', async (collection, properties) => {
+    const post = (name: string) => root.post(`${tenant.environment}/${collection}`, { name, properties: properties() });
     for (const name of ['Upper', 'a_b', '-a', 'a-', 'a.b', 'a'.repeat(64)]) {
       expect(await post(name), name).toMatchObject(refusal(400, '/name'));
     }
@@ -258,16 +261,19 @@ describe('secrets and volumes alike', () => {
     expect(await post('a'.repeat(63))).toMatchObject(refusal(409));
   });
 
-  it.each(words)('%s are created in an environment only', async (word, properties) => {
+  it.each(collections)('%s are created in an environment only', async (collection, properties) => {
     const body = { name: 'stray', properties: properties() };
-    expect(await root.post(`/acme/${word}`, body)).toMatchObject(refusal(404));
-    expect(await root.post(`${tenant.workspace}/${word}`, body)).toMatchObject(refusal(404));
-    expect(await root.post(`/acme/environments/${UNKNOWN_ID}/${word}`, body)).toMatchObject(refusal(404));
+    expect(await root.post(`/acme/${collection}`, body)).toMatchObject(refusal(404));
+    expect(await root.post(`${tenant.workspace}/${collection}`, body)).toMatchObject(refusal(404));
+    expect(await root.post(`/acme/environments/${UNKNOWN_ID}/${collection}`, body)).toMatchObject(refusal(404));
   });
 
-  it.each(words)('%s keep their name by PUT, and may be renamed by PATCH', async (word, properties) => {
-    const record = await root.create(`${tenant.environment}/${word}`, { name: fresh(), properties: properties() });
-    const path = `${tenant.environment}/${word}/${record.id}`;
+  it.each(collections)('%s keep their name by PUT, and may be renamed by PATCH', async (collection, properties) => {
+    const record = await root.create(`${tenant.environment}/${collection}`, {
+      name: fresh(),
+      properties: properties(),
+    });
+    const path = `${tenant.environment}/${collection}/${record.id}`;
     expect(await root.put(path, { ...record, name: 'other' })).toMatchObject(refusal(400, '/name'));
     expect(await root.patch(path, [{ op: 'replace', path: '/name', value: 'Not DNS' }])).toMatchObject(
       refusal(400, '/name'),
@@ -295,8 +301,8 @@ describe('secrets and volumes alike', () => {
       expect((await root.delete(`${path}?force=true`)).status).toBe(204);
       expect(await root.get(path)).toMatchObject(refusal(404));
     }
-    const kept = await root.get(`/acme/containers/${container.id}`);
-    expect(kept).toMatchObject({ status: 200, body: { properties: { secrets: [], volumes: [] } } });
+    const containerReply = await root.get(`/acme/containers/${container.id}`);
+    expect(containerReply).toMatchObject({ status: 200, body: { properties: { secrets: [], volumes: [] } } });
     expect((await root.get(`/acme/lambdas/${lambda.id}`)).body.properties.secrets).toEqual([]);
   });
 });

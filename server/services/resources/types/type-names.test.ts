@@ -32,7 +32,7 @@ const IDS: Record<string, string> = {
   'Configuration::Provider::Catalog': '13e40777-52f5-4768-bbc4-a08128fcae3b',
   'Configuration::Provider::Git': '8b3d347a-cd8f-4491-afe9-e8c7ed042317',
 };
-const OWN =
+const OWN_TYPES =
   'Resource::ApiEndpoint Resource::Rule::Event Resource::Rule::Limit Resource::Rule Resource::Entitlement ' +
   'Resource::License Resource::Domain Configuration::Provider::CaaS Configuration::Provider::CaaS::Docker ' +
   'Configuration::Provider::CaaS::Kubernetes Configuration::Provider::CaaS::DCOS Configuration::Provider::CaaS::Swarm ' +
@@ -91,8 +91,9 @@ describe('the configured prefix (D-080)', () => {
   });
 
   it('is no part of the comparison on input: any first segment means the same, and so does the id', async () => {
-    let made = 0;
-    const post = (resource_type: string) => root.post('/acme/workspaces', { name: `w-${made++}`, resource_type });
+    let createdCount = 0;
+    const post = (resource_type: string) =>
+      root.post('/acme/workspaces', { name: `w-${createdCount++}`, resource_type });
     for (const type of [
       'Brand::Resource::Workspace',
       'Platform::Resource::Workspace',
@@ -150,7 +151,7 @@ describe('the table (D-081, D-084)', () => {
     expect(status).toBe(200);
     const listed = new Map<string, string>(body.map(({ name, id }: Body) => [name, id]));
     for (const [name, id] of Object.entries(IDS)) expect(listed.get(`Brand::${name}`), name).toBe(id);
-    for (const name of OWN.split(' ')) {
+    for (const name of OWN_TYPES.split(' ')) {
       expect(listed.get(`Brand::${name}`), name).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     }
     expect(new Set(listed.values()).size).toBe(body.length);
@@ -174,20 +175,20 @@ describe('the table (D-081, D-084)', () => {
 
   it('answers for one type by id or encoded full name, with its schema and the properties in it', async () => {
     const id = IDS['Resource::Container'];
-    const one = `/acme/resourcetypes/${id}`;
-    const { status, body } = await root.get(one);
+    const typePath = `/acme/resourcetypes/${id}`;
+    const { status, body } = await root.get(typePath);
     expect(status).toBe(200);
     expect(body).toMatchObject({ id, name: 'Brand::Resource::Container' });
     for (const name of ['Brand::Resource::Container', 'Platform::Resource::Container']) {
       expect((await root.get(`/acme/resourcetypes/${encodeURIComponent(name)}`)).body).toEqual(body);
     }
-    const schema = await root.get(`${one}/schema`);
+    const schema = await root.get(`${typePath}/schema`);
     expect(schema).toMatchObject({
       status: 200,
       body: { type: 'object', properties: { image: { type: 'string' }, num_instances: { type: 'integer' } } },
     });
     expect(schema.body.required.sort()).toEqual(['container_type', 'image', 'provider']);
-    const properties = (await root.get(`${one}/typeproperties`)).body;
+    const properties = (await root.get(`${typePath}/typeproperties`)).body;
     expect(properties.map(({ name }: Body) => name)).toEqual(Object.keys(schema.body.properties));
   });
 
@@ -203,11 +204,11 @@ describe('the table (D-081, D-084)', () => {
   });
 
   it('is read-only: 501', async () => {
-    const one = `/root/resourcetypes/${IDS['Resource::Api']}`;
+    const typePath = `/root/resourcetypes/${IDS['Resource::Api']}`;
     expect(await root.post('/root/resourcetypes', { name: 'x' })).toMatchObject(refusal(501));
-    expect(await root.patch(one, [])).toMatchObject(refusal(501));
-    expect(await root.delete(one)).toMatchObject(refusal(501));
-    expect(await root.post(`${one}/typeproperties`, {})).toMatchObject(refusal(501));
+    expect(await root.patch(typePath, [])).toMatchObject(refusal(501));
+    expect(await root.delete(typePath)).toMatchObject(refusal(501));
+    expect(await root.post(`${typePath}/typeproperties`, {})).toMatchObject(refusal(501));
   });
 
   it('is 404 for a type that is unknown', async () => {
@@ -222,14 +223,14 @@ describe('the table (D-081, D-084)', () => {
 });
 
 describe('the resources of a type (D-085)', () => {
-  const of = (type: string, fqon = 'acme') => `/${fqon}/resourcetypes/${encodeURIComponent(type)}/resources`;
+  const resourcesPath = (type: string, fqon = 'acme') => `/${fqon}/resourcetypes/${encodeURIComponent(type)}/resources`;
 
   it('are those that the organization owns, not its children’s, as links or records', async () => {
     await root.create('/acme', { name: 'sub' });
     const inner = await root.create('/acme.sub/workspaces', { name: 'inner' });
-    const list = of(IDS['Resource::Container'] ?? '');
-    const [link, ...others] = (await root.get(list)).body;
-    expect(others).toEqual([]);
+    const list = resourcesPath(IDS['Resource::Container'] ?? '');
+    const [link, ...otherLinks] = (await root.get(list)).body;
+    expect(otherLinks).toEqual([]);
     expect(link).toEqual({
       typeId: IDS['Resource::Container'],
       id: container.id,
@@ -237,32 +238,32 @@ describe('the resources of a type (D-085)', () => {
       href: `${platform.emulator.metaUrl}/acme/containers/${container.id}`,
     });
     expect((await root.get(`${list}?expand=true`)).body).toEqual([container]);
-    expect((await root.get(of('Any::Resource::Container'))).body).toEqual([link]);
-    expect((await root.get(of('Any::Resource::Container', 'root'))).body).toEqual([]);
-    expect(idsOf((await root.get(of('Any::Resource::Workspace'))).body)).not.toContain(inner.id);
-    expect(idsOf((await root.get(of('Any::Resource::Workspace', 'acme.sub'))).body)).toEqual([inner.id]);
-    const orgs = (await root.get(`${of('Any::Resource::Organization')}?expand=true`)).body;
+    expect((await root.get(resourcesPath('Any::Resource::Container'))).body).toEqual([link]);
+    expect((await root.get(resourcesPath('Any::Resource::Container', 'root'))).body).toEqual([]);
+    expect(idsOf((await root.get(resourcesPath('Any::Resource::Workspace'))).body)).not.toContain(inner.id);
+    expect(idsOf((await root.get(resourcesPath('Any::Resource::Workspace', 'acme.sub'))).body)).toEqual([inner.id]);
+    const orgs = (await root.get(`${resourcesPath('Any::Resource::Organization')}?expand=true`)).body;
     expect(orgs.map(({ name }: Body) => name)).toEqual(['sub']);
   });
 
   it('include the sub-types of an abstract type', async () => {
     const types = async (type: string) =>
-      (await root.get(`${of(type, 'root')}?expand=true`)).body.map((one: Body) => one.resource_type);
+      (await root.get(`${resourcesPath(type, 'root')}?expand=true`)).body.map((record: Body) => record.resource_type);
     expect(await types('A::Configuration::Provider')).toHaveLength(6);
     expect(await types('A::Configuration::Provider::Logging')).toEqual(['Brand::Configuration::Provider::Logging']);
-    expect((await root.get(`${of('A::Resource::Rule')}?expand=true`)).body).toMatchObject([
+    expect((await root.get(`${resourcesPath('A::Resource::Rule')}?expand=true`)).body).toMatchObject([
       { resource_type: 'Brand::Resource::Rule::Event' },
     ]);
   });
 
   it('are empty for types that are only listed', async () => {
     for (const name of ['Resource::Configuration::DataFeed', 'Resource::License', 'Configuration::AppDeployment']) {
-      expect(await root.get(of(`Brand::${name}`))).toMatchObject({ status: 200, body: [] });
+      expect(await root.get(resourcesPath(`Brand::${name}`))).toMatchObject({ status: 200, body: [] });
     }
   });
 
   it('are searched by one criterion at least', async () => {
-    const search = (query: string) => root.get(`${of('A::Resource::Container')}/search${query}`);
+    const search = (query: string) => root.get(`${resourcesPath('A::Resource::Container')}/search${query}`);
     for (const query of ['', '?expand=true', '?compact=true'])
       expect(await search(query), query).toMatchObject(refusal(400));
     expect(idsOf((await search('?name=one')).body)).toEqual([container.id]);

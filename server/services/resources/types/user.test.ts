@@ -10,8 +10,8 @@ beforeAll(async () => {
   tenant = await createTenant(root, 'acme');
 });
 
-let made = 0;
-const fresh = () => `user-${made++}`;
+let createdCount = 0;
+const fresh = () => `user-${createdCount++}`;
 const create = (properties: object = {}, name = fresh(), under = '/root'): Promise<Body> =>
   root.create(`${under}/users`, { name, properties: { password: 'a-secret', ...properties } });
 const refused = (properties: object) =>
@@ -21,20 +21,24 @@ const patch = (user: Body, ...operations: object[]) => root.patch(pathOf(user), 
 
 describe('the properties of a user (D-070)', () => {
   it('is given back as it was sent, but for the password', async () => {
-    const sent = {
+    const writtenProperties = {
       firstName: 'Ada',
       lastName: '',
       email: 'Ada@example.com',
       phoneNumber: '+44 20 0000 0000',
       platform_home: 'acme',
     };
-    const user = await create(sent, 'ada.lovelace@example.com');
+    const user = await create(writtenProperties, 'ada.lovelace@example.com');
     expect(user).toMatchObject({
       name: 'ada.lovelace@example.com',
       resource_type: 'Platform::Resource::User',
       owner: { properties: { fqon: 'root' } },
     });
-    expect(user.properties).toEqual({ ...sent, groups: [], parent: expect.objectContaining({ name: 'root' }) });
+    expect(user.properties).toEqual({
+      ...writtenProperties,
+      groups: [],
+      parent: expect.objectContaining({ name: 'root' }),
+    });
     expect((await root.get(pathOf(user))).body).toEqual(user);
   });
 
@@ -77,8 +81,8 @@ describe('the properties of a user (D-070)', () => {
     ['/properties/acme_home', { acme_home: 1 }, 'must be a string'],
     ['/properties/acme_home', { acme_home: 'nowhere' }, 'does not exist'],
     ['/properties/colour', { colour: 'red' }, 'is not a known member'],
-  ])('refuses at %s: %j', async (pointer, properties, said?: string) => {
-    expect(await refused(properties)).toMatchObject(refusal(400, pointer, said));
+  ])('refuses at %s: %j', async (pointer, properties, message?: string) => {
+    expect(await refused(properties)).toMatchObject(refusal(400, pointer, message));
   });
 
   it('may be posted again as it was exported, with a password', async () => {
@@ -147,8 +151,8 @@ describe('uniqueness (D-070, D-072)', () => {
   it('is the email address, unless it is empty', async () => {
     await create({ email: 'once@example.com' });
     expect(await refused({ email: 'once@example.com' })).toMatchObject(refusal(409));
-    const [one, other] = [await create({ email: '' }), await create({ email: '', phoneNumber: '' })];
-    expect(one.properties.email).toBe('');
+    const [first, other] = [await create({ email: '' }), await create({ email: '', phoneNumber: '' })];
+    expect(first.properties.email).toBe('');
     expect(await patch(other, { op: 'replace', path: '/properties/email', value: 'once@example.com' })).toMatchObject(
       refusal(409),
     );
@@ -172,8 +176,8 @@ describe('a user and the account of the security service (D-072)', () => {
 
   it('end together: tokens, keys, memberships, rights and places in lists', async () => {
     const { id, client } = await makeUser(platform, 'leaving');
-    const kept = await create();
-    const group = await root.create('/root/groups', { name: 'left', properties: { users: [id, kept.id] } });
+    const remainingUser = await create();
+    const group = await root.create('/root/groups', { name: 'left', properties: { users: [id, remainingUser.id] } });
     await grant(root, tenant.environment, 'environment.view', id);
     const lambda = await root.create(`${tenant.environment}/lambdas`, lambdaBody(tenant, 'target'));
     const api = await root.create(`${tenant.environment}/apis`, { name: 'listed' });
@@ -183,7 +187,7 @@ describe('a user and the account of the security service (D-072)', () => {
         resource: '/',
         implementation_type: 'lambda',
         implementation_id: lambda.id,
-        plugins: { acmeSecurity: { enabled: true, users: [id, kept.id], groups: [group.id] } },
+        plugins: { acmeSecurity: { enabled: true, users: [id, remainingUser.id], groups: [group.id] } },
       },
     });
     expect((await client.get(tenant.environment)).status).toBe(200);
@@ -192,13 +196,13 @@ describe('a user and the account of the security service (D-072)', () => {
     expect(await client.get('/users/self')).toMatchObject(refusal(401));
     await expect(platform.as('leaving', 'leaving-secret')).rejects.toThrow('invalid_grant');
     const members = (await root.get(`/root/groups/${group.id}`)).body.properties.users;
-    expect(members.map((link: Body) => link.id)).toEqual([kept.id]);
+    expect(members.map((link: Body) => link.id)).toEqual([remainingUser.id]);
     const rights = await root.get(`${tenant.environment}/entitlements?action=environment.view&expand=true`);
     expect(JSON.stringify(rights.body)).not.toContain(id);
     const plugins = async () => (await root.get(`/acme/apiendpoints/${endpoint.id}`)).body.properties.plugins;
-    expect(await plugins()).toEqual({ acmeSecurity: { enabled: true, users: [kept.id], groups: [group.id] } });
+    expect(await plugins()).toEqual({ acmeSecurity: { enabled: true, users: [remainingUser.id], groups: [group.id] } });
     expect((await root.delete(`/root/groups/${group.id}`)).status).toBe(204);
-    expect(await plugins()).toEqual({ acmeSecurity: { enabled: true, users: [kept.id], groups: [] } });
+    expect(await plugins()).toEqual({ acmeSecurity: { enabled: true, users: [remainingUser.id], groups: [] } });
   });
 
   it('cannot end for root', async () => {

@@ -5,7 +5,7 @@ import { createTenant, lambdaBody, type Tenant, withEnvironment } from '../../..
 const platform = sharedPlatform();
 const { root } = platform;
 let tenant: Tenant;
-/** Where environments are created. */
+/** Path of the list in which environments are created. */
 let environments: string;
 beforeAll(async () => {
   tenant = await createTenant(root, 'acme');
@@ -50,9 +50,12 @@ describe('the type of an environment (D-043)', () => {
     ['TEST', 'test'],
     ['Production', 'production'],
     ['system', 'system'],
-  ])('%s is shown as %s', async (sent, shown) => {
-    const environment = await root.create(environments, { name: `by-${sent}`, properties: { environment_type: sent } });
-    expect(environment.properties.environment_type).toBe(shown);
+  ])('%s is shown as %s', async (writtenType, canonicalType) => {
+    const environment = await root.create(environments, {
+      name: `by-${writtenType}`,
+      properties: { environment_type: writtenType },
+    });
+    expect(environment.properties.environment_type).toBe(canonicalType);
   });
 
   it('may be sent as the id of the type, in any letter case', async () => {
@@ -71,9 +74,9 @@ describe('the type of an environment (D-043)', () => {
     ['unknown', { environment_type: 'staging' }, 'must be one of development, test, production, system'],
     ['a number', { environment_type: 1 }, 'must be a string'],
     ['the id of something else', { environment_type: '28cbf0e0-2c48-4589-85d5-df97a3a1f318' }],
-  ])('is refused when it is %s', async (_, properties, said?: string) => {
+  ])('is refused when it is %s', async (_, properties, message?: string) => {
     const reply = await root.post(environments, { name: 'untyped', properties });
-    expect(reply).toMatchObject(refusal(400, '/properties/environment_type', said));
+    expect(reply).toMatchObject(refusal(400, '/properties/environment_type', message));
   });
 
   it('may be patched by name or id', async () => {
