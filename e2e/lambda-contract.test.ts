@@ -216,21 +216,39 @@ describe('the response for a result (D-137, D-138)', () => {
 
 describe('failures (D-139)', () => {
   it.each([
-    [500, 'what was wrong', "exports.run = (event, context, callback) => callback('what was wrong', 'ERROR');", {}],
-    [500, 'boom', "exports.run = async () => { throw new Error('boom'); };", {}],
-    [502, 'exit', 'exports.run = () => process.exit(3);', {}],
-    [502, 'syntax error', 'exports.run = (', {}],
-    [502, "'missing'", 'exports.run = () => 1;', { handler: 'missing' }],
-    [502, '127.0.0.1:1', '', { code_type: 'package', package_url: 'http://127.0.0.1:1/x.zip', compressed: true }],
-    [504, '1 s', 'exports.run = (event, context, callback) => { setInterval(() => {}, 20); };', { timeout: 1 }],
-    [501, 'python', 'def run(event): pass', { runtime: 'python3' }],
-  ])('%i naming %s', async (code, expectedText, source, properties) => {
+    [
+      'lambda_failed',
+      500,
+      'what was wrong',
+      "exports.run = (event, context, callback) => callback('what was wrong', 'ERROR');",
+      {},
+    ],
+    ['lambda_failed', 500, 'boom', "exports.run = async () => { throw new Error('boom'); };", {}],
+    ['lambda_crashed', 502, 'exit', 'exports.run = () => process.exit(3);', {}],
+    ['lambda_crashed', 502, 'syntax error', 'exports.run = (', {}],
+    ['lambda_crashed', 502, "'missing'", 'exports.run = () => 1;', { handler: 'missing' }],
+    [
+      'lambda_crashed',
+      502,
+      '127.0.0.1:1',
+      '',
+      { code_type: 'package', package_url: 'http://127.0.0.1:1/x.zip', compressed: true },
+    ],
+    [
+      'lambda_timeout',
+      504,
+      '1 s',
+      'exports.run = (event, context, callback) => { setInterval(() => {}, 20); };',
+      { timeout: 1 },
+    ],
+    ['not_supported', 501, 'python', 'def run(event): pass', { runtime: 'python3' }],
+  ])('%s: %i naming %s', async (reason, code, expectedText, source, properties) => {
     const { lambda, call } = await publish(source, properties);
     const { status, headers, body } = await call();
     const message = expect.stringContaining(expectedText);
     expect({ status, body }).toEqual({
       status: code,
-      body: { code, message, executionId: expect.stringMatching(UUID) },
+      body: { code, reason, message, executionId: expect.stringMatching(UUID) },
     });
     expect(headers.get('x-terrarium-execution-id')).toBe(body.executionId);
     expect(body.message).not.toMatch(/\n|\.js:\d/);

@@ -27,6 +27,7 @@ const parts = [
   ['types of the window', types('renderer/tsconfig.json')],
   ['layers', [join('scripts', 'check-layers.mjs')]],
   ['words', [join('scripts', 'check-words.mjs')]],
+  ['names', [join('scripts', 'check-names.mjs')]],
   // Tests of the repository itself: its scripts, generated pages and layer rules.
   [
     'tests of the scripts',

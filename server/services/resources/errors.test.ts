@@ -43,7 +43,7 @@ describe('who does not say who they are (D-181)', () => {
       status: 401,
       body: { code: 401, reason: 'unauthenticated', message: 'Authentication required' },
     });
-    expect(Object.keys(reply.body)).toEqual(['code', 'message']);
+    expect(Object.keys(reply.body)).toEqual(['code', 'reason', 'message']);
     const fault = ', error="invalid_token", error_description="the credentials are wrong"';
     expect(reply.headers.get('www-authenticate')).toBe(
       `Bearer realm="${platform.emulator.securityUrl}/acme/oauth/issue"${authorization === undefined ? '' : fault}`,
