@@ -101,14 +101,14 @@ it('runs a pipeline job in its image, with its files', { timeout: LIMIT_MS }, as
     '.gitlab-ci.yml': `a: {image: "${IMAGE}", script: [cat a.txt; touch made], artifacts: {paths: [made]}}\n`,
   };
   await buildCommand();
-  const bench = await PipelineBench.make({}, { ...files, 'a.txt': 'of the commit\n' });
+  const harness = await PipelineBench.make({}, { ...files, 'a.txt': 'of the commit\n' });
   try {
-    const words = ['run', bench.dir, '--project', 'fern-moss/app'];
-    const { exitCode, out, err } = await bench.start(words, { DOCKER_HOST: `unix://${socket}` }).ended;
+    const args = ['run', harness.dir, '--project', 'fern-moss/app'];
+    const { exitCode, out, err } = await harness.start(args, { DOCKER_HOST: `unix://${socket}` }).ended;
     expect(exitCode, `${out}${err}`).toBe(0);
     expect(out).toContain('> of the commit');
   } finally {
-    await bench.close();
+    await harness.close();
   }
 });
 

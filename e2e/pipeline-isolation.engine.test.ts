@@ -98,12 +98,12 @@ describe('a job in an image', () => {
       run.ended.then(({ out }) => expect(out).toContain('> waiting')),
     ]);
     let [container, environment] = ['', ''];
-    for (const one of (await docker('ps', '--quiet', '--filter', 'label=terrarium.world')).split('\n')) {
-      const found = await docker('inspect', '--format', '{{range .Config.Env}}{{println .}}{{end}}', one).catch(
+    for (const containerId of (await docker('ps', '--quiet', '--filter', 'label=terrarium.world')).split('\n')) {
+      const found = await docker('inspect', '--format', '{{range .Config.Env}}{{println .}}{{end}}', containerId).catch(
         () => '',
       );
       if (found.includes(`CI_PROJECT_URL=${harness.platform.emulator.scmUrl}/`))
-        [container, environment] = [one, found];
+        [container, environment] = [containerId, found];
     }
     const [, opened = ''] = /^CI_API_V4_URL=http:\/\/([^/]+)/m.exec(environment) ?? [];
     const gateway = await docker(

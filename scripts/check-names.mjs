@@ -11,7 +11,7 @@ const scripts = dirname(fileURLToPath(import.meta.url));
 const folder = process.argv.slice(2).find((argument) => !argument.startsWith('--'));
 const root = resolve(folder ?? dirname(scripts));
 const { words, fixedNames } = JSON.parse(readFileSync(join(scripts, 'vague-names.json'), 'utf8'));
-const advice = new Map(Object.entries(words).flatMap(([text, list]) => list.split(' ').map((word) => [word, text])));
+const advice = new Map(Object.entries(words).flatMap(([text, list]) => list.split(' ').map((vagueWord) => [vagueWord, text])));
 
 /** The first words of a comment that has no verb of its own. */
 const FRAGMENT =
@@ -49,10 +49,10 @@ function readFile(file) {
     const { name } = node;
     if (isDeclaration(node) && name && (ts.isIdentifier(name) || ts.isPrivateIdentifier(name))) {
       result.names += 1;
-      const word = name.text.replace(/^#/, '').toLowerCase();
-      if (advice.has(word) && !fixedNames[file]?.includes(name.text)) {
+      const lowerName = name.text.replace(/^#/, '').toLowerCase();
+      if (advice.has(lowerName) && !fixedNames[file]?.includes(name.text)) {
         result.vagueNames += 1;
-        complain(name, `the name "${name.text}" does not say what it is: ${advice.get(word)}`);
+        complain(name, `the name "${name.text}" does not say what it is: ${advice.get(lowerName)}`);
       }
     }
     for (const comment of node.jsDoc ?? []) {

@@ -104,15 +104,15 @@ function check() {
   const complaints = [];
   for (const [file, list] of found) {
     const counts = countsOf(list);
-    for (const word of new Set([...Object.keys(counts), ...Object.keys(allowed[file] ?? {})])) {
-      const [is, may] = [counts[word] ?? 0, allowed[file]?.[word] ?? 0];
+    for (const privateWord of new Set([...Object.keys(counts), ...Object.keys(allowed[file] ?? {})])) {
+      const [is, may] = [counts[privateWord] ?? 0, allowed[file]?.[privateWord] ?? 0];
       if (is > may) {
-        const lines = list.filter((entry) => entry.word === word).map(({ line }) => `${file}:${line}`);
+        const lines = list.filter((entry) => entry.word === privateWord).map(({ line }) => `${file}:${line}`);
         complaints.push(
-          `${lines.join(', ')}: "${word}" (${is}, allowed ${may}): write ${replacements[word] ?? phrases[word]}`,
+          `${lines.join(', ')}: "${privateWord}" (${is}, allowed ${may}): write ${replacements[privateWord] ?? phrases[privateWord]}`,
         );
       } else if (is < may)
-        complaints.push(`${file}: "${word}" occurs ${is} times, not ${may}: run node scripts/check-words.mjs --write`);
+        complaints.push(`${file}: "${privateWord}" occurs ${is} times, not ${may}: run node scripts/check-words.mjs --write`);
     }
   }
   for (const file of Object.keys(allowed))
@@ -127,9 +127,9 @@ function write() {
   const isFirst = process.argv.includes('--first');
   const next = {};
   for (const [file, list] of found) {
-    const counts = Object.entries(countsOf(list)).map(([word, count]) => [
-      word,
-      isFirst ? count : Math.min(count, allowed[file]?.[word] ?? 0),
+    const counts = Object.entries(countsOf(list)).map(([privateWord, count]) => [
+      privateWord,
+      isFirst ? count : Math.min(count, allowed[file]?.[privateWord] ?? 0),
     ]);
     const positiveCounts = counts.filter(([, count]) => count > 0);
     if (positiveCounts.length > 0) next[file] = Object.fromEntries(positiveCounts);

@@ -11,7 +11,7 @@ const NOTES = `
 interface WordList {
   /** Names of the command and those above it; empty for the program itself. */
   path: readonly string[];
-  words: readonly { text: string; description: string }[];
+  completions: readonly { text: string; description: string }[];
 }
 
 export const completionCommand = defineCommand({
@@ -32,7 +32,7 @@ function* wordLists(command: Command, path: readonly string[] = []): Generator<W
   const choices = command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices);
   yield {
     path,
-    words: [
+    completions: [
       ...commands.map((subcommand) => ({ text: subcommand.name(), description: subcommand.description() })),
       ...choices.map((choice) => ({ text: choice, description: '' })),
       ...options.flatMap(({ long, description }) => (long ? [{ text: long, description }] : [])),
@@ -47,7 +47,7 @@ const scripts: Record<(typeof SHELLS)[number], (name: string, lists: readonly Wo
   bash: (name, lists) => `# bash completion of ${name}
 _${name}_words() {
   case "$1" in
-${casesOf(lists, ({ words }) => `printf '%s\\n' ${words.map(({ text }) => text).join(' ')}`)}
+${casesOf(lists, ({ completions }) => `printf '%s\\n' ${completions.map(({ text }) => text).join(' ')}`)}
   esac
 }
 _${name}() {
@@ -69,7 +69,7 @@ _${name}() {
     ${pathStep(lists, 'path_')}
   done
   case "$path_" in
-${casesOf(lists, ({ words }) => `words_=(${words.map(({ text, description }) => quoted(`${text}:${oneLine(description)}`)).join(' ')})`)}
+${casesOf(lists, ({ completions }) => `words_=(${completions.map(({ text, description }) => quoted(`${text}:${oneLine(description)}`)).join(' ')})`)}
   esac
   _describe '${name}' words_ || _files
 }
@@ -87,8 +87,8 @@ function __${name}_path
   test "$path" = "$argv[1]"
 end
 ${lists
-  .flatMap(({ path, words }) =>
-    words.map(({ text, description }) => {
+  .flatMap(({ path, completions }) =>
+    completions.map(({ text, description }) => {
       const at = `-n "__${name}_path '${path.map((part) => `${part}/`).join('')}'"`;
       const completion = text.startsWith('--') ? `-l ${text.slice(2)}` : `-a ${text}`;
       return `complete -c ${name} ${at} ${completion} -d ${quoted(oneLine(description))}`;

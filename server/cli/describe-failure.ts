@@ -47,15 +47,15 @@ function userSentence(failure: unknown, system: System): string | undefined {
     port?: number;
   };
   if (syscall === 'listen') {
-    const place = `port ${port} on ${address}`;
+    const listener = `port ${port} on ${address}`;
     if (code === 'EADDRINUSE') {
       const flags = new Intl.ListFormat('en', { type: 'disjunction' }).format(listeners.map(({ flag }) => flag));
-      return `${place} is in use: stop the program that uses it, or choose another port with ${flags} (0 = any free port)`;
+      return `${listener} is in use: stop the program that uses it, or choose another port with ${flags} (0 = any free port)`;
     }
     if (code === 'EACCES') {
       return system === 'win32'
-        ? `${place} is reserved by Windows: choose another port. \`netsh interface ipv4 show excludedportrange protocol=tcp\` lists the reserved ones`
-        : `${place} requires more permissions than your account has: choose a port above 1023`;
+        ? `${listener} is reserved by Windows: choose another port. \`netsh interface ipv4 show excludedportrange protocol=tcp\` lists the reserved ones`
+        : `${listener} requires more permissions than your account has: choose a port above 1023`;
     }
     if (code === 'EADDRNOTAVAIL') return `${address} is not an address of this machine: choose another --host`;
   }

@@ -12,7 +12,7 @@ import { styled, type Terminal } from './terminal.ts';
 
 const PUBLISHING_TIMEOUT_MS = 600_000;
 
-type Asked = BodyOf<typeof publishingRoutes.planPublishing>;
+type PublishingRequest = BodyOf<typeof publishingRoutes.planPublishing>;
 
 const NOTES = `
 PATH is FQON/WORKSPACE/ENVIRONMENT, by names, for everything in it. To select one lambda or API, append /lambdas/NAME or /apis/NAME.
@@ -55,7 +55,7 @@ export const pushCommand = defineCommand({
 
 async function publish(
   { options: chosen, terminal, connect, print }: Pick<Context, 'terminal' | 'connect' | 'print'> & { options: Chosen },
-  way: Omit<Asked, 'credentials'>,
+  way: Omit<PublishingRequest, 'credentials'>,
 ): Promise<void> {
   const client = await connect();
   const credentials = await remoteCredentials(terminal, way.metaUrl);
@@ -64,13 +64,13 @@ async function publish(
     isDry: chosen.dryRun,
   });
   const call = { path: { environment_id: environment }, timeoutMs: PUBLISHING_TIMEOUT_MS };
-  const asked = { ...way, credentials };
-  const plan = await client.ask(publishingRoutes.planPublishing, { ...call, json: asked });
+  const publishingRequest = { ...way, credentials };
+  const plan = await client.ask(publishingRoutes.planPublishing, { ...call, json: publishingRequest });
   if (chosen.dryRun || !chosen.json) print(plan, planLines(plan, terminal));
   const todo = plan.steps.filter(({ action }) => action !== 'unchanged');
   if (chosen.dryRun || todo.length === 0) return;
 
-  const missing = todo.flatMap(({ id, missing: what }) => (what === undefined ? [] : [`${id} needs ${what}`]));
+  const missing = todo.flatMap(({ id, missing: missingPart }) => (missingPart === undefined ? [] : [`${id} needs ${missingPart}`]));
   if (missing.length > 0) throw new ExitWith(USER_FAILURE, `${way.direction} stopped: ${missing.join('; ')}`);
   const conflicts = todo.filter(({ conflict }) => conflict !== undefined).map(({ id }) => id);
   if (conflicts.length > 0 && !chosen.overwrite) {
@@ -97,7 +97,7 @@ async function publish(
   const overwrite = chosen.overwrite ? conflicts : [];
   const copied = await client.ask(publishingRoutes.applyPublishing, {
     ...call,
-    json: { ...asked, seen: plan.seen, overwrite },
+    json: { ...publishingRequest, seen: plan.seen, overwrite },
   });
   print(
     copied,
@@ -111,7 +111,7 @@ async function publish(
 }
 
 /** Credentials from the environment, or from a prompt. */
-async function remoteCredentials(terminal: Terminal, metaUrl: string): Promise<Asked['credentials']> {
+async function remoteCredentials(terminal: Terminal, metaUrl: string): Promise<PublishingRequest['credentials']> {
   const { TERRARIUM_REMOTE_TOKEN: token, TERRARIUM_REMOTE_USER, TERRARIUM_REMOTE_PASSWORD } = terminal.env;
   if (token) return { token };
   const canAsk = terminal.isInteractive;

@@ -8,7 +8,7 @@ export const OWN_GROUP = SYSTEM !== 'win32';
 const LIST_TIMEOUT_MS = 2_000;
 /** Processes looked at in one turn of the event loop; a look takes some 50 microseconds. */
 const PER_TURN = 16;
-/** What is killed may have started something a moment before: so often it is looked again. */
+/** Maximum number of searches: a process that is killed may have started another one a moment before. */
 const MAX_ROUNDS = 20;
 
 /** Sends a signal to the group that a process leads or led; on Windows to the process. Does nothing if none of it is left. */

@@ -57,8 +57,8 @@ describe('a temporary folder', () => {
     const other = await makeTemporary('import');
     await writeFile(join(other, 'owner.json'), JSON.stringify({ ...owner, machine: 'another one' }));
     await removeAbandoned();
-    const left = (await readdir(system)).map((name) => join(system, name));
-    expect(left.sort()).toEqual(sharesFolders(owner) ? [other] : [folder, other].sort());
+    const remainingFolders = (await readdir(system)).map((name) => join(system, name));
+    expect(remainingFolders.sort()).toEqual(sharesFolders(owner) ? [other] : [folder, other].sort());
   });
 
   it('may be removed by its process while another one looks for those left behind', async () => {

@@ -53,7 +53,7 @@ export async function* abandonedFolders<T extends Owner>(
   above = systemTemporary(),
 ) {
   const names = await readdir(above).catch(() => []);
-  for (const name of names.filter((one) => one.startsWith(`${PREFIX}${kind}`))) {
+  for (const name of names.filter((entryName) => entryName.startsWith(`${PREFIX}${kind}`))) {
     const folder = path.join(above, name);
     const owner = ownFolder(folder)?.isPrivate && (await readKept(path.join(folder, OWNER_FILE), schema));
     const life = owner ? await lifeOf(owner) : 'unknown';

@@ -7,7 +7,7 @@ import { toastWithUndo } from './undo.ts';
 
 export interface ChangeOptions<Result, Asked> {
   /** The message once the change is made; for root it offers Undo. Undefined: no message. */
-  said?: string | ((result: Result, input: Asked) => string | undefined);
+  message?: string | ((result: Result, input: Asked) => string | undefined);
   /** The first word of the query keys that are read again after the change. Default: all keys. */
   topic?: string;
   /** Called as soon as the change is made. */
@@ -28,7 +28,7 @@ export interface ChangeOptions<Result, Asked> {
  */
 export function useChange<Result, Asked = void>(
   make: (input: Asked, send: Send) => Promise<Result>,
-  { said, topic, onDone, onRefused, onShown, refusal, ...rest }: ChangeOptions<Result, Asked> = {},
+  { message, topic, onDone, onRefused, onShown, refusal, ...rest }: ChangeOptions<Result, Asked> = {},
 ) {
   const readAgain = () => queryClient.invalidateQueries(topic === undefined ? {} : { queryKey: [topic] });
   return useMutation({
@@ -36,7 +36,7 @@ export function useChange<Result, Asked = void>(
     mutationFn: async (input: Asked) => {
       const commits: number[] = [];
       const result = await make(input, recordingSend(commits));
-      const text = typeof said === 'function' ? said(result, input) : said;
+      const text = typeof message === 'function' ? message(result, input) : message;
       if (text !== undefined) toastWithUndo(text, commits);
       return result;
     },

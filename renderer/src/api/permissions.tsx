@@ -17,8 +17,8 @@ interface TargetResource {
 const ResourceContext = createContext<TargetResource | undefined>(undefined);
 
 /** Sets the resource on which its children need their permissions. If undefined, any resource counts. */
-export function OnResource({ of, children }: { of: TargetResource | undefined; children: ReactNode }) {
-  return <ResourceContext value={of}>{children}</ResourceContext>;
+export function OnResource({ target, children }: { target: TargetResource | undefined; children: ReactNode }) {
+  return <ResourceContext value={target}>{children}</ResourceContext>;
 }
 
 /**

@@ -4,14 +4,14 @@ import { createPath, kindOf, kindOfWord, kindsBelow } from './resource-kinds.ts'
 
 it('knows every type of the registry by its word and its names', () => {
   for (const { word, name, subTypes } of resourceTypes) {
-    expect(kindOfWord(word).word).toBe(word);
-    for (const type of [name, ...(subTypes ?? [])]) expect(kindOf({ resource_type: type }).word, type).toBe(word);
+    expect(kindOfWord(word).collection).toBe(word);
+    for (const type of [name, ...(subTypes ?? [])]) expect(kindOf({ resource_type: type }).collection, type).toBe(word);
   }
 });
 
 it('says what can be created in a place, and where it is sent', () => {
   expect(kindOfWord('apiendpoints')).toMatchObject({ title: 'endpoint', plural: 'Endpoints', parents: ['apis'] });
-  expect(kindsBelow('apis').map(({ word }) => word)).toEqual(['apiendpoints']);
+  expect(kindsBelow('apis').map(({ collection }) => collection)).toEqual(['apiendpoints']);
   expect(kindsBelow('lambdas')).toEqual([]);
   const org = { word: 'orgs', id: '1', fqon: 'a.b' } as const;
   expect(createPath(org, 'orgs')).toBe('/a.b');

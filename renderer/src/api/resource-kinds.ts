@@ -47,9 +47,9 @@ const ICONS: Partial<Record<TypeWord, LucideIcon>> = {
   volumes: Database,
 };
 
-const kinds = TYPE_KINDS.map((kind): ResourceKind => ({ ...kind, icon: ICONS[kind.word] ?? Boxes }));
+const kinds = TYPE_KINDS.map((kind): ResourceKind => ({ ...kind, icon: ICONS[kind.collection] ?? Boxes }));
 const other: ResourceKind = {
-  word: 'orgs',
+  collection: 'orgs',
   names: [],
   title: 'resource',
   plural: 'Resources',
@@ -58,7 +58,7 @@ const other: ResourceKind = {
   icon: Boxes,
 };
 
-export const typeWords: readonly TypeWord[] = kinds.map(({ word }) => word);
+export const typeWords: readonly TypeWord[] = kinds.map(({ collection }) => collection);
 
 export function isTypeWord(name: string): name is TypeWord {
   return typeWords.some((collection) => collection === name);
@@ -71,7 +71,7 @@ export function kindOf({ resource_type }: Pick<PlatformRecord, 'resource_type'>)
 
 /** The kind of a type's word. */
 export function kindOfWord(collection: TypeWord): ResourceKind {
-  return kinds.find((kind) => kind.word === collection) ?? other;
+  return kinds.find((kind) => kind.collection === collection) ?? other;
 }
 
 /** The noun of a type in permissions: `lambda` in `lambda.view`. */

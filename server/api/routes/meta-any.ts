@@ -106,12 +106,12 @@ export const anyRoutes = defineRoutes('Resources of any type', {
     errors: [404],
   }),
   listNotEmulated: route('get /meta/{fqon}/{listed_word}', 'caller', {
-    only: { listed_word: listedOnlyWords },
+    acceptedValues: { listed_word: listedOnlyWords },
     summary: 'Lists of types that are not emulated are empty',
     answer: emptyList,
   }),
   createNotEmulated: route('post /meta/{fqon}/{listed_word}', 'caller', {
-    only: { listed_word: listedOnlyWords },
+    acceptedValues: { listed_word: listedOnlyWords },
     summary: 'Types that are not emulated',
     errors: [501],
   }),
@@ -191,13 +191,13 @@ const referenceQuery = { expand: listQuery.expand, compact: listQuery.compact };
 /** Reference lists and details of resource types (D-006, D-084, D-085). */
 export const referenceRoutes = defineRoutes('Reference lists', {
   listReferences: route('get /meta/{reference_word}', 'caller', {
-    only: { reference_word: referenceWords },
+    acceptedValues: { reference_word: referenceWords },
     summary: 'Read a reference list',
     query: referenceQuery,
     answer: ok(z.array(referenceEntry)),
   }),
   listReferencesOf: route('get /meta/{fqon}/{reference_word}', 'caller', {
-    only: { reference_word: referenceWords },
+    acceptedValues: { reference_word: referenceWords },
     summary: 'Read a reference list below an organization',
     query: referenceQuery,
     answer: ok(z.array(referenceEntry)),

@@ -104,7 +104,7 @@ function typeWordsWith(isOne: (type: ResourceType) => boolean | undefined): Type
 }
 
 const moves = {
-  only: { word: MOVABLE },
+  acceptedValues: { word: MOVABLE },
   answer: accepted(anyRecord),
   errors: [404, 409, 503],
 } as const;
@@ -125,7 +125,7 @@ export const openTypeRoutes = defineRoutes('Resources of any type', {
     query: { target: required(uuid('Target environment')) },
   }),
   readEnv: route(`get ${RESOURCE}/env`, permission('*.view', 'resource_id'), {
-    only: { word: WITH_ENV },
+    acceptedValues: { word: WITH_ENV },
     summary: 'List own and inherited environment variables',
     answer: ok(env),
   }),

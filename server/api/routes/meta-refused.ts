@@ -9,18 +9,18 @@ const refuses = { summary: 'Refused', permission: 'caller', errors: [404, 501] }
 
 export const refusedRoutes = defineRoutes('Refused', {
   /** D-090. */
-  patchGlobalList: { ...refuses, route: 'patch /meta/{list_word}', only: { list_word: ['orgs', 'users', 'rules'] } },
+  patchGlobalList: { ...refuses, route: 'patch /meta/{list_word}', acceptedValues: { list_word: ['orgs', 'users', 'rules'] } },
   /** D-210. */
   createNotEmulatedBelow: {
     ...refuses,
     route: 'post /meta/{fqon}/{word}/{any_id}/{listed_word}',
-    only: { listed_word: listedOnlyWords },
+    acceptedValues: { listed_word: listedOnlyWords },
   },
   /** These plural names are not accepted in any position (D-213). */
   actOnOther: {
     ...refuses,
     route: 'post /meta/{fqon}/{word}/{any_id}/{verb}',
-    only: { verb: ['migrate', 'promote', 'scale', 'redeploy'] },
+    acceptedValues: { verb: ['migrate', 'promote', 'scale', 'redeploy'] },
   },
 });
 
@@ -31,7 +31,7 @@ export const referringRoutes: Readonly<Record<string, Route & { route: `${Verb} 
     referringLists.flatMap(([parent, child]) =>
       (['delete', 'patch'] as const).map((verb) => [
         `${verb} ${parent}/${child}`,
-        { ...refuses, route: `${verb} ${CHILDREN}`, only: { word: [parent], child_word: [child] } },
+        { ...refuses, route: `${verb} ${CHILDREN}`, acceptedValues: { word: [parent], child_word: [child] } },
       ]),
     ),
   ),

@@ -4,7 +4,7 @@ import { count, id, object, strictObject } from '../schemas/parts.ts';
 import { uuid } from './parameter.ts';
 import { defineRoutes, json, ok, permission, route } from './route.ts';
 
-const PLACES = {
+const TARGET = {
   id: 'resource_id',
   types: ['orgs', 'workspaces', 'environments', 'lambdas', 'containers', 'apis'],
 } as const;
@@ -41,7 +41,7 @@ export const roleRoutes = defineRoutes('Window', {
   readRoles: route('get /inspect/roles/{resource_id}', permission('entitlement.view', 'resource_id'), {
     summary: 'List the roles on a resource',
     description: 'Computed from the entitlements of the resource. Lists users and groups you can view.',
-    target: PLACES,
+    target: TARGET,
     answer: ok(roles),
   }),
   setRoles: route('put /inspect/roles/{resource_id}', permission('entitlement.update', 'resource_id'), {
@@ -49,7 +49,7 @@ export const roleRoutes = defineRoutes('Window', {
     description:
       'Changes the entitlements of the resource, and so everything below it, in one commit. A role replaces permissions granted on ' +
       'this resource; inherited permissions stay. `sameAs` copies the permissions of another user or group.',
-    target: PLACES,
+    target: TARGET,
     body: json(
       strictObject('RolesRequest', {
         identities: z.array(id).min(1).max(100).describe('Users and groups'),

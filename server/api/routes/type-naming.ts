@@ -38,7 +38,7 @@ function inWords(name: string): string {
 
 /** The part of a resource type that the window knows, without the schemas of the registry. */
 export interface TypeKind {
-  word: TypeWord;
+  collection: TypeWord;
   /** Full names without the prefix, including sub-types. */
   names: readonly string[];
   title: string;
@@ -53,7 +53,7 @@ export function typeKinds(): TypeKind[] {
     const { schema, plural } = namingOf(type);
     const { word, parents } = type;
     return {
-      word,
+      collection: word,
       names: fullNamesOf(type),
       title: shortly(schema),
       plural: capital(shortly(plural)),

@@ -138,15 +138,15 @@ export function treeRouter(guard: RouteGuard): Router {
     readTreePlace({ caller, resource }) {
       const isSeen = viewOf(caller);
       const path = [...ancestors(view, resource)].slice(1).reverse().filter(isSeen);
-      const children = ofTypes(treeOrder, (word) => view.children(resource.id, word));
+      const children = ofTypes(treeOrder, (collection) => view.children(resource.id, collection));
       const { types } = counted(children, isSeen);
       return { resource: nodeOf(view, resource), path: nodes(path), types };
     },
     listTreeChildren({ caller, resource, query: { word, offset, limit } }) {
       const isSeen = viewOf(caller);
-      const children = ofTypes(wordsOf(word), (one) => childrenInOrder(view, resource.id, one));
+      const children = ofTypes(wordsOf(word), (collection) => childrenInOrder(view, resource.id, collection));
       const { rows, total } = counted(children, isSeen, offset, limit);
-      const all = ofTypes(treeOrder, (one) => view.children(resource.id, one));
+      const all = ofTypes(treeOrder, (collection) => view.children(resource.id, collection));
       return { rows: nodes(rows), total, types: counted(all, isSeen).types };
     },
     listTreeProviders: ({ resource, query: { type } }) => ({

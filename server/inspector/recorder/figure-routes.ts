@@ -31,7 +31,7 @@ type IndexedFacts<Facts> = { [Name in keyof Facts]?: (entry: MarkedPlace) => Fac
 /** A list that is counted: its records, what is searched of them, and how each counts. */
 interface Counted<T, Facts> {
   log: RecordLog<T>;
-  sent: Query<Facts>;
+  searchQuery: Query<Facts>;
   indexedFacts: IndexedFacts<Facts>;
   isAsked(entry: MarkedPlace): boolean;
   factsOf(placed: Placed<T>): Facts;
@@ -73,8 +73,8 @@ class Count {
   }
 
   /** Counts the records of a list that match; only what is not known of one is read. */
-  list<T, Facts extends object>({ log, sent, indexedFacts, isAsked, factsOf, stateOf }: Counted<T, Facts>) {
-    const query = readQuery(sent);
+  list<T, Facts extends object>({ log, searchQuery, indexedFacts, isAsked, factsOf, stateOf }: Counted<T, Facts>) {
+    const query = readQuery(searchQuery);
     let at: MarkedPlace;
     let readFacts: Facts | undefined;
     // As: both are asked for facts only. What is known is found first, and faster than through a handler.
@@ -155,7 +155,7 @@ const FIGURES = {
     const isInGroups = groupsIn(log);
     return count.list({
       log,
-      sent: invocationQuery(q, now),
+      searchQuery: invocationQuery(q, now),
       indexedFacts: {
         beganMs,
         durationMs,
@@ -179,7 +179,7 @@ const FIGURES = {
     const statusOf = ({ mark }: MarkedPlace) => mark || undefined;
     return count.list({
       log,
-      sent: exchangeQuery(q, now),
+      searchQuery: exchangeQuery(q, now),
       indexedFacts: {
         beganMs,
         durationMs,
@@ -212,7 +212,7 @@ const FIGURES = {
     const { byGroup, factsOf } = linesOf({ lines, recorder }, wanted());
     return count.list({
       log: lines.ring,
-      sent: lineQuery(q, now),
+      searchQuery: lineQuery(q, now),
       indexedFacts: {
         beganMs,
         stream: ({ kind }) => (kind === 1 ? 'stderr' : 'stdout'),

@@ -80,8 +80,8 @@ const texts = new Map<string, string>();
 
 /** A text of few kinds, such as a name, as JSON. */
 export function jsonOf(text: string): string {
-  const known = texts.get(text);
-  if (known !== undefined) return known;
+  const cachedJson = texts.get(text);
+  if (cachedJson !== undefined) return cachedJson;
   const json = JSON.stringify(text);
   if (text.length > MAX_CHARACTERS) return json;
   if (texts.size >= MAX_TEXTS) texts.clear();

@@ -235,8 +235,8 @@ export class ScmViews {
   jobStatuses(runs: readonly ListedRun[]) {
     return runs.flatMap((run) =>
       run.jobs.map((job) => {
-        const { pipeline, web_url: target_url, ...shown } = this.job(run, job);
-        const { id, name, status, ref, allow_failure, coverage, created_at, started_at, finished_at } = shown;
+        const { pipeline, web_url: target_url, ...statusMembers } = this.job(run, job);
+        const { id, name, status, ref, allow_failure, coverage, created_at, started_at, finished_at } = statusMembers;
         const times = { created_at, started_at, finished_at };
         const more = { sha: run.sha, target_url, description: null, author: SCM_USER, pipeline_id: pipeline.id };
         return { id, name, status, ref, allow_failure, coverage, ...times, ...more };

@@ -72,9 +72,9 @@ export function defaultProviders(
 export function toDefaultsView(
   view: WorldView,
   gatewayUrl: string,
-): { wanted: Draft; found: StoredResource | undefined }[] {
+): { draft: Draft; found: StoredResource | undefined }[] {
   const find = (provider: { id: Uuid; name: string }) =>
     view.find(provider.id) ?? view.named('providers', provider.name, view.root.id)[0];
   const defaults = defaultProviders(gatewayUrl, (provider) => find(provider)?.id ?? provider.id);
-  return defaults.map((wanted) => ({ wanted, found: find(wanted) }));
+  return defaults.map((draft) => ({ draft, found: find(draft) }));
 }

@@ -29,15 +29,15 @@ const CLIENTS = [
   ],
 ] as const;
 
-let bed: TestLambdaService;
+let service: TestLambdaService;
 beforeAll(async () => {
   await new Promise<void>((resolve) => crm.listen(0, '127.0.0.1', resolve));
   // As: a listening TCP server has such an address.
   const { port } = crm.address() as AddressInfo;
-  bed = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress: () => ({ host: '127.0.0.1', port }) } });
+  service = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress: () => ({ host: '127.0.0.1', port }) } });
 });
 afterAll(async () => {
-  await bed.stop();
+  await service.stop();
   crm.close();
   crm.closeAllConnections();
 });
@@ -46,11 +46,11 @@ it.each(CLIENTS)(
   'a lead that a lambda sends with %s after its response belongs to that invocation',
   async (_, client) => {
     requests.length = 0;
-    const id = bed.lambda(LATE_FORM(client), { env: { CRM_API_BASEPATH: 'crm.example' } });
-    const first = await bed.invoke(id, 'first');
-    const second = await bed.invoke(id, 'second');
+    const id = service.lambda(LATE_FORM(client), { env: { CRM_API_BASEPATH: 'crm.example' } });
+    const first = await service.invoke(id, 'first');
+    const second = await service.invoke(id, 'second');
     await expect.poll(() => requests.length, { timeout: 30_000 }).toBe(2);
-    const idle = await bed.invoke(id, 'idle');
+    const idle = await service.invoke(id, 'idle');
     await expect.poll(() => requests.length, { timeout: 30_000 }).toBe(3);
     const senders = Object.fromEntries(requests.map(({ url, headers }) => [url, headers[EXECUTION_HEADER]]));
     expect(senders).toEqual({
@@ -60,7 +60,7 @@ it.each(CLIENTS)(
     });
     expect(second.outbound.map(({ url }) => url)).toEqual(['https://crm.example/own']);
     const late = () =>
-      bed.service
+      service.service
         .readLog(id, {})
         .lines.flatMap(({ text, executionId }) => (text.includes('went on after') ? [[executionId, text]] : []));
     const message = (path: string) =>

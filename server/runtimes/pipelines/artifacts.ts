@@ -252,8 +252,8 @@ const isKept = ({ when = 'on_success' }: { when?: string | undefined }, isSucces
   when === 'always' || (when === 'on_failure') !== isSuccess;
 
 /** The files of a job that a pattern means. */
-function filesOf(pattern: string, present: readonly string[], place: Omit<CachePlace, 'dir'>): string[] {
-  return matching(present, pathInProject(pattern, place));
+function filesOf(pattern: string, present: readonly string[], context: Omit<CachePlace, 'dir'>): string[] {
+  return matching(present, pathInProject(pattern, context));
 }
 
 /** Expands variables in a path of the definition, and returns it relative to the project's folder. */

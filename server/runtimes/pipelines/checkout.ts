@@ -183,7 +183,7 @@ export async function pushCommit(
 ): Promise<void> {
   const settings = gitSettings({ 'http.extraHeader': `PRIVATE-TOKEN: ${token}`, 'http.proxy': '' });
   const env = { ...settings, GIT_CONFIG_GLOBAL: devNull };
-  const options = ['ci.skip', 'terrarium.local-run'].map((one) => `--push-option=${one}`);
+  const options = ['ci.skip', 'terrarium.local-run'].map((option) => `--push-option=${option}`);
   const push = (from: string, ...refs: string[]) =>
     git(from, ['push', '--quiet', '--no-verify', ...options, originUrl, ...refs], { env, signal });
   const ref = `refs/${isTag ? 'tags' : 'heads'}/${branch}`;

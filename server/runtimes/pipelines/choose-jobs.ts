@@ -42,11 +42,11 @@ export interface ChosenJobs extends Plan {
  */
 export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
   const { request, context, folder, checkout, project, variablesFor } = options;
-  const { source: wanted, only, repository } = request;
+  const { source: requestedSource, only, repository } = request;
   const { env, signal, say } = context;
   const usual: PipelineSource[] =
     repository.branch === project.default_branch || repository.isTag ? ['push'] : ['merge_request_event', 'push'];
-  const sources = wanted ? [wanted] : usual;
+  const sources = requestedSource ? [requestedSource] : usual;
   const files = await committedFiles(checkout.dir);
   const changed = await changedSince(repository, checkout, project);
   const hasIncludes = /^\s*include:/m.test(await readFile(join(checkout.dir, DEFINITION), 'utf8'));
@@ -77,10 +77,10 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
   for (const source of sources) {
     const { jobs: planned, leftOut, definition, variables, facts } = await planFor(source);
     const jobs = only.length === 0 ? planned : planned.filter(isAmong(only));
-    const unknown = only.filter((one) => !planned.some(({ name, base }) => one === name || one === base));
+    const unknown = only.filter((jobName) => !planned.some(({ name, base }) => jobName === name || jobName === base));
     if (jobs.length > 0 && unknown.length === 0) {
       const chosen = { source, jobs, stages: definition.stages, variables, tracked: new Set(files), leftOut, facts };
-      if (wanted) return chosen;
+      if (requestedSource) return chosen;
       const branchJobs = sources.length === 1 ? undefined : source === 'push' ? jobs : (await planFor('push')).jobs;
       say(choiceText(repository, chosen, only, branchJobs));
       const hasNext = source !== 'push' && only.length === 0 && branchJobs !== undefined && branchJobs.length > 0;
@@ -88,7 +88,7 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
     }
     if (source !== sources.at(-1)) continue;
     if (unknown.length > 0) {
-      const isDefined = (one: string) => definition.jobs.has(one);
+      const isDefined = (jobName: string) => definition.jobs.has(jobName);
       const why = unknown.every(isDefined) ? `, by its rules, for ${sources.join(' or ')}` : '';
       throw new PipelineError(
         `the pipeline has no job ${unknown.join(', ')}${why}. Its jobs: ${planned.map(({ name }) => name).join(', ') || 'none'}`,
@@ -105,19 +105,19 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
 function choiceText(
   { branch, isTag }: Repository,
   { source, jobs }: Pick<ChosenJobs, 'source' | 'jobs'>,
-  only: readonly string[],
+  requestedJobs: readonly string[],
   branchJobs: readonly PlannedJob[] | undefined,
 ): string {
   const namesOf = (planned: readonly PlannedJob[]) => planned.map(({ name }) => name).join(', ');
   if (isTag) return `runs the tag pipeline (push): '${branch}' is a tag`;
   if (source === 'push') {
     if (branchJobs === undefined) return `runs the branch pipeline (push): '${branch}' is the default branch`;
-    const missing = only.length > 0 ? `does not have ${only.join(', ')}` : 'has no jobs';
+    const missing = requestedJobs.length > 0 ? `does not have ${requestedJobs.join(', ')}` : 'has no jobs';
     return `runs the branch pipeline (push): the merge request pipeline ${missing}`;
   }
   const text = `runs the merge request pipeline (merge_request_event) of '${branch}': ${namesOf(jobs)}`;
   if (!branchJobs?.length) return `${text}. The branch pipeline (push) has no jobs.`;
-  if (only.length > 0) return `${text}. The branch pipeline (--source push) has ${namesOf(branchJobs)}.`;
+  if (requestedJobs.length > 0) return `${text}. The branch pipeline (--source push) has ${namesOf(branchJobs)}.`;
   return `${text}. The branch pipeline (push) runs after it: ${namesOf(branchJobs)}. To run only one, set --source.`;
 }
 

@@ -235,7 +235,7 @@ async function startService(
   const { NetworkSettings, Config } = await engine.connection.ask(() => handle.inspect());
   const address =
     NetworkSettings.Networks[network]?.IPAddress ?? Object.values(NetworkSettings.Networks)[0]?.IPAddress ?? '';
-  const tcp = Object.keys(Config.ExposedPorts ?? {}).flatMap((one) => /^(\d+)\/tcp$/.exec(one)?.[1] ?? []);
+  const tcp = Object.keys(Config.ExposedPorts ?? {}).flatMap((portText) => /^(\d+)\/tcp$/.exec(portText)?.[1] ?? []);
   const started: StartedService = { name, container, aliases, address, hasEnded: false };
   if (tcp.length > 0) await untilOpen(engine, job, started, tcp.map(Number));
   return started;

@@ -176,16 +176,16 @@ async function tellState(
   platform: PlatformCalls,
   id: string,
   name: string,
-  tell: (text: string) => void,
+  report: (text: string) => void,
 ): Promise<void> {
   const path = { container_id: id };
   const instances = await platform.ask(containerRoutes.listInstances, { path }).catch(() => []);
   for (const { id: instance, state, exitCode, image, error } of instances)
-    tell(
+    report(
       `${name}: instance ${instance.slice(0, 12)} of ${image} is ${state}${exitCode === undefined ? '' : `, exit code ${exitCode}`}${error ? `: ${error}` : ''}`,
     );
   const lines = await platform.ask(plainLogRoutes.readContainerLog, { path }).catch(() => []);
-  for (const line of lines.slice(-LOG_LINES)) tell(`${name}> ${line}`);
+  for (const line of lines.slice(-LOG_LINES)) report(`${name}> ${line}`);
 }
 
 /** True if there is no container engine, and none was requested. Another platform does not report this. */

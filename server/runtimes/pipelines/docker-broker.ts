@@ -293,8 +293,8 @@ class JobCalls {
       Array.isArray(values) ? values : Object.keys(values),
     ]);
     const { label = [], ...otherFilters }: Record<string, string[]> = Object.fromEntries(lists);
-    const own = ownedBy(this.#options.world.worldId);
-    query.set('filters', JSON.stringify({ ...otherFilters, label: [...label, ...own.label] }));
+    const runFilter = ownedBy(this.#options.world.worldId);
+    query.set('filters', JSON.stringify({ ...otherFilters, label: [...label, ...runFilter.label] }));
   }
 
   async #requireMade(reference: string): Promise<string> {

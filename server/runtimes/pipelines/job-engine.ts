@@ -42,7 +42,7 @@ interface NewContainer {
 export class JobEngine {
   readonly world: WorldMark;
   readonly connection: DockerConnection;
-  /** Where the engine has its networks. */
+  /** The location of the engine's networks. */
   readonly site: 'here' | 'virtual machine' | 'elsewhere';
   /** Names of the images that jobs of the run have pulled, loaded or tagged, with the ids of the images. */
   readonly imageIds = new Map<string, string>();
@@ -84,7 +84,10 @@ export class JobEngine {
     }
   }
 
-  /** Where the engine's API is for requests of jobs; undefined for Podman, another machine and an address that needs keys. */
+  /**
+   * Returns the address of the engine's API for requests of jobs; undefined for Podman, another machine and an address
+   * that needs keys.
+   */
   get requestTarget(): Pick<RequestOptions, 'socketPath' | 'hostname' | 'port'> | undefined {
     const { transport } = this.connection.address;
     if (this.#isPodman || this.site !== 'here') return undefined;
@@ -131,7 +134,7 @@ export class JobEngine {
     const handle = this.connection.docker.getContainer(container);
     const output = await this.connection.ask(() => handle.attach({ stream: true, stdout: true, stderr: true }));
     const lines = { stdout: new PassThrough(), stderr: new PassThrough() };
-    for (const one of Object.values(lines)) readLines(one, onLine);
+    for (const outputLines of Object.values(lines)) readLines(outputLines, onLine);
     const frames = new OutputFrames((stream, piece) => lines[stream].write(Buffer.from(piece)));
     output.on('data', (chunk: Buffer) => frames.push(chunk));
     // Whether the container has ended or the connection was lost shows below.
@@ -147,7 +150,7 @@ export class JobEngine {
       await ended;
     } finally {
       signal.removeEventListener('abort', stop);
-      const closed = Object.values(lines).map((one) => once(one.end(), 'close'));
+      const closed = Object.values(lines).map((outputLines) => once(outputLines.end(), 'close'));
       await Promise.all(closed);
     }
     const result = await Promise.race([
@@ -163,8 +166,8 @@ export class JobEngine {
 
   /** Copies a folder into the top folder of a container. */
   async copyIn(folder: string, container: string): Promise<void> {
-    const words = ['--create', '--file', '-', '--directory', dirname(folder), basename(folder)];
-    const tar = startProgram('tar', words, { stdio: ['ignore', 'pipe', 'ignore'] });
+    const args = ['--create', '--file', '-', '--directory', dirname(folder), basename(folder)];
+    const tar = startProgram('tar', args, { stdio: ['ignore', 'pipe', 'ignore'] });
     const packed = succeeded(tar);
     const target = this.connection.docker.getContainer(container);
     await Promise.all([packed, this.connection.ask(() => target.putArchive(tar.stdout, { path: '/' }))]);
@@ -173,8 +176,8 @@ export class JobEngine {
   /** Copies the content of a folder of a container over that of a folder here. */
   async copyOut(container: string, path: string, folder: string): Promise<void> {
     const archive = await this.connection.ask((docker) => docker.getContainer(container).getArchive({ path }));
-    const words = ['--extract', '--file', '-', '--directory', folder, '--strip-components', '1', '--no-same-owner'];
-    const tar = startProgram('tar', words, { stdio: ['pipe', 'ignore', 'ignore'] });
+    const args = ['--extract', '--file', '-', '--directory', folder, '--strip-components', '1', '--no-same-owner'];
+    const tar = startProgram('tar', args, { stdio: ['pipe', 'ignore', 'ignore'] });
     await Promise.all([succeeded(tar), pipeline(archive, tar.stdin)]);
   }
 

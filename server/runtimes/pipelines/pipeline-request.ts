@@ -80,8 +80,8 @@ export interface PlanContext {
   /** The environment variables that jobs inherit. */
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
-  /** @param of the job that the line is about, and the line without its stamp: `$ COMMAND`, `> OUTPUT`, or what the runner says */
-  say(line: string, of?: { job: string; text: string }): void;
+  /** @param jobLine the job that the line is about, and the line without its stamp: `$ COMMAND`, `> OUTPUT`, or what the runner says */
+  say(line: string, jobLine?: { job: string; text: string }): void;
 }
 
 export interface PipelineContext extends PlanContext {

@@ -136,7 +136,7 @@ export class PipelineService {
               resolve({ id });
             },
           };
-          await work((asked) => runPipelines(asked, context), platform);
+          await work((request) => runPipelines(request, context), platform);
         } finally {
           await revokeKey(pair.key);
         }

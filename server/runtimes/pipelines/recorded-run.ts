@@ -285,8 +285,8 @@ async function watchedApps(
     );
   const options = { signal, expected: request.expected, report: (text: string) => log.printLine(text) };
   const apps: PipelineApp[] = await Promise.all(
-    found.map((one) =>
-      whenItAnswers(platform, one, options).catch((failure) => ({ name: one.name, problem: reasonOf(failure) })),
+    found.map((deployed) =>
+      whenItAnswers(platform, deployed, options).catch((failure) => ({ name: deployed.name, problem: reasonOf(failure) })),
     ),
   );
   if (signal.aborted) return apps;

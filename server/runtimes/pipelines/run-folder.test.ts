@@ -32,12 +32,12 @@ describe.runIf(process.platform === 'linux')('the folders of earlier runs', () =
     const ended = spawn('true');
     await once(ended, 'exit');
     const pid = other.pid ?? 0;
-    const here = await ownerHere(undefined);
+    const localOwner = await ownerHere(undefined);
     const owners = {
-      ended: { ...here, pid: ended.pid, began: '' },
-      reused: { ...here, pid, began: '1' },
-      runs: { ...here, pid, began: await beginOf(pid) },
-      unknown: { ...here, pid, began: '' },
+      ended: { ...localOwner, pid: ended.pid, began: '' },
+      reused: { ...localOwner, pid, began: '1' },
+      runs: { ...localOwner, pid, began: await beginOf(pid) },
+      unknown: { ...localOwner, pid, began: '' },
     };
     for (const [name, owner] of Object.entries(owners)) {
       const path = join(folder, `terrarium-pipeline-${name}`);

@@ -117,7 +117,10 @@ export class ScmClient extends RowClient {
     return (await this.json('GET', `/${id}/environments?${query}`, z.array(environment)))[0];
   }
 
-  /** Those of its groups from the outermost one, then its own: of one key the last one counts. A plan's project and groups may not exist. */
+  /**
+   * Returns the variables of the project's groups from the outermost one, then its own: of several with one key the
+   * last one counts. A plan's project and groups may not exist.
+   */
   async variables({ id, path_with_namespace: path }: ScmProjectRecord): Promise<ScmVariableRecord[]> {
     const groups = path.split('/').slice(0, -1);
     const owners = groups.map((_, index) => `/../groups/${encodeURIComponent(groups.slice(0, index + 1).join('/'))}`);

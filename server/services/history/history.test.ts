@@ -127,12 +127,12 @@ describe('GET /inspect/history', () => {
     });
     await change(secret.id, '/properties/items/0/value', 'sesame-3');
     const auth = { scheme: 'basic', credentials: { username: 'u', password: 'sesame-4' } };
-    const made = await platform.root.create('/root/providers', {
+    const createdProvider = await platform.root.create('/root/providers', {
       name: 'registry',
       resource_type: 'Platform::Configuration::Provider::CaaS::Docker',
       properties: { config: { auth } },
     });
-    await change(made.id, '/properties/config/auth/credentials/password', 'sesame-5');
+    await change(createdProvider.id, '/properties/config/auth/credentials/password', 'sesame-5');
     const { seq: to } = await newest();
     for (const path of [
       '/history',
@@ -147,7 +147,7 @@ describe('GET /inspect/history', () => {
     }
     expect((await newest()).ops).toContainEqual({
       op: 'replace',
-      path: `/resources/${made.id}/properties/config/auth/credentials/password`,
+      path: `/resources/${createdProvider.id}/properties/config/auth/credentials/password`,
       value: '<hidden>',
     });
   });

@@ -204,16 +204,16 @@ describe('A push', () => {
       `${localTenant.environment}/lambdas`,
       lambdaBody(localTenant, 'sealed', { secrets: [mount] }),
     );
-    const only = { path: `live${number}/ws/env/lambdas/sealed` };
-    const planned = await plan('push', only);
+    const target = { path: `live${number}/ws/env/lambdas/sealed` };
+    const planned = await plan('push', target);
     expect(planned.steps[0].missing).toContain("secret 'crm' with key 'token'");
     expect(JSON.stringify(planned)).not.toContain('top-secret-here');
-    expect((await carry('push', only)).body.message).toContain("secret 'crm'");
+    expect((await carry('push', target)).body.message).toContain("secret 'crm'");
     const remoteSecret = await remote.root.create(
       `${remoteTenant.environment}/secrets`,
       secretOf(remoteTenant, 'of-there'),
     );
-    expect((await carry('push', only)).body.done).toEqual(['lambda sealed']);
+    expect((await carry('push', target)).body.done).toEqual(['lambda sealed']);
     expect((await lambdaNamed(remote, remoteTenant, 'sealed')).properties.secrets).toEqual([
       { ...mount, secret_id: remoteSecret.id },
     ]);
@@ -225,8 +225,8 @@ describe('A push', () => {
       `${localTenant.environment}/lambdas`,
       lambdaBody(localTenant, 'raw', { code, env: { HOOK: 'http://localhost:9/x' } }),
     );
-    const only = { path: `live${number}/ws/env/lambdas/raw` };
-    const { checks } = await plan('push', only);
+    const target = { path: `live${number}/ws/env/lambdas/raw` };
+    const { checks } = await plan('push', target);
     expect(checks.map(({ isGood }: { isGood: boolean }) => isGood)).toEqual([false, false, false]);
     expect(checks.map(({ sentence }: { sentence: string }) => sentence)).toEqual([
       'raw was not invoked since its last change',
@@ -239,22 +239,22 @@ describe('A push', () => {
         body: {},
       });
     await call();
-    expect((await plan('push', only)).checks[0].sentence).toContain('1 of 1 invocations of raw failed');
+    expect((await plan('push', target)).checks[0].sentence).toContain('1 of 1 invocations of raw failed');
     const good = 'exports.run = (e, c, cb) => cb(null, "good");';
     await local.root.patch(`/root/lambdas/${lambda.id}`, [
       { op: 'replace', path: '/properties/code', value: good },
       { op: 'remove', path: '/properties/env' },
     ]);
     await call();
-    const now = (await plan('push', only)).checks;
+    const now = (await plan('push', target)).checks;
     expect(now.every(({ isGood }: { isGood: boolean }) => isGood)).toBe(true);
 
     // Identical resources are checked as well.
-    await carry('push', only);
+    await carry('push', target);
     await local.root.patch(`/root/lambdas/${lambda.id}`, [{ op: 'replace', path: '/properties/code', value: code }]);
     await call();
-    await carry('push', only);
-    const same = await plan('push', only);
+    await carry('push', target);
+    const same = await plan('push', target);
     expect(same.steps.map(({ action }: { action: string }) => action)).toEqual(['unchanged']);
     expect(same.checks[0]).toMatchObject({
       isGood: false,

@@ -39,8 +39,8 @@ type PublishingRequest = BodyOf<typeof publishingRoutes.planPublishing>;
 export function publishingRouter(options: PublishingOptions, guard: RouteGuard): Router {
   return mountRoutes(publishingRoutes, guard, {
     planPublishing: async ({ resource, body, req }) => (await prepare(options, guard, resource, body, req)).plan,
-    async applyPublishing({ resource, body: { seen, overwrite = [], ...asked }, req, res }) {
-      const { plan, steps, here, sides, syncBaseline } = await prepare(options, guard, resource, asked, req);
+    async applyPublishing({ resource, body: { seen, overwrite = [], ...request }, req, res }) {
+      const { plan, steps, here, sides, syncBaseline } = await prepare(options, guard, resource, request, req);
       if (plan.seen !== seen)
         throw new PlatformError(
           'changed_meanwhile',
@@ -69,22 +69,22 @@ async function prepare(
   { syncBaseline: log, calls, ownAddresses, linkLocalHosts }: PublishingOptions,
   { view }: RouteGuard,
   environment: StoredResource,
-  asked: z.output<z.ZodType<PublishingRequest>>,
+  request: z.output<z.ZodType<PublishingRequest>>,
   req: Request,
 ) {
-  const place = parsePlace(asked.path);
+  const location = parsePlace(request.path);
   const { metaUrl, hosts } = ownAddresses();
   const localPlatform = new Platform(metaUrl, req.headers.authorization ?? '', 'all');
-  const there = await Platform.signIn(asked.metaUrl, asked.credentials, place.fqon, linkLocalHosts);
+  const remotePlatform = await Platform.signIn(request.metaUrl, request.credentials, location.fqon, linkLocalHosts);
   const path = pathOf(environment, (id) => view.find(id));
-  const isPush = asked.direction === 'push';
+  const isPush = request.direction === 'push';
   const snapshots = {
     here: await snapshotOf(localPlatform, fqonOf(view, owningOrganization(view, environment)), environment.id, path),
-    there: await readSnapshot(there, place),
+    there: await readSnapshot(remotePlatform, location),
   };
   const [from, to] = isPush ? [snapshots.here, snapshots.there] : [snapshots.there, snapshots.here];
-  const sides = { source: selected(from, place.selection), destination: to };
-  const way = [there.metaUrl, place.fqon, place.workspace, place.environment, environment.id];
+  const sides = { source: selected(from, location.selection), destination: to };
+  const way = [remotePlatform.metaUrl, location.fqon, location.workspace, location.environment, environment.id];
   const syncBaseline: SyncBaseline = {
     last: (step) => log.get(digestOf([...way, step]))?.digest,
     recordSync: (step, digest) => log.put(digestOf([...way, step]), { digest }),

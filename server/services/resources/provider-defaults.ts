@@ -12,16 +12,16 @@ export function providerDefaults(service: ResourceService, gatewayUrl: () => str
   const { view } = service;
   const make = async (actor: Actor): Promise<StoredResource[]> => {
     const defaults = toDefaultsView(view, gatewayUrl());
-    for (const { wanted, found } of defaults) {
-      if (!found || found.id === wanted.id || found.type === wanted.type) continue;
+    for (const { draft, found } of defaults) {
+      if (!found || found.id === draft.id || found.type === draft.type) continue;
       throw new PlatformError(
         'name_taken',
-        `provider '${wanted.name}' exists at root with another type, ${found.type}; rename it first`,
+        `provider '${draft.name}' exists at root with another type, ${found.type}; rename it first`,
       );
     }
     const providers: StoredResource[] = [];
-    for (const { wanted, found } of defaults) {
-      const { id, name, type, properties } = wanted;
+    for (const { draft, found } of defaults) {
+      const { id, name, type, properties } = draft;
       const body = { id, name, resource_type: `Platform::${type}`, properties };
       providers.push(found ?? (await service.create(actor, view.root.id, 'providers', body)));
     }

@@ -17,7 +17,7 @@ import type { ResourceService } from './resource-service.ts';
 /** Rights given together: roles are no third kind of right, but a way to change many entitlements at once. */
 export function roleRouter(service: Pick<ResourceService, 'view' | 'setGrants'>, guard: RouteGuard): Router {
   const { view } = service;
-  const shown = (caller: Caller, resource: StoredResource) =>
+  const rolesView = (caller: Caller, resource: StoredResource) =>
     rolesOn(view, resource, visibilityFor(guard, caller).sees);
   return mountRoutes(roleRoutes, guard, {
     readPermissions({ caller, query: { on } }) {
@@ -40,7 +40,7 @@ export function roleRouter(service: Pick<ResourceService, 'view' | 'setGrants'>,
       }
       return { actions: [...actions], seesAll };
     },
-    readRoles: ({ caller, resource }) => shown(caller, resource),
+    readRoles: ({ caller, resource }) => rolesView(caller, resource),
     async setRoles({ caller, resource, body: { identities, role, sameAs }, req }) {
       if ((role === undefined) === (sameAs === undefined)) throw invalid('/role', 'either role or sameAs is required');
       const { sees } = visibilityFor(guard, caller);
@@ -72,7 +72,7 @@ export function roleRouter(service: Pick<ResourceService, 'view' | 'setGrants'>,
         }
         return { grants: after.grants };
       });
-      return shown(caller, view.find(resource.id) ?? resource);
+      return rolesView(caller, view.find(resource.id) ?? resource);
     },
   });
 }

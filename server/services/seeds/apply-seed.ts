@@ -219,7 +219,7 @@ class Application {
   }
 }
 
-/** Does a part of the work; an error of the target is attributed to the part of the document that it comes from. */
+/** Runs a part of the work; an error of the target is attributed to the part of the document that it comes from. */
 async function blaming<T>(seed: Seed, node: SeedNode, actor: () => Promise<T>): Promise<T> {
   try {
     return await actor();

@@ -11,20 +11,20 @@ export type BuiltIn = ReturnType<typeof builtInOf>;
 export function builtInOf(view: WorldView, gatewayUrl: string) {
   const defaults = toDefaultsView(view, gatewayUrl);
   const areDefaultsComplete = defaults.every(
-    ({ wanted, found }) => found?.id === wanted.id || found?.type === wanted.type,
+    ({ draft, found }) => found?.id === draft.id || found?.type === draft.type,
   );
-  const fixed = defaults.filter(({ wanted, found }) => found?.id === wanted.id);
+  const fixed = defaults.filter(({ draft, found }) => found?.id === draft.id);
   const untouched = fixed.filter(
-    ({ wanted, found }) => areDefaultsComplete && found && isPlain(found) && isDeepStrictEqual(wanted, partOf(found)),
+    ({ draft, found }) => areDefaultsComplete && found && isPlain(found) && isDeepStrictEqual(draft, partOf(found)),
   );
   const rootUser = view.find(view.root.owner);
   return {
     /** Would making the default providers leave the world as it is? */
     areDefaultsComplete,
-    defaultIds: new Set(fixed.map(({ wanted }) => wanted.id)),
+    defaultIds: new Set(fixed.map(({ draft }) => draft.id)),
     /** Ids of resources that every world has from its start. */
     untouched: new Set([
-      ...untouched.map(({ wanted }) => wanted.id),
+      ...untouched.map(({ draft }) => draft.id),
       ...(rootUser && isPlainRootUser(rootUser) ? [rootUser.id] : []),
     ]),
   };

@@ -170,16 +170,16 @@ async function readChildren(
   const collections = childWordsOf(parent.word);
   const children: SeedNode[] = [];
   for (const [key, collection] of Object.entries(isJsonObject(value) ? value : {})) {
-    const word = collections.find((candidate) => candidate === key);
-    if (!word || collection === null) continue;
-    const path = [...parent.path, word];
-    if (!isJsonObject(collection)) throw document.errorAt(path, `expected ${word} by name, such as {my-name: {...}}`);
+    const childCollection = collections.find((candidate) => candidate === key);
+    if (!childCollection || collection === null) continue;
+    const path = [...parent.path, childCollection];
+    if (!isJsonObject(collection)) throw document.errorAt(path, `expected ${childCollection} by name, such as {my-name: {...}}`);
     const names = new Set<string>();
     for (const [name, body] of Object.entries(collection)) {
-      const location = { word, name, parent, path: [...path, name] };
+      const location = { word: childCollection, name, parent, path: [...path, name] };
       const node = await readNode(document, body ?? {}, location, readCode);
       if (names.has(node.name))
-        throw document.errorAt(node.path, `is a duplicate: another of the ${word} is named '${node.name}'`);
+        throw document.errorAt(node.path, `is a duplicate: another of the ${childCollection} is named '${node.name}'`);
       names.add(node.name);
       children.push(node);
     }

@@ -34,7 +34,7 @@ export function conditionOfStatus(status: string): Condition {
   }
 }
 
-export const isJob = (record: PlatformRecord) => kindOf(record).word === 'jobs';
+export const isJob = (record: PlatformRecord) => kindOf(record).collection === 'jobs';
 
 /** Returns the number of instances that run now. */
 export const runningOf = ({ properties }: PlatformRecord) => numberIn(properties.tasks_running) ?? 0;

@@ -32,7 +32,7 @@ export function DeleteContainerDialog({ record, onClose }: { record: PlatformRec
       await send('DELETE', `/meta${recordPath(record)}`);
     },
     {
-      said: `${record.name} was deleted.`,
+      message: `${record.name} was deleted.`,
       topic: keys.world,
       onDone: () => {
         onClose();

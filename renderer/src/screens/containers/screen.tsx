@@ -96,7 +96,7 @@ export default function ContainersScreen() {
       detailLabel="Container"
       detail={
         chosen && (
-          <OnResource of={chosen.record}>
+          <OnResource target={chosen.record}>
             <ContainerDetail key={chosen.record.id} row={chosen} onClose={close} />
           </OnResource>
         )

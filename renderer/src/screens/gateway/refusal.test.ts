@@ -30,7 +30,7 @@ it('explains which check of the gateway rejected a request', () => {
     '{"code":429,"message":"API rate limit exceeded"}',
   );
   expect(refusalOf(limited)).toEqual({
-    what: '429: API rate limit exceeded (last step: auth).',
+    explanation: '429: API rate limit exceeded (last step: auth).',
     next: expect.stringContaining('raise the limit'),
   });
   expect(refusalOf(exchange({ status: 404 }, 'no JSON'))?.explanation).toBe(

@@ -27,11 +27,11 @@ export function useSavedRequests() {
   const save = useChange(
     ({ name, request, replaces }: { name: string; request: WrittenRequest; replaces: boolean }) =>
       send('POST', '/inspect/saved-requests', { ...request, headers: headersIn(request.headers), name, replaces }),
-    { topic: TOPIC, said: (_, { name }) => `${name} was saved for all users.`, refusal: 'Not saved: ' },
+    { topic: TOPIC, message: (_, { name }) => `${name} was saved for all users.`, refusal: 'Not saved: ' },
   );
   const remove = useChange((name: string) => send('DELETE', `/inspect/saved-requests/${encodeURIComponent(name)}`), {
     topic: TOPIC,
-    said: (_, name) => `${name} was deleted.`,
+    message: (_, name) => `${name} was deleted.`,
     refusal: 'Not deleted: ',
   });
   const requests = (read.data?.requests ?? []).map(({ name, headers = [], body = '', asMe = false, ...rest }) => ({

@@ -23,14 +23,14 @@ export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
   const [name, setName] = useState('');
   const [chosen, choose] = useState<{ action: 'compare' | 'restore' | 'delete'; name: string } | undefined>(undefined);
   const keeping = useChange(() => send('POST', '/inspect/snapshots', { name: name.trim() }), {
-    said: (snapshot) => `The current world was saved as snapshot ${snapshot.name}.`,
+    message: (snapshot) => `The current world was saved as snapshot ${snapshot.name}.`,
     topic: keys.history,
     onDone: () => setName(''),
   });
   const deleting = useChange(
     (snapshot: string) => send('DELETE', `/inspect/snapshots/${encodeURIComponent(snapshot)}`),
     {
-      said: (_answer, snapshot) => `Snapshot ${snapshot} was deleted.`,
+      message: (_answer, snapshot) => `Snapshot ${snapshot} was deleted.`,
       topic: keys.history,
       onDone: () => choose(undefined),
     },

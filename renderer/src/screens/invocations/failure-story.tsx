@@ -23,7 +23,7 @@ export function FailureStory({ run }: { run: FailureRun }) {
   const changed = likeliest?.isUndoable && { undone: likeliest.seq, text: 'Undo it' };
   const cause = isRoot && !run.isOver && (decided ?? changed);
   return (
-    <OnResource of={{ id: run.lambdaId, name: run.lambdaName }}>
+    <OnResource target={{ id: run.lambdaId, name: run.lambdaName }}>
       <div className="mt-1 flex flex-col gap-1.5 break-words">
         {rule && !run.isOver && (
           <p>

@@ -47,7 +47,7 @@ export function InvocationDetailPane({
   const read = useInvocation(id, !isRunning);
   if (read.data) {
     return (
-      <OnResource of={{ id: read.data.lambdaId, name: read.data.lambdaName }}>
+      <OnResource target={{ id: read.data.lambdaId, name: read.data.lambdaName }}>
         <Detail invocation={read.data} previousId={previousId} firstTab={firstTab} />
       </OnResource>
     );

@@ -18,8 +18,8 @@ export interface AddressDialogProps {
 /** Gives a lambda one more public address. */
 export function AddressDialog({ lambda, location, onClose }: AddressDialogProps) {
   const [path, setPath] = useState(pathFor(lambda.name));
-  const making = useChange((_, send) => makePublic({ lambda, place: location, path, send }), {
-    said: `${lambda.name} is public at ${path}.`,
+  const making = useChange((_, send) => makePublic({ lambda, location: location, path, send }), {
+    message: `${lambda.name} is public at ${path}.`,
     onShown: onClose,
   });
   return (
@@ -32,7 +32,7 @@ export function AddressDialog({ lambda, location, onClose }: AddressDialogProps)
       making={making}
     >
       <div className="flex flex-col gap-3">
-        <AddressField place={location} path={path} onChange={setPath} />
+        <AddressField location={location} path={path} onChange={setPath} />
         <p className="text-muted">
           Everyone can call it, with any method. To restrict access, edit its endpoint in Resources.
         </p>
@@ -42,7 +42,7 @@ export function AddressDialog({ lambda, location, onClose }: AddressDialogProps)
 }
 
 interface AddressFieldProps {
-  place: TreePlace;
+  location: TreePlace;
   path: string;
   onChange(path: string): void;
   /** True if the lambda can do without a public address. */
@@ -50,13 +50,13 @@ interface AddressFieldProps {
 }
 
 /** The path of a public address, with what it is behind. */
-export function AddressField({ place, path, onChange, isOptional = false }: AddressFieldProps) {
+export function AddressField({ location, path, onChange, isOptional = false }: AddressFieldProps) {
   const gatewayUrl = usePlatformStatus().data?.addresses.gatewayUrl ?? '';
   const apis = useQuery({
-    queryKey: [keys.world, 'apis', place.resource.id],
-    queryFn: () => loadApis(place),
+    queryKey: [keys.world, 'apis', location.resource.id],
+    queryFn: () => loadApis(location),
   }).data;
-  const name = apis?.[0]?.name ?? firstApiName(place);
+  const name = apis?.[0]?.name ?? firstApiName(location);
   return (
     <TextField
       label="Public path"

@@ -43,16 +43,16 @@ export function NewLambdaDialog({
   const parentId = chosenParentId ?? firstParentId;
   const [typedPath, setPath] = useState<string>();
   const [providerId, setProviderId] = useState<string>();
-  const place = usePlace(parentId).data;
-  const parent = place?.resource;
+  const location = usePlace(parentId).data;
+  const parent = location?.resource;
   const providers = useProviders(parent?.id, 'Lambda');
   const provider = providers?.find(({ id }) => id === providerId) ?? providers?.[0];
   const creation = useChange(
     async ({ path, body }: { path: RecordPath; body: unknown }, send) => {
       const lambda = await send<PlatformRecord>('POST', path, body);
-      if (!canBePublic(place) || publicPath === '') return { lambda, hasAddress: false };
+      if (!canBePublic(location) || publicPath === '') return { lambda, hasAddress: false };
       try {
-        await makePublic({ lambda, place, path: publicPath, answering: starter.answering, send });
+        await makePublic({ lambda, location, path: publicPath, answering: starter.answering, send });
       } catch (thrown) {
         // The lambda exists: its address can be added on the Endpoints tab.
         const reason = failureOf(thrown).message;
@@ -61,7 +61,7 @@ export function NewLambdaDialog({
       return { lambda, hasAddress: true };
     },
     {
-      said: ({ lambda }) => `${lambda.name} was created.`,
+      message: ({ lambda }) => `${lambda.name} was created.`,
       onDone: () => noteStep('own-form'),
       onShown: ({ lambda: { id }, hasAddress }) =>
         go({ screen: 'lambdas', id, ...(hasAddress && { search: { tab: 'endpoints' } }) }, { isReplacing: true }),
@@ -112,7 +112,7 @@ export function NewLambdaDialog({
           onChange={(node) => setParentId(node?.id)}
         />
         <Select label="Code template" options={STARTERS} value={starter.id} onChange={setStarterId} />
-        {canBePublic(place) && <AddressField place={place} path={publicPath} onChange={setPath} isOptional />}
+        {canBePublic(location) && <AddressField location={location} path={publicPath} onChange={setPath} isOptional />}
         {providers && providers.length !== 1 && (
           <Select
             label="Provider"

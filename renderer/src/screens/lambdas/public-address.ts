@@ -13,7 +13,7 @@ export interface Answering {
 export interface PublicRequest {
   lambda: Pick<PlatformRecord, 'id' | 'name'>;
   /** The environment that the lambda is in, and what is above it. */
-  place: TreePlace;
+  location: TreePlace;
   /** Below the API. */
   path: string;
   answering?: Answering | undefined;
@@ -22,8 +22,8 @@ export interface PublicRequest {
 }
 
 /** An endpoint belongs to an API, and an API to an environment. */
-export const canBePublic = (place: TreePlace | undefined | null): place is TreePlace =>
-  place?.resource.word === 'environments';
+export const canBePublic = (location: TreePlace | undefined | null): location is TreePlace =>
+  location?.resource.word === 'environments';
 
 /** `/my-form`, for a lambda of any name. */
 export const pathFor = (name: string): string => `/${name.trim().replaceAll(/[^A-Za-z0-9._-]+/g, '-')}`;
@@ -38,15 +38,15 @@ export const firstApiName = ({ resource, path }: TreePlace): string =>
   (path.findLast(({ word }) => word === 'workspaces') ?? resource).name;
 
 /** Creates an endpoint for a lambda in the oldest API of its environment; creates the API if there is none. */
-export async function makePublic({ lambda, place, path, answering, send }: PublicRequest): Promise<PlatformRecord> {
-  const [existingApi] = await loadApis(place);
+export async function makePublic({ lambda, location, path, answering, send }: PublicRequest): Promise<PlatformRecord> {
+  const [existingApi] = await loadApis(location);
   const api =
     existingApi ??
-    (await send<PlatformRecord>('POST', `/meta${createPath(place.resource, 'apis')}`, {
-      name: firstApiName(place),
+    (await send<PlatformRecord>('POST', `/meta${createPath(location.resource, 'apis')}`, {
+      name: firstApiName(location),
       properties: {},
     }));
-  const parent = { word: 'apis', id: api.id, fqon: place.resource.fqon } as const;
+  const parent = { word: 'apis', id: api.id, fqon: location.resource.fqon } as const;
   return send('POST', `/meta${createPath(parent, 'apiendpoints')}`, {
     name: lambda.name,
     properties: { resource: path, implementation_type: 'lambda', implementation_id: lambda.id, ...answering },

@@ -52,7 +52,7 @@ export function SaveDialog(props: SaveDialogProps) {
       if (isUnchanged && !isUnchanged(await load<PlatformRecord>(path))) throw new ConcurrentSaveError();
       await send('PATCH', path, patch);
     },
-    { said: `${lambda.name} was saved.`, topic: keys.world, onShown: onSaved },
+    { message: `${lambda.name} was saved.`, topic: keys.world, onShown: onSaved },
   );
   const isConflict =
     saving.error instanceof ConcurrentSaveError ||

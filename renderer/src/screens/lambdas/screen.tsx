@@ -78,7 +78,7 @@ export default function LambdasScreen() {
       detailLabel="Workbench"
       detail={
         chosen ? (
-          <OnResource of={chosen}>
+          <OnResource target={chosen}>
             <Workbench key={chosen.id} lambda={chosen} />
           </OnResource>
         ) : id === undefined ? undefined : lambdas.isPending ? (

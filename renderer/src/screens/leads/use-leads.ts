@@ -25,6 +25,6 @@ export function useLeads() {
 export function useDeleteLeads(message: string, onShown: () => void) {
   return useChange(
     (id: string | undefined) => send('DELETE', id === undefined ? '/inspect/leads' : `/inspect/leads/${id}`),
-    { said: message, topic: keys.leads, onShown },
+    { message: message, topic: keys.leads, onShown },
   );
 }

@@ -121,14 +121,14 @@ function RunHeader({ run, onClose }: { run: PipelineRun; onClose(): void }) {
 }
 
 /** The failed job with its exit code, its last output, and the next step. */
-function FailureExplanation({ failure: { what, output, next, deployment } }: { failure: RunFailure }) {
+function FailureExplanation({ failure: { summary, output, next, deployment } }: { failure: RunFailure }) {
   return (
     <section
       aria-label="Why it failed"
       className="mx-4 mt-3 mb-1 shrink-0 rounded-md border border-error/40 bg-error-soft px-3 py-2"
     >
       <p>
-        <strong>Why it failed.</strong> {what}
+        <strong>Why it failed.</strong> {summary}
       </p>
       {output.length > 0 && (
         <pre className="my-1 max-h-24 overflow-auto break-words whitespace-pre-wrap">{output.join('\n')}</pre>

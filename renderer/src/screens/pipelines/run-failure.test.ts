@@ -39,8 +39,8 @@ it('names the job, its exit code and the refusal, and says what to do about it',
   const invoked = refused({ status: 200, code: 400, problem: "TARGET_PROVIDER 'x' is none", executionId: 'e' });
   expect(explain({ deployments: [invoked] })).toMatchObject({
     job: { name: 'deploy' },
-    what: 'Job deploy failed with exit code 1: the deployment was rejected.',
-    words: ["400: TARGET_PROVIDER 'x' is none"],
+    summary: 'Job deploy failed with exit code 1: the deployment was rejected.',
+    output: ["400: TARGET_PROVIDER 'x' is none"],
     next: expect.stringContaining('its invocation has the event'),
     deployment: invoked,
   });
@@ -62,29 +62,29 @@ it('reads the last output of a job', () => {
   expect(explainOutput('curl: (7) Failed to connect')?.next).toContain('PLATFORM_DEPLOY_URL');
   expect(explainOutput('sh: 1: kubectl: not found')?.next).toContain('install it');
   expect(explainOutput('3 tests failed')).toMatchObject({
-    what: 'Job deploy failed with exit code 1.',
-    words: ['3 tests failed'],
+    summary: 'Job deploy failed with exit code 1.',
+    output: ['3 tests failed'],
     next: expect.stringContaining('Its log'),
   });
 });
 
 it('explains a run that was stopped, and one that failed without a job', () => {
   expect(explain({ state: 'canceled', log: ['a', 'b'] })).toEqual({
-    what: expect.stringContaining('stopped'),
-    words: ['b'],
+    summary: expect.stringContaining('stopped'),
+    output: ['b'],
     next: 'Run it again.',
   });
   expect(explain({ jobs: [], exitCode: 2, log: ['x'] })).toMatchObject({
-    what: 'No job failed, but the app that they deployed does not respond.',
+    summary: 'No job failed, but the app that they deployed does not respond.',
   });
   expect(
     explain({ jobs: [], log: ["the pipeline is blocked by 'gate': the jobs after it did not run"] }),
   ).toMatchObject({
-    what: 'A manual job blocks the pipeline.',
-    words: [expect.stringContaining("'gate'")],
+    summary: 'A manual job blocks the pipeline.',
+    output: [expect.stringContaining("'gate'")],
   });
   expect(explain({ jobs: [], deployments: [refused({ status: 400, executionId: 'e' })] })).toMatchObject({
-    what: 'No job failed, but a deployment was rejected.',
-    words: ['400: no'],
+    summary: 'No job failed, but a deployment was rejected.',
+    output: ['400: no'],
   });
 });

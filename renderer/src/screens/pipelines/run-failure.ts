@@ -7,7 +7,7 @@ export interface RunFailure {
   /** The job that failed; undefined: none did. */
   job?: PipelineJob;
   /** A sentence that says what happened. */
-  what: string;
+  summary: string;
   /** The last output of the job, or the response of the endpoint. */
   output: readonly string[];
   /** The next step for the user. */
@@ -22,7 +22,7 @@ const MAX_OUTPUT_LINES = 4;
 export function failureOf(run: PipelineRun, lines: readonly RunLine[]): RunFailure | undefined {
   if (run.state === 'running' || run.state === 'success') return undefined;
   if (run.state === 'canceled') {
-    return { what: 'The run was stopped.', output: run.log.slice(-1), next: 'Run it again.' };
+    return { summary: 'The run was stopped.', output: run.log.slice(-1), next: 'Run it again.' };
   }
   const job = run.jobs.find(({ state, mayFail }) => state === 'failed' && !mayFail);
   const deployment = run.deployments?.findLast(({ problem }) => problem !== undefined);
@@ -31,24 +31,24 @@ export function failureOf(run: PipelineRun, lines: readonly RunLine[]): RunFailu
     next: afterRefusal(deployment),
     deployment,
   };
-  if (!job && rejected) return { what: 'No job failed, but a deployment was rejected.', ...rejected };
+  if (!job && rejected) return { summary: 'No job failed, but a deployment was rejected.', ...rejected };
   const blocked = run.log.findLast((line) => line.includes('the pipeline is blocked by'));
   if (!job && blocked !== undefined) {
     const next = 'To run a manual job and the jobs after it, name them: terrarium pipeline run --job NAME.';
-    return { what: 'A manual job blocks the pipeline.', output: [blocked], next };
+    return { summary: 'A manual job blocks the pipeline.', output: [blocked], next };
   }
   if (!job) {
     return {
-      what: 'No job failed, but the app that they deployed does not respond.',
+      summary: 'No job failed, but the app that they deployed does not respond.',
       output: run.log.slice(-MAX_OUTPUT_LINES),
       next: 'See the log of its container for the reason.',
     };
   }
   const code = job.exitCode === undefined ? 'without an exit code' : `with exit code ${job.exitCode}`;
-  const what = `Job ${job.name} failed ${code}${deployment ? ': the deployment was rejected' : ''}.`;
-  if (rejected) return { job, what, ...rejected };
+  const summary = `Job ${job.name} failed ${code}${deployment ? ': the deployment was rejected' : ''}.`;
+  if (rejected) return { job, summary, ...rejected };
   const output = lastWords(lines, job.name, MAX_OUTPUT_LINES);
-  return { job, what, output, next: afterWords(output.join('\n'), job) };
+  return { job, summary, output, next: afterWords(output.join('\n'), job) };
 }
 
 /** Returns the next step, which depends on who rejected the deployment: the gateway, or the lambda behind it. */

@@ -13,7 +13,7 @@ export type ActionName = 'scale' | 'migrate' | 'promote' | 'disable' | 'enable' 
 
 export interface ActionDialogProps {
   action: ActionName;
-  place: TreePlace;
+  location: TreePlace;
   record: PlatformRecord;
   onClose(): void;
 }
@@ -53,16 +53,16 @@ const ACTION_TEXTS: Record<ActionName, { verb: string; text: string; done: strin
 };
 
 /** An action of the API on a resource, with the request that it is. */
-export function ActionDialog({ action, place, record, onClose }: ActionDialogProps) {
+export function ActionDialog({ action, location, record, onClose }: ActionDialogProps) {
   const { verb, text, done } = ACTION_TEXTS[action];
   const { num_instances: present, provider } = record.properties;
   const [count, setCount] = useState(typeof present === 'number' ? present : 1);
   const [target, setTarget] = useState<string>();
-  const parent = place.path.at(-1);
-  const type = place.resource.word === 'containers' ? 'CaaS' : 'Lambda';
-  const providers = useProviders(action === 'migrate' ? (parent ?? place.resource).id : undefined, type);
+  const parent = location.path.at(-1);
+  const type = location.resource.word === 'containers' ? 'CaaS' : 'Lambda';
+  const providers = useProviders(action === 'migrate' ? (parent ?? location.resource).id : undefined, type);
 
-  const { word, id, fqon } = place.resource;
+  const { word, id, fqon } = location.resource;
   const isOfAccount = action === 'disable' || action === 'enable';
   const service = isOfAccount ? '/security/accounts' : `/meta/${fqon}/${word}`;
   const path = action === 'initialize' ? `/meta/${fqon}/providers/${action}` : `${service}/${id}/${action}`;
@@ -74,7 +74,7 @@ export function ActionDialog({ action, place, record, onClose }: ActionDialogPro
   const query = queries[action] ?? {};
   const isReady = !(action === 'migrate' || action === 'promote') || target !== undefined;
   const acting = useChange((_, send) => send('POST', path, undefined, query), {
-    said: `${record.name} ${done}.`,
+    message: `${record.name} ${done}.`,
     onDone: onClose,
   });
   return (

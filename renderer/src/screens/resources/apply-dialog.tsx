@@ -40,7 +40,7 @@ export function ApplyDialog({ record, before, after, patch, onClose, onApplied, 
   const sources = useMemo(() => [before, after].map(({ properties }) => sourceOf(properties.code)), [before, after]);
   const [from = '', to = ''] = texts;
   const applying = useChange((_, send) => send(request.method, request.path, request.body), {
-    said: `${record.name} was changed.`,
+    message: `${record.name} was changed.`,
     onDone: onApplied,
     onRefused: (thrown) => onRefused(failureOf(thrown).details),
   });

@@ -93,8 +93,8 @@ const PLAIN_COLUMNS = COLUMNS.filter(({ id }) => id !== 'state' && id !== 'addre
 const keyOf = ({ key }: Row) => key;
 
 /** The children of a resource. Only visible rows are read. Enter opens a row. */
-export function ChildrenTable({ place }: { place: TreePlace }) {
-  const { id } = place.resource;
+export function ChildrenTable({ location }: { location: TreePlace }) {
+  const { id } = location.resource;
   const [{ sel }, change] = useSearch();
   const [requestedPages, setRequestedPages] = useState<ReadonlySet<number>>(() => new Set([0]));
   const numbers = useMemo(() => [...requestedPages].sort((a, b) => a - b), [requestedPages]);
@@ -102,7 +102,7 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
     queries: numbers.map((page) => ({ ...childrenPage(id, typeWords, page), placeholderData: keepPreviousData })),
     combine,
   });
-  const total = pages[0]?.total ?? place.resource.children;
+  const total = pages[0]?.total ?? location.resource.children;
   const drawn = useRef({ first: 0, last: 0 });
   const asking = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(asking.current), []);
@@ -118,7 +118,7 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
       );
     }, ASK_EVERY_MS);
   }, []);
-  const facts = useLiveFacts(place);
+  const facts = useLiveFacts(location);
   // Each page updates only its own rows, because there may be thousands.
   const unread = useMemo(() => Array.from({ length: total }, (_, index): Row => ({ key: `row ${index}` })), [total]);
   const rows = useMemo(() => {
@@ -148,7 +148,7 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
         placeOf={({ node }) => ({ screen: 'resources', id: node?.id ?? id })}
         empty={
           <EmptyState title="No child resources yet" text="Resources that you create here appear in this list.">
-            <NewMenu place={place} />
+            <NewMenu location={location} />
           </EmptyState>
         }
       />

@@ -40,11 +40,11 @@ const NONE: readonly ErrorDetail[] = [];
 /** Survives the end of a session; discarded when the dialog is closed. */
 const draftStore = new ValueStore<ResourceDraft | undefined>(undefined);
 
-function beginning(collection: TypeWord, place: TreePlace | undefined): ResourceDraft {
+function beginning(collection: TypeWord, location: TreePlace | undefined): ResourceDraft {
   return {
     collection,
-    at: place?.resource.id,
-    parentId: nearestFor(collection, place)?.id,
+    at: location?.resource.id,
+    parentId: nearestFor(collection, location)?.id,
     subType: undefined,
     value: undefined,
   };
@@ -97,7 +97,7 @@ function Create({
   const creation = useChange(
     ({ path, body }: { path: RecordPath; body: unknown }, send) => send<PlatformRecord>('POST', path, body),
     {
-      said: ({ name }) => `${name} was created.`,
+      message: ({ name }) => `${name} was created.`,
       onDone: ({ id }) => {
         draftStore.set(undefined);
         go({ screen: 'resources', id }, { isReplacing: true });
@@ -165,7 +165,7 @@ function Create({
 }
 
 /** The open resource or its nearest ancestor that can contain such a resource. */
-function nearestFor(word: TypeWord, place: TreePlace | undefined): TreeNode | undefined {
-  if (!place) return undefined;
-  return [place.resource, ...place.path.toReversed()].find((node) => kindOfWord(word).parents.includes(node.word));
+function nearestFor(collection: TypeWord, location: TreePlace | undefined): TreeNode | undefined {
+  if (!location) return undefined;
+  return [location.resource, ...location.path.toReversed()].find((node) => kindOfWord(collection).parents.includes(node.word));
 }

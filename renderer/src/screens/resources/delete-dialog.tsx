@@ -32,7 +32,7 @@ export function DeleteDialog({ record, onClose, onDeleting }: DeleteDialogProps)
       return send('DELETE', path, undefined, query);
     },
     {
-      said: `${record.name} was deleted.`,
+      message: `${record.name} was deleted.`,
       onDone: () => {
         onClose();
         drafts.keep(record.id, undefined);
@@ -85,8 +85,8 @@ export function DeleteDialog({ record, onClose, onDeleting }: DeleteDialogProps)
 /** `2 environments, 1 lambda` */
 function countsText(types: TypeCounts): string {
   return Object.entries(types)
-    .map(([word, count]) => {
-      const kind = kindOfWord(word as keyof TypeCounts); // the members of a TypeCounts are type words
+    .map(([collectionName, count]) => {
+      const kind = kindOfWord(collectionName as keyof TypeCounts); // the members of a TypeCounts are type words
       return counted(count, kind.title, kind.plural.toLowerCase());
     })
     .join(', ');

@@ -27,7 +27,7 @@ import { NewMenu } from './new-menu.tsx';
 import { PublishDialog, publishPlaceOf } from './publish-dialog.tsx';
 
 export interface DetailHeaderProps {
-  place: TreePlace;
+  location: TreePlace;
   record: PlatformRecord;
   onDeleting(): void;
 }
@@ -38,25 +38,25 @@ const SHOWN_CONDITIONS: readonly Condition[] = ['running', 'warning', 'error'];
 const WORKBENCH: Partial<Record<string, 'lambdas' | 'containers'>> = { lambdas: 'lambdas', containers: 'containers' };
 
 /** Name, location and actions of the resource. */
-export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
+export function DetailHeader({ location, record, onDeleting }: DetailHeaderProps) {
   const [open, setOpen] = useState<ActionName | 'delete' | 'push' | 'pull'>();
-  const publishing = publishPlaceOf(place, record);
+  const publishing = publishPlaceOf(location, record);
   const kind = kindOf(record);
   const Icon = kind.icon;
-  const noun = nounOf(kind.word);
-  const workbench = WORKBENCH[kind.word];
+  const noun = nounOf(kind.collection);
+  const workbench = WORKBENCH[kind.collection];
   const { status, public_url: publicUrl } = record.properties;
   const condition = conditionOf(record);
-  const { isDisabled } = place.resource;
+  const { isDisabled } = location.resource;
   const entry = (id: ActionName | 'push' | 'pull', text: string, icon: MenuEntry['icon']): MenuEntry => ({
     id,
     text,
     ...(icon && { icon }),
     onAction: () => setOpen(id),
   });
-  const isWorkload = kind.word === 'containers' || kind.word === 'lambdas';
+  const isWorkload = kind.collection === 'containers' || kind.collection === 'lambdas';
   const entries: MenuEntry[] = [
-    ...(kind.word === 'containers' ? [entry('scale', 'Scale…', Scaling)] : []),
+    ...(kind.collection === 'containers' ? [entry('scale', 'Scale…', Scaling)] : []),
     ...(isWorkload ? [entry('migrate', 'Migrate to another provider…', ArrowRightLeft)] : []),
     ...(isWorkload ? [entry('promote', 'Promote to another environment…', MoveUpRight)] : []),
     ...(publishing
@@ -65,17 +65,17 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
           entry('pull', 'Pull from a real platform…', CloudDownload),
         ]
       : []),
-    ...(kind.word === 'users' && !isDisabled ? [entry('disable', 'Disable the account…', UserX)] : []),
+    ...(kind.collection === 'users' && !isDisabled ? [entry('disable', 'Disable the account…', UserX)] : []),
     ...(isDisabled ? [entry('enable', 'Enable the account…', UserCheck)] : []),
-    ...(kind.word === 'providers' ? [entry('redeploy', 'Redeploy…', RefreshCw)] : []),
-    ...(place.path.length === 0 ? [entry('initialize', 'Initialize the default providers…', RefreshCw)] : []),
+    ...(kind.collection === 'providers' ? [entry('redeploy', 'Redeploy…', RefreshCw)] : []),
+    ...(location.path.length === 0 ? [entry('initialize', 'Initialize the default providers…', RefreshCw)] : []),
     {
       id: 'copy',
       text: 'Copy the record as JSON',
       icon: CopyIcon,
       onAction: () => void copyText(JSON.stringify(record, null, 2), 'the record'),
     },
-    ...(place.path.length > 0
+    ...(location.path.length > 0
       ? [
           {
             id: 'delete',
@@ -91,9 +91,9 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
   ];
   return (
     <div className="border-b border-line px-4 py-2.5">
-      {place.path.length > 0 && (
+      {location.path.length > 0 && (
         <nav aria-label="What it is in" className="flex min-w-0 flex-wrap gap-x-1 text-small text-faint">
-          {place.path.map(({ id, name }) => (
+          {location.path.map(({ id, name }) => (
             <span key={id} className="flex min-w-0 gap-1">
               <PlaceLink
                 to={{ screen: 'resources', id }}
@@ -134,8 +134,8 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
               Open {workbench === 'lambdas' ? 'workbench' : 'container'}
             </PlaceLink>
           )}
-          {kindsBelow(kind.word).length > 0 && <NewMenu place={place} />}
-          {place.path.length > 0 && (
+          {kindsBelow(kind.collection).length > 0 && <NewMenu location={location} />}
+          {location.path.length > 0 && (
             <Button icon={Trash2} look="danger" needs={`${noun}.delete`} onPress={() => setOpen('delete')}>
               Delete
             </Button>
@@ -171,7 +171,7 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
         <PublishDialog direction={open} localItem={publishing} onClose={() => setOpen(undefined)} />
       )}
       {open !== undefined && open !== 'delete' && open !== 'push' && open !== 'pull' && (
-        <ActionDialog action={open} place={place} record={record} onClose={() => setOpen(undefined)} />
+        <ActionDialog action={open} location={location} record={record} onClose={() => setOpen(undefined)} />
       )}
     </div>
   );

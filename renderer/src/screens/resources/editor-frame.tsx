@@ -33,9 +33,9 @@ export interface EditorProps extends Omit<EditorFrameProps, 'draft' | 'fault' | 
 export function EditorFrame({ record, draft, fault, refresh, onRefused, children }: EditorFrameProps) {
   const [isReviewing, setReviewing] = useState(false);
   const { patch, conflicts } = draft;
-  const { word } = kindOf(record);
+  const { collection } = kindOf(record);
   // Users can change their own account.
-  const needs = word === 'users' ? undefined : (`${nounOf(word)}.update` as const);
+  const needs = collection === 'users' ? undefined : (`${nounOf(collection)}.update` as const);
   const isInConflict = conflicts.length > 0;
   const canReview = isInConflict || (patch.length > 0 && fault === undefined);
   const review = () => {

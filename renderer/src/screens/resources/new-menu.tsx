@@ -7,14 +7,14 @@ import { Menu } from '../../components/menu.tsx';
 import { useSearch } from '../../url.ts';
 
 /** Creates resources at the current place: below or next to the selected resource. */
-export function NewMenu({ place }: { place: TreePlace }) {
+export function NewMenu({ location }: { location: TreePlace }) {
   const [, change] = useSearch();
-  const inside = kindsBelow(place.resource.word);
-  const parent = place.path.at(-1);
+  const inside = kindsBelow(location.resource.word);
+  const parent = location.path.at(-1);
   const kinds = inside.length > 0 || !parent ? inside : kindsBelow(parent.word);
-  const where = inside.length > 0 ? place.resource : parent;
+  const where = inside.length > 0 ? location.resource : parent;
   return (
-    <OnResource of={where}>
+    <OnResource target={where}>
       <Menu
         label={`New in ${where?.name ?? 'this place'}`}
         trigger={
@@ -23,14 +23,14 @@ export function NewMenu({ place }: { place: TreePlace }) {
           </Button>
         }
         entries={[
-          ...kinds.map(({ word, title, icon }) => ({
-            id: word,
+          ...kinds.map(({ collection, title, icon }) => ({
+            id: collection,
             text: `New ${title}`,
             icon,
-            needs: `${nounOf(word)}.create` as const,
-            onAction: () => change({ new: word }, { isNewStep: true }),
+            needs: `${nounOf(collection)}.create` as const,
+            onAction: () => change({ new: collection }, { isNewStep: true }),
           })),
-          ...(place.resource.word === 'orgs' || place.resource.word === 'workspaces'
+          ...(location.resource.word === 'orgs' || location.resource.word === 'workspaces'
             ? [
                 {
                   id: 'colleague',

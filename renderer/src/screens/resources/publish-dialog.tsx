@@ -26,12 +26,12 @@ export function PublishDialog({ direction, localItem, onClose }: PublishDialogPr
   const [password, setPassword] = useState('');
   const [agreed, setAgreed] = useState<ReadonlySet<string>>(new Set());
   const [isUnticked, setUnticked] = useState(false);
-  const asked = { direction, metaUrl: metaUrl.trim(), path: path.trim(), credentials: { user: user.trim(), password } };
+  const request = { direction, metaUrl: metaUrl.trim(), path: path.trim(), credentials: { user: user.trim(), password } };
   const at = `/inspect/publishing/${localItem.environmentId}` as const;
   const planning = useMutation({
     mutationFn: () => {
-      lastAddress = asked.metaUrl;
-      return send('POST', `${at}/plan`, asked);
+      lastAddress = request.metaUrl;
+      return send('POST', `${at}/plan`, request);
     },
     onSuccess: () => {
       setAgreed(new Set());
@@ -40,9 +40,9 @@ export function PublishDialog({ direction, localItem, onClose }: PublishDialogPr
   });
   const plan = planning.data;
   const publishing = useChange(
-    (_, recordingSend) => recordingSend('POST', `${at}/carry`, { ...asked, seen: plan?.seen, overwrite: [...agreed] }),
+    (_, recordingSend) => recordingSend('POST', `${at}/carry`, { ...request, seen: plan?.seen, overwrite: [...agreed] }),
     {
-      said: ({ done, failed }) =>
+      message: ({ done, failed }) =>
         failed ? undefined : `${done.length} ${direction === 'push' ? 'pushed' : 'pulled'}: ${done.join(', ')}.`,
       onDone: ({ failed }) => {
         if (!failed) onClose();
@@ -79,7 +79,7 @@ export function PublishDialog({ direction, localItem, onClose }: PublishDialogPr
       isReady={
         isPlanned
           ? todo.length > 0 && !isBlocked
-          : [asked.metaUrl, asked.path, asked.credentials.user, password].every((text) => text !== '')
+          : [request.metaUrl, request.path, request.credentials.user, password].every((text) => text !== '')
       }
       making={{ isPending: (isPlanned ? publishing : planning).isPending, error: publishing.error ?? planning.error }}
     >
@@ -131,19 +131,19 @@ interface PublishPlace {
 
 /** Returns the item for an environment, or for a lambda or an API in one; undefined for everything else. */
 export function publishPlaceOf(
-  { path, ...place }: Pick<TreePlace, 'path' | 'resource'>,
+  { path, ...location }: Pick<TreePlace, 'path' | 'resource'>,
   record: PlatformRecord,
 ): PublishPlace | undefined {
-  const { word } = kindOf(record);
-  if (word !== 'environments' && word !== 'lambdas' && word !== 'apis') return undefined;
-  const whole = word === 'environments' ? [...path, place.resource] : path;
-  const environment = whole.at(-1);
+  const { collection } = kindOf(record);
+  if (collection !== 'environments' && collection !== 'lambdas' && collection !== 'apis') return undefined;
+  const fullPath = collection === 'environments' ? [...path, location.resource] : path;
+  const environment = fullPath.at(-1);
   if (environment?.word !== 'environments') return undefined;
   // Paths contain the root organization only where it contains the workspace itself.
-  const organizations = whole.filter((one) => one.word === 'orgs').map(({ name }) => name);
+  const organizations = fullPath.filter((node) => node.word === 'orgs').map(({ name }) => name);
   const below = organizations.length > 1 ? organizations.slice(1) : organizations;
-  const workspace = whole.find((one) => one.word === 'workspaces');
-  const part = word === 'environments' ? '' : `/${word}/${record.name}`;
+  const workspace = fullPath.find((node) => node.word === 'workspaces');
+  const part = collection === 'environments' ? '' : `/${collection}/${record.name}`;
   return {
     name: record.name,
     environmentId: environment.id,

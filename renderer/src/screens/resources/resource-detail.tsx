@@ -22,7 +22,7 @@ import { drafts, useDraft } from './use-draft.ts';
 import { useTypeSchema } from './use-type-schema.ts';
 
 export interface ResourceDetailProps {
-  place: TreePlace;
+  location: TreePlace;
   record: PlatformRecord;
   refresh(): Promise<unknown>;
   onDeleting(): void;
@@ -32,27 +32,27 @@ export interface ResourceDetailProps {
 const PARENT_COLLECTIONS: ReadonlySet<string> = new Set(['orgs', 'workspaces', 'environments', 'apis', 'policies']);
 
 /** One resource with all its actions. */
-export function ResourceDetail({ place, record, refresh, onDeleting }: ResourceDetailProps) {
+export function ResourceDetail({ location, record, refresh, onDeleting }: ResourceDetailProps) {
   const [{ tab }, change] = useSearch();
   const kind = kindOf(record);
   const schema = useTypeSchema(kind.schema);
   const isDirty = useHasDraft(drafts, record.id);
   const [errors, onRefused] = useState<readonly ErrorDetail[]>([]);
   const editor = { record, errors, refresh, onRefused };
-  const { word } = kind;
+  const { collection } = kind;
   const tabs: (TabEntry | false)[] = [
-    PARENT_COLLECTIONS.has(word) && {
+    PARENT_COLLECTIONS.has(collection) && {
       id: 'inside',
       title: 'Inside',
-      count: place.resource.children,
+      count: location.resource.children,
       isFilling: true,
-      content: <ChildrenTable place={place} />,
+      content: <ChildrenTable location={location} />,
     },
     {
       id: 'form',
       title: isDirty ? 'Form •' : 'Form',
       isFilling: true,
-      content: schema ? <FormTab {...editor} schema={schema} placeId={place.path.at(-1)?.id} /> : <Skeleton />,
+      content: schema ? <FormTab {...editor} schema={schema} placeId={location.path.at(-1)?.id} /> : <Skeleton />,
     },
     {
       id: 'json',
@@ -60,21 +60,21 @@ export function ResourceDetail({ place, record, refresh, onDeleting }: ResourceD
       isFilling: true,
       content: schema ? <JsonTab {...editor} schema={schema} /> : <Skeleton />,
     },
-    word === 'groups' && { id: 'members', title: 'Members', content: <MembersTab group={place.resource} /> },
-    word === 'users' && { id: 'keys', title: 'API keys', content: <KeysTab user={place.resource} /> },
-    (word === 'lambdas' || word === 'apiendpoints') && {
+    collection === 'groups' && { id: 'members', title: 'Members', content: <MembersTab group={location.resource} /> },
+    collection === 'users' && { id: 'keys', title: 'API keys', content: <KeysTab user={location.resource} /> },
+    (collection === 'lambdas' || collection === 'apiendpoints') && {
       id: 'calls',
       title: 'Calls',
       isFilling: true,
-      content: <CallsTab resource={place.resource} />,
+      content: <CallsTab resource={location.resource} />,
     },
     { id: 'history', title: 'History', content: <HistoryTab id={record.id} /> },
     { id: 'relations', title: 'Relations', content: <RelationsTab id={record.id} /> },
-    { id: 'rights', title: 'Permissions', content: <RightsTab resource={place.resource} /> },
+    { id: 'rights', title: 'Permissions', content: <RightsTab resource={location.resource} /> },
   ];
   return (
     <>
-      <DetailHeader place={place} record={record} onDeleting={onDeleting} />
+      <DetailHeader location={location} record={record} onDeleting={onDeleting} />
       <Tabs
         isInDetail
         label="Parts of the resource"

@@ -12,8 +12,8 @@ import { useRecord } from './use-record.ts';
 
 /** The resource of an id, also if it was deleted. */
 export function ResourcePane({ id }: { id: string }) {
-  const place = usePlace(id);
-  const fqon = place.data?.resource.fqon ?? 'root';
+  const locationQuery = usePlace(id);
+  const fqon = locationQuery.data?.resource.fqon ?? 'root';
   const record = useRecord(id, fqon);
   const isDeleting = useRef(false);
   // The last known resource, for the name of a deleted one.
@@ -21,28 +21,28 @@ export function ResourcePane({ id }: { id: string }) {
   if (record.data) last.current = record.data;
 
   // The last data stays while the server is unreachable, so that a draft is not lost.
-  const error = place.data === undefined ? place.error : record.data === undefined ? record.error : undefined;
+  const error = locationQuery.data === undefined ? locationQuery.error : record.data === undefined ? record.error : undefined;
   if (error) {
     return (
       <ErrorState
         error={error}
         onRetry={() => {
-          void place.refetch();
+          void locationQuery.refetch();
           void record.refetch();
         }}
       />
     );
   }
-  if (place.data === null || record.data === null) {
+  if (locationQuery.data === null || record.data === null) {
     if (isDeleting.current) return <Skeleton />;
     return <DeletedResource id={id} name={last.current?.name} />;
   }
-  if (!place.data || !record.data) return <Skeleton label="Loading the resource" />;
+  if (!locationQuery.data || !record.data) return <Skeleton label="Loading the resource" />;
   return (
-    <OnResource of={record.data}>
-      <TakenNote name={record.data.name} error={place.error ?? record.error} />
+    <OnResource target={record.data}>
+      <TakenNote name={record.data.name} error={locationQuery.error ?? record.error} />
       <ResourceDetail
-        place={place.data}
+        location={locationQuery.data}
         record={record.data}
         refresh={record.refetch}
         onDeleting={() => {

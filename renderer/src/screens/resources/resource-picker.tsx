@@ -46,9 +46,9 @@ export function ResourcePicker({
 }: ResourcePickerProps) {
   // What was just picked is known already: were its name to come later, the list would open again for it.
   const [picked, setPicked] = useState<TreeNode>();
-  const place = usePlace(value).data;
-  const chosen = picked !== undefined && picked.id === value ? picked : place?.resource;
-  const where = place?.path.map(({ name }) => name);
+  const location = usePlace(value).data;
+  const chosen = picked !== undefined && picked.id === value ? picked : location?.resource;
+  const where = location?.path.map(({ name }) => name);
   const [typed, setTyped] = useState<string>();
   const text = typed ?? (chosen ? chosen.name : (value ?? ''));
   const { data: found, isPlaceholderData } = useQuery({

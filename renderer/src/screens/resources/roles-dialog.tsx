@@ -16,9 +16,9 @@ import { toggled } from '../../toggled.ts';
 
 type Roles = AnswerOf<typeof roleRoutes.readRoles>;
 
-const PLACES: readonly TypeWord[] = roleRoutes.readRoles.target.types;
+const ROLE_TYPES: readonly TypeWord[] = roleRoutes.readRoles.target.types;
 /** Can people have roles at resources of this type? */
-export const hasRoles = (collection: TypeWord): boolean => PLACES.includes(collection);
+export const hasRoles = (collection: TypeWord): boolean => ROLE_TYPES.includes(collection);
 
 /** The roles, in ascending order, and their removal. */
 export const ROLE_CHOICES = [
@@ -44,11 +44,11 @@ export function RolesDialog({ resource, onClose }: { resource: TreeNode; onClose
         ...(choice.startsWith('as ') ? { sameAs: choice.slice(3) } : { role: choice }),
       }),
     {
-      said: `Role changed for ${counted(chosen.size, 'user or group', 'users or groups')} at ${resource.name}.`,
+      message: `Role changed for ${counted(chosen.size, 'user or group', 'users or groups')} at ${resource.name}.`,
       onDone: () => setChosen(new Set()),
     },
   );
-  const holders = new Map(roles.data?.holders.map((one) => [one.id, one]));
+  const holders = new Map(roles.data?.holders.map((holder) => [holder.id, holder]));
   const people = [...(users.data ?? []), ...(groups.data ?? [])].filter(({ name }) => name.includes(filter.trim()));
   const options = [
     ...ROLE_CHOICES,

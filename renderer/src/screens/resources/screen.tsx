@@ -66,7 +66,7 @@ export default function ResourcesScreen() {
           placeholder="Name, type or id"
           className="min-w-0 flex-1"
         />
-        {selected.data && <NewMenu place={selected.data} />}
+        {selected.data && <NewMenu location={selected.data} />}
       </div>
       {top.error || tree.error ? (
         <ErrorState

@@ -30,7 +30,7 @@ it('shows only the open parts of a world', () => {
 
 it('gathers users, groups and providers, and says how many are yet to be read', () => {
   expect(lines(['root', 'users of root']).slice(3)).toEqual(['2 Users 3', '3 ada ', '3 2 more ']);
-  expect(queryOfKey('users of root')).toEqual({ id: 'root', words: ['users'] });
+  expect(queryOfKey('users of root')).toEqual({ id: 'root', collections: ['users'] });
   expect(queryOfKey('demo').collections).not.toContain('users');
   expect(keysAbove([root], node('ada', 'users', 0, 'root'))).toEqual(['root', 'users of root']);
 });

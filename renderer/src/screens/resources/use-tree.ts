@@ -61,13 +61,13 @@ export function useTree({ roots, scope, selectedId, filter }: TreeQueries) {
     combine,
   });
   const loaded = useMemo(() => {
-    const known = new Map<string, Loaded>();
+    const loadedByKey = new Map<string, Loaded>();
     requests.forEach(({ key }, index) => {
       const page = answers[index];
       if (!page) return;
-      known.set(key, { ...page, rows: [...(known.get(key)?.rows ?? []), ...page.rows] });
+      loadedByKey.set(key, { ...page, rows: [...(loadedByKey.get(key)?.rows ?? []), ...page.rows] });
     });
-    return known;
+    return loadedByKey;
   }, [requests, answers]);
 
   const found = useQuery({

@@ -19,7 +19,7 @@ export function EndDialog({ credential, onClose }: EndDialogProps) {
         'DELETE',
         isToken(credential) ? `/inspect/access/tokens/${id}` : `/security/apiKeys/${encodeURIComponent(id)}`,
       ),
-    { said: `The ${label} of ${user.name} was revoked.`, onDone: onClose },
+    { message: `The ${label} of ${user.name} was revoked.`, onDone: onClose },
   );
   return (
     <Dialog

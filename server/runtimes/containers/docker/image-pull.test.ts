@@ -21,8 +21,8 @@ it('an image is pulled with the credentials that `docker login` has stored for i
   const auth = Buffer.from('ada:se:cret').toString('base64');
   const auths = { 'registry.example:5000': { auth }, 'https://index.docker.io/v1/': { auth } };
   const user = { username: 'ada', password: 'se:cret' };
-  const own = { ...user, serveraddress: 'registry.example:5000' };
-  expect(await read('registry.example:5000/team/app:1', { auths })).toEqual(own);
+  const credentials = { ...user, serveraddress: 'registry.example:5000' };
+  expect(await read('registry.example:5000/team/app:1', { auths })).toEqual(credentials);
   const hub = { ...user, serveraddress: 'https://index.docker.io/v1/' };
   expect(await read('team/app', { auths })).toEqual(hub);
   expect(await read('busybox', { auths })).toEqual(hub);

@@ -156,9 +156,9 @@ export class SwarmEngine extends DockerEngine {
           if (states.get(id) === state || isStopped) continue;
           states.set(id, state);
           const recordId = services.find(({ ID }) => ID === ServiceID)?.Spec.Labels[LABEL.record];
-          const what = Status.Err ? `${Status.State} (${Status.Err})` : Status.State;
+          const action = Status.Err ? `${Status.State} (${Status.Err})` : Status.State;
           const atMs = Date.parse(Status.Timestamp);
-          if (recordId !== undefined) onEvent({ kind: 'instance', recordId, instanceId: id, action: what, atMs });
+          if (recordId !== undefined) onEvent({ kind: 'instance', recordId, instanceId: id, action: action, atMs });
         }
         for (const id of states.keys()) if (!tasks.some(({ ID }) => ID === id)) states.delete(id);
         await pause(POLL_INTERVAL_MS, undefined, { ref: false });
@@ -218,9 +218,9 @@ export class SwarmEngine extends DockerEngine {
     if (tasks.length === 0) return [];
     const nodes = await this.#nodes();
     const instances = services.map(({ ID, Spec: { Labels: labels } }) => {
-      const own = tasks.filter(({ ServiceID }) => ServiceID === ID);
+      const serviceTasks = tasks.filter(({ ServiceID }) => ServiceID === ID);
       return Promise.all(
-        currentTasks(own, identityIn(labels).kind).map(async ({ task, restarts }) =>
+        currentTasks(serviceTasks, identityIn(labels).kind).map(async ({ task, restarts }) =>
           this.#instance(labels, { task, restarts, node: nodes.get(task.NodeID) }),
         ),
       );
@@ -278,8 +278,8 @@ export class SwarmEngine extends DockerEngine {
     for (const untilMs = Date.now() + SETTLE_LIMIT_MS; ; await pause(WATCH_INTERVAL_MS)) {
       signal.throwIfAborted();
       const services = await this.#services(workload.recordId);
-      const own = services.filter(({ Spec }) => Spec.Labels[LABEL.revision] === workload.revision);
-      const instances = await this.#instancesOf(own, await this.#tasksOf(own));
+      const revisionServices = services.filter(({ Spec }) => Spec.Labels[LABEL.revision] === workload.revision);
+      const instances = await this.#instancesOf(revisionServices, await this.#tasksOf(revisionServices));
       const refused = instances.find(({ state, error }) => state !== 'starting' && state !== 'running' && error);
       if (refused?.error) throw new EngineRefusal(isImageError(refused.error) ? 'image' : 'definition', refused.error);
       const started = instances.filter(({ state }) => state !== 'starting');
