@@ -101,7 +101,7 @@ it('is in the document with its routes and the data for forms', async () => {
 it('is one of the kinds that the window is built with', async () => {
   const { typeKinds } = await import('../server/api/routes/type-naming.ts');
   expect(typeKinds()).toContainEqual({
-    word: 'gadgets',
+    collection: 'gadgets',
     names: ['Resource::Gadget'],
     title: 'gadget',
     plural: 'Gadgets',

@@ -138,7 +138,7 @@ describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', 
     const context = {
       env: process.env,
       signal: AbortSignal.timeout(LIMIT_MS),
-      say: (line: string) => messages.push(line),
+      reportLine: (line: string) => messages.push(line),
     };
     const { BASE = '' } = await sampleBase(context, 'no-such.invalid/busybox:1.36');
     expect(messages.at(-1)).toMatch(

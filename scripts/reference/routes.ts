@@ -36,7 +36,7 @@ function callerOf(permission: Route['permission']): string {
 
 /** The types with their parents and what can be done with them. */
 export function supportedTypes(): string {
-  const rows = resourceTypes.map(({ word, summary, parents, replaceable, verbs = [], subTypes = [] }) => [
+  const rows = resourceTypes.map(({ collection: word, summary, parents, replaceable, verbs = [], subTypes = [] }) => [
     code(word),
     `${summary}${subTypes.length > 0 ? ` ${subTypes.length} subtypes.` : ''}`,
     parents.map(code).join(', '),
@@ -62,7 +62,7 @@ export function notEmulated(): string {
 
 /** The properties of all types that change nothing. */
 export function storedOnly(): string {
-  const rows = resourceTypes.flatMap(({ word, properties }) => {
+  const rows = resourceTypes.flatMap(({ collection: word, properties }) => {
     const names = namesIn(jsonSchemaOf(properties));
     return names.length > 0 ? [[code(word), names.map(code).join(', ')]] : [];
   });

@@ -31,7 +31,7 @@ export function settingsSchema(): JsonObject {
 export function worldSchema(): JsonObject {
   const { $defs: json, ...node } = jsonSchemaOf(nodeSchema);
   const types = Object.fromEntries(
-    resourceTypes.map(({ word, summary, properties }) => [
+    resourceTypes.map(({ collection: word, summary, properties }) => [
       word,
       { description: summary, ...withCollections(node, word, propertiesOf(properties)) },
     ]),

@@ -87,7 +87,7 @@ function planCommand(name: 'plan' | 'lint', description: string) {
       const plan = await untilCanceled(terminal, (signal) =>
         planPipeline(
           { ...askedOf(options), repository, isKept: true },
-          { platform, env: terminal.env, signal, say: terminal.complain },
+          { platform, env: terminal.env, signal, reportLine: terminal.complain },
         ),
       );
       if (options.json) terminal.print(JSON.stringify(plan));
@@ -313,7 +313,7 @@ async function run(
     // Loaded only now: no other command needs it.
     const { runPipelines } = await import('../runtimes/pipelines/run-pipeline.ts');
     const screen = terminal.hasColour && !isJson ? new PipelineScreen(terminal) : undefined;
-    const output = screen ?? { say: (line: string) => printLines(stripVTControlCharacters(line)) };
+    const output = screen ?? { reportLine: (line: string) => printLines(stripVTControlCharacters(line)) };
     const ends = await runPipelines(request, { platform, env: terminal.env, signal, ...output });
     for (const { id } of ends) {
       screen?.summarize(await platform.ask(deliveryRoutes.readPipelineRun, { path: { pipeline_id: id } }));

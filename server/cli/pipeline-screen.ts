@@ -35,7 +35,7 @@ interface LastCommand {
 }
 
 /** Prints a run in a terminal with colors: collapsed sections without their lines, and a summary at the end. */
-export class PipelineScreen implements Pick<PipelineContext, 'say' | 'onSection'> {
+export class PipelineScreen implements Pick<PipelineContext, 'reportLine' | 'onSection'> {
   readonly #terminal: Pick<Terminal, 'print' | 'hasColour' | 'nowMs'>;
   readonly #folds = new Map<string, Fold>();
   /** Jobs whose next line is the title of a section. */
@@ -46,7 +46,7 @@ export class PipelineScreen implements Pick<PipelineContext, 'say' | 'onSection'
     this.#terminal = terminal;
   }
 
-  readonly say: PipelineContext['say'] = (line, jobLine) => {
+  readonly reportLine: PipelineContext['reportLine'] = (line, jobLine) => {
     if (!jobLine) return this.#terminal.print(line);
     const { job, text } = jobLine;
     this.#remember(job, text);

@@ -204,7 +204,7 @@ export class Pipeline {
     exchange.startUpstream();
     const invocation = await this.#parts.invoker.invoke(to.id, call); // never rejects
     exchange.endUpstream();
-    return lambdaAnswer(invocation, to.isHttpAware, (text) => this.#parts.invoker.say?.(to.id, text));
+    return lambdaAnswer(invocation, to.isHttpAware, (text) => this.#parts.invoker.logMessage?.(to.id, text));
   }
 
   async #forward(

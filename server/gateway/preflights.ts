@@ -10,11 +10,11 @@ const MOST_OPEN = 100;
 
 /** Says in the log of a lambda why a page's request did not follow its preflight: only the browser's own console shows that otherwise. */
 export class Preflights {
-  readonly #invoker: Pick<LambdaInvoker, 'say'>;
+  readonly #invoker: Pick<LambdaInvoker, 'logMessage'>;
   readonly #open = new Map<string, NodeJS.Timeout>();
   readonly #reported = new Set<Uuid>();
 
-  constructor(invoker: Pick<LambdaInvoker, 'say'>) {
+  constructor(invoker: Pick<LambdaInvoker, 'logMessage'>) {
     this.#invoker = invoker;
   }
 
@@ -30,7 +30,7 @@ export class Preflights {
       this.#open.delete(key);
       this.#reported.add(route.id);
       const text = `a page of ${origin} asked to send ${method}, and the browser did not send it. Browsers send credentials with navigator.sendBeacon and with \`credentials: 'include'\`: set plugins.cors of the endpoint to {"origins": ["${origin}"], "credentials": true}, or send the beacon as text: navigator.sendBeacon(url, JSON.stringify(data))`;
-      this.#invoker.say?.(id, text);
+      this.#invoker.logMessage?.(id, text);
     }, PREFLIGHT_WINDOW_MS);
     this.#open.set(key, timer.unref());
   }

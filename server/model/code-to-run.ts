@@ -21,7 +21,7 @@ export function codeToRun(view: WorldView, changed: Iterable<Uuid>): CodeToRun[]
   const add = (record: StoredResource, reason: string) => {
     const reported = found.get(record.id) ?? {
       id: record.id,
-      type: typeOf(record).word,
+      type: typeOf(record).collection,
       path: at(view, record),
       reasons: [],
     };
@@ -45,7 +45,7 @@ export function codeToRun(view: WorldView, changed: Iterable<Uuid>): CodeToRun[]
 
 function ownReasons(record: StoredResource): string[] {
   const { num_instances: instances, image, pre_warm: ready, periodic_info: period } = record.properties;
-  switch (typeOf(record).word) {
+  switch (typeOf(record).collection) {
     case 'containers':
     case 'jobs':
       return Number(instances) > 0 ? [`${instances} of image ${image}`] : [];
@@ -61,8 +61,8 @@ function ownReasons(record: StoredResource): string[] {
 
 /** The target of an endpoint or an event rule: a lambda or container. */
 function calledBy({ type, properties }: StoredResource): Uuid | undefined {
-  const named = typeOf({ type }).word === 'apiendpoints' ? properties.implementation_id : properties.lambda;
-  return typeof named === 'string' && (type === EVENT_RULE || typeOf({ type }).word === 'apiendpoints')
+  const named = typeOf({ type }).collection === 'apiendpoints' ? properties.implementation_id : properties.lambda;
+  return typeof named === 'string' && (type === EVENT_RULE || typeOf({ type }).collection === 'apiendpoints')
     ? named
     : undefined;
 }

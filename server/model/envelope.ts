@@ -88,7 +88,7 @@ export function typeNameIn({ resource_type: typeName }: Envelope, type: Resource
     typeName === undefined ? 'is required' : `'${typeName.slice(0, 64)}' is not a type of ${type.singular}`;
   const choice = allowed.map((allowedName) => `<prefix>::${allowedName}`).join(', ');
   throw new PlatformError(
-    type.word === 'rules' ? 'invalid_type' : 'invalid_body',
+    type.collection === 'rules' ? 'invalid_type' : 'invalid_body',
     `/resource_type ${problem}; valid values: ${choice}`,
     {
       details: [{ pointer: '/resource_type', message: `${problem}; valid values: ${choice}` }],

@@ -124,5 +124,5 @@ export interface LambdaInvoker {
    */
   refusal(lambdaId: Uuid): Outcome | undefined;
   reserveSlot(lambdaId: Uuid): () => void;
-  say?(lambdaId: Uuid, text: string): void;
+  logMessage?(lambdaId: Uuid, text: string): void;
 }

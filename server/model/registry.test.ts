@@ -4,19 +4,19 @@ import { resourceTypes, typeOf, typeOfWord, typeWords } from './registry.ts';
 import { typeIdOf } from './type-names.ts';
 
 test('every type word has a type, and no two types share a word, noun, name or id', () => {
-  expect(resourceTypes.map(({ word }) => word).sort()).toEqual([...typeWords].sort());
-  for (const collection of typeWords) expect(typeOfWord(collection).word).toBe(collection);
-  for (const member of ['word', 'singular', 'name'] as const) {
+  expect(resourceTypes.map(({ collection: word }) => word).sort()).toEqual([...typeWords].sort());
+  for (const collection of typeWords) expect(typeOfWord(collection).collection).toBe(collection);
+  for (const member of ['collection', 'singular', 'name'] as const) {
     expect(new Set(resourceTypes.map((type) => type[member])).size).toBe(resourceTypes.length);
   }
   expect(new Set(resourceTypes.map(({ name }) => typeIdOf(name))).size).toBe(resourceTypes.length);
 });
 
 test('a noun is the singular of its word, so that policies can speak of both (D-123)', () => {
-  for (const { singular, word } of resourceTypes) expect(singular.replace(/y$/, 'ie')).toBe(word.slice(0, -1));
+  for (const { singular, collection: word } of resourceTypes) expect(singular.replace(/y$/, 'ie')).toBe(word.slice(0, -1));
 });
 
-test.each(resourceTypes.map((type) => [type.word, type] as const))('%s is a complete row', (_, type) => {
+test.each(resourceTypes.map((type) => [type.collection, type] as const))('%s is a complete row', (_, type) => {
   for (const parent of type.parents) expect(typeWords).toContain(parent);
   for (const name of type.subTypes ?? []) {
     expect(typeIdOf(name)).toMatch(/^[0-9a-f-]{36}$/);

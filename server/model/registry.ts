@@ -28,10 +28,10 @@ export const typeWords: readonly TypeWord[] = collections;
 /** Register additional types before the first use of data that is derived from the registry (routes, masks, references ...). */
 export function register(type: ResourceType): void {
   if (type.id !== undefined) addTypeName(type.name, type.id);
-  addTypeWord(type.word, type.singular);
+  addTypeWord(type.collection, type.singular);
   types.push(type);
-  collections.push(type.word);
-  byWord.set(type.word, type);
+  collections.push(type.collection);
+  byWord.set(type.collection, type);
   for (const name of fullNamesOf(type)) byName.set(name, type);
 }
 

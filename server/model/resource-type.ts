@@ -66,7 +66,7 @@ export interface ResourceType {
   /** Id of a type that is not in the table of type names (`type-names.ts`). */
   readonly id?: Uuid;
   /** Plural name in paths, e.g. `containers`. */
-  readonly word: TypeWord;
+  readonly collection: TypeWord;
   /** Noun of its permissions, e.g. `container` (D-116). */
   readonly singular: string;
   readonly summary: string;

@@ -19,7 +19,7 @@ it('an export applied to the same world changes nothing, and exports the same ag
     fc.asyncProperty(requests, async (all) => {
       const { service, act: actor, seeds, store } = await openSeeds(empty);
       await applyRequests(service, actor, all);
-      for (const record of store.world.resources.values()) coveredCollections.add(typeOf(record).word);
+      for (const record of store.world.resources.values()) coveredCollections.add(typeOf(record).collection);
       const { seq } = store;
       const apply = (format: 'yaml' | 'json', text: string, prune: boolean) =>
         seeds.apply(actor.caller, { format, text }, { dryRun: false, prune });

@@ -10,7 +10,7 @@ import type { TypeWord } from '../model/type-words.ts';
 export const gadget: ResourceType = {
   name: 'Resource::Gadget',
   id: '0d9f2b9c-2b1e-4a55-9a35-0a1f5f0c7a11',
-  word: 'gadgets' as TypeWord,
+  collection: 'gadgets' as TypeWord,
   singular: 'gadget',
   summary: 'A thing on a desk.',
   parents: ['environments'],

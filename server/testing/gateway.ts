@@ -158,7 +158,7 @@ export class TestGateway {
         },
         refusal: (lambdaId) => this.refusals.get(lambdaId),
         reserveSlot: () => () => {},
-        say: (_lambdaId, text) => void this.logged.push(text),
+        logMessage: (_lambdaId, text) => void this.logged.push(text),
       },
       authenticator: {
         identify: (authorization) => {

@@ -49,7 +49,7 @@ export class TestWorld implements WorldView {
   children(parentId: Uuid, collection?: TypeWord): StoredResource[] {
     return this.#where(
       (candidate) =>
-        candidate.parent === parentId && (collection === undefined || typeOf(candidate).word === collection),
+        candidate.parent === parentId && (collection === undefined || typeOf(candidate).collection === collection),
     );
   }
 
@@ -60,7 +60,7 @@ export class TestWorld implements WorldView {
   }
 
   all(collection: TypeWord): StoredResource[] {
-    return this.#where((candidate) => typeOf(candidate).word === collection);
+    return this.#where((candidate) => typeOf(candidate).collection === collection);
   }
 
   named(collection: TypeWord, name: string, parentId?: Uuid): StoredResource[] {
@@ -71,7 +71,7 @@ export class TestWorld implements WorldView {
 
   referrers(id: Uuid, collection?: TypeWord): StoredResource[] {
     const names = (candidate: StoredResource) => JSON.stringify([candidate.properties, candidate.grants]).includes(id);
-    return this.#where((candidate) => (!collection || typeOf(candidate).word === collection) && names(candidate));
+    return this.#where((candidate) => (!collection || typeOf(candidate).collection === collection) && names(candidate));
   }
 
   referrersOutside(orgId: Uuid, id: string, collection: TypeWord): StoredResource[] {

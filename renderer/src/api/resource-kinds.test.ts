@@ -3,7 +3,7 @@ import { resourceTypes } from '../../../server/model/registry.ts';
 import { createPath, kindOf, kindOfWord, kindsBelow } from './resource-kinds.ts';
 
 it('knows every type of the registry by its word and its names', () => {
-  for (const { word, name, subTypes } of resourceTypes) {
+  for (const { collection: word, name, subTypes } of resourceTypes) {
     expect(kindOfWord(word).collection).toBe(word);
     for (const type of [name, ...(subTypes ?? [])]) expect(kindOf({ resource_type: type }).collection, type).toBe(word);
   }

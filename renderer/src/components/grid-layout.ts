@@ -18,7 +18,7 @@ export interface GridColumn<Row> {
    * The order in which columns are hidden where there is too little space, the greatest first. Columns without it are
    * never hidden.
    */
-  gives?: number;
+  hideOrder?: number;
   /** One line (default: its text). Buttons inside need `relative z-1` to be above the link of the row. */
   cell?(row: Row): ReactNode;
 }
@@ -77,7 +77,7 @@ export function findNear<Row>(
 }
 
 /** The columns there is space for. @param widthPx 0: not known yet, all of them */
-export function fittingColumns<Column extends Pick<GridColumn<never>, 'width' | 'gives'>>(
+export function fittingColumns<Column extends Pick<GridColumn<never>, 'width' | 'hideOrder'>>(
   columns: readonly Column[],
   widthPx: number,
 ): readonly Column[] {
@@ -86,8 +86,8 @@ export function fittingColumns<Column extends Pick<GridColumn<never>, 'width' | 
   let remainingColumns = columns;
   while (remainingColumns.reduce((sum, column) => sum + leastPx(column), 0) > widthPx) {
     const first = remainingColumns
-      .filter(({ gives }) => gives !== undefined)
-      .sort((one, other) => (other.gives ?? 0) - (one.gives ?? 0))[0];
+      .filter(({ hideOrder: gives }) => gives !== undefined)
+      .sort((one, other) => (other.hideOrder ?? 0) - (one.hideOrder ?? 0))[0];
     if (!first) return remainingColumns;
     remainingColumns = remainingColumns.filter((column) => column !== first);
   }

@@ -7,7 +7,7 @@ import { IconButton, Key } from './button.tsx';
 
 export interface QueryBarProps {
   /** The name of the searched rows, e.g. `invocations`. */
-  what: string;
+  subject: string;
   /** Parses the query, or returns the error with its position. */
   read(text: string, nowMs: number): { ok: true } | { ok: false; fault: QueryFault };
   /** An example, e.g. `status:error lambda:webform dur:>200`. */
@@ -23,7 +23,7 @@ const PAUSE_MS = 250;
  * The query of a list, in the address as `q`. `/` moves the focus here, Enter applies the query at once, Esc empties it. An invalid query
  * is not applied: the list keeps the last valid one, and the bar shows the error and its position.
  */
-export function QueryBar({ what, read, example, suggestions = [] }: QueryBarProps) {
+export function QueryBar({ subject: what, read, example, suggestions = [] }: QueryBarProps) {
   const [{ q = '' }, change] = useSearch();
   const [text, setText] = useState(q);
   const input = useRef<HTMLInputElement>(null);

@@ -6,7 +6,7 @@ import { QueryBar, type QueryBarProps } from '../components/query-bar.tsx';
 import { ScreenFrame, type ScreenFrameProps } from './screen-frame.tsx';
 
 /** Texts of a list of events. */
-export type EventKind<Row> = EventListOptions<Row> & { query: Omit<QueryBarProps, 'what'> & Partial<QueryBarProps> };
+export type EventKind<Row> = EventListOptions<Row> & { query: Omit<QueryBarProps, 'subject'> & Partial<QueryBarProps> };
 
 interface ScreenOfList extends Pick<ScreenFrameProps, 'title' | 'bar' | 'actions' | 'withheld' | 'isOpenToAll'> {
   /** Between the bar and the list. */
@@ -41,7 +41,7 @@ export function RecordedScreen<Row>(props: RecordedScreenProps<Row>) {
   return (
     <ScreenFrame
       title={title}
-      bar={<QueryBar what={pane.label.toLowerCase()} {...events.query} />}
+      bar={<QueryBar subject={pane.label.toLowerCase()} {...events.query} />}
       actions={actions}
       withheld={withheld}
       isOpenToAll={isOpenToAll}

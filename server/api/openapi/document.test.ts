@@ -159,7 +159,7 @@ describe('the OpenAPI document', () => {
       }
       for (const [name, member] of Object.entries(value)) visit(member, `${location}/${name}`);
     };
-    for (const { word, properties } of resourceTypes) visit(properties, word);
+    for (const { collection: word, properties } of resourceTypes) visit(properties, word);
     for (const [name, schema] of namedSchemas()) visit(schema, name);
     expect(undescribed).toEqual([]);
   });
@@ -201,7 +201,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe.each(resourceTypes.map((type) => [type.word, type] as const))('the document on %s', (collection, type) => {
+describe.each(resourceTypes.map((type) => [type.collection, type] as const))('the document on %s', (collection, type) => {
   const { schema, idParameter } = namingOf(type);
   const path = `/meta/{fqon}/${collection}`;
 
@@ -210,8 +210,8 @@ describe.each(resourceTypes.map((type) => [type.word, type] as const))('the docu
     for (const verb of ['get', 'patch', 'delete']) expect(at('paths', `${path}/{${idParameter}}`, verb)).toBeDefined();
     expect(at('paths', `${path}/{${idParameter}}`, 'put') !== undefined).toBe(type.replaceable === true);
     expect(at('paths', path, 'post') !== undefined).toBe(type.parents.includes('orgs'));
-    for (const parent of resourceTypes.filter((candidate) => type.parents.includes(candidate.word))) {
-      const below = `/meta/{fqon}/${parent.word}/{${namingOf(parent).idParameter}}/${collection}`;
+    for (const parent of resourceTypes.filter((candidate) => type.parents.includes(candidate.collection))) {
+      const below = `/meta/{fqon}/${parent.collection}/{${namingOf(parent).idParameter}}/${collection}`;
       expect(at('paths', below, 'get')).toBeDefined();
       expect(at('paths', below, 'post')).toBeDefined();
     }

@@ -32,7 +32,7 @@ export const recordRoutes: Routes = Object.fromEntries(
     ...type.parents.flatMap((parent) => routesOf(type, typeOfWord(parent))),
     // Lists that only refer to resources cannot be written (D-004).
     ...referringLists
-      .flatMap(([parent, child]) => (child === type.word ? routesOf(type, typeOfWord(parent)) : []))
+      .flatMap(([parent, child]) => (child === type.collection ? routesOf(type, typeOfWord(parent)) : []))
       .filter(([, { route }]) => route.startsWith('get ')),
   ]),
 );
@@ -48,9 +48,9 @@ function routesOf(type: ResourceType, parent?: ResourceType): [id: string, row: 
   // The parameter names in a path must differ.
   const id = parent === type ? `{sub_${idParameter}}` : `{${idParameter}}`;
   const pathParts: Record<string, string> = parent
-    ? { word: parent.word, resource_id: aboveId, parent_id: aboveId, child_word: type.word, child_id: id, own_id: id }
-    : { word: type.word, resource_id: id };
-  const replacements = { ...pathParts, new_word: type.word, replaceable_id: id, own_replaceable_id: id };
+    ? { word: parent.collection, resource_id: aboveId, parent_id: aboveId, child_word: type.collection, child_id: id, own_id: id }
+    : { word: type.collection, resource_id: id };
+  const replacements = { ...pathParts, new_word: type.collection, replaceable_id: id, own_replaceable_id: id };
   const filledRoute = (ownRoute: Route, child: Route, query: Route['query'] = {}) => ({
     ...filled(parent ? child : ownRoute, replacements, type.singular, query),
     tag,
@@ -60,7 +60,7 @@ function routesOf(type: ResourceType, parent?: ResourceType): [id: string, row: 
   const record = recordOf(type);
   const body = wholeRecord(requestOf(type));
   const embeddable = Object.keys(type.embed ?? {});
-  const isProvider = type.word === 'providers';
+  const isProvider = type.collection === 'providers';
   const { expand, embed } = readQuery;
   const credentials = isProvider && { showcredentials: showCredentials };
   const seen = { expand, ...(embeddable.length > 0 && { embed }), ...credentials };
@@ -70,7 +70,7 @@ function routesOf(type: ResourceType, parent?: ResourceType): [id: string, row: 
     [`list${plural}${suffix}`]: {
       ...filledRoute(openRoutes.listRecords, openRoutes.listChildRecords, {
         ...listQueryOf(type),
-        ...LIST_QUERIES[type.word],
+        ...LIST_QUERIES[type.collection],
       }),
       summary: above ? `List the ${many} of ${above.one}` : `List ${many} in an organization`,
       answer: listAnswer(record),

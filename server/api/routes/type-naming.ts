@@ -51,7 +51,7 @@ export interface TypeKind {
 export function typeKinds(): TypeKind[] {
   return resourceTypes.map((type) => {
     const { schema, plural } = namingOf(type);
-    const { word, parents } = type;
+    const { collection: word, parents } = type;
     return {
       collection: word,
       names: fullNamesOf(type),

@@ -281,7 +281,7 @@ export function requireRoot({ isRoot }: Caller, failsAs?: string): void {
 export function targetOf({ view }: Pick<RouteGuard, 'view'>, text: string, types: readonly TypeWord[]): StoredResource {
   const id = parseUuid(text);
   const resource = view.find(id);
-  if (resource && (types.length === 0 || types.includes(typeOf(resource).word))) return resource;
+  if (resource && (types.length === 0 || types.includes(typeOf(resource).collection))) return resource;
   throw new PlatformError('not_found', `${types.length === 0 ? 'resource' : types.join(' or ')} ${id} not found`);
 }
 

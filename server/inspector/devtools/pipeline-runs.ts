@@ -168,7 +168,7 @@ export class PipelineRuns {
 /** The container that a changed record is or leads to. */
 function containersIn(record: StoredResource | undefined): Uuid[] {
   if (!record) return [];
-  const { word } = typeOf(record);
+  const { collection: word } = typeOf(record);
   if (word === 'containers') return [record.id];
   const { implementation_id: target } = record.properties;
   return word === 'apiendpoints' && typeof target === 'string' ? [target.toLowerCase()] : [];

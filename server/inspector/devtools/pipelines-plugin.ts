@@ -29,7 +29,7 @@ export const pipelinesPlugin = plugin({
       secretsOf: secrets,
       findContainer: (id) => {
         const found = view.find(id);
-        return found && typeOf(found).word === 'containers' ? found : undefined;
+        return found && typeOf(found).collection === 'containers' ? found : undefined;
       },
       endpointsOf: (container) => endpointsOf(container, view),
       onChange(run) {

@@ -40,7 +40,7 @@ const MAX_SORTED = 5000;
 
 function nodeOf(view: WorldView, resource: StoredResource): TreeNode {
   const { environment_type: kind } = resource.properties;
-  const { word } = typeOf(resource);
+  const { collection: word } = typeOf(resource);
   const organization = closestAncestor(view, resource, ORGANIZATION);
   return {
     id: resource.id,
@@ -156,7 +156,7 @@ export function treeRouter(guard: RouteGuard): Router {
       const isSeen = viewOf(caller);
       const countedCollections = wordsOf(word);
       const isWanted = (candidate: StoredResource) =>
-        countedCollections.includes(typeOf(candidate).word) && isSeen(candidate);
+        countedCollections.includes(typeOf(candidate).collection) && isSeen(candidate);
       const { rows, ...counts } = counted(allBelow(view, resource.id), isWanted, offset, limit);
       return { rows: nodes(rows), ...counts };
     },
@@ -203,7 +203,7 @@ function counted(
   let total = 0;
   for (const record of records) {
     if (!isWanted(record)) continue;
-    const { word } = typeOf(record);
+    const { collection: word } = typeOf(record);
     if (total >= offset && rows.length < limit) rows.push(record);
     types[word] = (types[word] ?? 0) + 1;
     total += 1;
@@ -218,7 +218,7 @@ function counted(
 function namedLike(q: string): (resource: StoredResource) => boolean {
   const filterText = q.trim().toLowerCase();
   const isNamed = new Map(treeOrder.map((collection) => [collection, namedLikeOf(filterText, collection)]));
-  return (resource) => isNamed.get(typeOf(resource).word)?.(resource) === true;
+  return (resource) => isNamed.get(typeOf(resource).collection)?.(resource) === true;
 }
 
 function namedLikeOf(filterText: string, collection: TypeWord): (resource: StoredResource) => boolean {

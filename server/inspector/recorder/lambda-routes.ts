@@ -62,7 +62,7 @@ export function logRouter({ lambdaLog, containerLog, notifier }: LogRoutesOption
   return mountRoutes(logRoutes, guard, {
     async readOnInLog({ resource, query: { waitS, ...query }, requireAccess, res }) {
       const { id } = resource;
-      const isLambda = typeOf(resource).word === 'lambdas';
+      const isLambda = typeOf(resource).collection === 'lambdas';
       let from = query.after;
       const findInLambda = () => {
         const found = lambdaLog.readLog(id, { ...query, after: from });
@@ -81,7 +81,7 @@ export function logRouter({ lambdaLog, containerLog, notifier }: LogRoutesOption
       const header = req.headers['last-event-id'];
       const after = typeof header === 'string' && header !== '' ? header : query.after;
       const waiting = { notifier, topic: id, requireAccess };
-      if (typeOf(record).word === 'lambdas')
+      if (typeOf(record).collection === 'lambdas')
         return streamLog(res, after, (cursor) => lambdaLog.readLog(id, { after: cursor }), waiting);
       return following(id, () => streamLog(res, after, containerStream(containerLog, id), waiting));
     },

@@ -56,7 +56,7 @@ function sourcesFor(parts: Parts, guard: RouteGuard, caller: Caller, terms: read
   /** First those whose name or id matches, then all others. */
   const resources = function* () {
     for (const isFirst of [true, false])
-      for (const { word } of resourceTypes)
+      for (const { collection: word } of resourceTypes)
         for (const resource of view.all(word))
           yield isNamed(resource) === isFirst && isReadable(resource.id) ? resourceEntry(view, resource) : undefined;
   };

@@ -18,17 +18,17 @@ test('an action that a resource has, whatever it may stand under has too', () =>
   const actions = actionsByWord(resourceTypes);
   for (const type of resourceTypes) {
     for (const parent of type.parents) {
-      expect([...(actions.get(parent) ?? [])]).toEqual(expect.arrayContaining([...(actions.get(type.word) ?? [])]));
+      expect([...(actions.get(parent) ?? [])]).toEqual(expect.arrayContaining([...(actions.get(type.collection) ?? [])]));
     }
   }
 });
 
 test('a resource has its own actions first, then those below it, but not those beside or above it', () => {
   const rows: ActionRow[] = [
-    { word: 'orgs', singular: 'org', parents: ['orgs'] },
-    { word: 'environments', singular: 'environment', parents: ['orgs'] },
-    { word: 'containers', singular: 'container', verbs: ['scale'], parents: ['environments'] },
-    { word: 'secrets', singular: 'secret', parents: ['environments'] },
+    { collection: 'orgs', singular: 'org', parents: ['orgs'] },
+    { collection: 'environments', singular: 'environment', parents: ['orgs'] },
+    { collection: 'containers', singular: 'container', verbs: ['scale'], parents: ['environments'] },
+    { collection: 'secrets', singular: 'secret', parents: ['environments'] },
   ];
   const actions = actionsByWord(rows);
   expect([...(actions.get('containers') ?? [])]).toEqual([

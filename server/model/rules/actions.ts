@@ -7,7 +7,7 @@ const BASE_VERBS = ['create', 'view', 'update', 'delete'] as const;
 /** Entitlements are not a type of the registry, but all resources have them, with permissions (D-116). */
 const ENTITLEMENT_ACTIONS = BASE_VERBS.map((verb) => `entitlement.${verb}`);
 
-export type ActionRow = Pick<ResourceType, 'word' | 'singular' | 'verbs' | 'parents'>;
+export type ActionRow = Pick<ResourceType, 'collection' | 'singular' | 'verbs' | 'parents'>;
 
 /** The actions with the noun of the type: the four of every type, then its own verbs (D-116). */
 function ownActions(type: Pick<ActionRow, 'singular' | 'verbs'>): string[] {
@@ -20,8 +20,8 @@ export function actionsByWord(types: readonly ActionRow[]): ReadonlyMap<TypeWord
     types.map((type) => {
       const below = new Set<ActionRow>([type]);
       // Iterating a set includes items that are added meanwhile, so the loop ends when no further type is found.
-      for (const { word } of below) for (const child of types) if (child.parents.includes(word)) below.add(child);
-      return [type.word, new Set([...[...below].flatMap(ownActions), ...ENTITLEMENT_ACTIONS])];
+      for (const { collection: word } of below) for (const child of types) if (child.parents.includes(word)) below.add(child);
+      return [type.collection, new Set([...[...below].flatMap(ownActions), ...ENTITLEMENT_ACTIONS])];
     }),
   );
 }
@@ -35,5 +35,5 @@ let ofRegistry: ReadonlyMap<TypeWord, ReadonlySet<string>> | undefined;
 /** The actions for which a stored resource has an entitlement (D-115, D-116), own ones first; others are unknown there. */
 export function actionsOf(resource: { type: string }): ReadonlySet<string> {
   ofRegistry ??= actionsByWord(resourceTypes);
-  return ofRegistry.get(typeOf(resource).word) ?? new Set();
+  return ofRegistry.get(typeOf(resource).collection) ?? new Set();
 }

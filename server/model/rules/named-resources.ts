@@ -34,7 +34,7 @@ export function describeKind(found: Pick<StoredResource, 'id' | 'type'>): string
 /** The target; undefined if any value is allowed. Throws if no resource of that type has the id. */
 function present(view: WorldView, { id, pointer, target: { word }, fact }: Reference): StoredResource | undefined {
   const found = view.find(id);
-  if (found && typeOf(found).word === word) return found;
+  if (found && typeOf(found).collection === word) return found;
   if (fact.missing === undefined) return undefined;
   const { singular } = typeOfWord(word);
   const description = found ? describeKind(found) : id;

@@ -17,7 +17,7 @@ export const API = 'Resource::Api';
 /** D-058, D-059. */
 export const api: ResourceType = {
   name: API,
-  word: 'apis',
+  collection: 'apis',
   singular: 'api',
   summary: 'A named group under which endpoints are published; its name is the first segment of their URLs.',
   parents: ['environments'],

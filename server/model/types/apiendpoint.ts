@@ -208,7 +208,7 @@ function upstreamUrlOf(view: WorldView, endpoint: StoredResource): string | unde
 /** D-060..D-062. */
 export const apiendpoint: ResourceType = {
   name: API_ENDPOINT,
-  word: 'apiendpoints',
+  collection: 'apiendpoints',
   singular: 'apiendpoint',
   summary: 'A public path of an API and its target: a lambda or a port of a container.',
   parents: ['apis'],

@@ -16,7 +16,7 @@ export const CONTAINER = 'Resource::Container';
 export const container: ResourceType = {
   ...definition,
   name: CONTAINER,
-  word: 'containers',
+  collection: 'containers',
   singular: 'container',
   summary: 'Running instances of an image.',
   verbs: ['scale', 'migrate', 'promote', 'import'],

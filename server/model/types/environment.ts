@@ -27,7 +27,7 @@ const properties = z.strictObject({
 /** D-043, D-044. */
 export const environment: ResourceType = {
   name: ENVIRONMENT,
-  word: 'environments',
+  collection: 'environments',
   singular: 'environment',
   summary: 'Where containers and lambdas are deployed: for development, test, production, or the system.',
   parents: ['workspaces'],

@@ -36,7 +36,7 @@ export function groupsOf(user: StoredResource, view: WorldView): StoredResource[
 /** D-071, D-073. */
 export const group: ResourceType = {
   name: GROUP,
-  word: 'groups',
+  collection: 'groups',
   singular: 'group',
   summary: 'Users who share permissions.',
   parents: ['orgs'],

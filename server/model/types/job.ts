@@ -13,7 +13,7 @@ const JOB = 'Resource::Job';
 export const job: ResourceType = {
   ...definition,
   name: JOB,
-  word: 'jobs',
+  collection: 'jobs',
   singular: 'job',
   summary: 'A container that runs once: instances that exit are not restarted.',
   first: { container_type: 'DOCKER' },

@@ -105,7 +105,7 @@ const FIRST_CODE = `exports.run = (event, context, callback) => {
 /** D-056, D-057. */
 export const lambda: ResourceType = {
   name: LAMBDA,
-  word: 'lambdas',
+  collection: 'lambdas',
   singular: 'lambda',
   summary: 'A function that runs on demand, inline source or a package.',
   parents: ['orgs', 'workspaces', 'environments'],

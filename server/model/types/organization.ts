@@ -26,7 +26,7 @@ export function isReservedName(name: unknown): boolean {
 /** D-040, D-041. */
 export const organization: ResourceType = {
   name: ORGANIZATION,
-  word: 'orgs',
+  collection: 'orgs',
   singular: 'org',
   summary:
     'A node in the structure of an organization; contains sub-organizations, workspaces, users, groups and policies.',

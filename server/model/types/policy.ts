@@ -12,7 +12,7 @@ const POLICY = 'Resource::Policy';
 /** D-075, D-077. */
 export const policy: ResourceType = {
   name: POLICY,
-  word: 'policies',
+  collection: 'policies',
   singular: 'policy',
   summary: 'Rules for actions on a node and everything below it.',
   parents: ['orgs', 'workspaces', 'environments'],

@@ -90,7 +90,7 @@ function withStoredLinks(input: JsonObject, view: WorldView): JsonObject {
 /** D-063..D-069, D-082. */
 export const provider: ResourceType = {
   name: PROVIDER,
-  word: 'providers',
+  collection: 'providers',
   singular: 'provider',
   summary:
     'A service that runs workloads or supports others: a container engine, a lambda runtime, a gateway, logging ...',

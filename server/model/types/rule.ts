@@ -87,7 +87,7 @@ function requireLambda(draft: Draft): Uuid {
 /** D-076, D-077, section 8. */
 export const rule: ResourceType = {
   name: RULE,
-  word: 'rules',
+  collection: 'rules',
   singular: 'rule',
   summary: 'A rule of a policy: a limit for actions, or a lambda that actions invoke.',
   parents: ['policies'],

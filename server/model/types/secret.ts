@@ -60,7 +60,7 @@ export function secretText({ value = '', encoding }: Partial<SecretItem> = {}): 
 /** D-078. */
 export const secret: ResourceType = {
   name: SECRET,
-  word: 'secrets',
+  collection: 'secrets',
   singular: 'secret',
   summary: 'Values that containers and lambdas mount and that cannot be read back.',
   parents: ['environments'],

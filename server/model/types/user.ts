@@ -50,7 +50,7 @@ const emailKey = (email: string) => `email ${email}`;
 /** D-070, D-072, D-083. */
 export const user: ResourceType = {
   name: USER,
-  word: 'users',
+  collection: 'users',
   singular: 'user',
   summary: 'A person or a service account; also an account of the security service.',
   parents: ['orgs'],

@@ -59,7 +59,7 @@ function mountedBy(record: StoredResource, view: WorldView): StoredResource[] {
 /** D-079. */
 export const volume: ResourceType = {
   name: VOLUME,
-  word: 'volumes',
+  collection: 'volumes',
   singular: 'volume',
   summary: 'Storage that containers mount.',
   parents: ['environments'],

@@ -12,7 +12,7 @@ declare module '../type-words.ts' {
 /** D-042. */
 export const workspace: ResourceType = {
   name: WORKSPACE,
-  word: 'workspaces',
+  collection: 'workspaces',
   singular: 'workspace',
   summary: 'A project-level grouping of environments.',
   parents: ['orgs'],

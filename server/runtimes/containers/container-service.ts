@@ -319,7 +319,7 @@ function lostTo(state: EngineState | undefined): Trouble | undefined {
 }
 
 function isRunnable(record: StoredResource): boolean {
-  const { word } = typeOf(record);
+  const { collection: word } = typeOf(record);
   return word === 'containers' || word === 'jobs';
 }
 

@@ -54,7 +54,7 @@ export function verdictOn(
 
 /** The live properties of a container (D-048) or job (D-213). */
 export function statusOf(record: StoredResource, facts: ContainerFacts): JsonObject {
-  const isJob = typeOf(record).word === 'jobs';
+  const isJob = typeOf(record).collection === 'jobs';
   const visibleInstances = facts.trouble?.kind === 'lost' ? [] : facts.instances;
   const running = visibleInstances.filter(({ state }) => state === 'running');
   const verdicts = running.map((instance) => ({

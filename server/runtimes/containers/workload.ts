@@ -34,7 +34,7 @@ export function planOf(view: WorldView, record: StoredResource): Plan {
   const properties = typed(containerProperties, record);
   // Earlier versions stored any text.
   if (!isImageReference(properties.image)) throw invalid('/properties/image', imageReferenceHint);
-  const { word } = typeOf(record);
+  const { collection: word } = typeOf(record);
   const environmentId = record.parent ?? '';
   const probes = probesOf(properties);
   const secrets = mountedSecrets(view, properties);

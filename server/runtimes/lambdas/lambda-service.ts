@@ -125,7 +125,7 @@ export class LambdaService implements LambdaInvoker {
       nowMs: options.nowMs,
       monotonicMs,
       onChange: () => options.onDebug?.(),
-      logLine: (lambdaId, text) => this.say(lambdaId, text),
+      logLine: (lambdaId, text) => this.logMessage(lambdaId, text),
     });
     this.#host = {
       limits: this.#limits,
@@ -305,10 +305,10 @@ export class LambdaService implements LambdaInvoker {
     const key = `${lambdaId} ${text}`;
     if (this.#reportedMessages.has(key)) return;
     this.#reportedMessages.add(key);
-    this.say(lambdaId, text);
+    this.logMessage(lambdaId, text);
   }
 
-  say(lambdaId: Uuid, text: string): void {
+  logMessage(lambdaId: Uuid, text: string): void {
     this.#addLine(lambdaId, { atMs: this.#options.nowMs(), stream: 'stderr', text: `[terrarium] ${text}` });
   }
 

@@ -15,7 +15,7 @@ import type { ScmProjectRecord } from './scm-client.ts';
 
 interface ChoiceOptions {
   request: Pick<PipelineRequest, 'source' | 'only' | 'repository'>;
-  context: Pick<PipelineContext, 'env' | 'signal' | 'say'>;
+  context: Pick<PipelineContext, 'env' | 'signal' | 'reportLine'>;
   /** The folder of the run, for files of the reader. */
   folder: { path: string };
   checkout: Checkout;
@@ -43,7 +43,7 @@ export interface ChosenJobs extends Plan {
 export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
   const { request, context, folder, checkout, project, variablesFor } = options;
   const { source: requestedSource, only, repository } = request;
-  const { env, signal, say } = context;
+  const { env, signal, reportLine: say } = context;
   const usual: PipelineSource[] =
     repository.branch === project.default_branch || repository.isTag ? ['push'] : ['merge_request_event', 'push'];
   const sources = requestedSource ? [requestedSource] : usual;

@@ -81,7 +81,7 @@ export interface PlanContext {
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
   /** @param jobLine the job that the line is about, and the line without its stamp: `$ COMMAND`, `> OUTPUT`, or what the runner says */
-  say(line: string, jobLine?: { job: string; text: string }): void;
+  reportLine(line: string, jobLine?: { job: string; text: string }): void;
 }
 
 export interface PipelineContext extends PlanContext {

@@ -130,7 +130,7 @@ export class PipelineService {
             platform,
             env,
             signal: stop.signal,
-            say: () => undefined, // the run's record has it all
+            reportLine: () => undefined, // the run's record has it all
             onBegin: ({ id }) => {
               run.id = id;
               resolve({ id });

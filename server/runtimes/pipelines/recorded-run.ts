@@ -60,7 +60,7 @@ interface RecordedRunOptions {
 /** Runs the jobs, one after the other or side by side, and keeps the platform's record of them up to date. */
 export async function recordedRun(options: RecordedRunOptions): Promise<PipelineEnd> {
   const { request, context, project, secrets } = options;
-  const { platform, signal, say, onBegin, onSection } = context;
+  const { platform, signal, reportLine: say, onBegin, onSection } = context;
   const startedRun = await beginRun(options);
   const { id } = startedRun;
   onBegin?.({ id });
@@ -71,7 +71,7 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
   const log = new RunLog({
     jobs: startedRun.records,
     secrets,
-    say,
+    reportLine: say,
     ...(onSection && { onSection }),
     tell: (progress) => reportProgress({ ...progress, jobs: [...progress.jobs] }),
   });
@@ -137,7 +137,7 @@ class BegunRun {
     const { id, iid } = this.#startedRun;
     const projectFolder = keptPlace(project.web_url);
     if (projectFolder === undefined)
-      context.say(
+      context.reportLine(
         'no caches or artifacts are kept for later runs: another user of this machine has created their folder. Set TMPDIR to another folder.',
       );
     const storageFolder = projectFolder ?? join(folder.path, 'kept');

@@ -13,7 +13,7 @@ const SECTION = /^(?:\p{Cc}\[0K)?section_(start|end):\d+:([\w.-]+)(\[[^\]]*\])?$
 /** Ends a marker: erases it in a terminal. */
 const ERASED = '\u001b[0K';
 
-export interface RunLogOptions extends Pick<PipelineContext, 'say' | 'onSection'> {
+export interface RunLogOptions extends Pick<PipelineContext, 'reportLine' | 'onSection'> {
   jobs: readonly PipelineJob[];
   /** Never printed or kept. */
   secrets: readonly string[];
@@ -65,7 +65,7 @@ export class RunLog {
 
   printLine(text: string, of?: { job: string; text: string }): void {
     const line = masked(text, this.#options.secrets);
-    this.#options.say(line, of);
+    this.#options.reportLine(line, of);
     this.#pending.push(line);
   }
 

@@ -58,7 +58,7 @@ export async function runPipelines(request: PipelineRequest, context: PipelineCo
 }
 
 async function runPipeline(request: PipelineRequest, callerContext: PipelineContext): Promise<PipelineEnd> {
-  const { platform, signal, say } = callerContext;
+  const { platform, signal, reportLine: say } = callerContext;
   const { repository, target } = request;
   await sweepLeftovers((owner) => cleanUp(platform, owner));
   return inRunFolder(callerContext, async (folder, context) => {
@@ -150,7 +150,7 @@ interface SourceOptions extends Awaited<ReturnType<typeof scmOf>> {
 async function readSource<O extends SourceOptions>(options: O) {
   const { request, context, folder, scmUrl, project } = options;
   const { repository, takesWorkingTree } = request;
-  const { platform, signal, say } = context;
+  const { platform, signal, reportLine: say } = context;
   const defaultBranch = project.default_branch;
   const originUrl = `${scmUrl}/${project.path_with_namespace}.git`;
   const to = join(folder.path, 'checkout');
@@ -191,10 +191,10 @@ async function startOf(options: PlannedRun, { key }: KeyPair): Promise<Omit<Pipe
   const { request, context, project, checkout, mergeRequest, chosen, findings, secrets, jobTokenId } = options;
   const { source, variables } = chosen;
   const { branch, isTag, dir } = request.repository;
-  printFindings(findings, request.isForced, context.say);
+  printFindings(findings, request.isForced, context.reportLine);
   await requireVariables(checkout, variables);
   if (mergeRequest)
-    context.say(`merge request !${mergeRequest.iid} of ${project.path_with_namespace}: ${mergeRequest.web_url}`);
+    context.reportLine(`merge request !${mergeRequest.iid} of ${project.path_with_namespace}: ${mergeRequest.web_url}`);
   return {
     project: { id: project.id, path: project.path_with_namespace },
     branch,
@@ -220,7 +220,7 @@ async function variablesOf(options: PlanOptions, key: KeyPair) {
   const { default_branch: defaultBranch } = project;
   const ofProject = projectVariables(await scm.variables(project), { branch, defaultBranch });
   if (ofProject.withheld.length > 0)
-    context.say(
+    context.reportLine(
       `not set, because only the protected branch '${defaultBranch}' gets them: ${ofProject.withheld.join(', ')}`,
     );
   const { variables: files, filesDir } = await placeFiles(ofProject.variables, join(folder.path, 'files'));

@@ -40,7 +40,7 @@ process.on('SIGTERM', () => process.exit());
  * @param image the base image
  */
 export async function sampleBase(
-  { env, signal, say }: Pick<PipelineContext, 'env' | 'signal' | 'say'>,
+  { env, signal, reportLine: say }: Pick<PipelineContext, 'env' | 'signal' | 'reportLine'>,
   image = SAMPLE_IMAGE,
 ): Promise<Record<string, string>> {
   const engine = await JobEngine.find(env);

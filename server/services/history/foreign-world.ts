@@ -97,7 +97,7 @@ function requireGrants(record: StoredResource, view: WorldView): void {
       throw new PlatformError('invalid_archive', `/grants: '${action}' is not an action of the resource (D-116)`);
     const unknown = [...add, ...remove].find((id) => {
       const found = view.find(id);
-      return !found || !['users', 'groups'].includes(typeOf(found).word);
+      return !found || !['users', 'groups'].includes(typeOf(found).collection);
     });
     if (unknown)
       throw new PlatformError(

@@ -80,7 +80,7 @@ function typesNamed(text: string | undefined): readonly string[] | undefined {
   if (text === undefined) return undefined;
   for (const type of resourceTypes) {
     const names = fullNamesOf(type);
-    if (type.word === text) return names;
+    if (type.collection === text) return names;
     if (names.includes(text)) return [text];
   }
   throw new PlatformError(

@@ -94,8 +94,8 @@ function requireSound(resources: Resources): void {
   const requireRecord = (record: StoredResource): void => {
     const type = typeOf(record);
     const scope = type.nameScope === 'world' ? '' : record.parent;
-    const name = JSON.stringify([type.word, scope, record.name]);
-    if (names.has(name)) throw new Error(`there are two ${type.word} '${record.name}' in one place`);
+    const name = JSON.stringify([type.collection, scope, record.name]);
+    if (names.has(name)) throw new Error(`there are two ${type.collection} '${record.name}' in one place`);
     names.add(name);
     const path: Uuid[] = [];
     for (let at = record; at.parent !== null && !sound.has(at.id); ) {
@@ -103,7 +103,7 @@ function requireSound(resources: Resources): void {
       path.push(at.id);
       const parent = resources.get(at.parent);
       if (!parent) throw new Error(`the parent of ${typeOf(at).singular} '${at.name}' is missing`);
-      if (!typeOf(at).parents.includes(typeOf(parent).word)) {
+      if (!typeOf(at).parents.includes(typeOf(parent).collection)) {
         throw new Error(
           `${typeOf(at).singular} '${at.name}' cannot be below ${typeOf(parent).singular} '${parent.name}'`,
         );

@@ -55,7 +55,7 @@ function violationsInRecord(
     return [{ pointer: `${pointer}/parent`, message: `its parent ${record.parent} does not exist` }];
   }
   const scope = type.nameScope === 'world' ? undefined : (record.parent ?? undefined);
-  const namesakes = after.named(type.word, record.name, scope).filter(({ id }) => id !== record.id);
+  const namesakes = after.named(type.collection, record.name, scope).filter(({ id }) => id !== record.id);
   if (namesakes.length > 0) {
     violations.push({
       pointer: `${pointer}/name`,

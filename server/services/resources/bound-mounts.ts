@@ -16,7 +16,7 @@ export function boundIn(view: WorldView, source: StoredResource, target: StoredR
   }
   if (missing.length === 0) {
     const properties = replaceReferences(
-      typeOf(source).word,
+      typeOf(source).collection,
       source.properties,
       (id) => bound.get(id.toLowerCase()) ?? id,
     );

@@ -77,7 +77,7 @@ export function createControlPlaneServices(options: CoreOptions) {
   const { view } = store;
   const authorizer = createAuthorizer(view);
   const live = (resource: StoredResource): JsonObject => {
-    const { word } = typeOf(resource);
+    const { collection: word } = typeOf(resource);
     const status = word === 'containers' || word === 'jobs' ? containers.status(resource) : {};
     return { ...status, ...moves.live(resource.id) };
   };

@@ -29,9 +29,9 @@ export function planDeletion(
   collect(view, target, removed);
   requireUnmounted(view, target, removed);
   const dependants = dependantsOf(view, target);
-  const takesContainers = query.deleteContainers && typeOf(target).word === 'providers';
+  const takesContainers = query.deleteContainers && typeOf(target).collection === 'providers';
   const isDeletedToo = (dependant: StoredResource) =>
-    query.force || (takesContainers && typeOf(dependant).word === 'containers');
+    query.force || (takesContainers && typeOf(dependant).collection === 'containers');
   const inTheWay = dependants.filter((dependant) => !isDeletedToo(dependant));
   if (inTheWay.length > 0) {
     const isMounted = inTheWay.every((dependant) => onDelete(dependant, target.id) === 'unmounted');
@@ -105,5 +105,5 @@ function forgetful(view: WorldView, removed: ReadonlyMap<Uuid, StoredResource>):
 function countsOf(resources: readonly StoredResource[]): string {
   const counts = new Map<ResourceType, number>();
   for (const type of resources.map(typeOf)) counts.set(type, (counts.get(type) ?? 0) + 1);
-  return [...counts].map(([type, count]) => `${count} ${count === 1 ? type.singular : type.word}`).join(', ');
+  return [...counts].map(([type, count]) => `${count} ${count === 1 ? type.singular : type.collection}`).join(', ');
 }

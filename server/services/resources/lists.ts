@@ -22,7 +22,7 @@ export function listOwned(view: WorldView, organization: StoredResource, collect
 /** Contents of a child list: direct children, or other resources that the path relates (D-186). */
 export function listBelow(view: WorldView, parent: StoredResource, collection: ListWord): Resources {
   if (collection === 'resources') return view.children(parent.id);
-  const above = typeOf(parent).word;
+  const above = typeOf(parent).collection;
   if (collection === 'providers' && ENVIRONMENT_LEVELS.includes(above)) return listFromAbove(view, parent, collection);
   const related = typeOfWord(collection).listedBelow?.[above];
   return related ? oldestFirst(related(parent, view)) : view.children(parent.id, collection);
@@ -30,7 +30,7 @@ export function listBelow(view: WorldView, parent: StoredResource, collection: L
 
 /** Is a resource a child of another, or in one of the lists below it (D-004)? */
 export function isListedBelow(view: WorldView, parent: StoredResource, child: StoredResource): boolean {
-  return child.parent === parent.id || listBelow(view, parent, typeOf(child).word).includes(child);
+  return child.parent === parent.id || listBelow(view, parent, typeOf(child).collection).includes(child);
 }
 
 export function listFromAbove(view: WorldView, resource: StoredResource, collection: TypeWord): Resources {

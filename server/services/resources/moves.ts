@@ -110,7 +110,7 @@ export class Moves {
       expectedRecord: { parent: target.id },
       copy: (from) => {
         const existing = view
-          .named(typeOf(from).word, from.name, target.id)
+          .named(typeOf(from).collection, from.name, target.id)
           .find((candidate) => !this.#moving.has(candidate.id));
         const bound = boundIn(view, from, target);
         if (existing) {

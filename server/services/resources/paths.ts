@@ -101,7 +101,7 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
   const resource = (collection: string, text: string): StoredResource => {
     const id = parseUuid(text);
     const found = view.find(id);
-    if (found && (collection === 'resources' || typeOf(found).word === collection)) return found;
+    if (found && (collection === 'resources' || typeOf(found).collection === collection)) return found;
     const noun = isTypeWord(collection) ? typeOfWord(collection).singular : 'resource';
     throw new PlatformError('not_found', `${noun} ${id} not found${found ? `: ${describeKind(found)}` : ''}`);
   };
@@ -141,7 +141,7 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
       throw failure;
     }
     // The path may have named it by `resources`, which says nothing of its type (D-005).
-    if (parents.includes(typeOf(found).word)) return found;
+    if (parents.includes(typeOf(found).collection)) return found;
     throw noRoute(req);
   };
   const entitlement = (text: string, path: Path): Entitlement => {
@@ -180,6 +180,6 @@ function onlyReferred({ fqon }: Path, req: Request, parent: StoredResource, chil
   const membership = `; to end the membership, DELETE ${at}/groups/${parent.id}/users?id=${child.id}`;
   return new PlatformError(
     'not_found',
-    `${childType.singular} ${child.id} is not a child of ${owner.singular} ${parent.id}, which only refers to it: use ${req.method} ${at}/${childType.word}/${child.id}${owner.word === 'groups' ? membership : ''}`,
+    `${childType.singular} ${child.id} is not a child of ${owner.singular} ${parent.id}, which only refers to it: use ${req.method} ${at}/${childType.collection}/${child.id}${owner.collection === 'groups' ? membership : ''}`,
   );
 }

@@ -39,7 +39,7 @@ export class RecordBuilder {
     this.#requireFreeName(input, parent);
     requireRoot(actor, input);
     requireReach(this.naming(actor, parent), input);
-    if (typeOf(input).word === 'rules') requireKnownActions(input);
+    if (typeOf(input).collection === 'rules') requireKnownActions(input);
     const { properties, derived = [] } = typeOf(input).validate?.(input, this.#contextBelow(parent)) ?? passed(input);
     const at = this.#now();
     const userId = actor.caller.userId;
@@ -66,7 +66,7 @@ export class RecordBuilder {
     if (input.name !== before.name) this.#requireFreeName(input, parent);
     requireRoot(actor, input, before);
     requireReach(this.naming(actor, parent), input, before);
-    if (typeOf(input).word === 'rules') requireKnownActions(input, before);
+    if (typeOf(input).collection === 'rules') requireKnownActions(input, before);
     const context = { ...this.#contextBelow(parent), previous: before };
     const { properties, derived = [] } = typeOf(before).validate?.(input, context) ?? passed(input);
     const after = as(properties);
@@ -89,7 +89,7 @@ export class RecordBuilder {
 
   /** Names are unique among siblings of a type, those of some types on the whole platform (D-184). */
   #requireFreeName(input: RecordInput, parent: StoredResource): void {
-    const { word, singular: noun, nameScope } = typeOf(input);
+    const { collection: word, singular: noun, nameScope } = typeOf(input);
     const scope = nameScope === 'world' ? undefined : parent.id;
     const sameNamed = this.#options.view
       .named(word, input.name, scope)

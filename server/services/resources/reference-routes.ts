@@ -47,10 +47,10 @@ export function referenceRouter({ service, answer }: ResourceRouteParts): Mounte
     const names = new Set<string>(concreteTypes(type));
     const resources = resourceTypes
       .filter((resourceType) => fullNamesOf(resourceType).some((name) => names.has(name)))
-      .flatMap((resourceType) => [...view.ownedBy(organization.id, resourceType.word)])
+      .flatMap((resourceType) => [...view.ownedBy(organization.id, resourceType.collection)])
       .filter((resource) => names.has(resource.type));
     // Of types that hold nothing here any filter finds nothing.
-    return list(service, input, resources, registered(type)?.word ?? 'resources');
+    return list(service, input, resources, registered(type)?.collection ?? 'resources');
   };
   return answer(referenceRoutes, {
     listReferences: (input) => listOf(input.path.reference_word, input),
@@ -80,7 +80,7 @@ function recordOf(name: TypeName, renderer: Renderer): Entry {
     ...linkOf(name, renderer),
     ...(type && {
       description: type.summary,
-      properties: { word: type.word, noun: type.singular, parents: [...type.parents] },
+      properties: { word: type.collection, noun: type.singular, parents: [...type.parents] },
     }),
   };
 }

@@ -118,7 +118,7 @@ export class ResourceService {
       const type = typeOf(before);
       const envelope = parseEnvelope(isJsonObject(body) ? { ...body, ...IGNORED_BY_PUT } : body, type);
       if (envelope.name !== before.name) {
-        const message = `renaming ${type.word} is not supported`;
+        const message = `renaming ${type.collection} is not supported`;
         throw new PlatformError('invalid_body', message, { details: [{ pointer: '/name', message }] });
       }
       const writtenProperties = Object.entries(envelope.properties).filter(([name]) => !KEPT_BY_PUT.has(name));
@@ -229,7 +229,7 @@ export class ResourceService {
     const put = actions.map((action) => action.record);
     await this.commit(actor, `${typeOf(record).singular}.${verb}`, put);
     for (const done of finish) done();
-    if (typeOf(record).word === 'rules') policies.explain(record);
+    if (typeOf(record).collection === 'rules') policies.explain(record);
     return record;
   }
 
@@ -277,7 +277,7 @@ export class ResourceService {
 
 /** True if a change of a container starts or stops instances, by whatever route it comes (D-125). */
 function isScaling(before: StoredResource, after: StoredResource): boolean {
-  return typeOf(after).word === 'containers' && before.properties.num_instances !== after.properties.num_instances;
+  return typeOf(after).collection === 'containers' && before.properties.num_instances !== after.properties.num_instances;
 }
 
 /** True if two versions of a record differ only in these properties, and in who changed it when. */

@@ -79,7 +79,7 @@ function embeddable(embedNames: string[], resource: StoredResource): string[] {
 function criterion(name: string, expected: string, renderer: Renderer): (resource: StoredResource) => boolean {
   const ofSubType = name === 'type' ? subTypeCriterion(expected) : undefined;
   return (resource) => {
-    const { word } = typeOf(resource);
+    const { collection: word } = typeOf(resource);
     if (ofSubType && (word === 'providers' || word === 'rules')) return ofSubType(resource);
     if (name === 'providerId' && word === 'secrets')
       return idIn(resource.properties.provider) === expected.toLowerCase();

@@ -94,7 +94,7 @@ class Application {
     };
     const nodes = [this.#seed.root, ...descendants(this.#seed.root)];
     // Organizations first, because a user's home can name one by its fqon, in any order in the document.
-    for (const node of [...nodes.filter(({ word }) => word === 'orgs'), ...nodes]) {
+    for (const node of [...nodes.filter(({ collection: word }) => word === 'orgs'), ...nodes]) {
       visit(node);
     }
     return [...order];
@@ -112,7 +112,7 @@ class Application {
     } else {
       const parentId = this.#idOf(node.parent ?? this.#seed.root);
       const body = { ...node.record, name: node.name, properties: properties ?? {} };
-      const { id } = await this.#target.create(parentId, node.word, body);
+      const { id } = await this.#target.create(parentId, node.collection, body);
       this.#ids.set(node, id);
     }
     const storedRecord = view.find(this.#idOf(node));
@@ -142,11 +142,11 @@ class Application {
     const referring = this.#referring(node, (found) => this.#idOf(found));
     if (!stored) {
       // A user who is created without a password gets a random one.
-      for (const name of hashedProperties(typeOfWord(node.word))) {
+      for (const name of hashedProperties(typeOfWord(node.collection))) {
         if (referring[name] === NOT_EXPORTED) delete referring[name];
       }
     }
-    const properties = replaceSecrets(typeOfWord(node.word), referring, (value, path) => {
+    const properties = replaceSecrets(typeOfWord(node.collection), referring, (value, path) => {
       if (value !== NOT_EXPORTED) return value;
       const storedValue = stored && storedSecret(stored.properties, referring, path);
       if (storedValue !== undefined) return storedValue;
@@ -155,7 +155,7 @@ class Application {
     });
     if (!stored) return properties;
     const merged = { ...withCreatedVolumes(properties, stored, this.#target.view) };
-    for (const name of hashedProperties(typeOfWord(node.word))) {
+    for (const name of hashedProperties(typeOfWord(node.collection))) {
       const [newValue, hash] = [merged[name], stored.properties[name]];
       if (newValue === hash || typeof hash !== 'string') continue;
       const isKept =
@@ -166,12 +166,12 @@ class Application {
   }
 
   #grantEntries(node: SeedNode): GrantEntry<Found>[] {
-    const knownActions = actionsOf({ type: typeOfWord(node.word).name });
+    const knownActions = actionsOf({ type: typeOfWord(node.collection).name });
     return (node.grants ?? []).map(({ actions, identities = [], without = [], value }, index) => {
       const at = (...path: PropertyKey[]) => ['entitlements', index, ...path];
       const unknown = actions.findIndex((action) => !knownActions.has(action));
       if (unknown >= 0) {
-        const reason = `'${actions[unknown]}' is not an action of ${typeOfWord(node.word).word} (D-116)`;
+        const reason = `'${actions[unknown]}' is not an action of ${typeOfWord(node.collection).collection} (D-116)`;
         throw this.#seed.errorAt([...node.path, ...at('actions', unknown)], reason);
       }
       const resolveAll = (names: readonly string[], member: string) =>
@@ -189,14 +189,14 @@ class Application {
     if (isDeepStrictEqual(plainGrants(this.#target.view.find(id)?.grants), expectedGrants)) return;
     for (const identity of Object.values(expectedGrants).flatMap(({ add = [] }) => add)) {
       const found = this.#target.view.find(identity);
-      if (found && identityWords.includes(typeOf(found).word)) continue;
+      if (found && identityWords.includes(typeOf(found).collection)) continue;
       throw this.#seed.errorAt([...node.path, 'entitlements'], `${identity} is not the id of a user or group`);
     }
     await this.#target.setGrants(id, expectedGrants);
   }
 
   #referring(node: SeedNode, replace: (found: Found) => string): JsonObject {
-    return replaceReferences(node.word, node.properties ?? {}, (text, collections, path) =>
+    return replaceReferences(node.collection, node.properties ?? {}, (text, collections, path) =>
       text.startsWith(LITERAL)
         ? text.slice(LITERAL.length)
         : replace(this.#resolve(node, text, collections, ['properties', ...path])),

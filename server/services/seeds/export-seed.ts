@@ -82,9 +82,9 @@ class Export {
   }
 
   #node(record: StoredResource, parent: SeedNode | null): SeedNode {
-    const { word } = typeOf(record);
+    const { collection } = typeOf(record);
     const { name } = record;
-    const node = { word, name, parent, path: [], record: {}, properties: undefined, grants: undefined, children: [] };
+    const node = { collection, name, parent, path: [], record: {}, properties: undefined, grants: undefined, children: [] };
     this.#records.set(node, record);
     parent?.children.push(node);
     return node;
@@ -118,7 +118,7 @@ class Export {
     const children: StoredResource[] = [];
     for (const child of this.#view.children(id)) {
       // Of two alike (one of them is on its way elsewhere, D-134) only one can be named.
-      const [first] = this.#view.named(typeOf(child).word, child.name, id);
+      const [first] = this.#view.named(typeOf(child).collection, child.name, id);
       if (first?.id === child.id && !this.#builtIn.untouched.has(child.id)) children.push(child);
     }
     children.sort((a, b) => Number(a.name > b.name) - Number(a.name < b.name));
@@ -158,9 +158,9 @@ class Export {
   #collections(node: SeedNode): JsonObject {
     const byWord = new Map<TypeWord, SeedNode[]>();
     for (const child of node.children) {
-      const siblings = byWord.get(child.word);
+      const siblings = byWord.get(child.collection);
       if (siblings) siblings.push(child);
-      else byWord.set(child.word, [child]);
+      else byWord.set(child.collection, [child]);
     }
     return Object.fromEntries(
       collections.flatMap((collection) => {

@@ -29,5 +29,5 @@ export function madeVolumes(properties: JsonObject, stored: StoredResource): Uui
 }
 
 function canMount(record: StoredResource): boolean {
-  return ['containers', 'jobs'].includes(typeOf(record).word);
+  return ['containers', 'jobs'].includes(typeOf(record).collection);
 }

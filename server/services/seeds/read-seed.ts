@@ -106,7 +106,7 @@ export async function readSeedFileForApply(
   const document: JsonObject = JSON.parse(JSON.stringify(source.content));
   for (const node of descendants(seed.root)) {
     const member = node.path.reduce<Json | undefined>(memberOf, document);
-    if (!isJsonObject(member) || node.word !== 'lambdas' || !node.properties) continue;
+    if (!isJsonObject(member) || node.collection !== 'lambdas' || !node.properties) continue;
     delete member.codeFile;
     member.properties = { ...node.properties };
   }
@@ -121,7 +121,7 @@ async function understand(document: SeedDocument, readCode: CodeReader): Promise
   const malformed = pathOfMalformedText(document.content as Json); // as: what is no JSON is refused below
   if (malformed) throw document.errorAt(malformed, MALFORMED_TEXT);
   const root: SeedNode = {
-    word: 'orgs',
+    collection: 'orgs',
     name: 'root',
     parent: null,
     path: [],
@@ -148,13 +148,13 @@ function presentMembers(members: object): JsonObject {
 async function readNode(
   document: SeedDocument,
   value: unknown,
-  place: Pick<SeedNode, 'word' | 'name' | 'parent' | 'path'>,
+  place: Pick<SeedNode, 'collection' | 'name' | 'parent' | 'path'>,
   readCode: CodeReader,
 ): Promise<SeedNode> {
   const members = readMembers(document, nodeSchema, value, place);
   const { name = place.name, properties: given, entitlements: grants, codeFile, ...record } = members;
   const code = codeFile === undefined ? undefined : await codeOf(document, place, codeFile, readCode, given);
-  const located = place.word === 'lambdas' ? withAbsolutePackage(given, readCode.folder) : given;
+  const located = place.collection === 'lambdas' ? withAbsolutePackage(given, readCode.folder) : given;
   const properties = code === undefined ? located : { ...located, code };
   const node: SeedNode = { ...place, name, record: presentMembers(record), properties, grants, children: [] };
   node.children = await readChildren(document, value, node, readCode);
@@ -167,7 +167,7 @@ async function readChildren(
   parent: SeedNode,
   readCode: CodeReader,
 ): Promise<SeedNode[]> {
-  const collections = childWordsOf(parent.word);
+  const collections = childWordsOf(parent.collection);
   const children: SeedNode[] = [];
   for (const [key, collection] of Object.entries(isJsonObject(value) ? value : {})) {
     const childCollection = collections.find((candidate) => candidate === key);
@@ -176,7 +176,7 @@ async function readChildren(
     if (!isJsonObject(collection)) throw document.errorAt(path, `expected ${childCollection} by name, such as {my-name: {...}}`);
     const names = new Set<string>();
     for (const [name, body] of Object.entries(collection)) {
-      const location = { word: childCollection, name, parent, path: [...path, name] };
+      const location = { collection: childCollection, name, parent, path: [...path, name] };
       const node = await readNode(document, body ?? {}, location, readCode);
       if (names.has(node.name))
         throw document.errorAt(node.path, `is a duplicate: another of the ${childCollection} is named '${node.name}'`);
@@ -191,7 +191,7 @@ function readMembers<T extends z.ZodObject>(
   document: SeedDocument,
   schema: T,
   value: unknown,
-  { word, path }: Pick<SeedNode, 'word' | 'path'>,
+  { collection: word, path }: Pick<SeedNode, 'collection' | 'path'>,
 ): z.output<T> {
   const collections: readonly string[] = childWordsOf(word);
   const ownMembers = isJsonObject(value)
@@ -210,7 +210,7 @@ function readMembers<T extends z.ZodObject>(
 
 /** The organizations that the document describes completely: its scope, or else those at its top. */
 function scopeIn(document: SeedDocument, root: SeedNode, scope: string | undefined): SeedNode[] {
-  const childOrganizations = (node: SeedNode) => node.children.filter(({ word }) => word === 'orgs');
+  const childOrganizations = (node: SeedNode) => node.children.filter(({ collection: word }) => word === 'orgs');
   if (scope === undefined) return childOrganizations(root);
   const names = segmentsOf(scope);
   const found = names.reduce<SeedNode | undefined>(
@@ -236,13 +236,13 @@ function withAbsolutePackage(properties: JsonObject | undefined, folder: string 
 /** A lambda's source as its `code` property has it (D-056). */
 async function codeOf(
   document: SeedDocument,
-  place: Pick<SeedNode, 'word' | 'path'>,
+  place: Pick<SeedNode, 'collection' | 'path'>,
   codeFile: string,
   readCode: CodeReader,
   properties: JsonObject = {},
 ): Promise<string> {
   const where = [...place.path, 'codeFile'];
-  if (place.word !== 'lambdas') throw document.errorAt(where, 'is for lambdas only');
+  if (place.collection !== 'lambdas') throw document.errorAt(where, 'is for lambdas only');
   if ('code' in properties)
     throw document.errorAt(where, 'cannot be combined with properties.code. Set only one of them.');
   try {

@@ -51,7 +51,7 @@ export function seedChanges(ids: Iterable<Uuid>, world: AppliedWorld): SeedChang
     const record = find(id);
     if (!record) continue;
     const change = changeOf(world.before(id), world.after.find(id));
-    changes.push({ path: pathOf(record, find), type: typeOf(record).word, id, ...change });
+    changes.push({ path: pathOf(record, find), type: typeOf(record).collection, id, ...change });
   }
   return changes;
 }

@@ -41,12 +41,12 @@ function propertiesOf(record: StoredResource, { refer, secret }: FormOptions): J
   const written = Object.entries(record.properties).filter(
     ([name, value]) => !type.serverSet.includes(name) && !isDeepStrictEqual(value, memberOf(defaults, name)),
   );
-  const named = replaceReferences(type.word, Object.fromEntries(written), (text, collections) =>
+  const named = replaceReferences(type.collection, Object.fromEntries(written), (text, collections) =>
     isUuid(text) ? refer(text.toLowerCase(), collections) : LITERAL + text,
   );
   const properties = replaceSecrets(type, named, secret);
   const { code } = properties;
-  if (type.word !== 'lambdas' || typeof code !== 'string') return properties;
+  if (type.collection !== 'lambdas' || typeof code !== 'string') return properties;
   const source = decodeText(code); // D-056
   // A source that could be read as another one's encoding has to stay encoded.
   return decodeText(source) === source ? { ...properties, code: source } : properties;

@@ -18,7 +18,7 @@ export const seedGrant = z.strictObject({
 
 /** One resource of a seed, and all below it. A member that is undefined is not spoken of. */
 export interface SeedNode {
-  word: TypeWord;
+  collection: TypeWord;
   name: string;
   /** Null for the root organization, which is there already. */
   parent: SeedNode | null;
@@ -49,5 +49,5 @@ export function* descendants(node: SeedNode): Generator<SeedNode> {
 }
 
 export function childWordsOf(collection: TypeWord): TypeWord[] {
-  return resourceTypes.filter((type) => type.parents.includes(collection)).map((type) => type.word);
+  return resourceTypes.filter((type) => type.parents.includes(collection)).map((type) => type.collection);
 }

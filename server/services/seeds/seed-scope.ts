@@ -70,7 +70,7 @@ export class SeedScope {
   #child(node: SeedNode, key: string): SeedNode | undefined {
     let children = this.#children.get(node);
     if (!children) {
-      children = new Map(node.children.map((child) => [`${child.word}/${child.name}`, child]));
+      children = new Map(node.children.map((child) => [`${child.collection}/${child.name}`, child]));
       this.#children.set(node, children);
     }
     return children.get(key);
@@ -83,9 +83,9 @@ export class SeedScope {
   #match(node: SeedNode): StoredResource | undefined {
     if (!node.parent) return this.#view.root;
     const byId = isUuid(node.record.id) ? this.#view.find(node.record.id.toLowerCase()) : undefined;
-    if (byId && typeOf(byId).word === node.word) return byId;
+    if (byId && typeOf(byId).collection === node.collection) return byId;
     const above = this.#present.get(node.parent);
-    const byName = above && this.#view.named(node.word, node.name, above.id)[0];
+    const byName = above && this.#view.named(node.collection, node.name, above.id)[0];
     return byName && this.#byId.has(byName.id) ? undefined : byName;
   }
 

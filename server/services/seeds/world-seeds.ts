@@ -131,7 +131,7 @@ function readSent({ format, text }: SentSeed): Promise<Seed> {
 
 /** Sets the current address of the mock GitLab in the lambdas of a seed; changes the seed. */
 function nameScmIn(seed: Seed, now: ScmAccess): Seed {
-  for (const { word, properties } of descendants(seed.root)) {
+  for (const { collection: word, properties } of descendants(seed.root)) {
     const env = word === 'lambdas' ? envWithScm(properties?.env, now) : undefined;
     if (properties && env) properties.env = env;
   }

@@ -4,7 +4,7 @@ import type { TypeWord } from '../../model/type-words.ts';
 export interface Entry {
   /** The current state; a new object after each change. */
   record: StoredResource;
-  word: TypeWord;
+  collection: TypeWord;
   /** Id of the owning organization (D-023); empty if an ancestor is missing. */
   owner: Uuid;
   /** The target ids of its references, and its keys; undefined until they are needed. */

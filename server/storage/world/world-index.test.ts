@@ -10,7 +10,7 @@ import { openStore, type WorldStore } from './world-store.ts';
 /** Types that the tests use; lambdas and containers refer to others alike. */
 const COLLECTIONS: TypeWord[] = ['orgs', 'lambdas', 'containers'];
 const naming = (ids: readonly string[]) => ({ secrets: ids.map((secret_id) => ({ secret_id })) });
-const wordOf = (resource: StoredResource) => typeOf(resource).word;
+const wordOf = (resource: StoredResource) => typeOf(resource).collection;
 
 const names = (records: readonly StoredResource[]) => records.map(({ name }) => name);
 

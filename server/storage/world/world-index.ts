@@ -13,10 +13,10 @@ export interface PreparedChange {
 }
 
 const parentOf: KeyOf = ({ record }) => record.parent ?? NO_PARENT;
-const wordOf: KeyOf = ({ word }) => word;
+const collectionOf: KeyOf = ({ collection }) => collection;
 const ownerOf: KeyOf = ({ owner }) => owner;
 const nameOf: KeyOf = ({ record }) => record.name;
-const wordAndNameOf: KeyOf = ({ record, word }) => `${word}/${record.name}`;
+const collectionAndNameOf: KeyOf = ({ record, collection }) => `${collection}/${record.name}`;
 
 /** Indexes that each commit updates. Those that a start does not need are created on first use. */
 export class WorldIndex implements WorldView {
@@ -45,7 +45,7 @@ export class WorldIndex implements WorldView {
   }
 
   children(parentId: Uuid, collection?: TypeWord): readonly StoredResource[] {
-    return collection ? this.#byParent.part(parentId, wordOf, collection) : this.#byParent.list(parentId);
+    return collection ? this.#byParent.part(parentId, collectionOf, collection) : this.#byParent.list(parentId);
   }
 
   ownedBy(orgId: Uuid, collection: TypeWord): readonly StoredResource[] {
@@ -59,13 +59,13 @@ export class WorldIndex implements WorldView {
   named(collection: TypeWord, name: string, parentId?: Uuid): readonly StoredResource[] {
     return parentId === undefined
       ? this.#byWord.part(collection, nameOf, name)
-      : this.#byParent.part(parentId, wordAndNameOf, `${collection}/${name}`);
+      : this.#byParent.part(parentId, collectionAndNameOf, `${collection}/${name}`);
   }
 
   referrers(id: string, collection?: TypeWord): readonly StoredResource[] {
     this.#readReferencesOf(collection);
     const all = this.#byReference.list(id);
-    return collection ? all.filter((referrer) => this.#entries.get(referrer.id)?.word === collection) : all;
+    return collection ? all.filter((referrer) => this.#entries.get(referrer.id)?.collection === collection) : all;
   }
 
   referrersOutside(orgId: Uuid, id: string, collection: TypeWord): readonly StoredResource[] {
@@ -84,9 +84,9 @@ export class WorldIndex implements WorldView {
   begin(resources: Iterable<StoredResource>): void {
     this.#revision += 1;
     for (const record of resources) {
-      const { word } = typeOf(record);
+      const { collection: word } = typeOf(record);
       this.#unread.add(word);
-      if (this.#file(record.id, { record, word, references: undefined, owner: this.#ownerOf(record) }))
+      if (this.#file(record.id, { record, collection: word, references: undefined, owner: this.#ownerOf(record) }))
         this.#propagateOwner(record.id);
     }
   }
@@ -95,7 +95,7 @@ export class WorldIndex implements WorldView {
   prepare(changes: readonly Change[]): PreparedChange[] {
     return changes.map(({ before, after }) => ({
       before,
-      after: after && { record: after, word: typeOf(after).word, references: foundBy(after) },
+      after: after && { record: after, collection: typeOf(after).collection, references: foundBy(after) },
     }));
   }
 
@@ -144,28 +144,28 @@ export class WorldIndex implements WorldView {
       this.#add(after);
     } else {
       this.#byParent.move(before, after, parentOf);
-      this.#byWord.move(before, after, wordOf);
+      this.#byWord.move(before, after, collectionOf);
       this.#moveReferences(before.references, after.references, before, after);
     }
-    return before.owner !== after.owner || before.word !== after.word;
+    return before.owner !== after.owner || before.collection !== after.collection;
   }
 
   #add(entry: Entry): void {
     this.#byParent.add(parentOf(entry), entry);
-    this.#byWord.add(entry.word, entry);
+    this.#byWord.add(entry.collection, entry);
     this.#moveReferences([], entry.references, entry, entry);
   }
 
   #remove(entry: Entry): void {
     this.#byParent.remove(parentOf(entry), entry);
-    this.#byWord.remove(entry.word, entry);
+    this.#byWord.remove(entry.collection, entry);
     this.#moveReferences(entry.references, [], entry, entry);
   }
 
   #readReferencesOf(collection: TypeWord | undefined): void {
     if (collection ? !this.#unread.has(collection) : this.#unread.size === 0) return;
     for (const entry of this.#entries.values())
-      if (!collection || entry.word === collection) this.#readReferences(entry);
+      if (!collection || entry.collection === collection) this.#readReferences(entry);
     if (collection) this.#unread.delete(collection);
     else this.#unread.clear();
   }
@@ -189,7 +189,7 @@ export class WorldIndex implements WorldView {
     if (record.parent === null) return record.id;
     const parent = this.#entries.get(record.parent);
     if (!parent) return '';
-    return parent.word === 'orgs' ? parent.record.id : parent.owner;
+    return parent.collection === 'orgs' ? parent.record.id : parent.owner;
   }
 
   #propagateOwner(id: Uuid): void {
@@ -204,7 +204,7 @@ export class WorldIndex implements WorldView {
 function isFiledAlike(a: Entry, b: Entry): boolean {
   return (
     a.owner === b.owner &&
-    a.word === b.word &&
+    a.collection === b.collection &&
     a.record.parent === b.record.parent &&
     a.record.name === b.record.name &&
     a.record.created.at === b.record.created.at &&

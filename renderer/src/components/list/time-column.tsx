@@ -9,7 +9,7 @@ export function timeColumn<Row>(
   return {
     id: 'time',
     sortBy: atOf,
-    ...(hidePriority !== undefined && { gives: hidePriority }),
+    ...(hidePriority !== undefined && { hideOrder: hidePriority }),
     header: 'Time',
     // To the millisecond, and the margin of a first column.
     width: 116,

@@ -33,7 +33,7 @@ export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
     id: 'address',
     header: 'Address',
     width: { share: 2, minWidth: 130 },
-    gives: 2,
+    hideOrder: 2,
     cell: ({ addresses }) => (
       <span className="flex min-w-0 items-center gap-2">
         {addresses.slice(0, 2).map((address) => (
@@ -45,7 +45,7 @@ export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
   {
     id: 'image',
     sortBy: ({ record }) => String(record.properties.image ?? ''),
-    gives: 6,
+    hideOrder: 6,
     header: 'Image',
     width: { share: 3, minWidth: 120 },
     isMono: true,
@@ -53,7 +53,7 @@ export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
   },
   {
     id: 'environment',
-    gives: 5,
+    hideOrder: 5,
     header: 'Environment',
     width: { share: 2, minWidth: 110 },
     isMuted: true,
@@ -61,19 +61,19 @@ export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
   },
   {
     id: 'instances',
-    gives: 4,
+    hideOrder: 4,
     header: 'Runs',
     width: 52,
     align: 'end',
     text: ({ record }) => `${runningOf(record)}/${requestedInstances(record)}`,
     sortBy: ({ record }) => runningOf(record),
   },
-  { id: 'cpu', gives: 3, header: 'CPU', width: 104, cell: ({ record }) => <CpuMeter record={record} /> },
-  { id: 'memory', gives: 1, header: 'Memory', width: 116, cell: ({ record }) => <MemoryMeter record={record} /> },
+  { id: 'cpu', hideOrder: 3, header: 'CPU', width: 104, cell: ({ record }) => <CpuMeter record={record} /> },
+  { id: 'memory', hideOrder: 1, header: 'Memory', width: 116, cell: ({ record }) => <MemoryMeter record={record} /> },
   {
     id: 'age',
     sortBy: ({ record }) => record.created?.timestamp,
-    gives: 7,
+    hideOrder: 7,
     header: 'Created',
     width: 84,
     align: 'end',

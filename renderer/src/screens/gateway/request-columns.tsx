@@ -29,7 +29,7 @@ export const REQUEST_COLUMNS: readonly GridColumn<RecordedRequest>[] = [
   {
     id: 'behind',
     sortBy: (row) => row.upstreamMs,
-    gives: 6,
+    hideOrder: 6,
     header: 'Upstream',
     width: 92,
     align: 'end',
@@ -38,7 +38,7 @@ export const REQUEST_COLUMNS: readonly GridColumn<RecordedRequest>[] = [
   },
   {
     id: 'by',
-    gives: 5,
+    hideOrder: 5,
     header: 'Handled by',
     width: 112,
     cell: (request) => <AnsweredBy request={request} />,

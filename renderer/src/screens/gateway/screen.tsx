@@ -34,7 +34,7 @@ const REQUESTS: EventKind<RecordedRequest> = {
     { name: 'Rate limited', search: { q: 'status:429' } },
   ],
   query: {
-    what: 'traffic',
+    subject: 'traffic',
     read: exchangeQuery,
     example: 'status:>=500 method:post dur:>200',
     suggestions: ['status:>=500', 'outbound:error', 'status:401', 'method:post', 'dur:>200', 'body:"some text"'],

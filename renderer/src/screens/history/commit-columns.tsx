@@ -35,7 +35,7 @@ export const COLUMNS: readonly GridColumn<CommitRow>[] = [
     id: 'time',
     header: 'Time',
     width: 116,
-    gives: 2,
+    hideOrder: 2,
     isMono: true,
     cell: cellOf(({ at }) => (
       <span className="text-muted">
@@ -47,7 +47,7 @@ export const COLUMNS: readonly GridColumn<CommitRow>[] = [
     id: 'via',
     header: 'Through',
     width: 76,
-    gives: 3,
+    hideOrder: 3,
     cell: cellOf(({ cause }) => <span className="text-muted">{cause.via}</span>),
   },
   {
@@ -60,7 +60,7 @@ export const COLUMNS: readonly GridColumn<CommitRow>[] = [
     id: 'resources',
     header: 'Resources',
     width: { share: 2, minWidth: 120 },
-    gives: 1,
+    hideOrder: 1,
     cell: cellOf(({ resources }) => <span className="text-muted">{resources.map(({ path }) => path).join(', ')}</span>),
   },
 ];

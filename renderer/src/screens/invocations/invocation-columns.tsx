@@ -29,7 +29,7 @@ export function invocationColumns(longestMs: number): readonly GridColumn<Invoca
     lambdaColumn(),
     {
       id: 'trigger',
-      gives: 5,
+      hideOrder: 5,
       header: 'Trigger',
       width: 80,
       isMuted: true,
@@ -38,7 +38,7 @@ export function invocationColumns(longestMs: number): readonly GridColumn<Invoca
     {
       id: 'duration',
       sortBy: (row) => row.durationMs,
-      gives: 2,
+      hideOrder: 2,
       header: 'Duration',
       width: 136,
       align: 'end',
@@ -51,7 +51,7 @@ export function invocationColumns(longestMs: number): readonly GridColumn<Invoca
     },
     {
       id: 'http',
-      gives: 4,
+      hideOrder: 4,
       header: 'HTTP',
       width: 52,
       align: 'end',
@@ -61,7 +61,7 @@ export function invocationColumns(longestMs: number): readonly GridColumn<Invoca
     {
       id: 'out',
       sortBy: (row) => row.outboundFailures || row.outboundCalls,
-      gives: 3,
+      hideOrder: 3,
       header: 'Out',
       width: 64,
       align: 'end',
@@ -80,7 +80,7 @@ export function invocationColumns(longestMs: number): readonly GridColumn<Invoca
     {
       id: 'result',
       sortBy: (row) => row.excerpt,
-      gives: 1,
+      hideOrder: 1,
       header: 'Result',
       width: { share: 2, minWidth: 120 },
       isMono: true,

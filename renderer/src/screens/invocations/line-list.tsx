@@ -32,7 +32,7 @@ const COLUMNS: readonly GridColumn<RecordedLine>[] = [
   {
     id: 'stream',
     sortBy: ({ stream }) => stream,
-    gives: 2,
+    hideOrder: 2,
     header: 'Stream',
     width: 84,
     cell: (line) => <State is={isError(line) ? 'error' : 'idle'}>{line.stream}</State>,

@@ -51,7 +51,7 @@ const COLUMNS: readonly GridColumn<RecordedCall>[] = [
   {
     id: 'by',
     sortBy: ({ caughtBy }) => caughtBy,
-    gives: 5,
+    hideOrder: 5,
     header: 'Decided by',
     width: { share: 1, minWidth: 100 },
     cell: ({ caughtBy, rules, error }) => (

@@ -40,7 +40,7 @@ export const LAMBDA_COLUMNS: readonly GridColumn<LambdaRow>[] = [
     header: 'Failed',
     width: 72,
     align: 'end',
-    gives: 1,
+    hideOrder: 1,
     sortBy: ({ use }) => use && use.failed / use.calls,
     cell: ({ use }) =>
       use && (
@@ -54,7 +54,7 @@ export const LAMBDA_COLUMNS: readonly GridColumn<LambdaRow>[] = [
     header: 'Calls',
     width: 64,
     align: 'end',
-    gives: 2,
+    hideOrder: 2,
     sortBy: ({ use }) => use?.calls ?? 0,
     cell: ({ use }) => (use?.calls ?? 0).toLocaleString('en'),
   },
@@ -62,7 +62,7 @@ export const LAMBDA_COLUMNS: readonly GridColumn<LambdaRow>[] = [
     id: 'place',
     header: 'Place',
     width: { share: 2, minWidth: 150 },
-    gives: 4,
+    hideOrder: 4,
     isMuted: true,
     text: placeTextOf,
   },
@@ -70,7 +70,7 @@ export const LAMBDA_COLUMNS: readonly GridColumn<LambdaRow>[] = [
     id: 'error',
     header: 'Last error',
     width: { share: 3, minWidth: 190 },
-    gives: 3,
+    hideOrder: 3,
     sortBy: ({ use }) => use?.lastFailure?.at,
     cell: ({ use }) =>
       use?.lastFailure && (
@@ -88,7 +88,7 @@ export const LAMBDA_COLUMNS: readonly GridColumn<LambdaRow>[] = [
     id: 'runtime',
     header: 'Runtime',
     width: 84,
-    gives: 6,
+    hideOrder: 6,
     sortBy: ({ record }) => String(record.properties.runtime),
     cell: ({ record }) => <Badge>{String(record.properties.runtime)}</Badge>,
   },
@@ -97,7 +97,7 @@ export const LAMBDA_COLUMNS: readonly GridColumn<LambdaRow>[] = [
     header: 'Changed',
     width: 100,
     align: 'end',
-    gives: 5,
+    hideOrder: 5,
     sortBy: ({ record }) => record.modified?.timestamp,
     isMuted: true,
     cell: ({ record: { modified } }) => modified && <Time at={modified.timestamp} />,

@@ -38,7 +38,7 @@ const readQuery = (text: string, nowMs: number) => parseQuery(text, { fields: FI
 
 /** The query bar of the inbox. */
 export const LEAD_QUERY: QueryBarProps = {
-  what: 'leads',
+  subject: 'leads',
   read: readQuery,
   example: 'company:engines email:ada',
   suggestions: FIELDS.map(({ name }) => `${name}:`),
@@ -65,7 +65,7 @@ const NAME: GridColumn<Lead> = {
 const COMPANY: GridColumn<Lead> = {
   id: 'company',
   sortBy: ({ mapped }) => mapped.company,
-  gives: 3,
+  hideOrder: 3,
   header: 'Company',
   width: { share: 2, minWidth: 100 },
   cell: ({ mapped }) => <Marked>{mapped.company ?? ''}</Marked>,
@@ -73,7 +73,7 @@ const COMPANY: GridColumn<Lead> = {
 const EMAIL: GridColumn<Lead> = {
   id: 'email',
   sortBy: ({ mapped }) => mapped.email,
-  gives: 2,
+  hideOrder: 2,
   header: 'Email',
   width: { share: 3, minWidth: 120 },
   isMuted: true,
@@ -82,7 +82,7 @@ const EMAIL: GridColumn<Lead> = {
 const SENDER: GridColumn<Lead> = {
   id: 'lambda',
   sortBy: ({ sender }) => sender?.lambdaName,
-  gives: 4,
+  hideOrder: 4,
   header: 'Sent by',
   width: { share: 1, minWidth: 110 },
   isMuted: true,

@@ -34,7 +34,7 @@ const COLUMNS: readonly GridColumn<Row>[] = [
   },
   {
     id: 'kind',
-    gives: 1,
+    hideOrder: 1,
     header: 'Type',
     width: 120,
     isMuted: true,
@@ -44,7 +44,7 @@ const COLUMNS: readonly GridColumn<Row>[] = [
     id: 'state',
     header: 'State',
     width: 112,
-    gives: 2,
+    hideOrder: 2,
     cell: ({ node, facts }) =>
       typeof facts?.record.properties.status === 'string' ? (
         <ContainerState record={facts.record} />
@@ -56,13 +56,13 @@ const COLUMNS: readonly GridColumn<Row>[] = [
     id: 'address',
     header: 'Address',
     width: { share: 2, minWidth: 130 },
-    gives: 3,
+    hideOrder: 3,
     cell: ({ facts }) =>
       facts?.address && <AddressLink address={{ ...facts.address, kind: 'endpoint', name: facts.record.name }} />,
   },
   {
     id: 'about',
-    gives: 4,
+    hideOrder: 4,
     header: 'Description',
     width: { share: 3, minWidth: 120 },
     isMuted: true,
@@ -70,7 +70,7 @@ const COLUMNS: readonly GridColumn<Row>[] = [
   },
   {
     id: 'inside',
-    gives: 5,
+    hideOrder: 5,
     header: 'Inside',
     width: 72,
     align: 'end',
@@ -80,7 +80,7 @@ const COLUMNS: readonly GridColumn<Row>[] = [
   },
   {
     id: 'changed',
-    gives: 6,
+    hideOrder: 6,
     header: 'Changed',
     width: 104,
     align: 'end',

@@ -12,7 +12,7 @@ const marked = (text: string) =>
 
 it('can read the schema of every type', () => {
   for (const type of resourceTypes) {
-    expect(lintFor(schemaOf(type))('{}').length, type.word).toBeGreaterThan(0);
+    expect(lintFor(schemaOf(type))('{}').length, type.collection).toBeGreaterThan(0);
   }
 });
 

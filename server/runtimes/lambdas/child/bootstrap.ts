@@ -255,7 +255,7 @@ function invoke(head: InvokeHead, body: Buffer, deadlineMs: number): void {
     },
     note,
     hint,
-    place: head.place,
+    callInfo: head.place,
     done: (outcome) => void answer(head.number, outcome),
   });
   release?.();

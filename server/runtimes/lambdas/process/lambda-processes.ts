@@ -172,7 +172,7 @@ export class LambdaProcesses {
       this.#newsPlaces.delete(process);
     });
     this.#newsPlaces.set(process, registration);
-    const outbound = { ...this.#routesOf(definition, mock), ...(reportAddress && { news: reportAddress }) };
+    const outbound = { ...this.#routesOf(definition, mock), ...(reportAddress && { reportAddress }) };
     const { isDebugged, memoryMb } = definition;
     const load = { ...code, env, origin, resultLimitBytes: resultBytes, outbound, isDebugged };
     await process.load({ ...load, ...(!showsMemory && { reportsMemoryOverMb: memoryMb }) }, memoryMb);
