@@ -103,8 +103,8 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
     [list.rows, props.columns, sort],
   );
   const columns = useMemo(() => {
-    const seen = props.hidden ? props.columns.filter((column) => !props.hidden?.includes(column.id)) : props.columns;
-    return fittingColumns(seen, widthPx);
+    const visibleColumns = props.hidden ? props.columns.filter((column) => !props.hidden?.includes(column.id)) : props.columns;
+    return fittingColumns(visibleColumns, widthPx);
   }, [props.columns, props.hidden, widthPx]);
   const template = useMemo(() => columnTemplate(columns), [columns]);
   const onSelect = props.onSelect ?? ((key: string) => change({ [searchParameter]: key }));

@@ -178,8 +178,8 @@ export async function pushCommit(
     token,
     defaultBranch,
     signal,
-    say,
-  }: { originUrl: string; token: string; defaultBranch: string; signal: AbortSignal; say(line: string): void },
+    printLine,
+  }: { originUrl: string; token: string; defaultBranch: string; signal: AbortSignal; printLine(line: string): void },
 ): Promise<void> {
   const settings = gitSettings({ 'http.extraHeader': `PRIVATE-TOKEN: ${token}`, 'http.proxy': '' });
   const env = { ...settings, GIT_CONFIG_GLOBAL: devNull };
@@ -195,7 +195,7 @@ export async function pushCommit(
     if (takesWorkingTree) await push(checkout.dir, `+${checkout.sha}:${ref}`);
   } catch (failure) {
     if (signal.aborted) return;
-    say(
+    printLine(
       `the commit is not in the repository of the mock GitLab, because it could not be pushed there: ${reasonOf(failure)}`,
     );
   }

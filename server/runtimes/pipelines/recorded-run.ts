@@ -73,7 +73,7 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
     secrets,
     reportLine: say,
     ...(onSection && { onSection }),
-    tell: (progress) => reportProgress({ ...progress, jobs: [...progress.jobs] }),
+    report: (progress) => reportProgress({ ...progress, jobs: [...progress.jobs] }),
   });
   try {
     const { state, apps } = await new BegunRun(options, startedRun, log).toItsEnd();

@@ -17,7 +17,7 @@ export interface RunLogOptions extends Pick<PipelineContext, 'reportLine' | 'onS
   jobs: readonly PipelineJob[];
   /** Never printed or kept. */
   secrets: readonly string[];
-  tell(update: { jobs: readonly PipelineJob[]; log: string[] }): Promise<unknown>;
+  report(update: { jobs: readonly PipelineJob[]; log: string[] }): Promise<unknown>;
 }
 
 /** Output and progress of a run's jobs, for the terminal and for the platform's record. */
@@ -63,9 +63,9 @@ export class RunLog {
     for (const job of this.jobs) if (!hasEnded(job)) this.change(job.name, { state: 'canceled' });
   }
 
-  printLine(text: string, of?: { job: string; text: string }): void {
+  printLine(text: string, jobLine?: { job: string; text: string }): void {
     const line = masked(text, this.#options.secrets);
-    this.#options.reportLine(line, of);
+    this.#options.reportLine(line, jobLine);
     this.#pending.push(line);
   }
 
@@ -89,7 +89,7 @@ export class RunLog {
     while (this.#isDirty || this.#pending.length > 0) {
       this.#isDirty = false;
       const log = this.#takePending();
-      this.#telling = this.#telling.then(() => this.#options.tell({ jobs: this.jobs, log })).catch(() => undefined);
+      this.#telling = this.#telling.then(() => this.#options.report({ jobs: this.jobs, log })).catch(() => undefined);
     }
     await this.#telling;
   }

@@ -68,7 +68,7 @@ async function runPipeline(request: PipelineRequest, callerContext: PipelineCont
     const project = await server.scm.ensureProject(projectPath(request), repository.defaultBranch);
     const source = await readSource({ request, context, folder, typed, ...server, project });
     const isPushed = request.isPushed === true || request.retryOf !== undefined;
-    const pushing = isPushed ? undefined : pushCommit(request, source.checkout, { ...source, signal, say });
+    const pushing = isPushed ? undefined : pushCommit(request, source.checkout, { ...source, signal, printLine: say });
     const mergeRequest = await mergeRequestFor(source, (title) =>
       server.scm.createMergeRequest(project, repository.branch, title),
     );

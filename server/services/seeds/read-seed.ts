@@ -152,9 +152,9 @@ async function readNode(
   readCode: CodeReader,
 ): Promise<SeedNode> {
   const members = readMembers(document, nodeSchema, value, place);
-  const { name = place.name, properties: given, entitlements: grants, codeFile, ...record } = members;
-  const code = codeFile === undefined ? undefined : await codeOf(document, place, codeFile, readCode, given);
-  const located = place.collection === 'lambdas' ? withAbsolutePackage(given, readCode.folder) : given;
+  const { name = place.name, properties: writtenProperties, entitlements: grants, codeFile, ...record } = members;
+  const code = codeFile === undefined ? undefined : await codeOf(document, place, codeFile, readCode, writtenProperties);
+  const located = place.collection === 'lambdas' ? withAbsolutePackage(writtenProperties, readCode.folder) : writtenProperties;
   const properties = code === undefined ? located : { ...located, code };
   const node: SeedNode = { ...place, name, record: presentMembers(record), properties, grants, children: [] };
   node.children = await readChildren(document, value, node, readCode);

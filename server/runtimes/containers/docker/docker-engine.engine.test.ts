@@ -299,7 +299,7 @@ describe('what instances tell', () => {
     await apply(requestedWorkload);
     await expect
       .poll(() => worldEvents, POLL)
-      .toContainEqual(expect.objectContaining({ recordId: requestedWorkload.recordId, what: 'start' }));
+      .toContainEqual(expect.objectContaining({ recordId: requestedWorkload.recordId, action: 'start' }));
     expect(otherWorldEvents).toEqual([]);
     for (const end of ends) end();
     other.close();
